@@ -1,0 +1,165 @@
+"""The one door to the compiler: ``@kernel`` and the cache of compiled kernels.
+
+Numba keys its disk cache by the file of the compiled function only, so a change in a callee of another
+file leaves its callers stale, silently. Here the cache folder itself is keyed by the sources of all
+kernels of the package and of every package module they import (its constants are frozen into machine
+code), so that any change there gives a fresh folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+PACKAGE = __name__.rpartition(".")[0]
+PACKAGE_FOLDER = Path(__file__).resolve().parent
+
+KEPT_FOLDERS = 2
+SECONDS_IN_USE = 3600.0  # another process may still compile into a folder it entered this recently
+
+_DECORATED = re.compile(r"^[ \t]*@(?:jit\.)?kernel\b", re.MULTILINE)
+_MODULE = rf"({PACKAGE}(?:\.\w+)*)"
+_IMPORTED = re.compile(
+    rf"^[ \t]*(?:from[ \t]+{_MODULE}[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+{_MODULE})",
+    re.MULTILINE,
+)
+_decoration = threading.Lock()
+
+settings: Any = numba.config  # a module whose names are made at run time
+
+# LLVM's pairing of scalar operations is off in Numba by default; tuples of scalars live from it.
+settings.SLP_VECTORIZE = 1
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile ``function`` at its first call, releasing the GIL, and keep the result for later processes."""
+    folder = cache_folder()
+    if folder is None:
+        return _compiled(function, keep=False)
+    with _decoration:
+        others = settings.CACHE_DIR
+        settings.CACHE_DIR = str(folder)
+        try:
+            return _compiled(function, keep=True)
+        finally:
+            settings.CACHE_DIR = others
+
+
+def _compiled(function: Callable[P, R], keep: bool) -> Callable[P, R]:
+    compiled: Callable[P, R] = numba.njit(nogil=True, error_model="numpy", cache=keep)(function)
+    return compiled
+
+
+@cache
+def announce_compilation() -> None:
+    """Say once, on stderr, that the first run is slow because no kernel has been compiled yet."""
+    folder = cache_folder()
+    if settings.DISABLE_JIT or (folder is not None and any(folder.rglob("*.nbi"))):
+        return
+    print("pliant: compiling kernels, once per version (about a minute) ...", file=sys.stderr, flush=True)
+
+
+@cache
+def cache_folder() -> Path | None:
+    """The folder of this version's compiled kernels, or None when the disk cannot be written."""
+    root = cache_root()
+    folder = root / cache_key()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+    except OSError:
+        return None
+    remove_old_folders(root, folder)
+    return folder
+
+
+def cache_root() -> Path:
+    """``$PLIANT_CACHE``, or the place where this system keeps caches of the user."""
+    chosen = os.environ.get("PLIANT_CACHE")
+    if chosen:
+        return Path(chosen).expanduser().resolve() / "kernels"
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local"))
+    elif sys.platform == "darwin":
+        base = Path("~/Library/Caches")
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return base.expanduser() / PACKAGE / "kernels"
+
+
+def cache_key() -> str:
+    """A digest of everything that decides the machine code of the kernels, except the processor."""
+    digest = hashlib.sha256()
+    for fact in (
+        platform.python_implementation(),
+        platform.python_version(),
+        version("numba"),
+        version("llvmlite"),
+        version("numpy"),
+        f"boundscheck={settings.BOUNDSCHECK}",
+        f"opt={settings.OPT}",
+        f"slp={settings.SLP_VECTORIZE}",
+        f"debug={settings.DEBUGINFO_DEFAULT}",
+    ):
+        digest.update(f"{fact}\0".encode())
+    for path in kernel_sources():
+        digest.update(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:20]
+
+
+def kernel_sources() -> list[Path]:
+    """The package files that define kernels, and the package files these import, directly or not."""
+    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE_FOLDER.rglob("*.py")}
+    found: set[Path] = set()
+    pending = [path for path, text in texts.items() if _DECORATED.search(text)]
+    while pending:
+        path = pending.pop()
+        if path not in found:
+            found.add(path)
+            pending.extend(source for source in _imported_files(texts[path]) if source in texts)
+    return sorted(found)
+
+
+def _imported_files(text: str) -> list[Path]:
+    modules: list[str] = []
+    for origin, names, plain in _IMPORTED.findall(text):
+        modules.append(origin or plain)
+        modules.extend(f"{origin}.{name}" for name in re.findall(r"\w+", names) if origin)
+    files = []
+    for module in modules:
+        inside = PACKAGE_FOLDER.joinpath(*module.split(".")[1:])
+        files += [inside.with_suffix(".py"), inside / "__init__.py"]
+    return files
+
+
+def remove_old_folders(root: Path, current: Path) -> None:
+    """Delete the kernels of versions that are neither among the newest nor entered lately."""
+    ages = []
+    for folder in root.iterdir():
+        try:
+            ages.append((folder.stat().st_mtime, folder))
+        except OSError:
+            continue  # another process removed it first
+    ages.sort(reverse=True)
+    for entered, folder in ages[KEPT_FOLDERS:]:
+        if folder != current and time.time() - entered > SECONDS_IN_USE:
+            shutil.rmtree(folder, ignore_errors=True)

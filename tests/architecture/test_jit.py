@@ -1,0 +1,114 @@
+"""The kernel cache: fresh after any change of a kernel source, warm in a new process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pliant.jit as jit
+
+CALLEE = """
+from tiny.jit import kernel
+from tiny.constants import FACTOR
+
+@kernel
+def scaled(x):
+    return FACTOR * x
+"""
+
+CALLER = """
+from tiny.jit import kernel
+from tiny.callee import scaled
+
+@kernel
+def shifted(x):
+    return scaled(x) + 1.0
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A two-kernel package around a copy of the real decorator."""
+    package = tmp_path / "tiny"
+    package.mkdir()
+    shutil.copy(Path(jit.__file__), package / "jit.py")
+    (package / "__init__.py").write_text("")
+    (package / "constants.py").write_text("FACTOR = 2.0\n")
+    (package / "callee.py").write_text(CALLEE)
+    (package / "caller.py").write_text(CALLER)
+    (package / "bystander.py").write_text("WORD = 'one'\n")
+    return package
+
+
+def run(package: Path, code: str, **environment: str) -> str:
+    settings = {**os.environ, "PLIANT_CACHE": str(package.parent / "cache"), **environment}
+    settings["PYTHONPATH"] = str(package.parent)
+    settings["PYTHONDONTWRITEBYTECODE"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=settings, cwd=package.parent, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip() + done.stderr.strip()
+
+
+CALL = "from tiny.caller import shifted; print(shifted(3.0)); print(len(shifted.stats.cache_hits))"
+KEY = "import tiny.jit; print(tiny.jit.cache_key())"
+
+
+def test_a_warm_cache_compiles_nothing_and_a_changed_callee_is_never_stale(tiny: Path) -> None:
+    assert run(tiny, CALL).split() == ["7.0", "0"]
+    assert run(tiny, CALL).split() == ["7.0", "1"]
+    (tiny / "callee.py").write_text(CALLEE.replace("FACTOR * x", "FACTOR * x * 10.0"))
+    assert run(tiny, CALL).split() == ["61.0", "0"]
+    (tiny / "constants.py").write_text("FACTOR = 3.0\n")
+    assert run(tiny, CALL).split() == ["91.0", "0"]
+    assert run(tiny, CALL).split() == ["91.0", "1"]
+
+
+def test_the_key_follows_kernels_and_bounds_checks_and_nothing_else(tiny: Path) -> None:
+    before = run(tiny, KEY)
+    assert run(tiny, KEY, NUMBA_BOUNDSCHECK="1") != before
+    (tiny / "bystander.py").write_text("WORD = 'two'\n")
+    assert run(tiny, KEY) == before
+    (tiny / "callee.py").write_text(CALLEE + "\n# a remark\n")
+    assert run(tiny, KEY) != before
+
+
+def test_other_packages_keep_their_cache_place_and_the_compiler_can_be_off(tiny: Path) -> None:
+    code = (
+        "import numba; numba.config.CACHE_DIR = 'elsewhere'; from tiny.caller import shifted;"
+        "print(shifted(3.0), numba.config.CACHE_DIR, type(shifted).__name__)"
+    )
+    assert run(tiny, code, NUMBA_DISABLE_JIT="1") == "7.0 elsewhere function"
+    assert run(tiny, code).split()[:2] == ["7.0", "elsewhere"]
+    assert not (tiny.parent / "elsewhere").exists()
+
+
+def test_compilation_is_announced_once_and_only_when_there_is_something_to_compile(tiny: Path) -> None:
+    announce = "from tiny.jit import announce_compilation as a; a(); a();"
+    assert run(tiny, announce).count("compiling kernels") == 1
+    assert run(tiny, announce, NUMBA_DISABLE_JIT="1") == ""
+    run(tiny, CALL)
+    assert run(tiny, announce) == ""
+
+
+def test_an_unwritable_place_means_no_cache_but_still_a_result(tiny: Path) -> None:
+    (tiny.parent / "file").write_text("")
+    blocked = str(tiny.parent / "file" / "cache")
+    assert run(tiny, CALL, PLIANT_CACHE=blocked).split() == ["7.0", "0"]
+    assert run(tiny, CALL, PLIANT_CACHE=blocked).split() == ["7.0", "0"]
+
+
+def test_old_folders_go_but_the_newest_and_those_in_use_stay(tmp_path: Path) -> None:
+    for age, name in enumerate(("current", "previous", "older", "oldest")):
+        (tmp_path / name).mkdir()
+        then = 1.0e9 - age
+        os.utime(tmp_path / name, (then, then))
+    (tmp_path / "lately").mkdir()
+    jit.remove_old_folders(tmp_path, tmp_path / "current")
+    assert {folder.name for folder in tmp_path.iterdir()} == {"lately", "current"}
