@@ -1,0 +1,92 @@
+"""Two places a trajectory can draw its observation from: the model that ran, or a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from pliant.model.layout import Array
+from pliant.model.observation import Observation
+from pliant.results.observables import JointUnit
+from pliant.results.provenance import Provenance, installed_versions
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Mismatch, Model, Record
+
+
+class Source(Protocol):
+    """Answers what a trajectory works out only when asked."""
+
+    def observation(self) -> Observation: ...
+    def mismatch(self) -> Mismatch: ...
+    def rigid_tip_position(self, joint_position: Array) -> Array: ...
+    def joint_units(self) -> tuple[JointUnit, ...]: ...
+    def provenance(self) -> Provenance: ...
+
+
+@dataclass(frozen=True, eq=False)
+class LiveSource:
+    """The model that ran."""
+
+    model: Model
+    record: Record
+    choices: dict[str, str]
+    date: datetime
+
+    def observation(self) -> Observation:
+        return self.model.observe(self.record.states)
+
+    def mismatch(self) -> Mismatch:
+        return self.model.mismatch(self.record)
+
+    def rigid_tip_position(self, joint_position: Array) -> Array:
+        """Where the tip would be if nothing bent: the undeformed arm at the same joint positions."""
+        unstrained = np.stack([self.model.initial_state(position=position) for position in joint_position])
+        return self.model.observe(unstrained, stations=2).tip_position
+
+    def joint_units(self) -> tuple[JointUnit, ...]:
+        from pliant.robot import PrismaticJoint
+
+        kinds = (self.model.robot.joint(name) for name in self.model.joint_names)
+        return tuple(JointUnit("m" if isinstance(kind, PrismaticJoint) else "rad") for kind in kinds)
+
+    def provenance(self) -> Provenance:
+        from pliant.robot import dump
+
+        robot = self.model.robot
+        return Provenance(
+            date=self.date.isoformat(timespec="seconds"),
+            versions=installed_versions(),
+            robot_name=robot.name,
+            robot=dump(robot),
+            choices={"formulation": repr(self.model.formulation), **self.choices},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSource:
+    """Everything already worked out, as a file holds it."""
+
+    observed: Observation
+    measured_mismatch: Mismatch
+    rigid_tip: Array
+    units: tuple[JointUnit, ...]
+    origin: Provenance
+
+    def observation(self) -> Observation:
+        return self.observed
+
+    def mismatch(self) -> Mismatch:
+        return self.measured_mismatch
+
+    def rigid_tip_position(self, joint_position: Array) -> Array:
+        return self.rigid_tip
+
+    def joint_units(self) -> tuple[JointUnit, ...]:
+        return self.units
+
+    def provenance(self) -> Provenance:
+        return self.origin
