@@ -1,0 +1,1 @@
+"""The mathematics of motion, compiled: 3-vectors, rotations, rigid motions, small matrices."""

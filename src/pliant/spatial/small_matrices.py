@@ -1,0 +1,85 @@
+"""6x6 matrices in preallocated arrays, real or complex.
+
+A row of the result is accumulated in registers and stored at the end, so that results may not overlap
+with operands. No function allocates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from pliant.jit import kernel
+
+Array = NDArray[Any]
+
+
+@kernel
+def multiply(A: Array, B: Array, out: Array) -> None:
+    """out = A B."""
+    for i in range(6):
+        a0, a1, a2, a3, a4, a5 = A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5]
+        c0 = a0 * B[0, 0] + a1 * B[1, 0] + a2 * B[2, 0] + a3 * B[3, 0] + a4 * B[4, 0] + a5 * B[5, 0]
+        c1 = a0 * B[0, 1] + a1 * B[1, 1] + a2 * B[2, 1] + a3 * B[3, 1] + a4 * B[4, 1] + a5 * B[5, 1]
+        c2 = a0 * B[0, 2] + a1 * B[1, 2] + a2 * B[2, 2] + a3 * B[3, 2] + a4 * B[4, 2] + a5 * B[5, 2]
+        c3 = a0 * B[0, 3] + a1 * B[1, 3] + a2 * B[2, 3] + a3 * B[3, 3] + a4 * B[4, 3] + a5 * B[5, 3]
+        c4 = a0 * B[0, 4] + a1 * B[1, 4] + a2 * B[2, 4] + a3 * B[3, 4] + a4 * B[4, 4] + a5 * B[5, 4]
+        c5 = a0 * B[0, 5] + a1 * B[1, 5] + a2 * B[2, 5] + a3 * B[3, 5] + a4 * B[4, 5] + a5 * B[5, 5]
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = c0, c1, c2, c3, c4, c5
+
+
+@kernel
+def multiply_transposed(A: Array, B: Array, out: Array) -> None:
+    """out = A^T B."""
+    multiply(A.T, B, out)
+
+
+@kernel
+def multiply_vector(A: Array, x: Array, out: Array) -> None:
+    """out = A x."""
+    x0, x1, x2, x3, x4, x5 = x[0], x[1], x[2], x[3], x[4], x[5]
+    for i in range(6):
+        out[i] = A[i, 0] * x0 + A[i, 1] * x1 + A[i, 2] * x2 + A[i, 3] * x3 + A[i, 4] * x4 + A[i, 5] * x5
+
+
+@kernel
+def multiply_vector_transposed(A: Array, x: Array, out: Array) -> None:
+    """out = A^T x."""
+    multiply_vector(A.T, x, out)
+
+
+@kernel
+def invert(A: Array, work: Array, out: Array) -> bool:
+    """out = A^-1 for a square matrix of any size; False, with ``out`` spoiled, when A is singular.
+
+    Gauss-Jordan elimination with row pivoting; ``work`` has the shape of A and is overwritten.
+    """
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(n):
+            work[i, j] = A[i, j]
+            out[i, j] = 0.0
+        out[i, i] = 1.0
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(work[i, k]) > abs(work[pivot, k]):
+                pivot = i
+        if not abs(work[pivot, k]) > 0.0:  # also true for NaN
+            return False
+        if pivot != k:
+            for j in range(n):
+                work[k, j], work[pivot, j] = work[pivot, j], work[k, j]
+                out[k, j], out[pivot, j] = out[pivot, j], out[k, j]
+        factor = 1.0 / work[k, k]
+        for j in range(n):
+            work[k, j] = work[k, j] * factor
+            out[k, j] = out[k, j] * factor
+        for i in range(n):
+            if i != k:
+                factor = work[i, k]
+                for j in range(n):
+                    work[i, j] = work[i, j] - factor * work[k, j]
+                    out[i, j] = out[i, j] - factor * out[k, j]
+    return True

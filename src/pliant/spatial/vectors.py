@@ -1,0 +1,83 @@
+"""3-vectors and 3x3 matrices as tuples of scalars: they live in registers, nothing is allocated.
+
+A matrix is nine numbers, row by row.
+"""
+
+from __future__ import annotations
+
+from pliant.jit import kernel
+
+Vector = tuple[float, float, float]
+Matrix = tuple[float, float, float, float, float, float, float, float, float]
+
+
+@kernel
+def add(a: Vector, b: Vector) -> Vector:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def sub(a: Vector, b: Vector) -> Vector:
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def scale(factor: float, a: Vector) -> Vector:
+    return (factor * a[0], factor * a[1], factor * a[2])
+
+
+@kernel
+def dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a: Vector, b: Vector) -> Vector:
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@kernel
+def skew(a: Vector) -> Matrix:
+    """The matrix of ``cross(a, .)``."""
+    return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
+
+
+@kernel
+def transpose(A: Matrix) -> Matrix:
+    return (A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8])
+
+
+@kernel
+def apply(A: Matrix, a: Vector) -> Vector:
+    """A a."""
+    return (
+        A[0] * a[0] + A[1] * a[1] + A[2] * a[2],
+        A[3] * a[0] + A[4] * a[1] + A[5] * a[2],
+        A[6] * a[0] + A[7] * a[1] + A[8] * a[2],
+    )
+
+
+@kernel
+def apply_transpose(A: Matrix, a: Vector) -> Vector:
+    """A^T a."""
+    return (
+        A[0] * a[0] + A[3] * a[1] + A[6] * a[2],
+        A[1] * a[0] + A[4] * a[1] + A[7] * a[2],
+        A[2] * a[0] + A[5] * a[1] + A[8] * a[2],
+    )
+
+
+@kernel
+def product(A: Matrix, B: Matrix) -> Matrix:
+    """A B."""
+    return (
+        A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
+        A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
+        A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
+        A[3] * B[0] + A[4] * B[3] + A[5] * B[6],
+        A[3] * B[1] + A[4] * B[4] + A[5] * B[7],
+        A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
+        A[6] * B[0] + A[7] * B[3] + A[8] * B[6],
+        A[6] * B[1] + A[7] * B[4] + A[8] * B[7],
+        A[6] * B[2] + A[7] * B[5] + A[8] * B[8],
+    )
