@@ -1,0 +1,48 @@
+# make demo | test | check | bench | format | clean
+# Everything lives in .venv, made from $(PYTHON) and the pinned versions of constraints.txt.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --constraint constraints.txt
+WORKERS ?= 2
+
+.PHONY: demo test check bench format clean
+
+demo: $(VENV)/installed
+	$(BIN)/pliant demo
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -m bounds
+
+check: $(VENV)/installed-test $(VENV)/installed-check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict
+	$(BIN)/python -m pytest -q tests/architecture
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks
+
+format: $(VENV)/installed-check
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# A stamp per extra: a second call installs nothing unless the list of packages changed.
+$(VENV)/made: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) setuptools
+	touch $@
+
+$(VENV)/installed: $(VENV)/made pyproject.toml
+	$(INSTALL) --no-build-isolation --editable .
+	touch $@
+
+$(VENV)/installed-%: $(VENV)/installed
+	$(INSTALL) --no-build-isolation --editable ".[$*]"
+	touch $@
