@@ -1,0 +1,57 @@
+"""What pliant raises when it is given something it cannot use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: where it was found, which field, and a sentence that ends with the remedy."""
+
+    text: str
+    path: tuple[str | int, ...] = ()
+    place: str = ""
+
+    def inside(self, *path: str | int) -> Problem:
+        """The same problem, seen from the object that holds this one under ``path``."""
+        return replace(self, path=(*path, *self.path), place="")
+
+    @property
+    def field(self) -> str:
+        """The path as text, such as ``links.upper.section.stiffness[2]``."""
+        words = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path)
+        return "".join(words).removeprefix(".")
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        field = f"{self.field} " if self.path else ""
+        return f"{place}{field}{self.text}"
+
+
+class PliantError(Exception):
+    """The root of all errors that pliant raises on purpose."""
+
+
+class InvalidInput(PliantError, ValueError):
+    """An object cannot be built from the given values; ``problems`` lists all that was found."""
+
+    def __init__(self, *problems: Problem | str) -> None:
+        super().__init__(*problems)
+        self.problems: tuple[Problem, ...] = tuple(
+            Problem(problem) if isinstance(problem, str) else problem for problem in problems
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+class InvalidFile(InvalidInput):
+    """A file cannot be read or written; each problem names file, line and column where they are known."""
+
+
+def raise_if_any(problems: Sequence[Problem]) -> None:
+    """Raise all collected problems together."""
+    if problems:
+        raise InvalidInput(*problems)

@@ -1,0 +1,49 @@
+"""Describe an arm: links, joints, sections, materials, payloads, with the same words in Python and YAML."""
+
+from pliant.robot.declared import Declared, Row, declarations, describe
+from pliant.robot.joint import FixedJoint, Joint, PrismaticJoint, RevoluteJoint
+from pliant.robot.law import HardeningLaw, Law, LinearLaw
+from pliant.robot.link import FlexibleLink, Link, RigidLink
+from pliant.robot.material import Material
+from pliant.robot.payload import End, Payload
+from pliant.robot.quantity import Quantity
+from pliant.robot.rest_shape import Across, Arc, Helix, RestShape, Straight, StrainField
+from pliant.robot.robot import Base, Robot
+from pliant.robot.section import Circle, GeneralSection, Rectangle, Section, Tube
+from pliant.robot.variation import Stations, Tapered
+
+__all__ = [
+    "Across",
+    "Arc",
+    "Base",
+    "Circle",
+    "Declared",
+    "End",
+    "FixedJoint",
+    "FlexibleLink",
+    "GeneralSection",
+    "HardeningLaw",
+    "Helix",
+    "Joint",
+    "Law",
+    "LinearLaw",
+    "Link",
+    "Material",
+    "Payload",
+    "PrismaticJoint",
+    "Quantity",
+    "Rectangle",
+    "RestShape",
+    "RevoluteJoint",
+    "RigidLink",
+    "Robot",
+    "Row",
+    "Section",
+    "Stations",
+    "Straight",
+    "StrainField",
+    "Tapered",
+    "Tube",
+    "declarations",
+    "describe",
+]

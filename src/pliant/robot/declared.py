@@ -1,0 +1,197 @@
+"""Objects whose fields are declared: checked when built, shown with units, written by the same words."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, get_type_hints
+
+from pliant.errors import InvalidInput, Problem, raise_if_any
+from pliant.robot.quantity import BadValue, Quantity, problems_of, settle_one_of
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Name:
+    """The declaration of a field that holds a name."""
+
+    meaning: str
+
+    def settle(self, value: object) -> str:
+        if not isinstance(value, str) or not NAME.fullmatch(value):
+            raise BadValue(
+                f"= {value!r} is not a name; write letters, digits, '_' and '-', a letter or '_' first"
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The declaration of a field that holds one of the words of an enumeration."""
+
+    meaning: str
+    options: type[StrEnum]
+
+    def settle(self, value: object) -> StrEnum:
+        words = [option.value for option in self.options]
+        if not isinstance(value, str) or value not in words:
+            raise BadValue(f"= {value!r} is not known; write one of {', '.join(words)}")
+        return self.options(value)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The declaration of a field that holds another declared object, or a tuple of them (``many``)."""
+
+    meaning: str
+    kind: type[Declared]
+    many: bool = False
+
+    def settle(self, value: object) -> Any:
+        if not self.many:
+            return self._one(value, ())
+        if not isinstance(value, (tuple, list)):
+            raise BadValue(f"= {value!r} is not a list; write the {self.meaning}")
+        return tuple(self._one(item, (i,)) for i, item in enumerate(value))
+
+    def _one(self, value: object, index: tuple[int, ...]) -> Declared:
+        if not isinstance(value, self.kind):
+            allowed = ", ".join(cls.__name__ for cls in self.kind.words.values())
+            raise BadValue(f"= {type(value).__name__} does not fit; write one of {allowed}", index)
+        return value
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Everything that is declared about one field; several quantities mean alternatives."""
+
+    name: str
+    rules: tuple[Quantity, ...] | Name | Choice | Part
+    required: bool
+    optional: bool
+    default: Any
+
+    @property
+    def meaning(self) -> str:
+        return self.rules[0].meaning if isinstance(self.rules, tuple) else self.rules.meaning
+
+    def settle(self, value: object) -> Any:
+        if value is None and self.optional:
+            return None
+        if isinstance(self.rules, tuple):
+            return settle_one_of(self.rules, value)
+        return self.rules.settle(value)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a description: field, value, unit, meaning."""
+
+    field: str
+    value: Any
+    unit: str
+    meaning: str
+
+
+class Declared:
+    """Base of all parts of a robot. A subclass with a ``word`` can be written in a file as ``type: word``."""
+
+    word: ClassVar[str] = ""
+    words: ClassVar[dict[str, type[Declared]]] = {}
+
+    def __init_subclass__(cls, word: str = "") -> None:
+        super().__init_subclass__()
+        cls.word = word
+        cls.words = {}
+        if word:
+            for ancestor in cls.__mro__:
+                if issubclass(ancestor, Declared) and ancestor is not Declared:
+                    ancestor.words[word] = cls
+
+    def __post_init__(self) -> None:
+        problems = []
+        for declaration in declarations(type(self)):
+            try:
+                settled = declaration.settle(getattr(self, declaration.name))
+            except BadValue as bad:
+                problems.append(problems_of(bad, declaration.name))
+            else:
+                object.__setattr__(self, declaration.name, settled)
+        problems = problems or list(self.conflicts())
+        raise_if_any([dataclasses.replace(problem, place=self.label) for problem in problems])
+
+    def conflicts(self) -> Iterator[Problem]:
+        """Problems between fields that are each fine on their own."""
+        yield from ()
+
+    @property
+    def label(self) -> str:
+        name = getattr(self, "name", None)
+        return f"{type(self).__name__} '{name}'" if isinstance(name, str) else type(self).__name__
+
+    def __str__(self) -> str:
+        rows = (
+            f"{row.field} = {row.value}{'' if row.unit in ('', '1') else ' ' + row.unit}"
+            for row in describe(self)
+            if row.value is not None
+        )
+        return f"{type(self).__name__}({', '.join(rows)})"
+
+
+_KNOWN: dict[type[Declared], tuple[Declaration, ...]] = {}
+
+
+def declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
+    """The declared fields of a class, in order."""
+    if cls not in _KNOWN:
+        _KNOWN[cls] = _read_declarations(cls)
+    return _KNOWN[cls]
+
+
+def _read_declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
+    hints = get_type_hints(cls, include_extras=True)
+    found = []
+    for field in vars(cls)["__dataclass_fields__"].values():
+        default = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        rules = getattr(hints[field.name], "__metadata__", ())
+        if not rules:
+            raise TypeError(f"{cls.__name__}.{field.name} has no declaration")
+        quantities = tuple(rule for rule in rules if isinstance(rule, Quantity))
+        required = default is dataclasses.MISSING
+        found.append(Declaration(field.name, quantities or rules[0], required, default is None, default))
+    return tuple(found)
+
+
+def describe(part: Declared) -> tuple[Row, ...]:
+    """The fields of a part with value, unit and meaning."""
+    rows = []
+    for declaration in declarations(type(part)):
+        value = getattr(part, declaration.name)
+        unit = ""
+        if isinstance(declaration.rules, tuple):
+            fits = [rule for rule in declaration.rules if bool(rule.shape) == isinstance(value, tuple)]
+            unit = (fits or declaration.rules)[0].unit
+        rows.append(Row(declaration.name, value, unit, declaration.meaning))
+    return tuple(rows)
+
+
+def try_settle(declaration: Declaration, value: object) -> tuple[Any, list[Problem]]:
+    """The settled value and no problem, or None and what is wrong."""
+    try:
+        return declaration.settle(value), []
+    except BadValue as bad:
+        return None, [problems_of(bad, declaration.name)]
+
+
+def try_build(cls: type[Declared], values: dict[str, Any]) -> tuple[Declared | None, list[Problem]]:
+    """The object and no problem, or None and what is wrong between its fields."""
+    try:
+        return cls(**values), []
+    except InvalidInput as invalid:
+        return None, list(invalid.problems)

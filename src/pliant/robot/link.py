@@ -1,0 +1,136 @@
+"""Links: the bodies between joints."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import InvalidInput, Problem
+from pliant.robot.declared import Declared, Name, Part
+from pliant.robot.law import ZERO6, Law, LinearLaw
+from pliant.robot.material import Material
+from pliant.robot.quantity import Demand, MatrixLike, Quantity, Quaternion, Vector3, Vector6
+from pliant.robot.rest_shape import RestShape, Straight, StrainField
+from pliant.robot.section import Section, UniformSection
+from pliant.robot.variation import Stations, VaryingSection, span_conflicts
+
+Array = NDArray[np.float64]
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+ORIGIN = (0.0, 0.0, 0.0)
+STATION_SLACK = 1e-9
+
+
+class Link(Declared, ABC):
+    """A body with a root frame and a tip frame."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class FlexibleLink(Link, word="flexible"):
+    """A slender body whose axis is local x; it stretches, shears, twists and bends."""
+
+    name: Annotated[str, Name("name of the link")]
+    length: Annotated[float, Quantity("m", "length of the undeformed axis", above=0)]
+    section: Annotated[Section, Part("cross-section", Section)]
+    material: Annotated[Material | None, Part("material of the section", Material)] = None
+    rest_shape: Annotated[RestShape, Part("shape of the unloaded link", RestShape)] = field(
+        default_factory=Straight
+    )
+    law: Annotated[Law, Part("constitutive law", Law)] = field(default_factory=LinearLaw)
+    viscous_damping: Annotated[
+        Vector6,
+        Quantity(
+            "N s/m^2, N s", "external viscous wrench per length and per unit twist", shape=(6,), at_least=0
+        ),
+    ] = ZERO6
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.material is None and self.section.needs_material:
+            yield Problem(
+                "is missing, but the section needs it; write the material of the section", ("material",)
+            )
+        if self.material is not None and not self.section.needs_material:
+            yield Problem("is not used by a general section; remove it", ("material",))
+        for name, table in (("section", self.section), ("rest_shape", self.rest_shape)):
+            if isinstance(table, (Stations, StrainField)):
+                yield from (p.inside(name) for p in span_conflicts(table.positions, self.length))
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        """Stations strictly inside the link at which a property jumps or kinks."""
+        tables = (t for t in (self.section, self.rest_shape) if isinstance(t, (Stations, StrainField)))
+        return tuple(sorted({station for table in tables for station in table.positions[1:-1]}))
+
+    def stiffness(self, s: ArrayLike) -> Array:
+        """Section stiffness at the stations s, (n, 6, 6), order (EA, GAy, GAz, GJ, EIy, EIz)."""
+        return self._matrices(s, lambda section: section.stiffness_of(self.material))
+
+    def inertia(self, s: ArrayLike) -> Array:
+        """Inertia per length at the stations s, (n, 6, 6)."""
+        return self._matrices(s, lambda section: section.inertia_of(self.material))
+
+    def material_damping(self, s: ArrayLike) -> Array:
+        """Section wrench per strain rate at the stations s, (n, 6, 6)."""
+        return self._matrices(s, lambda section: section.damping_of(self.material))
+
+    def viscous_damping_matrix(self, s: ArrayLike) -> Array:
+        """External viscous wrench per length and unit twist at the stations s, (n, 6, 6)."""
+        return np.tile(np.diag(np.array(self.viscous_damping)), (len(self._stations(s)), 1, 1))
+
+    def rest_strain(self, s: ArrayLike) -> Array:
+        """Strain of the unloaded link at the stations s, (n, 6); straight is (1, 0, 0, 0, 0, 0)."""
+        return self.rest_shape.strain(self._stations(s), self.length)
+
+    def _stations(self, s: ArrayLike) -> Array:
+        stations = np.atleast_1d(np.asarray(s, dtype=float))
+        slack = STATION_SLACK * self.length
+        if stations.ndim != 1 or not np.all((stations >= -slack) & (stations <= self.length + slack)):
+            raise InvalidInput(
+                f"{self.label}: stations must lie between 0 and length = {self.length:g} m; write them so"
+            )
+        return np.clip(stations, 0.0, self.length)
+
+    def _matrices(self, s: ArrayLike, matrix_of: Callable[[UniformSection], Array]) -> Array:
+        stations = self._stations(s)
+        if isinstance(self.section, VaryingSection):
+            return self.section.matrices(stations, self.length, matrix_of)
+        assert isinstance(self.section, UniformSection)
+        return np.tile(matrix_of(self.section), (len(stations), 1, 1))
+
+
+@dataclass(frozen=True)
+class RigidLink(Link, word="rigid"):
+    """A body that does not deform; positions and inertia are in its root frame."""
+
+    name: Annotated[str, Name("name of the link")]
+    tip_position: Annotated[
+        Vector3, Quantity("m", "position (x, y, z) of the tip in the root frame", shape=(3,))
+    ]
+    tip_rotation: Annotated[
+        Quaternion,
+        Quantity(
+            "1",
+            "unit quaternion (w, x, y, z) from tip frame to root frame",
+            shape=(4,),
+            demand=Demand.UNIT_QUATERNION,
+        ),
+    ] = IDENTITY
+    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)] = 0.0
+    center_of_mass: Annotated[
+        Vector3, Quantity("m", "centre of mass (x, y, z) in the root frame", shape=(3,))
+    ] = ORIGIN
+    inertia: Annotated[
+        MatrixLike,
+        Quantity(
+            "kg m^2",
+            "inertia (3 values or 3x3) about the centre of mass, along the root frame's axes,",
+            shape=(3, 3),
+            demand=Demand.RIGID_BODY_INERTIA,
+        ),
+    ] = ORIGIN

@@ -1,0 +1,91 @@
+"""Checks on how links, joints and payloads refer to each other, by name only."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+
+from pliant.errors import Problem
+from pliant.robot.joint import BASE
+
+Edge = tuple[str, str, str]  # joint, parent, child
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint such as "; did you mean 'upper'?", or the list of what is known."""
+    choices = sorted(known)
+    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"known: {', '.join(choices)}" if choices else "none is defined"
+
+
+def reference_problems(
+    links: Sequence[str], joints: Sequence[Edge], payloads: Sequence[tuple[str, str]]
+) -> Iterator[Problem]:
+    """Names that are reserved or lead nowhere; ``payloads`` holds (name, link)."""
+    known = set(links)
+    if not links:
+        yield Problem("is empty, and a robot needs at least one link; write one", ("links",))
+    if BASE in known:
+        yield Problem("is reserved for the ground; give the link another name", ("links", BASE))
+    for name, parent, child in joints:
+        if parent not in known and parent != BASE:
+            hint = nearest(parent, [*known, BASE])
+            yield Problem(f"= '{parent}' is not a link; {hint}", ("joints", name, "parent"))
+        if child == BASE:
+            yield Problem("= 'base' cannot be carried by a joint; write a link", ("joints", name, "child"))
+        elif child not in known:
+            yield Problem(f"= '{child}' is not a link; {nearest(child, known)}", ("joints", name, "child"))
+    for name, link in payloads:
+        if link not in known:
+            yield Problem(f"= '{link}' is not a link; {nearest(link, known)}", ("payloads", name, "link"))
+
+
+def tree_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
+    """Links without a joint, with two, or that cannot be reached from the base."""
+    carried: dict[str, str] = {}
+    for name, _, child in joints:
+        if child in carried:
+            yield Problem(
+                f"= '{child}' is already carried by joint '{carried[child]}', and closed loops are not"
+                " supported; let one joint carry each link",
+                ("joints", name, "child"),
+            )
+        carried.setdefault(child, name)
+    for link in links:
+        if link not in carried:
+            yield Problem("is carried by no joint; write a joint whose child it is", ("links", link))
+    parent_of = {child: parent for _, parent, child in reversed(joints)}
+    reported: set[str] = set()
+    for link in links:
+        path = _cycle_from(link, parent_of)
+        if path and not reported & set(path):
+            reported |= set(path)
+            loop = " -> ".join([*path, path[0]])
+            yield Problem(
+                f"is part of the cycle {loop}, and closed loops are not supported; hang"
+                " one of its joints on the base",
+                ("joints", carried[path[0]]),
+            )
+
+
+def _cycle_from(link: str, parent_of: dict[str, str]) -> list[str]:
+    """The links of the cycle that ``link`` lies on, in the order from child to parent; empty if none."""
+    path = [link]
+    while (parent := parent_of.get(path[-1])) is not None and len(path) <= len(parent_of):
+        if parent == link:
+            return path
+        path.append(parent)
+    return []
+
+
+def parents_first(joints: Sequence[Edge]) -> tuple[str, ...]:
+    """Names of the joints of a tree, each after the joint that carries its parent, depth first."""
+    order: list[str] = []
+    waiting = [edge for edge in reversed(joints) if edge[1] == BASE]
+    while waiting:
+        name, _, child = waiting.pop()
+        order.append(name)
+        waiting.extend(edge for edge in reversed(joints) if edge[1] == child)
+    return tuple(order)
