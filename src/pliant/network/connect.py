@@ -1,0 +1,73 @@
+"""Connecting an arm with sources and controllers gives a model again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pliant.model.inputs import Inputs
+from pliant.model.layout import Array, Layout
+from pliant.model.port import Port
+from pliant.network.assemble import assemble
+from pliant.network.attachments import Component
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Mismatch, Model, Record, Run
+    from pliant.model.observation import Observation
+    from pliant.robot import Robot
+
+
+@dataclass(frozen=True)
+class Connected:
+    """An arm with everything connected to it: the arm's own equations, with inputs from the components."""
+
+    arm: Model
+    components: tuple[Component, ...]
+    inputs: Inputs
+
+    @property
+    def robot(self) -> Robot:
+        return self.arm.robot
+
+    @property
+    def formulation(self) -> object:
+        return self.arm.formulation
+
+    @property
+    def layout(self) -> Layout:
+        return self.arm.layout
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        return self.arm.ports
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return self.arm.joint_names
+
+    def initial_state(self, position: Array | None = None, rate: Array | None = None) -> Array:
+        return self.arm.initial_state(position, rate)
+
+    def observe(self, states: Array, stations: int = 21) -> Observation:
+        return self.arm.observe(states, stations)
+
+    def energy(self, states: Array) -> tuple[Array, Array, Array]:
+        return self.arm.energy(states)
+
+    def advance(self, run: Run) -> Record:
+        return self.arm.advance(run)
+
+    def mismatch(self, record: Record) -> Mismatch:
+        return self.arm.mismatch(record)
+
+
+def connect(arm: Model, *components: Component) -> Connected:
+    """Join ``components`` to ``arm``; to join more later, connect the answer again.
+
+    Refused with InvalidInput: names the arm does not have, fixed joints, a joint that is prescribed and also
+    driven with torque or prescribed twice, two feedback laws on one joint, signals of the wrong size, and
+    equal names of two loads or two controllers.
+    """
+    if isinstance(arm, Connected):
+        return connect(arm.arm, *arm.components, *components)
+    return Connected(arm, components, assemble(arm, components))
