@@ -1,0 +1,49 @@
+"""6x6 products and inverses against NumPy, real and complex."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant.spatial import small_matrices
+
+pytestmark = pytest.mark.bounds
+
+
+def random(shape: tuple[int, ...], kind: type, seed: int) -> np.ndarray:
+    source = np.random.default_rng(seed)
+    values = source.normal(size=shape)
+    return values + 1j * source.normal(size=shape) if kind is complex else values
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_products(kind: type) -> None:
+    A, B, x = random((6, 6), kind, 1), random((6, 6), kind, 2), random((6,), kind, 3)
+    C, y = np.empty((6, 6), kind), np.empty(6, kind)
+    small_matrices.multiply(A, B, C)
+    np.testing.assert_allclose(C, A @ B, atol=1e-14)
+    small_matrices.multiply_transposed(A, B, C)
+    np.testing.assert_allclose(C, A.T @ B, atol=1e-14)
+    small_matrices.multiply_vector(A, x, y)
+    np.testing.assert_allclose(y, A @ x, atol=1e-14)
+    small_matrices.multiply_vector_transposed(A, x, y)
+    np.testing.assert_allclose(y, A.T @ x, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("size", [1, 2, 6, 24])
+def test_inverse(kind: type, size: int) -> None:
+    A = random((size, size), kind, size)
+    A[0, 0] = 0.0 if size > 1 else A[0, 0]  # the first pivot must be searched for
+    before = A.copy()
+    out = np.empty_like(A)
+    assert small_matrices.invert(A, np.empty_like(A), out)
+    np.testing.assert_allclose(out @ A, np.eye(size), atol=1e-12)
+    np.testing.assert_array_equal(A, before)
+
+
+@pytest.mark.parametrize("spoil", [0.0, np.nan])
+def test_a_singular_matrix_is_refused(spoil: float) -> None:
+    A = np.eye(6)
+    A[3] = spoil
+    assert not small_matrices.invert(A, np.empty((6, 6)), np.empty((6, 6)))

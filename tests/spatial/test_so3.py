@@ -1,0 +1,124 @@
+"""Rotations obey the axioms of their group and keep all digits at every angle."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pliant.spatial import so3
+from pliant.spatial.vectors import add, cross, scale
+from tests.spatial import high_precision
+
+component = st.floats(-1.0, 1.0, allow_subnormal=False)
+vectors = st.tuples(component, component, component)
+angles = st.floats(0.0, math.pi - 1e-6)
+axes = vectors.filter(lambda v: math.hypot(*v) > 1e-3).map(lambda v: scale(1.0 / math.hypot(*v), v))
+AXIS = scale(1.0 / math.sqrt(0.14), (0.1, -0.2, 0.3))
+DELICATE = [0.0, 1e-300, 1e-160, 1e-16, 1e-8, 1e-4, 0.1, 1.0, 1.9999999, 2.0000001, 3.0]
+NEAR_PI = [math.pi - gap for gap in (1e-3, 1e-6, 1e-9, 1e-12, 4e-16)]
+
+
+def matrix(R: so3.Matrix) -> np.ndarray:
+    return np.reshape(R, (3, 3))
+
+
+@given(vectors.map(lambda v: scale(10.0, v)))
+def test_exp_gives_rotations(w: so3.Vector) -> None:
+    R = matrix(so3.exp(w))
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=4e-15)
+    assert np.linalg.det(R) == pytest.approx(1.0, abs=4e-15)
+
+
+@given(axes, angles)
+def test_log_inverts_exp(axis: so3.Vector, angle: float) -> None:
+    w = scale(angle, axis)
+    np.testing.assert_allclose(so3.log(so3.exp(w)), w, rtol=0, atol=4e-15)
+
+
+@given(axes, st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
+def test_exp_is_a_homomorphism_along_an_axis(axis: so3.Vector, s: float, t: float) -> None:
+    both = so3.mul(so3.exp(scale(s, axis)), so3.exp(scale(t, axis)))
+    np.testing.assert_allclose(both, so3.exp(scale(s + t, axis)), atol=2e-14)
+
+
+@given(vectors, vectors, vectors)
+def test_cross_is_a_lie_bracket(a: so3.Vector, b: so3.Vector, c: so3.Vector) -> None:
+    jacobi = add(add(cross(a, cross(b, c)), cross(b, cross(c, a))), cross(c, cross(a, b)))
+    np.testing.assert_allclose(jacobi, (0.0, 0.0, 0.0), atol=1e-15)
+    np.testing.assert_array_equal(cross(a, b), scale(-1.0, cross(b, a)))
+
+
+@given(vectors, vectors, vectors)
+def test_rotation_preserves_the_bracket(w: so3.Vector, a: so3.Vector, b: so3.Vector) -> None:
+    R = so3.exp(w)
+    np.testing.assert_allclose(
+        so3.rotate(R, cross(a, b)), cross(so3.rotate(R, a), so3.rotate(R, b)), atol=4e-15
+    )
+    np.testing.assert_allclose(so3.rotate_back(R, so3.rotate(R, a)), a, atol=2e-15)
+    np.testing.assert_allclose(so3.mul(so3.inverse(R), R), np.eye(3).ravel(), atol=2e-15)
+
+
+@given(vectors.map(lambda v: scale(3.0, v)))
+def test_quaternions_agree_with_matrices(w: so3.Vector) -> None:
+    R, q = so3.exp(w), so3.exp_quaternion(w)
+    np.testing.assert_allclose(so3.from_quaternion(q), R, atol=4e-15)
+    np.testing.assert_allclose(so3.from_quaternion(so3.to_quaternion(R)), R, atol=4e-15)
+    assert so3.to_quaternion(R)[0] >= 0.0
+
+
+@pytest.mark.parametrize("angle", DELICATE + NEAR_PI + [4.0, 6.0])
+def test_exp_keeps_all_digits(angle: float) -> None:
+    w = scale(angle, AXIS)
+    reference = high_precision.rotation(w)
+    np.testing.assert_allclose(matrix(so3.exp(w)), reference, rtol=0, atol=3e-16 * max(1.0, angle))
+    antisymmetric = matrix(so3.exp(w)) - matrix(so3.exp(w)).T
+    np.testing.assert_allclose(
+        antisymmetric, reference - reference.T, rtol=1e-14, atol=4e-16 * min(angle, 1.0)
+    )
+
+
+@pytest.mark.parametrize("angle", DELICATE)
+def test_log_keeps_all_digits_through_zero(angle: float) -> None:
+    w = scale(angle, AXIS)
+    found = so3.log(tuple(high_precision.rotation(w).ravel().tolist()))
+    np.testing.assert_allclose(found, w, rtol=1e-15, atol=1e-15 * angle)
+
+
+@pytest.mark.parametrize("angle", NEAR_PI)
+@pytest.mark.parametrize(
+    "axis", [AXIS, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.6, -0.8, 0.0), (1e-9, -1.0, 1e-9)]
+)
+def test_log_keeps_all_digits_near_pi(angle: float, axis: so3.Vector) -> None:
+    w = np.array(scale(angle, axis))
+    found = np.array(so3.log(tuple(high_precision.rotation(tuple(w.tolist())).ravel().tolist())))
+    if angle > math.pi - 1e-14 and found @ w < 0.0:
+        found = -found  # within round-off of pi both signs are right
+    np.testing.assert_allclose(found, w, rtol=0, atol=1.5e-15)
+
+
+@pytest.mark.parametrize("angle", DELICATE + NEAR_PI + [4.0, 6.0])
+def test_tangents_keep_all_digits(angle: float) -> None:
+    w = scale(angle, AXIS)
+    right = high_precision.right_tangent((0.0, 0.0, 0.0, *w))[:3, :3]
+    inverse = high_precision.right_tangent_inverse((0.0, 0.0, 0.0, *w))[:3, :3]
+    size = np.abs(inverse).max()
+    np.testing.assert_allclose(matrix(so3.right_tangent(w)), right, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(matrix(so3.left_tangent(w)), right.T, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(matrix(so3.right_tangent_inverse(w)), inverse, rtol=0, atol=4e-15 * size)
+    np.testing.assert_allclose(matrix(so3.left_tangent_inverse(w)), inverse.T, rtol=0, atol=4e-15 * size)
+
+
+@given(vectors.map(lambda v: scale(3.0, v)), vectors)
+def test_right_tangent_is_the_derivative_of_exp(w: so3.Vector, d: so3.Vector) -> None:
+    h = 1e-5
+    ahead, behind = so3.exp(add(w, scale(h, d))), so3.exp(add(w, scale(-h, d)))
+    R = so3.exp(w)
+    body = [
+        (x - y) / (2.0 * h) for x, y in zip(so3.mul(so3.inverse(R), ahead), so3.mul(so3.inverse(R), behind))
+    ]
+    rate = (body[7], body[2], body[3])
+    np.testing.assert_allclose(rate, so3.rotate(so3.right_tangent(w), d), atol=2e-9)
