@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pliant.errors import InvalidInput
 from pliant.network.attachments import Attachment, Feedback, Torque
-from pliant.network.checks import Numbers, finite_numbers, joint_selection
+from pliant.network.fields import Holds, JointNames
 from pliant.network.motions import Motion
 from pliant.network.signals import Signal
+from pliant.robot.declared import Declared
+from pliant.robot.quantity import Quantity
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
@@ -19,27 +21,32 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class JointPD:
+class JointPD(Declared):
     """torque = feedforward - stiffness (q - reference) - damping (qdot - reference rate), on each joint.
 
     Give one value for all ``joints`` or one for each, in their order; without ``joints`` the law acts on all
-    joints of the arm. Units: stiffness N m/rad and damping N m s/rad (N/m and N s/m for a prismatic joint).
+    joints of the arm. For a prismatic joint the units are N/m, N s/m and N.
     """
 
-    reference: Motion | Sequence[Motion]
-    stiffness: Numbers
-    damping: Numbers
-    joints: Sequence[str] | None = None
-    feedforward: Signal | Sequence[Signal] | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stiffness", _gains("JointPD.stiffness", self.stiffness, "N m/rad"))
-        object.__setattr__(self, "damping", _gains("JointPD.damping", self.damping, "N m s/rad"))
-        object.__setattr__(self, "joints", joint_selection("JointPD.joints", self.joints))
-        if isinstance(self.reference, Sequence):
-            object.__setattr__(self, "reference", tuple(self.reference))
-        if isinstance(self.feedforward, Sequence):
-            object.__setattr__(self, "feedforward", tuple(self.feedforward))
+    reference: Annotated[
+        Motion | Sequence[Motion],
+        Holds("motion to follow", Motion, "write a motion, such as Hold(1.0), or a list of them", many=True),
+    ]
+    stiffness: Annotated[
+        float | Sequence[float],
+        Quantity("N m/rad", "position gain", at_least=0),
+        Quantity("N m/rad", "position gains", shape=(None,), at_least=0),
+    ]
+    damping: Annotated[
+        float | Sequence[float],
+        Quantity("N m s/rad", "rate gain", at_least=0),
+        Quantity("N m s/rad", "rate gains", shape=(None,), at_least=0),
+    ]
+    joints: Annotated[Sequence[str] | None, JointNames("names of the driven joints")] = None
+    feedforward: Annotated[
+        Signal | Sequence[Signal] | None,
+        Holds("torque to add", Signal, "write a signal, such as Constant(2.0), or a list of them", many=True),
+    ] = None
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
         joints = arm.joint_names if self.joints is None else tuple(self.joints)
@@ -52,21 +59,13 @@ class JointPD:
         return (*feedbacks, *map(Torque, joints, _for_each("feedforward", self.feedforward, joints)))
 
 
-def _gains(field: str, values: Numbers, unit: str) -> float | tuple[float, ...]:
-    gains = finite_numbers(field, values, unit)
-    for gain in gains if isinstance(gains, tuple) else (gains,):
-        if gain < 0.0:
-            raise InvalidInput(f"{field} = {gain:g} {unit} must not be negative; write a gain of 0 or more.")
-    return gains
-
-
 def _for_each(field: str, values: T | Sequence[T], joints: tuple[str, ...]) -> tuple[T, ...]:
     """One value for each joint; a single value serves all."""
     if not isinstance(values, Sequence):
         return (values,) * len(joints)
     if len(values) != len(joints):
         raise InvalidInput(
-            f"JointPD.{field} has {len(values)} values for {len(joints)} joints ({', '.join(joints)});"
-            " give one for all or one for each."
+            f"JointPD: {field} has {len(values)} values for {len(joints)} joints ({', '.join(joints)});"
+            " give one for all or one for each"
         )
     return tuple(values)

@@ -12,7 +12,7 @@ from pliant.errors import InvalidInput
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array
 from pliant.network.attachments import Attachment, Component, Feedback, Load, Prescription, SampledLaw, Torque
-from pliant.network.checks import merged_breaks, nearest
+from pliant.network.fields import first_repeated, merged_breaks, nearest
 from pliant.network.motions import Hold, Motion
 from pliant.network.signals import Constant, Signal
 from pliant.robot import FlexibleLink
@@ -119,7 +119,8 @@ def _inputs(joint_names: tuple[str, ...], attachments: list[Attachment]) -> Inpu
     varying_loads = tuple(
         (row, load.signal) for row, load in enumerate(loads) if not isinstance(load.signal, Constant)
     )
-    varying = (*varying_motions, *varying_torques, *varying_loads)
+    breaks = [motion.breaks for _, motion in varying_motions]
+    breaks += [signal.breaks for _, signal in (*varying_torques, *varying_loads)]
     return Inputs(
         prescribed=tuple(prescribed),
         stiffness=tuple(stiffness),
@@ -127,7 +128,7 @@ def _inputs(joint_names: tuple[str, ...], attachments: list[Attachment]) -> Inpu
         joint_signals=JointSignals(constant, tuple(prescribed), varying_motions, varying_torques),
         loads=tuple(load.place for load in loads),
         load_signals=LoadSignals(constant_loads, varying_loads),
-        breaks=merged_breaks(source.breaks for _, source in varying),
+        breaks=merged_breaks(breaks),
         controllers=tuple(each.controller for each in attachments if isinstance(each, SampledLaw)),
     )
 
@@ -170,32 +171,23 @@ def _check_link(arm: Model, label: str, place: LoadPlace) -> None:
         raise InvalidInput(f"{label}: the arm has no link '{place.link}'; {nearest(place.link, known)}")
     if place.distributed and not isinstance(link, FlexibleLink):
         raise InvalidInput(
-            f"{label}: link '{place.link}' is rigid and has no length to spread a load along;"
-            " use a TipWrench."
+            f"{label}: link '{place.link}' is rigid and has no length to spread a load along; use a TipWrench"
         )
 
 
 def _check_motion(field: str, motion: Motion) -> None:
-    if not isinstance(motion, Motion):
-        raise InvalidInput(
-            f"{field} = {motion!r} is not a motion; write Hold({motion!r}) for a constant position."
-        )
     shapes = [np.shape(part) for part in motion.evaluate(_PROBE_TIMES)]
     if shapes != [_PROBE_TIMES.shape] * 3:
         raise InvalidInput(
-            f"{field} answers 2 times with shapes {shapes}; evaluate must return three of shape (2,)."
+            f"{field} answers 2 times with shapes {shapes}; evaluate must return three of shape (2,)"
         )
 
 
 def _check_signal(field: str, signal: Signal, shape: tuple[int, ...], needs: str) -> None:
-    if not isinstance(signal, Signal):
-        raise InvalidInput(
-            f"{field}: {signal!r} is not a signal; write Constant({signal!r}) for a constant value."
-        )
     values = np.shape(signal.evaluate(_PROBE_TIMES))[1:]
     if values != shape:
         has = values[0] if values else 1
-        raise InvalidInput(f"{field}: the signal must have {needs}, it has {has}.")
+        raise InvalidInput(f"{field}: the signal must have {needs}, it has {has}")
 
 
 def _refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
@@ -205,15 +197,18 @@ def _refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
         torque_driving = [label for label, each in on_joint if not isinstance(each, Prescription)]
         if len(prescribing) > 1:
             raise InvalidInput(
-                f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one."
+                f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one"
             )
         if prescribing and torque_driving:
             raise InvalidInput(
                 f"joint '{joint}' is prescribed by {prescribing[0]} and driven with torque by"
-                f" {torque_driving[0]}; remove one of the two."
+                f" {torque_driving[0]}; remove one of the two"
             )
         if sum(isinstance(each, Feedback) for _, each in on_joint) > 1:
-            raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD.")
+            raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
+    for name in (each.place.name for _, each in pairs if isinstance(each, Load)):
+        if name in arm.joint_names:
+            raise InvalidInput(f"a load is named '{name}' like a joint; give the load another name")
     _refuse_repeated("loads", [each.place.name for _, each in pairs if isinstance(each, Load)])
     _refuse_repeated(
         "controllers", [each.controller.name for _, each in pairs if isinstance(each, SampledLaw)]
@@ -221,6 +216,6 @@ def _refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
 
 
 def _refuse_repeated(kind: str, names: list[str]) -> None:
-    repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
+    repeated = first_repeated(names)
     if repeated is not None:
-        raise InvalidInput(f"two {kind} are named '{repeated}'; give one of them another name.")
+        raise InvalidInput(f"two {kind} are named '{repeated}'; give one of them another name")

@@ -7,33 +7,36 @@ whose steps end there keeps its order. At a break the value from the right is re
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import tau
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, Problem
 from pliant.model.layout import Array
-from pliant.network.checks import (
-    break_times,
+from pliant.network.fields import (
+    BreakTimes,
+    Holds,
+    Samples,
+    SampleTimes,
     called,
-    finite,
-    finite_row,
-    increasing_times,
+    count_conflicts,
     merged_breaks,
-    positive,
 )
+from pliant.robot.declared import Declared
+from pliant.robot.quantity import Quantity
 
 if TYPE_CHECKING:
-    from scipy.interpolate import BSpline
+    from scipy.interpolate import PPoly
 
 Kinematics = tuple[Array, Array, Array]
 
-_POSITION = "rad or m"
-_RATE = "rad/s or m/s"
+POSITION_UNIT = "rad or m"
+RATE_UNIT = "rad/s or m/s"
+Begin = Annotated[float, Quantity("s", "time at which the motion begins")]
 
 
 @runtime_checkable
@@ -48,13 +51,10 @@ class Motion(Protocol):
 
 
 @dataclass(frozen=True)
-class Hold:
-    """Stay at ``position`` (rad or m); as the reference of a controller this is a step."""
+class Hold(Declared):
+    """Stay at ``position``; as the reference of a controller this is a step."""
 
-    position: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "position", finite("Hold.position", self.position, _POSITION))
+    position: Annotated[float, Quantity(POSITION_UNIT, "position to hold")]
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -66,20 +66,13 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class RestToRest(ABC):
-    """A move from rest at ``start`` to rest at ``end`` (rad or m), in ``duration`` s from ``begin`` s on."""
+class RestToRest(Declared, ABC):
+    """A move from rest at ``start`` to rest at ``end``."""
 
-    start: float
-    end: float
-    duration: float
-    begin: float = 0.0
-
-    def __post_init__(self) -> None:
-        own = type(self).__name__
-        object.__setattr__(self, "start", finite(f"{own}.start", self.start, _POSITION))
-        object.__setattr__(self, "end", finite(f"{own}.end", self.end, _POSITION))
-        object.__setattr__(self, "duration", positive(f"{own}.duration", self.duration, "s"))
-        object.__setattr__(self, "begin", finite(f"{own}.begin", self.begin, "s"))
+    start: Annotated[float, Quantity(POSITION_UNIT, "position before the move")]
+    end: Annotated[float, Quantity(POSITION_UNIT, "position after the move")]
+    duration: Annotated[float, Quantity("s", "duration of the move", above=0)]
+    begin: Begin = 0.0
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -97,6 +90,7 @@ class RestToRest(ABC):
         """The move from 0 to 1 over x in [0, 1], with its derivatives in x."""
 
 
+@dataclass(frozen=True)
 class Quintic(RestToRest):
     """Fifth-degree polynomial, rate and acceleration zero at both ends ([macchelli2007] manoeuvre PP)."""
 
@@ -106,6 +100,7 @@ class Quintic(RestToRest):
         return x * x * x * (10.0 - x * (15.0 - 6.0 * x)), 30.0 * (x * y) ** 2, 60.0 * x * y * (y - x)
 
 
+@dataclass(frozen=True)
 class Cycloid(RestToRest):
     """Full-period sine acceleration between two positions ([damic2006] first joint)."""
 
@@ -116,6 +111,7 @@ class Cycloid(RestToRest):
         return x - sine / tau, 1.0 - np.cos(angle), tau * sine
 
 
+@dataclass(frozen=True)
 class BangBang(RestToRest):
     """Constant acceleration for half the duration, then the opposite ([macchelli2007] manoeuvre ST)."""
 
@@ -141,22 +137,16 @@ class BangBang(RestToRest):
 
 
 @dataclass(frozen=True)
-class SmoothStart:
-    """From rest at ``position`` (rad or m) to a constant ``rate`` (rad/s or m/s) within ``duration`` s.
+class SmoothStart(Declared):
+    """From rest at ``position`` to a constant ``rate`` that is kept for ever.
 
     The rate follows a cycloid: the second joint of [damic2006], and the usual spin-up of a rotating beam.
     """
 
-    rate: float
-    duration: float
-    position: float = 0.0
-    begin: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", finite("SmoothStart.rate", self.rate, _RATE))
-        object.__setattr__(self, "duration", positive("SmoothStart.duration", self.duration, "s"))
-        object.__setattr__(self, "position", finite("SmoothStart.position", self.position, _POSITION))
-        object.__setattr__(self, "begin", finite("SmoothStart.begin", self.begin, "s"))
+    rate: Annotated[float, Quantity(RATE_UNIT, "rate after the start")]
+    duration: Annotated[float, Quantity("s", "duration of the start", above=0)]
+    position: Annotated[float, Quantity(POSITION_UNIT, "position before the start")] = 0.0
+    begin: Begin = 0.0
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -175,37 +165,33 @@ class SmoothStart:
 
 
 @dataclass(frozen=True)
-class MotionTable:
-    """A sampled motion: positions (rad or m) at increasing times (s), joined by a quintic spline.
+class MotionTable(Declared):
+    """A sampled motion: positions at increasing times, joined by a quintic spline.
 
     The spline passes through every sample and has four continuous derivatives, so that no step need end at
     an inner sample. Its rates at the ends are given, zero unless said otherwise; its accelerations there are
     zero. Before the first and after the last sample the motion goes on at the rate of that end.
     """
 
-    times: Sequence[float] | Array
-    positions: Sequence[float] | Array
-    begin_rate: float = 0.0
-    end_rate: float = 0.0
+    times: Annotated[Samples, SampleTimes()]
+    positions: Annotated[Samples, Quantity(POSITION_UNIT, "positions at the times", shape=(None,))]
+    begin_rate: Annotated[float, Quantity(RATE_UNIT, "rate until the first time")] = 0.0
+    end_rate: Annotated[float, Quantity(RATE_UNIT, "rate from the last time on")] = 0.0
 
-    def __post_init__(self) -> None:
-        times = increasing_times("MotionTable.times", self.times)
-        object.__setattr__(self, "times", times)
-        positions = finite_row("MotionTable.positions", self.positions, len(times), _POSITION)
-        object.__setattr__(self, "positions", positions)
-        object.__setattr__(self, "begin_rate", finite("MotionTable.begin_rate", self.begin_rate, _RATE))
-        object.__setattr__(self, "end_rate", finite("MotionTable.end_rate", self.end_rate, _RATE))
+    def conflicts(self) -> Iterator[Problem]:
+        yield from count_conflicts(self.times, "positions", self.positions)
 
     @property
     def breaks(self) -> tuple[float, ...]:
         return self.times[0], self.times[-1]
 
     @cached_property
-    def _splines(self) -> tuple[BSpline, BSpline, BSpline]:
-        from scipy.interpolate import make_interp_spline
+    def _splines(self) -> tuple[PPoly, PPoly, PPoly]:
+        from scipy.interpolate import PPoly, make_interp_spline
 
         ends = ([(1, self.begin_rate), (2, 0.0)], [(1, self.end_rate), (2, 0.0)])
-        position = make_interp_spline(np.asarray(self.times), np.asarray(self.positions), k=5, bc_type=ends)
+        spline = make_interp_spline(np.asarray(self.times), np.asarray(self.positions), k=5, bc_type=ends)
+        position = PPoly.from_spline(spline)
         return position, position.derivative(1), position.derivative(2)
 
     def evaluate(self, times: Array) -> Kinematics:
@@ -219,16 +205,12 @@ class MotionTable:
 
 
 @dataclass(frozen=True)
-class MotionSum:
-    """Several motions added, for instance a move followed by the move back."""
+class MotionSum(Declared):
+    """Several motions added, for instance a move and, later, the move back."""
 
-    terms: Sequence[Motion]
-
-    def __post_init__(self) -> None:
-        terms = tuple(self.terms)
-        if not terms:
-            raise InvalidInput("MotionSum.terms is empty; give at least one motion.")
-        object.__setattr__(self, "terms", terms)
+    terms: Annotated[
+        Sequence[Motion], Holds("motions to add", Motion, "write a list of motions", one=False, many=True)
+    ]
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -241,27 +223,26 @@ class MotionSum:
 
 
 @dataclass(frozen=True)
-class FunctionMotion:
+class FunctionMotion(Declared):
     """A motion given by a Python function of an array of times.
 
     ``function(times)`` returns position, rate and acceleration, each of the shape of ``times``. ``breaks``
     are the times at which its acceleration or one of its two first derivatives jumps. The function is not
-    saved to file: a saved trajectory keeps its values, not its code.
+    saved to file: a saved trajectory keeps what it caused, not its code.
     """
 
-    function: Callable[[Array], Kinematics]
-    breaks: tuple[float, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "breaks", break_times("FunctionMotion.breaks", self.breaks))
+    function: Annotated[
+        Callable[[Array], Kinematics],
+        Holds("position, rate and acceleration at an array of times", Callable, "write a function"),
+    ]
+    breaks: Annotated[tuple[float, ...], BreakTimes()] = ()
 
     def evaluate(self, times: Array) -> Kinematics:
-        answer = called("FunctionMotion.function", self.function, times)
-        if answer.shape != (3, len(times)) or not np.isfinite(answer).all():
+        answer = called("FunctionMotion", self.function, times)
+        if answer.shape != (3, len(times)):
             raise InvalidInput(
-                f"FunctionMotion.function answered {len(times)} times with an array of shape {answer.shape}"
-                f"{'' if np.isfinite(answer).all() else ' that is not finite'}; return position, rate and"
-                " acceleration, each finite and of the shape of the times."
+                f"FunctionMotion: the function answered {len(times)} times with shape {answer.shape};"
+                " let it return position, rate and acceleration, each of the shape of the times"
             )
         return answer[0], answer[1], answer[2]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,9 @@ from pliant.errors import PliantError
 from pliant.model.inputs import Sample
 from pliant.model.layout import Array
 from pliant.network.attachments import Attachment, SampledLaw
-from pliant.network.checks import joint_selection, positive
+from pliant.network.fields import Holds, JointNames
+from pliant.robot.declared import Declared, Name
+from pliant.robot.quantity import Quantity
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
@@ -26,27 +28,23 @@ class ControllerFailed(PliantError, RuntimeError):
 
 
 @dataclass(frozen=True)
-class SampledController:
+class SampledController(Declared):
     """``function(sample)`` gives the torques (N m; N for prismatic joints) of ``joints``, in that order.
 
-    It is called every ``period`` s and its answer is held in between. Without ``joints`` it acts on all
-    joints of the arm, in the order of their names there. Its torque adds to all others on the same joint.
-    The function is not saved to file.
+    It is called once every ``period`` and its answer is held in between. Without ``joints`` it acts on all
+    joints of the arm, in their order there. Its torque adds to all others on the same joint. The function is
+    not saved to file: a saved trajectory keeps what it caused, not its code.
     """
 
-    function: Law
-    period: float
-    joints: Sequence[str] | None = None
-    name: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "period", positive("SampledController.period", self.period, "s"))
-        object.__setattr__(self, "joints", joint_selection("SampledController.joints", self.joints))
+    function: Annotated[Law, Holds("torques that answer a sample", Callable, "write a function")]
+    period: Annotated[float, Quantity("s", "time between two calls", above=0)]
+    joints: Annotated[Sequence[str] | None, JointNames("names of the driven joints")] = None
+    name: Annotated[str | None, Name("name of the controller in messages")] = None
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
         joints = arm.joint_names if self.joints is None else tuple(self.joints)
-        name = self.name or getattr(self.function, "__name__", type(self.function).__name__)
-        return (SampledLaw(CheckedLaw(name, self.period, joints, self.function)),)
+        own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
+        return (SampledLaw(CheckedLaw(self.name or own_name, self.period, joints, self.function)),)
 
 
 @dataclass(frozen=True)
@@ -64,19 +62,19 @@ class CheckedLaw:
             torque = np.asarray(self.function(sample), dtype=np.float64)
         except Exception as error:
             raise ControllerFailed(
-                f"controller '{self.name}' failed at t = {sample.time:g} s: {type(error).__name__}: {error}."
+                f"controller '{self.name}' failed at t = {sample.time:g} s: {type(error).__name__}: {error}"
             ) from error
         size = len(self.joints)
         if torque.shape != (size,) and not (size == 1 and torque.shape == ()):
             raise ControllerFailed(
                 f"controller '{self.name}' answered at t = {sample.time:g} s with an array of shape"
-                f" {torque.shape}; return one torque in N m for each of {', '.join(self.joints)}."
+                f" {torque.shape}; return one torque in N m for each of {', '.join(self.joints)}"
             )
         torque = torque.reshape(size)
         if not np.isfinite(torque).all():
             joint = int(np.argmin(np.isfinite(torque)))
             raise ControllerFailed(
                 f"controller '{self.name}' answered at t = {sample.time:g} s with {torque[joint]} N m"
-                f" for joint '{self.joints[joint]}'; return finite torques."
+                f" for joint '{self.joints[joint]}'; return finite torques"
             )
         return torque

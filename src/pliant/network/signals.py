@@ -6,33 +6,41 @@ steps end there keeps its order. At a break the value from the right is returned
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import tau
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, Problem
 from pliant.model.layout import Array
-from pliant.network.checks import (
+from pliant.network.fields import (
+    BreakTimes,
+    Holds,
     Numbers,
-    Table,
-    break_times,
+    NumbersOrRows,
+    SampleRows,
+    Samples,
+    SampleTimes,
     called,
-    finite,
-    finite_numbers,
-    finite_table,
-    increasing_times,
+    count_conflicts,
     merged_breaks,
-    positive,
 )
+from pliant.robot.declared import Declared
+from pliant.robot.quantity import Quantity
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-_EFFORT = "N or N m"
+EFFORT_UNIT = "N or N m"
+Value = Annotated[
+    Numbers,
+    Quantity(EFFORT_UNIT, "value"),
+    Quantity(EFFORT_UNIT, "value", shape=(None,)),
+]
+SampleValues = Annotated[SampleRows, NumbersOrRows(EFFORT_UNIT, "value or row of values at each time")]
 
 
 @runtime_checkable
@@ -47,13 +55,10 @@ class Signal(Protocol):
 
 
 @dataclass(frozen=True)
-class Constant:
-    """The same ``value`` (N or N m, one number or several) at all times."""
+class Constant(Declared):
+    """The same ``value``, one number or several, at all times."""
 
-    value: Numbers
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", finite_numbers("Constant.value", self.value, _EFFORT))
+    value: Value
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -61,96 +66,83 @@ class Constant:
 
     def evaluate(self, times: Array) -> Array:
         value = np.asarray(self.value)
-        return np.broadcast_to(value, (len(times), *value.shape)).copy()
+        return np.full((len(times), *value.shape), value)
 
 
 @dataclass(frozen=True)
-class Step:
-    """Zero before ``at`` s, then ``value`` (N or N m, one number or several)."""
+class Step(Declared):
+    """Zero, then ``value``, one number or several."""
 
-    value: Numbers
-    at: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", finite_numbers("Step.value", self.value, _EFFORT))
-        object.__setattr__(self, "at", finite("Step.at", self.at, "s"))
+    value: Value
+    at: Annotated[float, Quantity("s", "time of the step")] = 0.0
 
     @property
     def breaks(self) -> tuple[float, ...]:
         return (self.at,)
 
     def evaluate(self, times: Array) -> Array:
-        return np.multiply.outer((times >= self.at).astype(np.float64), np.asarray(self.value))
+        return _scaled(self.value, (times >= self.at).astype(np.float64))
 
 
 @dataclass(frozen=True)
-class Sine:
-    """``amplitude`` (N or N m, one number or several) times sin(2 pi ``frequency`` (Hz) t + ``phase`` (rad))."""
+class Sine(Declared):
+    """``amplitude``, one number or several, times sin(2 pi ``frequency`` t + ``phase``)."""
 
-    amplitude: Numbers
-    frequency: float
-    phase: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "amplitude", finite_numbers("Sine.amplitude", self.amplitude, _EFFORT))
-        object.__setattr__(self, "frequency", positive("Sine.frequency", self.frequency, "Hz"))
-        object.__setattr__(self, "phase", finite("Sine.phase", self.phase, "rad"))
+    amplitude: Value
+    frequency: Annotated[float, Quantity("Hz", "frequency", above=0)]
+    phase: Annotated[float, Quantity("rad", "phase at time 0")] = 0.0
 
     @property
     def breaks(self) -> tuple[float, ...]:
         return ()
 
     def evaluate(self, times: Array) -> Array:
-        return np.multiply.outer(
-            np.sin(tau * self.frequency * times + self.phase), np.asarray(self.amplitude)
-        )
+        return _scaled(self.amplitude, np.sin(tau * self.frequency * times + self.phase))
 
 
 @dataclass(frozen=True)
-class PiecewiseLinear:
-    """Straight lines between ``values`` (N or N m; a row for each of the increasing ``times`` in s).
+class PiecewiseLinear(Declared):
+    """Straight lines between ``values``, a number or a row of numbers for each of the increasing ``times``.
 
     Before the first and after the last time the value there is held. Steps end at every one of the times;
     for dense samples of a smooth signal SignalTable is the better choice.
     """
 
-    times: Sequence[float] | Array
-    values: Table
+    times: Annotated[Samples, SampleTimes()]
+    values: SampleValues
 
-    def __post_init__(self) -> None:
-        times = increasing_times("PiecewiseLinear.times", self.times)
-        object.__setattr__(self, "times", times)
-        values = finite_table("PiecewiseLinear.values", self.values, len(times), _EFFORT)
-        object.__setattr__(self, "values", values)
+    def conflicts(self) -> Iterator[Problem]:
+        yield from count_conflicts(self.times, "values", self.values)
 
     @property
     def breaks(self) -> tuple[float, ...]:
         return tuple(self.times)
 
+    @cached_property
+    def _knots(self) -> tuple[Array, Array]:
+        return np.asarray(self.times), np.asarray(self.values)
+
     def evaluate(self, times: Array) -> Array:
-        values = np.asarray(self.values)
+        knots, values = self._knots
         if values.ndim == 1:
-            return np.interp(times, self.times, values)
-        return np.column_stack([np.interp(times, self.times, column) for column in values.T])
+            return np.interp(times, knots, values)
+        return np.column_stack([np.interp(times, knots, column) for column in values.T])
 
 
 @dataclass(frozen=True)
-class SignalTable:
-    """A sampled smooth signal: ``values`` (N or N m; a row for each of the increasing ``times`` in s).
+class SignalTable(Declared):
+    """A sampled smooth signal: ``values``, a number or a row of numbers for each of the increasing ``times``.
 
     A natural cubic spline passes through every sample with two continuous derivatives, so that no step need
     end at an inner sample. Before the first and after the last time the value there is held. A spline
     overshoots where samples jump; PiecewiseLinear does not.
     """
 
-    times: Sequence[float] | Array
-    values: Table
+    times: Annotated[Samples, SampleTimes()]
+    values: SampleValues
 
-    def __post_init__(self) -> None:
-        times = increasing_times("SignalTable.times", self.times)
-        object.__setattr__(self, "times", times)
-        values = finite_table("SignalTable.values", self.values, len(times), _EFFORT)
-        object.__setattr__(self, "values", values)
+    def conflicts(self) -> Iterator[Problem]:
+        yield from count_conflicts(self.times, "values", self.values)
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -168,20 +160,18 @@ class SignalTable:
 
 
 @dataclass(frozen=True)
-class SignalSum:
+class SignalSum(Declared):
     """Several signals of equal size added, for instance two opposite steps that make a pulse."""
 
-    terms: Sequence[Signal]
+    terms: Annotated[
+        Sequence[Signal], Holds("signals to add", Signal, "write a list of signals", one=False, many=True)
+    ]
 
-    def __post_init__(self) -> None:
-        terms = tuple(self.terms)
-        if not terms:
-            raise InvalidInput("SignalSum.terms is empty; give at least one signal.")
-        object.__setattr__(self, "terms", terms)
-        shapes = [term.evaluate(np.zeros(1)).shape[1:] for term in terms]
+    def conflicts(self) -> Iterator[Problem]:
+        shapes = [term.evaluate(np.zeros(1)).shape[1:] for term in self.terms]
         if len(set(shapes)) > 1:
             sizes = ", ".join(str(shape[0] if shape else 1) for shape in shapes)
-            raise InvalidInput(f"SignalSum.terms have {sizes} components; give all terms the same number.")
+            yield Problem(f"have {sizes} components; give all terms the same number", ("terms",))
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -195,26 +185,30 @@ class SignalSum:
 
 
 @dataclass(frozen=True)
-class FunctionSignal:
+class FunctionSignal(Declared):
     """A signal given by a Python function of an array of times.
 
     ``function(times)`` returns one value, or one row of k values, for each time. ``breaks`` are the times at
     which it or one of its two first derivatives jumps. The function is not saved to file: a saved trajectory
-    keeps its values, not its code.
+    keeps what it caused, not its code.
     """
 
-    function: Callable[[Array], Array]
-    breaks: tuple[float, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "breaks", break_times("FunctionSignal.breaks", self.breaks))
+    function: Annotated[
+        Callable[[Array], Array], Holds("values at an array of times", Callable, "write a function")
+    ]
+    breaks: Annotated[tuple[float, ...], BreakTimes()] = ()
 
     def evaluate(self, times: Array) -> Array:
-        answer = called("FunctionSignal.function", self.function, times)
-        if answer.ndim not in (1, 2) or len(answer) != len(times) or not np.isfinite(answer).all():
+        answer = called("FunctionSignal", self.function, times)
+        if answer.ndim not in (1, 2) or len(answer) != len(times):
             raise InvalidInput(
-                f"FunctionSignal.function answered {len(times)} times with an array of shape {answer.shape}"
-                f"{'' if np.isfinite(answer).all() else ' that is not finite'};"
-                " return one finite value, or one row of values, for each time."
+                f"FunctionSignal: the function answered {len(times)} times with shape {answer.shape};"
+                " let it return one value, or one row of values, for each time"
             )
         return answer
+
+
+def _scaled(value: Numbers, factors: Array) -> Array:
+    """``value`` times each of the factors: (n,) for one number, (n, k) for k."""
+    outer: Array = np.multiply.outer(factors, np.asarray(value))
+    return outer

@@ -2,83 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pliant.errors import InvalidInput
+from pliant.errors import Problem
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.network.attachments import Attachment, Load, Prescription, Torque
+from pliant.network.fields import Holds
 from pliant.network.motions import Motion
 from pliant.network.signals import Signal
+from pliant.robot.declared import Choice, Declared, Name
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
 
+WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
+JointName = Annotated[str, Name("name of the joint")]
+LinkName = Annotated[str, Name("name of the link")]
+LoadName = Annotated[str | None, Name("name of the load in results")]
+LoadFrame = Annotated[Frame, Choice("axes of the wrench: world or body", Frame)]
+
 
 @dataclass(frozen=True)
-class PrescribedMotion:
-    """The joint named ``joint`` follows ``motion`` exactly; its drive supplies whatever torque that takes."""
+class PrescribedMotion(Declared):
+    """The joint follows ``motion`` exactly; its drive supplies whatever torque that takes."""
 
-    joint: str
-    motion: Motion
+    joint: JointName
+    motion: Annotated[Motion, Holds("motion of the joint", Motion, "write a motion, such as Hold(1.0)")]
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
         return (Prescription(self.joint, self.motion),)
 
 
 @dataclass(frozen=True)
-class JointTorque:
-    """A torque (N m; force in N for a prismatic joint) in time on the joint named ``joint``."""
+class JointTorque(Declared):
+    """A torque (N m; a force in N for a prismatic joint) in time on one joint."""
 
-    joint: str
-    signal: Signal
+    joint: JointName
+    signal: Annotated[Signal, Holds("torque in time", Signal, WRITE_SIGNAL)]
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
         return (Torque(self.joint, self.signal),)
 
 
 @dataclass(frozen=True)
-class TipWrench:
-    """Force (N) and moment (N m), six components in time, on the tip of the link named ``link``.
+class TipWrench(Declared):
+    """Force (N) and moment (N m) in time, six components, on the tip of a link.
 
     In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it turns with the tip
     section (a follower load).
     """
 
-    link: str
-    signal: Signal
-    frame: Frame = Frame.WORLD
-    name: str | None = None
+    link: LinkName
+    signal: Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
+    frame: LoadFrame = Frame.WORLD
+    name: LoadName = None
 
-    def __post_init__(self) -> None:
-        _check_frame("TipWrench", self.frame)
+    def conflicts(self) -> Iterator[Problem]:
+        yield from _frame_conflicts(self.frame)
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        name = self.name or f"tip wrench on {self.link}"
+        name = self.name or f"{self.link}_tip_wrench"
         return (Load(LoadPlace(name, self.link, distributed=False, frame=self.frame), self.signal),)
 
 
 @dataclass(frozen=True)
-class DistributedWrench:
-    """Force (N/m) and moment (N m/m) per length, six components in time, all along the link named ``link``.
+class DistributedWrench(Declared):
+    """Force (N/m) and moment (N m/m) per length in time, six components, all along a link.
 
     In the WORLD frame the wrench keeps its direction, in the BODY frame it turns with each section.
     """
 
-    link: str
-    signal: Signal
-    frame: Frame = Frame.WORLD
-    name: str | None = None
+    link: LinkName
+    signal: Annotated[Signal, Holds("force and moment per length in time", Signal, WRITE_SIGNAL)]
+    frame: LoadFrame = Frame.WORLD
+    name: LoadName = None
 
-    def __post_init__(self) -> None:
-        _check_frame("DistributedWrench", self.frame)
+    def conflicts(self) -> Iterator[Problem]:
+        yield from _frame_conflicts(self.frame)
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        name = self.name or f"distributed wrench on {self.link}"
+        name = self.name or f"{self.link}_distributed_wrench"
         return (Load(LoadPlace(name, self.link, distributed=True, frame=self.frame), self.signal),)
 
 
-def _check_frame(component: str, frame: Frame) -> None:
-    if frame is not Frame.WORLD and frame is not Frame.BODY:
-        raise InvalidInput(f"{component}.frame = {frame!r} must be Frame.WORLD or Frame.BODY.")
+def _frame_conflicts(frame: Frame) -> Iterator[Problem]:
+    if frame is Frame.JOINT:
+        yield Problem("= joint has no meaning for a load on a link; write world or body", ("frame",))
