@@ -58,7 +58,9 @@ ENERGIES = {
     "kinetic": Observable("kinetic", ENERGY_UNIT, "kinetic energy"),
     "strain": Observable("strain", ENERGY_UNIT, "elastic energy"),
     "gravity": Observable("gravity", ENERGY_UNIT, "work of gravity since the start"),
-    "material_loss": Observable("material loss", ENERGY_UNIT, "dissipated inside the material since the start"),
+    "material_loss": Observable(
+        "material loss", ENERGY_UNIT, "dissipated inside the material since the start"
+    ),
     "viscous_loss": Observable("viscous loss", ENERGY_UNIT, "dissipated by the surroundings since the start"),
     "joint_loss": Observable("joint loss", ENERGY_UNIT, "dissipated by joint damping since the start"),
     "projection_loss": Observable(
@@ -68,9 +70,13 @@ ENERGIES = {
     "exchanged": Observable("exchanged", ENERGY_UNIT, "sum of the absolute energy flows since the start"),
 }
 
-MISMATCH_TWIST = Observable("tip velocity mismatch", "m/s", "tip velocity of the strain rates against the state")
+MISMATCH_TWIST = Observable(
+    "tip velocity mismatch", "m/s", "tip velocity of the strain rates against the state"
+)
 MISMATCH_GRAVITY = Observable(
-    "potential energy mismatch", ENERGY_UNIT, "potential energy of the shape against the booked work of gravity"
+    "potential energy mismatch",
+    ENERGY_UNIT,
+    "potential energy of the shape against the booked work of gravity",
 )
 
 

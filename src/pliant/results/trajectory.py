@@ -35,7 +35,7 @@ class Trajectory:
     effort (n, port size). What the arm looked like is worked out on first use and then kept.
     """
 
-    time: Array
+    time: Array = field(repr=False)
     states: Array = field(repr=False)
     layout: Layout = field(repr=False)
     ports: tuple[Port, ...] = field(repr=False)
@@ -109,9 +109,14 @@ class Trajectory:
         return self.observation.tip_twist
 
     @cached_property
+    def rigid_tip_position(self) -> Array:
+        """(n, 3) where the tip of the undeformed arm would be at the same joint positions, metre."""
+        return self.source.rigid_tip_position(self.joint_position)
+
+    @property
     def tip_deflection(self) -> Array:
         """(n, 3) tip position minus that of the undeformed arm at the same joint positions, metre."""
-        return self.tip_position - self.source.rigid_tip_position(self.joint_position)
+        return self.tip_position - self.rigid_tip_position
 
     @property
     def links(self) -> tuple[LinkObservation, ...]:

@@ -1,0 +1,258 @@
+"""A trajectory as an xarray data set and back, without loss.
+
+Names of links, joints, ports and works are coordinate values, never variable names, so that any name will do.
+Links with fewer stations than the longest are padded with NaN; ``stations`` says how many count.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.model.contract import Mismatch
+from pliant.model.ending import Cause, Ending
+from pliant.model.layout import Array, Block, Layout
+from pliant.model.ledger import Ledger
+from pliant.model.observation import LinkObservation, Observation
+from pliant.model.port import Causality, Frame, Port
+from pliant.results import observables
+from pliant.results.netcdf_file import FORMAT_KEY, FORMAT_VERSION
+from pliant.results.observables import ENERGIES, JointUnit
+from pliant.results.provenance import Provenance
+from pliant.results.source import StoredSource
+from pliant.results.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
+_AXES = list(observables.AXES)
+_LINK_FIELDS = {
+    "link_position": ("position", ("axis",), "m", "world position of the section"),
+    "link_rotation": ("rotation", ("axis", "section_axis"), "1", "rotation from section frame to world"),
+    "link_strain": ("strain", ("strain_component",), "1 or 1/m", "strain measured from the rest shape"),
+    "link_wrench": (
+        "wrench",
+        ("wrench_component",),
+        "N or N m",
+        "section force and moment in the section frame",
+    ),
+}
+
+
+def to_dataset(trajectory: Trajectory) -> Dataset:
+    """Every array with its unit and meaning; what is not an array is text in ``description``."""
+    from xarray import Dataset
+
+    variables: Variables = {
+        **_motion(trajectory),
+        **_links(trajectory.links),
+        **_account(trajectory.ledger),
+        **_signals(trajectory),
+        "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
+        "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
+    }
+    attributes = {FORMAT_KEY: FORMAT_VERSION, "robot_name": trajectory.provenance.robot_name}
+    dataset = Dataset(variables, coords=_coordinates(trajectory), attrs=attributes)
+    for variable in dataset.variables.values():
+        # A fill value would only say that NaN means NaN.
+        variable.encoding["_FillValue"] = None
+    return dataset
+
+
+def from_dataset(dataset: Dataset) -> Trajectory:
+    """The trajectory that ``to_dataset`` described."""
+    description = json.loads(str(dataset["description"].item()))
+    joints, rates = dataset["joint_position"].values, dataset["joint_rate"].values
+    tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
+    observation = Observation(joints, rates, _read_links(dataset), *tip)
+    provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
+    source = StoredSource(
+        observation,
+        Mismatch(dataset["mismatch_twist"].values, dataset["mismatch_gravity"].values),
+        dataset["rigid_tip_position"].values,
+        tuple(JointUnit(unit) for unit in description["joint_units"]),
+        provenance,
+    )
+    ports = tuple(_read_port(port) for port in description["ports"])
+    return Trajectory(
+        time=dataset["time"].values,
+        states=dataset["state"].values,
+        layout=Layout(tuple(_read_block(block) for block in description["layout"])),
+        ports=ports,
+        joint_names=tuple(description["joints"]),
+        efforts=_read_efforts(dataset, description["efforts"]),
+        ledger=_read_account(dataset, description),
+        ending=Ending(**{**description["ending"], "cause": Cause(description["ending"]["cause"])}),
+        statistics=description["statistics"],
+        wall_time=description["wall_time"],
+        source=source,
+    )
+
+
+def _about(unit: str, meaning: str) -> dict[str, str]:
+    return {"units": unit, "long_name": meaning}
+
+
+def _coordinates(trajectory: Trajectory) -> Variables:
+    names = {
+        "joint": list(trajectory.joint_names),
+        "link": [link.name for link in trajectory.links],
+        "work_of": list(trajectory.ledger.works),
+        "axis": _AXES,
+        "section_axis": _AXES,
+        "twist_component": list(observables.TWIST),
+        "strain_component": list(observables.STRAIN),
+        "wrench_component": list(observables.WRENCH),
+    }
+    coordinates: Variables = {
+        name: ((name,), np.array(values, dtype=object), {}) for name, values in names.items() if values
+    }
+    coordinates["time"] = (
+        ("time",),
+        trajectory.time,
+        _about(observables.TIME.unit, observables.TIME.meaning),
+    )
+    return coordinates
+
+
+def _motion(trajectory: Trajectory) -> Variables:
+    units = sorted({unit.position for unit in trajectory.joint_units}) or ["rad"]
+    position, rate = " or ".join(units), " or ".join(f"{unit}/s" for unit in units)
+    return {
+        "joint_position": (("time", "joint"), trajectory.joint_position, _about(position, "joint position")),
+        "joint_rate": (("time", "joint"), trajectory.joint_rate, _about(rate, "joint rate")),
+        "tip_position": (("time", "axis"), trajectory.tip_position, _about("m", "world position of the tip")),
+        "rigid_tip_position": (
+            ("time", "axis"),
+            trajectory.rigid_tip_position,
+            _about("m", "world position the tip would have if no link were deformed"),
+        ),
+        "tip_rotation": (
+            ("time", "axis", "section_axis"),
+            trajectory.tip_rotation,
+            _about("1", "rotation from tip frame to world"),
+        ),
+        "tip_twist": (
+            ("time", "twist_component"),
+            trajectory.tip_twist,
+            _about("m/s or rad/s", "body twist of the tip"),
+        ),
+    }
+
+
+def _links(links: tuple[LinkObservation, ...]) -> Variables:
+    counts = np.array([len(link.station) for link in links], dtype=np.int64)
+    most = int(counts.max(initial=0))
+
+    def stacked(arrays: list[Array], axis: int) -> Array:
+        return np.stack([_padded(array, most, axis) for array in arrays], axis=axis)
+
+    station = observables.STATION
+    variables: Variables = {
+        "stations": (("link",), counts, _about("1", "number of stations of the link")),
+        "link_station": (
+            ("link", "station"),
+            stacked([link.station for link in links], 0),
+            _about(station.unit, station.meaning),
+        ),
+    }
+    for name, (field, components, unit, meaning) in _LINK_FIELDS.items():
+        values = stacked([getattr(link, field) for link in links], 1)
+        variables[name] = (("time", "link", "station", *components), values, _about(unit, meaning))
+    return variables
+
+
+def _padded(array: Array, stations: int, axis: int) -> Array:
+    missing = stations - array.shape[axis]
+    widths = [(0, missing if k == axis else 0) for k in range(array.ndim)]
+    return np.pad(array, widths, constant_values=np.nan) if missing else array
+
+
+def _account(ledger: Ledger) -> Variables:
+    variables: Variables = {
+        f"energy_{name}": (("time",), getattr(ledger, name), _about(energy.unit, energy.meaning))
+        for name, energy in ENERGIES.items()
+    }
+    works = (
+        np.stack(list(ledger.works.values()), axis=1) if ledger.works else np.zeros((len(ledger.kinetic), 0))
+    )
+    about = _about(observables.ENERGY_UNIT, "work done on the arm since the start")
+    return {**variables, "work": (("time", "work_of"), works, about)}
+
+
+def _signals(trajectory: Trajectory) -> Variables:
+    columns = [effort.reshape(len(trajectory.time), -1) for effort in trajectory.efforts.values()]
+    efforts = np.concatenate(columns, axis=1) if columns else np.zeros((len(trajectory.time), 0))
+    twist, gravity = observables.MISMATCH_TWIST, observables.MISMATCH_GRAVITY
+    mismatch = trajectory.mismatch
+    return {
+        "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
+        "effort": (("time", "effort_index"), efforts, _about("see description", "efforts of all ports")),
+        "mismatch_twist": (("time",), mismatch.twist, _about(twist.unit, twist.meaning)),
+        "mismatch_gravity": (("time",), mismatch.gravity, _about(gravity.unit, gravity.meaning)),
+    }
+
+
+def _description(trajectory: Trajectory) -> dict[str, Any]:
+    provenance = asdict(trajectory.provenance)
+    del provenance["robot"]
+    ledger = trajectory.ledger
+    return {
+        "joints": list(trajectory.joint_names),
+        "joint_units": [unit.position for unit in trajectory.joint_units],
+        "works": list(ledger.works),
+        "ledger": {
+            "worst_ratio": float(ledger.worst_ratio),
+            "worst_time": float(ledger.worst_time),
+            "exact": bool(ledger.exact),
+        },
+        "layout": [asdict(block) for block in trajectory.layout.blocks],
+        "ports": [asdict(port) for port in trajectory.ports],
+        "efforts": {name: list(effort.shape[1:]) for name, effort in trajectory.efforts.items()},
+        "ending": asdict(trajectory.ending),
+        "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
+        "wall_time": float(trajectory.wall_time),
+        "provenance": provenance,
+    }
+
+
+def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:
+    links = []
+    for index, (name, count) in enumerate(
+        zip(dataset["link"].values, dataset["stations"].values, strict=True)
+    ):
+        fields = {
+            field: np.ascontiguousarray(dataset[variable].values[:, index, :count])
+            for variable, (field, *_) in _LINK_FIELDS.items()
+        }
+        station = dataset["link_station"].values[index, :count]
+        links.append(LinkObservation(name=str(name), station=station, **fields))
+    return tuple(links)
+
+
+def _read_account(dataset: Dataset, description: dict[str, Any]) -> Ledger:
+    works = {name: dataset["work"].values[:, k].copy() for k, name in enumerate(description["works"])}
+    energies: dict[str, Any] = {name: dataset[f"energy_{name}"].values for name in ENERGIES}
+    return Ledger(works=works, **energies, **description["ledger"])
+
+
+def _read_efforts(dataset: Dataset, shapes: dict[str, list[int]]) -> dict[str, Array]:
+    efforts, start = {}, 0
+    for name, shape in shapes.items():
+        width = int(np.prod(shape))
+        columns = dataset["effort"].values[:, start : start + width]
+        efforts[name] = columns.reshape(len(columns), *shape).copy()
+        start += width
+    return efforts
+
+
+def _read_block(block: dict[str, Any]) -> Block:
+    return Block(**{**block, "shape": tuple(block["shape"])})
+
+
+def _read_port(port: dict[str, Any]) -> Port:
+    return Port(**{**port, "frame": Frame(port["frame"]), "causality": Causality(port["causality"])})

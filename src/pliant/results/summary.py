@@ -1,0 +1,100 @@
+"""How a run went, in a few lines, and what to be careful about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pliant.results.trajectory import Trajectory
+
+# One per cent: what a reader of the figures would see.
+MISMATCH_THAT_MATTERS = 1e-2
+# In metre per second or joule: below this a mismatch is round-off even when nothing moves.
+MISMATCH_FLOOR = 1e-9
+# The promise of an exact integrator for every step, relative to the energy exchanged.
+RESIDUAL_PROMISED = 1e-10
+
+
+class Line(NamedTuple):
+    """One line of a summary; ``value`` is a number, or text with no unit."""
+
+    name: str
+    value: float | str
+    unit: str
+
+
+def summarize(trajectory: Trajectory) -> list[Line]:
+    """Time, cost, energy account, mesh error, deflection and ending."""
+    return [
+        Line("ending", str(trajectory.ending), ""),
+        Line("simulated time", trajectory.simulated_time, "s"),
+        Line("wall time", trajectory.wall_time, "s"),
+        Line("real-time factor", trajectory.real_time_factor, "1"),
+        *_cost(trajectory.statistics),
+        *_energies(trajectory),
+        Line("mismatch of tip velocity", _largest(trajectory.mismatch.twist), "m/s"),
+        Line("mismatch of potential energy", _largest(trajectory.mismatch.gravity), "J"),
+        Line("largest tip deflection", _largest_norm(trajectory.tip_deflection), "m"),
+    ]
+
+
+def warn(trajectory: Trajectory) -> list[str]:
+    """Early ending, an energy account that does not close, a mesh too coarse for the motion."""
+    warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
+    ledger = trajectory.ledger
+    if ledger.exact and not ledger.worst_ratio <= RESIDUAL_PROMISED:
+        warnings.append(
+            f"the energy account misses {ledger.worst_ratio:.1e} of the energy exchanged in the step at "
+            f"t = {ledger.worst_time:g} s, more than {RESIDUAL_PROMISED:g};"
+            " tighten the tolerance or shorten the step"
+        )
+    speed = _largest_norm(trajectory.tip_twist[:, :3])
+    exchanged = float(ledger.exchanged[-1])
+    remedy = "raise the degree or the number of elements"
+    warnings += _mismatch_warning(
+        "tip velocity", trajectory.mismatch.twist, speed, "of the tip speed", remedy
+    )
+    warnings += _mismatch_warning(
+        "potential energy", trajectory.mismatch.gravity, exchanged, "of the energy exchanged", remedy
+    )
+    return warnings
+
+
+def _cost(statistics: dict[str, float]) -> list[Line]:
+    steps = statistics.get("steps")
+    lines = []
+    if steps is not None:
+        lines.append(Line("steps", steps, "1"))
+    if steps and "iterations" in statistics:
+        lines.append(Line("Newton iterations per step", statistics["iterations"] / steps, "1"))
+    if "factorisations" in statistics:
+        lines.append(Line("factorisations", statistics["factorisations"], "1"))
+    return lines
+
+
+def _energies(trajectory: Trajectory) -> list[Line]:
+    ledger = trajectory.ledger
+    return [
+        Line("energy stored at the end", float(ledger.stored[-1]), "J"),
+        Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
+        Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
+        Line("projection loss", float(ledger.projection_loss[-1]), "J"),
+    ]
+
+
+def _mismatch_warning(name: str, mismatch: np.ndarray, scale: float, of_what: str, remedy: str) -> list[str]:
+    largest = _largest(mismatch)
+    if largest <= MISMATCH_THAT_MATTERS * scale or largest <= MISMATCH_FLOOR:
+        return []
+    share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
+    return [f"the mismatch of {name} reaches {share}, the mesh is too coarse for this motion; {remedy}"]
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.max(np.abs(values), initial=0.0))
+
+
+def _largest_norm(vectors: np.ndarray) -> float:
+    return float(np.max(np.linalg.norm(vectors, axis=-1), initial=0.0))

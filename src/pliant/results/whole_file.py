@@ -1,0 +1,60 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+from pliant.errors import InvalidInput
+
+
+def refuse_existing(path: Path, overwrite: bool) -> None:
+    """Refuse a target that exists, or whose folder does not, before any work is spent on it."""
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; name a file in it")
+    if path.exists() and not overwrite:
+        raise InvalidInput(f"{path} exists already; choose another name or allow overwriting")
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            f"{path} cannot be written because the folder {path.parent} does not exist; create it"
+        )
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
+    """A temporary file beside ``path``: takes its name when the block ends well, vanishes otherwise."""
+    target = Path(path)
+    refuse_existing(target, overwrite)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=target.suffix, dir=target.parent)
+    except OSError as error:
+        raise InvalidInput(f"{target} cannot be written: {error.strerror}; choose another folder") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        _settle(temporary)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _settle(target.parent)
+
+
+def _settle(path: Path) -> None:
+    """Wait until the disk holds the file, so that the new name never points at half of it."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,164 @@
+"""Files hold everything, exactly, and are whole or absent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+
+from pliant.errors import InvalidInput
+from pliant.model.ending import Cause, Ending
+from pliant.model.ledger import Ledger
+from pliant.results import Trajectory, load_trajectory
+from pliant.results.whole_file import whole_file
+from tests.results.fake_arm import fake_trajectory
+
+
+@pytest.fixture(name="pair")
+def saved_and_loaded(tmp_path: Path) -> tuple[Trajectory, Trajectory]:
+    ending = Ending(Cause.NOT_FINITE, 1.5, "link upper", "shorten the step")
+    trajectory = fake_trajectory(ending=ending)
+    trajectory.save(tmp_path / "run.nc")
+    return trajectory, load_trajectory(tmp_path / "run.nc")
+
+
+def test_arrays_return_bit_for_bit(pair: tuple[Trajectory, Trajectory]) -> None:
+    saved, loaded = pair
+    signals = "time states joint_position joint_rate"
+    tip = "tip_position tip_rotation tip_quaternion tip_twist tip_deflection"
+    for name in f"{signals} {tip}".split():
+        assert np.array_equal(getattr(saved, name), getattr(loaded, name)), name
+    assert np.array_equal(saved.state("curvature"), loaded.state("curvature"))
+    for before, after in zip(saved.links, loaded.links, strict=True):
+        assert before.name == after.name
+        for name in ("station", "position", "rotation", "strain", "wrench"):
+            assert np.array_equal(getattr(before, name), getattr(after, name)), name
+    for name in ("twist", "gravity"):
+        assert np.array_equal(getattr(saved.mismatch, name), getattr(loaded.mismatch, name)), name
+
+
+def test_the_account_returns(pair: tuple[Trajectory, Trajectory]) -> None:
+    saved, loaded = pair[0].ledger, pair[1].ledger
+    for entry in fields(Ledger):
+        before, after = getattr(saved, entry.name), getattr(loaded, entry.name)
+        if entry.name == "works":
+            assert list(before) == list(after)
+            assert all(np.array_equal(before[name], after[name]) for name in before)
+        else:
+            assert np.array_equal(before, after), entry.name
+
+
+def test_everything_else_returns(pair: tuple[Trajectory, Trajectory]) -> None:
+    saved, loaded = pair
+    assert saved.ending == loaded.ending
+    assert saved.ports == loaded.ports
+    assert saved.layout == loaded.layout
+    assert saved.provenance == loaded.provenance
+    assert saved.joint_names == loaded.joint_names
+    assert saved.joint_units == loaded.joint_units
+    assert saved.statistics == loaded.statistics
+    assert saved.summary() == loaded.summary()
+    assert saved.warnings() == loaded.warnings()
+    assert list(saved.efforts) == list(loaded.efforts)
+    assert all(np.array_equal(saved.efforts[name], loaded.efforts[name]) for name in saved.efforts)
+
+
+def test_a_loaded_trajectory_can_be_saved_again(pair: tuple[Trajectory, Trajectory], tmp_path: Path) -> None:
+    pair[1].save(tmp_path / "again.nc")
+    assert pair[0].dataset().identical(load_trajectory(tmp_path / "again.nc").dataset())
+
+
+def test_others_can_read_the_file_and_its_units(tmp_path: Path) -> None:
+    fake_trajectory().save(tmp_path / "run.nc")
+    with xarray.open_dataset(tmp_path / "run.nc") as dataset:
+        assert dataset["tip_position"].sel(axis="x").attrs["units"] == "m"
+        strain = dataset["link_strain"].sel(link="upper", strain_component="kappa_z")
+        assert strain.shape == (101, 21)
+        assert dataset["time"].dtype == np.float64
+        unnamed = [name for name, array in dataset.data_vars.items() if "units" not in array.attrs]
+    assert unnamed == []
+
+
+def test_nothing_is_compressed(tmp_path: Path) -> None:
+    import h5py
+
+    fake_trajectory().save(tmp_path / "run.nc")
+    with h5py.File(tmp_path / "run.nc") as file:
+        assert file["link_strain"].compression is None
+
+
+def test_an_existing_file_is_refused_and_untouched(tmp_path: Path) -> None:
+    path = tmp_path / "run.nc"
+    path.write_text("precious")
+    with pytest.raises(InvalidInput) as refusal:
+        fake_trajectory().save(path)
+    assert str(refusal.value) == f"{path} exists already; choose another name or allow overwriting"
+    assert path.read_text() == "precious"
+    fake_trajectory().save(path, overwrite=True)
+    assert len(load_trajectory(path).time) == 101
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write_half(dataset: xarray.Dataset, path: Path, **_: object) -> None:
+        path.write_bytes(b"half a file")
+        raise KeyboardInterrupt
+
+    trajectory = fake_trajectory()
+    monkeypatch.setattr(xarray.Dataset, "to_netcdf", write_half)
+    with pytest.raises(KeyboardInterrupt):
+        trajectory.save(tmp_path / "run.nc")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_overwrite_keeps_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.nc"
+    path.write_text("old")
+
+    def fail_halfway() -> None:
+        with whole_file(path, overwrite=True) as temporary:
+            temporary.write_text("new, but")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_halfway()
+    assert [(found.name, found.read_text()) for found in tmp_path.iterdir()] == [("run.nc", "old")]
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "run.nc"
+    with pytest.raises(InvalidInput, match=r"because the folder .*nowhere does not exist; create it$"):
+        fake_trajectory().save(path)
+
+
+def test_files_that_are_no_trajectories_are_refused(tmp_path: Path) -> None:
+    text, other, future = (tmp_path / name for name in ("notes.txt", "other.nc", "future.nc"))
+    text.write_text("not netCDF")
+    xarray.Dataset({"a": ("t", np.zeros(2))}).to_netcdf(other, engine="h5netcdf")
+    dataset = fake_trajectory().dataset()
+    dataset.attrs["pliant_trajectory"] = 99
+    dataset.to_netcdf(future, engine="h5netcdf")
+    expected = {
+        tmp_path / "absent.nc": "is not a file",
+        text: "is not a netCDF file or is damaged",
+        other: "is netCDF but not a trajectory",
+        future: "has trajectory format 99, this version reads 1",
+    }
+    for path, reason in expected.items():
+        with pytest.raises(InvalidInput) as refusal:
+            load_trajectory(path)
+        assert str(refusal.value).startswith(f"{path} {reason}")
+
+
+def test_the_description_is_plain_json(tmp_path: Path) -> None:
+    description = json.loads(str(fake_trajectory().dataset()["description"].item()))
+    assert description["ending"]["cause"] == "completed"
+    assert description["layout"][2] == {
+        "name": "curvature",
+        "shape": [1],
+        "unit": "1/m",
+        "meaning": "curvature of the upper link",
+    }

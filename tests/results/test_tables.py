@@ -1,0 +1,51 @@
+"""Tables are tidy and every column has a unit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import pytest
+
+from pliant.results import Trajectory
+from tests.results.fake_arm import fake_trajectory
+
+
+@pytest.fixture(name="trajectory")
+def made_trajectory() -> Trajectory:
+    return fake_trajectory(outputs=11)
+
+
+def test_every_column_has_a_unit(trajectory: Trajectory) -> None:
+    for table in (trajectory.table(), trajectory.strain_table(), trajectory.ledger_table()):
+        assert set(table.attrs["units"]) == set(table.columns)
+
+
+def test_one_row_per_time_with_joints_tip_and_energies(trajectory: Trajectory) -> None:
+    table = trajectory.table()
+    assert len(table) == 11
+    assert np.array_equal(table["wrist position"], trajectory.joint_position[:, 1])
+    assert np.array_equal(table["tip y"], trajectory.tip_position[:, 1])
+    assert np.array_equal(table["tip w_z"], trajectory.tip_twist[:, 5])
+    assert np.array_equal(table["strain energy"], trajectory.ledger.strain)
+    units = table.attrs["units"]
+    assert (units["wrist position"], units["wrist rate"], units["tip x"]) == ("rad", "rad/s", "m")
+
+
+def test_one_row_per_time_link_and_station(trajectory: Trajectory) -> None:
+    table = trajectory.strain_table()
+    assert len(table) == 11 * (21 + 2)
+    upper = trajectory.link("upper")
+    one = table[(table["link"] == "upper") & (table["station"] == upper.station[4])]
+    assert np.array_equal(one["time"], trajectory.time)
+    assert np.array_equal(one["kappa_z"], upper.strain[:, 4, 5])
+    assert np.array_equal(one["M_z"], upper.wrench[:, 4, 5])
+    assert table.attrs["units"]["kappa_z"] == "1/m"
+
+
+def test_the_account_closes_in_the_table(trajectory: Trajectory) -> None:
+    table = trajectory.ledger_table()
+    works = table.filter(like="work of").sum(axis=1)
+    stored = table["kinetic"] + table["strain"]
+    losses = table[["material_loss", "viscous_loss", "joint_loss", "projection_loss"]].sum(axis=1)
+    balance = stored[0] + table["gravity"] + works - losses + table["residual"]
+    pandas.testing.assert_series_equal(balance, stored, check_names=False, atol=1e-12)

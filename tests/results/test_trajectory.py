@@ -1,0 +1,138 @@
+"""A trajectory shows what the model says, once, and only when asked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pliant.errors import InvalidInput
+from pliant.model.contract import Model
+from pliant.model.ending import Cause, Ending
+from pliant.model.layout import Array
+from pliant.model.observation import Observation
+from pliant.results import Trajectory
+from pliant.robot import loads
+from tests.results.fake_arm import HAND, ROBOT, UPPER, FakeArm, fake_trajectory, record_of
+
+
+class CountingArm(FakeArm):
+    """Counts how often the shape is asked for."""
+
+    def observe(self, states: Array, stations: int = 21) -> Observation:
+        self.__dict__["observed"] = self.__dict__.get("observed", 0) + 1
+        return super().observe(states, stations)
+
+
+def test_the_fake_arm_meets_the_contract() -> None:
+    assert isinstance(FakeArm(), Model)
+
+
+def test_the_shape_is_worked_out_once_and_only_when_asked() -> None:
+    arm = CountingArm()
+    trajectory = Trajectory.from_record(arm, record_of(arm, np.linspace(0, 2, 5)), {}, 1.0)
+    assert "observed" not in arm.__dict__
+    for _ in range(2):
+        assert trajectory.tip_position.shape == (5, 3)
+        assert trajectory.link("upper").strain.shape == (5, 21, 6)
+        assert trajectory.joint_rate.shape == (5, 2)
+    assert arm.__dict__["observed"] == 1
+
+
+def test_blocks_of_the_state_have_their_own_shape() -> None:
+    trajectory = fake_trajectory()
+    assert np.array_equal(trajectory.state("joints"), trajectory.joint_position)
+    assert trajectory.state("curvature").shape == (101, 1)
+
+
+def test_tip_deflection_is_measured_from_the_undeformed_arm() -> None:
+    trajectory = fake_trajectory()
+    curvature = trajectory.state("curvature")[:, 0]
+    # Independent of the fake: the chord of an arc of angle b and radius 1/k, and the hand turned by b.
+    bent = np.where(np.abs(curvature) < 1e-9, 1e-9, curvature)
+    wrist = trajectory.joint_position[:, 1]
+    arc = np.stack([np.sin(bent * UPPER) / bent - UPPER, (1 - np.cos(bent * UPPER)) / bent], axis=1)
+    hand = HAND * np.stack(
+        [np.cos(bent + wrist) - np.cos(wrist), np.sin(bent + wrist) - np.sin(wrist)], axis=1
+    )
+    expected = np.linalg.norm(arc + hand, axis=1)
+    assert np.linalg.norm(trajectory.tip_deflection, axis=1) == pytest.approx(expected, abs=1e-8)
+
+
+def test_quaternions_turn_like_the_matrices_and_do_not_jump() -> None:
+    arm = FakeArm()
+    angle = np.linspace(0.0, 6 * math.pi, 200)
+    record = record_of(arm, np.linspace(0.0, 2.0, 200))
+    record.states[:, 0], record.states[:, 1], record.states[:, 4] = angle, 0.0, 0.0
+    quaternion = Trajectory.from_record(arm, record, {}, 1.0).tip_quaternion
+    # A turn by a about z is (cos a/2, 0, 0, sin a/2), followed through three whole turns.
+    expected = np.stack([np.cos(angle / 2), 0 * angle, 0 * angle, np.sin(angle / 2)], axis=1)
+    assert quaternion == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_unknown_link_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"^link 'forearm' is not in this trajectory; its links are upper, hand$"
+    ):
+        fake_trajectory().link("forearm")
+
+
+def test_provenance_can_rebuild_the_robot_and_names_the_choices() -> None:
+    provenance = fake_trajectory().provenance
+    assert loads(provenance.robot) == ROBOT
+    assert provenance.choices == {
+        "formulation": "ByHand(bends=True)",
+        "integrator": "Gauss(order=4, step=0.001)",
+    }
+    assert set(provenance.versions) == {"pliant", "python", "numpy", "numba"}
+    assert provenance.versions["numpy"] == np.__version__
+
+
+def test_real_time_factor_is_simulated_over_wall_time() -> None:
+    assert fake_trajectory().real_time_factor == pytest.approx(2.0 / 0.05)
+
+
+def test_summary_reports_cost_and_account() -> None:
+    lines = {line.name: line for line in fake_trajectory().summary()}
+    assert lines["steps"].value == 2000
+    assert lines["Newton iterations per step"].value == 2.5
+    assert lines["worst energy residual of a step, relative"].value == 1e-14
+    assert lines["largest tip deflection"].unit == "m"
+    assert lines["ending"].value == "completed at t = 2 s"
+
+
+def test_all_is_well_gives_no_warning() -> None:
+    assert fake_trajectory().warnings() == []
+
+
+def test_an_early_end_and_an_open_account_are_named() -> None:
+    ending = Ending(Cause.NOT_CONVERGED, 1.25, "link upper", "shorten the step")
+    early, account = fake_trajectory(ending=ending, exact_to=3e-7).warnings()
+    assert early == (
+        "the run stopped at t = 1.25 s: Newton's method did not converge at link upper; shorten the step"
+    )
+    assert account.startswith(
+        "the energy account misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s"
+    )
+
+
+@pytest.mark.parametrize(("factor", "warns"), [(0.9, False), (1.1, True), (math.nan, True)])
+def test_a_mismatch_above_one_percent_of_the_tip_speed_is_named(factor: float, warns: bool) -> None:
+    trajectory = fake_trajectory()
+    speed = np.linalg.norm(trajectory.tip_twist[:, :3], axis=1).max()
+    trajectory.mismatch.twist[:] = factor * 1e-2 * speed
+    assert (
+        any(
+            "mismatch of tip velocity" in text and "raise the degree" in text
+            for text in trajectory.warnings()
+        )
+        is warns
+    )
+
+
+@pytest.mark.parametrize(("factor", "warns"), [(0.9, False), (1.1, True)])
+def test_a_mismatch_above_one_percent_of_the_energy_exchanged_is_named(factor: float, warns: bool) -> None:
+    trajectory = fake_trajectory()
+    trajectory.mismatch.gravity[-1] = -factor * 1e-2 * trajectory.ledger.exchanged[-1]
+    assert any("mismatch of potential energy" in text for text in trajectory.warnings()) is warns
