@@ -1,0 +1,1 @@
+"""VIEW: pictures of trajectories."""

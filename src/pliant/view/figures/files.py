@@ -1,0 +1,44 @@
+"""All figures of a trajectory as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pliant.errors import InvalidInput
+from pliant.results.whole_file import refuse_existing, whole_file
+from pliant.view.figures.ledger import draw_ledger
+from pliant.view.figures.motion import draw_motion
+from pliant.view.figures.shape import draw_shape
+from pliant.view.figures.strains import draw_strains
+from pliant.view.figures.style import PIXELS_PER_INCH
+
+if TYPE_CHECKING:
+    from pliant.results import Trajectory
+
+_FIGURES = {"motion": draw_motion, "strains": draw_strains, "ledger": draw_ledger, "shape": draw_shape}
+
+
+def figure_paths(folder: Path) -> dict[str, Path]:
+    """Where each figure goes."""
+    return {name: folder / f"{name}.png" for name in _FIGURES}
+
+
+def refuse_figures(folder: Path, overwrite: bool) -> None:
+    """Refuse a folder that cannot take the figures, before any work is spent on them."""
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file; name a folder for the figures")
+    if folder.exists():
+        for path in figure_paths(folder).values():
+            refuse_existing(path, overwrite)
+
+
+def write_figures(trajectory: Trajectory, folder: Path, overwrite: bool = False) -> list[Path]:
+    """Write every figure as PNG into ``folder``, which is made if need be; all are refused if one exists."""
+    refuse_figures(folder, overwrite)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = figure_paths(folder)
+    for name, path in paths.items():
+        with whole_file(path, overwrite) as temporary:
+            _FIGURES[name](trajectory).savefig(temporary, dpi=PIXELS_PER_INCH)
+    return list(paths.values())

@@ -1,0 +1,132 @@
+"""How all figures look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.model.layout import Array
+from pliant.results.observables import TIME
+from pliant.view.projection import Projection
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure, FigureBase
+    from matplotlib.typing import RcKeyType
+
+INK = "#22303c"
+FAINT = "#b8c1c9"
+PALETTE = ("#1f6f9f", "#d1603d", "#3f8f5b", "#8a5a9e", "#c9972b", "#5c6b78")
+TIME_COLORS = "viridis"
+PIXELS_PER_INCH = 160
+
+_SETTINGS: dict[RcKeyType, Any] = {
+    "font.size": 9.5,
+    "font.family": "DejaVu Sans",
+    "mathtext.fontset": "dejavusans",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "axes.formatter.useoffset": False,
+    "grid.color": "#e4e8eb",
+    "grid.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "lines.linewidth": 1.4,
+    "lines.solid_capstyle": "round",
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.handlelength": 1.4,
+}
+
+
+@contextmanager
+def styled(width: float, height: float) -> Iterator[Figure]:
+    """A new figure of the given size in inches; what is drawn inside the block has the common look."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_SETTINGS):
+        yield Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def color(index: int) -> str:
+    """The palette, again and again."""
+    return PALETTE[index % len(PALETTE)]
+
+
+def time_axis(axes: Axes, time: Array) -> None:
+    """Name the time axis and let the data reach both ends."""
+    axes.set_xlabel(TIME.label)
+    if time[-1] > time[0]:
+        axes.set_xlim(float(time[0]), float(time[-1]))
+
+
+def time_colors(time: Array) -> ScalarMappable:
+    """Time as colour."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    return ScalarMappable(Normalize(float(time[0]), float(time[-1])), TIME_COLORS)
+
+
+def map_axes(figure: FigureBase, projection: Projection, points: Array) -> Axes:
+    """Axes that show places in equal scale, in a plane or in space; ``points`` (..., 3) must fit in."""
+    if not projection.planar:
+        return _space_axes(figure, points)
+    axes = figure.add_subplot()
+    axes.set_aspect("equal", adjustable="datalim")
+    across, up = projection.observables
+    axes.set_xlabel(across.label)
+    axes.set_ylabel(up.label)
+    return axes
+
+
+def _space_axes(figure: FigureBase, points: Array) -> Axes:
+    axes: Any = figure.add_subplot(projection="3d")
+    lowest, highest = points.reshape(-1, 3).min(axis=0), points.reshape(-1, 3).max(axis=0)
+    extent = highest - lowest
+    # Equal scale on all axes, but no axis so short that its numbers collide.
+    half = 0.54 * np.maximum(extent, 0.4 * (extent.max() or 1.0))
+    middle = (lowest + highest) / 2
+    for name, centre, reach, observable in zip("xyz", middle, half, Projection((0, 1, 2)).observables):
+        axis = getattr(axes, f"{name}axis")
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        axis.set_major_locator(_few_ticks())
+        getattr(axes, f"set_{name}lim")(centre - reach, centre + reach)
+        getattr(axes, f"set_{name}label")(observable.label)
+    axes.set_box_aspect(tuple(half), zoom=0.9)
+    axes.view_init(elev=22, azim=-58)
+    made: Axes = axes
+    return made
+
+
+def _few_ticks() -> object:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(5)
+
+
+def time_bar(figure: FigureBase, axes: Axes, time: Array) -> None:
+    """The key from colour to time."""
+    room_for_labels = 0.12 if axes.name == "3d" else 0.02
+    bar = figure.colorbar(
+        time_colors(time), ax=axes, label=TIME.label, shrink=0.8, pad=room_for_labels, aspect=28
+    )
+    bar.outline.set_visible(False)

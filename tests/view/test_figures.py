@@ -1,0 +1,189 @@
+"""Figures show the right data, say what their axes mean and leave no trace in matplotlib."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from pliant.errors import InvalidInput
+from pliant.results import Trajectory, load_trajectory
+from pliant.view.figures import draw_ledger, draw_motion, draw_shape, draw_strains, write_figures
+from pliant.view.projection import choose_projection
+from tests.results.fake_arm import fake_trajectory
+
+ALL = [draw_motion, draw_strains, draw_ledger, draw_shape]
+
+
+def lifted(trajectory: Trajectory) -> Trajectory:
+    """The same run with the arm bent out of its plane, which needs a spatial view."""
+    observation = trajectory.observation
+    links = []
+    for link in observation.links:
+        position = link.position.copy()
+        position[..., 2] += np.linalg.norm(position, axis=-1) * np.sin(3 * trajectory.time)[:, None]
+        links.append(replace(link, position=position))
+    tip = links[-1].position[:, -1]
+    source = replace(
+        trajectory.source, model=Replaced(replace(observation, links=tuple(links), tip_position=tip))
+    )
+    return replace(trajectory, source=source)
+
+
+class Replaced:
+    """A model that has seen something else."""
+
+    def __init__(self, observation: object) -> None:
+        self.observation = observation
+        self.robot = fake_trajectory().source.model.robot
+        self.formulation = None
+        self.joint_names = ("shoulder", "wrist")
+
+    def observe(self, states: np.ndarray, stations: int = 21) -> object:
+        return self.observation
+
+
+def data_axes(figure: Figure) -> list[Axes]:
+    return [axes for axes in figure.findobj(Axes) if axes.get_label() != "<colorbar>"]
+
+
+def outer(axes: Axes, which: str) -> bool:
+    """Whether this axes carries its own label, or shares that of a neighbour."""
+    spec = axes.get_subplotspec()
+    assert spec is not None
+    return spec.is_last_row() if which == "x" else spec.is_first_col()
+
+
+@pytest.mark.parametrize("draw", ALL)
+def test_every_axis_has_a_label_with_its_unit(draw: Callable[[Trajectory], Figure]) -> None:
+    figure = draw(fake_trajectory())
+    assert data_axes(figure)
+    for axes in data_axes(figure):
+        if outer(axes, "x"):
+            assert "[" in axes.get_xlabel()
+        if outer(axes, "y"):
+            assert "[" in axes.get_ylabel()
+
+
+@pytest.mark.parametrize("draw", [draw_motion, draw_shape])
+def test_a_spatial_motion_is_drawn_in_space(draw: Callable[[Trajectory], Figure]) -> None:
+    figure = draw(lifted(fake_trajectory()))
+    spatial = [axes for axes in data_axes(figure) if axes.name == "3d"]
+    assert [axes.get_zlabel() for axes in spatial] == ["$z$ [m]"]
+
+
+@pytest.mark.parametrize("draw", ALL)
+def test_drawing_leaves_the_global_style_alone(draw: Callable[[Trajectory], Figure]) -> None:
+    matplotlib.use("agg")
+    before = matplotlib.rcParams.copy()
+    draw(fake_trajectory())
+    assert matplotlib.rcParams == before
+
+
+def test_drawing_needs_no_pyplot() -> None:
+    code = (
+        "import sys; from tests.results.fake_arm import fake_trajectory; "
+        "from pliant.view.figures import draw_motion, draw_ledger; "
+        "t = fake_trajectory(); draw_motion(t); draw_ledger(t); print('matplotlib.pyplot' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_motion_shows_every_joint() -> None:
+    trajectory = fake_trajectory()
+    joints = data_axes(draw_motion(trajectory))[0]
+    lines = {str(line.get_label()): line.get_ydata() for line in joints.get_lines()}
+    assert list(lines) == ["shoulder", "wrist"]
+    assert np.array_equal(lines["wrist"], trajectory.joint_position[:, 1])
+    assert joints.get_ylabel() == "joint position [rad]"
+
+
+def test_strains_show_what_holds_energy_at_the_chosen_stations() -> None:
+    trajectory = fake_trajectory()
+    (axes,) = data_axes(draw_strains(trajectory, stations=(0.25,)))
+    assert axes.get_title(loc="left") == "upper"
+    assert axes.get_ylabel() == "bending curvature about z\n$\\kappa_z$ [1/m]"
+    (line,) = axes.get_lines()
+    assert line.get_label() == "$s$ = 0.25 m"
+    assert np.array_equal(line.get_ydata(), trajectory.link("upper").strain[:, 5, 5])
+
+
+def test_strains_can_be_chosen() -> None:
+    figure = draw_strains(fake_trajectory(), links=("upper", "hand"), components=("gamma_x", "kappa_y"))
+    assert len(data_axes(figure)) == 4
+
+
+def test_a_wrong_choice_is_refused() -> None:
+    trajectory = fake_trajectory()
+    with pytest.raises(InvalidInput, match=r"^station 2 must lie between 0"):
+        draw_strains(trajectory, stations=(2.0,))
+    with pytest.raises(InvalidInput, match=r"^strain 'bending' is unknown; choose among gamma_x, "):
+        draw_strains(trajectory, components=("bending",))
+    with pytest.raises(InvalidInput, match=r"^flashes = 1 must be at least 2"):
+        draw_shape(trajectory, flashes=1)
+
+
+def test_the_ledger_stacks_to_what_was_supplied() -> None:
+    trajectory = fake_trajectory()
+    held = data_axes(draw_ledger(trajectory))[0]
+    labels = [str(text.get_text()) for text in held.get_legend().get_texts()]
+    assert labels == ["kinetic", "strain", "material loss", "joint loss", "supplied"]
+    (supplied,) = held.get_lines()
+    top = held.collections[-1].get_paths()[0].vertices[:, 1].max()
+    assert top == pytest.approx(max(supplied.get_ydata()), rel=1e-9)
+
+
+def test_shape_draws_each_link_at_each_flash() -> None:
+    trajectory = fake_trajectory()
+    (axes,) = data_axes(draw_shape(trajectory, flashes=5))
+    drawn = [line for line in axes.get_lines() if len(line.get_xdata()) == 21]
+    assert len(drawn) == 5
+    upper = trajectory.link("upper").position
+    assert np.array_equal(drawn[-1].get_ydata(), upper[-1, :, 1])
+
+
+@pytest.mark.parametrize(
+    ("extent", "axes"),
+    [
+        ((1, 2, 0.01), (0, 1)),
+        ((1, 0, 3), (0, 2)),
+        ((0, 5, 1), (1, 2)),
+        ((1, 0, 0), (0, 1)),
+        ((1, 1, 1), (0, 1, 2)),
+    ],
+)
+def test_the_plane_of_largest_motion_is_chosen(extent: tuple[float, ...], axes: tuple[int, ...]) -> None:
+    corners = np.array([(0.0, 0.0, 0.0), extent])
+    assert choose_projection(corners).axes == axes
+
+
+def test_files_are_written_once_and_not_twice(tmp_path: Path) -> None:
+    paths = write_figures(fake_trajectory(), tmp_path / "figures")
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(
+        path.name for path in paths
+    )
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+    paths[0].unlink()
+    with pytest.raises(InvalidInput, match="exists already"):
+        write_figures(fake_trajectory(), tmp_path / "figures")
+    assert not paths[0].exists()
+    write_figures(fake_trajectory(), tmp_path / "figures", overwrite=True)
+    assert paths[0].exists()
+
+
+def test_a_loaded_trajectory_draws_the_same_pixels(tmp_path: Path) -> None:
+    live = fake_trajectory()
+    live.save(tmp_path / "run.nc")
+    before = write_figures(live, tmp_path / "live")
+    after = write_figures(load_trajectory(tmp_path / "run.nc"), tmp_path / "loaded")
+    for one, other in zip(before, after, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
