@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
+def clip(text: str) -> str:
+    """Foreign text made fit for a one-line message."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:1000]).split())
+    return line if len(line) <= 40 else f"{line[:37]}..."
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong: where it was found, which field, and a sentence that ends with the remedy."""
@@ -21,7 +27,7 @@ class Problem:
     @property
     def field(self) -> str:
         """The path as text, such as ``links.upper.section.stiffness[2]``."""
-        words = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.path)
+        words = (f"[{part}]" if isinstance(part, int) else f".{clip(part)}" for part in self.path)
         return "".join(words).removeprefix(".")
 
     def __str__(self) -> str:

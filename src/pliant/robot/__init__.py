@@ -11,6 +11,8 @@ from pliant.robot.rest_shape import Across, Arc, Helix, RestShape, Straight, Str
 from pliant.robot.robot import Base, Robot
 from pliant.robot.section import Circle, GeneralSection, Rectangle, Section, Tube
 from pliant.robot.variation import Stations, Tapered
+from pliant.robot.yaml_dump import dump
+from pliant.robot.yaml_file import load, loads, save
 
 __all__ = [
     "Across",
@@ -46,4 +48,8 @@ __all__ = [
     "Tube",
     "declarations",
     "describe",
+    "dump",
+    "load",
+    "loads",
+    "save",
 ]

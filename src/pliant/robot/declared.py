@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, get_type_hints
 
-from pliant.errors import InvalidInput, Problem, raise_if_any
+from pliant.errors import InvalidInput, Problem, clip, raise_if_any
 from pliant.robot.quantity import BadValue, Quantity, problems_of, settle_one_of
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,8 @@ class Name:
 
     def settle(self, value: object) -> str:
         if not isinstance(value, str) or not NAME.fullmatch(value):
-            raise BadValue(
-                f"= {value!r} is not a name; write letters, digits, '_' and '-', a letter or '_' first"
-            )
+            shown = clip(str(value))
+            raise BadValue(f"= '{shown}' is not a name; write letters, digits, '_' and '-', a letter first")
         return value
 
 
@@ -39,7 +38,7 @@ class Choice:
     def settle(self, value: object) -> StrEnum:
         words = [option.value for option in self.options]
         if not isinstance(value, str) or value not in words:
-            raise BadValue(f"= {value!r} is not known; write one of {', '.join(words)}")
+            raise BadValue(f"= '{clip(str(value))}' is not known; write one of {', '.join(words)}")
         return self.options(value)
 
 
@@ -55,7 +54,7 @@ class Part:
         if not self.many:
             return self._one(value, ())
         if not isinstance(value, (tuple, list)):
-            raise BadValue(f"= {value!r} is not a list; write the {self.meaning}")
+            raise BadValue(f"= '{clip(str(value))}' is not a list; write the {self.meaning}")
         return tuple(self._one(item, (i,)) for i, item in enumerate(value))
 
     def _one(self, value: object, index: tuple[int, ...]) -> Declared:
@@ -78,6 +77,10 @@ class Declaration:
     @property
     def meaning(self) -> str:
         return self.rules[0].meaning if isinstance(self.rules, tuple) else self.rules.meaning
+
+    @property
+    def settled_default(self) -> Any:
+        return self.settle(self.default)
 
     def settle(self, value: object) -> Any:
         if value is None and self.optional:

@@ -81,7 +81,8 @@ class FlexibleLink(Link, word="flexible"):
 
     def viscous_damping_matrix(self, s: ArrayLike) -> Array:
         """External viscous wrench per length and unit twist at the stations s, (n, 6, 6)."""
-        return np.tile(np.diag(np.array(self.viscous_damping)), (len(self._stations(s)), 1, 1))
+        matrix: Array = np.diag(np.array(self.viscous_damping, dtype=float))
+        return np.tile(matrix, (len(self._stations(s)), 1, 1))
 
     def rest_strain(self, s: ArrayLike) -> Array:
         """Strain of the unloaded link at the stations s, (n, 6); straight is (1, 0, 0, 0, 0, 0)."""
@@ -94,7 +95,8 @@ class FlexibleLink(Link, word="flexible"):
             raise InvalidInput(
                 f"{self.label}: stations must lie between 0 and length = {self.length:g} m; write them so"
             )
-        return np.clip(stations, 0.0, self.length)
+        clipped: Array = np.clip(stations, 0.0, self.length)
+        return clipped
 
     def _matrices(self, s: ArrayLike, matrix_of: Callable[[UniformSection], Array]) -> Array:
         stations = self._stations(s)
@@ -112,6 +114,7 @@ class RigidLink(Link, word="rigid"):
     tip_position: Annotated[
         Vector3, Quantity("m", "position (x, y, z) of the tip in the root frame", shape=(3,))
     ]
+    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)]
     tip_rotation: Annotated[
         Quaternion,
         Quantity(
@@ -121,7 +124,6 @@ class RigidLink(Link, word="rigid"):
             demand=Demand.UNIT_QUATERNION,
         ),
     ] = IDENTITY
-    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)] = 0.0
     center_of_mass: Annotated[
         Vector3, Quantity("m", "centre of mass (x, y, z) in the root frame", shape=(3,))
     ] = ORIGIN

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import Problem
+from pliant.errors import Problem, clip
 
 Vector3 = tuple[float, float, float]
 Vector6 = tuple[float, float, float, float, float, float]
@@ -26,18 +26,21 @@ UNIT_WORDS = {
     "rad": ("radian", "radians"),
     "Pa": ("pascal", "pascals"),
 }
-# What people write after a number, as (SI unit, factor); only used to say what to write instead.
+# What people write after a number, by SI unit, with its factor; only used to say what to write instead.
 SUFFIXES = {
-    **{"um": ("m", 1e-6), "mm": ("m", 1e-3), "cm": ("m", 1e-2), "m": ("m", 1.0), "km": ("m", 1e3)},
-    **{"in": ("m", 0.0254), "ft": ("m", 0.3048), "g": ("kg", 1e-3), "kg": ("kg", 1.0)},
-    **{"us": ("s", 1e-6), "ms": ("s", 1e-3), "s": ("s", 1.0)},
-    **{"deg": ("rad", math.pi / 180), "°": ("rad", math.pi / 180), "rad": ("rad", 1.0)},
-    **{"Pa": ("Pa", 1.0), "kPa": ("Pa", 1e3), "MPa": ("Pa", 1e6), "GPa": ("Pa", 1e9)},
-    **{"kg/m^3": ("kg/m^3", 1.0), "kg/m3": ("kg/m^3", 1.0), "g/cm^3": ("kg/m^3", 1e3)},
-    **{"m/s^2": ("m/s^2", 1.0), "m/s": ("m/s", 1.0), "rad/s": ("rad/s", 1.0)},
-    **{"%": ("1", 1e-2)},
+    "m": {"um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": 0.0254, "ft": 0.3048},
+    "kg": {"g": 1e-3, "kg": 1.0},
+    "s": {"us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "rad": {"deg": math.pi / 180, "°": math.pi / 180, "rad": 1.0},
+    "Pa": {"Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9},
+    "kg/m^3": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3},
+    "m/s^2": {"m/s^2": 1.0, "m/s2": 1.0},
+    "m/s": {"m/s": 1.0, "mm/s": 1e-3},
+    "rad/s": {"rad/s": 1.0, "deg/s": math.pi / 180},
+    "1": {"%": 1e-2},
 }
-NUMBER_WITH_SUFFIX = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*?)\s*")
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
 UNIT_LENGTH_SLACK = 1e-3
 ROUND_OFF = 1e-15
 SYMMETRY_SLACK = 1e-9
@@ -115,7 +118,7 @@ class Quantity:
         return self._directed(self._vector(plain, self.shape[0], ()))
 
     def unit_at(self, index: tuple[int, ...]) -> str:
-        """The unit of one entry: of two listed units, linear entries have the first and angular the second."""
+        """The unit of one entry: of two listed units, the second is for angular entries."""
         units = self.unit.split(", ")
         return units[index[-1] // 3] if len(units) == 2 and index else self.unit
 
@@ -148,18 +151,23 @@ class Quantity:
         return number + 0.0
 
     def _about_text(self, text: str) -> str:
+        text = clip(text)
+        if NUMBER.fullmatch(text):
+            return f"= '{text}' is text; write {text} without quotes"
         match = NUMBER_WITH_SUFFIX.fullmatch(text)
-        if match and match[2] in SUFFIXES and SUFFIXES[match[2]][0] == self.unit:
-            unit, factor = SUFFIXES[match[2]]
-            word = "dimensionless" if unit == "1" else f"SI, {UNIT_WORDS.get(unit, (unit,))[0]}"
-            return f"= '{_clip(text)}' carries a unit; write {float(match[1]) * factor:.12g} ({word})"
+        factor = SUFFIXES.get(self.unit, {}).get(match[2]) if match else None
+        if match and factor is not None:
+            word = (
+                "dimensionless" if self.unit == "1" else f"SI, {UNIT_WORDS.get(self.unit, (self.unit,))[0]}"
+            )
+            return f"= '{text}' carries a unit; write {float(match[1]) * factor:.12g} ({word})"
         if match:
-            return f"= '{_clip(text)}' is not a plain number; {self.remedy}, without unit or arithmetic"
-        return f"= '{_clip(text)}' is not a number; {self.remedy}"
+            return f"= '{text}' is not a plain number; {self.remedy}, without unit or arithmetic"
+        return f"= '{text}' is not a number; {self.remedy}"
 
     def _items(self, value: object, count: int | None, index: tuple[int, ...]) -> list[object]:
         if isinstance(value, str):
-            raise BadValue(f"= '{_clip(value)}' is not a list of numbers; {self.remedy}", index)
+            raise BadValue(f"= '{clip(value)}' is not a list of numbers; {self.remedy}", index)
         if not isinstance(value, Sequence):
             raise BadValue(f"= {_short(value)} is not a list of numbers; {self.remedy}", index)
         if count is not None and len(value) != count:
@@ -258,15 +266,10 @@ def problems_of(bad: BadValue, field: str) -> Problem:
     return Problem(bad.text, (field, *bad.index))
 
 
-def _clip(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 40 else f"{line[:37]}..."
-
-
 def _short(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, (tuple, list)):
         inner = ", ".join(_short(entry) for entry in value[:6])
         return f"({inner}{', ...' if len(value) > 6 else ''})"
-    return _clip(str(value))
+    return clip(str(value))

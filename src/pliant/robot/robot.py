@@ -14,7 +14,13 @@ from pliant.robot.link import IDENTITY, ORIGIN, FlexibleLink, Link
 from pliant.robot.material import Material
 from pliant.robot.payload import Payload
 from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
-from pliant.robot.topology import nearest, parents_first, reference_problems, tree_problems
+from pliant.robot.topology import (
+    loop_problems,
+    nearest,
+    parents_first,
+    reference_problems,
+    uncarried_problems,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,12 @@ class Robot(Declared, word="robot"):
         payloads = [(payload.name, payload.link) for payload in self.payloads]
         names = {"links": links, "joints": [j[0] for j in joints], "payloads": [p[0] for p in payloads]}
         twice = [p for kind, words in names.items() for p in duplicate_problems(kind, words)]
-        yield from twice or [*reference_problems(links, joints, payloads), *tree_problems(links, joints)]
+        if twice:
+            yield from twice
+            return
+        yield from reference_problems(links, joints, payloads)
+        yield from uncarried_problems(links, joints)
+        yield from loop_problems(links, joints)
         yield from material_problems(self.links)
 
     @property
@@ -101,10 +112,10 @@ def duplicate_problems(kind: str, names: Sequence[str]) -> Iterator[Problem]:
 def material_problems(links: Sequence[Link]) -> Iterator[Problem]:
     """Different materials under one name, which no file could tell apart."""
     first: dict[str, Material] = {}
-    for i, link in enumerate(links):
+    for link in links:
         material = link.material if isinstance(link, FlexibleLink) else None
         if material is not None and first.setdefault(material.name, material) != material:
             yield Problem(
                 f"= '{material.name}' names two different materials; give each its own name",
-                ("links", i, "material", "name"),
+                ("links", link.name, "material", "name"),
             )

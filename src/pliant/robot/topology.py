@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 
-from pliant.errors import Problem
+from pliant.errors import Problem, clip
 from pliant.robot.joint import BASE
 
 Edge = tuple[str, str, str]  # joint, parent, child
@@ -32,30 +32,40 @@ def reference_problems(
     for name, parent, child in joints:
         if parent not in known and parent != BASE:
             hint = nearest(parent, [*known, BASE])
-            yield Problem(f"= '{parent}' is not a link; {hint}", ("joints", name, "parent"))
+            yield Problem(f"= '{clip(parent)}' is not a link; {hint}", ("joints", name, "parent"))
         if child == BASE:
             yield Problem("= 'base' cannot be carried by a joint; write a link", ("joints", name, "child"))
         elif child not in known:
-            yield Problem(f"= '{child}' is not a link; {nearest(child, known)}", ("joints", name, "child"))
+            yield Problem(
+                f"= '{clip(child)}' is not a link; {nearest(child, known)}", ("joints", name, "child")
+            )
     for name, link in payloads:
         if link not in known:
-            yield Problem(f"= '{link}' is not a link; {nearest(link, known)}", ("payloads", name, "link"))
+            yield Problem(
+                f"= '{clip(link)}' is not a link; {nearest(link, known)}", ("payloads", name, "link")
+            )
 
 
-def tree_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
-    """Links without a joint, with two, or that cannot be reached from the base."""
+def uncarried_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
+    """Links that no joint carries; silent while a joint carries something unknown, which may be that link."""
+    carried = {child for _, _, child in joints}
+    if carried <= set(links):
+        for link in links:
+            if link not in carried:
+                yield Problem("is carried by no joint; write a joint whose child it is", ("links", link))
+
+
+def loop_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
+    """Links that two joints carry, and cycles."""
     carried: dict[str, str] = {}
     for name, _, child in joints:
-        if child in carried:
+        if child in carried and child in links:
             yield Problem(
                 f"= '{child}' is already carried by joint '{carried[child]}', and closed loops are not"
                 " supported; let one joint carry each link",
                 ("joints", name, "child"),
             )
         carried.setdefault(child, name)
-    for link in links:
-        if link not in carried:
-            yield Problem("is carried by no joint; write a joint whose child it is", ("links", link))
     parent_of = {child: parent for _, parent, child in reversed(joints)}
     reported: set[str] = set()
     for link in links:
@@ -64,9 +74,9 @@ def tree_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Prob
             reported |= set(path)
             loop = " -> ".join([*path, path[0]])
             yield Problem(
-                f"is part of the cycle {loop}, and closed loops are not supported; hang"
-                " one of its joints on the base",
-                ("joints", carried[path[0]]),
+                f"closes the cycle {loop}, and closed loops are not supported;"
+                " hang one of its joints on the base",
+                ("joints", carried[path[0]], "parent"),
             )
 
 

@@ -1,0 +1,247 @@
+"""Turns the nodes of a file into a robot, collecting every problem with its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pliant.errors import InvalidFile, Problem, clip
+from pliant.robot.declared import Declaration, Declared, Part, declarations, try_build, try_settle
+from pliant.robot.joint import Joint
+from pliant.robot.link import Link
+from pliant.robot.material import Material
+from pliant.robot.payload import Payload
+from pliant.robot.robot import Robot
+from pliant.robot.section import Section
+from pliant.robot.topology import (
+    Edge,
+    loop_problems,
+    nearest,
+    reference_problems,
+    uncarried_problems,
+)
+from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar
+
+VERSION_KEY = "pliant"
+VERSION = 1
+TYPE_KEY = "type"
+# Tables of the file in the order in which they are read; the first two only serve references.
+TABLES: dict[str, type[Declared]] = {
+    "materials": Material,
+    "sections": Section,
+    "links": Link,
+    "joints": Joint,
+    "payloads": Payload,
+}
+REQUIRED_TABLES = ("links", "joints")
+Path = tuple[str | int, ...]
+
+
+class _Broken:
+    """Stands for a part whose problems are already listed."""
+
+
+BROKEN = _Broken()
+
+
+def decode(root: Mapping, file: str, problems: list[Problem]) -> Robot:
+    """The robot of a file; raises InvalidFile with these and all further problems, in file order."""
+    decoder = _Decoder(root, file)
+    robot = decoder.robot()
+    found = sorted([*problems, *decoder.problems], key=_position)
+    if found or robot is None:
+        raise InvalidFile(*found)
+    return robot
+
+
+def _position(problem: Problem) -> tuple[int, int]:
+    *_, line, column = problem.place.split(":")
+    return int(line), int(column)
+
+
+class _Decoder:
+    def __init__(self, root: Mapping, file: str) -> None:
+        self.root = root
+        self.file = file
+        self.problems: list[Problem] = []
+        self.tables: dict[str, dict[str, Declared | _Broken]] = {name: {} for name in TABLES}
+        self.fields: dict[Path, dict[str, Any]] = {}
+
+    def robot(self) -> Robot | None:
+        self._version()
+        own = [d for d in declarations(Robot) if d.name not in TABLES]
+        known = [VERSION_KEY, *(d.name for d in own), *TABLES]
+        self._unknown_keys(self.root, (), known, "of a robot file")
+        values = self._values(self.root, (), own)
+        for name, kind in TABLES.items():
+            self._table(name, kind)
+        self._names()
+        if self.problems:
+            return None
+        for name in ("links", "joints", "payloads"):
+            values[name] = tuple(self.tables[name].values())
+        robot, problems = try_build(Robot, values)
+        self._add_all(problems)
+        return robot if isinstance(robot, Robot) else None
+
+    def _version(self) -> None:
+        node = self.root.values.get(VERSION_KEY)
+        if node is None:
+            self._add((VERSION_KEY,), f"is missing; write '{VERSION_KEY}: {VERSION}', the format version")
+        elif not isinstance(node, Scalar) or node.text != str(VERSION):
+            text = f"= {clip(node.text)} " if isinstance(node, Scalar) else ""
+            self._add((VERSION_KEY,), f"{text}is not a known format version; write {VERSION}")
+
+    def _table(self, name: str, kind: type[Declared]) -> None:
+        node = self.root.values.get(name)
+        if node is None:
+            if name in REQUIRED_TABLES:
+                self._add((name,), f"is missing; write the {name} as 'name: {{type: ..., ...}}'")
+        elif not isinstance(node, Mapping):
+            self._add((name,), f"is not a mapping; write the {name} as 'name: {{...}}'")
+        else:
+            for key, value in node.values.items():
+                self.tables[name][key] = self._object(value, (name, key), kind, key)
+
+    def _names(self) -> None:
+        """Checks by name that make sense even when some parts are broken."""
+        links = list(self.tables["links"])
+        edges: list[Edge] = []
+        for name in self.tables["joints"]:
+            fields = self.fields.get(("joints", name), {})
+            if "parent" in fields and "child" in fields:
+                edges.append((name, fields["parent"], fields["child"]))
+        payloads = [
+            (name, fields["link"])
+            for name in self.tables["payloads"]
+            if "link" in (fields := self.fields.get(("payloads", name), {}))
+        ]
+        if isinstance(self.root.values.get("links"), Mapping):
+            self._add_all(list(reference_problems(links, edges, payloads)))
+        self._add_all(list(loop_problems(links, edges)))
+        joints_known = isinstance(self.root.values.get("joints"), Mapping)
+        if joints_known and len(edges) == len(self.tables["joints"]):
+            self._add_all(list(uncarried_problems(links, edges)))
+
+    def _object(self, node: Node, path: Path, kind: type[Declared], name: str | None) -> Declared | _Broken:
+        if not isinstance(node, Mapping):
+            given = f"= '{clip(node.text)}' " if isinstance(node, Scalar) and not node.empty else ""
+            self._add(path, f"{given}is not a mapping; write its fields as 'key: value'")
+            return BROKEN
+        cls = kind if kind.word else self._type(node, path, kind)
+        if cls is None:
+            return BROKEN
+        before = len(self.problems)
+        fields = list(declarations(cls))
+        if name is not None:
+            fields = [field for field in fields if field.name != "name"]
+        known = [field.name for field in fields] + ([] if kind.word else [TYPE_KEY])
+        self._unknown_keys(node, path, known, f"of type {cls.word}" if not kind.word else f"of a {cls.word}")
+        values = self._values(node, path, fields)
+        if name is not None:
+            naming = next(field for field in declarations(cls) if field.name == "name")
+            settled, problems = try_settle(naming, name)
+            values["name"] = settled
+            self._add_all([replace(problem, path=path) for problem in problems])
+        self.fields[path] = values
+        if len(self.problems) > before or any(isinstance(value, _Broken) for value in values.values()):
+            return BROKEN
+        built, problems = try_build(cls, values)
+        self._add_all([problem.inside(*path) for problem in problems])
+        return BROKEN if built is None else built
+
+    def _type(self, node: Mapping, path: Path, kind: type[Declared]) -> type[Declared] | None:
+        word = node.values.get(TYPE_KEY)
+        options = ", ".join(kind.words)
+        if word is None:
+            self._add((*path, TYPE_KEY), f"is missing; write one of {options}")
+        elif not isinstance(word, Scalar) or word.text not in kind.words:
+            given = f"= '{clip(word.text)}' " if isinstance(word, Scalar) else ""
+            self._add((*path, TYPE_KEY), f"{given}is not known; write one of {options}")
+        else:
+            return kind.words[word.text]
+        return None
+
+    def _unknown_keys(self, node: Mapping, path: Path, known: list[str], owner: str) -> None:
+        for key, scalar in node.keys.items():
+            if key not in known:
+                self._add((*path, key), f"is not a field {owner}; {nearest(key, known)}", scalar)
+
+    def _values(self, node: Mapping, path: Path, fields: list[Declaration]) -> dict[str, Any]:
+        """The fields that are given and good; broken parts stay in as BROKEN."""
+        values: dict[str, Any] = {}
+        for field in fields:
+            given = node.values.get(field.name)
+            here = (*path, field.name)
+            if given is None:
+                if field.required:
+                    self._add(here, f"is missing; {_remedy(field)}")
+            elif isinstance(given, Scalar) and given.empty:
+                self._add(here, f"is empty; {_remedy(field)}")
+            elif isinstance(field.rules, Part):
+                values[field.name] = self._part(given, here, field.rules)
+            else:
+                settled, problems = try_settle(field, _plain(given, isinstance(field.rules, tuple)))
+                self._add_all([problem.inside(*path) for problem in problems])
+                if not problems:
+                    values[field.name] = settled
+        return values
+
+    def _part(self, node: Node, path: Path, part: Part) -> Any:
+        if not part.many:
+            return self._referred_or_in_place(node, path, part.kind)
+        if not isinstance(node, Listing):
+            self._add(path, f"is not a list; write the {part.meaning}")
+            return BROKEN
+        items = [self._referred_or_in_place(item, (*path, i), part.kind) for i, item in enumerate(node.items)]
+        return BROKEN if any(isinstance(item, _Broken) for item in items) else tuple(items)
+
+    def _referred_or_in_place(self, node: Node, path: Path, kind: type[Declared]) -> Declared | _Broken:
+        table = next((name for name in ("materials", "sections") if issubclass(kind, TABLES[name])), None)
+        if table is None or not isinstance(node, Scalar):
+            return self._object(node, path, kind, None)
+        if node.text not in self.tables[table]:
+            hint = nearest(node.text, self.tables[table])
+            self._add(path, f"= '{clip(node.text)}' is not one of the {table}; {hint}")
+            return BROKEN
+        found = self.tables[table][node.text]
+        if isinstance(found, Declared) and not isinstance(found, kind):
+            self._add(
+                path, f"= '{clip(node.text)}' is of type {found.word}; write one of {', '.join(kind.words)}"
+            )
+            return BROKEN
+        return found
+
+    def _add_all(self, problems: list[Problem]) -> None:
+        for problem in problems:
+            self._add(problem.path, problem.text)
+
+    def _add(self, path: Path, text: str, node: Node | None = None) -> None:
+        spot = node or self._locate(path)
+        self.problems.append(Problem(text, path, f"{self.file}:{spot.line}:{spot.column}"))
+
+    def _locate(self, path: Path) -> Node:
+        """The value at the path, its key when it spans lines, or the nearest owner that exists."""
+        spot: Node = self.root
+        node: Node = self.root
+        for step in path:
+            if isinstance(node, Mapping) and isinstance(step, str) and step in node.values:
+                key, node = node.keys[step], node.values[step]
+                spot = key if isinstance(node, Mapping) or node.line > key.line else node
+            elif isinstance(node, Listing) and isinstance(step, int) and step < len(node.items):
+                spot = node = node.items[step]
+            else:
+                break
+        return spot
+
+
+def _plain(node: Node, numeric: bool) -> object:
+    if isinstance(node, Scalar):
+        return node.value if numeric else node.text
+    if isinstance(node, Listing):
+        return [_plain(item, numeric) for item in node.items]
+    return {}
+
+
+def _remedy(field: Declaration) -> str:
+    return field.rules[0].remedy if isinstance(field.rules, tuple) else f"write the {field.meaning}"
