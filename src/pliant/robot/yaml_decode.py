@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from pliant.errors import InvalidFile, Problem, clip
-from pliant.robot.declared import Declaration, Declared, Part, declarations, try_build, try_settle
+from pliant.robot.declared import Declaration, Declared, Name, Part, declarations, try_build, try_settle
 from pliant.robot.joint import Joint
 from pliant.robot.link import Link
 from pliant.robot.material import Material
 from pliant.robot.payload import Payload
+from pliant.robot.quantity import BadValue
 from pliant.robot.robot import Robot
 from pliant.robot.section import Section
 from pliant.robot.topology import (
@@ -139,16 +139,21 @@ class _Decoder:
         self._unknown_keys(node, path, known, f"of type {cls.word}" if not kind.word else f"of a {cls.word}")
         values = self._values(node, path, fields)
         if name is not None:
-            naming = next(field for field in declarations(cls) if field.name == "name")
-            settled, problems = try_settle(naming, name)
-            values["name"] = settled
-            self._add_all([replace(problem, path=path) for problem in problems])
+            self._check_key(name, path)
+            if any(field.name == "name" for field in declarations(cls)):
+                values["name"] = name
         self.fields[path] = values
         if len(self.problems) > before or any(isinstance(value, _Broken) for value in values.values()):
             return BROKEN
         built, problems = try_build(cls, values)
         self._add_all([problem.inside(*path) for problem in problems])
         return BROKEN if built is None else built
+
+    def _check_key(self, name: str, path: Path) -> None:
+        try:
+            Name("name").settle(name)
+        except BadValue as bad:
+            self._add(path, bad.text)
 
     def _type(self, node: Mapping, path: Path, kind: type[Declared]) -> type[Declared] | None:
         word = node.values.get(TYPE_KEY)
