@@ -1,0 +1,5 @@
+"""``python -m pliant.cli`` is ``pliant``."""
+
+from pliant.cli import main
+
+main()

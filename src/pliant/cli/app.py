@@ -1,0 +1,61 @@
+"""The program ``pliant``: its commands, its version and how it says no."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from pliant.cli.demo import demo
+from pliant.cli.describe import describe
+from pliant.cli.reproduce import reproduce
+from pliant.cli.simulate import simulate
+from pliant.errors import InvalidInput
+
+INVALID_INPUT = 2
+
+
+class Commands(TyperGroup):
+    """Commands that answer wrong input with its sentences instead of a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InvalidInput as error:
+            typer.echo(str(error), err=True)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            typer.echo(f"{place}{error.strerror or error}; check the path and the rights on it", err=True)
+        raise typer.Exit(INVALID_INPUT)
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Flexible robot arms, described once and simulated with several published formulations.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from pliant.results.provenance import installed_versions
+
+        typer.echo(f"pliant {installed_versions()['pliant']}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+for command in (describe, simulate, reproduce, demo):
+    app.command()(command)

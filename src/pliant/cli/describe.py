@@ -1,0 +1,86 @@
+"""``pliant describe``: what a robot is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pliant.robot import Robot
+
+STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz [N m^2]")
+
+
+def describe(
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+) -> None:
+    """Show links, joints, payloads, masses and stiffnesses of a robot."""
+    from pliant.cli.arm_facts import slenderness, total_mass
+    from pliant.cli.arm_file import find_robot
+    from pliant.cli.terminal import output
+    from pliant.robot import FlexibleLink
+
+    described = find_robot(robot)
+    screen = output()
+    screen.print(f"robot: {described.name}")
+    for table in (_links(described), _stiffnesses(described), _joints(described), _payloads(described)):
+        if table.row_count:
+            screen.print(table)
+    gravity = ", ".join(f"{component:g}" for component in described.gravity)
+    screen.print(f"gravity: ({gravity}) m/s^2")
+    screen.print(f"total mass: {total_mass(described):.4g} kg")
+    flexible = [link for link in described.links if isinstance(link, FlexibleLink)]
+    if flexible:
+        lowest = min(flexible, key=slenderness)
+        screen.print(f"lowest slenderness: {slenderness(lowest):.4g} (link {lowest.name})")
+
+
+def _links(robot: Robot) -> Table:
+    from pliant.cli.arm_facts import link_length, link_mass, slenderness
+    from pliant.cli.terminal import number, table
+    from pliant.robot import FlexibleLink
+
+    rows = table("links", ("link", "kind"), ("length [m]", "mass [kg]", "slenderness"))
+    for link in robot.links:
+        slender = number(slenderness(link)) if isinstance(link, FlexibleLink) else "-"
+        rows.add_row(link.name, link.word, number(link_length(link)), number(link_mass(link)), slender)
+    return rows
+
+
+def _stiffnesses(robot: Robot) -> Table:
+    from pliant.cli.arm_facts import root_stiffness
+    from pliant.cli.terminal import number, table
+    from pliant.robot import FlexibleLink
+
+    rows = table("section stiffness at the root", ("link",), STIFFNESSES)
+    for link in robot.links:
+        if isinstance(link, FlexibleLink):
+            rows.add_row(link.name, *(number(value) for value in root_stiffness(link)))
+    return rows
+
+
+def _joints(robot: Robot) -> Table:
+    from pliant.cli.terminal import number, table
+    from pliant.robot import PrismaticJoint, RevoluteJoint
+
+    rows = table("joints", ("joint", "kind", "parent", "child"), ("axis", "start"))
+    for joint in robot.joints:
+        axis, start = "-", "-"
+        if isinstance(joint, RevoluteJoint | PrismaticJoint):
+            axis = " ".join(f"{component:g}" for component in joint.axis)
+            unit = "m" if isinstance(joint, PrismaticJoint) else "rad"
+            start = f"{number(joint.initial_position)} {unit}"
+        rows.add_row(joint.name, joint.word, joint.parent, joint.child, axis, start)
+    return rows
+
+
+def _payloads(robot: Robot) -> Table:
+    from pliant.cli.terminal import number, table
+
+    rows = table("payloads", ("payload", "link", "at"), ("mass [kg]",))
+    for payload in robot.payloads:
+        rows.add_row(payload.name, payload.link, payload.at.value, number(payload.mass))
+    return rows

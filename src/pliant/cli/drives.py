@@ -1,0 +1,66 @@
+"""What drives the joints, as written on the command line."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pliant.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pliant.network import Component
+    from pliant.robot import Robot
+
+MOVE = ("angle", "duration")
+PD = ("stiffness", "damping", "target")
+
+
+def joint_drives(robot: Robot, moves: list[str], laws: list[str], hold: bool) -> list[Component]:
+    """Prescribed moves, PD laws, and for ``hold`` the joints that neither moves nor obeys a law."""
+    import pliant
+
+    drives: list[Component] = []
+    starts = _starting_positions(robot)
+    driven = set()
+    for text in moves:
+        joint, (angle, duration) = _parse("--move", text, MOVE)
+        driven.add(joint)
+        drives.append(pliant.PrescribedMotion(joint, pliant.Quintic(starts.get(joint, 0.0), angle, duration)))
+    for text in laws:
+        joint, (stiffness, damping, target) = _parse("--pd", text, PD)
+        driven.add(joint)
+        drives.append(pliant.JointPD(pliant.Hold(target), stiffness, damping, joints=[joint]))
+    if hold:
+        rest = (joint for joint in starts if joint not in driven)
+        drives += [pliant.PrescribedMotion(joint, pliant.Hold(starts[joint])) for joint in rest]
+    return drives
+
+
+def _starting_positions(robot: Robot) -> dict[str, float]:
+    from pliant.robot import PrismaticJoint, RevoluteJoint
+
+    return {
+        joint.name: joint.initial_position
+        for joint in robot.chain_order
+        if isinstance(joint, RevoluteJoint | PrismaticJoint)
+    }
+
+
+def _parse(option: str, text: str, fields: tuple[str, ...]) -> tuple[str, list[float]]:
+    joint, equals, rest = text.partition("=")
+    words = rest.split(",")
+    expected = f"write {option} joint={','.join(fields)}"
+    if not joint or not equals or len(words) != len(fields):
+        raise InvalidInput(f"{option} {text} does not name a joint and {len(fields)} numbers; {expected}")
+    values = []
+    for field, word in zip(fields, words, strict=True):
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InvalidInput(
+                f"{option} {text} has the {field} '{word}', which is no finite number; {expected}"
+            )
+        values.append(value)
+    return joint.strip(), values

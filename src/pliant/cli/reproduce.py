@@ -1,0 +1,41 @@
+"""``pliant reproduce``: the figures and numbers of a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="The paper, such as macchelli2007.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for figures and tables; the name of the paper if not given.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Coarser and faster.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Use a folder that is not empty.")] = False,
+) -> None:
+    """Run the experiments of a paper again."""
+    from importlib import import_module
+
+    from pliant.cli.folder import refuse_used
+    from pliant.errors import InvalidInput
+
+    papers = _papers()
+    if paper not in papers:
+        choices = f"choose among {', '.join(papers)}" if papers else "install pliant with its experiments"
+        raise InvalidInput(f"paper '{paper}' has no experiment here; {choices}")
+    folder = output or Path(paper)
+    refuse_used(folder, overwrite)
+    folder.mkdir(parents=True, exist_ok=True)
+    import_module(f"experiments.{paper}.run").main(output=folder, quick=quick)
+
+
+def _papers() -> list[str]:
+    from importlib.util import find_spec
+    from pkgutil import iter_modules
+
+    spec = find_spec("experiments")
+    places = spec.submodule_search_locations if spec else None
+    return sorted(module.name for module in iter_modules(places or []) if module.ispkg)

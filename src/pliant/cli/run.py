@@ -1,0 +1,63 @@
+"""Simulate, save, draw and report: what the commands that simulate share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Model
+    from pliant.results import Trajectory
+    from pliant.simulation import Gauss
+
+STOPPED_EARLY = 1
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a run goes: a netCDF file, a folder of figures, both or neither."""
+
+    file: Path | None
+    figures: Path | None
+    overwrite: bool
+
+    def refuse(self) -> None:
+        """Refuse what cannot be written before any time is spent on computing it."""
+        from pliant.results.whole_file import refuse_existing
+        from pliant.view.figures.files import refuse_figures
+
+        if self.file is not None:
+            refuse_existing(self.file, self.overwrite)
+        if self.figures is not None:
+            refuse_figures(self.figures, self.overwrite)
+
+    def write(self, trajectory: Trajectory) -> list[Path]:
+        """Write what was asked for; the paths written."""
+        from pliant.view.figures import write_figures
+
+        written = []
+        if self.file is not None:
+            trajectory.save(self.file, self.overwrite)
+            written.append(self.file)
+        if self.figures is not None:
+            written += write_figures(trajectory, self.figures, self.overwrite)
+        return written
+
+
+def run_and_report(model: Model, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
+    """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
+    import pliant
+    from pliant.cli.terminal import progress_after_a_second, show_run
+
+    # One step beforehand, so that the wall time does not count the loading of compiled kernels.
+    pliant.simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
+    with progress_after_a_second("simulating") as report:
+        trajectory = pliant.simulate(
+            model, until=until, integrator=integrator, outputs=outputs, progress=report
+        )
+    show_run(trajectory, to.write(trajectory))
+    if not trajectory.ending.completed:
+        raise typer.Exit(STOPPED_EARLY)

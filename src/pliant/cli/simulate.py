@@ -1,0 +1,48 @@
+"""``pliant simulate``: run an arm from its description."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def simulate(
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+    until: Annotated[float, typer.Option(help="Time to simulate [s].")] = 2.0,
+    step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
+    order: Annotated[int, typer.Option(help="Order of Gauss collocation in time: 2, 4 or 6.")] = 4,
+    degree: Annotated[int, typer.Option(help="Polynomial degree of each element.")] = 5,
+    elements: Annotated[int, typer.Option(help="Elements per flexible link.")] = 1,
+    outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
+    move: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s]."),
+    ] = None,
+    pd: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
+    ] = None,
+    hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
+    output: Annotated[Path | None, typer.Option(help="Save the trajectory to this netCDF file.")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Write figures into this folder.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+) -> None:
+    """Simulate a robot and show how the run went.
+
+    Joints that neither move, hold nor are controlled swing freely.
+    """
+    import pliant
+    from pliant.cli.arm_file import find_robot
+    from pliant.cli.drives import joint_drives
+    from pliant.cli.run import Destination, run_and_report
+
+    to = Destination(output, figures, overwrite)
+    to.refuse()
+    described = find_robot(robot)
+    drives = joint_drives(described, move or [], pd or [], hold)
+    integrator = pliant.Gauss(order=order, step=step)
+    arm = pliant.GeometricallyExact(degree=degree, elements=elements).compile(described)
+    model = pliant.connect(arm, *drives) if drives else arm
+    run_and_report(model, until, integrator, outputs, to)

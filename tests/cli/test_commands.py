@@ -1,0 +1,200 @@
+"""The command line says what it does, writes what it says and refuses without a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import pliant
+from pliant.cli.app import app
+from pliant.cli.arm_facts import link_mass, slenderness, total_mass
+from pliant.cli.demo import MARK, demo_robot
+from pliant.cli.drives import joint_drives
+from pliant.model.ending import Cause, Ending
+from pliant.results import Trajectory, load_trajectory
+from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
+from tests.results.fake_arm import fake_trajectory
+
+SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def process(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pliant.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom pliant.cli import main\nsys.argv[1:] = ['--help']\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "heavy = {'numpy', 'numba', 'scipy', 'xarray', 'pandas', 'matplotlib', 'pydantic'}\n"
+        "print('loaded', sorted(heavy & set(sys.modules)))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "loaded []"
+    assert "describe" in answer.stdout
+    assert "simulate" in answer.stdout
+
+
+def test_version() -> None:
+    assert run("--version").stdout.startswith("pliant ")
+
+
+def test_describe_shows_the_arm() -> None:
+    answer = run("describe", "steel_strip")
+    assert answer.exit_code == 0
+    # 1 m of 30 x 5 mm steel of 7850 kg/m^3; slenderness sqrt(12) L / h in the stiffer plane, h = 30 mm.
+    assert "total mass: 1.177 kg" in answer.stdout
+    assert "lowest slenderness: 115.5" in answer.stdout
+    # EA = 210e9 Pa x 150 mm^2.
+    assert "3.15e+07" in answer.stdout
+
+
+def test_mass_of_a_tapered_link_is_exact() -> None:
+    steel = Material(name="steel", young=210e9, density=7800.0, poisson=0.3)
+    taper = Tapered(root=Rectangle(height=0.02, width=0.04), tip=Rectangle(height=0.01, width=0.02))
+    link = FlexibleLink(name="taper", length=3.0, section=taper, material=steel)
+    # A truncated pyramid: L/3 (A0 + A1 + sqrt(A0 A1)).
+    assert link_mass(link) == pytest.approx(7800.0 * (8e-4 + 2e-4 + 4e-4), rel=1e-12)
+    # The thickest place counts: the root, 40 mm wide.
+    assert slenderness(link) == pytest.approx(12**0.5 * 3.0 / 0.04, rel=1e-12)
+
+
+def test_total_mass_counts_payloads() -> None:
+    robot = demo_robot()
+    strips = 7850.0 * 0.03 * (0.6 * 0.003 + 0.5 * 0.002)
+    assert total_mass(robot) == pytest.approx(strips + 0.15, rel=1e-12)
+
+
+def test_an_unknown_arm_is_refused_with_a_guess() -> None:
+    answer = process("describe", "steel_stripe")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith(
+        "'steel_stripe' is neither a file nor an arm of the library; did you mean 'steel_strip'?"
+    )
+    assert "Traceback" not in answer.stderr
+
+
+def test_a_bad_file_is_answered_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "arm.yaml").write_text("pliant: 1\nname: arm\nlinks: {}\njoints: {}\ncolour: red\n")
+    answer = process("describe", "arm.yaml", folder=tmp_path)
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("arm.yaml:")
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--move", "hinge"],
+            "--move hinge does not name a joint and 2 numbers; write --move joint=angle,duration",
+        ),
+        (["--move", "hinge=1"], "--move hinge=1 does not name a joint and 2 numbers; write --move joint="),
+        (
+            ["--move", "hinge=1,soon"],
+            "--move hinge=1,soon has the duration 'soon', which is no finite number;",
+        ),
+        (["--pd", "hinge=1,nan,2"], "--pd hinge=1,nan,2 has the damping 'nan', which is no finite number;"),
+        (
+            ["--output", "nowhere/run.nc"],
+            "nowhere/run.nc cannot be written because the folder nowhere does not",
+        ),
+        (["--move", "knee=1,1"], "'knee' "),
+        (["--until", "-1"], "until"),
+        (["--step", "0"], ""),
+        (["--degree", "0"], ""),
+        (["--until", "soon"], "Usage"),
+    ],
+)
+def test_wrong_options_are_refused_in_a_sentence(arguments: list[str], message: str) -> None:
+    answer = process("simulate", "steel_strip", *arguments)
+    assert answer.returncode == 2, answer.stderr
+    assert message in answer.stderr
+    assert answer.stderr.strip()
+    assert "Traceback" not in answer.stderr
+
+
+def test_simulate_saves_and_draws_and_does_not_overwrite(tmp_path: Path) -> None:
+    arguments = ["simulate", "steel_strip", *SHORT, "--hold", "--output", "run.nc", "--figures", "pictures"]
+    first = process(*arguments, folder=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "real-time factor" in first.stdout
+    assert "worst energy residual" in first.stdout
+    assert "wrote run.nc" in first.stdout
+    assert len(load_trajectory(tmp_path / "run.nc").time) == 11
+    assert (tmp_path / "pictures" / "shape.png").is_file()
+    before = (tmp_path / "run.nc").read_bytes()
+    second = process(*arguments, folder=tmp_path)
+    assert second.returncode == 2
+    assert second.stderr == "run.nc exists already; choose another name or allow overwriting\n"
+    assert (tmp_path / "run.nc").read_bytes() == before
+    assert process(*arguments, "--overwrite", folder=tmp_path).returncode == 0
+
+
+def test_a_run_that_stops_early_still_writes_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending = Ending(Cause.NOT_CONVERGED, 0.7, "link upper", "shorten the step")
+
+    def stops(*_: object, **__: object) -> Trajectory:
+        return fake_trajectory(ending=ending)
+
+    monkeypatch.setattr(pliant, "simulate", stops)
+    answer = run("simulate", "steel_strip", "--output", str(tmp_path / "run.nc"))
+    assert answer.exit_code == 1
+    assert "warning: the run stopped at t = 0.7 s: Newton's method did not converge" in answer.stderr
+    assert load_trajectory(tmp_path / "run.nc").ending == ending
+
+
+def test_moves_begin_where_the_joint_starts() -> None:
+    robot: Robot = load(pliant.library.path("damic_two_link"))
+    move, law, held = (
+        joint_drives(robot, ["shoulder=2,0.5"], [], True),
+        joint_drives(robot, [], ["elbow=9,1,0.3"], False),
+        joint_drives(robot, [], [], True),
+    )
+    start = robot.joint("shoulder").initial_position
+    assert move == [
+        pliant.PrescribedMotion("shoulder", pliant.Quintic(start, 2.0, 0.5)),
+        pliant.PrescribedMotion("elbow", pliant.Hold(0.0)),
+    ]
+    assert law == [pliant.JointPD(pliant.Hold(0.3), 9.0, 1.0, joints=["elbow"])]
+    assert [drive.joint for drive in held] == ["shoulder", "elbow"]
+
+
+def test_an_unknown_paper_is_refused() -> None:
+    answer = run("reproduce", "nobody1900")
+    assert answer.exit_code == 2
+    assert "paper 'nobody1900' has no experiment here; choose among macchelli2007" in answer.stderr
+
+
+def test_the_demo_writes_its_folder_again_but_no_other(tmp_path: Path) -> None:
+    first = process("demo", folder=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert first.stderr == ""
+    written = {path.name for path in (tmp_path / "pliant-demo").iterdir()}
+    assert written == {MARK, "run.nc", "motion.png", "strains.png", "ledger.png", "shape.png"}
+    assert run("demo", "--output", str(tmp_path / "pliant-demo")).exit_code == 0
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "motion.png").write_text("precious")
+    refused = run("demo", "--output", str(tmp_path / "mine"))
+    assert refused.exit_code == 2
+    assert "mine is not empty; choose another folder with --output or allow --overwrite" in refused.stderr
+    assert (tmp_path / "mine" / "motion.png").read_text() == "precious"
+
+
+def test_a_folder_without_rights_is_named_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    answer = run("demo", "--output", str(tmp_path / "file" / "below"))
+    assert answer.exit_code == 2
+    assert str(tmp_path / "file" / "below") in answer.stderr
+    assert "Traceback" not in answer.stderr
