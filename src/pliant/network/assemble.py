@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PROBE_TIMES = np.zeros(2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JointSignals:
     """Position, rate and acceleration, or reference and feedforward, of every joint at many times at once.
 
@@ -50,7 +50,7 @@ class JointSignals:
         return signals
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LoadSignals:
     """The wrenches of all loads at many times; ``constant`` (n_loads, 6) holds those fixed in time."""
 
@@ -142,9 +142,9 @@ def _check(arm: Model, label: str, attachment: Attachment) -> None:
         _check_joint(arm, label, joint)
     match attachment:
         case Prescription():
-            _check_motion(f"{label}.motion", attachment.motion)
+            _check_motion(label, attachment.motion)
         case Feedback():
-            _check_motion(f"{label}.reference", attachment.reference)
+            _check_motion(label, attachment.reference)
         case Torque():
             _check_signal(f"{label} of joint '{attachment.joint}'", attachment.signal, (), "1 component")
         case Load():
@@ -175,19 +175,25 @@ def _check_link(arm: Model, label: str, place: LoadPlace) -> None:
         )
 
 
-def _check_motion(field: str, motion: Motion) -> None:
-    shapes = [np.shape(part) for part in motion.evaluate(_PROBE_TIMES)]
-    if shapes != [_PROBE_TIMES.shape] * 3:
+def _check_motion(label: str, motion: Motion) -> None:
+    answer: object = motion.evaluate(_PROBE_TIMES)
+    if not isinstance(answer, tuple) or [np.shape(part) for part in answer] != [_PROBE_TIMES.shape] * 3:
         raise InvalidInput(
-            f"{field} answers 2 times with shapes {shapes}; evaluate must return three of shape (2,)"
+            f"{label}: {type(motion).__name__} is no motion; let its evaluate return position, rate and"
+            " acceleration, each of the shape of the times"
         )
 
 
-def _check_signal(field: str, signal: Signal, shape: tuple[int, ...], needs: str) -> None:
-    values = np.shape(signal.evaluate(_PROBE_TIMES))[1:]
-    if values != shape:
-        has = values[0] if values else 1
-        raise InvalidInput(f"{field}: the signal must have {needs}, it has {has}")
+def _check_signal(label: str, signal: Signal, shape: tuple[int, ...], needs: str) -> None:
+    answer: object = signal.evaluate(_PROBE_TIMES)
+    if not isinstance(answer, np.ndarray) or answer.shape[:1] != _PROBE_TIMES.shape:
+        raise InvalidInput(
+            f"{label}: {type(signal).__name__} is no signal; let its evaluate return an array with one value,"
+            " or one row of values, for each time"
+        )
+    if answer.shape[1:] != shape:
+        has = answer.shape[1] if answer.ndim > 1 else 1
+        raise InvalidInput(f"{label}: the signal must have {needs}, it has {has}")
 
 
 def _refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pliant.model.inputs import Inputs
@@ -23,7 +23,7 @@ class Connected:
 
     arm: Model
     components: tuple[Component, ...]
-    inputs: Inputs
+    inputs: Inputs = field(compare=False, repr=False)
 
     @property
     def robot(self) -> Robot:

@@ -1,0 +1,106 @@
+"""Sampled controllers: their answers are checked, and their failures bear their name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pliant.errors import InvalidInput
+from pliant.model.inputs import Sample
+from pliant.network import ControllerFailed, SampledController, connect
+from tests.network.two_link_arm import JOINTS, TwoLinkArm
+
+ARM = TwoLinkArm()
+SAMPLE = Sample(0.25, np.array([1.0, 2.0, 3.0]), np.zeros(3), np.zeros(3), ARM)
+
+
+def pull_back(sample: Sample) -> np.ndarray:
+    return -sample.joint_positions
+
+
+def divide(sample: Sample) -> float:
+    return 1 / 0
+
+
+def test_acts_on_all_joints_unless_told() -> None:
+    (law,) = connect(ARM, SampledController(pull_back, 0.01)).inputs.controllers
+    assert (law.name, law.period, law.joints) == ("pull_back", 0.01, JOINTS)
+    np.testing.assert_array_equal(law.torque(SAMPLE), [-1.0, -2.0, -3.0])
+
+
+def test_one_number_will_do_for_one_joint() -> None:
+    (law,) = connect(ARM, SampledController(lambda sample: 4, 0.01, joints="elbow")).inputs.controllers
+    assert law.joints == ("elbow",)
+    np.testing.assert_array_equal(law.torque(SAMPLE), [4.0])
+
+
+def test_an_object_with_a_memory_is_a_function_too() -> None:
+    class Integrator:
+        total = 0.0
+
+        def __call__(self, sample: Sample) -> np.ndarray:
+            self.total += sample.time
+            return np.full(3, self.total)
+
+    (law,) = connect(ARM, SampledController(Integrator(), 0.01)).inputs.controllers
+    assert law.name == "Integrator"
+    law.torque(SAMPLE)
+    np.testing.assert_array_equal(law.torque(SAMPLE), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (divide, "controller 'brain' failed at t = 0.25 s: ZeroDivisionError: division by zero"),
+        (
+            lambda sample: [1.0, 2.0],
+            "controller 'brain' answered at t = 0.25 s with an array of shape (2,);"
+            " return one torque in N m for each of shoulder, elbow, slide",
+        ),
+        (
+            lambda sample: 1.0,
+            "controller 'brain' answered at t = 0.25 s with an array of shape ();"
+            " return one torque in N m for each of shoulder, elbow, slide",
+        ),
+        (
+            lambda sample: [0.0, np.nan, 0.0],
+            "controller 'brain' answered at t = 0.25 s with nan N m for joint 'elbow'; return finite torques",
+        ),
+    ],
+)
+def test_failures_name_the_controller(function: Callable[[Sample], object], sentence: str) -> None:
+    (law,) = connect(ARM, SampledController(function, 0.01, name="brain")).inputs.controllers
+    with pytest.raises(ControllerFailed) as failed:
+        law.torque(SAMPLE)
+    assert str(failed.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (
+            lambda: SampledController(pull_back, 0.0),
+            "SampledController: period = 0 s must be greater than 0;"
+            " write the time between two calls in seconds",
+        ),
+        (
+            lambda: SampledController(3.0, 0.01),
+            "SampledController: function = 3.0 does not fit; write a function",
+        ),
+        (
+            lambda: SampledController(pull_back, 0.01, joints=[]),
+            "SampledController: joints = [] names no joint;"
+            " write the names of the driven joints, or None for all",
+        ),
+        (
+            lambda: SampledController(pull_back, 0.01, joints=["elbow", "elbow"]),
+            "SampledController: joints names 'elbow' twice; write each joint once",
+        ),
+    ],
+)
+def test_refusals(build: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        build()
+    assert str(refused.value) == sentence

@@ -1,0 +1,85 @@
+"""An arm that meets the contract without equations: connecting must not need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.model.contract import Mismatch, Record, Run
+from pliant.model.ending import Cause, Ending
+from pliant.model.inputs import Inputs
+from pliant.model.layout import Array, Block, Layout
+from pliant.model.ledger import Ledger
+from pliant.model.observation import Observation
+from pliant.model.port import Causality, Frame, Port
+from pliant.robot import (
+    FixedJoint,
+    FlexibleLink,
+    GeneralSection,
+    PrismaticJoint,
+    RevoluteJoint,
+    RigidLink,
+    Robot,
+)
+
+JOINTS = ("shoulder", "elbow", "slide")
+SECTION = GeneralSection(stiffness=(1.0,) * 6, inertia=(1.0,) * 6)
+BODY = {"mass": 1.0, "center_of_mass": (0.0, 0.0, 0.0), "inertia": (1.0, 1.0, 1.0)}
+ROBOT = Robot(
+    name="reacher",
+    links=(
+        FlexibleLink(name="upper", length=1.0, section=SECTION),
+        FlexibleLink(name="lower", length=1.0, section=SECTION),
+        RigidLink(name="hand", tip_position=(0.1, 0.0, 0.0), **BODY),
+        RigidLink(name="finger", tip_position=(0.1, 0.0, 0.0), **BODY),
+    ),
+    joints=(
+        RevoluteJoint(name="shoulder", parent="base", child="upper"),
+        RevoluteJoint(name="elbow", parent="upper", child="lower"),
+        FixedJoint(name="weld", parent="lower", child="hand"),
+        PrismaticJoint(name="slide", parent="hand", child="finger"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class TwoLinkArm:
+    """Answers every question of the contract with something that can be recognised again."""
+
+    robot: Robot = ROBOT
+    formulation: object = "none"
+    joint_names: tuple[str, ...] = JOINTS
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Block("joints", (3,), "rad", "joint positions"),))
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        drive = ("torque", "N m", "rate", "rad/s", 1, Frame.JOINT, Causality.EFFORT_IN)
+        return tuple(Port(name, *drive) for name in self.joint_names)
+
+    @property
+    def inputs(self) -> Inputs:
+        return Inputs.none(3)
+
+    def initial_state(self, position: Array | None = None, rate: Array | None = None) -> Array:
+        return np.full(3, 7.0) if position is None else position
+
+    def observe(self, states: Array, stations: int = 21) -> Observation:
+        n = len(states)
+        identity = np.broadcast_to(np.eye(3), (n, 3, 3))
+        return Observation(states, 0.0 * states, (), np.full((n, 3), stations), identity, np.zeros((n, 6)))
+
+    def energy(self, states: Array) -> tuple[Array, Array, Array]:
+        return states[:, 0], states[:, 1], states[:, 2]
+
+    def advance(self, run: Run) -> Record:
+        zero = np.zeros(1)
+        ledger = Ledger(*[zero] * 3, {}, *[zero] * 6, worst_ratio=0.0, worst_time=0.0, exact=True)
+        ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
+        return Record(run.grid[-1:], run.start[None], {}, ledger, ending, {})
+
+    def mismatch(self, record: Record) -> Mismatch:
+        return Mismatch(record.time, record.time)
