@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
-def clip(text: str) -> str:
+def clip(text: str, width: int = 40) -> str:
     """Foreign text made fit for a one-line message."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[:1000]).split())
-    return line if len(line) <= 40 else f"{line[:37]}..."
+    return line if len(line) <= width else f"{line[: width - 3]}..."
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ class Material(Declared, word="material"):
     """What a link is made of; give either Poisson's ratio or the shear modulus."""
 
     name: Annotated[str, Name("name of the material")]
-    young: Annotated[float, Quantity("Pa", "Young's modulus", above=0)]
+    young: Annotated[float, Quantity("Pa", "modulus of elasticity (Young's)", above=0)]
     density: Annotated[float, Quantity("kg/m^3", "mass per volume", above=0)]
-    poisson: Annotated[float | None, Quantity("1", "Poisson's ratio", above=-1, at_most=0.5)] = None
+    poisson: Annotated[
+        float | None, Quantity("1", "ratio of contraction to stretch (Poisson's)", above=-1, at_most=0.5)
+    ] = None
     shear: Annotated[float | None, Quantity("Pa", "shear modulus", above=0)] = None
     damping: Annotated[
         float, Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)

@@ -118,9 +118,12 @@ class Quantity:
         return self._directed(self._vector(plain, self.shape[0], ()))
 
     def unit_at(self, index: tuple[int, ...]) -> str:
-        """The unit of one entry: of two listed units, the second is for angular entries."""
+        """The unit of one entry; a (linear, angular) vector or matrix lists its units in that order."""
         units = self.unit.split(", ")
-        return units[index[-1] // 3] if len(units) == 2 and index else self.unit
+        if len(units) == 1 or not index:
+            return self.unit
+        angular = [i >= 3 for i in ((index[0], index[-1]) if self.accepts_matrix else index[-1:])]
+        return units[sum(angular)]
 
     def show(self, value: object, index: tuple[int, ...] = ()) -> str:
         """A settled value or entry with its unit, short."""
@@ -166,10 +169,11 @@ class Quantity:
         return f"= '{text}' is not a number; {self.remedy}"
 
     def _items(self, value: object, count: int | None, index: tuple[int, ...]) -> list[object]:
+        wanted = "a list of numbers" if count is None else f"a list of {count} numbers"
         if isinstance(value, str):
-            raise BadValue(f"= '{clip(value)}' is not a list of numbers; {self.remedy}", index)
+            raise BadValue(f"= '{clip(value)}' is not {wanted}; {self.remedy}", index)
         if not isinstance(value, Sequence):
-            raise BadValue(f"= {_short(value)} is not a list of numbers; {self.remedy}", index)
+            raise BadValue(f"= {_short(value)} is not {wanted}; {self.remedy}", index)
         if count is not None and len(value) != count:
             raise BadValue(f"has {len(value)} entries and must have {count}; {self.remedy}", index)
         if not value:
@@ -218,8 +222,9 @@ class Quantity:
         for i, entry in enumerate(diagonal):
             if entry < 0 or (entry == 0 and not semidefinite):
                 bound = "at least 0" if semidefinite else "greater than 0"
+                shown = self.show(float(entry), (i,))
                 raise BadValue(
-                    f"has the diagonal entry {i + 1} = {entry:g}, which must be {bound}; {self.remedy}"
+                    f"has the diagonal entry {i + 1} = {shown}, which must be {bound}; {self.remedy}"
                 )
         scale = np.sqrt(np.outer(diagonal, diagonal))
         gap = np.abs(matrix - matrix.T)

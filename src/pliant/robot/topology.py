@@ -11,12 +11,17 @@ from pliant.robot.joint import BASE
 Edge = tuple[str, str, str]  # joint, parent, child
 
 
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant."""
+    return next(iter(difflib.get_close_matches(word[:100], sorted(known), n=1)), None)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint such as "; did you mean 'upper'?", or the list of what is known."""
+    """A hint such as "did you mean 'upper'?", or the list of what is known."""
     choices = sorted(known)
-    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    close = closest(word, choices)
     if close:
-        return f"did you mean '{close[0]}'?"
+        return f"did you mean '{close}'?"
     return f"known: {', '.join(choices)}" if choices else "none is defined"
 
 
@@ -83,7 +88,7 @@ def loop_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Prob
 def _cycle_from(link: str, parent_of: dict[str, str]) -> list[str]:
     """The links of the cycle that ``link`` lies on, in the order from child to parent; empty if none."""
     path = [link]
-    while (parent := parent_of.get(path[-1])) is not None and len(path) <= len(parent_of):
+    while (parent := parent_of.get(path[-1], BASE)) != BASE and len(path) <= len(parent_of):
         if parent == link:
             return path
         path.append(parent)

@@ -15,6 +15,7 @@ from pliant.robot.robot import Robot
 from pliant.robot.section import Section
 from pliant.robot.topology import (
     Edge,
+    closest,
     loop_problems,
     nearest,
     reference_problems,
@@ -71,10 +72,11 @@ class _Decoder:
         self._version()
         own = [d for d in declarations(Robot) if d.name not in TABLES]
         known = [VERSION_KEY, *(d.name for d in own), *TABLES]
-        self._unknown_keys(self.root, (), known, "of a robot file")
-        values = self._values(self.root, (), own)
+        meant = self._unknown_keys(self.root, (), known, "of a robot file")
+        values = self._values(self.root, (), own, meant)
         for name, kind in TABLES.items():
-            self._table(name, kind)
+            if name not in meant:
+                self._table(name, kind)
         self._names()
         if self.problems:
             return None
@@ -136,8 +138,10 @@ class _Decoder:
         if name is not None:
             fields = [field for field in fields if field.name != "name"]
         known = [field.name for field in fields] + ([] if kind.word else [TYPE_KEY])
-        self._unknown_keys(node, path, known, f"of type {cls.word}" if not kind.word else f"of a {cls.word}")
-        values = self._values(node, path, fields)
+        meant = self._unknown_keys(
+            node, path, known, f"of type {cls.word}" if not kind.word else f"of a {cls.word}"
+        )
+        values = self._values(node, path, fields, meant)
         if name is not None:
             self._check_key(name, path)
             if any(field.name == "name" for field in declarations(cls)):
@@ -167,19 +171,25 @@ class _Decoder:
             return kind.words[word.text]
         return None
 
-    def _unknown_keys(self, node: Mapping, path: Path, known: list[str], owner: str) -> None:
+    def _unknown_keys(self, node: Mapping, path: Path, known: list[str], owner: str) -> set[str | None]:
+        """Reports keys that no field has, and returns the fields that they were probably meant to be."""
+        meant: set[str | None] = set()
         for key, scalar in node.keys.items():
             if key not in known:
                 self._add((*path, key), f"is not a field {owner}; {nearest(key, known)}", scalar)
+                meant.add(closest(key, known))
+        return meant
 
-    def _values(self, node: Mapping, path: Path, fields: list[Declaration]) -> dict[str, Any]:
+    def _values(
+        self, node: Mapping, path: Path, fields: list[Declaration], meant: set[str | None]
+    ) -> dict[str, Any]:
         """The fields that are given and good; broken parts stay in as BROKEN."""
         values: dict[str, Any] = {}
         for field in fields:
             given = node.values.get(field.name)
             here = (*path, field.name)
             if given is None:
-                if field.required:
+                if field.required and field.name not in meant:
                     self._add(here, f"is missing; {_remedy(field)}")
             elif isinstance(given, Scalar) and given.empty:
                 self._add(here, f"is empty; {_remedy(field)}")

@@ -81,22 +81,32 @@ def read(text: str, file: str) -> tuple[Mapping, list[Problem]]:
     """The top-level mapping of a YAML text, and keys that are written twice."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.reader import ReaderError
 
     reader = _Reader(file)
     try:
         return reader.document(YAML(typ="safe", pure=True).parse(text)), reader.problems
+    except InvalidFile:
+        raise
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark else file
-        what = error.problem or "it cannot be understood"
+        what = clip(error.problem or "it cannot be understood", 80)
         if "'\\t'" in what:
             raise InvalidFile(Problem("a tab cannot indent YAML; write spaces", (), place)) from None
         raise InvalidFile(
             Problem(f"is not valid YAML ({what}); correct the text near this place", (), place)
         ) from None
-    except YAMLError as error:
-        what = " ".join(str(error).split())
-        raise InvalidFile(Problem(f"is not valid YAML ({what}); remove it", (), file)) from None
+    except ReaderError as error:
+        before = text[: error.position]
+        place = f"{file}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+        code = ord(text[error.position])
+        raise InvalidFile(
+            Problem(f"holds the control character U+{code:04X}; remove it", (), place)
+        ) from None
+    except (YAMLError, ValueError, OverflowError):
+        # An escape in quotes that names no character makes the parser fail without a place.
+        raise InvalidFile(Problem("is not valid YAML; correct escapes in quoted text", (), file)) from None
 
 
 class _Reader:
