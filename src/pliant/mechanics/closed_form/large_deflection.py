@@ -1,0 +1,68 @@
+"""Formulas for beams that bend, roll up or spin far beyond the linear range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
+
+
+def elastica_tip(load: float) -> tuple[float, float, float]:
+    """(shortening / L, deflection / L, tip slope in rad) of an inextensible cantilever.
+
+    ``load`` is P L^2 / EI of a transverse dead force at the tip. Elliptic integrals [bisshopp1945].
+    """
+
+    def integrals(slope: float) -> tuple[float, float]:
+        m = 0.5 * (1.0 + np.sin(slope))
+        start = np.arcsin(1.0 / np.sqrt(2.0 * m))
+        return ellipk(m) - ellipkinc(start, m), ellipe(m) - ellipeinc(start, m)
+
+    slope = brentq(lambda angle: integrals(angle)[0] - np.sqrt(load), 0.0, 0.5 * np.pi - 1e-12, xtol=1e-15)
+    deflection = 1.0 - 2.0 * integrals(slope)[1] / np.sqrt(load)
+    shortening = 1.0 - np.sqrt(2.0 * np.sin(slope) / load)
+    return float(shortening), float(deflection), float(slope)
+
+
+def roll_up_tip(length: float, moment: float, bending_stiffness: float) -> tuple[float, float]:
+    """Tip (x, y) of a cantilever along x under a tip moment that turns x towards y: a circular arc."""
+    turn = moment * length / bending_stiffness
+    half = 0.5 * turn
+    chord = length * np.sinc(half / np.pi)
+    return float(chord * np.cos(half)), float(chord * np.sin(half))
+
+
+def spin_up_angle(time: float) -> tuple[float, float, float]:
+    """Angle, rate and acceleration of the spin-up manoeuvre of [kane1987], [simo1986]: 6 rad/s after 15 s."""
+    if time > 15.0:
+        return 6.0 * time - 45.0, 6.0, 0.0
+    pace = 2.0 * np.pi / 15.0
+    return (
+        float(0.4 * (0.5 * time**2 + (np.cos(pace * time) - 1.0) / pace**2)),
+        float(0.4 * (time - np.sin(pace * time) / pace)),
+        float(0.4 * (1.0 - np.cos(pace * time))),
+    )
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Steady tip extension of a spinning rod, in metres."""
+
+    linear: float
+    exact: float
+
+
+def spinning_extension(
+    length: float, mass_per_length: float, axial_stiffness: float, speed: float
+) -> Extension:
+    """Extension of a rod that spins steadily about its root, ``speed`` in rad/s.
+
+    ``linear``: the centrifugal force acts at rest positions, rhoA w^2 L^3 / (3 EA). ``exact``: it acts at
+    the stretched positions x, EA x'' = -rhoA w^2 x with x(0) = 0 and x'(L) = 1, which gives
+    tan(k L) / k - L with k^2 = rhoA w^2 / EA. A geometrically exact model converges to the latter.
+    """
+    k2 = mass_per_length * speed**2 / axial_stiffness
+    k = np.sqrt(k2)
+    return Extension(linear=float(k2 * length**3 / 3.0), exact=float(np.tan(k * length) / k - length))
