@@ -84,8 +84,10 @@ def test_prescribed_joint_gets_position_rate_and_acceleration() -> None:
 
 
 def test_torques_on_one_joint_add() -> None:
-    torques = JointTorque("slide", Constant(2.0)), JointTorque("slide", Step(3.0, at=1.0))
-    signals = connect(ARM, *torques).inputs.joint_signals(np.array([0.5, 1.5]))
+    values = Constant(1.5), Constant(0.5), Step(1.0, at=1.0), Step(2.0, at=1.0)
+    signals = connect(ARM, *(JointTorque("slide", value) for value in values)).inputs.joint_signals(
+        np.array([0.5, 1.5])
+    )
     np.testing.assert_array_equal(signals[:, 2], [[0.0, 0.0, 2.0], [0.0, 0.0, 5.0]])
 
 
@@ -288,7 +290,7 @@ def test_report_names_users_and_what_is_left() -> None:
         "  joint elbow: JointPD (stiffness 15, damping 3, reference Hold), JointPD (torque Constant),"
         " SampledController ('brain' every 0.01 s)\n"
         "  tip of hand: TipWrench (Constant 'push' in world axes)\n"
-        "  left unused: joint slide, tip of upper, length of upper, tip of lower, length of lower,"
+        "  left unused: joint slide, tip of upper, along upper, tip of lower, along lower,"
         " tip of finger"
     )
     assert "no component is connected" in report(connect(ARM))

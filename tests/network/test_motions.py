@@ -136,7 +136,7 @@ def test_quintic_is_the_point_to_point_law() -> None:
 
 
 def test_bang_bang_is_the_constant_acceleration_law() -> None:
-    # ST-f of [macchelli2007]: 2 rad in 2.5 s needs 4 * 2 / 2.5^2 = 1.28 rad/s^2; breaks belong to their right.
+    # ST-f of [macchelli2007]: 2 rad in 2.5 s needs 4 * 2 / 2.5^2 = 1.28 rad/s^2; breaks show their right.
     position, rate, acceleration = BangBang(0.0, 2.0, 2.5).evaluate(
         np.array([-0.1, 0.0, 1.0, 1.25, 2.0, 2.5])
     )

@@ -93,6 +93,12 @@ def test_table_passes_through_its_samples_and_holds_its_ends(values: list[float]
     assert table.breaks == (0.0, len(values) - 1.0)
 
 
+def test_table_is_the_natural_spline() -> None:
+    # Through 0, 50, 0 the inner second derivative is 6 (0 - 100 + 0) / 4 = -150, so that at 0.5 s the spline
+    # is 25 - 150 (0.5^3 - 0.5) / 6 = 34.375.
+    assert SignalTable(KNOTS, (0.0, 50.0, 0.0)).evaluate(np.array([0.5]))[0] == pytest.approx(34.375)
+
+
 def test_table_has_two_continuous_derivatives_at_inner_samples() -> None:
     table, h = SignalTable((0.0, 1.0, 2.0, 3.0), (0.0, 1.0, -1.0, 2.0)), 1e-3
     inner = np.array([1.0, 2.0])
@@ -116,6 +122,16 @@ def test_values_that_are_handed_out_may_be_changed() -> None:
     constant = Constant(WRENCH)
     constant.evaluate(np.zeros(2))[:] = 0.0
     np.testing.assert_array_equal(constant.evaluate(np.zeros(1))[0], WRENCH)
+
+
+def test_a_function_that_changes_its_argument_changes_nobody_elses_clock() -> None:
+    def late(times: np.ndarray) -> np.ndarray:
+        times -= 1.0
+        return times
+
+    times = np.ones(3)
+    FunctionSignal(late).evaluate(times)
+    np.testing.assert_array_equal(times, 1.0)
 
 
 @pytest.mark.parametrize(

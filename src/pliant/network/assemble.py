@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pliant.model.contract import Model
 
 _PROBE_TIMES = np.zeros(2)
+_PROBE_TIMES.setflags(write=False)
 
 
 @dataclass(frozen=True, eq=False)

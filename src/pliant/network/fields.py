@@ -150,7 +150,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def called(owner: str, function: Callable[[Array], object], times: Array) -> Array:
     """The finite answer of a user's function as an array; its failure as one sentence."""
     try:
-        answer = np.asarray(function(times), dtype=np.float64)
+        # A copy, because a function that changes its argument must not change the clock of all others.
+        answer = np.asarray(function(times.copy()), dtype=np.float64)
     except Exception as error:
         raise InvalidInput(
             f"{owner}: the function failed for an array of {len(times)} times"

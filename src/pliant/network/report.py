@@ -46,7 +46,7 @@ def _joint(name: str) -> str:
 
 
 def _link(name: str, distributed: bool) -> str:
-    return f"length of {name}" if distributed else f"tip of {name}"
+    return f"along {name}" if distributed else f"tip of {name}"
 
 
 def _effect(attachment: Attachment) -> str:
