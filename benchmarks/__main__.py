@@ -1,0 +1,61 @@
+"""``python -m benchmarks [problem ...] [--quick] [--cache FOLDER] [--out FOLDER]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import cost_per_step, report, startup
+from benchmarks.harness import Comparison, Problem, Session, compare
+
+PROBLEMS = ("pp_f", "damic_two_link", "l_frame", "rubber_pendulum", "steel_strip")
+OWN = {"cost_per_step": cost_per_step.measure, "startup": startup.measure}
+
+
+def main() -> int:
+    chosen = _arguments()
+    session = Session(quick=chosen.quick, cache=chosen.cache, repeats=3 if chosen.quick else 5)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    comparisons: list[Comparison] = []
+    for name in [n for n in chosen.names if n in PROBLEMS]:
+        problem: Problem = importlib.import_module(f"benchmarks.{name}").PROBLEM
+        comparisons.append(compare(problem, session))
+        report.plot(comparisons[-1], chosen.out / f"{name}.png")
+        print(report.detail(comparisons[-1]), end="\n\n", flush=True)
+    own = [OWN[name](session) for name in chosen.names if name in OWN]
+    text = "\n\n".join([report.summary_table(comparisons), *own] if comparisons else own)
+    print(text)
+    details = "\n\n".join(report.detail(comparison) for comparison in comparisons)
+    (chosen.out / "results.md").write_text(f"# Results\n\n{text}\n\n{details}\n", encoding="utf-8")
+    return 0 if all(v.met for c in comparisons for v in c.verdicts) else 1
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Work against precision, us and the peers."
+    )
+    names = (*PROBLEMS, *OWN)
+    parser.add_argument(
+        "names", nargs="*", metavar="problem", help=f"any of {', '.join(names)}; all when none is given"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few settings and repeats: a smoke test, not a figure"
+    )
+    scratch = Path(tempfile.gettempdir())
+    parser.add_argument(
+        "--cache", type=Path, default=scratch / "pliant-benchmarks-cache", help="slow peer motions"
+    )
+    parser.add_argument("--out", type=Path, default=scratch / "pliant-benchmarks", help="table and plots")
+    chosen = parser.parse_args()
+    unknown = [name for name in chosen.names if name not in names]
+    if unknown:
+        parser.error(f"unknown problem {unknown[0]!r}; choose from {', '.join(names)}")
+    chosen.names = chosen.names or list(names)
+    return chosen
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""What every comparison shares: a problem, its measured runs, and the verdict at equal error."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+T = TypeVar("T")
+
+OURS = "pliant"
+OUTPUTS = 1000
+REFERENCE_MARGIN = 10.0
+
+
+@dataclass(frozen=True)
+class Session:
+    """How thoroughly to measure, and where trajectories that serve only as checks are kept."""
+
+    quick: bool
+    cache: Path
+    repeats: int = 5
+    budget: float = 4.0
+
+    def pick(self, full: Sequence[T], quick: Sequence[T]) -> Sequence[T]:
+        return quick if self.quick else full
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Tip positions (n, 3) in metres at n times."""
+
+    time: Array
+    tip: Array
+
+    @property
+    def finite(self) -> bool:
+        return bool(np.isfinite(self.tip).all())
+
+
+@dataclass(frozen=True)
+class Run:
+    """One solver with one setting: what it computed and its cost in CPU seconds per simulated second."""
+
+    solver: str
+    setting: str
+    cost: float
+    motion: Motion
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run reduced to its error (largest tip error, metres) and its cost."""
+
+    solver: str
+    setting: str
+    cost: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Level:
+    """A demand: at this fraction of the problem's scale be this many times cheaper than the peers named."""
+
+    fraction: float
+    peers: tuple[str, ...]
+    demand: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A motion to compute. ``scale`` gives the metres that turn the fractions of the levels into tip errors.
+
+    ``reference`` is our finest run; ``check`` is an independent solution by a peer, extrapolated.
+    """
+
+    name: str
+    title: str
+    scale: Callable[[Motion], float]
+    scale_meaning: str
+    levels: tuple[Level, ...]
+    peers: Callable[[Session], Iterable[Run]]
+    ours: Callable[[Session], Iterable[Run]]
+    reference: Callable[[Session], Motion]
+    check: Callable[[Session], Motion]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The cheapest run of each side that reaches a level, and their ratio of cost."""
+
+    level: Level
+    error: float
+    ours: Point | None
+    peer: Point | None
+    reference_distance: float
+
+    @property
+    def reference_fine_enough(self) -> bool:
+        return self.reference_distance * REFERENCE_MARGIN <= self.error
+
+    @property
+    def ratio(self) -> float | None:
+        if self.ours is None or self.peer is None or not self.reference_fine_enough:
+            return None
+        return self.peer.cost / self.ours.cost
+
+    @property
+    def met(self) -> bool:
+        return self.ratio is not None and self.ratio >= self.level.demand
+
+
+@dataclass(frozen=True)
+class Comparison:
+    problem: Problem
+    scale: float
+    points: tuple[Point, ...]
+    verdicts: tuple[Verdict, ...]
+    reference_distance: float
+
+
+def best_of(attempt: Callable[[], Run], session: Session) -> Run:
+    """The cheapest of several identical runs; long ones are repeated once only."""
+    best = attempt()
+    spent, done = _cpu(best), 1
+    while done < session.repeats and math.isfinite(best.cost) and (spent < session.budget or done < 2):
+        again = attempt()
+        spent += _cpu(again)
+        done += 1
+        best = min(best, again, key=lambda run: run.cost)
+    return best
+
+
+def _cpu(run: Run) -> float:
+    return run.cost * float(run.motion.time[-1]) if len(run.motion.time) else 0.0
+
+
+def distance(motion: Motion, reference: Motion) -> float:
+    """Largest distance of the tips at the times both have, in metres; infinite for a run that failed."""
+    spacing = float(np.diff(reference.time).min())
+    nearest = np.clip(np.rint(motion.time / spacing).astype(int), 0, len(reference.time) - 1)
+    shared = np.abs(reference.time[nearest] - motion.time) < 1e-6 * spacing
+    if not motion.finite or shared.sum() < 50 or motion.time[-1] < reference.time[-1] * (1 - 1e-9):
+        return math.inf
+    return float(np.linalg.norm(motion.tip[shared] - reference.tip[nearest[shared]], axis=1).max())
+
+
+def extrapolated(coarse: Motion, fine: Motion) -> Motion:
+    """Richardson's extrapolation of two second-order solutions, the second with all sizes halved."""
+    return replace(fine, tip=fine.tip + (fine.tip - coarse.tip) / 3.0)
+
+
+def kept(session: Session, name: str, settings: str, compute: Callable[[], Motion]) -> Motion:
+    """A trajectory from the cache, or computed and put there under a name that holds its settings."""
+    session.cache.mkdir(parents=True, exist_ok=True)
+    path = session.cache / f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}.npz"
+    if path.exists():
+        with np.load(path) as stored:
+            return Motion(stored["time"], stored["tip"])
+    motion = compute()
+    np.savez(path, time=motion.time, tip=motion.tip)
+    return motion
+
+
+def cheapest(points: Iterable[Point], error: float) -> Point | None:
+    """The cheapest point at or below an error; no interpolation, so every ratio is between real runs."""
+    return min((p for p in points if p.error <= error), key=lambda p: p.cost, default=None)
+
+
+def pareto(points: Iterable[Point]) -> list[Point]:
+    """Points that no other point beats in both error and cost, most precise first."""
+    front: list[Point] = []
+    for point in sorted(points, key=lambda p: (p.error, p.cost)):
+        if math.isfinite(point.error) and (not front or point.cost < front[-1].cost):
+            front.append(point)
+    return front
+
+
+def compare(problem: Problem, session: Session) -> Comparison:
+    reference = problem.reference(session)
+    scale = problem.scale(reference)
+    apart = distance(problem.check(session), reference)
+    runs = [*problem.peers(session), *problem.ours(session)]
+    points = tuple(Point(r.solver, r.setting, r.cost, distance(r.motion, reference)) for r in runs)
+    ours = [p for p in points if p.solver == OURS]
+    verdicts = []
+    for level in problem.levels:
+        error = level.fraction * scale
+        rivals = [p for p in points if p.solver in level.peers]
+        verdicts.append(Verdict(level, error, cheapest(ours, error), cheapest(rivals, error), apart))
+    return Comparison(problem, scale, points, tuple(verdicts), apart)

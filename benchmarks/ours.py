@@ -1,0 +1,76 @@
+"""pliant on the problems of this folder: the whole of ``simulate`` and the reading of the tip are timed."""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import pliant as pl
+from benchmarks.harness import OURS, OUTPUTS, Motion, Run, Session, best_of
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An arm of the library, the motions of its joints (none: free joints), and how long it moves."""
+
+    name: str
+    motions: tuple[pl.Motion, ...]
+    duration: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Degree and elements of every link; order, step (s) and tolerance (m) of the integrator."""
+
+    degree: int
+    elements: int
+    order: int
+    step: float
+    tolerance: float
+
+    def __str__(self) -> str:
+        mesh = f"degree {self.degree} x {self.elements}"
+        return f"{mesh}, Gauss {self.order}, step {self.step:g} s, tolerance {self.tolerance:g} m"
+
+    @property
+    def integrator(self) -> pl.Gauss:
+        return pl.Gauss(order=self.order, step=self.step, tolerance=self.tolerance)
+
+
+def closed_loop(arm: Arm, degree: int, elements: int) -> pl.Model:
+    robot = pl.load(pl.library.path(arm.name))
+    model = pl.GeometricallyExact(degree=degree, elements=elements).compile(robot)
+    drives = [pl.PrescribedMotion(joint, motion) for joint, motion in zip(model.joint_names, arm.motions)]
+    return pl.connect(model, *drives) if drives else model
+
+
+def solve(arm: Arm, model: pl.Model, choice: Choice) -> Run:
+    begin = clock.process_time()
+    trajectory = pl.simulate(model, until=arm.duration, integrator=choice.integrator, outputs=OUTPUTS)
+    tip = trajectory.tip_position
+    spent = clock.process_time() - begin
+    cost = spent / arm.duration if trajectory.ending.completed else math.inf
+    return Run(OURS, str(choice), cost, Motion(trajectory.time, tip))
+
+
+def study(arm: Arm, choices: Iterable[Choice], session: Session) -> list[Run]:
+    runs = []
+    for choice in choices:
+        model = closed_loop(arm, choice.degree, choice.elements)
+        solve(arm, model, choice)
+        runs.append(best_of(partial(solve, arm, model, choice), session))
+    return runs
+
+
+def finest(arm: Arm, choice: Choice) -> Motion:
+    return solve(arm, closed_loop(arm, choice.degree, choice.elements), choice).motion
+
+
+def grid(
+    meshes: Sequence[tuple[int, int]], orders: Sequence[int], steps: Sequence[float], tolerance: float
+) -> list[Choice]:
+    """All combinations of meshes (degree, elements), orders and steps."""
+    return [Choice(p, n, order, h, tolerance) for p, n in meshes for order in orders for h in steps]

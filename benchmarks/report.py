@@ -1,0 +1,100 @@
+"""Comparisons as markdown tables and work-precision plots."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from benchmarks.harness import OURS, Comparison, Point, Verdict, pareto
+
+OUR_COLOUR = "#d1495b"
+PEER_COLOURS = ("#30638e", "#7a7a7a", "#8d5a97", "#3a7d44")
+
+
+def summary_table(comparisons: list[Comparison]) -> str:
+    lines = [
+        "| problem | tip error | peer | peer cost | pliant cost | ratio | demand | |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [_summary_row(c, v) for c in comparisons for v in c.verdicts]
+    return "\n".join(lines)
+
+
+def _summary_row(comparison: Comparison, verdict: Verdict) -> str:
+    level = verdict.level
+    peers = " or ".join(level.peers)
+    ratio = f"**{verdict.ratio:.3g}**" if verdict.ratio is not None else _why_no_ratio(verdict)
+    answer = "met" if verdict.met else "not met"
+    return (
+        f"| {comparison.problem.name} | {level.fraction:g} of scale = {verdict.error:.3g} m | {peers} "
+        f"| {_cost(verdict.peer)} | {_cost(verdict.ours)} | {ratio} | {level.demand:g} | {answer} |"
+    )
+
+
+def _cost(point: Point | None) -> str:
+    return "-" if point is None else f"{point.cost:.3g}"
+
+
+def _why_no_ratio(verdict: Verdict) -> str:
+    if not verdict.reference_fine_enough:
+        return "refused: reference too coarse"
+    return "refused: pliant did not reach it" if verdict.ours is None else "refused: peer did not reach it"
+
+
+def detail(comparison: Comparison) -> str:
+    """The reference check, the runs that decided each level, and the Pareto front of every solver."""
+    problem = comparison.problem
+    lines = [
+        f"## {problem.name}",
+        "",
+        problem.title,
+        "",
+        f"Scale {comparison.scale:.4g} m ({problem.scale_meaning}). Our reference and the extrapolated peer "
+        f"differ by at most {comparison.reference_distance:.2g} m.",
+        "",
+    ]
+    for verdict in comparison.verdicts:
+        for side in (verdict.ours, verdict.peer):
+            if side is not None:
+                lines.append(
+                    f"- at {verdict.error:.3g} m: {side.solver}, {side.setting}: {side.cost:.3g} s/s, "
+                    f"error {side.error:.2g} m"
+                )
+    lines += ["", "| solver | setting | error (m) | CPU s per simulated s |", "|---|---|---|---|"]
+    for solver in _solvers(comparison):
+        front = pareto(p for p in comparison.points if p.solver == solver)
+        lines += [f"| {p.solver} | {p.setting} | {p.error:.2e} | {p.cost:.3g} |" for p in front]
+    return "\n".join(lines)
+
+
+def _solvers(comparison: Comparison) -> list[str]:
+    return sorted({p.solver for p in comparison.points}, key=lambda name: (name == OURS, name))
+
+
+def plot(comparison: Comparison, path: Path) -> None:
+    """Every run as a dot, the Pareto front of each solver as a line, the demanded errors dashed."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    axes = figure.add_subplot()
+    peers = [s for s in _solvers(comparison) if s != OURS]
+    colours = {**dict(zip(peers, PEER_COLOURS)), OURS: OUR_COLOUR}
+    for solver in _solvers(comparison):
+        points = [p for p in comparison.points if p.solver == solver and math.isfinite(p.error)]
+        front = pareto(points)
+        axes.loglog(
+            [p.error for p in points], [p.cost for p in points], ".", color=colours[solver], alpha=0.4
+        )
+        axes.loglog(
+            [p.error for p in front], [p.cost for p in front], "o-", color=colours[solver], label=solver
+        )
+    for verdict in comparison.verdicts:
+        axes.axvline(verdict.error, color="black", linestyle="--", linewidth=0.8)
+    axes.set_xlabel("largest tip error [m]")
+    axes.set_ylabel("CPU s per simulated s")
+    axes.set_title(comparison.problem.name)
+    axes.grid(alpha=0.3, which="both")
+    axes.legend()
+    FigureCanvasAgg(figure)
+    figure.savefig(path, dpi=150)

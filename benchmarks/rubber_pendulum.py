@@ -1,0 +1,61 @@
+"""A 1 m rubber rod, 5 x 5 mm, on a free hinge, released horizontally under gravity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks import exudyn_beam as peer
+from benchmarks import ours
+from benchmarks.harness import OUTPUTS, Level, Motion, Problem, Run, Session
+
+DURATION, LENGTH = 1.0, 1.0
+SECTION = peer.rectangle(young=1e7, poisson=0.5, density=1100.0, width=0.005, height=0.005)
+GRAVITY = np.array([0.0, -9.81, 0.0])
+OUTPUT = DURATION / OUTPUTS
+LINEAR, QUADRATIC = peer.Element.LINEAR, peer.Element.QUADRATIC
+ARM = ours.Arm("rubber_pendulum", (), DURATION)
+
+
+def build(choice: peer.Choice) -> peer.Assembly:
+    system, nodes, _ = peer.hinged_link(choice, LENGTH, SECTION, GRAVITY)
+    return peer.Assembly(system, peer.record_tip(system, nodes[-1]))
+
+
+def exudyn(session: Session) -> list[Run]:
+    linear = [(LINEAR, 40, OUTPUT), (LINEAR, 80, OUTPUT)]
+    quadratic = [
+        (QUADRATIC, n, OUTPUT / k) for n in (8, 10, 12, 14, 16, 20, 25, 28, 30, 35) for k in (0.5, 1, 2)
+    ]
+    tried = session.pick([*linear, *quadratic], [(QUADRATIC, 14, OUTPUT), (QUADRATIC, 30, OUTPUT / 2)])
+    choices = [peer.Choice(kind, n, step, (1e-6, 1e-5)) for kind, n, step in tried]
+    return peer.study(build, DURATION, choices, session)
+
+
+def pliant(session: Session) -> list[Run]:
+    meshes = session.pick([(3, 4), (4, 3), (4, 4), (4, 6), (6, 2), (6, 3), (6, 4), (8, 2)], [(6, 2), (6, 3)])
+    steps = session.pick([2e-2, 1e-2, 8e-3, 5e-3, 4e-3, 2e-3], [8e-3, 4e-3])
+    return ours.study(ARM, ours.grid(meshes, (4,), steps, 1e-6), session)
+
+
+def reference(session: Session) -> Motion:
+    return ours.finest(ARM, ours.Choice(6, 8, 6, 2.5e-4, 1e-10))
+
+
+def check(session: Session) -> Motion:
+    coarse, fine = (peer.Choice(QUADRATIC, 100, step, (1e-8, 1e-7, 1e-6)) for step in (5e-4, 2.5e-4))
+    return peer.independent(session, "rubber_pendulum", build, DURATION, (coarse, fine))
+
+
+PROBLEM = Problem(
+    name="rubber_pendulum",
+    title="A rubber rod on a free hinge falls from the horizontal for 1 s, against planar beams.",
+    scale=lambda reference: LENGTH,
+    scale_meaning="length of the rod",
+    levels=tuple(
+        Level(fraction, (f"exudyn {LINEAR}", f"exudyn {QUADRATIC}"), 3.0) for fraction in (1e-3, 1e-4)
+    ),
+    peers=exudyn,
+    ours=pliant,
+    reference=reference,
+    check=check,
+)
