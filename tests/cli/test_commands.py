@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,12 @@ def run(*arguments: str) -> Result:
 
 def process(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pliant.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    # The child works in another folder: what this process may import, it may too.
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path),
+    }
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -77,8 +83,8 @@ def test_total_mass_counts_payloads() -> None:
 def test_an_unknown_arm_is_refused_with_a_guess() -> None:
     answer = process("describe", "steel_stripe")
     assert answer.returncode == 2
-    assert answer.stderr.startswith(
-        "'steel_stripe' is neither a file nor an arm of the library; did you mean 'steel_strip'?"
+    assert answer.stderr == (
+        "'steel_stripe' is neither a file nor an arm of the library; did you mean 'steel_strip'?\n"
     )
     assert "Traceback" not in answer.stderr
 

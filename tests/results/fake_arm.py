@@ -129,9 +129,10 @@ class FakeArm:
 
 def record_of(arm: FakeArm, time: Array, ending: Ending | None = None, exact_to: float = 1e-14) -> Record:
     """A swing through 1.5 rad with the wrist counter-turning and the link ringing at 3 Hz."""
-    done = time / time[-1]
+    span = time[-1] or 1.0
+    done = time / span
     joints = np.stack([1.5 * done**2 * (3 - 2 * done), -0.5 * done], axis=1)
-    rates = np.stack([9.0 * done * (1 - done), -0.5 + 0.0 * done], axis=1) / time[-1]
+    rates = np.stack([9.0 * done * (1 - done), -0.5 + 0.0 * done], axis=1) / span
     curvature = 0.4 * np.sin(2 * np.pi * 3.0 * time)
     states = np.concatenate([joints, rates, curvature[:, None]], axis=1)
     return Record(

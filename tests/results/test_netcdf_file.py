@@ -72,6 +72,15 @@ def test_a_loaded_trajectory_can_be_saved_again(pair: tuple[Trajectory, Trajecto
     assert pair[0].dataset().identical(load_trajectory(tmp_path / "again.nc").dataset())
 
 
+def test_a_run_that_went_wrong_keeps_its_strange_numbers(tmp_path: Path) -> None:
+    trajectory = fake_trajectory()
+    trajectory.states[-1, 0], trajectory.efforts["shoulder"][-1] = np.nan, -np.inf
+    trajectory.save(tmp_path / "run.nc")
+    loaded = load_trajectory(tmp_path / "run.nc")
+    assert loaded.states.tobytes() == trajectory.states.tobytes()
+    assert loaded.efforts["shoulder"].tobytes() == trajectory.efforts["shoulder"].tobytes()
+
+
 def test_others_can_read_the_file_and_its_units(tmp_path: Path) -> None:
     fake_trajectory().save(tmp_path / "run.nc")
     with xarray.open_dataset(tmp_path / "run.nc") as dataset:

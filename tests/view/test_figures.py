@@ -88,6 +88,16 @@ def test_drawing_leaves_the_global_style_alone(draw: Callable[[Trajectory], Figu
     assert matplotlib.rcParams == before
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("draw", ALL)
+def test_a_run_that_failed_at_once_can_be_drawn(draw: Callable[[Trajectory], Figure], tmp_path: Path) -> None:
+    trajectory = fake_trajectory(outputs=1)
+    ledger = trajectory.ledger
+    for energy in (ledger.kinetic, ledger.strain, ledger.exchanged, ledger.residual):
+        energy[:] = 0.0
+    draw(trajectory).savefig(tmp_path / "figure.png")
+
+
 def test_drawing_needs_no_pyplot() -> None:
     code = (
         "import sys; from tests.results.fake_arm import fake_trajectory; "

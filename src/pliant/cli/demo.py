@@ -29,14 +29,14 @@ def demo(
     from pliant.cli.run import Destination, run_and_report
 
     refuse_used(output, overwrite or (output / MARK).is_file())
-    output.mkdir(parents=True, exist_ok=True)
-    (output / MARK).write_text("pliant demo wrote this folder and may write it again.\n")
     arm = pliant.GeometricallyExact(degree=5).compile(demo_robot())
     closed = pliant.connect(
         arm,
         pliant.PrescribedMotion("shoulder", pliant.Quintic(0.0, 1.2, 0.8)),
         pliant.JointPD(pliant.Quintic(0.0, -0.9, 0.8), stiffness=60.0, damping=1.5, joints=["elbow"]),
     )
+    output.mkdir(parents=True, exist_ok=True)
+    (output / MARK).write_text("pliant demo wrote this folder and may write it again.\n")
     to = Destination(output / "run.nc", output, overwrite=True)
     run_and_report(closed, UNTIL, pliant.Gauss(order=4, step=1e-3), 1000, to)
 
@@ -45,20 +45,20 @@ def demo_robot() -> Robot:
     """Two spring-steel strips, thin in the vertical plane in which they swing, with a weight at the tip."""
     import pliant.robot as describe
 
-    steel = describe.Material(name="spring steel", young=206e9, density=7850.0, poisson=0.3, damping=2e-4)
+    steel = describe.Material(name="spring_steel", young=206e9, density=7850.0, poisson=0.3, damping=2e-4)
     # Section y lies in the plane of motion: the joints turn about the axis z of the section.
     upper, fore = (describe.Rectangle(height=thickness, width=0.03) for thickness in (0.003, 0.002))
     # A quarter turn about x makes the joint axis horizontal, so that a positive angle lifts the arm.
     upright = (0.5**0.5, 0.5**0.5, 0.0, 0.0)
     return describe.Robot(
-        name="demo arm",
+        name="demo_arm",
         links=(
-            describe.FlexibleLink(name="upper arm", length=0.6, section=upper, material=steel),
+            describe.FlexibleLink(name="upper_arm", length=0.6, section=upper, material=steel),
             describe.FlexibleLink(name="forearm", length=0.5, section=fore, material=steel),
         ),
         joints=(
-            describe.RevoluteJoint(name="shoulder", parent="base", child="upper arm", rotation=upright),
-            describe.RevoluteJoint(name="elbow", parent="upper arm", child="forearm"),
+            describe.RevoluteJoint(name="shoulder", parent="base", child="upper_arm", rotation=upright),
+            describe.RevoluteJoint(name="elbow", parent="upper_arm", child="forearm"),
         ),
         payloads=(describe.Payload(name="weight", link="forearm", mass=0.15, inertia=(2e-5, 2e-5, 2e-5)),),
         gravity=(0.0, 0.0, -9.81),
