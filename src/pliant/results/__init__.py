@@ -1,5 +1,6 @@
 """KEEP: what a run gave, on disk and in tables."""
 
-from pliant.results.trajectory import Trajectory, load_trajectory
+from pliant.results.netcdf_file import load_trajectory
+from pliant.results.trajectory import Trajectory
 
 __all__ = ["Trajectory", "load_trajectory"]

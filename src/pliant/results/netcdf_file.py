@@ -12,8 +12,17 @@ from pliant.results.whole_file import whole_file
 if TYPE_CHECKING:
     from xarray import Dataset
 
+    from pliant.results.trajectory import Trajectory
+
 FORMAT_KEY = "pliant_trajectory"
 FORMAT_VERSION = 1
+
+
+def load_trajectory(path: str | PathLike[str]) -> Trajectory:
+    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at."""
+    from pliant.results.dataset import from_dataset
+
+    return from_dataset(read(path))
 
 
 def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:

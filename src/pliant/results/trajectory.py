@@ -198,11 +198,3 @@ class Trajectory:
         from pliant.results.netcdf_file import write
 
         write(self.dataset(), path, overwrite)
-
-
-def load_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """Read a trajectory that ``Trajectory.save`` wrote."""
-    from pliant.results.dataset import from_dataset
-    from pliant.results.netcdf_file import read
-
-    return from_dataset(read(path))
