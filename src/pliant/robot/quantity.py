@@ -151,7 +151,7 @@ class Quantity:
         )
         if outside:
             raise BadValue(f"= {self.show(number, index)} must be {self.bound}; {self.remedy}", index)
-        return number + 0.0
+        return number + 0.0  # no negative zero, so that equal parts print alike
 
     def _about_text(self, text: str) -> str:
         text = clip(text)
@@ -202,7 +202,7 @@ class Quantity:
             raise BadValue(f"= {_short(vector)} has length {length:g} and must have length 1; {self.remedy}")
         if abs(length - 1) <= ROUND_OFF:
             return vector
-        return tuple(entry / length for entry in vector)
+        return tuple(entry / length + 0.0 for entry in vector)
 
     def _matrix(self, value: object) -> tuple[tuple[float, ...], ...]:
         size = self.shape[0]

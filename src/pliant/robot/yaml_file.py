@@ -10,7 +10,7 @@ from pliant.errors import InvalidFile, Problem
 from pliant.robot.robot import Robot
 from pliant.robot.yaml_decode import decode
 from pliant.robot.yaml_dump import dump
-from pliant.robot.yaml_reader import MAX_BYTES, read, text_of
+from pliant.robot.yaml_reader import MAX_BYTES, read, refuse_huge, text_of
 
 
 def load(path: str | os.PathLike[str]) -> Robot:
@@ -29,8 +29,7 @@ def load(path: str | os.PathLike[str]) -> Robot:
 
 def loads(text: str, name: str = "<string>") -> Robot:
     """The robot described in YAML text; ``name`` stands for the file in messages."""
-    if len(text) > MAX_BYTES:
-        text = text_of(text.encode(), name)
+    refuse_huge(len(text.encode(errors="replace")), name)
     root, problems = read(text, name)
     return decode(root, name, problems)
 

@@ -62,12 +62,17 @@ class Mapping(Node):
     values: dict[str, Node] = field(default_factory=dict)
 
 
-def text_of(raw: bytes, file: str) -> str:
-    """The bytes of a file as text, refused when they are too many or not UTF-8."""
-    if len(raw) > MAX_BYTES:
+def refuse_huge(size: int, file: str) -> None:
+    """Refuse what no robot needs before any time is spent on it."""
+    if size > MAX_BYTES:
         raise InvalidFile(
             Problem(f"has more than {MAX_BYTES} bytes, too large for a robot; write a smaller file", (), file)
         )
+
+
+def text_of(raw: bytes, file: str) -> str:
+    """The bytes of a file as text, refused when they are too many or not UTF-8."""
+    refuse_huge(len(raw), file)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,0 +1,82 @@
+"""Every wrong file is refused, one sentence per problem: place, field, value, unit, bound, remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pliant.robot as r
+from pliant.errors import InvalidFile
+from pliant.robot.yaml_reader import MAX_BYTES
+
+BAD = Path(__file__).parent / "bad"
+CASES = sorted(BAD.glob("*.yaml"))
+
+
+def message_of(name: str) -> str:
+    with pytest.raises(InvalidFile) as caught:
+        r.load(name)
+    assert len(str(caught.value).splitlines()) == len(caught.value.problems)
+    return str(caught.value)
+
+
+def test_there_are_many_cases_and_each_says_what_it_expects() -> None:
+    assert len(CASES) >= 45
+    assert {case.stem for case in CASES} == {file.stem for file in BAD.glob("*.expected")}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_bad_file(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(BAD)
+    assert message_of(case.name) == case.with_suffix(".expected").read_text().rstrip("\n")
+
+
+def test_file_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    expected = "arm.yaml: cannot be read (no such file or directory); write the path of a robot file"
+    assert message_of("arm.yaml") == expected
+
+
+def test_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arms").mkdir()
+    expected = "arms: cannot be read (is a directory); write the path of a robot file"
+    assert message_of("arms") == expected
+
+
+def test_huge_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("huge.yaml").write_text("pliant: 1\n# " + "x" * MAX_BYTES)
+    expected = "huge.yaml: has more than 1000000 bytes, too large for a robot; write a smaller file"
+    assert message_of("huge.yaml") == expected
+    with pytest.raises(InvalidFile, match="<string>: has more than 1000000 bytes"):
+        r.loads("pliant: 1\n# " + "é" * (MAX_BYTES // 2))
+
+
+def test_text_that_is_not_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("latin.yaml").write_bytes(b"pliant: 1\nname: b\xe4r\n")
+    assert message_of("latin.yaml") == "latin.yaml:2:8: is not UTF-8 text; save the file in UTF-8"
+
+
+def test_escape_that_names_no_character() -> None:
+    with pytest.raises(InvalidFile) as caught:
+        r.loads('name: "\\UFFFFFFFF"\n', "arm.yaml")
+    assert str(caught.value) == "arm.yaml: is not valid YAML; correct escapes in quoted text"
+
+
+def test_a_tag_never_runs_code(tmp_path: Path) -> None:
+    witness = tmp_path / "witness"
+    with pytest.raises(InvalidFile, match=r"carries the tag '!!python/object/apply:os\.mkdir'"):
+        r.loads(f'name: !!python/object/apply:os.mkdir ["{witness}"]\n')
+    assert not witness.exists()
+
+
+def test_foreign_text_cannot_break_the_line() -> None:
+    key = "long\\n" * 200
+    with pytest.raises(InvalidFile) as caught:
+        r.loads(f'pliant: 1\n"{key}": 1\n', "arm.yaml")
+    lines = str(caught.value).splitlines()
+    assert len(lines) == len(caught.value.problems)
+    assert max(len(line) for line in lines) < 200

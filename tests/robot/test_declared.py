@@ -1,0 +1,171 @@
+"""Every field is declared once, with unit, meaning and bounds, and everything else reads that declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, get_args, get_type_hints
+
+import numpy as np
+import pytest
+
+import pliant.robot as r
+from pliant.errors import InvalidInput
+from pliant.robot.declared import Declared, declarations
+from pliant.robot.quantity import SUFFIXES, UNIT_WORDS, BadValue, Demand, Quantity
+
+STEEL = r.Material(name="steel", young=210e9, density=7850, poisson=0.3)
+
+
+def concrete_parts(cls: type[Declared] = Declared) -> Iterator[type[Declared]]:
+    for child in cls.__subclasses__():
+        if child.word and child.__module__.startswith("pliant.robot"):
+            yield child
+        yield from concrete_parts(child)
+
+
+PARTS = sorted(set(concrete_parts()), key=lambda cls: cls.__name__)
+
+
+def holds_numbers(hint: object) -> bool:
+    return hint in (float, int) or any(holds_numbers(argument) for argument in get_args(hint))
+
+
+def undeclared_numbers(cls: type) -> list[str]:
+    """Fields whose type holds numbers but that have no unit and meaning."""
+    bare, full = get_type_hints(cls), get_type_hints(cls, include_extras=True)
+    found = []
+    for name, hint in bare.items():
+        quantities = [q for q in getattr(full[name], "__metadata__", ()) if isinstance(q, Quantity)]
+        described = bool(quantities) and all(q.unit and q.meaning for q in quantities)
+        if holds_numbers(hint) and not described and name not in ("word", "words"):
+            found.append(name)
+    return found
+
+
+def test_all_parts_are_found() -> None:
+    assert {r.FlexibleLink, r.RigidLink, r.Robot, r.Base, r.Payload, r.Material, r.Tapered} <= set(PARTS)
+    assert len(PARTS) >= 21
+
+
+@pytest.mark.parametrize("cls", PARTS, ids=lambda cls: cls.__name__)
+def test_every_number_has_unit_and_meaning(cls: type[Declared]) -> None:
+    assert undeclared_numbers(cls) == []
+    for declaration in declarations(cls):
+        assert declaration.meaning
+
+
+def test_an_undeclared_number_is_noticed() -> None:
+    @dataclass(frozen=True)
+    class Careless(Declared):
+        length: float
+        width: Annotated[float, "of the section"]
+
+    assert undeclared_numbers(Careless) == ["length", "width"]
+    with pytest.raises(TypeError, match=r"Careless\.length has no declaration"):
+        Careless(1.0, 1.0)
+
+
+@pytest.mark.parametrize("cls", PARTS, ids=lambda cls: cls.__name__)
+def test_units_are_si(cls: type[Declared]) -> None:
+    symbols = {"m", "kg", "s", "N", "Pa", "rad", "1"}
+    for declaration in declarations(cls):
+        for quantity in declaration.rules if isinstance(declaration.rules, tuple) else ():
+            words = quantity.unit.replace(",", " ").replace("/", " ").split()
+            assert {word.split("^")[0] for word in words} <= symbols
+
+
+def test_messages_read_the_declaration() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        r.FlexibleLink(name="upper", length=-1, section=r.Circle(0.1), material=STEEL)
+    assert str(caught.value) == (
+        "FlexibleLink 'upper': length = -1 m must be greater than 0;"
+        " write the length of the undeformed axis in metres"
+    )
+    assert caught.value.problems[0].path == ("length",)
+
+
+def test_all_problems_of_a_part_come_at_once() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        r.Rectangle(height=0, width=np.nan)
+    assert str(caught.value).splitlines() == [
+        "Rectangle: height = 0 m must be greater than 0; write the extent of the section along y in metres",
+        "Rectangle: width = nan m must be finite; write the extent of the section along z in metres",
+    ]
+
+
+def test_text_shows_units() -> None:
+    assert str(r.Rectangle(height=0.005, width=0.03, shear_factor=0.5)) == (
+        "Rectangle(height = 0.005 m, width = 0.03 m, shear_factor = 0.5)"
+    )
+    row = r.describe(STEEL)[1]
+    assert (row.field, row.value, row.unit, row.meaning) == (
+        "young",
+        210e9,
+        "Pa",
+        "modulus of elasticity (Young's)",
+    )
+
+
+def test_repr_builds_the_same_part() -> None:
+    joint = r.RevoluteJoint("elbow", "upper", "lower", axis=(0, 1, 0), initial_position=0.3)
+    assert eval(repr(joint), vars(r)) == joint
+
+
+def test_arrays_lists_and_tuples_are_equal() -> None:
+    one = r.RigidLink("a", tip_position=np.array([1, 0, 0]), mass=1, inertia=np.diag([1.0, 2.0, 2.0]))
+    two = r.RigidLink("a", tip_position=[1.0, 0, 0], mass=np.float64(1), inertia=(1, 2, 2))
+    assert one == two
+    assert hash(one) == hash(two)
+    assert one.inertia == ((1.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, 0.0, 2.0))
+
+
+def test_changing_a_part_checks_it_again() -> None:
+    link = r.FlexibleLink(name="upper", length=1, section=r.Circle(0.1), material=STEEL)
+    assert replace(link, length=2).length == 2.0
+    with pytest.raises(InvalidInput):
+        replace(link, length=0)
+
+
+@pytest.mark.parametrize("value", [True, None, "1", [1], {}, 1j, np.inf, 10**400])
+def test_what_is_not_a_finite_number_is_refused(value: object) -> None:
+    with pytest.raises(BadValue):
+        Quantity("m", "length").settle(value)
+
+
+@pytest.mark.parametrize(("text", "number"), [("5 mm", "0.005"), ("-2.5cm", "-0.025"), ("1e3 m", "1000")])
+def test_a_unit_is_answered_with_the_number_to_write(text: str, number: str) -> None:
+    with pytest.raises(BadValue) as caught:
+        Quantity("m", "length").settle(text)
+    assert caught.value.text == f"= '{text}' carries a unit; write {number} (SI, metre)"
+
+
+def test_suffixes_belong_to_units_that_are_used() -> None:
+    used = {
+        quantity.unit
+        for cls in PARTS
+        for declaration in declarations(cls)
+        if isinstance(declaration.rules, tuple)
+        for quantity in declaration.rules
+    }
+    assert set(SUFFIXES) <= used
+    assert set(UNIT_WORDS) <= used
+
+
+def test_directions_and_quaternions_are_normalised_once() -> None:
+    axis = Quantity("1", "axis", shape=(3,), demand=Demand.NONZERO_DIRECTION)
+    for given in [(0, 0, 5), (1, 1, 1), (1e-200, 0, 0), (3e200, 4e200, 0), (0.1, -0.7, 0.3)]:
+        settled = axis.settle(given)
+        assert np.linalg.norm(settled) == pytest.approx(1.0, abs=1e-15)
+        assert axis.settle(settled) == settled
+    turn = Quantity("1", "turn", shape=(4,), demand=Demand.UNIT_QUATERNION)
+    assert turn.settle((0.7071, 0, 0, 0.7071))[0] == pytest.approx(0.5**0.5, abs=1e-15)
+
+
+def test_definiteness_does_not_depend_on_the_unit_of_length() -> None:
+    stiffness = np.diag([1e9, 1e8, 1e8, 1e-6, 1e-6, 1e-6])
+    stiffness[0, 5] = stiffness[5, 0] = 0.9 * np.sqrt(1e9 * 1e-6)
+    assert r.GeneralSection(stiffness, np.eye(6)).stiffness[0][5] == pytest.approx(0.9 * 10**1.5)
+    stiffness[0, 5] = stiffness[5, 0] = 1.1 * np.sqrt(1e9 * 1e-6)
+    with pytest.raises(InvalidInput, match=r"positive definite, but its smallest eigenvalue .* is -0\.1"):
+        r.GeneralSection(stiffness, np.eye(6))
