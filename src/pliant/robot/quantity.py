@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 from itertools import pairwise
 from typing import Any
 
@@ -50,12 +50,12 @@ DEFINITE_SLACK = 1e-12
 class Demand(Enum):
     """What an array must be as a whole."""
 
-    NONZERO_DIRECTION = auto()
-    UNIT_QUATERNION = auto()
-    POSITIVE_DEFINITE = auto()
-    POSITIVE_SEMIDEFINITE = auto()
-    RIGID_BODY_INERTIA = auto()
-    ASCENDING = auto()
+    NONZERO_DIRECTION = "not zero"
+    UNIT_QUATERNION = "length 1"
+    POSITIVE_DEFINITE = "positive definite"
+    POSITIVE_SEMIDEFINITE = "positive semidefinite"
+    RIGID_BODY_INERTIA = "possible for a rigid body"
+    ASCENDING = "ascending"
 
 
 class BadValue(Exception):

@@ -1,0 +1,52 @@
+"""The reference page says what the declarations say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import pliant.robot as r
+from pliant.robot.declared import Declared, declarations
+from pliant.robot.field_table import TABLE, field_table, renew
+
+PAGE = Path(__file__).parents[2] / "docs" / "robot_file.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+PARTS = [
+    part
+    for name in r.__all__
+    if isinstance(part := getattr(r, name), type) and issubclass(part, Declared) and part.word
+]
+
+
+def test_tables_are_up_to_date() -> None:
+    assert renew(TEXT) == TEXT, "run: python -m pliant.robot.field_table docs/robot_file.md"
+
+
+def test_every_part_has_a_table_and_every_type_word_is_named() -> None:
+    shown = {match[1] for match in TABLE.finditer(TEXT)}
+    assert shown == {part.__name__ for part in PARTS if declarations(part)}
+    without_type = {r.Robot, r.Base, r.Material, r.Payload}
+    for part in PARTS:
+        assert part in without_type or f"`type: {part.word}`" in TEXT
+
+
+def test_a_table_shows_unit_bound_default_and_meaning() -> None:
+    assert (
+        "| `shear_factor` | number | 1 | greater than 0 and at most 1 | 0.833333 | shear correction factor |"
+        in field_table(r.Rectangle).splitlines()
+    )
+
+
+def test_the_two_examples_of_the_page_are_the_same_robot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    yaml = re.search(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+    python = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert yaml
+    assert python
+    namespace: dict[str, object] = {}
+    exec(python[1], namespace)
+    assert r.loads(yaml[1]) == namespace["robot"]
