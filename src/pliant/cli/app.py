@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from pliant import __version__
 from pliant.cli.demo import demo
 from pliant.cli.describe import describe
 from pliant.cli.reproduce import reproduce
@@ -42,9 +43,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from pliant.results.provenance import installed_versions
-
-        typer.echo(f"pliant {installed_versions()['pliant']}")
+        typer.echo(f"pliant {__version__}")
         raise typer.Exit
 
 

@@ -24,21 +24,24 @@ def demo(
 
     A folder that an earlier demo filled is filled again; any other folder must be new or empty.
     """
-    import pliant
     from pliant.cli.folder import refuse_used
     from pliant.cli.run import Destination, run_and_report
+    from pliant.control import JointPD
+    from pliant.formulations.geometrically_exact import GeometricallyExact
+    from pliant.network import PrescribedMotion, Quintic, connect
+    from pliant.simulation.integrators import Gauss
 
     refuse_used(output, overwrite or (output / MARK).is_file())
-    arm = pliant.GeometricallyExact(degree=5).compile(demo_robot())
-    closed = pliant.connect(
+    arm = GeometricallyExact(degree=5).compile(demo_robot())
+    closed = connect(
         arm,
-        pliant.PrescribedMotion("shoulder", pliant.Quintic(0.0, 1.2, 0.8)),
-        pliant.JointPD(pliant.Quintic(0.0, -0.9, 0.8), stiffness=60.0, damping=1.5, joints=["elbow"]),
+        PrescribedMotion("shoulder", Quintic(0.0, 1.2, 0.8)),
+        JointPD(Quintic(0.0, -0.9, 0.8), stiffness=60.0, damping=1.5, joints=["elbow"]),
     )
     output.mkdir(parents=True, exist_ok=True)
     (output / MARK).write_text("pliant demo wrote this folder and may write it again.\n")
     to = Destination(output / "run.nc", output, overwrite=True)
-    run_and_report(closed, UNTIL, pliant.Gauss(order=4, step=1e-3), 1000, to)
+    run_and_report(closed, UNTIL, Gauss(order=4, step=1e-3), 1000, to)
 
 
 def demo_robot() -> Robot:

@@ -17,7 +17,8 @@ PD = ("stiffness", "damping", "target")
 
 def joint_drives(robot: Robot, moves: list[str], laws: list[str], hold: bool) -> list[Component]:
     """Prescribed moves, PD laws, and for ``hold`` the joints that neither moves nor obeys a law."""
-    import pliant
+    from pliant.control import JointPD
+    from pliant.network import Hold, PrescribedMotion, Quintic
 
     drives: list[Component] = []
     starts = _starting_positions(robot)
@@ -25,14 +26,14 @@ def joint_drives(robot: Robot, moves: list[str], laws: list[str], hold: bool) ->
     for text in moves:
         joint, (angle, duration) = _parse("--move", text, MOVE)
         driven.add(joint)
-        drives.append(pliant.PrescribedMotion(joint, pliant.Quintic(starts.get(joint, 0.0), angle, duration)))
+        drives.append(PrescribedMotion(joint, Quintic(starts.get(joint, 0.0), angle, duration)))
     for text in laws:
         joint, (stiffness, damping, target) = _parse("--pd", text, PD)
         driven.add(joint)
-        drives.append(pliant.JointPD(pliant.Hold(target), stiffness, damping, joints=[joint]))
+        drives.append(JointPD(Hold(target), stiffness, damping, joints=[joint]))
     if hold:
         rest = (joint for joint in starts if joint not in driven)
-        drives += [pliant.PrescribedMotion(joint, pliant.Hold(starts[joint])) for joint in rest]
+        drives += [PrescribedMotion(joint, Hold(starts[joint])) for joint in rest]
     return drives
 
 

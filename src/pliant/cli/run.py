@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from pliant.model.contract import Model
     from pliant.results import Trajectory
-    from pliant.simulation import Gauss
+    from pliant.simulation.integrators import Gauss
 
 STOPPED_EARLY = 1
 
@@ -49,15 +49,13 @@ class Destination:
 
 def run_and_report(model: Model, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
     """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
-    import pliant
     from pliant.cli.terminal import progress_after_a_second, show_run
+    from pliant.simulation.simulate import simulate
 
     # One step beforehand, so that the wall time does not count the loading of compiled kernels.
-    pliant.simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
+    simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
     with progress_after_a_second("simulating") as report:
-        trajectory = pliant.simulate(
-            model, until=until, integrator=integrator, outputs=outputs, progress=report
-        )
+        trajectory = simulate(model, until=until, integrator=integrator, outputs=outputs, progress=report)
     show_run(trajectory, to.write(trajectory))
     if not trajectory.ending.completed:
         raise typer.Exit(STOPPED_EARLY)

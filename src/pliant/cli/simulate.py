@@ -33,16 +33,18 @@ def simulate(
 
     Joints that neither move, hold nor are controlled swing freely.
     """
-    import pliant
     from pliant.cli.arm_file import find_robot
     from pliant.cli.drives import joint_drives
     from pliant.cli.run import Destination, run_and_report
+    from pliant.formulations.geometrically_exact import GeometricallyExact
+    from pliant.network import connect
+    from pliant.simulation.integrators import Gauss
 
     to = Destination(output, figures, overwrite)
     to.refuse()
     described = find_robot(robot)
     drives = joint_drives(described, move or [], pd or [], hold)
-    integrator = pliant.Gauss(order=order, step=step)
-    arm = pliant.GeometricallyExact(degree=degree, elements=elements).compile(described)
-    model = pliant.connect(arm, *drives) if drives else arm
+    integrator = Gauss(order=order, step=step)
+    arm = GeometricallyExact(degree=degree, elements=elements).compile(described)
+    model = connect(arm, *drives) if drives else arm
     run_and_report(model, until, integrator, outputs, to)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+
+from pliant import __version__
 
 
 @dataclass(frozen=True)
@@ -20,10 +22,5 @@ class Provenance:
 
 def installed_versions() -> dict[str, str]:
     """Versions of what decides the numbers of a run."""
-    versions = {"python": platform.python_version()}
-    for package in ("pliant", "numpy", "numba"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed as a package"
-    return versions
+    packages = {name: version(name) for name in ("numpy", "numba")}
+    return {"pliant": __version__, "python": platform.python_version(), **packages}
