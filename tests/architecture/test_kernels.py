@@ -1,0 +1,110 @@
+"""Kernels keep to what compiles well: no allocation, no library calls, few parameters."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.tree import ROOT, python_files, syntax
+
+FORBIDDEN_CALLS = {
+    "arange", "array", "asarray", "concatenate", "copy", "cross", "dot", "einsum", "empty", "empty_like",
+    "eye", "full", "hstack", "identity", "linspace", "matmul", "ones", "ones_like", "outer", "stack",
+    "vstack", "zeros", "zeros_like",
+}  # fmt: skip
+MOST_PARAMETERS = 7
+
+
+def is_kernel(node: ast.AST) -> bool:
+    return isinstance(node, ast.FunctionDef) and any(
+        (isinstance(mark, ast.Name) and mark.id == "kernel")
+        or (isinstance(mark, ast.Attribute) and mark.attr == "kernel")
+        for mark in node.decorator_list
+    )
+
+
+def kernels() -> list[tuple[Path, ast.FunctionDef]]:
+    return [
+        (path, node)
+        for path in python_files("src")
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.FunctionDef) and is_kernel(node)
+    ]
+
+
+def is_array_copy(node: ast.AST) -> bool:
+    """``a[:, :] = b``: compiles string formatting for its error message."""
+    return (
+        isinstance(node, ast.Assign)
+        and not isinstance(node.value, ast.Constant)
+        and any(
+            isinstance(target, ast.Subscript)
+            and any(isinstance(index, ast.Slice) for index in ast.walk(target.slice))
+            for target in node.targets
+        )
+    )
+
+
+def faults(kernel: ast.FunctionDef) -> list[str]:
+    found = []
+    for node in (inner for statement in kernel.body for inner in ast.walk(statement)):
+        line = getattr(node, "lineno", kernel.lineno)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            found.append(f"line {line}: @")
+        if isinstance(node, ast.Attribute) and node.attr == "linalg":
+            found.append(f"line {line}: linalg")
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in FORBIDDEN_CALLS
+        ):
+            found.append(f"line {line}: {node.func.attr}")
+        if isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.JoinedStr)):
+            found.append(f"line {line}: {type(node).__name__}")
+        if is_array_copy(node):
+            found.append(f"line {line}: copies an array by slices")
+    return found
+
+
+@pytest.mark.parametrize(("path", "kernel"), kernels(), ids=lambda x: x.name)
+def test_kernel_neither_allocates_nor_calls_libraries(path: Path, kernel: ast.FunctionDef) -> None:
+    assert not faults(kernel), f"{path.relative_to(ROOT)}: {kernel.name}: {faults(kernel)}"
+
+
+@pytest.mark.parametrize(("path", "kernel"), kernels(), ids=lambda x: x.name)
+def test_kernel_takes_few_parameters(path: Path, kernel: ast.FunctionDef) -> None:
+    arguments = kernel.args
+    count = len(arguments.args) + len(arguments.kwonlyargs)
+    assert count <= MOST_PARAMETERS, f"{path.name}: {kernel.name} takes {count} parameters; bundle them"
+    assert not arguments.vararg
+    assert not arguments.kwarg
+
+
+def test_the_check_itself_finds_faults() -> None:
+    source = "@kernel\ndef f(a, b):\n    c = np.zeros(3)\n    a[:, 0] = b\n    a[:] = 0.0\n    return a @ b\n"
+    (function,) = ast.parse(source).body
+    assert is_kernel(function)
+    assert [fault.partition(": ")[2] for fault in faults(function)] == [
+        "zeros",
+        "copies an array by slices",
+        "@",
+    ]
+
+
+def test_only_the_decorator_of_the_house_compiles() -> None:
+    """A plain njit would escape the cache that is keyed by all sources."""
+    for path in python_files("src"):
+        if path.name != "jit.py":
+            names = {
+                alias.name.split(".")[0]
+                for node in ast.walk(syntax(path))
+                if isinstance(node, ast.Import)
+                for alias in node.names
+            } | {
+                (node.module or "").split(".")[0]
+                for node in ast.walk(syntax(path))
+                if isinstance(node, ast.ImportFrom)
+            }
+            assert "numba" not in names, f"{path.relative_to(ROOT)} imports numba; use pliant.jit"
