@@ -9,6 +9,7 @@ import numpy as np
 import pliant as pl
 from benchmarks.harness import Session
 from benchmarks.ours import Arm, closed_loop
+from pliant.model.contract import Model
 
 ARM = Arm("macchelli_link", (pl.Quintic(0.0, 2.0, 2.5),), 0.1)
 DEGREES = (1, 4)
@@ -17,7 +18,7 @@ STEP, FEW, MANY = 1e-3, 50, 150
 DEMAND, MARGIN = 1.0, 0.1
 
 
-def _cpu(model: pl.Model, steps: int) -> float:
+def _cpu(model: Model, steps: int) -> float:
     begin = clock.process_time()
     trajectory = pl.simulate(model, until=steps * STEP, integrator=pl.Gauss(order=4, step=STEP), outputs=1)
     spent = clock.process_time() - begin

@@ -57,12 +57,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Point:
-    """A run reduced to its error (largest tip error, metres) and its cost."""
+    """A run reduced to its error (largest tip error, metres), its cost and its number of saved outputs."""
 
     solver: str
     setting: str
     cost: float
     error: float
+    outputs: int
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,9 @@ def compare(problem: Problem, session: Session) -> Comparison:
     scale = problem.scale(reference)
     apart = distance(problem.check(session), reference)
     runs = [*problem.peers(session), *problem.ours(session)]
-    points = tuple(Point(r.solver, r.setting, r.cost, distance(r.motion, reference)) for r in runs)
+    points = tuple(
+        Point(r.solver, r.setting, r.cost, distance(r.motion, reference), len(r.motion.time)) for r in runs
+    )
     ours = [p for p in points if p.solver == OURS]
     verdicts = []
     for level in problem.levels:

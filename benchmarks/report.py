@@ -60,10 +60,14 @@ def detail(comparison: Comparison) -> str:
                     f"- at {verdict.error:.3g} m: {side.solver}, {side.setting}: {side.cost:.3g} s/s, "
                     f"error {side.error:.2g} m"
                 )
-    lines += ["", "| solver | setting | error (m) | CPU s per simulated s |", "|---|---|---|---|"]
+    lines += [
+        "",
+        "| solver | setting | outputs | error (m) | CPU s per simulated s |",
+        "|---|---|---|---|---|",
+    ]
     for solver in _solvers(comparison):
         front = pareto(p for p in comparison.points if p.solver == solver)
-        lines += [f"| {p.solver} | {p.setting} | {p.error:.2e} | {p.cost:.3g} |" for p in front]
+        lines += [f"| {p.solver} | {p.setting} | {p.outputs} | {p.error:.2e} | {p.cost:.3g} |" for p in front]
     return "\n".join(lines)
 
 

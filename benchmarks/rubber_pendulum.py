@@ -42,7 +42,9 @@ def reference(session: Session) -> Motion:
 
 
 def check(session: Session) -> Motion:
-    coarse, fine = (peer.Choice(QUADRATIC, 100, step, (1e-8, 1e-7, 1e-6)) for step in (5e-4, 2.5e-4))
+    coarse, fine = (
+        peer.Choice(QUADRATIC, 160, step, (1e-8, 1e-7, 1e-6, 1e-5)) for step in (1.25e-4, 6.25e-5)
+    )
     return peer.independent(session, "rubber_pendulum", build, DURATION, (coarse, fine))
 
 
