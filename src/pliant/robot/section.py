@@ -195,7 +195,7 @@ class Tube(Shape, word="tube"):
 
 
 def cowper_tube(ratio: float, poisson: float) -> float:
-    """Cowper's (1966) shear factor of a tube with inner over outer radius ``ratio``; 0 is the circle."""
+    """Shear factor of a tube with inner over outer radius ``ratio``, 0 for a circle [cowper1966]."""
     ring = (1 + ratio**2) ** 2
     return 6 * (1 + poisson) * ring / ((7 + 6 * poisson) * ring + (20 + 12 * poisson) * ratio**2)
 
