@@ -26,6 +26,7 @@ def test_products(kind: type) -> None:
     np.testing.assert_allclose(C, A.T @ B, atol=1e-14)
     small_matrices.multiply_vector(A, x, y)
     np.testing.assert_allclose(y, A @ x, atol=1e-14)
+    np.testing.assert_allclose(small_matrices.times(A, tuple(x.tolist())), A @ x, atol=1e-14)
     small_matrices.multiply_vector_transposed(A, x, y)
     np.testing.assert_allclose(y, A.T @ x, atol=1e-14)
 
@@ -35,15 +36,17 @@ def test_products(kind: type) -> None:
 def test_inverse(kind: type, size: int) -> None:
     A = random((size, size), kind, size)
     A[0, 0] = 0.0 if size > 1 else A[0, 0]  # the first pivot must be searched for
-    before = A.copy()
-    out = np.empty_like(A)
-    assert small_matrices.invert(A, np.empty_like(A), out)
-    np.testing.assert_allclose(out @ A, np.eye(size), atol=1e-12)
-    np.testing.assert_array_equal(A, before)
+    room = np.full((size + 1, size + 1), np.nan, kind)  # only the leading block may be touched
+    room[:size, :size] = A
+    out = np.zeros_like(room)
+    assert small_matrices.invert(room, size, out)
+    np.testing.assert_allclose(out[:size, :size] @ A, np.eye(size), atol=1e-12)
+    assert not out[size].any()
+    assert np.isnan(room[size]).all()
 
 
 @pytest.mark.parametrize("spoil", [0.0, np.nan])
 def test_a_singular_matrix_is_refused(spoil: float) -> None:
     A = np.eye(6)
     A[3] = spoil
-    assert not small_matrices.invert(A, np.empty((6, 6)), np.empty((6, 6)))
+    assert not small_matrices.invert(A, 6, np.empty((6, 6)))

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pliant.jit import kernel
+from pliant.spatial.se3 import Twist
 
 Array = NDArray[Any]
 
@@ -50,36 +51,49 @@ def multiply_vector_transposed(A: Array, x: Array, out: Array) -> None:
 
 
 @kernel
-def invert(A: Array, work: Array, out: Array) -> bool:
-    """out = A^-1 for a square matrix of any size; False, with ``out`` spoiled, when A is singular.
+def times(A: Array, x: Twist) -> Twist:
+    """A x for a 6-tuple."""
+    return (
+        A[0, 0] * x[0] + A[0, 1] * x[1] + A[0, 2] * x[2] + A[0, 3] * x[3] + A[0, 4] * x[4] + A[0, 5] * x[5],
+        A[1, 0] * x[0] + A[1, 1] * x[1] + A[1, 2] * x[2] + A[1, 3] * x[3] + A[1, 4] * x[4] + A[1, 5] * x[5],
+        A[2, 0] * x[0] + A[2, 1] * x[1] + A[2, 2] * x[2] + A[2, 3] * x[3] + A[2, 4] * x[4] + A[2, 5] * x[5],
+        A[3, 0] * x[0] + A[3, 1] * x[1] + A[3, 2] * x[2] + A[3, 3] * x[3] + A[3, 4] * x[4] + A[3, 5] * x[5],
+        A[4, 0] * x[0] + A[4, 1] * x[1] + A[4, 2] * x[2] + A[4, 3] * x[3] + A[4, 4] * x[4] + A[4, 5] * x[5],
+        A[5, 0] * x[0] + A[5, 1] * x[1] + A[5, 2] * x[2] + A[5, 3] * x[3] + A[5, 4] * x[4] + A[5, 5] * x[5],
+    )
 
-    Gauss-Jordan elimination with row pivoting; ``work`` has the shape of A and is overwritten.
+
+@kernel
+def invert(A: Array, n: int, out: Array) -> bool:
+    """Inverse of the leading n x n block of A, which is destroyed; False when it is singular.
+
+    Gauss-Jordan elimination with row pivoting.
     """
-    n = A.shape[0]
     for i in range(n):
         for j in range(n):
-            work[i, j] = A[i, j]
             out[i, j] = 0.0
         out[i, i] = 1.0
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
-            if abs(work[i, k]) > abs(work[pivot, k]):
+            if abs(A[i, k]) > abs(A[pivot, k]):
                 pivot = i
-        if not abs(work[pivot, k]) > 0.0:  # also true for NaN
+        if not abs(A[pivot, k]) > 0.0:  # also true for NaN
             return False
         if pivot != k:
             for j in range(n):
-                work[k, j], work[pivot, j] = work[pivot, j], work[k, j]
+                A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
                 out[k, j], out[pivot, j] = out[pivot, j], out[k, j]
-        factor = 1.0 / work[k, k]
+        factor = 1.0 / A[k, k]
+        for j in range(k, n):
+            A[k, j] *= factor
         for j in range(n):
-            work[k, j] = work[k, j] * factor
-            out[k, j] = out[k, j] * factor
+            out[k, j] *= factor
         for i in range(n):
-            if i != k:
-                factor = work[i, k]
+            factor = A[i, k]
+            if i != k and factor != 0.0:
+                for j in range(k, n):
+                    A[i, j] -= factor * A[k, j]
                 for j in range(n):
-                    work[i, j] = work[i, j] - factor * work[k, j]
-                    out[i, j] = out[i, j] - factor * out[k, j]
+                    out[i, j] -= factor * out[k, j]
     return True
