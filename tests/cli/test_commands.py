@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -114,7 +115,7 @@ def test_a_bad_file_is_answered_line_by_line(tmp_path: Path) -> None:
             ["--output", "nowhere/run.nc"],
             "nowhere/run.nc cannot be written because the folder nowhere does not",
         ),
-        (["--move", "knee=1,1"], "'knee' "),
+        (["--move", "knee=1,1"], "no joint 'knee'"),
         (["--until", "-1"], "until"),
         (["--step", "0"], ""),
         (["--degree", "0"], ""),
@@ -177,16 +178,35 @@ def test_moves_begin_where_the_joint_starts() -> None:
     assert [drive.joint for drive in held] == ["shoulder", "elbow"]
 
 
-def test_an_unknown_paper_is_refused() -> None:
+def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986", "simo1988"])
     answer = run("reproduce", "nobody1900")
     assert answer.exit_code == 2
-    assert "paper 'nobody1900' has no experiment here; choose among macchelli2007" in answer.stderr
+    assert answer.stderr == "paper 'nobody1900' has no experiment here; choose among simo1986, simo1988\n"
+
+
+def test_reproduce_runs_the_experiment_in_a_fresh_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[Path, bool]] = []
+    experiment = ModuleType("experiments.simo1986.run")
+    experiment.__dict__["main"] = lambda output, quick: calls.append((output, quick))
+    monkeypatch.setitem(sys.modules, experiment.__name__, experiment)
+    monkeypatch.setattr("pliant.cli.reproduce.papers", lambda: ["simo1986"])
+    folder = tmp_path / "again"
+    assert run("reproduce", "simo1986", "--quick", "--output", str(folder)).exit_code == 0
+    assert calls == [(folder, True)]
+    (folder / "notes.txt").write_text("mine")
+    refused = run("reproduce", "simo1986", "--output", str(folder))
+    assert refused.exit_code == 2
+    assert "again is not empty" in refused.stderr
+    assert len(calls) == 1
 
 
 def test_the_demo_writes_its_folder_again_but_no_other(tmp_path: Path) -> None:
     first = process("demo", folder=tmp_path)
     assert first.returncode == 0, first.stderr
-    assert first.stderr == ""
+    assert "warning" not in first.stderr
     written = {path.name for path in (tmp_path / "pliant-demo").iterdir()}
     assert written == {MARK, "run.nc", "motion.png", "strains.png", "ledger.png", "shape.png"}
     assert run("demo", "--output", str(tmp_path / "pliant-demo")).exit_code == 0

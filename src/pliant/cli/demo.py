@@ -35,8 +35,8 @@ def demo(
     arm = GeometricallyExact(degree=5).compile(demo_robot())
     closed = connect(
         arm,
-        PrescribedMotion("shoulder", Quintic(0.0, 1.2, 0.8)),
-        JointPD(Quintic(0.0, -0.9, 0.8), stiffness=60.0, damping=1.5, joints=["elbow"]),
+        PrescribedMotion("shoulder", Quintic(0.0, 1.9, 1.5)),
+        JointPD(Quintic(0.0, -1.3, 1.5), stiffness=60.0, damping=1.5, joints=["elbow"]),
     )
     output.mkdir(parents=True, exist_ok=True)
     (output / MARK).write_text("pliant demo wrote this folder and may write it again.\n")

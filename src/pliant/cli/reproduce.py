@@ -22,9 +22,9 @@ def reproduce(
     from pliant.cli.folder import refuse_used
     from pliant.errors import InvalidInput
 
-    papers = _papers()
-    if paper not in papers:
-        choices = f"choose among {', '.join(papers)}" if papers else "install pliant with its experiments"
+    known = papers()
+    if paper not in known:
+        choices = f"choose among {', '.join(known)}" if known else "install pliant with its experiments"
         raise InvalidInput(f"paper '{paper}' has no experiment here; {choices}")
     folder = output or Path(paper)
     refuse_used(folder, overwrite)
@@ -32,7 +32,8 @@ def reproduce(
     import_module(f"experiments.{paper}.run").main(output=folder, quick=quick)
 
 
-def _papers() -> list[str]:
+def papers() -> list[str]:
+    """The papers that have an experiment."""
     from importlib.util import find_spec
     from pkgutil import iter_modules
 
