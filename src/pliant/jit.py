@@ -2,8 +2,8 @@
 
 Numba keys its disk cache by the file of the compiled function only, so a change in a callee of another
 file leaves its callers stale, silently. Here the cache folder itself is keyed by the sources of all
-kernels of the package and of every package module they import (its constants are frozen into machine
-code), so that any change there gives a fresh folder.
+kernels of the package and of every file they import a name from (constants and field orders are frozen
+into machine code), so that any change there gives a fresh folder.
 """
 
 from __future__ import annotations
@@ -34,12 +34,8 @@ PACKAGE_FOLDER = Path(__file__).resolve().parent
 KEPT_FOLDERS = 2
 SECONDS_IN_USE = 3600.0  # another process may still compile into a folder it entered this recently
 
-_DECORATED = re.compile(r"^[ \t]*@(?:jit\.)?kernel\b", re.MULTILINE)
-_MODULE = rf"({PACKAGE}(?:\.\w+)*)"
-_IMPORTED = re.compile(
-    rf"^[ \t]*(?:from[ \t]+{_MODULE}[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+{_MODULE})",
-    re.MULTILINE,
-)
+_DECORATED = re.compile(r"^[ \t]*@(?:jit\.)?(?:inline_)?kernel\b", re.MULTILINE)
+_IMPORTED = re.compile(rf"^from[ ]({PACKAGE}(?:\.\w+)*)[ ]import[ ](?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
 _decoration = threading.Lock()
 
 settings: Any = numba.config  # a module whose names are made at run time
@@ -50,20 +46,31 @@ settings.SLP_VECTORIZE = 1
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile ``function`` at its first call, releasing the GIL, and keep the result for later processes."""
+    return _cached(function, inline=False)
+
+
+def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """A kernel whose machine code goes into its callers: for small ones, and for those called in one place."""
+    return _cached(function, inline=True)
+
+
+def _cached(function: Callable[P, R], inline: bool) -> Callable[P, R]:
     folder = cache_folder()
     if folder is None:
-        return _compiled(function, keep=False)
+        return _compiled(function, keep=False, inline=inline)
     with _decoration:
         others = settings.CACHE_DIR
         settings.CACHE_DIR = str(folder)
         try:
-            return _compiled(function, keep=True)
+            return _compiled(function, keep=True, inline=inline)
         finally:
             settings.CACHE_DIR = others
 
 
-def _compiled(function: Callable[P, R], keep: bool) -> Callable[P, R]:
-    compiled: Callable[P, R] = numba.njit(nogil=True, error_model="numpy", cache=keep)(function)
+def _compiled(function: Callable[P, R], keep: bool, inline: bool) -> Callable[P, R]:
+    compiled: Callable[P, R] = numba.njit(nogil=True, error_model="numpy", cache=keep, forceinline=inline)(
+        function
+    )
     return compiled
 
 
@@ -127,28 +134,42 @@ def cache_key() -> str:
 
 
 def kernel_sources() -> list[Path]:
-    """The package files that define kernels, and the package files these import, directly or not."""
+    """The package files that define kernels, and the files whose names these import."""
     texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE_FOLDER.rglob("*.py")}
-    found: set[Path] = set()
-    pending = [path for path, text in texts.items() if _DECORATED.search(text)]
+    found = {path for path, text in texts.items() if _DECORATED.search(text)}
+    pending = {imported for path in found for imported in _imported_names(texts[path])}
+    seen: set[tuple[str, str]] = set()
     while pending:
-        path = pending.pop()
-        if path not in found:
-            found.add(path)
-            pending.extend(source for source in _imported_files(texts[path]) if source in texts)
+        module, name = pending.pop()
+        seen.add((module, name))
+        home = _file_of(f"{module}.{name}", texts) or _file_of(module, texts)
+        if home is None:
+            continue
+        found.add(home)
+        # A name may only pass through its module, and a constant may rest on constants from elsewhere.
+        passing = {
+            (origin, other)
+            for origin, other in _imported_names(texts[home])
+            if other == name or (name.isupper() and other.isupper())
+        }
+        pending |= passing - seen
     return sorted(found)
 
 
-def _imported_files(text: str) -> list[Path]:
-    modules: list[str] = []
-    for origin, names, plain in _IMPORTED.findall(text):
-        modules.append(origin or plain)
-        modules.extend(f"{origin}.{name}" for name in re.findall(r"\w+", names) if origin)
-    files = []
-    for module in modules:
-        inside = PACKAGE_FOLDER.joinpath(*module.split(".")[1:])
-        files += [inside.with_suffix(".py"), inside / "__init__.py"]
-    return files
+def _imported_names(text: str) -> list[tuple[str, str]]:
+    """(module, name) of the imports at the top of a file; those for types only are indented."""
+    return [
+        (module, listed.split(" as ")[0].strip())
+        for module, several, one in _IMPORTED.findall(text)
+        for listed in re.sub(r"#[^\n]*", "", several or one).split(",")
+        if listed.strip()
+    ]
+
+
+def _file_of(module: str, texts: dict[Path, str]) -> Path | None:
+    inside = PACKAGE_FOLDER.joinpath(*module.split(".")[1:])
+    candidates = (inside.with_suffix(".py"), inside / "__init__.py")
+    return next((path for path in candidates if path in texts), None)
 
 
 def remove_old_folders(root: Path, current: Path) -> None:

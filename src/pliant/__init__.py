@@ -1,0 +1,44 @@
+"""pliant: flexible robot arms, described once and simulated with published formulations."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_PLACES = {
+    "pliant.robot": (
+        "Across Arc Base Circle End FixedJoint FlexibleLink GeneralSection HardeningLaw Helix LinearLaw Material"
+        " Payload PrismaticJoint Rectangle RevoluteJoint RigidLink Robot Stations Straight StrainField Tapered"
+        " Tube dump load loads save"
+    ),
+    "pliant.errors": "InvalidFile InvalidInput",
+    "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement",
+    "pliant.model.port": "Frame",
+    "pliant.network": (
+        "BangBang Constant Cycloid DistributedWrench FunctionMotion FunctionSignal Hold JointTorque MotionSum"
+        " MotionTable PiecewiseLinear PrescribedMotion Quintic SampledController SignalSum SignalTable Sine"
+        " SmoothStart Step TipWrench connect report"
+    ),
+    "pliant.control": "JointPD",
+    "pliant.simulation.simulate": "simulate",
+    "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha",
+    "pliant.results": "Trajectory load_trajectory",
+}
+_HOME = {name: place for place, names in _PLACES.items() for name in names.split()}
+
+__version__ = "0.1.0"
+__all__ = sorted([*_HOME, "library"])
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: compiled kernels and plotting load only if needed."""
+    if name == "library":
+        return import_module("pliant.library")
+    if name not in _HOME:
+        raise AttributeError(f"module 'pliant' has no attribute '{name}'")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,5 @@
+"""Geometrically exact port-Hamiltonian links [macchelli2007]."""
+
+from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement
+
+__all__ = ["GeometricallyExact", "MixedElement"]

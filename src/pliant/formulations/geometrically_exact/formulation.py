@@ -1,0 +1,83 @@
+"""The doors of the room: choices that compile a robot into a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pliant.errors import InvalidInput
+from pliant.formulations.geometrically_exact.discretise import Points, build_chain
+from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
+from pliant.robot import FixedJoint, FlexibleLink, Robot
+
+Counts = int | Mapping[str, int]
+
+
+def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
+    flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
+    if isinstance(elements, int):
+        counts = dict.fromkeys(flexible, elements)
+    else:
+        for name in elements:
+            if name not in flexible:
+                raise InvalidInput(f"elements: '{name}' is not a flexible link of robot '{robot.name}'; name one of {flexible}")
+        counts = {name: elements.get(name, 1) for name in flexible}
+    for name, count in counts.items():
+        if not 1 <= count <= 10_000:
+            raise InvalidInput(f"elements of link '{name}' = {count} must lie between 1 and 10000; choose another count")
+    return counts
+
+
+@dataclass(frozen=True)
+class GeometricallyExact:
+    """Spectral links: twists at degree + 1 Lobatto nodes, strains at degree Gauss points of each element.
+
+    ``elements`` per link, one number for all or a mapping from link names. Degree 1 is a two-node element.
+    """
+
+    degree: int = 5
+    elements: Counts = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.degree <= 16:
+            raise InvalidInput(f"degree = {self.degree} must lie between 1 and 16; 4 to 6 serves most links")
+
+    def __hash__(self) -> int:
+        return hash((self.degree, repr(self.elements)))
+
+    def compile(self, robot: Robot) -> GeometricallyExactArm:
+        """The equations of the robot."""
+        points = Points.spectral(self.degree)
+        chain, placed = build_chain(robot, points, _counts(robot, self.elements))
+        return GeometricallyExactArm(robot, self, chain, points, placed)
+
+
+@dataclass(frozen=True)
+class MixedElement:
+    """The paper's mixed finite element [macchelli2007] with its parameter alpha, for one link on the base.
+
+    Efforts alpha w_a + (1 - alpha) w_b, twists (1 - alpha) t_a + alpha t_b. With the base twist and the tip
+    wrench as inputs alpha must be at least 1/2: below, eliminating the nodes grows like ((1-alpha)/alpha)^N.
+    """
+
+    elements: int = 20
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.5 <= self.alpha < 1.0:
+            raise InvalidInput(
+                f"alpha = {self.alpha:g} must lie in [0.5, 1) because the base twist and the tip wrench are the"
+                " inputs of a link; choose 0.5 for second order"
+            )
+
+    def compile(self, robot: Robot) -> GeometricallyExactArm:
+        """The equations of the robot."""
+        for joint in robot.joints:
+            if joint.parent != "base" and not isinstance(joint, FixedJoint):
+                raise InvalidInput(
+                    f"joint '{joint.name}' moves against link '{joint.parent}', but the mixed element carries no mass"
+                    " at its ends; use GeometricallyExact for arms of several links"
+                )
+        points = Points.mixed(self.alpha)
+        chain, placed = build_chain(robot, points, _counts(robot, self.elements))
+        return GeometricallyExactArm(robot, self, chain, points, placed)

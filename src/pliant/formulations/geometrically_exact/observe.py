@@ -1,0 +1,95 @@
+"""What can be seen of a compiled arm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.formulations.geometrically_exact.chain import Floats
+from pliant.formulations.geometrically_exact.element import hardening_stress, product, row, strain_rates
+from pliant.formulations.geometrically_exact.poses import make_path, rebuild_poses, strain_values
+from pliant.jit import kernel
+from pliant.mechanics.rigid_body import hat, matrix_of
+from pliant.model.observation import LinkObservation, Observation
+from pliant.robot import FlexibleLink, RigidLink
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
+
+
+@kernel
+def many_strain_rates(mesh, rest, V, e, xi, rate):
+    for n in range(V.shape[0]):
+        for k in range(e.shape[1]):
+            for c in range(6):
+                xi[k, c] = rest[k, c] + e[n, k, c]
+        strain_rates(mesh, xi, V[n], rate[n])
+
+
+@kernel
+def many_stresses(section, e, rate, stress):
+    for n in range(e.shape[0]):
+        for k in range(e.shape[1]):
+            x = row(e[n], k)
+            s = product(section.C, k, x)
+            d = product(section.Cd, k, row(rate[n], k))
+            h = hardening_stress(section, k, x)
+            for c in range(6):
+                stress[n, k, c] = s[c] + d[c] + h[c]
+
+
+def strain_rates_of(arm: GeometricallyExactArm, V: Floats, e: Floats) -> Floats:
+    """Strain rates (n, points, 6) that belong to the twists."""
+    rate = np.empty_like(e)
+    many_strain_rates(arm.chain.mesh, arm.chain.section.rest, V, e, np.empty(e.shape[1:]), rate)
+    return rate
+
+
+def section_stress(arm: GeometricallyExactArm, e: Floats, rate: Floats) -> Floats:
+    """Elastic and viscous section wrenches (n, points, 6)."""
+    stress = np.empty_like(e)
+    many_stresses(arm.chain.section, e, rate, stress)
+    return stress
+
+
+def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observation:
+    """All links at equally spaced stations, joints and tip."""
+    V, e, q, qd = arm.split(states)
+    stress = section_stress(arm, e, strain_rates_of(arm, V, e))
+    wanted = []
+    for name in arm.link_names:
+        link = arm.robot.link(name)
+        wanted.append(np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1))
+    x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, wanted), e, q)
+    links = []
+    begin = 0
+    for k, name in enumerate(arm.link_names):
+        link = arm.robot.link(name)
+        rows = slice(begin, begin + len(wanted[k]))
+        begin += len(wanted[k])
+        if isinstance(link, FlexibleLink):
+            at, weights = strain_values(arm.chain, arm.points, arm.placed, k, wanted[k])
+            strain = np.einsum("nmpc,mp->nmc", e[:, at], weights)
+            wrench = np.einsum("nmpc,mp->nmc", stress[:, at], weights)
+            links.append(LinkObservation(name, wanted[k], x[:, rows], R[:, rows], strain, wrench))
+        else:
+            assert isinstance(link, RigidLink)
+            links.append(_observe_rigid(link, x[:, rows.start], R[:, rows.start]))
+    tip_position, tip_rotation = links[-1].position[:, -1], links[-1].rotation[:, -1]
+    twist = V[:, -1]
+    last = arm.robot.link(arm.link_names[-1])
+    if isinstance(last, RigidLink):
+        turn = matrix_of(last.tip_rotation)
+        v = twist[:, :3] - twist[:, 3:] @ hat(last.tip_position).T
+        twist = np.concatenate([v @ turn, twist[:, 3:] @ turn], axis=1)
+    return Observation(q, qd, tuple(links), tip_position, tip_rotation, twist)
+
+
+def _observe_rigid(link: RigidLink, root: Floats, R: Floats) -> LinkObservation:
+    """Root and tip of a rigid link."""
+    offset = np.asarray(link.tip_position, float)
+    position = np.stack([root, root + R @ offset], axis=1)
+    rotation = np.stack([R, R @ matrix_of(link.tip_rotation)], axis=1)
+    zero = np.zeros((len(root), 2, 6))
+    return LinkObservation(link.name, np.array([0.0, np.linalg.norm(offset)]), position, rotation, zero, zero)

@@ -1,0 +1,86 @@
+"""Rotations of the sections, rebuilt from the strains: R' = R kappa-hat along each link.
+
+One sixth-order Magnus step ([blanes2009]) per interval between nodes. Body-fixed frames multiply from the
+right, which turns the sign of every bracket.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.jit import kernel
+from pliant.spatial.so3 import exp, mul
+from pliant.spatial.vectors import cross
+
+
+@kernel
+def curvature(mesh, xi, element, interval, point):
+    """Total curvature at one of the three marching points of an interval."""
+    p = mesh.N.shape[0]
+    a = b = c = 0.0
+    for g in range(p):
+        k = element * p + g
+        f = mesh.march[interval, point, g]
+        a += f * xi[k, 3]
+        b += f * xi[k, 4]
+        c += f * xi[k, 5]
+    return a, b, c
+
+
+@kernel
+def magnus_rotation(x, y, z, h):
+    """Rotation vector over a length h from the curvatures at its three Gauss points."""
+    r = math.sqrt(15.0) / 3.0 * h
+    t = 10.0 / 3.0 * h
+    a1 = (h * y[0], h * y[1], h * y[2])
+    a2 = (r * (z[0] - x[0]), r * (z[1] - x[1]), r * (z[2] - x[2]))
+    a3 = (
+        t * (z[0] - 2 * y[0] + x[0]),
+        t * (z[1] - 2 * y[1] + x[1]),
+        t * (z[2] - 2 * y[2] + x[2]),
+    )
+    c1 = cross(a2, a1)
+    c2 = cross(a1, (2 * a3[0] + c1[0], 2 * a3[1] + c1[1], 2 * a3[2] + c1[2]))
+    u = (-20 * a1[0] - a3[0] + c1[0], -20 * a1[1] - a3[1] + c1[1], -20 * a1[2] - a3[2] + c1[2])
+    v = (a2[0] + c2[0] / 60, a2[1] + c2[1] / 60, a2[2] + c2[2] / 60)
+    c = cross(v, u)
+    return (
+        a1[0] + a3[0] / 12 + c[0] / 240,
+        a1[1] + a3[1] / 12 + c[1] / 240,
+        a1[2] + a3[2] / 12 + c[2] / 240,
+    )
+
+
+@kernel
+def load9(a, k):
+    return a[k, 0], a[k, 1], a[k, 2], a[k, 3], a[k, 4], a[k, 5], a[k, 6], a[k, 7], a[k, 8]
+
+
+@kernel
+def store9(R, a, k):
+    for i in range(9):
+        a[k, i] = R[i]
+
+
+@kernel
+def rebuild_orientations(tree, mesh, xi, pose, R_node, R_point):
+    """World rotations of all nodes; of the strain points too where R_point has rows (mixed element)."""
+    p = mesh.N.shape[0]
+    for link in range(tree.parent.shape[0]):
+        R = load9(pose, link)
+        if tree.parent[link] >= 0:
+            R = mul(load9(R_node, tree.parent_node[link]), R)
+        store9(R, R_node, tree.first_node[link])
+        first = tree.first_element[link]
+        for element in range(first, first + tree.n_elements[link]):
+            for interval in range(p):
+                x = curvature(mesh, xi, element, interval, 0)
+                y = curvature(mesh, xi, element, interval, 1)
+                z = curvature(mesh, xi, element, interval, 2)
+                h = mesh.length[element] * mesh.interval[interval]
+                w = magnus_rotation(x, y, z, h)
+                if R_point.shape[0] > 0:
+                    f = mesh.N[0, 1]
+                    store9(mul(R, exp((f * w[0], f * w[1], f * w[2]))), R_point, element)
+                R = mul(R, exp(w))
+                store9(R, R_node, mesh.start[element] + interval + 1)

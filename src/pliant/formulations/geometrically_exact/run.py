@@ -1,0 +1,317 @@
+"""Drive the compiled loop: tables of inputs in, a record out."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.formulations.geometrically_exact import account as columns
+from pliant.formulations.geometrically_exact.account import Account, new_account, stored_energies
+from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Loads
+from pliant.formulations.geometrically_exact.newton import (
+    CONVERGED,
+    NOT_FINITE,
+    SINGULAR,
+    Control,
+    Spectrum,
+    new_frozen,
+    new_increments,
+    new_spectral_factors,
+)
+from pliant.formulations.geometrically_exact.projection import new_projection
+from pliant.formulations.geometrically_exact.stages import Method, State, new_stages, new_state
+from pliant.formulations.geometrically_exact.step import Output, Tables, run_steps
+from pliant.jit import announce_compilation
+from pliant.model.contract import Record, Run
+from pliant.model.ending import Cause, Ending
+from pliant.model.inputs import Inputs, Sample
+from pliant.model.ledger import Ledger
+from pliant.model.stage_method import StageMethod
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
+
+CHUNK = 4096  # steps whose input tables are made at once
+WATCHED_CHUNK = 512  # the same when somebody watches the progress
+
+
+def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
+    """The numbers of a stage method as the kernels read them."""
+    values, weights = method.stress_average
+    return (
+        Method(
+            method.A,
+            method.S,
+            method.weights,
+            method.update,
+            method.history,
+            method.rate_gain,
+            method.extrapolation,
+            values,
+            weights,
+        ),
+        Spectrum(*method.spectrum),
+    )
+
+
+def drives_of(inputs: Inputs) -> Drives:
+    prescribed = np.array(inputs.prescribed, dtype=np.bool_)
+    return Drives(
+        prescribed, ~prescribed, np.array(inputs.stiffness, dtype=float), np.array(inputs.damping, dtype=float)
+    )
+
+
+def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
+    """A state with its own arrays, from a state vector."""
+    chain = arm.chain
+    state = new_state(len(chain.inertia.M), len(chain.section.C), len(arm.joint_names))
+    state.V[:] = arm.layout.part(x, "twist")
+    state.e[:] = arm.layout.part(x, "strain")
+    state.q[:] = arm.layout.part(x, "joint_position")
+    state.qd[:] = arm.layout.part(x, "joint_rate")
+    return state
+
+
+def new_output(chain: Chain, dofs: int, loads: int, rows: int) -> Output:
+    z = np.zeros
+    return Output(
+        z((rows, len(chain.inertia.M), 6)),
+        z((rows, len(chain.section.C), 6)),
+        z((rows, dofs)),
+        z((rows, dofs)),
+        z((rows, columns.COLUMNS)),
+        z((rows, dofs)),
+        z((rows, loads)),
+        z((rows, dofs)),
+        z((rows, len(chain.tree.parent), 6)),
+    )
+
+
+class Machine:
+    """Everything that a run needs beside its tables: constants, state and scratch."""
+
+    def __init__(self, arm: GeometricallyExactArm, run: Run, rows: int) -> None:
+        chain = arm.chain
+        dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
+        links = len(chain.tree.parent)
+        self.arm = arm
+        self.chain = chain
+        self.drives = drives_of(run.inputs)
+        self.loads = arm.load_table(run.inputs.loads)
+        self.method, self.spectrum = method_tables(run.method)
+        stages, n_lam = run.method.stages, len(self.spectrum.lam)
+        dtype = self.spectrum.lam.dtype.type
+        self.state = state_of(arm, run.start)
+        self.stages = new_stages(stages, links, nodes, points, dofs, chain.inertia.at_points)
+        self.frozen = new_frozen(chain, n_lam, dtype)
+        self.factors = new_spectral_factors(chain, n_lam, dtype)
+        self.inc = new_increments(stages, nodes, points, dofs, dtype)
+        self.account: Account = new_account(dofs, len(run.inputs.loads))
+        self.projection = new_projection(links, nodes)
+        self.pose = np.zeros((links, 12))
+        self.output = new_output(chain, dofs, len(run.inputs.loads), rows)
+        length = max(arm.reach, 1e-9)
+        gravity = float(np.linalg.norm(chain.inertia.gravity))
+        orient = gravity > 0.0 or bool(np.any(self.loads.world))
+        self.control = Control(
+            run.promise.displacement,
+            run.promise.energy,
+            length,
+            run.promise.max_iterations,
+            orient,
+            np.inf if np.any(self.loads.world) else gravity / length,
+            np.array([0.0, 1.0, 0.0, 0.0]),
+            np.zeros(3, np.int64),
+        )
+        kinetic, strain = stored_energies(chain, self.state.V, self.state.e)
+        self.account.sums[columns.KINETIC] = kinetic
+        self.account.sums[columns.STRAIN] = strain
+
+    def steps(self, tables: Tables) -> tuple[int, int]:
+        return run_steps(
+            self.chain, self.loads, self.drives, self.method, self.spectrum, self.state, self.stages,
+            self.frozen, self.factors, self.inc, self.account, self.projection, self.pose, tables,
+            self.output, self.control,
+        )  # fmt: skip
+
+    def keep(self, row: int) -> None:
+        """Copy the present state and account to a row of the output."""
+        out, state = self.output, self.state
+        out.V[row], out.e[row], out.q[row], out.qd[row] = state.V, state.e, state.q, state.qd
+        out.sums[row], out.joints[row], out.loads[row] = (
+            self.account.sums,
+            self.account.joints,
+            self.account.loads,
+        )
+
+
+def make_tables(run: Run, h: Floats, save: Floats, held: Floats, a: int, b: int) -> Tables:
+    """Tables for the steps a .. b-1 of the grid."""
+    start = run.grid[a:b]
+    times = start[:, None] + h[a:b, None] * run.method.nodes
+    times = np.concatenate([times, run.grid[a + 1 : b + 1, None]], axis=1)
+    flat = times.ravel()
+    joints = run.inputs.joint_signals(flat).reshape(*times.shape, len(run.inputs.prescribed), 3)
+    if held.any():
+        joints = joints.copy()
+        joints[..., 2] += held
+    loads = run.inputs.load_signals(flat).reshape(*times.shape, len(run.inputs.loads), 6)
+    return Tables(h[a:b], run.grid[a + 1 : b + 1], joints, loads, save[a:b])
+
+
+def equal_steps(grid: Floats) -> Floats:
+    """Step lengths; those that differ only by round-off become equal, so that factorisations survive."""
+    h = np.diff(grid)
+    for k in range(1, len(h)):
+        if abs(h[k] - h[k - 1]) <= 1e-9 * h[k]:
+            h[k] = h[k - 1]
+    return h
+
+
+def advance(arm: GeometricallyExactArm, run: Run) -> Record:
+    """Run the compiled loop over the grid of the request."""
+    announce_compilation()
+    n_steps = len(run.grid) - 1
+    h = equal_steps(run.grid)
+    save = np.full(n_steps, -1, np.int64)
+    rows = 0
+    for index in run.save:
+        if index > 0:
+            rows += 1
+            save[int(index) - 1] = rows
+    machine = Machine(arm, run, rows + 2)
+    machine.keep(0)
+    ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
+    held: dict[str, Floats] = {}
+    done = 0
+    shown = time.monotonic()
+    try:
+        for a, b, sampled in chunks(run, n_steps):
+            for controller in sampled:
+                problem = ask(arm, machine, controller, float(run.grid[a]), held)
+                if problem:
+                    return finish(arm, run, machine, save, done, problem)
+            torque = sum(held.values(), np.zeros(len(arm.joint_names)))
+            tables = make_tables(run, h, save, torque, a, b)
+            if a == 0 and run.method.history != 0.0:
+                start_rates(arm, run, machine)
+            count, status = machine.steps(tables)
+            done += count
+            if status != CONVERGED:
+                ending = stopped(arm, run, machine, status, done)
+                break
+            if run.progress and time.monotonic() - shown > 0.1:
+                shown = time.monotonic()
+                run.progress(done / n_steps)
+    except KeyboardInterrupt:
+        ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy="what was computed is kept")
+    return finish(arm, run, machine, save, done, ending)
+
+
+def chunks(run: Run, n_steps: int):
+    """Ranges of steps between samples, each with the controllers that act at its start."""
+    size = WATCHED_CHUNK if run.progress else CHUNK
+    marks: dict[int, list] = {}
+    for controller in run.inputs.controllers:
+        times = np.arange(run.grid[0], run.grid[-1] - 1e-9 * controller.period, controller.period)
+        for index in np.clip(np.searchsorted(run.grid, times - 1e-6 * controller.period), 0, n_steps - 1):
+            marks.setdefault(int(index), []).append(controller)
+    edges = sorted({0, n_steps, *marks})
+    for left, right in zip(edges[:-1], edges[1:]):
+        for a in range(left, right, size):
+            yield a, min(a + size, right), marks.get(a, []) if a == left else []
+
+
+def ask(arm: GeometricallyExactArm, machine: Machine, controller, now: float, held: dict[str, Floats]) -> Ending | None:
+    """Call a controller and hold its torque; an Ending if it fails."""
+    state = machine.state
+    sample = Sample(now, state.q.copy(), state.qd.copy(), arm.pack(state), arm)
+    try:
+        torque = np.asarray(controller.torque(sample), dtype=float)
+    except Exception as error:  # a user's function may raise anything; the run must survive as a value
+        return Ending(
+            Cause.CONTROLLER, now, f"controller '{controller.name}' ({type(error).__name__}: {error})",
+            "mend the controller; what was computed so far is kept",
+        )  # fmt: skip
+    held[controller.name] = np.zeros(len(arm.joint_names))
+    for name, value in zip(controller.joints, np.atleast_1d(torque)):
+        held[controller.name][arm.joint_names.index(name)] = value
+    return None
+
+
+def start_rates(arm: GeometricallyExactArm, run: Run, machine: Machine) -> None:
+    """Rates of change at the start, from a very short midpoint step, for methods that carry them."""
+    from pliant.model.contract import Promise
+    from pliant.model.stage_method import gauss_collocation
+
+    tiny = 1e-5 * float(run.grid[1] - run.grid[0])
+    grid = np.array([run.grid[0], run.grid[0] + tiny])
+    probe = Run(
+        run.start, grid, np.array([1]), run.inputs, gauss_collocation(1), Promise(1e-13, 1e-6), None
+    )
+    after = Machine(arm, probe, 2)
+    after.steps(make_tables(probe, np.diff(grid), np.array([1]), np.zeros(len(arm.joint_names)), 0, 1))
+    before = machine.state
+    before.V_rate[:] = (after.state.V - before.V) / tiny
+    before.e_rate[:] = (after.state.e - before.e) / tiny
+    before.q_rate[:] = before.qd
+
+
+def stopped(arm: GeometricallyExactArm, run: Run, machine: Machine, status: int, done: int) -> Ending:
+    """Why and where the loop gave up, with what to try."""
+    now = float(run.grid[done])
+    place = arm.place_of(int(machine.control.counts[2]))
+    if status == NOT_FINITE:
+        return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
+    if status == SINGULAR:
+        return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
+    return Ending(
+        Cause.NOT_CONVERGED, now, place, "take a smaller step, or more elements if the link bends strongly"
+    )
+
+
+def finish(
+    arm: GeometricallyExactArm, run: Run, machine: Machine, save: Floats, done: int, ending: Ending
+) -> Record:
+    """Cut the output to what was computed and put it under names."""
+    kept = [0, *(k + 1 for k in range(done) if save[k] >= 0)]
+    rows = len(kept)
+    if not ending.completed and kept[-1] != done:
+        machine.keep(rows)
+        kept.append(done)
+        rows += 1
+    if rows > 1:
+        machine.output.torque[0], machine.output.root[0] = machine.output.torque[1], machine.output.root[1]
+    out = machine.output
+    states = np.concatenate(
+        [out.V[:rows].reshape(rows, -1), out.e[:rows].reshape(rows, -1), out.q[:rows], out.qd[:rows]], axis=1
+    )
+    sums = out.sums[:rows]
+    names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
+    works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
+    ledger = Ledger(
+        kinetic=sums[:, columns.KINETIC],
+        strain=sums[:, columns.STRAIN],
+        gravity=sums[:, columns.GRAVITY],
+        works={name: works[:, k] for k, name in enumerate(names)},
+        material_loss=sums[:, columns.MATERIAL],
+        viscous_loss=sums[:, columns.VISCOUS],
+        joint_loss=sums[:, columns.JOINT],
+        projection_loss=sums[:, columns.PROJECTION],
+        residual=sums[:, columns.RESIDUAL],
+        exchanged=sums[:, columns.EXCHANGED],
+        worst_ratio=float(machine.account.worst[0]),
+        worst_time=float(machine.account.worst[1]),
+        exact=run.method.exact,
+    )
+    efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
+    for k, joint in enumerate(arm.robot.chain_order):
+        efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
+    statistics = {
+        "steps": float(done),
+        "iterations": float(machine.control.counts[0]),
+        "factorisations": float(machine.control.counts[1]),
+    }
+    return Record(run.grid[kept], states, efforts, ledger, ending, statistics)

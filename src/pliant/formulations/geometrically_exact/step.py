@@ -1,0 +1,156 @@
+"""The compiled time loop."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.formulations.geometrically_exact.account import (
+    KINETIC,
+    PROJECTION,
+    STRAIN,
+    book_flows,
+    close_step,
+    stored_energies,
+)
+from pliant.formulations.geometrically_exact.chain import Floats
+from pliant.formulations.geometrically_exact.newton import CONVERGED, solve_stages
+from pliant.formulations.geometrically_exact.projection import project
+from pliant.formulations.geometrically_exact.stages import set_poses, stage_rates
+from pliant.jit import kernel
+
+
+class Tables(NamedTuple):
+    """What the world does at the stages (rows 0 .. s-1) and at the end (row s) of every step."""
+
+    h: Floats  # (steps,)
+    end: Floats  # (steps,) times
+    joints: Floats  # (steps, s + 1, dofs, 3)
+    loads: Floats  # (steps, s + 1, loads, 6)
+    save: NDArray[np.int64]  # (steps,) row of the output, -1: none
+
+
+class Output(NamedTuple):
+    """States and accounts at the saved times."""
+
+    V: Floats
+    e: Floats
+    q: Floats
+    qd: Floats
+    sums: Floats
+    joints: Floats
+    loads: Floats
+    torque: Floats
+    root: Floats  # (n, links, 6) wrench that the parent exerts on each root, mean over the step
+
+
+@kernel
+def advance_values(method, h, values, start, rate, last):
+    """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
+    s = method.b.shape[0]
+    for a in range(start.shape[0]):
+        if method.history != 0.0:
+            x = stage_rates(method, h, values, start, rate, 0, a)
+            for c in range(6):
+                rate[a, c] += method.rate_gain * (x[c] - rate[a, c])
+        for c in range(6):
+            t = 0.0
+            for j in range(s):
+                d = values[j, a, c] - start[a, c]
+                last[j, a, c] = d
+                t += method.update[j] * d
+            start[a, c] += t
+
+
+@kernel
+def advance_joints(method, drives, h, state, stages, end_table, last):
+    """Joint positions at the end of the step; rates of prescribed joints."""
+    s = method.b.shape[0]
+    for j in range(state.q.shape[0]):
+        for i in range(s):
+            last[i, j] = stages.qd[i, j] - state.qd[j]
+        if drives.prescribed[j]:
+            state.q[j] = end_table[j, 0]
+            state.qd[j] = end_table[j, 1]
+        else:
+            t = 0.0
+            for i in range(s):
+                t += method.update[i] * (stages.q[i, j] - state.q[j])
+            if method.history != 0.0:
+                state.q_rate[j] += method.rate_gain * (stages.qd[0, j] - state.q_rate[j])
+            state.q[j] += t
+
+
+@kernel
+def finish_step(chain, loads, drives, method, state, stages, inc, account, projection, pose, tables, k):
+    """From solved stages to the state at the end of step k, with its account."""
+    h = tables.h[k]
+    s = method.b.shape[0]
+    flows = book_flows(chain, loads, drives, method, stages, tables.loads[k], h, account)
+    advance_values(method, h, stages.V, state.V, state.V_rate, inc.last_V)
+    advance_values(method, h, stages.e, state.e, state.e_rate, inc.last_e)
+    advance_joints(method, drives, h, state, stages, tables.joints[k, s], inc.last_qd)
+    kinetic, strain = stored_energies(chain, state.V, state.e)
+    close_step(account, kinetic, strain, flows[0], flows[1], flows[2], flows[3], tables.end[k])
+    set_poses(chain.tree, state.q, pose)
+    for j in range(account.step_joints.shape[0]):
+        account.step_joints[j] = 0.0
+    loss = project(
+        chain.tree, chain.inertia.M, drives, pose, state.V, state.qd, account.step_joints, projection
+    )
+    account.sums[KINETIC] = kinetic - loss
+    for j in range(account.joints.shape[0]):
+        account.joints[j] += account.step_joints[j]
+        account.sums[KINETIC] += account.step_joints[j]
+    account.sums[STRAIN] = strain
+    account.sums[PROJECTION] += loss
+
+
+@kernel
+def keep(method, state, stages, account, output, r):
+    """Copy the state and the account to row r of the output."""
+    for a in range(state.V.shape[0]):
+        for c in range(6):
+            output.V[r, a, c] = state.V[a, c]
+    for a in range(state.e.shape[0]):
+        for c in range(6):
+            output.e[r, a, c] = state.e[a, c]
+    for c in range(account.sums.shape[0]):
+        output.sums[r, c] = account.sums[c]
+    for j in range(state.q.shape[0]):
+        output.q[r, j] = state.q[j]
+        output.qd[r, j] = state.qd[j]
+        output.joints[r, j] = account.joints[j]
+        t = 0.0
+        for i in range(method.b.shape[0]):
+            t += method.b[i] * stages.torque[i, j]
+        output.torque[r, j] = t
+    for k in range(account.loads.shape[0]):
+        output.loads[r, k] = account.loads[k]
+    for k in range(stages.root.shape[1]):
+        for c in range(6):
+            t = 0.0
+            for i in range(method.b.shape[0]):
+                t -= method.b[i] * stages.root[i, k, c]
+            output.root[r, k, c] = t
+
+
+@kernel
+def run_steps(
+    chain, loads, drives, method, spectrum, state, stages, frozen, factors, inc, account, projection, pose, tables, output,
+    control,
+):  # fmt: skip
+    """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
+    for k in range(tables.h.shape[0]):
+        status, _ = solve_stages(
+            chain, loads, drives, method, spectrum, state, stages, frozen, factors, inc,
+            tables.joints[k], tables.loads[k], tables.h[k], control,
+        )  # fmt: skip
+        if status != CONVERGED:
+            return k, status
+        finish_step(chain, loads, drives, method, state, stages, inc, account, projection, pose, tables, k)
+        if tables.save[k] >= 0:
+            keep(method, state, stages, account, output, tables.save[k])
+    return tables.h.shape[0], CONVERGED

@@ -1,0 +1,40 @@
+"""The energy account of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.model.layout import Array
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Energies at the saved times, in joules; works and losses are summed from the start of the run.
+
+    kinetic + strain = start value + gravity + sum(works) - material_loss - viscous_loss - joint_loss
+                       - projection_loss + residual
+
+    ``projection_loss`` is what the step takes when it returns the two sides of a moving joint to equal
+    velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
+    residual of a single step divided by the energy exchanged in that step or, if larger, in the mean
+    step so far, and ``worst_time`` is when it happened. ``exact`` says whether the integrator promises a
+    residual of round-off.
+    """
+
+    kinetic: Array
+    strain: Array
+    gravity: Array
+    works: dict[str, Array]
+    material_loss: Array
+    viscous_loss: Array
+    joint_loss: Array
+    projection_loss: Array
+    residual: Array
+    exchanged: Array
+    worst_ratio: float
+    worst_time: float
+    exact: bool
+
+    @property
+    def stored(self) -> Array:
+        return self.kinetic + self.strain

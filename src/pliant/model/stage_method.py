@@ -1,0 +1,108 @@
+"""One-step methods written as stages, so that one compiled loop can serve them all.
+
+With stage increments E_i = x(t + c_i h) - x_n the loop solves
+
+    xdot_i = (1/h) sum_j S_ij E_j + history xdot_n ,     x_{n+1} = x_n + sum_j update_j E_j .
+
+Collocation has S = A^-1 and history 0; generalized-alpha has one stage and carries
+xdot_{n+1} = xdot_n + rate_gain (xdot_1 - xdot_n).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
+from pliant.model.layout import Array
+
+
+@dataclass(frozen=True, eq=False)
+class StageMethod:
+    """The coefficients of a method; ``exact`` if quadratic energies balance to round-off."""
+
+    nodes: Array
+    weights: Array
+    S: Array
+    update: Array
+    history: float
+    rate_gain: float
+    order: int
+    exact: bool
+
+    @property
+    def stages(self) -> int:
+        return len(self.nodes)
+
+    @cached_property
+    def A(self) -> Array:
+        return np.linalg.inv(self.S)
+
+    @cached_property
+    def spectrum(self) -> tuple[NDArray, NDArray, NDArray, Array]:
+        """S = T diag(lam) T^-1 as (T, T^-1, lam, multiplicity) with one column kept of each conjugate pair."""
+        if self.stages == 1:
+            one = np.ones((1, 1))
+            return one, one, self.S[0].copy(), np.ones(1)
+        lam, T = np.linalg.eig(self.S.astype(complex))
+        T_inverse = np.linalg.inv(T)
+        keep = [k for k in range(len(lam)) if lam[k].imag > -1e-9]
+        multiplicity = np.array([2.0 if lam[k].imag > 1e-9 else 1.0 for k in keep])
+        return (
+            np.ascontiguousarray(T[:, keep]),
+            np.ascontiguousarray(T_inverse[keep]),
+            np.ascontiguousarray(lam[keep]),
+            multiplicity,
+        )
+
+    @cached_property
+    def extrapolation(self) -> Array:
+        """Stage increments of the next step from those of this one, by the polynomial through them."""
+        nodes = np.concatenate([[0.0], self.nodes])
+        ahead = lagrange_basis(nodes, 1 + self.nodes)[0][:, 1:]
+        end = lagrange_basis(nodes, np.array([1.0]))[0][:, 1:]
+        return ahead - end
+
+    @cached_property
+    def stress_average(self) -> tuple[Array, Array]:
+        """Tables (values of the increments, weights) that average a nonlinear stress over the step.
+
+        stress_i = sum_m weight_im stress(x_n + sum_j value_mj E_j) is the mean of the stress along the
+        step's polynomial against the stage's Lagrange polynomial; then the work sum_i b_i stress_i xdot_i
+        is the exact change of a stored energy that is any polynomial of degree six ([hairer2010]).
+        """
+        if not self.exact:
+            return np.eye(self.stages), np.eye(self.stages)
+        points, weights = gauss_rule(3 * self.stages)
+        values = lagrange_basis(np.concatenate([[0.0], self.nodes]), points)[0][:, 1:]
+        basis = lagrange_basis(self.nodes, points)[0]
+        return values, (weights[:, None] * basis / self.weights).T.copy()
+
+
+def gauss_collocation(stages: int) -> StageMethod:
+    """Gauss collocation of order 2 stages; one stage is the implicit midpoint rule."""
+    c, b = gauss_rule(stages)
+    powers = np.arange(1, stages + 1)
+    A = (c[:, None] ** powers / powers) @ np.linalg.inv(c[:, None] ** (powers - 1))
+    S = np.linalg.inv(A)
+    return StageMethod(c, b, S, b @ S, 0.0, 0.0, 2 * stages, True)
+
+
+def generalized_alpha(spectral_radius: float) -> StageMethod:
+    """Generalized-alpha for first-order systems [jansen2000] with the given spectral radius at infinity."""
+    r = spectral_radius
+    alpha_m, alpha_f = (3 - r) / (2 * (1 + r)), 1 / (1 + r)
+    gamma = 0.5 + alpha_m - alpha_f
+    return StageMethod(
+        np.array([alpha_f]),
+        np.ones(1),
+        np.array([[alpha_m / (alpha_f * gamma)]]),
+        np.array([1 / alpha_f]),
+        1 - alpha_m / gamma,
+        1 / alpha_m,
+        2,
+        False,
+    )

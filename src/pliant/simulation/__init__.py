@@ -1,0 +1,1 @@
+"""Advance models in time and find their equilibria."""

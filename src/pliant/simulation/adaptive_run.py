@@ -1,0 +1,117 @@
+"""Step-size control around a model's own stepper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+import numpy as np
+
+from pliant.model.contract import Model, Record, Run
+from pliant.model.ending import Cause, Ending
+from pliant.model.layout import Array
+from pliant.model.ledger import Ledger
+from pliant.simulation.integrators.adaptive import Adaptive
+
+PRESENT = ("kinetic", "strain")
+
+
+def advance_adaptively(
+    model: Model,
+    start: Array,
+    until: float,
+    integrator: Adaptive,
+    outputs: int,
+    corners: Array,
+    progress: Callable[[float], None] | None,
+) -> Record:
+    """Steps that end on the corners and on ``outputs`` equally spaced times, chosen by step doubling."""
+    wanted = np.linspace(0.0, until, outputs + 1)
+    marks = np.unique(np.concatenate([corners, wanted]))
+    state, now, h = start, 0.0, integrator.first_step
+    scale = np.full(len(model.layout.blocks), 1e-12)
+    parts: list[Record] = []
+    for mark in marks[1:]:
+        while now < mark - 1e-12 * max(until, 1.0):
+            h = min(h, mark - now, integrator.largest_step)
+            coarse = _run(model, state, np.array([now, now + h]), integrator)
+            fine = _run(model, state, np.array([now, now + h / 2, now + h]), integrator)
+            error = np.inf
+            if coarse.ending.completed and fine.ending.completed:
+                scale = np.maximum(scale, _sizes(model, fine.states[-1]))
+                error = float(np.max(_sizes(model, fine.states[-1] - coarse.states[-1]) / scale))
+            if error <= integrator.accuracy:
+                keep = bool(np.any(np.abs(wanted - (now + h)) < 1e-12 * max(until, 1.0)))
+                parts.append(fine if keep else _only_account(fine))
+                state, now = fine.states[-1], now + h
+            elif h <= integrator.smallest_step:
+                ending = Ending(Cause.STEP_TOO_SMALL, now, "", "ask for less accuracy or smooth the inputs")
+                return _join(start, parts, ending)
+            growth = 0.9 * (integrator.accuracy / max(error, 1e-30)) ** (1 / (integrator.order + 1))
+            h = max(h * float(np.clip(growth, 0.2, 3.0)), integrator.smallest_step)
+        if progress:
+            progress(now / until)
+    return _join(start, parts, Ending(Cause.COMPLETED, until))
+
+
+def _run(model: Model, state: Array, grid: Array, integrator: Adaptive) -> Record:
+    last = np.array([0, len(grid) - 1])
+    return model.advance(Run(state, grid, last, model.inputs, integrator.method, integrator.promise))
+
+
+def _sizes(model: Model, state: Array) -> Array:
+    slices = (model.layout.slices[block.name] for block in model.layout.blocks)
+    return np.array([np.max(np.abs(state[part]), initial=0.0) for part in slices])
+
+
+def _only_account(record: Record) -> Record:
+    """A record whose states are not kept but whose account counts."""
+    return replace(record, time=record.time[:0], states=record.states[:0])
+
+
+def _join(start: Array, parts: list[Record], ending: Ending) -> Record:
+    """One record from consecutive ones; works and losses go on where the last one stopped."""
+    if not parts:
+        raise_to = Ending(ending.cause, ending.time, ending.place, ending.remedy)
+        return Record(np.zeros(1), start[None], {}, _empty_ledger(), raise_to, {"steps": 0.0})
+    names = [f.name for f in fields(Ledger) if f.name not in ("works", "worst_ratio", "worst_time", "exact")]
+    offset = dict.fromkeys(names, 0.0)
+    work_offset = dict.fromkeys(parts[0].ledger.works, 0.0)
+    first = parts[0].ledger
+    rows = {name: [getattr(first, name)[0]] for name in names}
+    works = {name: [0.0] for name in work_offset}
+    efforts = {name: [value[0]] for name, value in parts[0].efforts.items()}
+    times, states = [0.0], [start]
+    for part in parts:
+        kept = len(part.time) > 0
+        for name in names:
+            value = getattr(part.ledger, name)[-1] + (0.0 if name in PRESENT else offset[name])
+            offset[name] = value
+            if kept:
+                rows[name].append(value)
+        for name in work_offset:
+            work_offset[name] += part.ledger.works[name][-1]
+            if kept:
+                works[name].append(work_offset[name])
+        if kept:
+            times.append(part.time[-1])
+            states.append(part.states[-1])
+            for name, value in part.efforts.items():
+                efforts[name].append(value[-1])
+    worst = max(parts, key=lambda part: part.ledger.worst_ratio).ledger
+    ledger = Ledger(
+        **{name: np.array(value) for name, value in rows.items()},
+        works={name: np.array(value) for name, value in works.items()},
+        worst_ratio=worst.worst_ratio,
+        worst_time=worst.worst_time,
+        exact=True,
+    )
+    statistics = {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics}
+    return Record(
+        np.array(times), np.array(states), {k: np.array(v) for k, v in efforts.items()}, ledger, ending, statistics
+    )
+
+
+def _empty_ledger() -> Ledger:
+    zero = np.zeros(1)
+    return Ledger(zero, zero, zero, {}, zero, zero, zero, zero, zero, zero, 0.0, 0.0, True)

@@ -1,0 +1,107 @@
+"""Run a model in time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.model.contract import Model, Run
+from pliant.model.inputs import Inputs
+from pliant.model.layout import Array
+from pliant.results.trajectory import Trajectory
+from pliant.simulation.adaptive_run import advance_adaptively
+from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha
+
+Integrator = Gauss | GeneralizedAlpha | Adaptive
+
+
+def simulate(
+    model: Model,
+    until: float,
+    integrator: Integrator | None = None,
+    initial: Array | None = None,
+    outputs: int = 1000,
+    progress: Callable[[float], None] | None = None,
+) -> Trajectory:
+    """Simulate from time 0 to ``until`` seconds and keep about ``outputs`` states, first and last included.
+
+    ``initial`` is a state vector, for example from `equilibrium`; by default the arm starts undeformed at
+    the robot's initial joint values, or where prescribed motions begin. A run that cannot go on ends as a
+    value: see ``trajectory.ending``.
+    """
+    if not 0.0 < until < float("inf"):
+        raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
+    if outputs < 1:
+        raise InvalidInput(f"outputs = {outputs} must be at least 1; give the number of states to keep")
+    integrator = Gauss() if integrator is None else integrator
+    began = time.perf_counter()
+    start = consistent_start(model) if initial is None else checked_state(model, initial)
+    if isinstance(integrator, Adaptive):
+        record = advance_adaptively(model, start, until, integrator, outputs, corners(model.inputs, until), progress)
+    else:
+        grid = step_grid(corners(model.inputs, until), integrator.step)
+        save = saved_indices(len(grid) - 1, outputs)
+        record = model.advance(
+            Run(start, grid, save, model.inputs, integrator.method, integrator.promise, progress)
+        )
+    wall_time = time.perf_counter() - began
+    if progress:
+        progress(1.0)
+    return Trajectory.from_record(model, record, {"integrator": repr(integrator), "until": f"{until:g} s"}, wall_time)
+
+
+def consistent_start(model: Model) -> Array:
+    """Undeformed arm, prescribed joints at the beginning of their motion."""
+    inputs = model.inputs
+    if not any(inputs.prescribed):
+        return model.initial_state()
+    own = model.layout
+    free = model.initial_state()
+    position, rate = own.part(free, "joint_position").copy(), own.part(free, "joint_rate").copy()
+    signals = inputs.joint_signals(np.zeros(1))[0]
+    for k, prescribed in enumerate(inputs.prescribed):
+        if prescribed:
+            position[k], rate[k] = signals[k, 0], signals[k, 1]
+    return model.initial_state(position, rate)
+
+
+def checked_state(model: Model, state: Array) -> Array:
+    """The state as an array, refused if it does not fit the model."""
+    array = np.asarray(state, dtype=float)
+    if array.shape != (model.layout.size,):
+        raise InvalidInput(
+            f"initial has shape {array.shape}, but this model has {model.layout.size} states; take it from"
+            " initial_state, equilibrium or a trajectory of the same model"
+        )
+    if not np.all(np.isfinite(array)):
+        raise InvalidInput("initial holds values that are not finite; take it from initial_state or equilibrium")
+    return array
+
+
+def corners(inputs: Inputs, until: float) -> Array:
+    """Times at which steps must end: breaks of the signals, samples of the controllers, the end."""
+    times = [0.0, until, *(t for t in inputs.breaks if 0.0 < t < until)]
+    for controller in inputs.controllers:
+        times.extend(np.arange(0.0, until, controller.period))
+    unique = np.unique(times)
+    apart = np.concatenate([[True], np.diff(unique) > 1e-12 * max(until, 1.0)])
+    return unique[apart]
+
+
+def step_grid(marks: Array, step: float) -> Array:
+    """Equal steps of at most ``step`` between consecutive marks."""
+    pieces = [marks[:1]]
+    for a, b in zip(marks[:-1], marks[1:]):
+        count = max(1, int(np.ceil((b - a) / step - 1e-6)))
+        pieces.append(np.linspace(a, b, count + 1)[1:])
+    return np.concatenate(pieces)
+
+
+def saved_indices(steps: int, outputs: int) -> Array:
+    """Indices of the grid points to keep, first and last included."""
+    if steps <= outputs:
+        return np.arange(steps + 1)
+    return np.unique(np.round(np.linspace(0, steps, outputs + 1)).astype(np.int64))
