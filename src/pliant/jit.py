@@ -50,7 +50,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """A kernel whose machine code goes into its callers: for small ones, and for those called in one place."""
+    """A kernel whose machine code goes into its callers: for small ones and those called in one place."""
     return _cached(function, inline=True)
 
 

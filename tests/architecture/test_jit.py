@@ -14,7 +14,9 @@ import pliant.jit as jit
 
 CALLEE = """
 from tiny.jit import kernel
-from tiny.constants import FACTOR
+from tiny.facade import (
+    FACTOR,  # passes through
+)
 
 @kernel
 def scaled(x):
@@ -38,10 +40,12 @@ def tiny(tmp_path: Path) -> Path:
     package.mkdir()
     shutil.copy(Path(jit.__file__), package / "jit.py")
     (package / "__init__.py").write_text("")
-    (package / "constants.py").write_text("FACTOR = 2.0\n")
+    (package / "constants.py").write_text("from tiny.units import UNIT\n\nFACTOR = 2.0 * UNIT\n")
+    (package / "units.py").write_text("UNIT = 1.0\n")
     (package / "callee.py").write_text(CALLEE)
     (package / "caller.py").write_text(CALLER)
-    (package / "bystander.py").write_text("WORD = 'one'\n")
+    (package / "facade.py").write_text("from tiny.bystander import word\nfrom tiny.constants import FACTOR\n")
+    (package / "bystander.py").write_text("word = 'one'\n")
     return package
 
 
@@ -65,7 +69,7 @@ def test_a_warm_cache_compiles_nothing_and_a_changed_callee_is_never_stale(tiny:
     assert run(tiny, CALL).split() == ["7.0", "1"]
     (tiny / "callee.py").write_text(CALLEE.replace("FACTOR * x", "FACTOR * x * 10.0"))
     assert run(tiny, CALL).split() == ["61.0", "0"]
-    (tiny / "constants.py").write_text("FACTOR = 3.0\n")
+    (tiny / "units.py").write_text("UNIT = 1.5\n")
     assert run(tiny, CALL).split() == ["91.0", "0"]
     assert run(tiny, CALL).split() == ["91.0", "1"]
 
@@ -73,7 +77,7 @@ def test_a_warm_cache_compiles_nothing_and_a_changed_callee_is_never_stale(tiny:
 def test_the_key_follows_kernels_and_bounds_checks_and_nothing_else(tiny: Path) -> None:
     before = run(tiny, KEY)
     assert run(tiny, KEY, NUMBA_BOUNDSCHECK="1") != before
-    (tiny / "bystander.py").write_text("WORD = 'two'\n")
+    (tiny / "bystander.py").write_text("word = 'two'\n")
     assert run(tiny, KEY) == before
     (tiny / "callee.py").write_text(CALLEE + "\n# a remark\n")
     assert run(tiny, KEY) != before

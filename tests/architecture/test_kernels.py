@@ -15,12 +15,13 @@ FORBIDDEN_CALLS = {
     "vstack", "zeros", "zeros_like",
 }  # fmt: skip
 MOST_PARAMETERS = 7
+DECORATORS = {"kernel", "inline_kernel"}
 
 
 def is_kernel(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef) and any(
-        (isinstance(mark, ast.Name) and mark.id == "kernel")
-        or (isinstance(mark, ast.Attribute) and mark.attr == "kernel")
+        (isinstance(mark, ast.Name) and mark.id in DECORATORS)
+        or (isinstance(mark, ast.Attribute) and mark.attr in DECORATORS)
         for mark in node.decorator_list
     )
 
