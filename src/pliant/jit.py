@@ -80,7 +80,7 @@ def announce_compilation() -> None:
     folder = cache_folder()
     if settings.DISABLE_JIT or (folder is not None and any(folder.rglob("*.nbi"))):
         return
-    print("pliant: compiling kernels, once per version (about a minute) ...", file=sys.stderr, flush=True)
+    print("pliant: compiling kernels, once per version (a minute or two) ...", file=sys.stderr, flush=True)
 
 
 @cache
