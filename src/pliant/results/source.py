@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from pliant.model.layout import Array
-from pliant.model.observation import Observation
+from pliant.model.observation import LinkObservation, Observation
 from pliant.results.observables import JointUnit
 from pliant.results.provenance import Provenance, installed_versions
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Source(Protocol):
     """Answers what a trajectory works out only when asked."""
 
-    def observation(self) -> Observation: ...
+    def ends(self) -> Observation: ...
+    def links(self) -> tuple[LinkObservation, ...]: ...
     def mismatch(self) -> Mismatch: ...
     def rigid_tip_position(self, joint_position: Array) -> Array: ...
     def joint_units(self) -> tuple[JointUnit, ...]: ...
@@ -36,8 +37,12 @@ class LiveSource:
     choices: dict[str, str]
     date: datetime
 
-    def observation(self) -> Observation:
-        return self.model.observe(self.record.states)
+    def ends(self) -> Observation:
+        """Joints and tip; the links at root and tip only, which is several times cheaper than along them."""
+        return self.model.observe(self.record.states, stations=2)
+
+    def links(self) -> tuple[LinkObservation, ...]:
+        return self.model.observe(self.record.states).links
 
     def mismatch(self) -> Mismatch:
         return self.model.mismatch(self.record)
@@ -76,8 +81,11 @@ class StoredSource:
     units: tuple[JointUnit, ...]
     origin: Provenance
 
-    def observation(self) -> Observation:
+    def ends(self) -> Observation:
         return self.observed
+
+    def links(self) -> tuple[LinkObservation, ...]:
+        return self.observed.links
 
     def mismatch(self) -> Mismatch:
         return self.measured_mismatch

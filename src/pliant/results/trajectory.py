@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -69,29 +69,33 @@ class Trajectory:
         return self.layout.part(self.states, name)
 
     @cached_property
+    def _ends(self) -> Observation:
+        return self.source.ends()
+
+    @cached_property
     def observation(self) -> Observation:
         """Joints, links and tip at every saved time."""
-        return self.source.observation()
+        return replace(self._ends, links=self.source.links())
 
     @property
     def joint_position(self) -> Array:
         """(n, joints) in radian or metre."""
-        return self.observation.joint_position
+        return self._ends.joint_position
 
     @property
     def joint_rate(self) -> Array:
         """(n, joints) in radian or metre per second."""
-        return self.observation.joint_rate
+        return self._ends.joint_rate
 
     @property
     def tip_position(self) -> Array:
         """(n, 3) world position of the tip of the last link, metre."""
-        return self.observation.tip_position
+        return self._ends.tip_position
 
     @property
     def tip_rotation(self) -> Array:
         """(n, 3, 3) rotation matrices from tip frame to world."""
-        return self.observation.tip_rotation
+        return self._ends.tip_rotation
 
     @cached_property
     def tip_quaternion(self) -> Array:
@@ -106,7 +110,7 @@ class Trajectory:
     @property
     def tip_twist(self) -> Array:
         """(n, 6) body twist of the tip: velocity, then angular rate, in the tip's own axes."""
-        return self.observation.tip_twist
+        return self._ends.tip_twist
 
     @cached_property
     def rigid_tip_position(self) -> Array:
