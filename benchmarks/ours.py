@@ -7,6 +7,7 @@ import time as clock
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import pliant as pl
 from benchmarks.harness import OURS, OUTPUTS, Motion, Run, Session, best_of
@@ -81,7 +82,10 @@ def finest(arm: Arm, choice: Choice) -> Motion:
 
 
 def grid(
-    meshes: Sequence[tuple[int, int]], orders: Sequence[int], steps: Sequence[float], tolerance: float
+    meshes: Sequence[tuple[int, int]],
+    orders: Sequence[int],
+    steps: Sequence[float],
+    tolerances: Sequence[float],
 ) -> list[Choice]:
-    """All combinations of meshes (degree, elements), orders and steps, with a loose energy account."""
-    return [Choice(p, n, order, h, tolerance, LOOSE) for p, n in meshes for order in orders for h in steps]
+    """All combinations of meshes (degree, elements), orders, steps and tolerances, with a loose account."""
+    return [Choice(*mesh, *rest, LOOSE) for mesh, *rest in product(meshes, orders, steps, tolerances)]

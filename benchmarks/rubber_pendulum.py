@@ -32,9 +32,9 @@ def exudyn(session: Session) -> list[Run]:
 
 
 def pliant(session: Session) -> list[Run]:
-    meshes = session.pick([(3, 4), (4, 3), (4, 4), (4, 6), (6, 2), (6, 3), (6, 4), (8, 2)], [(6, 2), (6, 3)])
-    steps = session.pick([2e-2, 1e-2, 8e-3, 5e-3, 4e-3, 2e-3], [8e-3, 4e-3])
-    return ours.study(ARM, ours.grid(meshes, (4,), steps, 1e-6), session)
+    meshes = session.pick([(3, 4), (4, 3), (4, 4), (4, 6), (5, 3), (5, 4), (6, 3), (6, 4)], [(4, 4), (6, 4)])
+    steps = session.pick([1e-2, 8e-3, 5e-3, 4e-3], [8e-3, 5e-3])
+    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-5, 1e-6)), session)
 
 
 def reference(session: Session) -> Motion:

@@ -28,9 +28,9 @@ def peers(session: Session) -> list[Run]:
 
 
 def pliant(session: Session) -> list[Run]:
-    meshes = session.pick([(2, 1), (2, 2), (3, 1), (4, 1), (5, 1), (6, 1)], [(3, 1), (4, 1)])
-    steps = session.pick([4e-2, 2e-2, 1e-2, 8e-3, 5e-3, 2e-3], [1e-2, 5e-3])
-    return ours.study(ARM, ours.grid(meshes, (4,), steps, 1e-5), session)
+    meshes = session.pick([(2, 2), (3, 1), (4, 1), (5, 1)], [(4, 1)])
+    steps = session.pick([2e-2, 1e-2, 4e-3, 2e-3], [2e-2, 1e-2])
+    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-6, 1e-7, 1e-8)), session)
 
 
 def reference(session: Session) -> Motion:
