@@ -11,10 +11,10 @@ from benchmarks.harness import Session
 from benchmarks.ours import Arm, closed_loop
 from pliant.model.contract import Model
 
-ARM = Arm("macchelli_link", (pl.Quintic(0.0, 2.0, 2.5),), 0.1)
 DEGREES = (1, 4)
 ELEMENTS = (4, 8, 16, 32, 64, 100, 200, 400)
-STEP, FEW, MANY = 1e-3, 50, 150
+STEP, FEW, MANY = 1e-3, 100, 400
+ARM = Arm("macchelli_link", (pl.Quintic(0.0, 2.0, 2.5),), MANY * STEP)
 DEMAND, MARGIN = 1.0, 0.1
 
 
