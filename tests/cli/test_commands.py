@@ -162,6 +162,16 @@ def test_a_run_that_stops_early_still_writes_and_says_why(
     assert load_trajectory(tmp_path / "run.nc").ending == ending
 
 
+def test_a_step_far_too_large_is_an_early_end_and_no_error(tmp_path: Path) -> None:
+    arguments = ["--until", "3", "--step", "1.5", "--output", "run.nc", "--figures", "pictures"]
+    answer = process("simulate", "rubber_pendulum", *arguments, folder=tmp_path)
+    assert answer.returncode == 1
+    assert "warning: the run stopped at t = " in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert not load_trajectory(tmp_path / "run.nc").ending.completed
+    assert (tmp_path / "pictures" / "ledger.png").is_file()
+
+
 def test_moves_begin_where_the_joint_starts() -> None:
     robot: Robot = load(pliant.library.path("damic_two_link"))
     move, law, held = (

@@ -28,7 +28,7 @@ class Line(NamedTuple):
 def summarize(trajectory: Trajectory) -> list[Line]:
     """Time, cost, energy account, mesh error, deflection and ending."""
     return [
-        Line("ending", str(trajectory.ending), ""),
+        Line("ending", str(trajectory.ending.cause), ""),
         Line("simulated time", trajectory.simulated_time, "s"),
         Line("wall time", trajectory.wall_time, "s"),
         Line("real-time factor", trajectory.real_time_factor, "1"),
