@@ -68,9 +68,10 @@ def _cached(function: Callable[P, R], inline: bool) -> Callable[P, R]:
 
 
 def _compiled(function: Callable[P, R], keep: bool, inline: bool) -> Callable[P, R]:
-    compiled: Callable[P, R] = numba.njit(nogil=True, error_model="numpy", cache=keep, forceinline=inline)(
-        function
-    )
+    # without Numba's runtime (_nrt) no kernel can allocate, and none counts references to its arrays
+    compiled: Callable[P, R] = numba.njit(
+        nogil=True, error_model="numpy", cache=keep, forceinline=inline, _nrt=False
+    )(function)
     return compiled
 
 

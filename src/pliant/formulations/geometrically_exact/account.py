@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.formulations.geometrically_exact.chain import Floats
-from pliant.formulations.geometrically_exact.element import product, row, strain_energy
+from pliant.formulations.geometrically_exact.element import product, row, stage_row, strain_energy
 from pliant.formulations.geometrically_exact.stages import body_gravity, interpolate, load_wrench
-from pliant.jit import kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import dot6
 
 # columns of the account
@@ -41,19 +41,30 @@ def kinetic_energy(mesh, inertia, V):
         energy += 0.5 * dot6(x, product(inertia.M, a, x))
     if inertia.at_points:
         for k in range(mesh.start.shape[0]):
-            x = interpolate(mesh.N, V, mesh.start[k])
+            a = mesh.start[k]
+            x = row(V, a)
+            y = row(V, a + 1)
+            n, m = mesh.N[0, 0], mesh.N[0, 1]
+            x = (
+                n * x[0] + m * y[0],
+                n * x[1] + m * y[1],
+                n * x[2] + m * y[2],
+                n * x[3] + m * y[3],
+                n * x[4] + m * y[4],
+                n * x[5] + m * y[5],
+            )
             energy += 0.5 * dot6(x, product(inertia.M_point, k, x))
     return energy
 
 
-@kernel
-def gravity_power(M, k, V, R, r, gravity):
-    """V . M (g, 0) of one mass."""
-    g = body_gravity(gravity, R, r)
+@inline_kernel
+def gravity_power(M, k, V, R, i, gravity):
+    """V . M (g, 0) of one mass in stage i."""
+    g = body_gravity(gravity, R, i, k)
     return dot6(V, product(M, k, (g[0], g[1], g[2], 0.0, 0.0, 0.0)))
 
 
-@kernel
+@inline_kernel
 def book_flows(chain, loads, drives, method, stages, load_table, h, account):
     """Works and losses of a step before the projection; returns (gravity, material, viscous, joint damping)."""
     mesh, section, inertia = chain.mesh, chain.section, chain.inertia
@@ -66,21 +77,21 @@ def book_flows(chain, loads, drives, method, stages, load_table, h, account):
         account.step_loads[k] = 0.0
     for i in range(method.b.shape[0]):
         f = h * method.b[i]
-        V = stages.V[i]
         if falls:
-            for a in range(V.shape[0]):
-                gravity += f * gravity_power(inertia.M, a, row(V, a), stages.R[i], a, inertia.gravity)
+            for a in range(stages.V.shape[1]):
+                x = stage_row(stages.V, i, a)
+                gravity += f * gravity_power(inertia.M, a, x, stages.R, i, inertia.gravity)
             if inertia.at_points:
                 for k in range(mesh.start.shape[0]):
-                    x = interpolate(mesh.N, V, mesh.start[k])
-                    gravity += f * gravity_power(inertia.M_point, k, x, stages.R_point[i], k, inertia.gravity)
+                    x = interpolate(mesh.N, stages.V, i, mesh.start[k])
+                    gravity += f * gravity_power(inertia.M_point, k, x, stages.R_point, i, inertia.gravity)
         if section.damped:
             for k in range(stages.rate.shape[1]):
-                x = row(stages.rate[i], k)
+                x = stage_row(stages.rate, i, k)
                 material += f * mesh.w[k % p] * mesh.length[k // p] * dot6(x, product(section.Cd, k, x))
         if inertia.has_viscous:
-            for a in range(V.shape[0]):
-                x = row(V, a)
+            for a in range(stages.V.shape[1]):
+                x = stage_row(stages.V, i, a)
                 viscous += f * dot6(x, product(inertia.viscous, a, x))
         for j in range(account.step_joints.shape[0]):
             rate = stages.qd[i, j]
@@ -89,12 +100,12 @@ def book_flows(chain, loads, drives, method, stages, load_table, h, account):
             account.step_joints[j] += f * (stages.torque[i, j] * rate + heat)
         for k in range(account.step_loads.shape[0]):
             for a in range(loads.first[k], loads.last[k] + 1):
-                w = load_wrench(loads, load_table[i], stages.R[i], k, a)
-                account.step_loads[k] += f * dot6(w, row(V, a))
+                w = load_wrench(loads, load_table, stages.R, i, k, a)
+                account.step_loads[k] += f * dot6(w, stage_row(stages.V, i, a))
     return gravity, material, viscous, damping
 
 
-@kernel
+@inline_kernel
 def close_step(account, kinetic, strain, gravity, material, viscous, damping, time):
     """Residual of a step from its energies before the projection; keeps the worst one."""
     sums = account.sums

@@ -8,10 +8,10 @@ the element power preserving whatever the points and weights are.
 
 from __future__ import annotations
 
-from pliant.jit import kernel
+from pliant.jit import inline_kernel, kernel
 
 
-@kernel
+@inline_kernel
 def product(A, k, x):
     """Matrix A[k] (6 x 6) times the 6-tuple x."""
     a, b, c, d, e, f = x
@@ -25,13 +25,19 @@ def product(A, k, x):
     )
 
 
-@kernel
+@inline_kernel
 def row(a, k):
     """Row k of an (n, 6) array as a tuple."""
     return a[k, 0], a[k, 1], a[k, 2], a[k, 3], a[k, 4], a[k, 5]
 
 
-@kernel
+@inline_kernel
+def stage_row(a, i, k):
+    """Row k of stage i of an (s, n, 6) array as a tuple."""
+    return a[i, k, 0], a[i, k, 1], a[i, k, 2], a[i, k, 3], a[i, k, 4], a[i, k, 5]
+
+
+@inline_kernel
 def dual_ad(x, y):
     """ad_x^T y for a twist x = (n, k) and a wrench y = (f, m): (f x k, f x n + m x k)."""
     n1, n2, n3, k1, k2, k3 = x
@@ -47,20 +53,20 @@ def dual_ad(x, y):
 
 
 @kernel
-def strain_rates(mesh, xi, V, rate):
-    """rate = V_s + ad_xi V at every strain point; V may be complex."""
+def strain_rates(mesh, xi, V, i, rate):
+    """rate[i] = V_s + ad_xi V at every strain point for stage i of xi, V and rate; V may be complex."""
     p, nodes = mesh.N.shape
     for element in range(mesh.start.shape[0]):
         first = mesh.start[element]
         per_length = 1.0 / mesh.length[element]
         for g in range(p):
             k = element * p + g
-            v1 = v2 = v3 = w1 = w2 = w3 = 0.0 * V[first, 0]
-            a1 = a2 = a3 = b1 = b2 = b3 = 0.0 * V[first, 0]
+            v1 = v2 = v3 = w1 = w2 = w3 = 0.0 * V[i, first, 0]
+            a1 = a2 = a3 = b1 = b2 = b3 = 0.0 * V[i, first, 0]
             for a in range(nodes):
                 n = mesh.N[g, a]
                 d = mesh.D[g, a]
-                x1, x2, x3, y1, y2, y3 = row(V, first + a)
+                x1, x2, x3, y1, y2, y3 = stage_row(V, i, first + a)
                 v1 += n * x1
                 v2 += n * x2
                 v3 += n * x3
@@ -73,18 +79,18 @@ def strain_rates(mesh, xi, V, rate):
                 b1 += d * y1
                 b2 += d * y2
                 b3 += d * y3
-            n1, n2, n3, k1, k2, k3 = row(xi, k)
-            rate[k, 0] = a1 * per_length + (k2 * v3 - k3 * v2) + (n2 * w3 - n3 * w2)
-            rate[k, 1] = a2 * per_length + (k3 * v1 - k1 * v3) + (n3 * w1 - n1 * w3)
-            rate[k, 2] = a3 * per_length + (k1 * v2 - k2 * v1) + (n1 * w2 - n2 * w1)
-            rate[k, 3] = b1 * per_length + (k2 * w3 - k3 * w2)
-            rate[k, 4] = b2 * per_length + (k3 * w1 - k1 * w3)
-            rate[k, 5] = b3 * per_length + (k1 * w2 - k2 * w1)
+            n1, n2, n3, k1, k2, k3 = stage_row(xi, i, k)
+            rate[i, k, 0] = a1 * per_length + (k2 * v3 - k3 * v2) + (n2 * w3 - n3 * w2)
+            rate[i, k, 1] = a2 * per_length + (k3 * v1 - k1 * v3) + (n3 * w1 - n1 * w3)
+            rate[i, k, 2] = a3 * per_length + (k1 * v2 - k2 * v1) + (n1 * w2 - n2 * w1)
+            rate[i, k, 3] = b1 * per_length + (k2 * w3 - k3 * w2)
+            rate[i, k, 4] = b2 * per_length + (k3 * w1 - k1 * w3)
+            rate[i, k, 5] = b3 * per_length + (k1 * w2 - k2 * w1)
 
 
-@kernel
-def subtract_at_nodes(mesh, element, g, direct, coupled, F):
-    """F_a -= w_g (D_ga direct + length N_ga coupled) for the nodes a of an element."""
+@inline_kernel
+def subtract_at_nodes(mesh, element, g, direct, coupled, F, i):
+    """F_a -= w_g (D_ga direct + length N_ga coupled) for the nodes a of an element, in stage i of F."""
     first = mesh.start[element]
     w = mesh.w[g]
     l = w * mesh.length[element]
@@ -93,41 +99,44 @@ def subtract_at_nodes(mesh, element, g, direct, coupled, F):
     for a in range(mesh.N.shape[1]):
         d = w * mesh.D[g, a]
         n = l * mesh.N[g, a]
-        F[first + a, 0] -= d * s1 + n * c1
-        F[first + a, 1] -= d * s2 + n * c2
-        F[first + a, 2] -= d * s3 + n * c3
-        F[first + a, 3] -= d * s4 + n * c4
-        F[first + a, 4] -= d * s5 + n * c5
-        F[first + a, 5] -= d * s6 + n * c6
+        F[i, first + a, 0] -= d * s1 + n * c1
+        F[i, first + a, 1] -= d * s2 + n * c2
+        F[i, first + a, 2] -= d * s3 + n * c3
+        F[i, first + a, 3] -= d * s4 + n * c4
+        F[i, first + a, 4] -= d * s5 + n * c5
+        F[i, first + a, 5] -= d * s6 + n * c6
 
 
 @kernel
-def subtract_internal_wrenches(mesh, xi, stress, F):
-    """F -= B^T stress, the transpose of `strain_rates`."""
+def subtract_internal_wrenches(mesh, xi, stress, F, i):
+    """F -= B^T stress for stage i, the transpose of `strain_rates`."""
     p = mesh.N.shape[0]
     for element in range(mesh.start.shape[0]):
         for g in range(p):
             k = element * p + g
-            s = row(stress, k)
-            subtract_at_nodes(mesh, element, g, s, dual_ad(row(xi, k), s), F)
+            s = stage_row(stress, i, k)
+            subtract_at_nodes(mesh, element, g, s, dual_ad(stage_row(xi, i, k), s), F, i)
 
 
 @kernel
 def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
-    """F -= d(B^T stress) in the direction of a strain change, at frozen xi and stress; may be complex."""
+    """F -= d(B^T stress) in the direction of a strain change, at frozen xi and stress; may be complex.
+
+    xi, change and F have a first index of length one, as if they were stages.
+    """
     p = mesh.N.shape[0]
     for element in range(mesh.start.shape[0]):
         for g in range(p):
             k = element * p + g
-            x = row(change, k)
+            x = stage_row(change, 0, k)
             ds = product(tangent, k, x)
-            a = dual_ad(row(xi, k), ds)
+            a = dual_ad(stage_row(xi, 0, k), ds)
             b = dual_ad(x, row(stress, k))
             both = (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
-            subtract_at_nodes(mesh, element, g, ds, both, F)
+            subtract_at_nodes(mesh, element, g, ds, both, F, 0)
 
 
-@kernel
+@inline_kernel
 def hardening_stress(section, k, x):
     """Nonlinear part of the stress: cubic e^3 + quintic e^5, component by component."""
     a, b, c, d, e, f = x
@@ -163,20 +172,20 @@ def strain_energy(mesh, section, e):
 
 
 @kernel
-def freeze(section, e, xi, stress, tangent):
-    """Strain, elastic stress and tangent stiffness at which a factorisation is made."""
-    for k in range(e.shape[0]):
-        x = row(e, k)
+def freeze(section, e, i, xi, stress, tangent):
+    """Strain, elastic stress and tangent stiffness at which a factorisation is made: those of stage i."""
+    for k in range(e.shape[1]):
+        x = stage_row(e, i, k)
         s = product(section.C, k, x)
         for c in range(6):
-            xi[k, c] = section.rest[k, c] + e[k, c]
+            xi[0, k, c] = section.rest[k, c] + e[i, k, c]
             stress[k, c] = s[c]
             for d in range(6):
                 tangent[k, c, d] = section.C[k, c, d]
         if section.hardening:
             s = hardening_stress(section, k, x)
             for c in range(6):
-                y = e[k, c] * e[k, c]
+                y = x[c] * x[c]
                 stress[k, c] += s[c]
                 tangent[k, c, c] += (3 * section.cubic[k, c] + 5 * section.quintic[k, c] * y) * y
 
@@ -196,7 +205,7 @@ def element_tangent(mesh, element, xi, stress, tangent, damping, B, S, K, Kd):
     for g in range(p):
         k = element * p + g
         l = mesh.w[g] * mesh.length[element]
-        n1, n2, n3, k1, k2, k3 = row(xi, k)
+        n1, n2, n3, k1, k2, k3 = stage_row(xi, 0, k)
         f1, f2, f3, m1, m2, m3 = row(stress, k)
         for i in range(6):
             for j in range(size):
@@ -233,7 +242,7 @@ def element_tangent(mesh, element, xi, stress, tangent, damping, B, S, K, Kd):
                     K[6 * a + i, j] += n * c[i]
 
 
-@kernel
+@inline_kernel
 def add_congruence(B, C, k, factor, S, K):
     """K += factor B^T C[k] B."""
     size = B.shape[1]
@@ -250,3 +259,23 @@ def add_congruence(B, C, k, factor, S, K):
             if b != 0.0:
                 for j in range(size):
                     K[i, j] += b * S[x, j]
+
+
+@kernel
+def many_strain_rates(mesh, xi, V, rate):
+    """Strain rates of many states; the first index counts them."""
+    for n in range(V.shape[0]):
+        strain_rates(mesh, xi, V, n, rate)
+
+
+@kernel
+def many_stresses(section, e, rate, stress):
+    """Elastic and viscous stress of many states; the first index counts them."""
+    for n in range(e.shape[0]):
+        for k in range(e.shape[1]):
+            x = stage_row(e, n, k)
+            s = product(section.C, k, x)
+            d = product(section.Cd, k, stage_row(rate, n, k))
+            h = hardening_stress(section, k, x)
+            for c in range(6):
+                stress[n, k, c] = s[c] + d[c] + h[c]

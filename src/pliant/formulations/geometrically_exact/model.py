@@ -13,7 +13,8 @@ from pliant.formulations.geometrically_exact.chain import Chain, Floats, Loads
 from pliant.formulations.geometrically_exact.discretise import Points, Stationing
 from pliant.formulations.geometrically_exact.element import strain_energy
 from pliant.formulations.geometrically_exact.observe import observe, section_stress, strain_rates_of
-from pliant.formulations.geometrically_exact.poses import Path, make_path, rebuild_poses
+from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses
+from pliant.formulations.geometrically_exact.poses import Path
 from pliant.formulations.geometrically_exact.run import State, advance
 from pliant.model.contract import Mismatch, Record, Run
 from pliant.model.inputs import Inputs, LoadPlace

@@ -18,11 +18,14 @@ from pliant.formulations.geometrically_exact.chain import Chain, Floats
 from pliant.formulations.geometrically_exact.element import (
     element_tangent,
     freeze,
+    product,
+    row,
+    stage_row,
     strain_rates,
     subtract_wrench_change,
 )
-from pliant.formulations.geometrically_exact.stages import evaluate, interpolate, set_poses
-from pliant.jit import kernel
+from pliant.formulations.geometrically_exact.stages import evaluate, set_poses
+from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.block_elimination import (
     Factors,
     condense_element,
@@ -31,7 +34,7 @@ from pliant.mechanics.block_elimination import (
     new_factors,
     solve_tree,
 )
-from pliant.mechanics.joint_kinematics import add_to_parent, dot6
+from pliant.mechanics.joint_kinematics import add_to_parent, dot_row
 
 Numbers = NDArray[np.generic]
 
@@ -70,7 +73,10 @@ class Frozen(NamedTuple):
 
 
 class Increments(NamedTuple):
-    """Right sides and increments in the diagonal form, and the stage increments of the last step."""
+    """Right sides and increments in the diagonal form, and the stage increments of the last step.
+
+    The first index of nodal and pointwise arrays has length one, so that they read like stages.
+    """
 
     rho_e: Numbers
     rate: Numbers
@@ -78,6 +84,8 @@ class Increments(NamedTuple):
     b_q: Numbers
     d: Numbers
     d_q: Numbers
+    b_parts: Floats  # the memory of b and d as flat real and imaginary parts
+    d_parts: Floats
     last_V: Floats
     last_e: Floats
     last_qd: Floats
@@ -101,12 +109,12 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
     size = 6 * chain.mesh.N.shape[1]
     z = np.zeros
     return Frozen(
-        xi=z((points, 6)),
+        xi=z((1, points, 6)),
         stress=z((points, 6)),
         tangent=z((points, 6, 6)),
         damping=chain.section.Cd if chain.section.damped else z((0, 6, 6)),
         V=z((nodes, 6)),
-        q=z(dofs),
+        q=z((1, dofs)),
         B=z((6, size)),
         CB=z((6, size)),
         K=z((size, size)),
@@ -120,13 +128,16 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
 
 def new_increments(stages: int, nodes: int, points: int, dofs: int, dtype: type) -> Increments:
     z = np.zeros
+    b, d = z((1, nodes, 6), dtype), z((1, nodes, 6), dtype)
     return Increments(
-        z((points, 6), dtype),
-        z((points, 6), dtype),
-        z((nodes, 6), dtype),
+        z((1, points, 6), dtype),
+        z((1, points, 6), dtype),
+        b,
         z(dofs, dtype),
-        z((nodes, 6), dtype),
+        d,
         z(dofs, dtype),
+        b.reshape(-1).view(np.float64),
+        d.reshape(-1).view(np.float64),
         z((stages, nodes, 6)),
         z((stages, points, 6)),
         z((stages, dofs)),
@@ -134,52 +145,15 @@ def new_increments(stages: int, nodes: int, points: int, dofs: int, dtype: type)
 
 
 def new_spectral_factors(chain: Chain, n_lam: int, dtype: type) -> Factors:
-    """Factors with a leading index over the spectrum."""
+    """Room for one factorisation per member of the spectrum."""
     links, elements = len(chain.tree.parent), len(chain.mesh.start)
-    nodes, degree = len(chain.inertia.M), chain.mesh.N.shape[0]
-    one = new_factors(links, elements, nodes, degree, dtype)
-    return Factors(*[np.zeros((n_lam, *a.shape), a.dtype) for a in one])
-
-
-@kernel
-def select(f, k):
-    """The factors of one member of the spectrum, as views."""
-    return Factors(
-        f.X[k],
-        f.Y[k],
-        f.W[k],
-        f.to_tip_load[k],
-        f.to_root[k],
-        f.C0[k],
-        f.C[k],
-        f.Y_T[k],
-        f.K[k],
-        f.D[k],
-        f.CS[k],
-        f.SC[k],
-        f.kappa[k],
-        f.beta[k],
-        f.tip[k],
-        f.work[k],
-        f.pose[k],
-        f.Ad[k],
-    )
+    return new_factors(n_lam, links, elements, len(chain.inertia.M), chain.mesh.N.shape[0], dtype)
 
 
 @kernel
 def add_gyroscopic(M, k, V, out):
     """out[k] -= derivative of ad_V^T M V."""
-    p = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for j in range(6):
-        p = (
-            p[0] + M[k, 0, j] * V[j],
-            p[1] + M[k, 1, j] * V[j],
-            p[2] + M[k, 2, j] * V[j],
-            p[3] + M[k, 3, j] * V[j],
-            p[4] + M[k, 4, j] * V[j],
-            p[5] + M[k, 5, j] * V[j],
-        )
-    f1, f2, f3, m1, m2, m3 = p
+    f1, f2, f3, m1, m2, m3 = product(M, k, V)
     v1, v2, v3, w1, w2, w3 = V[0], V[1], V[2], V[3], V[4], V[5]
     # ad_V^T y = (-w x f, -v x f - w x m), first y = M dV at fixed V, then V varied at fixed y
     for j in range(6):
@@ -214,18 +188,27 @@ def set_mass_blocks(chain, frozen, per_time):
         for i in range(6):
             for j in range(6):
                 frozen.node[a, i, j] = per_time * inertia.M[a, i, j] + inertia.viscous[a, i, j]
-        add_gyroscopic(inertia.M, a, frozen.V[a], frozen.node)
+        add_gyroscopic(inertia.M, a, row(frozen.V, a), frozen.node)
     if inertia.at_points:
         for k in range(inertia.M_point.shape[0]):
             for i in range(6):
                 for j in range(6):
                     frozen.point[k, i, j] = per_time * inertia.M_point[k, i, j]
-            x = interpolate(mesh.N, frozen.V, mesh.start[k])
+            x, y = row(frozen.V, mesh.start[k]), row(frozen.V, mesh.start[k] + 1)
+            n, m = mesh.N[0, 0], mesh.N[0, 1]
+            x = (
+                n * x[0] + m * y[0],
+                n * x[1] + m * y[1],
+                n * x[2] + m * y[2],
+                n * x[3] + m * y[3],
+                n * x[4] + m * y[4],
+                n * x[5] + m * y[5],
+            )
             add_gyroscopic(inertia.M_point, k, x, frozen.point)
 
 
 @kernel
-def factorise_links(chain, frozen, factors, stiffness_gain):
+def factorise_links(chain, frozen, factors, stiffness_gain, q):
     """Condense every link: blocks already in ``frozen`` plus stiffness_gain K + Kd; False if singular."""
     tree, mesh = chain.tree, chain.mesh
     nodes = mesh.N.shape[1]
@@ -260,29 +243,29 @@ def factorise_links(chain, frozen, factors, stiffness_gain):
                     for j in range(6):
                         # the shared node's own block was added with this element; only the rest of the next
                         A[size - 6 + i, size - 6 + j] += onto[i, j]
-            if not condense_element(A, element, factors, onto):
+            if not condense_element(A, element, factors, q):
                 return False
         for i in range(6):
             for j in range(6):
-                factors.C0[link, i, j] = frozen.node[root, i, j]
+                factors.C0[q, link, i, j] = frozen.node[root, i, j]
                 if last >= first:
-                    factors.C0[link, i, j] += onto[i, j]
+                    factors.C0[q, link, i, j] += onto[i, j]
         if last >= first:
-            finish_link(tree, mesh.start, link, factors)
+            finish_link(tree, mesh.start, link, factors, q)
     return True
 
 
 @kernel
 def factorise(chain, drives, spectrum, frozen, factors, e, V, h):
-    """Factorise all links at strains e and twists V for steps of length h; False if singular."""
-    freeze(chain.section, e, frozen.xi, frozen.stress, frozen.tangent)
-    for a in range(V.shape[0]):
+    """Factorise all links at the strains and twists of the first stage for steps of length h; False if singular."""
+    freeze(chain.section, e, 0, frozen.xi, frozen.stress, frozen.tangent)
+    for a in range(V.shape[1]):
         for c in range(6):
-            frozen.V[a, c] = V[a, c]
+            frozen.V[a, c] = V[0, a, c]
     for k in range(spectrum.lam.shape[0]):
         lam = spectrum.lam[k]
         set_mass_blocks(chain, frozen, lam / h)
-        if not factorise_links(chain, frozen, select(factors, k), h / lam):
+        if not factorise_links(chain, frozen, factors, h / lam, k):
             return False
         for j in range(drives.free.shape[0]):
             frozen.pivot[k, j] = drives.damping[j] + drives.stiffness[j] * h / lam
@@ -293,15 +276,14 @@ def factorise(chain, drives, spectrum, frozen, factors, e, V, h):
 def join_links(chain, drives, spectrum, stages, frozen, factors):
     """Eliminate the joints at the mean joint positions of the stages; False if singular."""
     count = stages.q.shape[0]
-    for j in range(frozen.q.shape[0]):
+    for j in range(frozen.q.shape[1]):
         t = 0.0
         for i in range(count):
             t += stages.q[i, j]
-        frozen.q[j] = t / count
+        frozen.q[0, j] = t / count
+    set_poses(chain.tree, frozen.q, 0, factors.pose)
     for k in range(spectrum.lam.shape[0]):
-        one = select(factors, k)
-        set_poses(chain.tree, frozen.q, one.pose)
-        if not eliminate_joints(chain.tree, one, drives.free, frozen.pivot[k]):
+        if not eliminate_joints(chain.tree, factors, drives.free, frozen.pivot, k):
             return False
     return True
 
@@ -311,80 +293,98 @@ def push_roots(tree, pose, b, b_q):
     """Add root rows of b to parents and joint rows, at the poses of the factorisation."""
     for link in range(tree.parent.shape[0] - 1, -1, -1):
         r = tree.first_node[link]
-        x = (b[r, 0], b[r, 1], b[r, 2], b[r, 3], b[r, 4], b[r, 5])
+        x = stage_row(b, 0, r)
         for c in range(6):
-            b[r, c] = 0.0
+            b[0, r, c] = 0.0
         dof = tree.dof[link]
         if dof >= 0:
-            b_q[dof] += dot6(x, tree.S[link])
+            b_q[dof] += dot_row(x, tree.S, link)
         if tree.parent[link] >= 0:
-            add_to_parent(pose, link, x, b, tree.parent_node[link])
+            add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
 
 
 @kernel
+def combine_stages(T, k, values, factor, out):
+    """out[0] += factor sum_j T_kj values_j for (s, n, 6) arrays."""
+    for j in range(values.shape[0]):
+        f = factor * T[k, j]
+        for a in range(values.shape[1]):
+            for c in range(6):
+                out[0, a, c] += f * values[j, a, c]
+
+
+@kernel
+def spread_increment(d, factor, values, i, linear_scale, angular_scale, worst):
+    """values_i += Re(factor d); returns the larger of ``worst`` and the largest scaled increment, and where."""
+    where = -1
+    for a in range(d.shape[1]):
+        v = 0.0
+        w = 0.0
+        for c in range(3):
+            x = (factor * d[0, a, c]).real
+            y = (factor * d[0, a, c + 3]).real
+            values[i, a, c] += x
+            values[i, a, c + 3] += y
+            v = max(v, abs(x))
+            w = max(w, abs(y))
+        size = max(v * linear_scale, w * angular_scale)
+        if not size <= worst:
+            worst = size
+            where = a
+    return worst, where
+
+
+@kernel
+def clear(values):
+    for a in range(values.shape[1]):
+        for c in range(6):
+            values[0, a, c] = 0.0
+
+
+@inline_kernel
 def improve(chain, drives, spectrum, stages, frozen, factors, inc, h, control):
     """One Newton increment of all stages; returns its relative size and notes the node where it is largest."""
     tree, mesh = chain.tree, chain.mesh
     s = stages.V.shape[0]
-    nodes = stages.V.shape[1]
-    points = stages.e.shape[1]
     dofs = stages.qd.shape[1]
     L = control.length
     worst = 0.0
-    worst_node = -1
     for k in range(spectrum.lam.shape[0]):
-        one = select(factors, k)
         gain = h / spectrum.lam[k]
-        for q in range(points):
-            for c in range(6):
-                t = spectrum.T_inverse[k, 0] * stages.rho_e[0, q, c]
-                for j in range(1, s):
-                    t += spectrum.T_inverse[k, j] * stages.rho_e[j, q, c]
-                inc.rho_e[q, c] = gain * t
-        for a in range(nodes):
-            for c in range(6):
-                inc.b[a, c] = 0.0
+        clear(inc.rho_e)
+        clear(inc.b)
+        combine_stages(spectrum.T_inverse, k, stages.rho_e, gain, inc.rho_e)
         subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, inc.rho_e, inc.b)
         for j in range(dofs):
             t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
             for i in range(1, s):
                 t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
             inc.b_q[j] = t
-        push_roots(tree, one.pose, inc.b, inc.b_q)
-        for a in range(nodes):
+        push_roots(tree, factors.pose, inc.b, inc.b_q)
+        combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, inc.b)
+        solve_tree(
+            tree, mesh.start, factors, drives.free, k, inc.b, inc.b_q, inc.d, inc.d_q, inc.b_parts, inc.d_parts,
+        )  # fmt: skip
+        strain_rates(mesh, frozen.xi, inc.d, 0, inc.rate)
+        for q in range(inc.rho_e.shape[1]):
             for c in range(6):
-                t = spectrum.T_inverse[k, 0] * stages.rho[0, a, c]
-                for j in range(1, s):
-                    t += spectrum.T_inverse[k, j] * stages.rho[j, a, c]
-                inc.b[a, c] += t
-        solve_tree(tree, mesh.start, one, drives.free, inc.b, inc.b_q, inc.d, inc.d_q)
-        strain_rates(mesh, frozen.xi, inc.d, inc.rate)
+                inc.rho_e[0, q, c] += gain * inc.rate[0, q, c]
         for i in range(s):
             T = spectrum.multiplicity[k] * spectrum.T[i, k]
-            for a in range(nodes):
-                for c in range(6):
-                    x = (T * inc.d[a, c]).real
-                    stages.V[i, a, c] += x
-                    size = h * abs(x) / L if c < 3 else h * abs(x)
-                    if size > worst:
-                        worst = size
-                        worst_node = a
-            for q in range(points):
-                for c in range(6):
-                    x = (T * (inc.rho_e[q, c] + gain * inc.rate[q, c])).real
-                    stages.e[i, q, c] += x
-                    size = abs(x) if c < 3 else abs(x) * L
-                    if size > worst:
-                        worst = size
-                        worst_node = mesh.start[q // mesh.N.shape[0]] + q % mesh.N.shape[0]
+            worst, at = spread_increment(inc.d, T, stages.V, i, h / L, h, worst)
+            if at >= 0:
+                control.counts[2] = at
+            worst, at = spread_increment(inc.rho_e, T, stages.e, i, 1.0, L, worst)
+            if at >= 0:
+                p = mesh.N.shape[0]
+                control.counts[2] = mesh.start[at // p] + at % p
             for j in range(dofs):
                 if drives.free[j]:
                     stages.qd[i, j] += (T * inc.d_q[j]).real
-    control.counts[2] = worst_node
     return worst
 
 
-@kernel
+@inline_kernel
 def predict(method, drives, state, stages, inc):
     """Stage values extrapolated from the polynomial of the last step."""
     X = method.extrapolation
@@ -409,7 +409,7 @@ def predict(method, drives, state, stages, inc):
             stages.qd[i, a] = t
 
 
-@kernel
+@inline_kernel
 def solve_stages(chain, loads, drives, method, spectrum, state, stages, frozen, factors, inc, table, load_table, h, control):
     """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step)."""
     memory = control.memory
@@ -439,7 +439,7 @@ def solve_stages(chain, loads, drives, method, spectrum, state, stages, frozen, 
         if renew:
             if renewals == MAX_RENEWALS:
                 break
-            if not factorise(chain, drives, spectrum, frozen, factors, stages.e[0], stages.V[0], h):
+            if not factorise(chain, drives, spectrum, frozen, factors, stages.e, stages.V, h):
                 return SINGULAR, residual
             memory[0] = h
             control.counts[1] += 1

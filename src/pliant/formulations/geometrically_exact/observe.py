@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.formulations.geometrically_exact.chain import Floats
-from pliant.formulations.geometrically_exact.element import hardening_stress, product, row, strain_rates
-from pliant.formulations.geometrically_exact.poses import make_path, rebuild_poses, strain_values
-from pliant.jit import kernel
+from pliant.formulations.geometrically_exact.element import many_strain_rates, many_stresses
+from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses, strain_values
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.model.observation import LinkObservation, Observation
 from pliant.robot import FlexibleLink, RigidLink
@@ -18,31 +17,10 @@ if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
 
 
-@kernel
-def many_strain_rates(mesh, rest, V, e, xi, rate):
-    for n in range(V.shape[0]):
-        for k in range(e.shape[1]):
-            for c in range(6):
-                xi[k, c] = rest[k, c] + e[n, k, c]
-        strain_rates(mesh, xi, V[n], rate[n])
-
-
-@kernel
-def many_stresses(section, e, rate, stress):
-    for n in range(e.shape[0]):
-        for k in range(e.shape[1]):
-            x = row(e[n], k)
-            s = product(section.C, k, x)
-            d = product(section.Cd, k, row(rate[n], k))
-            h = hardening_stress(section, k, x)
-            for c in range(6):
-                stress[n, k, c] = s[c] + d[c] + h[c]
-
-
 def strain_rates_of(arm: GeometricallyExactArm, V: Floats, e: Floats) -> Floats:
     """Strain rates (n, points, 6) that belong to the twists."""
     rate = np.empty_like(e)
-    many_strain_rates(arm.chain.mesh, arm.chain.section.rest, V, e, np.empty(e.shape[1:]), rate)
+    many_strain_rates(arm.chain.mesh, arm.chain.section.rest + e, V, rate)
     return rate
 
 

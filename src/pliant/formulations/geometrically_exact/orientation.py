@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import math
 
-from pliant.jit import kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.spatial.so3 import exp, mul
 from pliant.spatial.vectors import cross
 
 
-@kernel
-def curvature(mesh, xi, element, interval, point):
+@inline_kernel
+def curvature(mesh, xi, i, element, interval, point):
     """Total curvature at one of the three marching points of an interval."""
     p = mesh.N.shape[0]
     a = b = c = 0.0
     for g in range(p):
         k = element * p + g
         f = mesh.march[interval, point, g]
-        a += f * xi[k, 3]
-        b += f * xi[k, 4]
-        c += f * xi[k, 5]
+        a += f * xi[i, k, 3]
+        b += f * xi[i, k, 4]
+        c += f * xi[i, k, 5]
     return a, b, c
 
 
@@ -51,36 +51,39 @@ def magnus_rotation(x, y, z, h):
     )
 
 
-@kernel
-def load9(a, k):
-    return a[k, 0], a[k, 1], a[k, 2], a[k, 3], a[k, 4], a[k, 5], a[k, 6], a[k, 7], a[k, 8]
+@inline_kernel
+def load9(a, i, k):
+    """Nine numbers a[i, k, 0..8] as a tuple."""
+    return (
+        a[i, k, 0], a[i, k, 1], a[i, k, 2], a[i, k, 3], a[i, k, 4], a[i, k, 5], a[i, k, 6], a[i, k, 7], a[i, k, 8],
+    )  # fmt: skip
+
+
+@inline_kernel
+def store9(R, a, i, k):
+    for c in range(9):
+        a[i, k, c] = R[c]
 
 
 @kernel
-def store9(R, a, k):
-    for i in range(9):
-        a[k, i] = R[i]
-
-
-@kernel
-def rebuild_orientations(tree, mesh, xi, pose, R_node, R_point):
-    """World rotations of all nodes; of the strain points too where R_point has rows (mixed element)."""
+def rebuild_orientations(tree, mesh, xi, pose, i, R_node, R_point):
+    """World rotations of all nodes for stage i; of the strain points too where R_point has rows (mixed element)."""
     p = mesh.N.shape[0]
     for link in range(tree.parent.shape[0]):
-        R = load9(pose, link)
+        R = load9(pose, i, link)
         if tree.parent[link] >= 0:
-            R = mul(load9(R_node, tree.parent_node[link]), R)
-        store9(R, R_node, tree.first_node[link])
+            R = mul(load9(R_node, i, tree.parent_node[link]), R)
+        store9(R, R_node, i, tree.first_node[link])
         first = tree.first_element[link]
         for element in range(first, first + tree.n_elements[link]):
             for interval in range(p):
-                x = curvature(mesh, xi, element, interval, 0)
-                y = curvature(mesh, xi, element, interval, 1)
-                z = curvature(mesh, xi, element, interval, 2)
+                x = curvature(mesh, xi, i, element, interval, 0)
+                y = curvature(mesh, xi, i, element, interval, 1)
+                z = curvature(mesh, xi, i, element, interval, 2)
                 h = mesh.length[element] * mesh.interval[interval]
                 w = magnus_rotation(x, y, z, h)
-                if R_point.shape[0] > 0:
+                if R_point.shape[1] > 0:
                     f = mesh.N[0, 1]
-                    store9(mul(R, exp((f * w[0], f * w[1], f * w[2]))), R_point, element)
+                    store9(mul(R, exp((f * w[0], f * w[1], f * w[2]))), R_point, i, element)
                 R = mul(R, exp(w))
-                store9(R, R_node, mesh.start[element] + interval + 1)
+                store9(R, R_node, i, mesh.start[element] + interval + 1)

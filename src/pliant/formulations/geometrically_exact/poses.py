@@ -9,15 +9,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pliant.formulations.geometrically_exact.chain import Chain, Floats, Ints
-from pliant.formulations.geometrically_exact.discretise import Points, Stationing
+from pliant.formulations.geometrically_exact.chain import Floats, Ints
 from pliant.formulations.geometrically_exact.orientation import load9
 from pliant.formulations.geometrically_exact.stages import set_poses
-from pliant.jit import kernel
-from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
+from pliant.jit import inline_kernel, kernel
 from pliant.spatial.se3 import ad, exp, mul
 
 
@@ -33,44 +28,7 @@ class Path(NamedTuple):
     rows: int
 
 
-def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:
-    """March over all nodes and over ``wanted`` stations of each link; output rows in the order wanted.
-
-    Stations must be sorted; a rigid link can only be asked for station 0, its root.
-    """
-    p = points.degree
-    three = gauss_rule(3)[0]
-    first, element, width, values, row = [0], [], [], [], []
-    root_row = np.full(len(wanted), -1, np.int64)
-    rows = 0
-    for link, stations in enumerate(wanted):
-        numbers = dict(zip(np.round(stations, 12), range(rows, rows + len(stations))))
-        rows += len(stations)
-        root_row[link] = numbers.get(0.0, -1)
-        ends = placed.ends[link]
-        for i in range(int(chain.tree.n_elements[link])):
-            a, b = ends[i], ends[i + 1]
-            inside = placed.nodes[link][i * (len(points.nodes) - 1) :][: len(points.nodes)]
-            marks = np.unique(np.round(np.concatenate([inside, [s for s in stations if a < s < b]]), 12))
-            for x, y in zip(marks[:-1], marks[1:]):
-                unit = (x + (y - x) * three - a) / (b - a)
-                values.append(lagrange_basis(points.strain_points, unit)[0])
-                element.append(int(chain.tree.first_element[link]) + i)
-                width.append(float(y - x))
-                row.append(numbers.get(y, -1))
-        first.append(len(element))
-    return Path(
-        np.array(first, dtype=np.int64),
-        np.array(element, dtype=np.int64),
-        np.array(width, dtype=float),
-        np.array(values, dtype=float).reshape(len(element), 3, p),
-        np.array(row, dtype=np.int64),
-        root_row,
-        rows,
-    )
-
-
-@kernel
+@inline_kernel
 def total_strain(path, rest, e, interval, point):
     p = path.values.shape[2]
     x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -88,7 +46,7 @@ def total_strain(path, rest, e, interval, point):
     return x
 
 
-@kernel
+@inline_kernel
 def combine(a, x, b, y, c, z):
     """a x + b y + c z of 6-tuples."""
     return (
@@ -101,7 +59,7 @@ def combine(a, x, b, y, c, z):
     )
 
 
-@kernel
+@inline_kernel
 def magnus_twist(x, y, z, h):
     """Twist over a length h from the strains at its three Gauss points; brackets as in `orientation`."""
     r = math.sqrt(15.0) / 3.0 * h
@@ -116,7 +74,7 @@ def magnus_twist(x, y, z, h):
     return combine(1.0, a1, 1.0 / 12.0, a3, 1.0 / 240.0, ad(v, u))
 
 
-@kernel
+@inline_kernel
 def store_pose(g, R, r, n, k):
     for i in range(9):
         R[n, k, i] = g[0][i]
@@ -128,15 +86,15 @@ def store_pose(g, R, r, n, k):
 def rebuild(tree, rest, path, e, q, relative, tips, R, r):
     """World poses at the stations for n states e (n, points, 6), q (n, dofs); R (n, rows, 9), r (n, rows, 3).
 
-    relative (links, 12) and tips (links, 12) are scratch.
+    relative and tips (1, links, 12) are scratch.
     """
     for n in range(e.shape[0]):
-        set_poses(tree, q[n], relative)
+        set_poses(tree, q[n : n + 1], 0, relative)
         for link in range(tree.parent.shape[0]):
-            g = (load9(relative, link), (relative[link, 9], relative[link, 10], relative[link, 11]))
+            g = (load9(relative, 0, link), (relative[0, link, 9], relative[0, link, 10], relative[0, link, 11]))
             parent = tree.parent[link]
             if parent >= 0:
-                g = mul((load9(tips, parent), (tips[parent, 9], tips[parent, 10], tips[parent, 11])), g)
+                g = mul((load9(tips, 0, parent), (tips[0, parent, 9], tips[0, parent, 10], tips[0, parent, 11])), g)
             if path.root_row[link] >= 0:
                 store_pose(g, R, r, n, path.root_row[link])
             for k in range(path.first[link], path.first[link + 1]):
@@ -147,27 +105,6 @@ def rebuild(tree, rest, path, e, q, relative, tips, R, r):
                 if path.row[k] >= 0:
                     store_pose(g, R, r, n, path.row[k])
             for i in range(9):
-                tips[link, i] = g[0][i]
+                tips[0, link, i] = g[0][i]
             for i in range(3):
-                tips[link, 9 + i] = g[1][i]
-
-
-def rebuild_poses(chain: Chain, path: Path, e: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path."""
-    count, links = len(e), len(chain.tree.parent)
-    R, r = np.empty((count, path.rows, 9)), np.empty((count, path.rows, 3))
-    rebuild(chain.tree, chain.section.rest, path, e, q, np.zeros((links, 12)), np.zeros((links, 12)), R, r)
-    return r, R.reshape(count, path.rows, 3, 3)
-
-
-def strain_values(
-    chain: Chain, points: Points, placed: Stationing, link: int, stations: Floats
-) -> tuple[NDArray[np.int64], Floats]:
-    """For each station of a link: its strain points (m, p) and their polynomial weights (m, p)."""
-    ends = placed.ends[link]
-    element = np.clip(np.searchsorted(ends, stations, side="left") - 1, 0, len(ends) - 2)
-    unit = (stations - ends[element]) / np.diff(ends)[element]
-    weights = lagrange_basis(points.strain_points, unit)[0]
-    p = points.degree
-    rows = (int(chain.tree.first_element[link]) + element)[:, None] * p + np.arange(p)
-    return rows, weights
+                tips[0, link, 9 + i] = g[1][i]

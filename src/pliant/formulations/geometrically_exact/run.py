@@ -110,7 +110,7 @@ class Machine:
         self.inc = new_increments(stages, nodes, points, dofs, dtype)
         self.account: Account = new_account(dofs, len(run.inputs.loads))
         self.projection = new_projection(links, nodes)
-        self.pose = np.zeros((links, 12))
+        self.pose = np.zeros((1, links, 12))
         self.output = new_output(chain, dofs, len(run.inputs.loads), rows)
         length = max(arm.reach, 1e-9)
         gravity = float(np.linalg.norm(chain.inertia.gravity))

@@ -19,12 +19,13 @@ from pliant.formulations.geometrically_exact.element import (
     hardening_stress,
     product,
     row,
+    stage_row,
     strain_rates,
     subtract_internal_wrenches,
 )
 from pliant.formulations.geometrically_exact.orientation import load9, rebuild_orientations
-from pliant.jit import kernel
-from pliant.mechanics.joint_kinematics import add_to_parent, dot6, place_child, to_child
+from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.joint_kinematics import add_to_parent, dot6, dot_row, place_child, to_child
 from pliant.spatial.so3 import rotate_back
 
 
@@ -53,7 +54,9 @@ class Stages(NamedTuple):
     xi: Floats  # (s, points, 6) total strain, rest shape included
     rate: Floats  # (s, points, 6) B V
     stress: Floats  # (s, points, 6) elastic part
-    total: Floats  # (points, 6) scratch: elastic and viscous stress
+    total: Floats  # (s, points, 6) elastic and viscous stress
+    V_dot: Floats  # (s, nodes, 6)
+    e_dot: Floats  # (s, points, 6)
     rho: Floats  # (s, nodes, 6)
     rho_e: Floats  # (s, points, 6)
     rho_q: Floats  # (s, dofs)
@@ -96,7 +99,9 @@ def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_p
         xi=z((s, points, 6)),
         rate=z((s, points, 6)),
         stress=z((s, points, 6)),
-        total=z((points, 6)),
+        total=z((s, points, 6)),
+        V_dot=z((s, nodes, 6)),
+        e_dot=z((s, points, 6)),
         rho=z((s, nodes, 6)),
         rho_e=z((s, points, 6)),
         rho_q=z((s, dofs)),
@@ -105,7 +110,7 @@ def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_p
     )
 
 
-@kernel
+@inline_kernel
 def place_joints(tree, method, drives, state, stages, table, h):
     """Joint positions at the stages from the rates there, child poses, and root twists."""
     for i in range(method.b.shape[0]):
@@ -118,72 +123,65 @@ def place_joints(tree, method, drives, state, stages, table, h):
                 for k in range(method.b.shape[0]):
                     t += method.A[i, k] * (stages.qd[k, j] - method.history * state.q_rate[j])
                 stages.q[i, j] = state.q[j] + h * t
-        set_poses(tree, stages.q[i], stages.pose[i])
-        set_root_twists(tree, stages.pose[i], stages.qd[i], stages.V[i])
+        set_poses(tree, stages.q, i, stages.pose)
+        set_root_twists(tree, stages.pose, stages.qd, i, stages.V)
 
 
 @kernel
-def set_poses(tree, q, pose):
+def set_poses(tree, q, i, pose):
+    """Poses of all child roots in their parents for row i of q."""
     for link in range(tree.parent.shape[0]):
         dof = tree.dof[link]
-        place_child(tree.rotation, tree.position, tree.S, link, q[dof] if dof >= 0 else 0.0, pose)
+        place_child(tree.rotation, tree.position, tree.S, link, q[i, dof] if dof >= 0 else 0.0, pose, i)
 
 
-@kernel
-def set_root_twist(tree, pose, link, rate, V):
+@inline_kernel
+def set_root_twist(tree, pose, link, rate, V, i):
     """V[root] = Ad V[parent node] + S rate."""
     root = tree.first_node[link]
     if tree.parent[link] >= 0:
-        x = to_child(pose, link, V, tree.parent_node[link])
+        x = to_child(pose, link, V, tree.parent_node[link], i)
         for c in range(6):
-            V[root, c] = x[c] + tree.S[link, c] * rate
+            V[i, root, c] = x[c] + tree.S[link, c] * rate
     else:
         for c in range(6):
-            V[root, c] = tree.S[link, c] * rate
+            V[i, root, c] = tree.S[link, c] * rate
 
 
 @kernel
-def set_root_twists(tree, pose, qd, V):
+def set_root_twists(tree, pose, qd, i, V):
     """Root twists of all links, parents before children."""
     for link in range(tree.parent.shape[0]):
         dof = tree.dof[link]
-        set_root_twist(tree, pose, link, qd[dof] if dof >= 0 else 0.0, V)
+        set_root_twist(tree, pose, link, qd[i, dof] if dof >= 0 else 0.0, V, i)
 
 
 @kernel
-def body_gravity(gravity, R, k):
-    return rotate_back(load9(R, k), (gravity[0], gravity[1], gravity[2]))
+def stage_rates(S, history, h, values, start, rate, out):
+    """out_i = (1/h) sum_j S_ij (values_j - start) + history rate."""
+    s = S.shape[0]
+    for i in range(s):
+        for a in range(start.shape[0]):
+            for c in range(6):
+                out[i, a, c] = history * rate[a, c]
+        for j in range(s):
+            f = S[i, j] / h
+            for a in range(start.shape[0]):
+                for c in range(6):
+                    out[i, a, c] += f * (values[j, a, c] - start[a, c])
 
 
-@kernel
+@inline_kernel
+def body_gravity(gravity, R, i, k):
+    return rotate_back(load9(R, i, k), (gravity[0], gravity[1], gravity[2]))
+
+
+@inline_kernel
 def inertial_wrench(M, k, V, A, g):
     """ad_V^T M V - M (A - (g, 0)) of one mass with twist V, acceleration A and body-frame gravity g."""
     x = dual_ad(V, product(M, k, V))
     y = product(M, k, (A[0] - g[0], A[1] - g[1], A[2] - g[2], A[3], A[4], A[5]))
     return (x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3], x[4] - y[4], x[5] - y[5])
-
-
-@kernel
-def stage_rate(S, history, h, values, start, rate, i, k, c):
-    """xdot of stage i: (1/h) sum_j S_ij (x_j - x_n) + history xdot_n."""
-    t = 0.0
-    for j in range(S.shape[0]):
-        t += S[i, j] * (values[j, k, c] - start[k, c])
-    return t / h + history * rate[k, c]
-
-
-@kernel
-def stage_rates(method, h, values, start, rate, i, k):
-    S = method.S
-    f = method.history
-    return (
-        stage_rate(S, f, h, values, start, rate, i, k, 0),
-        stage_rate(S, f, h, values, start, rate, i, k, 1),
-        stage_rate(S, f, h, values, start, rate, i, k, 2),
-        stage_rate(S, f, h, values, start, rate, i, k, 3),
-        stage_rate(S, f, h, values, start, rate, i, k, 4),
-        stage_rate(S, f, h, values, start, rate, i, k, 5),
-    )
 
 
 @kernel
@@ -208,140 +206,131 @@ def add_hardening(section, method, state, stages, i):
 
 
 @kernel
-def set_stresses(section, method, state, stages, i):
-    """Elastic stress of stage i in ``stages.stress``, with the viscous part in ``stages.total``."""
-    e, stress, total = stages.e[i], stages.stress[i], stages.total
-    for k in range(e.shape[0]):
-        s = product(section.C, k, row(e, k))
+def multiply_rows(A, x, i, out):
+    """out[i, k] = A[k] x[i, k] for all rows k."""
+    for k in range(A.shape[0]):
+        s = product(A, k, stage_row(x, i, k))
         for c in range(6):
-            stress[k, c] = s[c]
+            out[i, k, c] = s[c]
+
+
+@inline_kernel
+def set_stresses(section, method, state, stages, i):
+    """Elastic stress of stage i, and the total stress with its viscous part."""
+    multiply_rows(section.C, stages.e, i, stages.stress)
     if section.hardening:
         add_hardening(section, method, state, stages, i)
-    for k in range(e.shape[0]):
-        for c in range(6):
-            total[k, c] = stress[k, c]
-        if section.damped:
-            s = product(section.Cd, k, row(stages.rate[i], k))
+    if section.damped:
+        multiply_rows(section.Cd, stages.rate, i, stages.total)
+        for k in range(state.e.shape[0]):
             for c in range(6):
-                total[k, c] += s[c]
+                stages.total[i, k, c] += stages.stress[i, k, c]
+    else:
+        for k in range(state.e.shape[0]):
+            for c in range(6):
+                stages.total[i, k, c] = stages.stress[i, k, c]
 
 
 @kernel
-def node_wrenches(inertia, method, state, stages, i, h, rho):
-    """Inertia, gravity and external damping at the nodes; returns the kinetic power less that of gravity."""
-    V = stages.V[i]
+def node_wrenches(M, gravity, V, V_dot, R, i, rho):
+    """Inertia and gravity at the nodes, added to rho; returns their power."""
     power = 0.0
-    for a in range(V.shape[0]):
-        x = row(V, a)
-        acceleration = stage_rates(method, h, stages.V, state.V, state.V_rate, i, a)
-        f = inertial_wrench(inertia.M, a, x, acceleration, body_gravity(inertia.gravity, stages.R[i], a))
+    falls = gravity[0] != 0.0 or gravity[1] != 0.0 or gravity[2] != 0.0
+    g = (0.0, 0.0, 0.0)
+    for a in range(M.shape[0]):
+        if falls:
+            g = body_gravity(gravity, R, i, a)
+        x = stage_row(V, i, a)
+        f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), g)
         power += dot6(x, f)
-        if inertia.has_viscous:
-            r = product(inertia.viscous, a, x)
-            f = (f[0] - r[0], f[1] - r[1], f[2] - r[2], f[3] - r[3], f[4] - r[4], f[5] - r[5])
         for c in range(6):
-            rho[a, c] += f[c]
+            rho[i, a, c] += f[c]
     return power
 
 
 @kernel
-def interpolate(N, V, first):
+def subtract_drag(viscous, V, i, rho):
+    """External viscous damping at the nodes."""
+    for a in range(viscous.shape[0]):
+        r = product(viscous, a, stage_row(V, i, a))
+        for c in range(6):
+            rho[i, a, c] -= r[c]
+
+
+@inline_kernel
+def interpolate(N, V, i, first):
     """Twist at the strain point of a mixed element."""
     x, y = N[0, 0], N[0, 1]
     return (
-        x * V[first, 0] + y * V[first + 1, 0],
-        x * V[first, 1] + y * V[first + 1, 1],
-        x * V[first, 2] + y * V[first + 1, 2],
-        x * V[first, 3] + y * V[first + 1, 3],
-        x * V[first, 4] + y * V[first + 1, 4],
-        x * V[first, 5] + y * V[first + 1, 5],
+        x * V[i, first, 0] + y * V[i, first + 1, 0],
+        x * V[i, first, 1] + y * V[i, first + 1, 1],
+        x * V[i, first, 2] + y * V[i, first + 1, 2],
+        x * V[i, first, 3] + y * V[i, first + 1, 3],
+        x * V[i, first, 4] + y * V[i, first + 1, 4],
+        x * V[i, first, 5] + y * V[i, first + 1, 5],
     )
 
 
 @kernel
-def point_wrenches(mesh, inertia, method, state, stages, i, h, rho):
-    """The same for masses at the strain points (mixed element)."""
+def point_wrenches(mesh, M_point, gravity, V, V_dot, R_point, i, rho):
+    """Inertia and gravity of masses at the strain points (mixed element); returns their power."""
     power = 0.0
     for k in range(mesh.start.shape[0]):
         first = mesh.start[k]
-        x = interpolate(mesh.N, stages.V[i], first)
-        u = stage_rates(method, h, stages.V, state.V, state.V_rate, i, first)
-        v = stage_rates(method, h, stages.V, state.V, state.V_rate, i, first + 1)
-        n, m = mesh.N[0, 0], mesh.N[0, 1]
-        acceleration = (
-            n * u[0] + m * v[0],
-            n * u[1] + m * v[1],
-            n * u[2] + m * v[2],
-            n * u[3] + m * v[3],
-            n * u[4] + m * v[4],
-            n * u[5] + m * v[5],
-        )
-        g = body_gravity(inertia.gravity, stages.R_point[i], k)
-        f = inertial_wrench(inertia.M_point, k, x, acceleration, g)
+        x = interpolate(mesh.N, V, i, first)
+        g = body_gravity(gravity, R_point, i, k)
+        f = inertial_wrench(M_point, k, x, interpolate(mesh.N, V_dot, i, first), g)
         power += dot6(x, f)
         for c in range(6):
-            rho[first, c] += n * f[c]
-            rho[first + 1, c] += m * f[c]
+            rho[i, first, c] += mesh.N[0, 0] * f[c]
+            rho[i, first + 1, c] += mesh.N[0, 1] * f[c]
     return power
 
 
-@kernel
-def load_wrench(loads, table, stages_R, k, a):
-    """Wrench of load k on node a, in the axes of the section."""
+@inline_kernel
+def load_wrench(loads, table, R, i, k, a):
+    """Wrench of load k on node a in stage i, in the axes of the section."""
     f = loads.weight[k, a]
-    x, y, z = f * table[k, 0], f * table[k, 1], f * table[k, 2]
-    l, m, n = f * table[k, 3], f * table[k, 4], f * table[k, 5]
+    x, y, z = f * table[i, k, 0], f * table[i, k, 1], f * table[i, k, 2]
+    l, m, n = f * table[i, k, 3], f * table[i, k, 4], f * table[i, k, 5]
     if loads.world[k]:
-        R = load9(stages_R, a)
-        x, y, z = rotate_back(R, (x, y, z))
-        l, m, n = rotate_back(R, (l, m, n))
+        Q = load9(R, i, a)
+        x, y, z = rotate_back(Q, (x, y, z))
+        l, m, n = rotate_back(Q, (l, m, n))
     return x, y, z, l, m, n
 
 
 @kernel
-def add_loads(loads, table, stages_R, rho):
+def add_loads(loads, table, R, i, rho):
     for k in range(loads.first.shape[0]):
         for a in range(loads.first[k], loads.last[k] + 1):
-            f = load_wrench(loads, table, stages_R, k, a)
+            f = load_wrench(loads, table, R, i, k, a)
             for c in range(6):
-                rho[a, c] += f[c]
+                rho[i, a, c] += f[c]
 
 
 @kernel
-def pass_roots_on(tree, pose, rho, rho_q, root):
+def pass_roots_on(tree, pose, rho, rho_q, root, i):
     """Root residuals to parents and joint rows, children before parents; the root rows end as zero."""
     for link in range(tree.parent.shape[0] - 1, -1, -1):
         r = tree.first_node[link]
-        x = row(rho, r)
+        x = stage_row(rho, i, r)
         for c in range(6):
-            root[link, c] = x[c]
-            rho[r, c] = 0.0
+            root[i, link, c] = x[c]
+            rho[i, r, c] = 0.0
         dof = tree.dof[link]
         if dof >= 0:
-            rho_q[dof] = dot6(x, tree.S[link])
+            rho_q[i, dof] = dot_row(x, tree.S, link)
         if tree.parent[link] >= 0:
-            add_to_parent(pose, link, x, rho, tree.parent_node[link])
+            add_to_parent(pose, link, x, rho, tree.parent_node[link], i)
 
 
-@kernel
-def evaluate_stage(chain, loads, drives, method, state, stages, table, load_table, i, h):
-    """All residuals of stage i; returns (energy residual rate, energy flow rate) of the stage."""
-    tree, mesh, section, inertia = chain
-    rho = stages.rho[i]
-    for a in range(rho.shape[0]):
-        for c in range(6):
-            rho[a, c] = 0.0
-    set_stresses(section, method, state, stages, i)
-    subtract_internal_wrenches(mesh, stages.xi[i], stages.total, rho)
-    kinetic = node_wrenches(inertia, method, state, stages, i, h, rho)
-    if inertia.at_points:
-        kinetic += point_wrenches(mesh, inertia, method, state, stages, i, h, rho)
-    add_loads(loads, load_table, stages.R[i], rho)
-    pass_roots_on(tree, stages.pose[i], rho, stages.rho_q[i], stages.root[i])
-
+@inline_kernel
+def apply_drives(drives, stages, table, i):
+    """Torques of the drives of stage i in the joint rows; returns (energy residual, energy flow) per time."""
     residual = 0.0
-    flow = abs(kinetic)
-    for j in range(state.q.shape[0]):
+    flow = 0.0
+    for j in range(stages.q.shape[1]):
         if drives.prescribed[j]:
             stages.torque[i, j] = -stages.rho_q[i, j]
             stages.rho_q[i, j] = 0.0
@@ -355,37 +344,73 @@ def evaluate_stage(chain, loads, drives, method, state, stages, table, load_tabl
             stages.rho_q[i, j] += torque
             residual += stages.qd[i, j] * stages.rho_q[i, j]
         flow += abs(stages.torque[i, j] * stages.qd[i, j])
-    for a in range(rho.shape[0]):
-        for c in range(6):
-            residual += stages.V[i, a, c] * rho[a, c]
-    p = mesh.N.shape[0]
-    elastic = 0.0
-    for k in range(stages.rate.shape[1]):
-        rate = stage_rates(method, h, stages.e, state.e, state.e_rate, i, k)
-        weight = mesh.w[k % p] * mesh.length[k // p]
-        for c in range(6):
-            stages.rho_e[i, k, c] = stages.rate[i, k, c] - rate[c]
-            residual += weight * stages.stress[i, k, c] * stages.rho_e[i, k, c]
-            elastic += weight * stages.stress[i, k, c] * rate[c]
-    return residual, flow + abs(elastic)
+    return residual, flow
 
 
 @kernel
+def compare_strain_rates(mesh, stress, rate, e_dot, i, rho_e):
+    """rho_e = rate - e_dot of stage i; returns its power against the stress, and the elastic power."""
+    p = mesh.N.shape[0]
+    residual = 0.0
+    elastic = 0.0
+    for k in range(rate.shape[1]):
+        x = 0.0
+        y = 0.0
+        for c in range(6):
+            r = rate[i, k, c] - e_dot[i, k, c]
+            rho_e[i, k, c] = r
+            x += stress[i, k, c] * r
+            y += stress[i, k, c] * e_dot[i, k, c]
+        weight = mesh.w[k % p] * mesh.length[k // p]
+        residual += weight * x
+        elastic += weight * y
+    return residual, elastic
+
+
+@kernel
+def power_of(V, rho, i):
+    """Sum of V . rho over all nodes of stage i."""
+    power = 0.0
+    for a in range(V.shape[1]):
+        for c in range(6):
+            power += V[i, a, c] * rho[i, a, c]
+    return power
+
+
+@inline_kernel
 def evaluate(chain, loads, drives, method, state, stages, table, load_table, h, orient):
     """Residuals of all stages of a step; returns (energy residual, energy flow) of the step."""
     tree, mesh, section, inertia = chain
+    V, rho = stages.V, stages.rho
     place_joints(tree, method, drives, state, stages, table, h)
+    stage_rates(method.S, method.history, h, V, state.V, state.V_rate, stages.V_dot)
+    stage_rates(method.S, method.history, h, stages.e, state.e, state.e_rate, stages.e_dot)
     residual = 0.0
     flow = 0.0
     for i in range(method.b.shape[0]):
-        xi = stages.xi[i]
-        for k in range(xi.shape[0]):
+        for k in range(state.e.shape[0]):
             for c in range(6):
-                xi[k, c] = section.rest[k, c] + stages.e[i, k, c]
-        strain_rates(mesh, xi, stages.V[i], stages.rate[i])
+                stages.xi[i, k, c] = section.rest[k, c] + stages.e[i, k, c]
+        for a in range(state.V.shape[0]):
+            for c in range(6):
+                rho[i, a, c] = 0.0
+        strain_rates(mesh, stages.xi, V, i, stages.rate)
         if orient:
-            rebuild_orientations(tree, mesh, xi, stages.pose[i], stages.R[i], stages.R_point[i])
-        r, f = evaluate_stage(chain, loads, drives, method, state, stages, table, load_table[i], i, h)
-        residual += h * method.b[i] * r
-        flow += h * method.b[i] * f
+            rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
+        set_stresses(section, method, state, stages, i)
+        subtract_internal_wrenches(mesh, stages.xi, stages.total, rho, i)
+        kinetic = node_wrenches(inertia.M, inertia.gravity, V, stages.V_dot, stages.R, i, rho)
+        if inertia.at_points:
+            kinetic += point_wrenches(
+                mesh, inertia.M_point, inertia.gravity, V, stages.V_dot, stages.R_point, i, rho
+            )
+        if inertia.has_viscous:
+            subtract_drag(inertia.viscous, V, i, rho)
+        if loads.first.shape[0] > 0:
+            add_loads(loads, load_table, stages.R, i, rho)
+        pass_roots_on(tree, stages.pose, rho, stages.rho_q, stages.root, i)
+        r, f = apply_drives(drives, stages, table, i)
+        x, elastic = compare_strain_rates(mesh, stages.stress, stages.rate, stages.e_dot, i, stages.rho_e)
+        residual += h * method.b[i] * (r + x + power_of(V, rho, i))
+        flow += h * method.b[i] * (f + abs(kinetic) + abs(elastic))
     return residual, flow

@@ -18,8 +18,8 @@ from pliant.formulations.geometrically_exact.account import (
 from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.newton import CONVERGED, solve_stages
 from pliant.formulations.geometrically_exact.projection import project
-from pliant.formulations.geometrically_exact.stages import set_poses, stage_rates
-from pliant.jit import kernel
+from pliant.formulations.geometrically_exact.stages import set_poses
+from pliant.jit import inline_kernel, kernel
 
 
 class Tables(NamedTuple):
@@ -47,14 +47,13 @@ class Output(NamedTuple):
 
 
 @kernel
-def advance_values(method, h, values, start, rate, last):
+def advance_values(method, values, rates, start, rate, last):
     """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
     s = method.b.shape[0]
     for a in range(start.shape[0]):
         if method.history != 0.0:
-            x = stage_rates(method, h, values, start, rate, 0, a)
             for c in range(6):
-                rate[a, c] += method.rate_gain * (x[c] - rate[a, c])
+                rate[a, c] += method.rate_gain * (rates[0, a, c] - rate[a, c])
         for c in range(6):
             t = 0.0
             for j in range(s):
@@ -64,8 +63,8 @@ def advance_values(method, h, values, start, rate, last):
             start[a, c] += t
 
 
-@kernel
-def advance_joints(method, drives, h, state, stages, end_table, last):
+@inline_kernel
+def advance_joints(method, drives, state, stages, end_table, last):
     """Joint positions at the end of the step; rates of prescribed joints."""
     s = method.b.shape[0]
     for j in range(state.q.shape[0]):
@@ -83,23 +82,22 @@ def advance_joints(method, drives, h, state, stages, end_table, last):
             state.q[j] += t
 
 
-@kernel
+@inline_kernel
 def finish_step(chain, loads, drives, method, state, stages, inc, account, projection, pose, tables, k):
     """From solved stages to the state at the end of step k, with its account."""
     h = tables.h[k]
     s = method.b.shape[0]
     flows = book_flows(chain, loads, drives, method, stages, tables.loads[k], h, account)
-    advance_values(method, h, stages.V, state.V, state.V_rate, inc.last_V)
-    advance_values(method, h, stages.e, state.e, state.e_rate, inc.last_e)
-    advance_joints(method, drives, h, state, stages, tables.joints[k, s], inc.last_qd)
+    advance_values(method, stages.V, stages.V_dot, state.V, state.V_rate, inc.last_V)
+    advance_values(method, stages.e, stages.e_dot, state.e, state.e_rate, inc.last_e)
+    advance_joints(method, drives, state, stages, tables.joints[k, s], inc.last_qd)
     kinetic, strain = stored_energies(chain, state.V, state.e)
     close_step(account, kinetic, strain, flows[0], flows[1], flows[2], flows[3], tables.end[k])
-    set_poses(chain.tree, state.q, pose)
+    set_poses(chain.tree, state.q.reshape((1, state.q.shape[0])), 0, pose)
     for j in range(account.step_joints.shape[0]):
         account.step_joints[j] = 0.0
-    loss = project(
-        chain.tree, chain.inertia.M, drives, pose, state.V, state.qd, account.step_joints, projection
-    )
+    V = state.V.reshape((1, state.V.shape[0], 6))
+    loss = project(chain.tree, chain.inertia.M, drives, pose, V, state.qd, account.step_joints, projection)
     account.sums[KINETIC] = kinetic - loss
     for j in range(account.joints.shape[0]):
         account.joints[j] += account.step_joints[j]
@@ -108,7 +106,7 @@ def finish_step(chain, loads, drives, method, state, stages, inc, account, proje
     account.sums[PROJECTION] += loss
 
 
-@kernel
+@inline_kernel
 def keep(method, state, stages, account, output, r):
     """Copy the state and the account to row r of the output."""
     for a in range(state.V.shape[0]):
