@@ -88,7 +88,7 @@ def exudyn(session: Session) -> list[Run]:
 
 def pliant(session: Session) -> list[Run]:
     meshes = session.pick([(3, 1), (4, 1), (5, 1), (6, 1), (3, 2)], [(5, 1)])
-    steps = session.pick([2e-1, 1e-1, 8e-2, 5e-2, 4e-2], [1e-1, 5e-2])
+    steps = session.pick([2e-1, 1e-1, 8e-2, 5e-2, 4e-2, 2e-2], [1e-1, 5e-2])
     return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-8, 1e-9)), session)
 
 

@@ -95,11 +95,16 @@ class Problem:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The cheapest run of each side that reaches a level, and their ratio of cost."""
+    """The cheapest run of each side that reaches a level, and their ratio of cost.
+
+    ``ours`` saved every output that was asked for; ``sparse`` may have saved fewer because its steps are
+    longer than the output interval, as the peer's may be. Only ``ours`` counts.
+    """
 
     level: Level
     error: float
     ours: Point | None
+    sparse: Point | None
     peer: Point | None
     reference_distance: float
 
@@ -109,13 +114,20 @@ class Verdict:
 
     @property
     def ratio(self) -> float | None:
-        if self.ours is None or self.peer is None or not self.reference_fine_enough:
-            return None
-        return self.peer.cost / self.ours.cost
+        return self._times_cheaper(self.ours)
+
+    @property
+    def sparse_ratio(self) -> float | None:
+        return self._times_cheaper(self.sparse)
 
     @property
     def met(self) -> bool:
         return self.ratio is not None and self.ratio >= self.level.demand
+
+    def _times_cheaper(self, ours: Point | None) -> float | None:
+        if ours is None or self.peer is None or not self.reference_fine_enough:
+            return None
+        return self.peer.cost / ours.cost
 
 
 @dataclass(frozen=True)
@@ -192,10 +204,14 @@ def compare(problem: Problem, session: Session) -> Comparison:
     points = tuple(
         Point(r.solver, r.setting, r.cost, distance(r.motion, reference), len(r.motion.time)) for r in runs
     )
+    verdicts = tuple(_judge(level, level.fraction * scale, points, apart) for level in problem.levels)
+    return Comparison(problem, scale, points, verdicts, apart)
+
+
+def _judge(level: Level, error: float, points: Sequence[Point], apart: float) -> Verdict:
     ours = [p for p in points if p.solver == OURS]
-    verdicts = []
-    for level in problem.levels:
-        error = level.fraction * scale
-        rivals = [p for p in points if p.solver in level.peers]
-        verdicts.append(Verdict(level, error, cheapest(ours, error), cheapest(rivals, error), apart))
-    return Comparison(problem, scale, points, tuple(verdicts), apart)
+    complete = [p for p in ours if p.outputs >= OUTPUTS]
+    rivals = [p for p in points if p.solver in level.peers]
+    return Verdict(
+        level, error, cheapest(complete, error), cheapest(ours, error), cheapest(rivals, error), apart
+    )

@@ -13,8 +13,8 @@ PEER_COLOURS = ("#30638e", "#7a7a7a", "#8d5a97", "#3a7d44")
 
 def summary_table(comparisons: list[Comparison]) -> str:
     lines = [
-        "| problem | tip error | peer | peer cost | pliant cost | ratio | demand | |",
-        "|---|---|---|---|---|---|---|---|",
+        "| problem | tip error (m) | peer | peer cost | pliant cost | ratio | demand | | fewer outputs |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [_summary_row(c, v) for c in comparisons for v in c.verdicts]
     return "\n".join(lines)
@@ -22,20 +22,27 @@ def summary_table(comparisons: list[Comparison]) -> str:
 
 def _summary_row(comparison: Comparison, verdict: Verdict) -> str:
     level = verdict.level
-    peers = " or ".join(level.peers)
-    ratio = f"**{verdict.ratio:.3g}**" if verdict.ratio is not None else _why_no_ratio(verdict)
-    answer = "met" if verdict.met else "not met"
-    return (
-        f"| {comparison.problem.name} | {level.fraction:g} of scale = {verdict.error:.3g} m | {peers} "
-        f"| {_cost(verdict.peer)} | {_cost(verdict.ours)} | {ratio} | {level.demand:g} | {answer} |"
+    cells = (
+        comparison.problem.name,
+        f"{verdict.error:.3g}",
+        " or ".join(level.peers),
+        _cost(verdict.peer),
+        _cost(verdict.ours),
+        _ratio(verdict),
+        f"{level.demand:g}",
+        "met" if verdict.met else "not met",
+        "-" if verdict.sparse_ratio is None else f"{verdict.sparse_ratio:.3g}",
     )
+    return f"| {' | '.join(cells)} |"
 
 
 def _cost(point: Point | None) -> str:
     return "-" if point is None else f"{point.cost:.3g}"
 
 
-def _why_no_ratio(verdict: Verdict) -> str:
+def _ratio(verdict: Verdict) -> str:
+    if verdict.ratio is not None:
+        return f"**{verdict.ratio:.3g}**"
     if not verdict.reference_fine_enough:
         return "refused: reference too coarse"
     return "refused: pliant did not reach it" if verdict.ours is None else "refused: peer did not reach it"
@@ -54,11 +61,11 @@ def detail(comparison: Comparison) -> str:
         "",
     ]
     for verdict in comparison.verdicts:
-        for side in (verdict.ours, verdict.peer):
+        for side in dict.fromkeys((verdict.ours, verdict.sparse, verdict.peer)):
             if side is not None:
                 lines.append(
                     f"- at {verdict.error:.3g} m: {side.solver}, {side.setting}: {side.cost:.3g} s/s, "
-                    f"error {side.error:.2g} m"
+                    f"error {side.error:.2g} m, {side.outputs} outputs"
                 )
     lines += [
         "",

@@ -33,7 +33,7 @@ def exudyn(session: Session) -> list[Run]:
 
 def pliant(session: Session) -> list[Run]:
     meshes = session.pick([(3, 4), (4, 3), (4, 4), (4, 6), (5, 3), (5, 4), (6, 3), (6, 4)], [(4, 4), (6, 4)])
-    steps = session.pick([1e-2, 8e-3, 5e-3, 4e-3], [8e-3, 5e-3])
+    steps = session.pick([1e-2, 8e-3, 5e-3, 4e-3, 1e-3], [8e-3, 5e-3])
     return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-5, 1e-6)), session)
 
 
