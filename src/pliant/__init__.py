@@ -20,6 +20,8 @@ _PLACES = {
     ),
     "pliant.control": "JointPD",
     "pliant.simulation.simulate": "simulate",
+    "pliant.simulation.equilibrium": "equilibrium",
+    "pliant.analysis.modes": "modes",
     "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha",
     "pliant.results": "Trajectory load_trajectory",
 }

@@ -1,7 +1,7 @@
 """The one door to the compiler: ``@kernel`` and the cache of compiled kernels.
 
 Numba keys its disk cache by the file of the compiled function only, so a change in a callee of another
-file leaves its callers stale, silently. Here the cache folder itself is keyed by the sources of all
+file leaves its callers stale, silently. Here the cache folder of each file is keyed by the sources of all
 kernels of the package and of every file they import a name from (constants and field orders are frozen
 into machine code), so that any change there gives a fresh folder.
 """
@@ -55,7 +55,7 @@ def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _cached(function: Callable[P, R], inline: bool) -> Callable[P, R]:
-    folder = cache_folder()
+    folder = cache_folder(_home(function))
     if folder is None:
         return _compiled(function, keep=False, inline=inline)
     with _decoration:
@@ -67,6 +67,10 @@ def _cached(function: Callable[P, R], inline: bool) -> Callable[P, R]:
             settings.CACHE_DIR = others
 
 
+def _home(function: Callable[..., object]) -> Path:
+    return Path(getattr(function, "py_func", function).__code__.co_filename).resolve()
+
+
 def _compiled(function: Callable[P, R], keep: bool, inline: bool) -> Callable[P, R]:
     # without Numba's runtime (_nrt) no kernel can allocate, and none counts references to its arrays
     compiled: Callable[P, R] = numba.njit(
@@ -76,26 +80,27 @@ def _compiled(function: Callable[P, R], keep: bool, inline: bool) -> Callable[P,
 
 
 @cache
-def announce_compilation() -> None:
-    """Say once, on stderr, that the first run is slow because no kernel has been compiled yet."""
-    folder = cache_folder()
-    if settings.DISABLE_JIT or (folder is not None and any(folder.rglob("*.nbi"))):
+def announce_compilation(function: Callable[..., object]) -> None:
+    """Say once, on stderr, that the first run is slow because this kernel has not been compiled yet."""
+    folder = cache_folder(_home(function))
+    name = getattr(function, "py_func", function).__name__
+    if settings.DISABLE_JIT or (folder is not None and any(folder.rglob(f"*.{name}-*.nbi"))):
         return
-    print("pliant: compiling kernels, once per version (a minute or two) ...", file=sys.stderr, flush=True)
+    print("pliant: compiling kernels, once per version (a few minutes) ...", file=sys.stderr, flush=True)
 
 
 @cache
-def cache_folder() -> Path | None:
-    """The folder of this version's compiled kernels, or None when the disk cannot be written."""
-    root = cache_root()
-    folder = root / cache_key()
+def cache_folder(file: Path) -> Path | None:
+    """The folder of the compiled kernels of a file as it is now, or None when the disk cannot be written."""
+    home = cache_root() / ".".join(file.relative_to(PACKAGE_FOLDER).with_suffix("").parts)
+    folder = home / cache_key(file)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
     except OSError:
         return None
-    remove_old_folders(root, folder)
+    remove_old_folders(home, folder)
     return folder
 
 
@@ -113,8 +118,8 @@ def cache_root() -> Path:
     return base.expanduser() / PACKAGE / "kernels"
 
 
-def cache_key() -> str:
-    """A digest of everything that decides the machine code of the kernels, except the processor."""
+def cache_key(file: Path) -> str:
+    """A digest of everything that decides the machine code of the kernels of a file, except the processor."""
     digest = hashlib.sha256()
     for fact in (
         platform.python_implementation(),
@@ -128,30 +133,36 @@ def cache_key() -> str:
         f"debug={settings.DEBUGINFO_DEFAULT}",
     ):
         digest.update(f"{fact}\0".encode())
-    for path in kernel_sources():
+    for path in kernel_sources(file):
         digest.update(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:20]
 
 
-def kernel_sources() -> list[Path]:
-    """The package files that define kernels, and the files whose names these import."""
-    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE_FOLDER.rglob("*.py")}
-    found = {path for path, text in texts.items() if _DECORATED.search(text)}
-    pending = {imported for path in found for imported in _imported_names(texts[path])}
+@cache
+def _texts() -> dict[Path, str]:
+    return {path: path.read_text(encoding="utf-8") for path in PACKAGE_FOLDER.rglob("*.py")}
+
+
+def kernel_sources(file: Path) -> list[Path]:
+    """A file, the kernel files it calls, directly or not, and the files whose names these import."""
+    texts = _texts()
+    found = {file}
+    pending = set(_imported_names(texts[file]))
     seen: set[tuple[str, str]] = set()
     while pending:
         module, name = pending.pop()
         seen.add((module, name))
         home = _file_of(f"{module}.{name}", texts) or _file_of(module, texts)
-        if home is None:
+        if home is None or home == Path(__file__).resolve():
             continue
         found.add(home)
+        has_kernels = _DECORATED.search(texts[home]) is not None
         # A name may only pass through its module, and a constant may rest on constants from elsewhere.
         passing = {
             (origin, other)
             for origin, other in _imported_names(texts[home])
-            if other == name or (name.isupper() and other.isupper())
+            if has_kernels or other == name or (name.isupper() and other.isupper())
         }
         pending |= passing - seen
     return sorted(found)

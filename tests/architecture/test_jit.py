@@ -61,7 +61,8 @@ def run(package: Path, code: str, **environment: str) -> str:
 
 
 CALL = "from tiny.caller import shifted; print(shifted(3.0)); print(len(shifted.stats.cache_hits))"
-KEY = "import tiny.jit; print(tiny.jit.cache_key())"
+KEY = "from pathlib import Path; import tiny.jit as j; print(j.cache_key(Path(j.__file__).parent / 'caller.py'))"
+OTHER_KEY = KEY.replace("caller", "callee")
 
 
 def test_a_warm_cache_compiles_nothing_and_a_changed_callee_is_never_stale(tiny: Path) -> None:
@@ -81,6 +82,9 @@ def test_the_key_follows_kernels_and_bounds_checks_and_nothing_else(tiny: Path) 
     assert run(tiny, KEY) == before
     (tiny / "callee.py").write_text(CALLEE + "\n# a remark\n")
     assert run(tiny, KEY) != before
+    callee = run(tiny, OTHER_KEY)
+    (tiny / "caller.py").write_text(CALLER + "\n# a remark\n")
+    assert run(tiny, OTHER_KEY) == callee, "a callee does not depend on its callers"
 
 
 def test_other_packages_keep_their_cache_place_and_the_compiler_can_be_off(tiny: Path) -> None:
@@ -94,7 +98,7 @@ def test_other_packages_keep_their_cache_place_and_the_compiler_can_be_off(tiny:
 
 
 def test_compilation_is_announced_once_and_only_when_there_is_something_to_compile(tiny: Path) -> None:
-    announce = "from tiny.jit import announce_compilation as a; a(); a();"
+    announce = "from tiny.jit import announce_compilation as a; from tiny.caller import shifted as f; a(f); a(f);"
     assert run(tiny, announce).count("compiling kernels") == 1
     assert run(tiny, announce, NUMBA_DISABLE_JIT="1") == ""
     run(tiny, CALL)

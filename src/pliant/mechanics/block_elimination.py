@@ -26,6 +26,27 @@ from pliant.spatial.small_matrices import invert, multiply, multiply_transposed
 Numbers = NDArray[np.generic]
 
 
+class Increments(NamedTuple):
+    """Right sides and increments of one solve; nodal arrays have a first index of length one, like a stage."""
+
+    b: Numbers  # (1, nodes, 6)
+    b_q: Numbers  # (dofs,)
+    d: Numbers  # (1, nodes, 6)
+    d_q: Numbers  # (dofs,)
+    rho_e: Numbers  # (1, points, 6) strain residuals, then strain increments
+    rate: Numbers  # (1, points, 6) B d
+    b_parts: NDArray[np.float64]  # the memory of b and d as flat real and imaginary parts
+    d_parts: NDArray[np.float64]
+
+
+def new_increments(nodes: int, points: int, dofs: int, dtype: type) -> Increments:
+    """Room for one solve."""
+    b, d = np.zeros((1, nodes, 6), dtype), np.zeros((1, nodes, 6), dtype)
+    rho_e, rate = np.zeros((1, points, 6), dtype), np.zeros((1, points, 6), dtype)
+    b_q, d_q = np.zeros(dofs, dtype), np.zeros(dofs, dtype)
+    return Increments(b, b_q, d, d_q, rho_e, rate, b.reshape(-1).view(np.float64), d.reshape(-1).view(np.float64))
+
+
 class Factors(NamedTuple):
     """Factorisations, the first index counts them; all arrays of one number type but ``pose`` and ``Ad``."""
 
@@ -263,19 +284,17 @@ def times_block(A, k, m, x):
 
 
 @kernel
-def solve_tree(tree, mesh_start, factors, free, k, b, b_joint, d, d_joint, b_parts, d_parts):
-    """Increments d (1, nodes, 6), d_joint (dofs) for the right sides b, b_joint; b is destroyed.
+def solve_tree(tree, mesh_start, factors, free, k, inc):
+    """Increments inc.d, inc.d_q for the right sides inc.b, inc.b_q; inc.b is destroyed.
 
-    Root rows of b must be zero: their residuals have been passed to the parent and the joint row. b_parts and
-    d_parts are the same memory as b and d, as flat arrays of real and imaginary parts.
+    Root rows of b must be zero: their residuals have been passed to the parent and the joint row.
     """
+    b, d = inc.b, inc.d
     links = tree.parent.shape[0]
     for link in range(links - 1, -1, -1):
         root = tree.first_node[link]
         count = tree.n_elements[link]
-        hold_root(
-            factors.XY, factors.W, factors.sums, mesh_start, tree.first_element[link], count, k, b, d, b_parts, d_parts,
-        )  # fmt: skip
+        hold_root(factors, mesh_start, tree.first_element[link], count, k, inc)
         b_r = (b[0, root, 0], b[0, root, 1], b[0, root, 2], b[0, root, 3], b[0, root, 4], b[0, root, 5])
         if count > 0 and tree.n_children[link] > 0:
             T = tree.last_node[link]
@@ -286,7 +305,7 @@ def solve_tree(tree, mesh_start, factors, free, k, b, b_joint, d, d_joint, b_par
             b_r = (b_r[0] + y[0], b_r[1] + y[1], b_r[2] + y[2], b_r[3] + y[3], b_r[4] + y[4], b_r[5] + y[5])
         dof = tree.dof[link]
         if dof >= 0 and free[max(dof, 0)]:
-            beta = b_joint[dof] + dot_row(b_r, tree.S, link)
+            beta = inc.b_q[dof] + dot_row(b_r, tree.S, link)
             factors.beta[k, link] = beta
             f = beta / factors.kappa[k, link]
             b_r = (
@@ -300,7 +319,7 @@ def solve_tree(tree, mesh_start, factors, free, k, b, b_joint, d, d_joint, b_par
         if tree.parent[link] >= 0:
             add_to_parent(factors.pose, link, b_r, b, tree.parent_node[link], 0)
     for link in range(links):
-        move_root(tree, factors, free, link, k, d, d_joint)
+        move_root(tree, factors, free, link, k, d, inc.d_q)
 
 
 @inline_kernel
@@ -328,8 +347,10 @@ def multiply_parts(XY, k, element, own, b, sums):
 
 
 @inline_kernel
-def hold_root(XY, W, sums, mesh_start, first, count, k, b, d, b_parts, d_parts):
+def hold_root(factors, mesh_start, first, count, k, inc):
     """Increments of a link's nodes with its root held; its condensed right side is left in b[root]."""
+    XY, W, sums = factors.XY, factors.W, factors.sums
+    d, b_parts, d_parts = inc.d, inc.b_parts, inc.d_parts
     n = XY.shape[2]
     parts = XY.shape[3]
     for element in range(first + count - 1, first - 1, -1):

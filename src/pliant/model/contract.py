@@ -29,10 +29,10 @@ class Promise:
 
 @dataclass(frozen=True)
 class Run:
-    """A request to advance a model over consecutive time grids, saving states at chosen steps.
+    """A request to advance a model over a time grid, saving states at chosen steps.
 
     ``grid`` holds the end times of all steps, first entry the start; ``save`` the indices into it whose
-    states are kept. Controllers act at the grid points listed in ``samples``.
+    states are kept. Controllers act at the grid points nearest to multiples of their period.
     """
 
     start: Array
@@ -46,10 +46,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Record:
-    """What a run gave: states at the saved times, the signals of every port, the account, the ending.
+    """What a run gave: states at the saved times, efforts of the ports, the account, the ending.
 
-    ``efforts`` maps each port name to its effort at the saved times (mean over the step that ends there),
-    shape (n, size); ``statistics`` counts iterations and factorisations.
+    ``efforts`` maps the name of each moving joint to its torque or force, and ``<joint>.wrench`` to the wrench
+    (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
+    ends at the saved time. ``statistics`` counts steps, iterations and factorisations.
     """
 
     time: Array
@@ -70,6 +71,29 @@ class Mismatch:
 
     twist: Array
     gravity: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A static equilibrium, or how far the load could be raised before the search gave up."""
+
+    state: Array
+    load: float
+    iterations: int
+    ending: Ending
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrder:
+    """Small motions about an equilibrium: M y'' + D y' + K y = 0 with y the free displacements.
+
+    ``to_twist`` (nodes, 6, unknowns) turns y' into body twists, so that shapes can be drawn.
+    """
+
+    M: Array
+    D: Array
+    K: Array
+    to_twist: Array
 
 
 @runtime_checkable
@@ -94,3 +118,8 @@ class Model(Protocol):
     def energy(self, states: Array) -> tuple[Array, Array, Array]: ...
     def advance(self, run: Run) -> Record: ...
     def mismatch(self, record: Record) -> Mismatch: ...
+    def tip(self, states: Array) -> tuple[Array, Array]: ...
+    def settle(
+        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Settled: ...
+    def small_motions(self, state: Array, inputs: Inputs) -> SecondOrder: ...

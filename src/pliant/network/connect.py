@@ -12,7 +12,7 @@ from pliant.network.assemble import assemble
 from pliant.network.attachments import Component
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Mismatch, Model, Record, Run
+    from pliant.model.contract import Mismatch, Model, Record, Run, SecondOrder, Settled
     from pliant.model.observation import Observation
     from pliant.robot import Robot
 
@@ -59,6 +59,17 @@ class Connected:
 
     def mismatch(self, record: Record) -> Mismatch:
         return self.arm.mismatch(record)
+
+    def tip(self, states: Array) -> tuple[Array, Array]:
+        return self.arm.tip(states)
+
+    def settle(
+        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Settled:
+        return self.arm.settle(start, inputs, time, load_steps, accuracy)
+
+    def small_motions(self, state: Array, inputs: Inputs) -> SecondOrder:
+        return self.arm.small_motions(state, inputs)
 
 
 def connect(arm: Model, *components: Component) -> Connected:

@@ -65,9 +65,10 @@ def gravity_power(M, k, V, R, i, gravity):
 
 
 @inline_kernel
-def book_flows(chain, loads, drives, method, stages, load_table, h, account):
+def book_flows(plant, method, stages, load_table, h, account):
     """Works and losses of a step before the projection; returns (gravity, material, viscous, joint damping)."""
-    mesh, section, inertia = chain.mesh, chain.section, chain.inertia
+    _, mesh, section, inertia = plant.chain
+    loads, drives = plant.loads, plant.drives
     p = mesh.N.shape[0]
     gravity = material = viscous = damping = 0.0
     falls = inertia.gravity[0] != 0.0 or inertia.gravity[1] != 0.0 or inertia.gravity[2] != 0.0
@@ -106,8 +107,9 @@ def book_flows(chain, loads, drives, method, stages, load_table, h, account):
 
 
 @inline_kernel
-def close_step(account, kinetic, strain, gravity, material, viscous, damping, time):
+def close_step(account, kinetic, strain, flows, time):
     """Residual of a step from its energies before the projection; keeps the worst one."""
+    gravity, material, viscous, damping = flows
     sums = account.sums
     change = kinetic - sums[KINETIC]
     stored = strain - sums[STRAIN]

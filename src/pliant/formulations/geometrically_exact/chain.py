@@ -95,3 +95,11 @@ class Drives(NamedTuple):
     free: NDArray[np.bool_]
     stiffness: Floats
     damping: Floats
+
+
+class Plant(NamedTuple):
+    """An arm with what acts on it."""
+
+    chain: Chain
+    loads: Loads
+    drives: Drives

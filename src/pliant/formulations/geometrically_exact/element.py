@@ -191,11 +191,13 @@ def freeze(section, e, i, xi, stress, tangent):
 
 
 @kernel
-def element_tangent(mesh, element, xi, stress, tangent, damping, B, S, K, Kd):
-    """K = sum w length (B^T C B + N^T Gamma B),  Kd = sum w length B^T Cd B  of one element.
+def element_tangent(mesh, element, frozen):
+    """frozen.K = sum w length (B^T C B + N^T Gamma B),  frozen.Kd = sum w length B^T Cd B  of one element.
 
-    B and S (6, 6(p+1)) are scratch; Gamma is the derivative of ad_xi^T stress with respect to xi.
+    Gamma is the derivative of ad_xi^T stress with respect to xi, all at the frozen strains.
     """
+    xi, stress, tangent, damping = frozen.xi, frozen.stress, frozen.tangent, frozen.damping
+    B, S, K, Kd = frozen.B, frozen.CB, frozen.K, frozen.Kd
     p, nodes = mesh.N.shape
     size = 6 * nodes
     for i in range(size):

@@ -15,8 +15,11 @@ from pliant.formulations.geometrically_exact.element import strain_energy
 from pliant.formulations.geometrically_exact.observe import observe, section_stress, strain_rates_of
 from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses
 from pliant.formulations.geometrically_exact.poses import Path
-from pliant.formulations.geometrically_exact.run import State, advance
-from pliant.model.contract import Mismatch, Record, Run
+from pliant.formulations.geometrically_exact.run import advance
+from pliant.formulations.geometrically_exact.settle import settle
+from pliant.formulations.geometrically_exact.small_motions import small_motions
+from pliant.formulations.geometrically_exact.stages import State
+from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
@@ -197,6 +200,16 @@ class GeometricallyExactArm:
     def advance(self, run: Run) -> Record:
         """Advance over the grid of a run."""
         return advance(self, run)
+
+    def settle(
+        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Settled:
+        """Static equilibrium under gravity and the loads of one time."""
+        return settle(self, start, inputs, time, load_steps, accuracy)
+
+    def small_motions(self, state: Floats, inputs: Inputs) -> SecondOrder:
+        """Mass, damping and stiffness of small motions about an equilibrium at rest."""
+        return small_motions(self, state, inputs)
 
     def mismatch(self, record: Record) -> Mismatch:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against booked work."""

@@ -24,10 +24,11 @@ from pliant.formulations.geometrically_exact.element import (
     strain_rates,
     subtract_wrench_change,
 )
-from pliant.formulations.geometrically_exact.stages import evaluate, set_poses
+from pliant.formulations.geometrically_exact.stages import Method, Stages, evaluate, set_poses
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.block_elimination import (
     Factors,
+    Increments,
     condense_element,
     eliminate_joints,
     finish_link,
@@ -53,6 +54,24 @@ class Spectrum(NamedTuple):
     multiplicity: Floats
 
 
+class Scheme(NamedTuple):
+    """How to step: the method, its diagonal form, and the numbers that steer Newton."""
+
+    method: Method
+    spectrum: Spectrum
+    control: Control
+
+
+class Solver(NamedTuple):
+    """What Newton works with."""
+
+    stages: Stages
+    frozen: Frozen
+    factors: Factors
+    inc: Increments
+    last: Last
+
+
 class Frozen(NamedTuple):
     """What a factorisation is made at, and scratch to make it."""
 
@@ -72,23 +91,12 @@ class Frozen(NamedTuple):
     A: Numbers
 
 
-class Increments(NamedTuple):
-    """Right sides and increments in the diagonal form, and the stage increments of the last step.
+class Last(NamedTuple):
+    """Stage increments of the last step, for the predictor."""
 
-    The first index of nodal and pointwise arrays has length one, so that they read like stages.
-    """
-
-    rho_e: Numbers
-    rate: Numbers
-    b: Numbers
-    b_q: Numbers
-    d: Numbers
-    d_q: Numbers
-    b_parts: Floats  # the memory of b and d as flat real and imaginary parts
-    d_parts: Floats
-    last_V: Floats
-    last_e: Floats
-    last_qd: Floats
+    V: Floats
+    e: Floats
+    qd: Floats
 
 
 class Control(NamedTuple):
@@ -123,24 +131,6 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
         point=z((points if chain.inertia.at_points else 0, 6, 6), dtype),
         pivot=z((n_lam, dofs), dtype),
         A=z((size, size), dtype),
-    )
-
-
-def new_increments(stages: int, nodes: int, points: int, dofs: int, dtype: type) -> Increments:
-    z = np.zeros
-    b, d = z((1, nodes, 6), dtype), z((1, nodes, 6), dtype)
-    return Increments(
-        z((1, points, 6), dtype),
-        z((1, points, 6), dtype),
-        b,
-        z(dofs, dtype),
-        d,
-        z(dofs, dtype),
-        b.reshape(-1).view(np.float64),
-        d.reshape(-1).view(np.float64),
-        z((stages, nodes, 6)),
-        z((stages, points, 6)),
-        z((stages, dofs)),
     )
 
 
@@ -220,10 +210,7 @@ def factorise_links(chain, frozen, factors, stiffness_gain, q):
         first = tree.first_element[link]
         last = first + tree.n_elements[link] - 1
         for element in range(last, first - 1, -1):
-            element_tangent(
-                mesh, element, frozen.xi, frozen.stress, frozen.tangent, frozen.damping,
-                frozen.B, frozen.CB, frozen.K, frozen.Kd,
-            )  # fmt: skip
+            element_tangent(mesh, element, frozen)
             for i in range(size):
                 for j in range(size):
                     A[i, j] = stiffness_gain * frozen.K[i, j] + frozen.Kd[i, j]
@@ -256,12 +243,13 @@ def factorise_links(chain, frozen, factors, stiffness_gain, q):
 
 
 @kernel
-def factorise(chain, drives, spectrum, frozen, factors, e, V, h):
+def factorise(plant, spectrum, frozen, factors, stages, h):
     """Factorise all links at the strains and twists of the first stage for steps of length h; False if singular."""
-    freeze(chain.section, e, 0, frozen.xi, frozen.stress, frozen.tangent)
-    for a in range(V.shape[1]):
+    chain, drives = plant.chain, plant.drives
+    freeze(chain.section, stages.e, 0, frozen.xi, frozen.stress, frozen.tangent)
+    for a in range(frozen.V.shape[0]):
         for c in range(6):
-            frozen.V[a, c] = V[0, a, c]
+            frozen.V[a, c] = stages.V[0, a, c]
     for k in range(spectrum.lam.shape[0]):
         lam = spectrum.lam[k]
         set_mass_blocks(chain, frozen, lam / h)
@@ -273,7 +261,7 @@ def factorise(chain, drives, spectrum, frozen, factors, e, V, h):
 
 
 @kernel
-def join_links(chain, drives, spectrum, stages, frozen, factors):
+def join_links(plant, spectrum, stages, frozen, factors):
     """Eliminate the joints at the mean joint positions of the stages; False if singular."""
     count = stages.q.shape[0]
     for j in range(frozen.q.shape[1]):
@@ -281,9 +269,10 @@ def join_links(chain, drives, spectrum, stages, frozen, factors):
         for i in range(count):
             t += stages.q[i, j]
         frozen.q[0, j] = t / count
-    set_poses(chain.tree, frozen.q, 0, factors.pose)
+    tree = plant.chain.tree
+    set_poses(tree, frozen.q, 0, factors.pose)
     for k in range(spectrum.lam.shape[0]):
-        if not eliminate_joints(chain.tree, factors, drives.free, frozen.pivot, k):
+        if not eliminate_joints(tree, factors, plant.drives.free, frozen.pivot, k):
             return False
     return True
 
@@ -314,9 +303,13 @@ def combine_stages(T, k, values, factor, out):
 
 
 @kernel
-def spread_increment(d, factor, values, i, linear_scale, angular_scale, worst):
-    """values_i += Re(factor d); returns the larger of ``worst`` and the largest scaled increment, and where."""
+def spread_increment(d, factor, values, i, scales, worst):
+    """values_i += Re(factor d); returns the larger of ``worst`` and the largest scaled increment, and where.
+
+    scales: of the linear and of the angular components.
+    """
     where = -1
+    linear_scale, angular_scale = scales
     for a in range(d.shape[1]):
         v = 0.0
         w = 0.0
@@ -342,9 +335,11 @@ def clear(values):
 
 
 @inline_kernel
-def improve(chain, drives, spectrum, stages, frozen, factors, inc, h, control):
+def improve(plant, scheme, solver, h):
     """One Newton increment of all stages; returns its relative size and notes the node where it is largest."""
-    tree, mesh = chain.tree, chain.mesh
+    tree, mesh, drives = plant.chain.tree, plant.chain.mesh, plant.drives
+    spectrum, control = scheme.spectrum, scheme.control
+    stages, frozen, factors, inc = solver.stages, solver.frozen, solver.factors, solver.inc
     s = stages.V.shape[0]
     dofs = stages.qd.shape[1]
     L = control.length
@@ -362,19 +357,17 @@ def improve(chain, drives, spectrum, stages, frozen, factors, inc, h, control):
             inc.b_q[j] = t
         push_roots(tree, factors.pose, inc.b, inc.b_q)
         combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, inc.b)
-        solve_tree(
-            tree, mesh.start, factors, drives.free, k, inc.b, inc.b_q, inc.d, inc.d_q, inc.b_parts, inc.d_parts,
-        )  # fmt: skip
+        solve_tree(tree, mesh.start, factors, drives.free, k, inc)
         strain_rates(mesh, frozen.xi, inc.d, 0, inc.rate)
         for q in range(inc.rho_e.shape[1]):
             for c in range(6):
                 inc.rho_e[0, q, c] += gain * inc.rate[0, q, c]
         for i in range(s):
             T = spectrum.multiplicity[k] * spectrum.T[i, k]
-            worst, at = spread_increment(inc.d, T, stages.V, i, h / L, h, worst)
+            worst, at = spread_increment(inc.d, T, stages.V, i, (h / L, h), worst)
             if at >= 0:
                 control.counts[2] = at
-            worst, at = spread_increment(inc.rho_e, T, stages.e, i, 1.0, L, worst)
+            worst, at = spread_increment(inc.rho_e, T, stages.e, i, (1.0, L), worst)
             if at >= 0:
                 p = mesh.N.shape[0]
                 control.counts[2] = mesh.start[at // p] + at % p
@@ -385,7 +378,7 @@ def improve(chain, drives, spectrum, stages, frozen, factors, inc, h, control):
 
 
 @inline_kernel
-def predict(method, drives, state, stages, inc):
+def predict(method, state, stages, last):
     """Stage values extrapolated from the polynomial of the last step."""
     X = method.extrapolation
     s = X.shape[0]
@@ -394,27 +387,29 @@ def predict(method, drives, state, stages, inc):
             for c in range(6):
                 t = state.V[a, c]
                 for j in range(s):
-                    t += X[i, j] * inc.last_V[j, a, c]
+                    t += X[i, j] * last.V[j, a, c]
                 stages.V[i, a, c] = t
         for a in range(state.e.shape[0]):
             for c in range(6):
                 t = state.e[a, c]
                 for j in range(s):
-                    t += X[i, j] * inc.last_e[j, a, c]
+                    t += X[i, j] * last.e[j, a, c]
                 stages.e[i, a, c] = t
         for a in range(state.qd.shape[0]):
             t = state.qd[a]
             for j in range(s):
-                t += X[i, j] * inc.last_qd[j, a]
+                t += X[i, j] * last.qd[j, a]
             stages.qd[i, a] = t
 
 
 @inline_kernel
-def solve_stages(chain, loads, drives, method, spectrum, state, stages, frozen, factors, inc, table, load_table, h, control):
+def solve_stages(plant, scheme, state, solver, table, load_table, h):
     """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step)."""
+    method, spectrum, control = scheme.method, scheme.spectrum, scheme.control
+    stages, frozen, factors = solver.stages, solver.frozen, solver.factors
     memory = control.memory
-    predict(method, drives, state, stages, inc)
-    moving = chain.tree.parent.shape[0] > 1
+    predict(method, state, stages, solver.last)
+    moving = plant.chain.tree.parent.shape[0] > 1
     renewals = 0
     renew = abs(h - memory[0]) > 1e-9 * h
     joined = False
@@ -422,10 +417,8 @@ def solve_stages(chain, loads, drives, method, spectrum, state, stages, frozen, 
     contraction = memory[1]
     size = np.inf
     orient = control.orient
-    for iteration in range(control.max_iterations):
-        residual, flow = evaluate(
-            chain, loads, drives, method, state, stages, table, load_table, h, orient
-        )
+    for _ in range(control.max_iterations):
+        residual, flow = evaluate(plant, method, state, stages, (table, load_table), h, orient)
         if not np.isfinite(residual + flow):
             return NOT_FINITE, residual
         limit = control.energy * max(flow, memory[2])
@@ -439,7 +432,7 @@ def solve_stages(chain, loads, drives, method, spectrum, state, stages, frozen, 
         if renew:
             if renewals == MAX_RENEWALS:
                 break
-            if not factorise(chain, drives, spectrum, frozen, factors, stages.e, stages.V, h):
+            if not factorise(plant, spectrum, frozen, factors, stages, h):
                 return SINGULAR, residual
             memory[0] = h
             control.counts[1] += 1
@@ -449,11 +442,11 @@ def solve_stages(chain, loads, drives, method, spectrum, state, stages, frozen, 
             size = np.inf
             contraction = 1.0
         if not joined:
-            if (moving or renewals > 0) and not join_links(chain, drives, spectrum, stages, frozen, factors):
+            if (moving or renewals > 0) and not join_links(plant, spectrum, stages, frozen, factors):
                 return SINGULAR, residual
             joined = True
         previous = size
-        size = improve(chain, drives, spectrum, stages, frozen, factors, inc, h, control)
+        size = improve(plant, scheme, solver, h)
         control.counts[0] += 1
         if not np.isfinite(size):
             return NOT_FINITE, residual

@@ -52,7 +52,8 @@ def rebuild_poses(chain: Chain, path: Path, e: Floats, q: Floats) -> tuple[Float
     """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path."""
     count, links = len(e), len(chain.tree.parent)
     R, r = np.empty((count, path.rows, 9)), np.empty((count, path.rows, 3))
-    rebuild(chain.tree, chain.section.rest, path, e, q, np.zeros((1, links, 12)), np.zeros((1, links, 12)), R, r)
+    scratch = (np.zeros((1, links, 12)), np.zeros((1, links, 12)))
+    rebuild(chain.tree, chain.section.rest, path, e, q, scratch, (R, r))
     return r, R.reshape(count, path.rows, 3, 3)
 
 

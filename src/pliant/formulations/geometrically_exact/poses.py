@@ -83,11 +83,13 @@ def store_pose(g, R, r, n, k):
 
 
 @kernel
-def rebuild(tree, rest, path, e, q, relative, tips, R, r):
-    """World poses at the stations for n states e (n, points, 6), q (n, dofs); R (n, rows, 9), r (n, rows, 3).
+def rebuild(tree, rest, path, e, q, scratch, out):
+    """World poses at the stations for n states e (n, points, 6), q (n, dofs).
 
-    relative and tips (1, links, 12) are scratch.
+    out: rotations (n, rows, 9) and positions (n, rows, 3); scratch: two arrays (1, links, 12).
     """
+    relative, tips = scratch
+    R, r = out
     for n in range(e.shape[0]):
         set_poses(tree, q[n : n + 1], 0, relative)
         for link in range(tree.parent.shape[0]):

@@ -157,8 +157,9 @@ def take_impulse(M, V, n, scratch):
 
 
 @kernel
-def project(tree, M, drives, pose, V, qd, joint_work, scratch):
+def project(plant, pose, V, qd, joint_work, scratch):
     """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
+    tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
     links = tree.parent.shape[0]
     mass, momentum, impulse = scratch.mass, scratch.momentum, scratch.impulse
     a, b = scratch.work[0], scratch.work[1]

@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.formulations.geometrically_exact import account as columns
-from pliant.formulations.geometrically_exact.account import Account, new_account, stored_energies
-from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Loads
+from pliant.formulations.geometrically_exact.account import new_account, stored_energies
+from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Plant
 from pliant.formulations.geometrically_exact.newton import (
     CONVERGED,
     NOT_FINITE,
     SINGULAR,
     Control,
+    Last,
+    Scheme,
+    Solver,
     Spectrum,
     new_frozen,
-    new_increments,
     new_spectral_factors,
 )
 from pliant.formulations.geometrically_exact.projection import new_projection
 from pliant.formulations.geometrically_exact.stages import Method, State, new_stages, new_state
-from pliant.formulations.geometrically_exact.step import Output, Tables, run_steps
+from pliant.formulations.geometrically_exact.step import Output, Tables, Work, run_steps
 from pliant.jit import announce_compilation
+from pliant.mechanics.block_elimination import new_increments
 from pliant.model.contract import Record, Run
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs, Sample
@@ -95,56 +98,48 @@ class Machine:
     def __init__(self, arm: GeometricallyExactArm, run: Run, rows: int) -> None:
         chain = arm.chain
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
-        links = len(chain.tree.parent)
-        self.arm = arm
-        self.chain = chain
-        self.drives = drives_of(run.inputs)
-        self.loads = arm.load_table(run.inputs.loads)
-        self.method, self.spectrum = method_tables(run.method)
-        stages, n_lam = run.method.stages, len(self.spectrum.lam)
-        dtype = self.spectrum.lam.dtype.type
-        self.state = state_of(arm, run.start)
-        self.stages = new_stages(stages, links, nodes, points, dofs, chain.inertia.at_points)
-        self.frozen = new_frozen(chain, n_lam, dtype)
-        self.factors = new_spectral_factors(chain, n_lam, dtype)
-        self.inc = new_increments(stages, nodes, points, dofs, dtype)
-        self.account: Account = new_account(dofs, len(run.inputs.loads))
-        self.projection = new_projection(links, nodes)
-        self.pose = np.zeros((1, links, 12))
-        self.output = new_output(chain, dofs, len(run.inputs.loads), rows)
-        length = max(arm.reach, 1e-9)
-        gravity = float(np.linalg.norm(chain.inertia.gravity))
-        orient = gravity > 0.0 or bool(np.any(self.loads.world))
+        links, loads = len(chain.tree.parent), len(run.inputs.loads)
+        self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
+        method, spectrum = method_tables(run.method)
+        gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
+        in_world = bool(np.any(self.plant.loads.world))
         self.control = Control(
             run.promise.displacement,
             run.promise.energy,
             length,
             run.promise.max_iterations,
-            orient,
-            np.inf if np.any(self.loads.world) else gravity / length,
+            gravity > 0.0 or in_world,
+            np.inf if in_world else gravity / length,
             np.array([0.0, 1.0, 0.0, 0.0]),
             np.zeros(3, np.int64),
         )
-        kinetic, strain = stored_energies(chain, self.state.V, self.state.e)
-        self.account.sums[columns.KINETIC] = kinetic
-        self.account.sums[columns.STRAIN] = strain
+        self.scheme = Scheme(method, spectrum, self.control)
+        s, n_lam, dtype = run.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
+        solver = Solver(
+            new_stages(s, links, nodes, points, dofs, chain.inertia.at_points),
+            new_frozen(chain, n_lam, dtype),
+            new_spectral_factors(chain, n_lam, dtype),
+            new_increments(nodes, points, dofs, dtype),
+            Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
+        )
+        self.state = state_of(arm, run.start)
+        self.account = new_account(dofs, loads)
+        self.work = Work(
+            self.state, solver, self.account, new_projection(links, nodes), np.zeros((1, links, 12))
+        )
+        self.output = new_output(chain, dofs, loads, rows)
+        self.account.sums[columns.KINETIC], self.account.sums[columns.STRAIN] = stored_energies(
+            chain, self.state.V, self.state.e
+        )
 
     def steps(self, tables: Tables) -> tuple[int, int]:
-        return run_steps(
-            self.chain, self.loads, self.drives, self.method, self.spectrum, self.state, self.stages,
-            self.frozen, self.factors, self.inc, self.account, self.projection, self.pose, tables,
-            self.output, self.control,
-        )  # fmt: skip
+        return run_steps(self.plant, self.scheme, self.work, tables, self.output)
 
     def keep(self, row: int) -> None:
         """Copy the present state and account to a row of the output."""
-        out, state = self.output, self.state
+        out, state, account = self.output, self.state, self.account
         out.V[row], out.e[row], out.q[row], out.qd[row] = state.V, state.e, state.q, state.qd
-        out.sums[row], out.joints[row], out.loads[row] = (
-            self.account.sums,
-            self.account.joints,
-            self.account.loads,
-        )
+        out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
 
 
 def make_tables(run: Run, h: Floats, save: Floats, held: Floats, a: int, b: int) -> Tables:
@@ -172,7 +167,7 @@ def equal_steps(grid: Floats) -> Floats:
 
 def advance(arm: GeometricallyExactArm, run: Run) -> Record:
     """Run the compiled loop over the grid of the request."""
-    announce_compilation()
+    announce_compilation(run_steps)
     n_steps = len(run.grid) - 1
     h = equal_steps(run.grid)
     save = np.full(n_steps, -1, np.int64)

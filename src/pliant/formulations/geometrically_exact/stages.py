@@ -111,8 +111,9 @@ def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_p
 
 
 @inline_kernel
-def place_joints(tree, method, drives, state, stages, table, h):
+def place_joints(plant, method, state, stages, table, h):
     """Joint positions at the stages from the rates there, child poses, and root twists."""
+    tree, drives = plant.chain.tree, plant.drives
     for i in range(method.b.shape[0]):
         for j in range(state.q.shape[0]):
             if drives.prescribed[j]:
@@ -232,8 +233,10 @@ def set_stresses(section, method, state, stages, i):
 
 
 @kernel
-def node_wrenches(M, gravity, V, V_dot, R, i, rho):
+def node_wrenches(inertia, stages, i):
     """Inertia and gravity at the nodes, added to rho; returns their power."""
+    M, gravity = inertia.M, inertia.gravity
+    V, V_dot, R, rho = stages.V, stages.V_dot, stages.R, stages.rho
     power = 0.0
     falls = gravity[0] != 0.0 or gravity[1] != 0.0 or gravity[2] != 0.0
     g = (0.0, 0.0, 0.0)
@@ -272,8 +275,10 @@ def interpolate(N, V, i, first):
 
 
 @kernel
-def point_wrenches(mesh, M_point, gravity, V, V_dot, R_point, i, rho):
+def point_wrenches(mesh, inertia, stages, i):
     """Inertia and gravity of masses at the strain points (mixed element); returns their power."""
+    M_point, gravity = inertia.M_point, inertia.gravity
+    V, V_dot, R_point, rho = stages.V, stages.V_dot, stages.R_point, stages.rho
     power = 0.0
     for k in range(mesh.start.shape[0]):
         first = mesh.start[k]
@@ -378,11 +383,16 @@ def power_of(V, rho, i):
 
 
 @inline_kernel
-def evaluate(chain, loads, drives, method, state, stages, table, load_table, h, orient):
-    """Residuals of all stages of a step; returns (energy residual, energy flow) of the step."""
-    tree, mesh, section, inertia = chain
+def evaluate(plant, method, state, stages, tables, h, orient):
+    """Residuals of all stages of a step; returns (energy residual, energy flow) of the step.
+
+    tables: what the joints and the loads do at the stages.
+    """
+    tree, mesh, section, inertia = plant.chain
+    loads, drives = plant.loads, plant.drives
+    table, load_table = tables
     V, rho = stages.V, stages.rho
-    place_joints(tree, method, drives, state, stages, table, h)
+    place_joints(plant, method, state, stages, table, h)
     stage_rates(method.S, method.history, h, V, state.V, state.V_rate, stages.V_dot)
     stage_rates(method.S, method.history, h, stages.e, state.e, state.e_rate, stages.e_dot)
     residual = 0.0
@@ -399,11 +409,9 @@ def evaluate(chain, loads, drives, method, state, stages, table, load_table, h, 
             rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
         set_stresses(section, method, state, stages, i)
         subtract_internal_wrenches(mesh, stages.xi, stages.total, rho, i)
-        kinetic = node_wrenches(inertia.M, inertia.gravity, V, stages.V_dot, stages.R, i, rho)
+        kinetic = node_wrenches(inertia, stages, i)
         if inertia.at_points:
-            kinetic += point_wrenches(
-                mesh, inertia.M_point, inertia.gravity, V, stages.V_dot, stages.R_point, i, rho
-            )
+            kinetic += point_wrenches(mesh, inertia, stages, i)
         if inertia.has_viscous:
             subtract_drag(inertia.viscous, V, i, rho)
         if loads.first.shape[0] > 0:

@@ -11,14 +11,15 @@ from pliant.formulations.geometrically_exact.account import (
     KINETIC,
     PROJECTION,
     STRAIN,
+    Account,
     book_flows,
     close_step,
     stored_energies,
 )
 from pliant.formulations.geometrically_exact.chain import Floats
-from pliant.formulations.geometrically_exact.newton import CONVERGED, solve_stages
-from pliant.formulations.geometrically_exact.projection import project
-from pliant.formulations.geometrically_exact.stages import set_poses
+from pliant.formulations.geometrically_exact.newton import CONVERGED, Solver, solve_stages
+from pliant.formulations.geometrically_exact.projection import Projection, project
+from pliant.formulations.geometrically_exact.stages import State, set_poses
 from pliant.jit import inline_kernel, kernel
 
 
@@ -46,15 +47,24 @@ class Output(NamedTuple):
     root: Floats  # (n, links, 6) wrench that the parent exerts on each root, mean over the step
 
 
+class Work(NamedTuple):
+    """What changes during a run."""
+
+    state: State
+    solver: Solver
+    account: Account
+    projection: Projection
+    pose: Floats  # (1, links, 12) scratch
+
+
 @kernel
 def advance_values(method, values, rates, start, rate, last):
     """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
     s = method.b.shape[0]
     for a in range(start.shape[0]):
-        if method.history != 0.0:
-            for c in range(6):
-                rate[a, c] += method.rate_gain * (rates[0, a, c] - rate[a, c])
         for c in range(6):
+            if method.history != 0.0:
+                rate[a, c] += method.rate_gain * (rates[0, a, c] - rate[a, c])
             t = 0.0
             for j in range(s):
                 d = values[j, a, c] - start[a, c]
@@ -83,21 +93,23 @@ def advance_joints(method, drives, state, stages, end_table, last):
 
 
 @inline_kernel
-def finish_step(chain, loads, drives, method, state, stages, inc, account, projection, pose, tables, k):
+def finish_step(plant, method, work, tables, k):
     """From solved stages to the state at the end of step k, with its account."""
     h = tables.h[k]
     s = method.b.shape[0]
-    flows = book_flows(chain, loads, drives, method, stages, tables.loads[k], h, account)
-    advance_values(method, stages.V, stages.V_dot, state.V, state.V_rate, inc.last_V)
-    advance_values(method, stages.e, stages.e_dot, state.e, state.e_rate, inc.last_e)
-    advance_joints(method, drives, state, stages, tables.joints[k, s], inc.last_qd)
-    kinetic, strain = stored_energies(chain, state.V, state.e)
-    close_step(account, kinetic, strain, flows[0], flows[1], flows[2], flows[3], tables.end[k])
-    set_poses(chain.tree, state.q.reshape((1, state.q.shape[0])), 0, pose)
+    state, account, pose = work.state, work.account, work.pose
+    stages, last = work.solver.stages, work.solver.last
+    flows = book_flows(plant, method, stages, tables.loads[k], h, account)
+    advance_values(method, stages.V, stages.V_dot, state.V, state.V_rate, last.V)
+    advance_values(method, stages.e, stages.e_dot, state.e, state.e_rate, last.e)
+    advance_joints(method, plant.drives, state, stages, tables.joints[k, s], last.qd)
+    kinetic, strain = stored_energies(plant.chain, state.V, state.e)
+    close_step(account, kinetic, strain, flows, tables.end[k])
+    set_poses(plant.chain.tree, state.q.reshape((1, state.q.shape[0])), 0, pose)
     for j in range(account.step_joints.shape[0]):
         account.step_joints[j] = 0.0
     V = state.V.reshape((1, state.V.shape[0], 6))
-    loss = project(chain.tree, chain.inertia.M, drives, pose, V, state.qd, account.step_joints, projection)
+    loss = project(plant, pose, V, state.qd, account.step_joints, work.projection)
     account.sums[KINETIC] = kinetic - loss
     for j in range(account.joints.shape[0]):
         account.joints[j] += account.step_joints[j]
@@ -136,19 +148,15 @@ def keep(method, state, stages, account, output, r):
 
 
 @kernel
-def run_steps(
-    chain, loads, drives, method, spectrum, state, stages, frozen, factors, inc, account, projection, pose, tables, output,
-    control,
-):  # fmt: skip
+def run_steps(plant, scheme, work, tables, output):
     """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
     for k in range(tables.h.shape[0]):
         status, _ = solve_stages(
-            chain, loads, drives, method, spectrum, state, stages, frozen, factors, inc,
-            tables.joints[k], tables.loads[k], tables.h[k], control,
-        )  # fmt: skip
+            plant, scheme, work.state, work.solver, tables.joints[k], tables.loads[k], tables.h[k]
+        )
         if status != CONVERGED:
             return k, status
-        finish_step(chain, loads, drives, method, state, stages, inc, account, projection, pose, tables, k)
+        finish_step(plant, scheme.method, work, tables, k)
         if tables.save[k] >= 0:
-            keep(method, state, stages, account, output, tables.save[k])
+            keep(scheme.method, work.state, work.solver.stages, work.account, output, tables.save[k])
     return tables.h.shape[0], CONVERGED

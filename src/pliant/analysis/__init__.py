@@ -1,0 +1,1 @@
+"""Explain numbers: modes of small motions."""
