@@ -88,4 +88,7 @@ def grid(
     tolerances: Sequence[float],
 ) -> list[Choice]:
     """All combinations of meshes (degree, elements), orders, steps and tolerances, with a loose account."""
-    return [Choice(*mesh, *rest, LOOSE) for mesh, *rest in product(meshes, orders, steps, tolerances)]
+    return [
+        Choice(degree, elements, order, step, tolerance, LOOSE)
+        for (degree, elements), order, step, tolerance in product(meshes, orders, steps, tolerances)
+    ]
