@@ -1,0 +1,1 @@
+"""The single flexible link of [macchelli2007] section IV-B."""
