@@ -14,91 +14,9 @@ A free joint coordinate is a pivot kappa = S.C S + its own terms, and D_parent +
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, dot_row, to_child
 from pliant.spatial.small_matrices import invert, multiply, multiply_transposed
-
-Numbers = NDArray[np.generic]
-
-
-class Increments(NamedTuple):
-    """Right sides and increments of one solve; nodal arrays have a first index of length one, like a stage."""
-
-    b: Numbers  # (1, nodes, 6)
-    b_q: Numbers  # (dofs,)
-    d: Numbers  # (1, nodes, 6)
-    d_q: Numbers  # (dofs,)
-    rho_e: Numbers  # (1, points, 6) strain residuals, then strain increments
-    rate: Numbers  # (1, points, 6) B d
-    b_parts: NDArray[np.float64]  # the memory of b and d as flat real and imaginary parts
-    d_parts: NDArray[np.float64]
-
-
-def new_increments(nodes: int, points: int, dofs: int, dtype: type) -> Increments:
-    """Room for one solve."""
-    b, d = np.zeros((1, nodes, 6), dtype), np.zeros((1, nodes, 6), dtype)
-    rho_e, rate = np.zeros((1, points, 6), dtype), np.zeros((1, points, 6), dtype)
-    b_q, d_q = np.zeros(dofs, dtype), np.zeros(dofs, dtype)
-    return Increments(b, b_q, d, d_q, rho_e, rate, b.reshape(-1).view(np.float64), d.reshape(-1).view(np.float64))
-
-
-class Factors(NamedTuple):
-    """Factorisations, the first index counts them; all arrays of one number type but ``pose`` and ``Ad``."""
-
-    XY: NDArray[np.float64]  # (k, elements, 6p, parts, 6p + 6) rows of (X, A_rf X)^T, real and imaginary parts apart
-    W: Numbers  # (k, elements, 6p, 6) X A_fr
-    X_tip: Numbers  # (k, elements, 6p, 6) columns of X that belong to the element's last node
-    Y_tip: Numbers  # (k, elements, 6, 6) the same of A_rf X
-    to_tip_load: Numbers  # (k, nodes, 6, 6) answer of the nodes to a load at the link's tip, root held
-    to_root: Numbers  # (k, nodes, 6, 6) minus the answer of the nodes to a motion of the link's root
-    C0: Numbers  # (k, links, 6, 6)
-    C: Numbers  # (k, links, 6, 6)
-    Y_T: Numbers  # (k, links, 6, 6)
-    K: Numbers  # (k, links, 6, 6)
-    D: Numbers  # (k, links, 6, 6)
-    CS: Numbers  # (k, links, 6) C S
-    SC: Numbers  # (k, links, 6) S^T C
-    kappa: Numbers  # (k, links)
-    beta: Numbers  # (k, links) right side of the joint row, kept between the two sweeps of a solve
-    tip: Numbers  # (k, links, 6) tip increments with the root held, kept likewise
-    sums: NDArray[np.float64]  # (2, 6p + 6) scratch
-    work: Numbers  # (4, n, n) scratch
-    pose: NDArray[np.float64]  # (1, links, 12) child in parent at the factorisation
-    Ad: NDArray[np.float64]  # (1, links, 6, 6)
-
-
-def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, dtype: type) -> Factors:
-    """Room for ``count`` factorisations."""
-    n = 6 * degree
-    six = (6, 6)
-    parts = 2 if np.dtype(dtype).kind == "c" else 1
-    shapes = [
-        (count, elements, n, 6),
-        (count, elements, n, 6),
-        (count, elements, *six),
-        (count, nodes, *six),
-        (count, nodes, *six),
-        *[(count, links, *six)] * 5,
-        (count, links, 6),
-        (count, links, 6),
-        (count, links),
-        (count, links),
-        (count, links, 6),
-    ]
-    arrays = [np.zeros(shape, dtype) for shape in shapes]
-    return Factors(
-        np.zeros((count, elements, n, parts, n + 6)),
-        *arrays,
-        np.zeros((2, n + 6)),
-        np.zeros((4, n + 6, n + 6), dtype),
-        np.zeros((1, links, 12)),
-        np.zeros((1, links, *six)),
-    )
 
 
 @kernel
@@ -142,8 +60,6 @@ def store_parts(XY, k, element, j, i, value):
     XY[k, element, j, 0, i] = value.real
     if XY.shape[3] == 2:
         XY[k, element, j, 1, i] = value.imag
-
-
 
 
 @kernel

@@ -92,9 +92,7 @@ def adjoint_to_child(pose, link, Ad, i):
 @inline_kernel
 def dot_row(x, a, k):
     """Scalar product of a 6-tuple and row k of an array."""
-    return (
-        x[0] * a[k, 0] + x[1] * a[k, 1] + x[2] * a[k, 2] + x[3] * a[k, 3] + x[4] * a[k, 4] + x[5] * a[k, 5]
-    )
+    return x[0] * a[k, 0] + x[1] * a[k, 1] + x[2] * a[k, 2] + x[3] * a[k, 3] + x[4] * a[k, 4] + x[5] * a[k, 5]
 
 
 @inline_kernel

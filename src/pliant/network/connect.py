@@ -63,9 +63,7 @@ class Connected:
     def tip(self, states: Array) -> tuple[Array, Array]:
         return self.arm.tip(states)
 
-    def settle(
-        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Settled:
+    def settle(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         return self.arm.settle(start, inputs, time, load_steps, accuracy)
 
     def small_motions(self, state: Array, inputs: Inputs) -> SecondOrder:

@@ -108,7 +108,12 @@ def _join(start: Array, parts: list[Record], ending: Ending) -> Record:
     )
     statistics = {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics}
     return Record(
-        np.array(times), np.array(states), {k: np.array(v) for k, v in efforts.items()}, ledger, ending, statistics
+        np.array(times),
+        np.array(states),
+        {k: np.array(v) for k, v in efforts.items()},
+        ledger,
+        ending,
+        statistics,
     )
 
 

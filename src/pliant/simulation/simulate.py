@@ -40,7 +40,9 @@ def simulate(
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     if isinstance(integrator, Adaptive):
-        record = advance_adaptively(model, start, until, integrator, outputs, corners(model.inputs, until), progress)
+        record = advance_adaptively(
+            model, start, until, integrator, outputs, corners(model.inputs, until), progress
+        )
     else:
         grid = step_grid(corners(model.inputs, until), integrator.step)
         save = saved_indices(len(grid) - 1, outputs)
@@ -50,7 +52,9 @@ def simulate(
     wall_time = time.perf_counter() - began
     if progress:
         progress(1.0)
-    return Trajectory.from_record(model, record, {"integrator": repr(integrator), "until": f"{until:g} s"}, wall_time)
+    return Trajectory.from_record(
+        model, record, {"integrator": repr(integrator), "until": f"{until:g} s"}, wall_time
+    )
 
 
 def consistent_start(model: Model) -> Array:
@@ -77,7 +81,9 @@ def checked_state(model: Model, state: Array) -> Array:
             " initial_state, equilibrium or a trajectory of the same model"
         )
     if not np.all(np.isfinite(array)):
-        raise InvalidInput("initial holds values that are not finite; take it from initial_state or equilibrium")
+        raise InvalidInput(
+            "initial holds values that are not finite; take it from initial_state or equilibrium"
+        )
     return array
 
 

@@ -20,11 +20,15 @@ def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
     else:
         for name in elements:
             if name not in flexible:
-                raise InvalidInput(f"elements: '{name}' is not a flexible link of robot '{robot.name}'; name one of {flexible}")
+                raise InvalidInput(
+                    f"elements: '{name}' is not a flexible link of robot '{robot.name}'; name one of {flexible}"
+                )
         counts = {name: elements.get(name, 1) for name in flexible}
     for name, count in counts.items():
         if not 1 <= count <= 10_000:
-            raise InvalidInput(f"elements of link '{name}' = {count} must lie between 1 and 10000; choose another count")
+            raise InvalidInput(
+                f"elements of link '{name}' = {count} must lie between 1 and 10000; choose another count"
+            )
     return counts
 
 

@@ -18,14 +18,14 @@ from pliant.formulations.geometrically_exact.poses import Path
 from pliant.formulations.geometrically_exact.run import advance
 from pliant.formulations.geometrically_exact.settle import settle
 from pliant.formulations.geometrically_exact.small_motions import small_motions
-from pliant.formulations.geometrically_exact.stages import State
+from pliant.formulations.geometrically_exact.stage_data import State
+from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import FlexibleLink, PrismaticJoint, RigidLink, Robot
-from pliant.mechanics.rigid_body import hat, matrix_of
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement
@@ -96,9 +96,11 @@ class GeometricallyExactArm:
     def initial_state(self, position: Floats | None = None, rate: Floats | None = None) -> Floats:
         """Undeformed arm at the given joint positions and rates; the robot's own initial values by default."""
         joints = [self.robot.joint(name) for name in self.joint_names]
-        q = [getattr(j, "initial_position") for j in joints] if position is None else position
-        qd = [getattr(j, "initial_rate") for j in joints] if rate is None else rate
-        return self.moving_state(np.zeros((len(self.chain.section.C), 6)), np.array(q, float), np.array(qd, float))
+        q = [j.initial_position for j in joints] if position is None else position
+        qd = [j.initial_rate for j in joints] if rate is None else rate
+        return self.moving_state(
+            np.zeros((len(self.chain.section.C), 6)), np.array(q, float), np.array(qd, float)
+        )
 
     def moving_state(self, strain: Floats, position: Floats, rate: Floats) -> Floats:
         """State whose links move as rigid bodies of the given shape at the given joint rates."""
@@ -201,9 +203,7 @@ class GeometricallyExactArm:
         """Advance over the grid of a run."""
         return advance(self, run)
 
-    def settle(
-        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Settled:
+    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         """Static equilibrium under gravity and the loads of one time."""
         return settle(self, start, inputs, time, load_steps, accuracy)
 
@@ -216,7 +216,9 @@ class GeometricallyExactArm:
         V, e, q, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         # a displacement of about 1e-4 of the reach balances truncation and round-off of the difference
-        speed = max(np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), np.abs(V).max(initial=0.0), 1e-12)
+        speed = max(
+            np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), np.abs(V).max(initial=0.0), 1e-12
+        )
         epsilon = 1e-4 / speed
         ahead, _ = self.tip(self._shifted(record.states, rates, epsilon))
         behind, _ = self.tip(self._shifted(record.states, rates, -epsilon))

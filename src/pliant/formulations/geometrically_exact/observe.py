@@ -38,7 +38,9 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
     wanted = []
     for name in arm.link_names:
         link = arm.robot.link(name)
-        wanted.append(np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1))
+        wanted.append(
+            np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1)
+        )
     x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, wanted), e, q)
     links = []
     begin = 0

@@ -93,10 +93,16 @@ def rebuild(tree, rest, path, e, q, scratch, out):
     for n in range(e.shape[0]):
         set_poses(tree, q[n : n + 1], 0, relative)
         for link in range(tree.parent.shape[0]):
-            g = (load9(relative, 0, link), (relative[0, link, 9], relative[0, link, 10], relative[0, link, 11]))
+            g = (
+                load9(relative, 0, link),
+                (relative[0, link, 9], relative[0, link, 10], relative[0, link, 11]),
+            )
             parent = tree.parent[link]
             if parent >= 0:
-                g = mul((load9(tips, 0, parent), (tips[0, parent, 9], tips[0, parent, 10], tips[0, parent, 11])), g)
+                g = mul(
+                    (load9(tips, 0, parent), (tips[0, parent, 9], tips[0, parent, 10], tips[0, parent, 11])),
+                    g,
+                )
             if path.root_row[link] >= 0:
                 store_pose(g, R, r, n, path.root_row[link])
             for k in range(path.first[link], path.first[link + 1]):

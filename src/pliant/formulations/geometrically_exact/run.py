@@ -10,6 +10,7 @@ import numpy as np
 from pliant.formulations.geometrically_exact import account as columns
 from pliant.formulations.geometrically_exact.account import new_account, stored_energies
 from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Plant
+from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
 from pliant.formulations.geometrically_exact.newton import (
     CONVERGED,
     NOT_FINITE,
@@ -19,14 +20,12 @@ from pliant.formulations.geometrically_exact.newton import (
     Scheme,
     Solver,
     Spectrum,
-    new_frozen,
-    new_spectral_factors,
 )
 from pliant.formulations.geometrically_exact.projection import new_projection
-from pliant.formulations.geometrically_exact.stages import Method, State, new_stages, new_state
+from pliant.formulations.geometrically_exact.stage_data import Method, State, new_stages, new_state
 from pliant.formulations.geometrically_exact.step import Output, Tables, Work, run_steps
 from pliant.jit import announce_compilation
-from pliant.mechanics.block_elimination import new_increments
+from pliant.mechanics.factors import new_increments
 from pliant.model.contract import Record, Run
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs, Sample
@@ -62,7 +61,10 @@ def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
 def drives_of(inputs: Inputs) -> Drives:
     prescribed = np.array(inputs.prescribed, dtype=np.bool_)
     return Drives(
-        prescribed, ~prescribed, np.array(inputs.stiffness, dtype=float), np.array(inputs.damping, dtype=float)
+        prescribed,
+        ~prescribed,
+        np.array(inputs.stiffness, dtype=float),
+        np.array(inputs.damping, dtype=float),
     )
 
 
@@ -219,7 +221,9 @@ def chunks(run: Run, n_steps: int):
             yield a, min(a + size, right), marks.get(a, []) if a == left else []
 
 
-def ask(arm: GeometricallyExactArm, machine: Machine, controller, now: float, held: dict[str, Floats]) -> Ending | None:
+def ask(
+    arm: GeometricallyExactArm, machine: Machine, controller, now: float, held: dict[str, Floats]
+) -> Ending | None:
     """Call a controller and hold its torque; an Ending if it fails."""
     state = machine.state
     sample = Sample(now, state.q.copy(), state.qd.copy(), arm.pack(state), arm)
@@ -243,9 +247,7 @@ def start_rates(arm: GeometricallyExactArm, run: Run, machine: Machine) -> None:
 
     tiny = 1e-5 * float(run.grid[1] - run.grid[0])
     grid = np.array([run.grid[0], run.grid[0] + tiny])
-    probe = Run(
-        run.start, grid, np.array([1]), run.inputs, gauss_collocation(1), Promise(1e-13, 1e-6), None
-    )
+    probe = Run(run.start, grid, np.array([1]), run.inputs, gauss_collocation(1), Promise(1e-13, 1e-6), None)
     after = Machine(arm, probe, 2)
     after.steps(make_tables(probe, np.diff(grid), np.array([1]), np.zeros(len(arm.joint_names)), 0, 1))
     before = machine.state

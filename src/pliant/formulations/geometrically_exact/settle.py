@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.formulations.geometrically_exact.chain import Drives, Floats, Plant
-from pliant.formulations.geometrically_exact.newton import new_frozen, new_spectral_factors
-from pliant.formulations.geometrically_exact.stages import new_stages
+from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
+from pliant.formulations.geometrically_exact.stage_data import new_stages
 from pliant.formulations.geometrically_exact.statics import settle_once
 from pliant.jit import announce_compilation
-from pliant.mechanics.block_elimination import new_increments
+from pliant.mechanics.factors import new_increments
 from pliant.model.contract import Settled
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.formulations.geometrically_exact.chain import Drives, Floats, Plant
+from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.element import element_tangent, freeze
-from pliant.formulations.geometrically_exact.newton import Frozen, new_frozen
+from pliant.formulations.geometrically_exact.factorise import Frozen, new_frozen
 from pliant.formulations.geometrically_exact.orientation import rebuild_orientations
-from pliant.formulations.geometrically_exact.stages import Stages, new_stages, set_poses
+from pliant.formulations.geometrically_exact.stage_data import Stages, new_stages
+from pliant.formulations.geometrically_exact.stages import set_poses
 from pliant.formulations.geometrically_exact.statics import add_weights
 from pliant.model.contract import SecondOrder
 from pliant.model.inputs import Inputs
@@ -67,9 +68,7 @@ def _assemble(arm: GeometricallyExactArm, frozen: Frozen, nodes: int) -> tuple[F
     return M, D, K
 
 
-def _free_to_nodes(
-    arm: GeometricallyExactArm, stages: Stages, free: Floats
-) -> tuple[Floats, dict[int, int]]:
+def _free_to_nodes(arm: GeometricallyExactArm, stages: Stages, free: Floats) -> tuple[Floats, dict[int, int]]:
     """Matrix from the free unknowns to the twists of all nodes, and the column of each free joint."""
     tree = arm.chain.tree
     nodes = len(arm.chain.inertia.M)

@@ -13,7 +13,7 @@ from pliant.formulations.geometrically_exact.element import (
     strain_rates,
     subtract_internal_wrenches,
 )
-from pliant.formulations.geometrically_exact.newton import factorise_links
+from pliant.formulations.geometrically_exact.factorise import factorise_links
 from pliant.formulations.geometrically_exact.orientation import rebuild_orientations
 from pliant.formulations.geometrically_exact.stages import (
     add_loads,

@@ -19,7 +19,8 @@ from pliant.formulations.geometrically_exact.account import (
 from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.newton import CONVERGED, Solver, solve_stages
 from pliant.formulations.geometrically_exact.projection import Projection, project
-from pliant.formulations.geometrically_exact.stages import State, set_poses
+from pliant.formulations.geometrically_exact.stage_data import State
+from pliant.formulations.geometrically_exact.stages import set_poses
 from pliant.jit import inline_kernel, kernel
 
 

@@ -25,7 +25,9 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         if self.order not in ORDERS:
-            raise InvalidInput(f"order = {self.order} of Adaptive must be one of {ORDERS}; 8 suits references")
+            raise InvalidInput(
+                f"order = {self.order} of Adaptive must be one of {ORDERS}; 8 suits references"
+            )
         for field in ("accuracy", "first_step", "largest_step", "smallest_step"):
             check_positive(field, getattr(self, field), "1" if field == "accuracy" else "s", "Adaptive")
 

@@ -50,4 +50,6 @@ class Gauss:
 def check_positive(field: str, value: float, unit: str, owner: str) -> None:
     """Refuse what is not a positive finite number."""
     if not 0.0 < value < float("inf"):
-        raise InvalidInput(f"{field} = {value:g} {unit} of {owner} must be positive and finite; choose another value")
+        raise InvalidInput(
+            f"{field} = {value:g} {unit} of {owner} must be positive and finite; choose another value"
+        )

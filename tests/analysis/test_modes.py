@@ -1,0 +1,150 @@
+"""Frequencies and poles of small motions against the exact Timoshenko beam and published values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.mechanics import closed_form
+
+# macchelli2007 Table I: rho, J_z, EI, kappa GA, L; exact values computed from the PDE
+LINK = closed_form.TimoshenkoBeam(1.0, 0.1, 0.05, 200.0, 200.0)
+LINK_CLAMPED = (9.82556, 17.35245, 34.16093, 46.91752, 57.0302)
+LINK_PINNED = (14.17526, 29.13192, 36.71271, 54.65653)
+LINK_CLAMPED_20 = (9.8305, 17.3681, 34.3155)
+LINK_PINNED_20 = (14.1828, 29.2277, 36.8437)
+# wang2017 Table 2, exact column
+WANG = (9.8873, 61.9447, 173.3663, 339.4978, 560.7196)
+
+
+def macchelli(formulation):
+    return formulation.compile(pl.load(pl.library.path("macchelli_link")))
+
+
+def in_plane(modes, low=0.5):
+    """Frequencies whose motion is bending in the plane: y displacements and z rotations only."""
+    other = np.abs(modes.shape[:, :, [0, 2, 3, 4]]).max(axis=(1, 2))
+    return modes.frequency[(other < 1e-3) & (modes.frequency > low)]
+
+
+def held(arm):
+    return pl.connect(arm, *(pl.PrescribedMotion(name, pl.Hold(0.0)) for name in arm.joint_names))
+
+
+def test_spectral_link_has_the_exact_clamped_and_pinned_frequencies():
+    arm = macchelli(pl.GeometricallyExact(degree=8, elements=2))
+    assert in_plane(pl.modes(held(arm), count=40))[:5] == pytest.approx(LINK_CLAMPED, abs=1e-4)
+    assert in_plane(pl.modes(arm, count=40))[:4] == pytest.approx(LINK_PINNED, abs=1e-4)
+    assert in_plane(pl.modes(held(arm), count=40))[:5] == pytest.approx(
+        closed_form.clamped_free_frequencies(LINK, 5), rel=1e-6
+    )
+
+
+def test_mixed_element_has_the_published_frequencies_of_twenty_elements():
+    arm = macchelli(pl.MixedElement(elements=20))
+    assert in_plane(pl.modes(held(arm), count=40))[:3] == pytest.approx(LINK_CLAMPED_20, abs=1e-3)
+    assert in_plane(pl.modes(arm, count=40))[:3] == pytest.approx(LINK_PINNED_20, abs=1e-3)
+
+
+@pytest.mark.parametrize(("boundary", "count"), [("clamped", 3), ("pinned", 2)])
+def test_mixed_element_of_alpha_one_half_is_of_second_order(boundary, count):
+    exact = LINK_CLAMPED if boundary == "clamped" else LINK_PINNED
+    exact = getattr(closed_form, f"{boundary}_free_frequencies")(LINK, len(exact))
+    errors = []
+    for elements in (10, 20, 40):
+        arm = macchelli(pl.MixedElement(elements=elements))
+        model = held(arm) if boundary == "clamped" else arm
+        errors.append(in_plane(pl.modes(model, count=40))[:count] - exact[:count])
+    order = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
+    assert order == pytest.approx(2.0, abs=0.1), order
+
+
+def test_mixed_element_of_another_alpha_is_of_first_order():
+    """alpha = 0.7 tends to 1 from below: 0.91 to 0.99 at 80 elements on the clamped link."""
+    exact = LINK_CLAMPED[0]
+    errors = [
+        in_plane(pl.modes(held(macchelli(pl.MixedElement(n, 0.7))), count=20))[0] - exact for n in (20, 40, 80)
+    ]
+    order = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
+    assert np.all((order > 0.9) & (order < 1.2)), order
+
+
+def test_poles_of_the_link_under_joint_feedback():
+    """K_P = 15, R_PD = 3: PDE poles -5.9893, -42.3429, -8.3707 +- 90.8121j; twenty mixed elements beside them."""
+    pd = pl.JointPD(pl.Hold(0.0), stiffness=15.0, damping=3.0)
+    for formulation, poles in (
+        (pl.GeometricallyExact(degree=8, elements=2), (-5.9893, -42.3429, -8.3707 + 90.8121j)),
+        (pl.MixedElement(elements=20), (-5.989, -42.3455, -8.3817 + 90.8558j)),
+    ):
+        modes = pl.modes(pl.connect(macchelli(formulation), pd), count=12)
+        for pole in poles:
+            assert np.min(np.abs(modes.eigenvalue - pole)) < 1e-3, pole
+    exact = closed_form.joint_pd_poles(LINK, 15.0, 3.0, 3)
+    modes = pl.modes(pl.connect(macchelli(pl.GeometricallyExact(degree=8, elements=2)), pd), count=12)
+    for pole in exact:
+        assert np.min(np.abs(modes.eigenvalue - pole)) < 1e-5 * abs(pole)
+
+
+def wang_frequencies(degree, elements, free=False):
+    robot = pl.load(pl.library.path("wang_beam"))
+    arm = pl.GeometricallyExact(degree=degree, elements=elements).compile(robot)
+    return in_plane(pl.modes(arm if free else held(arm), count=30), low=1.0)
+
+
+def wang_beam():
+    link = pl.load(pl.library.path("wang_beam")).links[0]
+    C, M = link.stiffness(0.0)[0], link.inertia(0.0)[0]
+    return closed_form.TimoshenkoBeam(link.length, M[0, 0], M[5, 5], C[5, 5], C[1, 1])
+
+
+def test_wang_beam_clamped_and_pinned_to_one_part_in_a_million():
+    beam = wang_beam()
+    assert closed_form.clamped_free_frequencies(beam, 5) == pytest.approx(WANG, abs=5e-5)
+    assert wang_frequencies(10, 2)[:5] == pytest.approx(closed_form.clamped_free_frequencies(beam, 5), rel=1e-6)
+    pinned = closed_form.pinned_free_frequencies(beam, 4)
+    assert wang_frequencies(10, 2, free=True)[:4] == pytest.approx(pinned, rel=1e-6)
+
+
+@pytest.mark.parametrize(("degree", "counts"), [(1, (20, 40)), (2, (2, 4)), (3, (1, 2))])
+def test_frequencies_converge_with_twice_the_degree(degree, counts):
+    exact = closed_form.clamped_free_frequencies(wang_beam(), 1)[0]
+    coarse, fine = (wang_frequencies(degree, n)[0] / exact - 1 for n in counts)
+    assert np.log2(coarse / fine) == pytest.approx(2 * degree, abs=0.25 * degree)
+
+
+def test_the_slender_limit_is_euler_bernoulli():
+    """Slenderness 1000: within 1e-5 of beta L = 1.8751041, 4.6940911 (shear and rotary inertia are O(1e-6))."""
+    EI, rho, length, radius = 2.0, 0.5, 1.0, 1e-3
+    stiffness = (EI / radius**2, EI / radius**2, EI / radius**2, EI, 2 * EI, EI)  # two planes told apart
+    section = pl.GeneralSection(stiffness=stiffness, inertia=(rho,) * 3 + (rho * radius**2,) * 3)
+    robot = pl.Robot("beam", (pl.FlexibleLink("b", length, section),), (pl.FixedJoint("c", "base", "b"),))
+    frequency = in_plane(pl.modes(pl.GeometricallyExact(degree=10).compile(robot), count=8))[:2]
+    exact = closed_form.euler_bernoulli_cantilever_frequencies(length, rho, EI, 2)
+    assert frequency == pytest.approx(exact, rel=1e-4)
+    assert frequency[0] == pytest.approx(exact[0], rel=1e-5)
+
+
+def test_material_damping_gives_the_damping_ratio_of_each_mode():
+    """Kelvin-Voigt time constant tau: ratio = tau omega / 2 for every mode."""
+    tau = 1e-4
+    steel = pl.Material("steel", young=2.1e11, density=7850.0, poisson=0.3, damping=tau)
+    link = pl.FlexibleLink("b", 1.0, pl.Rectangle(height=0.005, width=0.03), steel)
+    robot = pl.Robot("beam", (link,), (pl.FixedJoint("c", "base", "b"),))
+    modes = pl.modes(pl.GeometricallyExact(degree=6).compile(robot), count=6)
+    assert modes.damping_ratio == pytest.approx(tau * np.abs(modes.eigenvalue) / 2, rel=1e-6)
+
+
+def test_gravity_stiffens_a_hanging_and_softens_a_standing_beam():
+    def first(sign):
+        section = pl.GeneralSection(stiffness=(1e6,) * 3 + (1.0,) * 3, inertia=(0.5,) * 3 + (1e-6,) * 3)
+        robot = pl.Robot(
+            "beam", (pl.FlexibleLink("b", 1.0, section),), (pl.FixedJoint("c", "base", "b"),), gravity=(sign, 0, 0)
+        )
+        arm = pl.GeometricallyExact(degree=7).compile(robot)
+        return pl.modes(arm, pl.equilibrium(arm).state, count=1).frequency[0]
+
+    plain = closed_form.euler_bernoulli_cantilever_frequencies(1.0, 0.5, 1.0, 1)[0]
+    # small-load perturbation: both shifts are equal and opposite to first order
+    assert first(0.1) > plain > first(-0.1)
+    assert first(0.1) + first(-0.1) == pytest.approx(2 * plain, rel=1e-4)
