@@ -241,7 +241,7 @@ Build = Callable[[Choice], Assembly]
 
 def solve(build: Build, duration: float, choice: Choice) -> Run:
     """One solution; its cost is the solve call alone, without building and assembling the system."""
-    name = f"exudyn {choice.element}"
+    name, sizes = f"exudyn {choice.element}", (choice.elements, -choice.step)
     for tolerance in choice.tolerances:
         assembly = build(choice)
         assembly.system.Assemble()
@@ -254,8 +254,8 @@ def solve(build: Build, duration: float, choice: Choice) -> Run:
         spent = time.process_time() - begin
         if solved:
             data = np.array(assembly.system.GetSensorStoredData(assembly.tip))
-            return Run(name, str(choice), spent / duration, Motion(data[:, 0], data[:, 1:4]))
-    return Run(name, f"{choice}: no convergence", math.inf, Motion(np.zeros(0), np.zeros((0, 3))))
+            return Run(name, str(choice), sizes, spent / duration, Motion(data[:, 0], data[:, 1:4]))
+    return Run(name, f"{choice}: no convergence", sizes, math.inf, Motion(np.zeros(0), np.zeros((0, 3))))
 
 
 def study(build: Build, duration: float, choices: Iterable[Choice], session: Session) -> list[Run]:

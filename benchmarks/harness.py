@@ -47,10 +47,14 @@ class Motion:
 
 @dataclass(frozen=True)
 class Run:
-    """One solver with one setting: what it computed and its cost in CPU seconds per simulated second."""
+    """One solver with one setting: what it computed and its cost in CPU seconds per simulated second.
+
+    ``fineness`` lists the sizes of the setting so that larger is finer, to tell which runs refine which.
+    """
 
     solver: str
     setting: str
+    fineness: tuple[float, ...]
     cost: float
     motion: Motion
 
@@ -61,9 +65,13 @@ class Point:
 
     solver: str
     setting: str
+    fineness: tuple[float, ...]
     cost: float
     error: float
     outputs: int
+
+    def refines(self, other: Point) -> bool:
+        return self.solver == other.solver and all(a >= b for a, b in zip(self.fineness, other.fineness))
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,8 @@ class Verdict:
     """The cheapest run of each side that reaches a level, and their ratio of cost.
 
     ``ours`` saved every output that was asked for; ``sparse`` may have saved fewer because its steps are
-    longer than the output interval, as the peer's may be. Only ``ours`` counts.
+    longer than the output interval, as the peer's may be. Only ``ours`` counts. ``lucky_peer`` and ``lucky``
+    (ours, sparse) need not hold the level when refined.
     """
 
     level: Level
@@ -106,6 +115,8 @@ class Verdict:
     ours: Point | None
     sparse: Point | None
     peer: Point | None
+    lucky: Point | None
+    lucky_peer: Point | None
     reference_distance: float
 
     @property
@@ -114,20 +125,24 @@ class Verdict:
 
     @property
     def ratio(self) -> float | None:
-        return self._times_cheaper(self.ours)
+        return self._times_cheaper(self.ours, self.peer)
 
     @property
     def sparse_ratio(self) -> float | None:
-        return self._times_cheaper(self.sparse)
+        return self._times_cheaper(self.sparse, self.peer)
+
+    @property
+    def lucky_ratio(self) -> float | None:
+        return self._times_cheaper(self.lucky, self.lucky_peer)
 
     @property
     def met(self) -> bool:
         return self.ratio is not None and self.ratio >= self.level.demand
 
-    def _times_cheaper(self, ours: Point | None) -> float | None:
-        if ours is None or self.peer is None or not self.reference_fine_enough:
+    def _times_cheaper(self, ours: Point | None, peer: Point | None) -> float | None:
+        if ours is None or peer is None or not self.reference_fine_enough:
             return None
-        return self.peer.cost / ours.cost
+        return peer.cost / ours.cost
 
 
 @dataclass(frozen=True)
@@ -182,6 +197,11 @@ def kept(session: Session, name: str, settings: str, compute: Callable[[], Motio
     return motion
 
 
+def holding(points: Sequence[Point], error: float) -> list[Point]:
+    """Points at or below an error that stay there when refined: no error of space cancels one of time."""
+    return [p for p in points if all(q.error <= error for q in points if q.refines(p))]
+
+
 def cheapest(points: Iterable[Point], error: float) -> Point | None:
     """The cheapest point at or below an error; no interpolation, so every ratio is between real runs."""
     return min((p for p in points if p.error <= error), key=lambda p: p.cost, default=None)
@@ -202,7 +222,8 @@ def compare(problem: Problem, session: Session) -> Comparison:
     apart = distance(problem.check(session), reference)
     runs = [*problem.peers(session), *problem.ours(session)]
     points = tuple(
-        Point(r.solver, r.setting, r.cost, distance(r.motion, reference), len(r.motion.time)) for r in runs
+        Point(r.solver, r.setting, r.fineness, r.cost, distance(r.motion, reference), len(r.motion.time))
+        for r in runs
     )
     verdicts = tuple(_judge(level, level.fraction * scale, points, apart) for level in problem.levels)
     return Comparison(problem, scale, points, verdicts, apart)
@@ -210,8 +231,15 @@ def compare(problem: Problem, session: Session) -> Comparison:
 
 def _judge(level: Level, error: float, points: Sequence[Point], apart: float) -> Verdict:
     ours = [p for p in points if p.solver == OURS]
-    complete = [p for p in ours if p.outputs >= OUTPUTS]
     rivals = [p for p in points if p.solver in level.peers]
+    steady = holding(ours, error)
     return Verdict(
-        level, error, cheapest(complete, error), cheapest(ours, error), cheapest(rivals, error), apart
+        level=level,
+        error=error,
+        ours=cheapest((p for p in steady if p.outputs >= OUTPUTS), error),
+        sparse=cheapest(steady, error),
+        peer=cheapest(holding(rivals, error), error),
+        lucky=cheapest(ours, error),
+        lucky_peer=cheapest(rivals, error),
+        reference_distance=apart,
     )

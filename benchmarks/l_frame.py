@@ -55,7 +55,7 @@ def build(choice: peer.Choice) -> peer.Assembly:
 
 
 def exudyn(session: Session) -> list[Run]:
-    coarse = [(n, substeps) for n in (2, 4, 5, 6, 8) for substeps in (1, 2)]
+    coarse = [(n, substeps) for n in (2, 4, 6, 7, 8, 10) for substeps in (1, 2)]
     fine = [(n, substeps) for n in (16, 20, 24) for substeps in (2, 3, 4)]
     pairs = session.pick([*coarse, *fine], [(6, 1), (8, 1)])
     choices = [peer.Choice(SPATIAL, n, OUTPUT / substeps, (1e-5, 1e-4)) for n, substeps in pairs]

@@ -75,6 +75,7 @@ def solve(choice: Choice) -> Run:
     start = np.arange(steps + 1) * choice.step
     angles, rates = strip.angle(start).tolist(), strip.rate(start).tolist()
     torques = (ARMATURE * strip.acceleration(start + choice.step / 2)).tolist()
+    sizes = (choice.springs, -choice.step)
     times, tips, saving = [], [], 0.0
     position, velocity, applied = data.qpos, data.qvel, data.qfrc_applied
     begin = clock.process_time()
@@ -88,8 +89,10 @@ def solve(choice: Choice) -> Run:
             tips.append(data.site_xpos[site].copy())
             saving += clock.process_time() - pause
             if not np.isfinite(tips[-1]).all() or any(w.number for w in data.warning):
-                return Run(NAME, f"{choice}: unstable", math.inf, Motion(np.array(times), np.array(tips)))
+                return Run(
+                    NAME, f"{choice}: unstable", sizes, math.inf, Motion(np.array(times), np.array(tips))
+                )
         applied[0] = torques[k]
         mujoco.mj_step(model, data)
     spent = clock.process_time() - begin - saving
-    return Run(NAME, str(choice), spent / strip.DURATION, Motion(np.array(times), np.array(tips)))
+    return Run(NAME, str(choice), sizes, spent / strip.DURATION, Motion(np.array(times), np.array(tips)))

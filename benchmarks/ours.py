@@ -48,6 +48,10 @@ class Choice:
         return f"{mesh}, Gauss {self.order}, step {self.step:g} s, tolerance {self.tolerance:g}{account}"
 
     @property
+    def fineness(self) -> tuple[float, ...]:
+        return self.degree, self.elements, self.order, -self.step, -self.tolerance, -self.energy_tolerance
+
+    @property
     def integrator(self) -> pl.Gauss:
         return pl.Gauss(self.order, self.step, self.tolerance, self.energy_tolerance)
 
@@ -65,7 +69,7 @@ def solve(arm: Arm, model: Model, choice: Choice) -> Run:
     tip = trajectory.tip_position
     spent = clock.process_time() - begin
     cost = spent / arm.duration if trajectory.ending.completed else math.inf
-    return Run(OURS, str(choice), cost, Motion(trajectory.time, tip))
+    return Run(OURS, str(choice), choice.fineness, cost, Motion(trajectory.time, tip))
 
 
 def study(arm: Arm, choices: Iterable[Choice], session: Session) -> list[Run]:

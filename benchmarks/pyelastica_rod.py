@@ -132,4 +132,5 @@ def solve(choice: Choice, session: Session) -> Run:
     steps = round(strip.DURATION / choice.step)
     motion = kept(session, NAME, str(choice), lambda: march(choice, steps)[0])
     per_step = min(march(choice, TIMED_STEPS)[1] for _ in range(session.repeats)) / TIMED_STEPS
-    return Run(NAME, str(choice), per_step * steps / strip.DURATION, motion)
+    sizes = (choice.elements, -choice.step)
+    return Run(NAME, str(choice), sizes, per_step * steps / strip.DURATION, motion)

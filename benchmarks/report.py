@@ -13,8 +13,8 @@ PEER_COLOURS = ("#30638e", "#7a7a7a", "#8d5a97", "#3a7d44")
 
 def summary_table(comparisons: list[Comparison]) -> str:
     lines = [
-        "| problem | tip error (m) | peer | peer cost | pliant cost | ratio | demand | | fewer outputs |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| problem | tip error (m) | peer | peer cost | pliant cost | ratio | demand | | sparse | lucky |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [_summary_row(c, v) for c in comparisons for v in c.verdicts]
     return "\n".join(lines)
@@ -31,13 +31,18 @@ def _summary_row(comparison: Comparison, verdict: Verdict) -> str:
         _ratio(verdict),
         f"{level.demand:g}",
         "met" if verdict.met else "not met",
-        "-" if verdict.sparse_ratio is None else f"{verdict.sparse_ratio:.3g}",
+        _plain(verdict.sparse_ratio),
+        _plain(verdict.lucky_ratio),
     )
     return f"| {' | '.join(cells)} |"
 
 
 def _cost(point: Point | None) -> str:
     return "-" if point is None else f"{point.cost:.3g}"
+
+
+def _plain(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.3g}"
 
 
 def _ratio(verdict: Verdict) -> str:
@@ -61,7 +66,7 @@ def detail(comparison: Comparison) -> str:
         "",
     ]
     for verdict in comparison.verdicts:
-        for side in dict.fromkeys((verdict.ours, verdict.sparse, verdict.peer)):
+        for side in dict.fromkeys((verdict.ours, verdict.sparse, verdict.peer, verdict.lucky_peer)):
             if side is not None:
                 lines.append(
                     f"- at {verdict.error:.3g} m: {side.solver}, {side.setting}: {side.cost:.3g} s/s, "
