@@ -73,9 +73,8 @@ def _home(function: Callable[..., object]) -> Path:
 
 def _compiled(function: Callable[P, R], keep: bool, inline: bool) -> Callable[P, R]:
     # without Numba's runtime (_nrt) no kernel can allocate, and none counts references to its arrays
-    compiled: Callable[P, R] = numba.njit(
-        nogil=True, error_model="numpy", cache=keep, forceinline=inline, _nrt=False
-    )(function)
+    options: dict[str, Any] = {"forceinline": inline, "_nrt": False}
+    compiled: Callable[P, R] = numba.njit(nogil=True, error_model="numpy", cache=keep, **options)(function)
     return compiled
 
 

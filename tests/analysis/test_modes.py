@@ -64,7 +64,8 @@ def test_mixed_element_of_another_alpha_is_of_first_order():
     """alpha = 0.7 tends to 1 from below: 0.91 to 0.99 at 80 elements on the clamped link."""
     exact = LINK_CLAMPED[0]
     errors = [
-        in_plane(pl.modes(held(macchelli(pl.MixedElement(n, 0.7))), count=20))[0] - exact for n in (20, 40, 80)
+        in_plane(pl.modes(held(macchelli(pl.MixedElement(n, 0.7))), count=20))[0] - exact
+        for n in (20, 40, 80)
     ]
     order = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
     assert np.all((order > 0.9) & (order < 1.2)), order
@@ -101,7 +102,9 @@ def wang_beam():
 def test_wang_beam_clamped_and_pinned_to_one_part_in_a_million():
     beam = wang_beam()
     assert closed_form.clamped_free_frequencies(beam, 5) == pytest.approx(WANG, abs=5e-5)
-    assert wang_frequencies(10, 2)[:5] == pytest.approx(closed_form.clamped_free_frequencies(beam, 5), rel=1e-6)
+    assert wang_frequencies(10, 2)[:5] == pytest.approx(
+        closed_form.clamped_free_frequencies(beam, 5), rel=1e-6
+    )
     pinned = closed_form.pinned_free_frequencies(beam, 4)
     assert wang_frequencies(10, 2, free=True)[:4] == pytest.approx(pinned, rel=1e-6)
 
@@ -139,7 +142,10 @@ def test_gravity_stiffens_a_hanging_and_softens_a_standing_beam():
     def first(sign):
         section = pl.GeneralSection(stiffness=(1e6,) * 3 + (1.0,) * 3, inertia=(0.5,) * 3 + (1e-6,) * 3)
         robot = pl.Robot(
-            "beam", (pl.FlexibleLink("b", 1.0, section),), (pl.FixedJoint("c", "base", "b"),), gravity=(sign, 0, 0)
+            "beam",
+            (pl.FlexibleLink("b", 1.0, section),),
+            (pl.FixedJoint("c", "base", "b"),),
+            gravity=(sign, 0, 0),
         )
         arm = pl.GeometricallyExact(degree=7).compile(robot)
         return pl.modes(arm, pl.equilibrium(arm).state, count=1).frequency[0]

@@ -52,7 +52,9 @@ def rates(chain: Chain, e, V):
 
 
 @pytest.mark.bounds
-@pytest.mark.parametrize("law", [None, pl.HardeningLaw(cubic=(1.0, 2, 3, 4, 5, 6), quintic=(6.0, 5, 4, 3, 2, 1))])
+@pytest.mark.parametrize(
+    "law", [None, pl.HardeningLaw(cubic=(1.0, 2, 3, 4, 5, 6), quintic=(6.0, 5, 4, 3, 2, 1))]
+)
 def test_element_stiffness_is_the_derivative_of_the_wrenches_along_the_motion(law):
     """-dF along d_e = B(e) chi equals K chi, for random bent, coupled, hardening elements."""
     model = arm(law=law)

@@ -186,17 +186,29 @@ def eliminate_joints(tree, factors, free, pivot, k):
 
 
 @inline_kernel
+def dot_block(A, k, m, i, x):
+    """Row i of A[k, m] times a 6-tuple."""
+    return (
+        A[k, m, i, 0] * x[0]
+        + A[k, m, i, 1] * x[1]
+        + A[k, m, i, 2] * x[2]
+        + A[k, m, i, 3] * x[3]
+        + A[k, m, i, 4] * x[4]
+        + A[k, m, i, 5] * x[5]
+    )
+
+
+@inline_kernel
 def times_block(A, k, m, x):
     """A[k, m] x for a 6 x 6 block and a 6-tuple."""
-    a, b, c, d, e, f = x
     return (
-        A[k, m, 0, 0] * a + A[k, m, 0, 1] * b + A[k, m, 0, 2] * c + A[k, m, 0, 3] * d + A[k, m, 0, 4] * e + A[k, m, 0, 5] * f,
-        A[k, m, 1, 0] * a + A[k, m, 1, 1] * b + A[k, m, 1, 2] * c + A[k, m, 1, 3] * d + A[k, m, 1, 4] * e + A[k, m, 1, 5] * f,
-        A[k, m, 2, 0] * a + A[k, m, 2, 1] * b + A[k, m, 2, 2] * c + A[k, m, 2, 3] * d + A[k, m, 2, 4] * e + A[k, m, 2, 5] * f,
-        A[k, m, 3, 0] * a + A[k, m, 3, 1] * b + A[k, m, 3, 2] * c + A[k, m, 3, 3] * d + A[k, m, 3, 4] * e + A[k, m, 3, 5] * f,
-        A[k, m, 4, 0] * a + A[k, m, 4, 1] * b + A[k, m, 4, 2] * c + A[k, m, 4, 3] * d + A[k, m, 4, 4] * e + A[k, m, 4, 5] * f,
-        A[k, m, 5, 0] * a + A[k, m, 5, 1] * b + A[k, m, 5, 2] * c + A[k, m, 5, 3] * d + A[k, m, 5, 4] * e + A[k, m, 5, 5] * f,
-    )  # fmt: skip
+        dot_block(A, k, m, 0, x),
+        dot_block(A, k, m, 1, x),
+        dot_block(A, k, m, 2, x),
+        dot_block(A, k, m, 3, x),
+        dot_block(A, k, m, 4, x),
+        dot_block(A, k, m, 5, x),
+    )
 
 
 @kernel

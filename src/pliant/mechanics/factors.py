@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.generic]
+Numbers = NDArray[Any]  # real or complex
 
 
 class Increments(NamedTuple):
@@ -25,11 +25,20 @@ class Increments(NamedTuple):
 
 def new_increments(nodes: int, points: int, dofs: int, dtype: type) -> Increments:
     """Room for one solve."""
-    b, d = np.zeros((1, nodes, 6), dtype), np.zeros((1, nodes, 6), dtype)
-    rho_e, rate = np.zeros((1, points, 6), dtype), np.zeros((1, points, 6), dtype)
-    b_q, d_q = np.zeros(dofs, dtype), np.zeros(dofs, dtype)
+
+    def zeros(*shape: int) -> Numbers:
+        return np.zeros(shape, dtype)
+
+    b, d = zeros(1, nodes, 6), zeros(1, nodes, 6)
     return Increments(
-        b, b_q, d, d_q, rho_e, rate, b.reshape(-1).view(np.float64), d.reshape(-1).view(np.float64)
+        b=b,
+        b_q=zeros(dofs),
+        d=d,
+        d_q=zeros(dofs),
+        rho_e=zeros(1, points, 6),
+        rate=zeros(1, points, 6),
+        b_parts=b.reshape(-1).view(np.float64),
+        d_parts=d.reshape(-1).view(np.float64),
     )
 
 
@@ -63,27 +72,29 @@ class Factors(NamedTuple):
 def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, dtype: type) -> Factors:
     """Room for ``count`` factorisations."""
     n = 6 * degree
-    six = (6, 6)
-    parts = 2 if np.dtype(dtype).kind == "c" else 1
-    shapes = [
-        (count, elements, n, 6),
-        (count, elements, n, 6),
-        (count, elements, *six),
-        (count, nodes, *six),
-        (count, nodes, *six),
-        *[(count, links, *six)] * 5,
-        (count, links, 6),
-        (count, links, 6),
-        (count, links),
-        (count, links),
-        (count, links, 6),
-    ]
-    arrays = [np.zeros(shape, dtype) for shape in shapes]
+
+    def zeros(*shape: int) -> Numbers:
+        return np.zeros(shape, dtype)
+
     return Factors(
-        np.zeros((count, elements, n, parts, n + 6)),
-        *arrays,
-        np.zeros((2, n + 6)),
-        np.zeros((4, n + 6, n + 6), dtype),
-        np.zeros((1, links, 12)),
-        np.zeros((1, links, *six)),
+        XY=np.zeros((count, elements, n, 2 if np.dtype(dtype).kind == "c" else 1, n + 6)),
+        W=zeros(count, elements, n, 6),
+        X_tip=zeros(count, elements, n, 6),
+        Y_tip=zeros(count, elements, 6, 6),
+        to_tip_load=zeros(count, nodes, 6, 6),
+        to_root=zeros(count, nodes, 6, 6),
+        C0=zeros(count, links, 6, 6),
+        C=zeros(count, links, 6, 6),
+        Y_T=zeros(count, links, 6, 6),
+        K=zeros(count, links, 6, 6),
+        D=zeros(count, links, 6, 6),
+        CS=zeros(count, links, 6),
+        SC=zeros(count, links, 6),
+        kappa=zeros(count, links),
+        beta=zeros(count, links),
+        tip=zeros(count, links, 6),
+        sums=np.zeros((2, n + 6)),
+        work=zeros(4, n + 6, n + 6),
+        pose=np.zeros((1, links, 12)),
+        Ad=np.zeros((1, links, 6, 6)),
     )

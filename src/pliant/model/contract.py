@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pliant.model.ending import Ending
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Layout
@@ -16,6 +19,9 @@ from pliant.model.stage_method import StageMethod
 
 if TYPE_CHECKING:
     from pliant.robot import Robot
+
+
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Run:
 
     start: Array
     grid: Array
-    save: Array
+    save: Indices
     inputs: Inputs
     method: StageMethod
     promise: Promise

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +40,10 @@ class StageMethod:
 
     @cached_property
     def A(self) -> Array:
-        return np.linalg.inv(self.S)
+        return np.asarray(np.linalg.inv(self.S), dtype=np.float64)
 
     @cached_property
-    def spectrum(self) -> tuple[NDArray, NDArray, NDArray, Array]:
+    def spectrum(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Array]:
         """S = T diag(lam) T^-1 as (T, T^-1, lam, multiplicity) with one column kept of each conjugate pair."""
         if self.stages == 1:
             one = np.ones((1, 1))

@@ -55,7 +55,7 @@ def advance_adaptively(
 
 
 def _run(model: Model, state: Array, grid: Array, integrator: Adaptive) -> Record:
-    last = np.array([0, len(grid) - 1])
+    last = np.array([0, len(grid) - 1], dtype=np.int64)
     return model.advance(Run(state, grid, last, model.inputs, integrator.method, integrator.promise))
 
 

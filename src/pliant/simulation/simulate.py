@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, Run
+from pliant.model.contract import Indices, Model, Run
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
 from pliant.results.trajectory import Trajectory
@@ -94,19 +95,20 @@ def corners(inputs: Inputs, until: float) -> Array:
         times.extend(np.arange(0.0, until, controller.period))
     unique = np.unique(times)
     apart = np.concatenate([[True], np.diff(unique) > 1e-12 * max(until, 1.0)])
-    return unique[apart]
+    kept: Array = unique[apart]
+    return kept
 
 
 def step_grid(marks: Array, step: float) -> Array:
     """Equal steps of at most ``step`` between consecutive marks."""
     pieces = [marks[:1]]
-    for a, b in zip(marks[:-1], marks[1:]):
+    for a, b in itertools.pairwise(marks):
         count = max(1, int(np.ceil((b - a) / step - 1e-6)))
         pieces.append(np.linspace(a, b, count + 1)[1:])
     return np.concatenate(pieces)
 
 
-def saved_indices(steps: int, outputs: int) -> Array:
+def saved_indices(steps: int, outputs: int) -> Indices:
     """Indices of the grid points to keep, first and last included."""
     if steps <= outputs:
         return np.arange(steps + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from pliant.robot import (
     FlexibleLink,
     HardeningLaw,
     Joint,
+    Link,
     PrismaticJoint,
     RevoluteJoint,
     RigidLink,
@@ -76,7 +78,7 @@ def element_ends(link: FlexibleLink, count: int) -> Floats:
     """Ends of about ``count`` elements; every breakpoint of the link's properties is one of them."""
     marks = np.array([0.0, *link.breakpoints, link.length])
     ends = [np.zeros(1)]
-    for a, b in zip(marks[:-1], marks[1:]):
+    for a, b in itertools.pairwise(marks):
         pieces = max(1, round(count * (b - a) / link.length))
         ends.append(np.linspace(a, b, pieces + 1)[1:])
     return np.concatenate(ends)
@@ -159,7 +161,21 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
         rotation[k], position[k] = R.ravel(), r
     children = np.array([int(np.sum(parent == k)) for k in range(count)], dtype=np.int64)
     as_ints = [np.array(a, dtype=np.int64) for a in (first_node, last_node, first_element, n_elements)]
-    tree = Tree(*as_ints, parent, parent_node, children, kind, dof, S, rotation, position)
+    first, last, elements_from, element_counts = as_ints
+    tree = Tree(
+        first,
+        last,
+        elements_from,
+        element_counts,
+        parent,
+        parent_node,
+        children,
+        kind,
+        dof,
+        S,
+        rotation,
+        position,
+    )
     mesh = points.mesh(start, length)
     placed = Stationing(*(tuple(row) for row in zip(*stationing)))
     section = _section(links, placed, len(start) * points.degree)
@@ -167,7 +183,7 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
     return Chain(tree, mesh, section, inertia), placed
 
 
-def _section(links: list, placed: Stationing, count: int) -> Section:
+def _section(links: list[Link], placed: Stationing, count: int) -> Section:
     rest, C, Cd = np.zeros((count, 6)), np.zeros((count, 6, 6)), np.zeros((count, 6, 6))
     cubic, quintic = np.zeros((count, 6)), np.zeros((count, 6))
     k = 0
@@ -184,7 +200,7 @@ def _section(links: list, placed: Stationing, count: int) -> Section:
 
 def _inertia(
     robot: Robot,
-    links: list,
+    links: list[Link],
     tree: Tree,
     mesh: Mesh,
     points: Points,
@@ -197,6 +213,7 @@ def _inertia(
         if isinstance(link, RigidLink):
             M[tree.first_node[k]] += spatial_inertia(link.mass, link.center_of_mass, link.inertia)
             continue
+        assert isinstance(link, FlexibleLink)
         ends = placed.ends[k]
         for i in range(tree.n_elements[k]):
             e = tree.first_element[k] + i

@@ -25,7 +25,7 @@ from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
 from pliant.model.port import Causality, Frame, Port
-from pliant.robot import FlexibleLink, PrismaticJoint, RigidLink, Robot
+from pliant.robot import FlexibleLink, PrismaticJoint, RevoluteJoint, RigidLink, Robot
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement
@@ -95,7 +95,7 @@ class GeometricallyExactArm:
 
     def initial_state(self, position: Floats | None = None, rate: Floats | None = None) -> Floats:
         """Undeformed arm at the given joint positions and rates; the robot's own initial values by default."""
-        joints = [self.robot.joint(name) for name in self.joint_names]
+        joints = [j for j in self.robot.chain_order if isinstance(j, (RevoluteJoint, PrismaticJoint))]
         q = [j.initial_position for j in joints] if position is None else position
         qd = [j.initial_rate for j in joints] if rate is None else rate
         return self.moving_state(
@@ -262,4 +262,5 @@ def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:
     """Sum of mass times position of the centres of mass, (n, 3)."""
     mass = M[:, 0, 0]
     offset = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)
-    return np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset)
+    moment: Floats = np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset)
+    return moment

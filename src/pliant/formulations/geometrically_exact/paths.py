@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +32,7 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
             a, b = ends[i], ends[i + 1]
             inside = placed.nodes[link][i * (len(points.nodes) - 1) :][: len(points.nodes)]
             marks = np.unique(np.round(np.concatenate([inside, [s for s in stations if a < s < b]]), 12))
-            for x, y in zip(marks[:-1], marks[1:]):
+            for x, y in itertools.pairwise(marks):
                 unit = (x + (y - x) * three - a) / (b - a)
                 values.append(lagrange_basis(points.strain_points, unit)[0])
                 element.append(int(chain.tree.first_element[link]) + i)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,9 +28,9 @@ from pliant.formulations.geometrically_exact.stage_data import Method, State, ne
 from pliant.formulations.geometrically_exact.step import Output, Tables, Work, run_steps
 from pliant.jit import announce_compilation
 from pliant.mechanics.factors import new_increments
-from pliant.model.contract import Record, Run
+from pliant.model.contract import Indices, Record, Run
 from pliant.model.ending import Cause, Ending
-from pliant.model.inputs import Inputs, Sample
+from pliant.model.inputs import Inputs, Sample, SampledController
 from pliant.model.ledger import Ledger
 from pliant.model.stage_method import StageMethod
 
@@ -135,7 +137,8 @@ class Machine:
         )
 
     def steps(self, tables: Tables) -> tuple[int, int]:
-        return run_steps(self.plant, self.scheme, self.work, tables, self.output)
+        done, status = run_steps(self.plant, self.scheme, self.work, tables, self.output)
+        return done, status
 
     def keep(self, row: int) -> None:
         """Copy the present state and account to a row of the output."""
@@ -144,7 +147,7 @@ class Machine:
         out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
 
 
-def make_tables(run: Run, h: Floats, save: Floats, held: Floats, a: int, b: int) -> Tables:
+def make_tables(run: Run, h: Floats, save: Indices, held: Floats, a: int, b: int) -> Tables:
     """Tables for the steps a .. b-1 of the grid."""
     start = run.grid[a:b]
     times = start[:, None] + h[a:b, None] * run.method.nodes
@@ -207,22 +210,26 @@ def advance(arm: GeometricallyExactArm, run: Run) -> Record:
     return finish(arm, run, machine, save, done, ending)
 
 
-def chunks(run: Run, n_steps: int):
+def chunks(run: Run, n_steps: int) -> Iterator[tuple[int, int, list[SampledController]]]:
     """Ranges of steps between samples, each with the controllers that act at its start."""
     size = WATCHED_CHUNK if run.progress else CHUNK
-    marks: dict[int, list] = {}
+    marks: dict[int, list[SampledController]] = {}
     for controller in run.inputs.controllers:
         times = np.arange(run.grid[0], run.grid[-1] - 1e-9 * controller.period, controller.period)
         for index in np.clip(np.searchsorted(run.grid, times - 1e-6 * controller.period), 0, n_steps - 1):
             marks.setdefault(int(index), []).append(controller)
     edges = sorted({0, n_steps, *marks})
-    for left, right in zip(edges[:-1], edges[1:]):
+    for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):
             yield a, min(a + size, right), marks.get(a, []) if a == left else []
 
 
 def ask(
-    arm: GeometricallyExactArm, machine: Machine, controller, now: float, held: dict[str, Floats]
+    arm: GeometricallyExactArm,
+    machine: Machine,
+    controller: SampledController,
+    now: float,
+    held: dict[str, Floats],
 ) -> Ending | None:
     """Call a controller and hold its torque; an Ending if it fails."""
     state = machine.state
@@ -270,7 +277,7 @@ def stopped(arm: GeometricallyExactArm, run: Run, machine: Machine, status: int,
 
 
 def finish(
-    arm: GeometricallyExactArm, run: Run, machine: Machine, save: Floats, done: int, ending: Ending
+    arm: GeometricallyExactArm, run: Run, machine: Machine, save: Indices, done: int, ending: Ending
 ) -> Record:
     """Cut the output to what was computed and put it under names."""
     kept = [0, *(k + 1 for k in range(done) if save[k] >= 0)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.element import element_tangent, freeze
@@ -68,7 +69,9 @@ def _assemble(arm: GeometricallyExactArm, frozen: Frozen, nodes: int) -> tuple[F
     return M, D, K
 
 
-def _free_to_nodes(arm: GeometricallyExactArm, stages: Stages, free: Floats) -> tuple[Floats, dict[int, int]]:
+def _free_to_nodes(
+    arm: GeometricallyExactArm, stages: Stages, free: NDArray[np.bool_]
+) -> tuple[Floats, dict[int, int]]:
     """Matrix from the free unknowns to the twists of all nodes, and the column of each free joint."""
     tree = arm.chain.tree
     nodes = len(arm.chain.inertia.M)
