@@ -1,0 +1,66 @@
+"""Every example runs, stays short, and shows what it says."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples"
+EXAMPLES = sorted(FOLDER.glob("*.py"))
+
+
+def run(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(folder)
+    return runpy.run_path(str(FOLDER / f"{name}.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_stay_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def test_every_example_is_run_here() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    assert [path.stem for path in EXAMPLES if f'run("{path.stem}"' not in text] == []
+
+
+def test_smooth_commands_ring_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("smooth_or_abrupt", tmp_path, monkeypatch)
+    assert max(shown["smooth"]) < 0.6 * max(shown["abrupt"])
+    assert max(shown["smooth"][2:]) < 0.1 * max(shown["abrupt"][2:])
+
+
+def test_plucked_strip_rings_in_its_first_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("pluck", tmp_path, monkeypatch)
+    # sag F L^3 / 3 EI of a slender cantilever, EI = 210e9 * 0.03 * 0.003^3 / 12
+    assert shown["tip"][0, 1] == pytest.approx(5.0 * 0.6**3 / (3 * 14.175), rel=5e-3)
+    assert shown["rings_at"] == pytest.approx(shown["slow"].frequency[0], rel=2e-3)
+    assert shown["run"].ledger.stored[-1] == pytest.approx(shown["run"].ledger.stored[0], rel=1e-9)
+
+
+def test_robot_described_in_python_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("describe_in_python", tmp_path, monkeypatch)
+    assert shown["run"].ending.completed
+    assert (tmp_path / "two_link.yaml").is_file()
+    assert (tmp_path / "two_link.nc").is_file()
+    assert np.ptp(shown["run"].tip_position, axis=0).min() > 0.05  # it moves in all three directions
+
+
+def test_sampled_controller_reaches_its_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("sampled_controller", tmp_path, monkeypatch)
+    assert shown["run"].joint_position[-1, 0] == pytest.approx(shown["TARGET"], abs=0.02)
+    assert np.max(np.abs(shown["torque"])) <= shown["LIMIT"] + 1e-9
+
+
+def test_higher_degrees_are_better(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("choose_the_degree", tmp_path, monkeypatch)
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    errors = [float(row[1]) for row in rows]
+    assert errors[-1] < 1e-2 * errors[0]
+    assert errors == sorted(errors, reverse=True)
