@@ -9,10 +9,18 @@ import numpy as np
 
 from experiments.macchelli2007 import runs
 from experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Seen
-from pliant.results.observables import STRAIN, TIME
+from pliant.results.observables import POSITION, STATION, STRAIN, TIME
 from pliant.results.whole_file import whole_file
-from pliant.view.figures import draw_shape
-from pliant.view.figures.style import FAINT, INK, PIXELS_PER_INCH, color, styled, time_axis
+from pliant.view.figures.style import (
+    FAINT,
+    INK,
+    PIXELS_PER_INCH,
+    color,
+    styled,
+    time_axis,
+    time_bar,
+    time_colors,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +36,7 @@ LABELS = {
 }
 SHOWN_OF_STEP = 0.4  # seconds
 TRANSIENT = 0.12
+FLASHES = 13
 FRONT = 0.045
 
 
@@ -89,10 +98,26 @@ def strains_of_step(steps: Steps) -> Figure:
 
 
 def transient() -> Figure:
-    """Fig. 6: the first instants, strobed."""
+    """Fig. 6: the first instants, strobed; beside it the same shapes seen from the turning joint, enlarged."""
     run = runs.respond_to_step(runs.WHOLE.link, 1e-3, TRANSIENT)
-    figure = draw_shape(run.trajectory, flashes=13)
-    figure.axes[0].set_title(f"the first {TRANSIENT:g} s after the step, spectral link", loc="left")
+    link = run.trajectory.link("link")
+    flashes = np.searchsorted(run.time, np.linspace(0.0, TRANSIENT, FLASHES) - 1e-9)
+    shades = time_colors(run.time).to_rgba(run.time[flashes])
+    with styled(9.6, 4.2) as figure:
+        world, joint = figure.subplots(1, 2)
+        for n, shade in zip(flashes, shades, strict=True):
+            x, y = link.position[n, :, 0], link.position[n, :, 1]
+            c, s = np.cos(run.angle[n]), np.sin(run.angle[n])
+            world.plot(x, y, color=shade, linewidth=1.8)
+            joint.plot(link.station, 100 * (c * y - s * x), color=shade)
+        world.set_aspect("equal", adjustable="datalim")
+        world.set_title(f"the first {TRANSIENT:g} s after the step")
+        world.set_xlabel(POSITION["x"].label)
+        world.set_ylabel(POSITION["y"].label)
+        joint.set_title("seen from the joint")
+        joint.set_xlabel(STATION.label)
+        joint.set_ylabel("deflection [cm]")
+        time_bar(figure, joint, run.time)
     return figure
 
 
