@@ -10,7 +10,6 @@ import numpy as np
 from experiments.macchelli2007 import runs
 from experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Seen
 from pliant.results.observables import POSITION, STATION, STRAIN, TIME
-from pliant.results.whole_file import whole_file
 from pliant.view.figures.style import (
     FAINT,
     INK,
@@ -21,6 +20,7 @@ from pliant.view.figures.style import (
     time_bar,
     time_colors,
 )
+from pliant.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
