@@ -15,7 +15,8 @@ DOOR = "the door of a room"
 MAY_IMPORT = {
     "errors": set(),
     "jit": set(),
-    "robot": {"errors"},
+    "whole_file": {"errors"},
+    "robot": {"errors", "whole_file"},
     "library": {"errors", "robot"},
     "spatial": {"jit"},
     "mechanics": {"jit", "spatial"},
@@ -23,10 +24,10 @@ MAY_IMPORT = {
     ROOM: {"errors", "jit", "mechanics", "model", "robot", "spatial"},
     "network": {"errors", "model", "robot"},
     "control": {"errors", "model", "network", "robot"},
-    "results": {"errors", "model", "robot", "spatial"},
+    "results": {"errors", "model", "robot", "spatial", "whole_file"},
     "simulation": {"errors", "model", "network", "results", "robot"},
     "analysis": {"errors", "mechanics", "model", "network", "results", "robot", "simulation", "spatial"},
-    "view": {"analysis", "errors", "model", "results", "robot", "spatial"},
+    "view": {"analysis", "errors", "model", "results", "robot", "spatial", "whole_file"},
     "cli": {
         "analysis",
         "control",
@@ -39,6 +40,7 @@ MAY_IMPORT = {
         "simulation",
         "the public names",
         "view",
+        "whole_file",
         DOOR,
     },
 }

@@ -98,7 +98,9 @@ def test_other_packages_keep_their_cache_place_and_the_compiler_can_be_off(tiny:
 
 
 def test_compilation_is_announced_once_and_only_when_there_is_something_to_compile(tiny: Path) -> None:
-    announce = "from tiny.jit import announce_compilation as a; from tiny.caller import shifted as f; a(f); a(f);"
+    announce = (
+        "from tiny.jit import announce_compilation as a; from tiny.caller import shifted as f; a(f); a(f);"
+    )
     assert run(tiny, announce).count("compiling kernels") == 1
     assert run(tiny, announce, NUMBA_DISABLE_JIT="1") == ""
     run(tiny, CALL)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.model.contract import Mismatch, Record, Run
+from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Block, Layout
@@ -83,3 +83,13 @@ class TwoLinkArm:
 
     def mismatch(self, record: Record) -> Mismatch:
         return Mismatch(record.time, record.time)
+
+    def tip(self, states: Array) -> tuple[Array, Array]:
+        return states[..., :3], np.zeros((len(states), 3, 3))
+
+    def settle(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+        return Settled(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
+
+    def small_motions(self, state: Array, inputs: Inputs) -> SecondOrder:
+        one = np.eye(1)
+        return SecondOrder(one, 0 * one, one, np.zeros((1, 6, 1)))

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.model.contract import Mismatch, Record, Run
+from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Block, Layout
@@ -125,6 +125,17 @@ class FakeArm:
     def mismatch(self, record: Record) -> Mismatch:
         zeros = np.zeros(len(record.time))
         return Mismatch(1e-5 + zeros, zeros)
+
+    def tip(self, states: Array) -> tuple[Array, Array]:
+        seen = self.observe(states, 2)
+        return seen.tip_position, seen.tip_rotation
+
+    def settle(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+        return Settled(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
+
+    def small_motions(self, state: Array, inputs: Inputs) -> SecondOrder:
+        one = np.eye(1)
+        return SecondOrder(one, 0 * one, one, np.zeros((1, 6, 1)))
 
 
 def record_of(arm: FakeArm, time: Array, ending: Ending | None = None, exact_to: float = 1e-14) -> Record:

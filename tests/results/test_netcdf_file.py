@@ -14,7 +14,7 @@ from pliant.errors import InvalidInput
 from pliant.model.ending import Cause, Ending
 from pliant.model.ledger import Ledger
 from pliant.results import Trajectory, load_trajectory
-from pliant.results.whole_file import whole_file
+from pliant.whole_file import whole_file
 from tests.results.fake_arm import fake_trajectory
 
 

@@ -26,8 +26,8 @@ class Destination:
 
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
-        from pliant.results.whole_file import refuse_existing
         from pliant.view.figures.files import refuse_figures
+        from pliant.whole_file import refuse_existing
 
         if self.file is not None:
             refuse_existing(self.file, self.overwrite)

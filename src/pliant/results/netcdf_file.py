@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pliant.errors import InvalidInput
-from pliant.results.whole_file import whole_file
+from pliant.whole_file import whole_file
 
 if TYPE_CHECKING:
     from xarray import Dataset

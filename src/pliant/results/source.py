@@ -24,6 +24,7 @@ class Source(Protocol):
     def links(self) -> tuple[LinkObservation, ...]: ...
     def mismatch(self) -> Mismatch: ...
     def rigid_tip_position(self, joint_position: Array) -> Array: ...
+    def tip_position(self) -> Array: ...
     def joint_units(self) -> tuple[JointUnit, ...]: ...
     def provenance(self) -> Provenance: ...
 
@@ -49,8 +50,13 @@ class LiveSource:
 
     def rigid_tip_position(self, joint_position: Array) -> Array:
         """Where the tip would be if nothing bent: the undeformed arm at the same joint positions."""
-        unstrained = np.stack([self.model.initial_state(position=position) for position in joint_position])
-        return self.model.observe(unstrained, stations=2).tip_position
+        still = np.zeros(joint_position.shape[1])
+        unstrained = np.stack([self.model.initial_state(position, still) for position in joint_position])
+        return self.model.tip(unstrained)[0]
+
+    def tip_position(self) -> Array:
+        """The tip alone, without the observation of the links."""
+        return self.model.tip(self.record.states)[0]
 
     def joint_units(self) -> tuple[JointUnit, ...]:
         from pliant.robot import PrismaticJoint
@@ -92,6 +98,9 @@ class StoredSource:
 
     def rigid_tip_position(self, joint_position: Array) -> Array:
         return self.rigid_tip
+
+    def tip_position(self) -> Array:
+        return self.ends().tip_position
 
     def joint_units(self) -> tuple[JointUnit, ...]:
         return self.units

@@ -87,10 +87,10 @@ class Trajectory:
         """(n, joints) in radian or metre per second."""
         return self._ends.joint_rate
 
-    @property
+    @cached_property
     def tip_position(self) -> Array:
         """(n, 3) world position of the tip of the last link, metre."""
-        return self._ends.tip_position
+        return self.source.tip_position()
 
     @property
     def tip_rotation(self) -> Array:

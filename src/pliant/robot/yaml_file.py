@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from pathlib import Path
 
 from pliant.errors import InvalidFile, Problem
 from pliant.robot.robot import Robot
 from pliant.robot.yaml_decode import decode
 from pliant.robot.yaml_dump import dump
 from pliant.robot.yaml_reader import MAX_BYTES, read, refuse_huge, text_of
+from pliant.whole_file import whole_file
 
 
 def load(path: str | os.PathLike[str]) -> Robot:
@@ -36,28 +35,5 @@ def loads(text: str, name: str = "<string>") -> Robot:
 
 def save(robot: Robot, path: str | os.PathLike[str], overwrite: bool = False) -> None:
     """Write the robot to a YAML file; an existing file is only replaced when told so."""
-    target = Path(path)
-    if target.exists() and not overwrite:
-        raise InvalidFile(
-            Problem("exists already; choose another name or pass overwrite=True", (), str(target))
-        )
-    partial = ""
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as stream:
-            partial = stream.name
-            stream.write(dump(robot))
-        os.chmod(partial, 0o666 & ~_umask())
-        os.replace(partial, target)
-    except OSError as error:
-        if partial:
-            Path(partial).unlink(missing_ok=True)
-        reason = (error.strerror or "unknown reason").lower()
-        raise InvalidFile(
-            Problem(f"cannot be written ({reason}); write a path in an existing folder", (), str(target))
-        ) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with whole_file(path, overwrite) as temporary:
+        temporary.write_text(dump(robot), encoding="utf-8")

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.formulations.geometrically_exact.chain import FIXED, Floats
 from pliant.formulations.geometrically_exact.element import product, row, stage_row
-from pliant.formulations.geometrically_exact.stages import set_root_twist
+from pliant.formulations.geometrically_exact.stages import interpolate, set_root_twist
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, dot6, dot_row
 from pliant.spatial.small_matrices import invert, multiply, multiply_transposed, times
@@ -156,6 +156,24 @@ def take_impulse(M, V, n, scratch):
     return 0.5 * dot6(x, d)
 
 
+@inline_kernel
+def point_energy_change(chain, element, V, scratch):
+    """Change of kinetic energy of a mixed element's mass when its first node took a prescribed velocity."""
+    mesh, M = chain.mesh, chain.inertia.M_point
+    root = mesh.start[element]
+    after = interpolate(mesh.N, V, 0, root)
+    f = mesh.N[0, 0]
+    before = (
+        after[0] - f * (V[0, root, 0] - scratch.V[root, 0]),
+        after[1] - f * (V[0, root, 1] - scratch.V[root, 1]),
+        after[2] - f * (V[0, root, 2] - scratch.V[root, 2]),
+        after[3] - f * (V[0, root, 3] - scratch.V[root, 3]),
+        after[4] - f * (V[0, root, 4] - scratch.V[root, 4]),
+        after[5] - f * (V[0, root, 5] - scratch.V[root, 5]),
+    )
+    return 0.5 * (dot6(after, product(M, element, after)) - dot6(before, product(M, element, before)))
+
+
 @kernel
 def project(plant, pose, V, qd, joint_work, scratch):
     """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
@@ -191,6 +209,8 @@ def project(plant, pose, V, qd, joint_work, scratch):
         dof = tree.dof[link]
         if dof >= 0 and drives.prescribed[dof]:
             joint_work[dof] += dot_row(x, tree.S, link) * qd[dof]
+            if plant.chain.inertia.at_points and tree.n_elements[link] > 0:
+                joint_work[dof] += point_energy_change(plant.chain, tree.first_element[link], V, scratch)
         if tree.parent[link] >= 0:
             add_to_parent(pose, link, x, impulse, tree.parent_node[link], 0)
     return loss

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pliant.errors import InvalidInput
-from pliant.results.whole_file import refuse_existing, whole_file
 from pliant.view.figures.ledger import draw_ledger
 from pliant.view.figures.motion import draw_motion
 from pliant.view.figures.shape import draw_shape
 from pliant.view.figures.strains import draw_strains
 from pliant.view.figures.style import PIXELS_PER_INCH
+from pliant.whole_file import refuse_existing, whole_file
 
 if TYPE_CHECKING:
     from pliant.results import Trajectory

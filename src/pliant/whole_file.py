@@ -40,6 +40,9 @@ def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
         _settle(temporary)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidInput(f"{target} cannot be written: {reason}; choose another place") from error
     finally:
         temporary.unlink(missing_ok=True)
     _settle(target.parent)
