@@ -39,3 +39,13 @@ def lagrange_basis(nodes: Array, points: Array) -> tuple[Array, Array]:
         unit[k] = 1
         derivatives += np.outer(2 * legendre.legval(x, legendre.legder(unit)), to_legendre[k])
     return values, derivatives
+
+
+def lagrange_values(nodes: Array, points: Array) -> Array:
+    """Values at ``points`` of the Lagrange polynomials on a few ``nodes``, (points, nodes)."""
+    values = np.ones((len(points), len(nodes)))
+    for j in range(len(nodes)):
+        for k in range(len(nodes)):
+            if k != j:
+                values[:, j] *= (points - nodes[k]) / (nodes[j] - nodes[k])
+    return values

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pliant.model.ending import Ending
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Layout
@@ -19,9 +16,6 @@ from pliant.model.stage_method import StageMethod
 
 if TYPE_CHECKING:
     from pliant.robot import Robot
-
-
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -35,15 +29,16 @@ class Promise:
 
 @dataclass(frozen=True)
 class Run:
-    """A request to advance a model over a time grid, saving states at chosen steps.
+    """A request to advance a model over a time grid, keeping states at chosen times.
 
-    ``grid`` holds the end times of all steps, first entry the start; ``save`` the indices into it whose
-    states are kept. Controllers act at the grid points nearest to multiples of their period.
+    ``grid`` holds the end times of all steps, first entry the start; ``outputs`` the times whose states are
+    kept, by the polynomial of the step where they fall between grid points. Controllers act at the grid points
+    nearest to multiples of their period.
     """
 
     start: Array
     grid: Array
-    save: Indices
+    outputs: Array
     inputs: Inputs
     method: StageMethod
     promise: Promise

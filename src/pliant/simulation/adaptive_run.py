@@ -19,14 +19,13 @@ PRESENT = ("kinetic", "strain")
 def advance_adaptively(
     model: Model,
     start: Array,
-    until: float,
     integrator: Adaptive,
-    outputs: int,
+    wanted: Array,
     corners: Array,
     progress: Callable[[float], None] | None,
 ) -> Record:
-    """Steps that end on the corners and on ``outputs`` equally spaced times, chosen by step doubling."""
-    wanted = np.linspace(0.0, until, outputs + 1)
+    """Steps that end on the corners and on the wanted times, their lengths chosen by step doubling."""
+    until = float(corners[-1])
     marks = np.unique(np.concatenate([corners, wanted]))
     state, now, h = start, 0.0, integrator.first_step
     scale = np.full(len(model.layout.blocks), 1e-12)
@@ -55,8 +54,8 @@ def advance_adaptively(
 
 
 def _run(model: Model, state: Array, grid: Array, integrator: Adaptive) -> Record:
-    last = np.array([0, len(grid) - 1], dtype=np.int64)
-    return model.advance(Run(state, grid, last, model.inputs, integrator.method, integrator.promise))
+    ends = grid[[0, -1]]
+    return model.advance(Run(state, grid, ends, model.inputs, integrator.method, integrator.promise))
 
 
 def _sizes(model: Model, state: Array) -> Array:

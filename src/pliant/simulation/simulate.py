@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Indices, Model, Run
+from pliant.model.contract import Model, Run
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
 from pliant.results.trajectory import Trajectory
@@ -24,38 +25,53 @@ def simulate(
     until: float,
     integrator: Integrator | None = None,
     initial: Array | None = None,
-    outputs: int = 1000,
+    outputs: int | Array = 1000,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
-    """Simulate from time 0 to ``until`` seconds and keep about ``outputs`` states, first and last included.
+    """Simulate from time 0 to ``until`` seconds.
 
-    ``initial`` is a state vector, for example from `equilibrium`; by default the arm starts undeformed at
-    the robot's initial joint values, or where prescribed motions begin. A run that cannot go on ends as a
-    value: see ``trajectory.ending``.
+    ``outputs`` is how many states to keep at most, at ends of steps, first and last included; or the times at
+    which states are wanted, between steps by the polynomial of the step. ``initial`` is a state vector, for
+    example from `equilibrium`; by default the arm starts undeformed at the robot's initial joint values, or where
+    prescribed motions begin. A run that cannot go on ends as a value: see ``trajectory.ending``.
     """
     if not 0.0 < until < float("inf"):
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
-    if outputs < 1:
-        raise InvalidInput(f"outputs = {outputs} must be at least 1; give the number of states to keep")
     integrator = Gauss() if integrator is None else integrator
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
+    marks = corners(model.inputs, until)
     if isinstance(integrator, Adaptive):
-        record = advance_adaptively(
-            model, start, until, integrator, outputs, corners(model.inputs, until), progress
+        wanted = (
+            np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
         )
+        record = advance_adaptively(model, start, integrator, wanted, marks, progress)
     else:
-        grid = step_grid(corners(model.inputs, until), integrator.step)
-        save = saved_indices(len(grid) - 1, outputs)
+        grid = step_grid(marks, integrator.step)
+        wanted = (
+            grid[saved_indices(len(grid) - 1, outputs)]
+            if isinstance(outputs, int)
+            else wanted_times(outputs, until)
+        )
         record = model.advance(
-            Run(start, grid, save, model.inputs, integrator.method, integrator.promise, progress)
+            Run(start, grid, wanted, model.inputs, integrator.method, integrator.promise, progress)
         )
     wall_time = time.perf_counter() - began
     if progress:
         progress(1.0)
-    return Trajectory.from_record(
-        model, record, {"integrator": repr(integrator), "until": f"{until:g} s"}, wall_time
-    )
+    choices = {"integrator": repr(integrator), "until": f"{until:g} s"}
+    return Trajectory.from_record(model, record, choices, wall_time)
+
+
+def wanted_times(outputs: Array, until: float) -> Array:
+    """Output times with the start added, refused if they lie outside the run."""
+    times = np.unique(np.append(np.asarray(outputs, dtype=float), 0.0))
+    if not np.all(np.isfinite(times)) or times[0] < 0.0 or times[-1] > until * (1 + 1e-12):
+        raise InvalidInput(
+            f"outputs must be times between 0 and until = {until:g} s; give others or a number"
+        )
+    clipped: Array = np.minimum(times, until)
+    return clipped
 
 
 def consistent_start(model: Model) -> Array:
@@ -108,8 +124,10 @@ def step_grid(marks: Array, step: float) -> Array:
     return np.concatenate(pieces)
 
 
-def saved_indices(steps: int, outputs: int) -> Indices:
+def saved_indices(steps: int, outputs: int) -> NDArray[np.int64]:
     """Indices of the grid points to keep, first and last included."""
+    if outputs < 1:
+        raise InvalidInput(f"outputs = {outputs} must be at least 1; give the number of states to keep")
     if steps <= outputs:
         return np.arange(steps + 1)
     return np.unique(np.round(np.linspace(0, steps, outputs + 1)).astype(np.int64))

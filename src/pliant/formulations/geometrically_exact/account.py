@@ -25,12 +25,13 @@ class Account(NamedTuple):
     loads: Floats  # (loads,)
     step_joints: Floats
     step_loads: Floats
+    before: Floats  # sums, joints and loads at the start of the step
     worst: Floats  # [largest residual ratio, its time, number of steps]
 
 
 def new_account(dofs: int, loads: int) -> Account:
     z = np.zeros
-    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(3))
+    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), z(3))
 
 
 @kernel

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.formulations.geometrically_exact import account as columns
 from pliant.formulations.geometrically_exact.account import new_account, stored_energies
-from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Plant
+from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Ints, Plant
 from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
 from pliant.formulations.geometrically_exact.newton import (
     CONVERGED,
@@ -28,7 +29,8 @@ from pliant.formulations.geometrically_exact.stage_data import Method, State, ne
 from pliant.formulations.geometrically_exact.step import Output, Tables, Work, run_steps
 from pliant.jit import announce_compilation
 from pliant.mechanics.factors import new_increments
-from pliant.model.contract import Indices, Record, Run
+from pliant.mechanics.shape_functions import lagrange_values
+from pliant.model.contract import Record, Run
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs, Sample, SampledController
 from pliant.model.ledger import Ledger
@@ -84,10 +86,7 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
 def new_output(chain: Chain, dofs: int, loads: int, rows: int) -> Output:
     z = np.zeros
     return Output(
-        z((rows, len(chain.inertia.M), 6)),
-        z((rows, len(chain.section.C), 6)),
-        z((rows, dofs)),
-        z((rows, dofs)),
+        z((rows, 6 * len(chain.inertia.M) + 6 * len(chain.section.C) + 2 * dofs)),
         z((rows, columns.COLUMNS)),
         z((rows, dofs)),
         z((rows, loads)),
@@ -103,6 +102,7 @@ class Machine:
         chain = arm.chain
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
         links, loads = len(chain.tree.parent), len(run.inputs.loads)
+        self.arm = arm
         self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
         method, spectrum = method_tables(run.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
@@ -142,15 +142,47 @@ class Machine:
 
     def keep(self, row: int) -> None:
         """Copy the present state and account to a row of the output."""
-        out, state, account = self.output, self.state, self.account
-        out.V[row], out.e[row], out.q[row], out.qd[row] = state.V, state.e, state.q, state.qd
+        out, account = self.output, self.account
+        out.x[row] = self.arm.pack(self.state)
         out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
 
 
-def make_tables(run: Run, h: Floats, save: Indices, held: Floats, a: int, b: int) -> Tables:
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Step lengths, and where in which step each row of the output falls; row 0 is the start."""
+
+    h: Floats
+    step: Ints
+    tau: Floats
+    dense: Floats
+    first: Ints
+    stop: Ints
+
+    @staticmethod
+    def of(run: Run) -> Schedule:
+        grid = run.grid
+        h = np.diff(grid)
+        # lengths that differ only by round-off become equal, so that factorisations survive
+        changes = np.flatnonzero(np.abs(np.diff(h)) > 1e-9 * h[1:]) + 1
+        begins = np.concatenate([[0], changes])
+        h = h[np.repeat(begins, np.diff(np.append(begins, len(h))))]
+        wanted = run.outputs[run.outputs > grid[0]]
+        slack = 1e-9 * h.min()
+        step = np.clip(np.searchsorted(grid, wanted - slack) - 1, 0, len(h) - 1)
+        tau = (wanted - grid[step]) / h[step]
+        tau[tau > 1 - 1e-9] = 1.0
+        dense = np.zeros((len(tau) + 1, run.method.stages))
+        if np.any(tau < 1.0):
+            dense[1:] = lagrange_values(np.append(0.0, run.method.nodes), tau)[:, 1:]
+        stop = 1 + np.cumsum(np.bincount(step, minlength=len(h)))
+        first = np.concatenate([[1], stop[:-1]])
+        return Schedule(h, np.append(-1, step), np.append(1.0, tau), dense, first, stop)
+
+
+def make_tables(run: Run, plan: Schedule, held: Floats, a: int, b: int) -> Tables:
     """Tables for the steps a .. b-1 of the grid."""
-    start = run.grid[a:b]
-    times = start[:, None] + h[a:b, None] * run.method.nodes
+    h = plan.h[a:b]
+    times = run.grid[a:b, None] + h[:, None] * run.method.nodes
     times = np.concatenate([times, run.grid[a + 1 : b + 1, None]], axis=1)
     flat = times.ravel()
     joints = run.inputs.joint_signals(flat).reshape(*times.shape, len(run.inputs.prescribed), 3)
@@ -158,30 +190,16 @@ def make_tables(run: Run, h: Floats, save: Indices, held: Floats, a: int, b: int
         joints = joints.copy()
         joints[..., 2] += held
     loads = run.inputs.load_signals(flat).reshape(*times.shape, len(run.inputs.loads), 6)
-    return Tables(h[a:b], run.grid[a + 1 : b + 1], joints, loads, save[a:b])
-
-
-def equal_steps(grid: Floats) -> Floats:
-    """Step lengths; those that differ only by round-off become equal, so that factorisations survive."""
-    h = np.diff(grid)
-    for k in range(1, len(h)):
-        if abs(h[k] - h[k - 1]) <= 1e-9 * h[k]:
-            h[k] = h[k - 1]
-    return h
+    ends = run.grid[a + 1 : b + 1]
+    return Tables(h, ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
 
 
 def advance(arm: GeometricallyExactArm, run: Run) -> Record:
     """Run the compiled loop over the grid of the request."""
     announce_compilation(run_steps)
-    n_steps = len(run.grid) - 1
-    h = equal_steps(run.grid)
-    save = np.full(n_steps, -1, np.int64)
-    rows = 0
-    for index in run.save:
-        if index > 0:
-            rows += 1
-            save[int(index) - 1] = rows
-    machine = Machine(arm, run, rows + 2)
+    plan = Schedule.of(run)
+    n_steps = len(plan.h)
+    machine = Machine(arm, run, len(plan.tau) + 1)
     machine.keep(0)
     ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
     held: dict[str, Floats] = {}
@@ -192,9 +210,9 @@ def advance(arm: GeometricallyExactArm, run: Run) -> Record:
             for controller in sampled:
                 problem = ask(arm, machine, controller, float(run.grid[a]), held)
                 if problem:
-                    return finish(arm, run, machine, save, done, problem)
+                    return finish(arm, run, machine, plan, done, problem)
             torque = sum(held.values(), np.zeros(len(arm.joint_names)))
-            tables = make_tables(run, h, save, torque, a, b)
+            tables = make_tables(run, plan, torque, a, b)
             if a == 0 and run.method.history != 0.0:
                 start_rates(arm, run, machine)
             count, status = machine.steps(tables)
@@ -207,7 +225,7 @@ def advance(arm: GeometricallyExactArm, run: Run) -> Record:
                 run.progress(done / n_steps)
     except KeyboardInterrupt:
         ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy="what was computed is kept")
-    return finish(arm, run, machine, save, done, ending)
+    return finish(arm, run, machine, plan, done, ending)
 
 
 def chunks(run: Run, n_steps: int) -> Iterator[tuple[int, int, list[SampledController]]]:
@@ -254,9 +272,9 @@ def start_rates(arm: GeometricallyExactArm, run: Run, machine: Machine) -> None:
 
     tiny = 1e-5 * float(run.grid[1] - run.grid[0])
     grid = np.array([run.grid[0], run.grid[0] + tiny])
-    probe = Run(run.start, grid, np.array([1]), run.inputs, gauss_collocation(1), Promise(1e-13, 1e-6), None)
+    probe = Run(run.start, grid, grid, run.inputs, gauss_collocation(1), Promise(1e-13, 1e-6), None)
     after = Machine(arm, probe, 2)
-    after.steps(make_tables(probe, np.diff(grid), np.array([1]), np.zeros(len(arm.joint_names)), 0, 1))
+    after.steps(make_tables(probe, Schedule.of(probe), np.zeros(len(arm.joint_names)), 0, 1))
     before = machine.state
     before.V_rate[:] = (after.state.V - before.V) / tiny
     before.e_rate[:] = (after.state.e - before.e) / tiny
@@ -277,21 +295,24 @@ def stopped(arm: GeometricallyExactArm, run: Run, machine: Machine, status: int,
 
 
 def finish(
-    arm: GeometricallyExactArm, run: Run, machine: Machine, save: Indices, done: int, ending: Ending
+    arm: GeometricallyExactArm, run: Run, machine: Machine, plan: Schedule, done: int, ending: Ending
 ) -> Record:
     """Cut the output to what was computed and put it under names."""
-    kept = [0, *(k + 1 for k in range(done) if save[k] >= 0)]
-    rows = len(kept)
-    if not ending.completed and kept[-1] != done:
+    out = machine.output
+    rows = int(np.searchsorted(plan.step, done))
+    times = np.concatenate([run.grid[:1], run.outputs[run.outputs > run.grid[0]][: rows - 1]])
+    if not ending.completed and times[-1] < run.grid[done]:
         machine.keep(rows)
-        kept.append(done)
+        times = np.append(times, run.grid[done])
         rows += 1
     if rows > 1:
-        machine.output.torque[0], machine.output.root[0] = machine.output.torque[1], machine.output.root[1]
-    out = machine.output
-    states = np.concatenate(
-        [out.V[:rows].reshape(rows, -1), out.e[:rows].reshape(rows, -1), out.q[:rows], out.qd[:rows]], axis=1
-    )
+        out.torque[0], out.root[0] = out.torque[1], out.root[1]
+    states = out.x[:rows]
+    prescribed = np.flatnonzero(run.inputs.prescribed)
+    if len(prescribed):
+        signals = run.inputs.joint_signals(times)
+        arm.layout.part(states, "joint_position")[:, prescribed] = signals[:, prescribed, 0]
+        arm.layout.part(states, "joint_rate")[:, prescribed] = signals[:, prescribed, 1]
     sums = out.sums[:rows]
     names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
     works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
@@ -318,4 +339,4 @@ def finish(
         "iterations": float(machine.control.counts[0]),
         "factorisations": float(machine.control.counts[1]),
     }
-    return Record(run.grid[kept], states, efforts, ledger, ending, statistics)
+    return Record(times, states, efforts, ledger, ending, statistics)

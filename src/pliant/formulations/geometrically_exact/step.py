@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pliant.formulations.geometrically_exact.account import (
     KINETIC,
     PROJECTION,
@@ -16,7 +13,7 @@ from pliant.formulations.geometrically_exact.account import (
     close_step,
     stored_energies,
 )
-from pliant.formulations.geometrically_exact.chain import Floats
+from pliant.formulations.geometrically_exact.chain import Floats, Ints
 from pliant.formulations.geometrically_exact.newton import CONVERGED, Solver, solve_stages
 from pliant.formulations.geometrically_exact.projection import Projection, project
 from pliant.formulations.geometrically_exact.stage_data import State
@@ -31,16 +28,16 @@ class Tables(NamedTuple):
     end: Floats  # (steps,) times
     joints: Floats  # (steps, s + 1, dofs, 3)
     loads: Floats  # (steps, s + 1, loads, 6)
-    save: NDArray[np.int64]  # (steps,) row of the output, -1: none
+    first: Ints  # (steps,) first row of the output that falls into the step
+    stop: Ints  # (steps,) one past the last such row
+    tau: Floats  # (rows,) where in its step a row falls, 1: at the end
+    dense: Floats  # (rows, s) weights of the stage increments there
 
 
 class Output(NamedTuple):
     """States and accounts at the saved times."""
 
-    V: Floats
-    e: Floats
-    q: Floats
-    qd: Floats
+    x: Floats  # (n, size) twists, strains, joint positions, joint rates
     sums: Floats
     joints: Floats
     loads: Floats
@@ -119,27 +116,73 @@ def finish_step(plant, method, work, tables, k):
     account.sums[PROJECTION] += loss
 
 
+@kernel
+def interpolate_rows(values, start, dense, r, x, begin):
+    """x[r, begin ..] = start + sum_j dense_rj (values_j - start), the polynomial of the step."""
+    for a in range(start.shape[0]):
+        for c in range(6):
+            t = start[a, c]
+            for j in range(values.shape[0]):
+                t += dense[r, j] * (values[j, a, c] - start[a, c])
+            x[r, begin + 6 * a + c] = t
+
+
 @inline_kernel
-def keep(method, state, stages, account, output, r):
-    """Copy the state and the account to row r of the output."""
+def keep_inside(state, stages, tables, x, r):
+    """State inside a step, before it is finished, to row r."""
+    strain, joint, rate = parts(state)
+    interpolate_rows(stages.V, state.V, tables.dense, r, x, 0)
+    interpolate_rows(stages.e, state.e, tables.dense, r, x, strain)
+    for j in range(state.q.shape[0]):
+        q = state.q[j]
+        qd = state.qd[j]
+        for i in range(stages.q.shape[0]):
+            q += tables.dense[r, i] * (stages.q[i, j] - state.q[j])
+            qd += tables.dense[r, i] * (stages.qd[i, j] - state.qd[j])
+        x[r, joint + j] = q
+        x[r, rate + j] = qd
+
+
+@inline_kernel
+def parts(state):
+    """Where strains, joint positions and joint rates begin in a state vector."""
+    strain = 6 * state.V.shape[0]
+    joint = strain + 6 * state.e.shape[0]
+    return strain, joint, joint + state.q.shape[0]
+
+
+@inline_kernel
+def keep_end(state, x, r):
+    """State at the end of a step to row r."""
+    strain, joint, rate = parts(state)
     for a in range(state.V.shape[0]):
         for c in range(6):
-            output.V[r, a, c] = state.V[a, c]
+            x[r, 6 * a + c] = state.V[a, c]
     for a in range(state.e.shape[0]):
         for c in range(6):
-            output.e[r, a, c] = state.e[a, c]
-    for c in range(account.sums.shape[0]):
-        output.sums[r, c] = account.sums[c]
+            x[r, strain + 6 * a + c] = state.e[a, c]
     for j in range(state.q.shape[0]):
-        output.q[r, j] = state.q[j]
-        output.qd[r, j] = state.qd[j]
-        output.joints[r, j] = account.joints[j]
+        x[r, joint + j] = state.q[j]
+        x[r, rate + j] = state.qd[j]
+
+
+@inline_kernel
+def keep_account(method, stages, account, tau, output, r):
+    """The account at row r, between the ends of the step linearly, and the mean efforts of the step."""
+    for c in range(account.sums.shape[0]):
+        output.sums[r, c] = account.before[c] + tau * (account.sums[c] - account.before[c])
+    n = account.sums.shape[0]
+    for j in range(account.joints.shape[0]):
+        x = account.before[n + j]
+        output.joints[r, j] = x + tau * (account.joints[j] - x)
         t = 0.0
         for i in range(method.b.shape[0]):
             t += method.b[i] * stages.torque[i, j]
         output.torque[r, j] = t
+    n += account.joints.shape[0]
     for k in range(account.loads.shape[0]):
-        output.loads[r, k] = account.loads[k]
+        x = account.before[n + k]
+        output.loads[r, k] = x + tau * (account.loads[k] - x)
     for k in range(stages.root.shape[1]):
         for c in range(6):
             t = 0.0
@@ -149,15 +192,37 @@ def keep(method, state, stages, account, output, r):
 
 
 @kernel
+def remember_account(account):
+    """Copy the account at the start of a step."""
+    n = account.sums.shape[0]
+    for c in range(n):
+        account.before[c] = account.sums[c]
+    for j in range(account.joints.shape[0]):
+        account.before[n + j] = account.joints[j]
+    n += account.joints.shape[0]
+    for k in range(account.loads.shape[0]):
+        account.before[n + k] = account.loads[k]
+
+
+@kernel
 def run_steps(plant, scheme, work, tables, output):
     """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
+    state, stages = work.state, work.solver.stages
     for k in range(tables.h.shape[0]):
         status, _ = solve_stages(
-            plant, scheme, work.state, work.solver, tables.joints[k], tables.loads[k], tables.h[k]
+            plant, scheme, state, work.solver, tables.joints[k], tables.loads[k], tables.h[k]
         )
         if status != CONVERGED:
             return k, status
+        first, last = tables.first[k], tables.stop[k]
+        if last > first:
+            remember_account(work.account)
+        for r in range(first, last):
+            if tables.tau[r] < 1.0:
+                keep_inside(state, stages, tables, output.x, r)
         finish_step(plant, scheme.method, work, tables, k)
-        if tables.save[k] >= 0:
-            keep(scheme.method, work.state, work.solver.stages, work.account, output, tables.save[k])
+        for r in range(first, last):
+            if tables.tau[r] == 1.0:
+                keep_end(state, output.x, r)
+            keep_account(scheme.method, stages, work.account, tables.tau[r], output, r)
     return tables.h.shape[0], CONVERGED
