@@ -58,7 +58,7 @@ def test_connected_passes_every_question_on_to_the_arm() -> None:
     np.testing.assert_array_equal(closed.observe(states, stations=5).tip_position, 5.0)
     np.testing.assert_array_equal(closed.energy(states), ARM.energy(states))
     grid = np.array([0.0, 0.5])
-    run = Run(states[0], grid, np.array([1]), closed.inputs, gauss_collocation(1), Promise(1e-9, 1e-9))
+    run = Run(states[0], grid, grid[1:], closed.inputs, gauss_collocation(1), Promise(1e-9, 1e-9))
     record = closed.advance(run)
     np.testing.assert_array_equal(record.states, states[:1])
     np.testing.assert_array_equal(closed.mismatch(record).twist, 0.5)

@@ -40,12 +40,14 @@ def test_the_shape_is_worked_out_once_and_only_when_asked() -> None:
     assert arm.asked == []
     for _ in range(2):
         assert trajectory.tip_position.shape == (5, 3)
+    assert arm.asked == [2], "the fake arm answers for its tip by looking at both ends"
+    for _ in range(2):
         assert trajectory.joint_rate.shape == (5, 2)
-    assert arm.asked == [2]
+    assert arm.asked == [2, 2]
     for _ in range(2):
         assert trajectory.link("upper").strain.shape == (5, 21, 6)
         assert trajectory.observation.tip_twist.shape == (5, 6)
-    assert arm.asked == [2, 21]
+    assert arm.asked == [2, 2, 21]
 
 
 def test_blocks_of_the_state_have_their_own_shape() -> None:
