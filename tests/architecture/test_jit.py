@@ -122,3 +122,15 @@ def test_old_folders_go_but_the_newest_and_those_in_use_stay(tmp_path: Path) -> 
     (tmp_path / "lately").mkdir()
     jit.remove_old_folders(tmp_path, tmp_path / "current")
     assert {folder.name for folder in tmp_path.iterdir()} == {"lately", "current"}
+
+
+def test_a_kernel_that_allocates_does_not_compile(tiny: Path) -> None:
+    """So the time loop, which is one kernel, cannot allocate memory."""
+    greedy = (
+        "import numpy as np\nfrom tiny.jit import kernel\n\n@kernel\ndef f(n):\n    return np.zeros(n)[0]\n"
+    )
+    (tiny / "greedy.py").write_text(greedy)
+    code = "import numba; from tiny.greedy import f; print(numba.njit(f.py_func)(3))\ntry:\n    f(3)\nexcept Exception as error:\n    print(error)"
+    answer = run(tiny, code)
+    assert answer.startswith("0.0"), "the function itself is sound"
+    assert "Failed in nopython mode" in answer
