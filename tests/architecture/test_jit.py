@@ -130,7 +130,8 @@ def test_a_kernel_that_allocates_does_not_compile(tiny: Path) -> None:
         "import numpy as np\nfrom tiny.jit import kernel\n\n@kernel\ndef f(n):\n    return np.zeros(n)[0]\n"
     )
     (tiny / "greedy.py").write_text(greedy)
-    code = "import numba; from tiny.greedy import f; print(numba.njit(f.py_func)(3))\ntry:\n    f(3)\nexcept Exception as error:\n    print(error)"
+    plain = "import numba; from tiny.greedy import f; print(numba.njit(f.py_func)(3))"
+    code = f"{plain}\ntry:\n    f(3)\nexcept Exception as error:\n    print(error)"
     answer = run(tiny, code)
     assert answer.startswith("0.0"), "the function itself is sound"
     assert "Failed in nopython mode" in answer
