@@ -1,0 +1,22 @@
+"""Fill the kernel cache before tests run side by side: ``python tests/compile_kernels.py 2`` or ``4``.
+
+Orders 4 to 8 share one compiled version of the time loop, order 2 and generalized-alpha the other.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pliant as pl
+
+
+def compile_kernels(order: int) -> None:
+    arm = pl.GeometricallyExact(degree=2).compile(pl.load(pl.library.path("l_frame")))
+    run = pl.simulate(arm, until=2e-3, integrator=pl.Gauss(order=order, step=1e-3))
+    print(f"order {order}: {run.ending}, tip at {run.tip_position[-1]}, {len(run.links)} links seen")
+    if order == 2:
+        print(f"statics: {pl.equilibrium(arm).ending}")
+
+
+if __name__ == "__main__":
+    compile_kernels(int(sys.argv[1]))
