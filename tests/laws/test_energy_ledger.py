@@ -28,6 +28,7 @@ from tests.laws.arms import (
 DEMAND = 1e-10
 SPECTRAL = pl.GeometricallyExact(degree=4)
 PUSH = (0.4, -0.3, 0.5, 0.02, 0.05, -0.04)
+STIFFER = pl.GeneralSection(stiffness=tuple(10.0 * c for c in STIFFNESS), inertia=INERTIA)
 DAMPED = pl.GeneralSection(stiffness=STIFFNESS, inertia=INERTIA, damping=2e-3)
 
 
@@ -173,6 +174,7 @@ CASES = (
     Case("line load in world axes", lambda: two_links(), (push("upper", pl.Frame.WORLD, along=True),)),
     Case("line load in body axes", lambda: two_links(), (push("lower", pl.Frame.BODY, along=True),)),
     Case("tumbling", tumbler, formulation=pl.GeometricallyExact(degree=6)),
+    Case("tumbling with vibrations faster than the step", lambda: tumbler(section=STIFFER), step=2e-3),
     Case(
         "hardening law",
         lambda: on_a_hinge(soft_link(law=hardening()), ASIDE, rate=6.0),
