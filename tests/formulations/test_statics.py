@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -109,7 +111,7 @@ def test_statics_converge_spectrally_in_the_degree():
         arm = cantilever(100 * np.pi / 4, (E, G, G, G * J, E / 12, E / 12), degree, 1, arc)
         position, _ = settled_tip(arm, tip_force(0, 0, 600))
         errors.append(np.linalg.norm(position - exact))
-    assert all(b < a / 8 for a, b in zip(errors[:-1], errors[1:], strict=True)), errors
+    assert all(b < a / 8 for a, b in itertools.pairwise(errors)), errors
 
 
 def test_follower_load_against_shooting():
