@@ -12,6 +12,7 @@ class Cause(StrEnum):
     NOT_FINITE = "a value is not finite"
     SINGULAR = "a matrix is singular"
     STEP_TOO_SMALL = "the step size fell below its limit"
+    INPUT = "an input failed"
     CONTROLLER = "a controller failed"
     INTERRUPTED = "interrupted by the user"
 

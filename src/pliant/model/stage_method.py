@@ -78,7 +78,7 @@ class StageMethod:
         if not self.exact:
             return np.eye(self.stages), np.eye(self.stages)
         points, weights = gauss_rule(3 * self.stages)
-        values = lagrange_basis(np.concatenate([[0.0], self.nodes]), points)[0][:, 1:]
+        values = np.ascontiguousarray(lagrange_basis(np.concatenate([[0.0], self.nodes]), points)[0][:, 1:])
         basis = lagrange_basis(self.nodes, points)[0]
         return values, (weights[:, None] * basis / self.weights).T.copy()
 

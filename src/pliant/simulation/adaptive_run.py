@@ -9,8 +9,10 @@ import numpy as np
 
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
+from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
 from pliant.model.ledger import Ledger
+from pliant.model.sampling import ask
 from pliant.simulation.integrators.adaptive import Adaptive
 
 PRESENT = ("kinetic", "strain")
@@ -27,14 +29,21 @@ def advance_adaptively(
     """Steps that end on the corners and on the wanted times, their lengths chosen by step doubling."""
     until = float(corners[-1])
     marks = np.unique(np.concatenate([corners, wanted]))
+    marks = marks[np.concatenate([[True], np.diff(marks) > 1e-12 * max(until, 1.0)])]
     state, now, h = start, 0.0, integrator.first_step
+    held: dict[str, Array] = {}
     scale = np.full(len(model.layout.blocks), 1e-12)
     parts: list[Record] = []
+    reached: Record | None = None
     for mark in marks[1:]:
+        failure = _ask_controllers(model, state, now, held)
+        if failure:
+            return _join(model, start, _with_last(parts, reached), failure)
+        inputs = _with_held_torque(model.inputs, held)
         while now < mark - 1e-12 * max(until, 1.0):
             h = min(h, mark - now, integrator.largest_step)
-            coarse = _run(model, state, np.array([now, now + h]), integrator)
-            fine = _run(model, state, np.array([now, now + h / 2, now + h]), integrator)
+            coarse = _run(model, inputs, state, np.array([now, now + h]), integrator)
+            fine = _run(model, inputs, state, np.array([now, now + h / 2, now + h]), integrator)
             error = np.inf
             if coarse.ending.completed and fine.ending.completed:
                 scale = np.maximum(scale, _sizes(model, fine.states[-1]))
@@ -42,20 +51,57 @@ def advance_adaptively(
             if error <= integrator.accuracy:
                 keep = bool(np.any(np.abs(wanted - (now + h)) < 1e-12 * max(until, 1.0)))
                 parts.append(fine if keep else _only_account(fine))
-                state, now = fine.states[-1], now + h
+                state, now, reached = fine.states[-1], float(fine.time[-1]), fine
             elif h <= integrator.smallest_step:
-                ending = Ending(Cause.STEP_TOO_SMALL, now, "", "ask for less accuracy or smooth the inputs")
-                return _join(start, parts, ending)
+                return _join(model, start, _with_last(parts, reached), _why(coarse, fine, now))
             growth = 0.9 * (integrator.accuracy / max(error, 1e-30)) ** (1 / (integrator.order + 1))
             h = max(h * float(np.clip(growth, 0.2, 3.0)), integrator.smallest_step)
         if progress:
             progress(now / until)
-    return _join(start, parts, Ending(Cause.COMPLETED, until))
+    return _join(model, start, parts, Ending(Cause.COMPLETED, until))
 
 
-def _run(model: Model, state: Array, grid: Array, integrator: Adaptive) -> Record:
+def _run(model: Model, inputs: Inputs, state: Array, grid: Array, integrator: Adaptive) -> Record:
     ends = grid[[0, -1]]
-    return model.advance(Run(state, grid, ends, model.inputs, integrator.method, integrator.promise))
+    return model.advance(Run(state, grid, ends, inputs, integrator.method, integrator.promise))
+
+
+def _ask_controllers(model: Model, state: Array, now: float, held: dict[str, Array]) -> Ending | None:
+    """Call the controllers that are due and hold their torques; an Ending if one fails."""
+    for controller in model.inputs.controllers:
+        turns = now / controller.period
+        if abs(turns - round(turns)) <= 1e-6:
+            failure = ask(model, controller, now, state.copy(), held)
+            if failure:
+                return failure
+    return None
+
+
+def _with_held_torque(inputs: Inputs, held: dict[str, Array]) -> Inputs:
+    """The same inputs with the torques of the controllers as known ones."""
+    if not held:
+        return inputs
+    torque = sum(held.values())
+
+    def signals(times: Array) -> Array:
+        table = inputs.joint_signals(times).copy()
+        table[..., 2] += torque
+        return table
+
+    return replace(inputs, joint_signals=signals, controllers=())
+
+
+def _with_last(parts: list[Record], reached: Record | None) -> list[Record]:
+    """The parts, with the state at which the last one ended."""
+    return parts if reached is None else [*parts[:-1], reached]
+
+
+def _why(coarse: Record, fine: Record, now: float) -> Ending:
+    """Why the smallest step did not succeed."""
+    for ending in (coarse.ending, fine.ending):
+        if not ending.completed and ending.cause is not Cause.NOT_CONVERGED:
+            return replace(ending, time=now)
+    return Ending(Cause.STEP_TOO_SMALL, now, "", "ask for less accuracy or smooth the inputs")
 
 
 def _sizes(model: Model, state: Array) -> Array:
@@ -68,11 +114,10 @@ def _only_account(record: Record) -> Record:
     return replace(record, time=record.time[:0], states=record.states[:0])
 
 
-def _join(start: Array, parts: list[Record], ending: Ending) -> Record:
+def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Record:
     """One record from consecutive ones; works and losses go on where the last one stopped."""
     if not parts:
-        raise_to = Ending(ending.cause, ending.time, ending.place, ending.remedy)
-        return Record(np.zeros(1), start[None], {}, _empty_ledger(), raise_to, {"steps": 0.0})
+        return Record(np.zeros(1), start[None], {}, _start_ledger(model, start), ending, {"steps": 0.0})
     names = [f.name for f in fields(Ledger) if f.name not in ("works", "worst_ratio", "worst_time", "exact")]
     offset = dict.fromkeys(names, 0.0)
     work_offset = dict.fromkeys(parts[0].ledger.works, 0.0)
@@ -116,6 +161,8 @@ def _join(start: Array, parts: list[Record], ending: Ending) -> Record:
     )
 
 
-def _empty_ledger() -> Ledger:
+def _start_ledger(model: Model, start: Array) -> Ledger:
+    """The account of a run that did not get away from its start."""
+    kinetic, strain, _ = model.energy(start[None])
     zero = np.zeros(1)
-    return Ledger(zero, zero, zero, {}, zero, zero, zero, zero, zero, zero, 0.0, 0.0, True)
+    return Ledger(kinetic, strain, zero, {}, zero, zero, zero, zero, zero, zero, 0.0, 0.0, True)

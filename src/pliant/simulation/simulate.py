@@ -37,6 +37,8 @@ def simulate(
     """
     if not 0.0 < until < float("inf"):
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
+    if isinstance(outputs, int) and outputs < 1:
+        raise InvalidInput(f"outputs = {outputs} must be at least 1; give the number of states to keep")
     integrator = Gauss() if integrator is None else integrator
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
@@ -126,8 +128,6 @@ def step_grid(marks: Array, step: float) -> Array:
 
 def saved_indices(steps: int, outputs: int) -> NDArray[np.int64]:
     """Indices of the grid points to keep, first and last included."""
-    if outputs < 1:
-        raise InvalidInput(f"outputs = {outputs} must be at least 1; give the number of states to keep")
     if steps <= outputs:
         return np.arange(steps + 1)
     return np.unique(np.round(np.linspace(0, steps, outputs + 1)).astype(np.int64))

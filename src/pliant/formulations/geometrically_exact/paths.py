@@ -32,6 +32,9 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
             a, b = ends[i], ends[i + 1]
             inside = placed.nodes[link][i * (len(points.nodes) - 1) :][: len(points.nodes)]
             marks = np.unique(np.round(np.concatenate([inside, [s for s in stations if a < s < b]]), 12))
+            # a sixth-order step is exact for small strains of degree 4: higher polynomials take two steps
+            if p > 5:
+                marks = np.sort(np.concatenate([marks, 0.5 * (marks[:-1] + marks[1:])]))
             for x, y in itertools.pairwise(marks):
                 unit = (x + (y - x) * three - a) / (b - a)
                 values.append(lagrange_basis(points.strain_points, unit)[0])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import account as columns
 from pliant.formulations.geometrically_exact.account import new_account, stored_energies
 from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Ints, Plant
@@ -32,8 +33,9 @@ from pliant.mechanics.factors import new_increments
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.contract import Record, Run
 from pliant.model.ending import Cause, Ending
-from pliant.model.inputs import Inputs, Sample, SampledController
+from pliant.model.inputs import Inputs, SampledController
 from pliant.model.ledger import Ledger
+from pliant.model.sampling import ask
 from pliant.model.stage_method import StageMethod
 
 if TYPE_CHECKING:
@@ -190,8 +192,24 @@ def make_tables(run: Run, plan: Schedule, held: Floats, a: int, b: int) -> Table
         joints = joints.copy()
         joints[..., 2] += held
     loads = run.inputs.load_signals(flat).reshape(*times.shape, len(run.inputs.loads), 6)
+    if not (np.isfinite(joints).all() and np.isfinite(loads).all()):
+        raise InvalidInput("a drive or load is not finite; let signals and motions return finite numbers")
     ends = run.grid[a + 1 : b + 1]
     return Tables(h, ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+
+
+def readable_tables(run: Run, plan: Schedule, held: Floats, a: int, b: int) -> tuple[Tables | None, str]:
+    """Tables for the longest stretch of the steps a .. b-1 whose inputs exist, and what is wrong after it."""
+    tables, problem = None, ""
+    readable, unreadable, end = a, b + 1, b
+    while unreadable - readable > 1:
+        try:
+            tables = make_tables(run, plan, held, a, end)
+            readable = end
+        except InvalidInput as error:
+            unreadable, problem = end, str(error)
+        end = (readable + unreadable) // 2
+    return tables, problem
 
 
 def advance(arm: GeometricallyExactArm, run: Run) -> Record:
@@ -208,17 +226,22 @@ def advance(arm: GeometricallyExactArm, run: Run) -> Record:
     try:
         for a, b, sampled in chunks(run, n_steps):
             for controller in sampled:
-                problem = ask(arm, machine, controller, float(run.grid[a]), held)
+                problem = ask(arm, controller, float(run.grid[a]), arm.pack(machine.state), held)
                 if problem:
                     return finish(arm, run, machine, plan, done, problem)
             torque = sum(held.values(), np.zeros(len(arm.joint_names)))
-            tables = make_tables(run, plan, torque, a, b)
-            if a == 0 and run.method.history != 0.0:
-                start_rates(arm, run, machine)
-            count, status = machine.steps(tables)
-            done += count
-            if status != CONVERGED:
-                ending = stopped(arm, run, machine, status, done)
+            tables, unreadable = readable_tables(run, plan, torque, a, b)
+            if tables is not None:
+                if a == 0 and run.method.history != 0.0:
+                    start_rates(arm, run, machine)
+                count, status = machine.steps(tables)
+                done += count
+                if status != CONVERGED:
+                    ending = stopped(arm, run, machine, status, done)
+                    break
+            if unreadable:
+                now = float(run.grid[done])
+                ending = Ending(Cause.INPUT, now, unreadable, "what was computed so far is kept")
                 break
             if run.progress and time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
@@ -240,29 +263,6 @@ def chunks(run: Run, n_steps: int) -> Iterator[tuple[int, int, list[SampledContr
     for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):
             yield a, min(a + size, right), marks.get(a, []) if a == left else []
-
-
-def ask(
-    arm: GeometricallyExactArm,
-    machine: Machine,
-    controller: SampledController,
-    now: float,
-    held: dict[str, Floats],
-) -> Ending | None:
-    """Call a controller and hold its torque; an Ending if it fails."""
-    state = machine.state
-    sample = Sample(now, state.q.copy(), state.qd.copy(), arm.pack(state), arm)
-    try:
-        torque = np.asarray(controller.torque(sample), dtype=float)
-    except Exception as error:  # a user's function may raise anything; the run must survive as a value
-        return Ending(
-            Cause.CONTROLLER, now, f"controller '{controller.name}' ({type(error).__name__}: {error})",
-            "mend the controller; what was computed so far is kept",
-        )  # fmt: skip
-    held[controller.name] = np.zeros(len(arm.joint_names))
-    for name, value in zip(controller.joints, np.atleast_1d(torque)):
-        held[controller.name][arm.joint_names.index(name)] = value
-    return None
 
 
 def start_rates(arm: GeometricallyExactArm, run: Run, machine: Machine) -> None:

@@ -310,7 +310,7 @@ def evaluate(plant, method, state, stages, tables, h, orient):
     stage_rates(method.S, method.history, h, V, state.V, state.V_rate, stages.V_dot)
     stage_rates(method.S, method.history, h, stages.e, state.e, state.e_rate, stages.e_dot)
     residual = 0.0
-    flow = 0.0
+    flow = gained = stored = 0.0
     for i in range(method.b.shape[0]):
         for k in range(state.e.shape[0]):
             for c in range(6):
@@ -334,5 +334,7 @@ def evaluate(plant, method, state, stages, tables, h, orient):
         r, f = apply_drives(drives, stages, table, i)
         x, elastic = compare_strain_rates(mesh, stages.stress, stages.rate, stages.e_dot, i, stages.rho_e)
         residual += h * method.b[i] * (r + x + power_of(V, rho, i))
-        flow += h * method.b[i] * (f + abs(kinetic) + abs(elastic))
-    return residual, flow
+        flow += h * method.b[i] * f
+        gained += h * method.b[i] * kinetic
+        stored += h * method.b[i] * elastic
+    return residual, flow + abs(gained) + abs(stored)

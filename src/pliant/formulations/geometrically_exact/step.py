@@ -205,13 +205,34 @@ def remember_account(account):
 
 
 @kernel
+def forget(last):
+    """No extrapolation in the next step."""
+    for i in range(last.V.shape[0]):
+        for a in range(last.V.shape[1]):
+            for c in range(6):
+                last.V[i, a, c] = 0.0
+        for a in range(last.e.shape[1]):
+            for c in range(6):
+                last.e[i, a, c] = 0.0
+        for j in range(last.qd.shape[1]):
+            last.qd[i, j] = 0.0
+
+
+@kernel
 def run_steps(plant, scheme, work, tables, output):
     """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
     state, stages = work.state, work.solver.stages
     for k in range(tables.h.shape[0]):
-        status, _ = solve_stages(
-            plant, scheme, state, work.solver, tables.joints[k], tables.loads[k], tables.h[k]
-        )
+        status = CONVERGED
+        for _ in range(2):
+            status, _ = solve_stages(
+                plant, scheme, state, work.solver, tables.joints[k], tables.loads[k], tables.h[k]
+            )
+            if status == CONVERGED:
+                break
+            # after a rough step its polynomial may lead astray: once more from the state alone
+            forget(work.solver.last)
+            scheme.control.memory[0] = 0.0
         if status != CONVERGED:
             return k, status
         first, last = tables.first[k], tables.stop[k]
