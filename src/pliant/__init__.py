@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 _PLACES = {
     "pliant.robot": (
@@ -31,7 +32,7 @@ __version__ = "0.1.0"
 __all__ = sorted([*_HOME, "library"])
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: compiled kernels and plotting load only if needed."""
     if name == "library":
         return import_module("pliant.library")
