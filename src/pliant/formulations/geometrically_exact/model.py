@@ -104,10 +104,10 @@ class GeometricallyExactArm:
 
     def moving_state(self, strain: Floats, position: Floats, rate: Floats) -> Floats:
         """State whose links move as rigid bodies of the given shape at the given joint rates."""
-        x, R = rebuild_poses(self.chain, self._node_path, strain[None], np.array(position, float)[None])
         tree = self.chain.tree
         twist = np.zeros((len(self.chain.inertia.M), 6))
         if np.any(rate):
+            x, R = rebuild_poses(self.chain, self._node_path, strain[None], np.array(position, float)[None])
             world = np.zeros((len(tree.parent), 6))  # velocity of the world's origin, angular rate
             for k in range(len(tree.parent)):
                 if tree.parent[k] >= 0:
