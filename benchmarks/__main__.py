@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -20,13 +21,20 @@ def main() -> int:
     session = Session(quick=chosen.quick, cache=chosen.cache, repeats=3 if chosen.quick else 5)
     chosen.out.mkdir(parents=True, exist_ok=True)
     comparisons: list[Comparison] = []
+    loads = {"start": os.getloadavg()[0]}
     for name in [n for n in chosen.names if n in PROBLEMS]:
         problem: Problem = importlib.import_module(f"benchmarks.{name}").PROBLEM
         comparisons.append(compare(problem, session))
         report.plot(comparisons[-1], chosen.out / f"{name}.png")
+        loads[name] = os.getloadavg()[0]
         print(report.detail(comparisons[-1]), end="\n\n", flush=True)
-    own = [OWN[name](session) for name in chosen.names if name in OWN]
-    text = "\n\n".join([report.summary_table(comparisons), *own] if comparisons else own)
+    own = []
+    for name in [n for n in chosen.names if n in OWN]:
+        own.append(OWN[name](session))
+        loads[name] = os.getloadavg()[0]
+    tables = [report.summary_table(comparisons), *own] if comparisons else own
+    text = "\n\n".join([report.provenance(loads), *tables])
+    report.write_runs(comparisons, chosen.out / "runs.csv")
     print(text)
     details = "\n\n".join(report.detail(comparison) for comparison in comparisons)
     (chosen.out / "results.md").write_text(f"# Results\n\n{text}\n\n{details}\n", encoding="utf-8")

@@ -80,7 +80,7 @@ def build(choice: peer.Choice) -> peer.Assembly:
 
 
 def exudyn(session: Session) -> list[Run]:
-    all_pairs = [(n, substeps) for n in (4, 5, 6, 8, 10) for substeps in (1, 2, 4, 5, 8, 10)]
+    all_pairs = [(n, substeps) for n in (4, 5, 6, 8, 10) for substeps in (1, 2, 3, 4, 5, 8, 10)]
     pairs = session.pick(all_pairs, [(5, 4), (8, 10)])
     choices = [peer.Choice(QUADRATIC, n, OUTPUT / substeps, (1e-4, 1e-3)) for n, substeps in pairs]
     return peer.study(build, DURATION, choices, session)
@@ -88,8 +88,8 @@ def exudyn(session: Session) -> list[Run]:
 
 def pliant(session: Session) -> list[Run]:
     meshes = session.pick([(3, 1), (4, 1), (5, 1), (6, 1), (3, 2)], [(5, 1)])
-    steps = session.pick([2e-1, 1e-1, 8e-2, 5e-2, 4e-2, 2e-2], [1e-1, 5e-2])
-    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-8, 1e-9)), session)
+    steps = session.pick([2e-1, 1.5e-1, 1.2e-1, 1e-1, 8e-2, 6e-2, 4e-2, 2e-2], [1e-1, 6e-2])
+    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-7, 1e-8, 1e-9)), session)
 
 
 def reference(session: Session) -> Motion:

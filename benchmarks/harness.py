@@ -50,6 +50,7 @@ class Run:
     """One solver with one setting: what it computed and its cost in CPU seconds per simulated second.
 
     ``fineness`` lists the sizes of the setting so that larger is finer, to tell which runs refine which.
+    ``exact_account`` marks a run that also accounts for the energy to round-off.
     """
 
     solver: str
@@ -57,6 +58,7 @@ class Run:
     fineness: tuple[float, ...]
     cost: float
     motion: Motion
+    exact_account: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Point:
     cost: float
     error: float
     outputs: int
+    exact_account: bool
 
     def refines(self, other: Point) -> bool:
         return self.solver == other.solver and all(a >= b for a, b in zip(self.fineness, other.fineness))
@@ -103,20 +106,19 @@ class Problem:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The cheapest run of each side that reaches a level, and their ratio of cost.
+    """The cheapest run of each side that reaches a level and holds it when refined, and their ratio of cost.
 
-    ``ours`` saved every output that was asked for; ``sparse`` may have saved fewer because its steps are
-    longer than the output interval, as the peer's may be. Only ``ours`` counts. ``lucky_peer`` and ``lucky``
-    (ours, sparse) need not hold the level when refined.
+    ``exact`` is our cheapest that also keeps the exact energy account. ``plain`` and ``plain_peer`` need not
+    hold the level when refined.
     """
 
     level: Level
     error: float
     ours: Point | None
-    sparse: Point | None
+    exact: Point | None
     peer: Point | None
-    lucky: Point | None
-    lucky_peer: Point | None
+    plain: Point | None
+    plain_peer: Point | None
     reference_distance: float
 
     @property
@@ -128,12 +130,12 @@ class Verdict:
         return self._times_cheaper(self.ours, self.peer)
 
     @property
-    def sparse_ratio(self) -> float | None:
-        return self._times_cheaper(self.sparse, self.peer)
+    def exact_ratio(self) -> float | None:
+        return self._times_cheaper(self.exact, self.peer)
 
     @property
-    def lucky_ratio(self) -> float | None:
-        return self._times_cheaper(self.lucky, self.lucky_peer)
+    def plain_ratio(self) -> float | None:
+        return self._times_cheaper(self.plain, self.plain_peer)
 
     @property
     def met(self) -> bool:
@@ -221,12 +223,14 @@ def compare(problem: Problem, session: Session) -> Comparison:
     scale = problem.scale(reference)
     apart = distance(problem.check(session), reference)
     runs = [*problem.peers(session), *problem.ours(session)]
-    points = tuple(
-        Point(r.solver, r.setting, r.fineness, r.cost, distance(r.motion, reference), len(r.motion.time))
-        for r in runs
-    )
+    points = tuple(_reduced(run, reference) for run in runs)
     verdicts = tuple(_judge(level, level.fraction * scale, points, apart) for level in problem.levels)
     return Comparison(problem, scale, points, verdicts, apart)
+
+
+def _reduced(run: Run, reference: Motion) -> Point:
+    error, outputs = distance(run.motion, reference), len(run.motion.time)
+    return Point(run.solver, run.setting, run.fineness, run.cost, error, outputs, run.exact_account)
 
 
 def _judge(level: Level, error: float, points: Sequence[Point], apart: float) -> Verdict:
@@ -236,10 +240,10 @@ def _judge(level: Level, error: float, points: Sequence[Point], apart: float) ->
     return Verdict(
         level=level,
         error=error,
-        ours=cheapest((p for p in steady if p.outputs >= OUTPUTS), error),
-        sparse=cheapest(steady, error),
+        ours=cheapest(steady, error),
+        exact=cheapest((p for p in steady if p.exact_account), error),
         peer=cheapest(holding(rivals, error), error),
-        lucky=cheapest(ours, error),
-        lucky_peer=cheapest(rivals, error),
+        plain=cheapest(ours, error),
+        plain_peer=cheapest(rivals, error),
         reference_distance=apart,
     )

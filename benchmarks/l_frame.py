@@ -55,8 +55,8 @@ def build(choice: peer.Choice) -> peer.Assembly:
 
 
 def exudyn(session: Session) -> list[Run]:
-    coarse = [(n, substeps) for n in (2, 4, 6, 7, 8, 10) for substeps in (1, 2)]
-    fine = [(n, substeps) for n in (16, 20, 24) for substeps in (2, 3, 4)]
+    coarse = [(n, substeps) for n in (2, 4, 5, 6, 7, 8, 10) for substeps in (0.5, 1, 2)]
+    fine = [(n, substeps) for n in (16, 18, 20, 24) for substeps in (2, 3, 4)]
     pairs = session.pick([*coarse, *fine], [(6, 1), (8, 1)])
     choices = [peer.Choice(SPATIAL, n, OUTPUT / substeps, (1e-5, 1e-4)) for n, substeps in pairs]
     return peer.study(build, DURATION, choices, session)
@@ -64,7 +64,7 @@ def exudyn(session: Session) -> list[Run]:
 
 def pliant(session: Session) -> list[Run]:
     meshes = session.pick([(2, 1), (3, 1), (4, 1), (5, 1), (3, 2)], [(3, 1), (4, 1)])
-    steps = session.pick([2e-2, 1e-2, 8e-3, 5e-3, 4e-3, 2e-3], [1e-2, 4e-3])
+    steps = session.pick([3e-2, 2.5e-2, 2e-2, 1.5e-2, 1e-2, 8e-3, 5e-3, 2e-3], [1e-2, 4e-3])
     return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-6, 1e-7, 1e-8)), session)
 
 

@@ -24,7 +24,9 @@ def build(choice: peer.Choice) -> peer.Assembly:
 def exudyn(session: Session) -> list[Run]:
     linear = [(LINEAR, 40, OUTPUT), (LINEAR, 80, OUTPUT)]
     quadratic = [
-        (QUADRATIC, n, OUTPUT / k) for n in (8, 10, 12, 14, 16, 20, 25, 28, 30, 35) for k in (0.5, 1, 2)
+        (QUADRATIC, n, OUTPUT / k)
+        for n in (8, 10, 11, 12, 14, 16, 20, 25, 28, 30, 35)
+        for k in (0.4, 0.5, 1, 1.5, 2)
     ]
     tried = session.pick([*linear, *quadratic], [(QUADRATIC, 14, OUTPUT), (QUADRATIC, 30, OUTPUT / 2)])
     choices = [peer.Choice(kind, n, step, (1e-6, 1e-5)) for kind, n, step in tried]
@@ -32,8 +34,9 @@ def exudyn(session: Session) -> list[Run]:
 
 
 def pliant(session: Session) -> list[Run]:
-    meshes = session.pick([(3, 4), (4, 3), (4, 4), (4, 6), (5, 3), (5, 4), (6, 3), (6, 4)], [(4, 4), (6, 4)])
-    steps = session.pick([1e-2, 8e-3, 5e-3, 4e-3, 1e-3], [8e-3, 5e-3])
+    several = [(3, 4), (3, 6), (4, 3), (4, 4), (4, 5), (4, 6), (5, 3), (5, 4), (5, 5), (6, 3), (6, 4)]
+    meshes = session.pick(several, [(4, 4), (6, 4)])
+    steps = session.pick([1.2e-2, 1e-2, 8e-3, 6e-3, 5e-3, 4e-3, 2e-3], [8e-3, 5e-3])
     return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-5, 1e-6)), session)
 
 
