@@ -50,6 +50,9 @@ class Replaced:
     def observe(self, states: np.ndarray, stations: int = 21) -> object:
         return self.observation
 
+    def tip(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.observation.tip_position, self.observation.tip_rotation
+
 
 def data_axes(figure: Figure) -> list[Axes]:
     return [axes for axes in figure.findobj(Axes) if axes.get_label() != "<colorbar>"]

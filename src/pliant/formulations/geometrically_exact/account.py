@@ -133,8 +133,8 @@ def close_step(account, kinetic, strain, flows, time):
     sums[EXCHANGED] += exchanged
     worst = account.worst
     worst[2] += 1.0
-    # round-off of the stored energy itself sets a floor where nothing is exchanged
-    scale = max(exchanged, sums[EXCHANGED] / worst[2], 1e-6 * (kinetic + strain))
+    # a stored energy is known to a few units of its last place: 1e-10 of this floor is 1e-15 of it
+    scale = max(exchanged, sums[EXCHANGED] / worst[2], 1e-5 * (kinetic + strain))
     if scale > 0.0 and abs(residual) > worst[0] * scale:
         worst[0] = abs(residual) / scale
         worst[1] = time
