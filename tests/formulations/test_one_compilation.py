@@ -26,7 +26,9 @@ def some_runs():
             pl.JointPD(pl.Hold(0.1), stiffness=5.0, damping=1.0, joints=[arm.joint_names[1]]),
             pl.TipWrench(link, pl.Sine((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), 2.0)),
             pl.DistributedWrench(link, pl.Constant((0.0, 0.1, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY),
-            pl.SampledController(lambda sample: -0.1 * sample.joint_rates[1:], 2e-3, joints=[arm.joint_names[1]]),
+            pl.SampledController(
+                lambda sample: -0.1 * sample.joint_rates[1:], 2e-3, joints=[arm.joint_names[1]]
+            ),
         ),
         pl.Gauss(order=8),
     )
