@@ -1,0 +1,125 @@
+"""The arrays of a compiled mechanism of pose elements and their notation, shared by all kernels here.
+
+A mechanism is a tree of nodes, parents before children. A node is a frame (x, R) in the world; it hangs on
+its parent by an element, by a joint, rigidly, or on nothing. One rigid body rides on each node (its mass may
+be zero on nodes that hang on their parent by a joint or rigidly). Relations between any two nodes that are not
+on the tree, closed loops, springs and walls, are *lines*: scalar functions of two frames.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# how a node hangs on its parent
+GROUND, FREE, ELEMENT, FIXED, REVOLUTE, PRISMATIC = 0, 1, 2, 3, 4, 5
+
+# what a line measures; c are points and d, e directions fixed to the frames a and b
+COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
+DIRECTION = 3  # (R_a d_a) . (R_b d_b)
+ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
+DISTANCE = 5  # |(x_b + R_b c_b) - (x_a + R_a c_a)|
+BUSHING = 6  # 6 .. 11: component 0 .. 5 of log(g_a^-1 g_b), frames at c_a, c_b; six in a row
+
+# what a line does with its value phi
+CLOSED, SPRING, WALL = 0, 1, 2  # phi = 0 | force -k (phi - rest) - c phi' | the same only while phi < rest
+
+
+class Tree(NamedTuple):
+    """How the nodes hang together; one row per node."""
+
+    parent: Ints  # -1: none (GROUND and FREE)
+    hang: Ints
+    coordinate: Ints  # joint coordinate of REVOLUTE and PRISMATIC, -1: none
+    axis: Floats  # (nodes, 3) of the joint in the node's own frame
+    axis_parent: Floats  # (nodes, 3) the same axis in the parent's frame
+    offset: Floats  # (nodes, 3) place of the joint in the parent's frame
+    turn: Floats  # (nodes, 4) quaternion from the node's frame to the parent's when the coordinate is zero
+    restarts: Bools  # first of three revolutes that make a ball joint, reset at every step
+
+
+class Elements(NamedTuple):
+    """The element between a node and its parent; rows of other nodes are unused."""
+
+    length: Floats  # (nodes,)
+    rest: Floats  # (nodes, 6) log(g_a^-1 g_b) / length at rest
+    K: Floats  # (nodes, 6, 6) section stiffness
+    C: Floats  # (nodes, 6, 6) Kelvin-Voigt damping
+
+
+class Bodies(NamedTuple):
+    """Rigid bodies and external viscous damping on the nodes."""
+
+    mass: Floats  # (nodes,)
+    center: Floats  # (nodes, 3) centre of mass in the node's frame
+    J: Floats  # (nodes, 9) inertia about the centre of mass, node axes
+    viscous: Floats  # (nodes, 6) force per velocity and torque per spin, node axes
+    gravity: Floats  # (3,) world
+
+
+class Coordinates(NamedTuple):
+    """Passive laws of the joint coordinates and how each is driven."""
+
+    spring: Floats  # N m/rad or N/m
+    spring_rest: Floats  # rad or m
+    viscous: Floats
+    friction: Floats  # (coordinates, 4) Coulomb, static, Stribeck rate, smoothing rate
+    stops: Floats  # (coordinates, 4) lower, upper, stiffness, damping
+    ball: Ints  # first of the three coordinates of a ball joint, -1: none
+    prescribed: Bools
+    gain: Floats  # (coordinates, 2) position and rate feedback
+    motor: Floats  # (coordinates, 4) rotor inertia, gear stiffness, gear damping, torque limit, joint side
+    has_motor: Bools
+
+
+class Lines(NamedTuple):
+    """Relations between two nodes that are not on the tree; one row per scalar."""
+
+    measure: Ints
+    law: Ints
+    node: Ints  # (lines, 2) nodes a and b
+    point: Floats  # (lines, 2, 3) c_a, c_b
+    direction: Floats  # (lines, 2, 3) d_a, d_b
+    stiffness: Floats  # (lines, 6) row of the stiffness of a bushing; else only column 0
+    damping: Floats  # (lines, 6)
+    rest: Floats  # (lines,)
+
+
+class Wrenches(NamedTuple):
+    """External wrenches: load ``load[k]`` times ``weight[k]`` on a point of a node."""
+
+    load: Ints
+    node: Ints
+    point: Floats  # (rows, 3)
+    weight: Floats
+    world: Bools  # keeps its direction; otherwise it turns with the node
+
+
+class Mechanism(NamedTuple):
+    """A compiled mechanism with what acts on it."""
+
+    tree: Tree
+    elements: Elements
+    bodies: Bodies
+    coordinates: Coordinates
+    lines: Lines
+    wrenches: Wrenches
+
+
+class Pose(NamedTuple):
+    """The state of a mechanism."""
+
+    x: Floats  # (nodes, 3)
+    x_low: Floats  # (nodes, 3) what x lost to rounding
+    quaternion: Floats  # (nodes, 4)
+    v: Floats  # (nodes, 3) velocity of the centre of mass of the body, world
+    w: Floats  # (nodes, 3) spin, body axes
+    q: Floats  # joint coordinates
+    qd: Floats
+    motor: Floats  # (coordinates, 2) rotor angle and rate, joint side
