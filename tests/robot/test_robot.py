@@ -55,22 +55,21 @@ def test_unknown_references_are_all_listed() -> None:
     ]
 
 
-def test_loops_are_refused() -> None:
+def test_joints_that_close_a_loop_are_refused() -> None:
     links: list[r.Link] = [body("a"), body("b"), body("c")]
     cycle: list[r.Joint] = [hinge("i", "base", "a"), hinge("j", "c", "b"), hinge("k", "b", "c")]
     assert problems_of(links, cycle) == [
-        "Robot 'arm': joints.j.parent closes the cycle b -> c -> b, and closed loops are not supported;"
-        " hang one of its joints on the base"
+        "Robot 'arm': joints.j.parent closes the cycle b -> c -> b, which no joint connects to the base;"
+        " hang one of its links on the base and make this a loop joint"
     ]
     own: list[r.Joint] = [hinge("i", "base", "a"), hinge("j", "b", "b")]
     assert problems_of(links[:2], own) == [
-        "Robot 'arm': joints.j.parent closes the cycle b -> b, and closed loops are not supported;"
-        " hang one of its joints on the base"
+        "Robot 'arm': joints.j.parent closes the cycle b -> b, which no joint connects to the base;"
+        " hang one of its links on the base and make this a loop joint"
     ]
     diamond: list[r.Joint] = [hinge("i", "base", "a"), hinge("j", "a", "b"), hinge("k", "base", "b")]
     assert problems_of(links[:2], diamond) == [
-        "Robot 'arm': joints.k.child = 'b' is already carried by joint 'j', and closed loops are not"
-        " supported; let one joint carry each link"
+        "Robot 'arm': joints.k.child = 'b' is already carried by joint 'j'; make one of the two a loop joint"
     ]
 
 

@@ -104,7 +104,7 @@ def robots(draw: st.DrawFn) -> r.Robot:
         if kind is r.FixedJoint:
             joints.append(r.FixedJoint(name, parent, name, *place))
         else:
-            joints.append(kind(name, parent, name, draw(AXES), *place, draw(ANY), draw(ANY)))
+            joints.append(kind(name, parent, name, *place, draw(AXES), draw(ANY), draw(ANY)))
     end = draw(st.sampled_from(list(r.End)))
     payloads = [r.Payload(name, name, draw(SIZES), draw(VECTORS), at=end) for name in names[:2]]
     base = r.Base(draw(VECTORS), unit(draw(ROTATIONS)))

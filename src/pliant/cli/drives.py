@@ -38,13 +38,11 @@ def joint_drives(robot: Robot, moves: list[str], laws: list[str], hold: bool) ->
 
 
 def _starting_positions(robot: Robot) -> dict[str, float]:
-    from pliant.robot import PrismaticJoint, RevoluteJoint
+    """By coordinate, for those that can be driven; a ball joint's restart at every step."""
+    from pliant.robot import SphericalJoint
 
-    return {
-        joint.name: joint.initial_position
-        for joint in robot.chain_order
-        if isinstance(joint, RevoluteJoint | PrismaticJoint)
-    }
+    joints = (joint for joint in robot.chain_order if not isinstance(joint, SphericalJoint))
+    return {freedom.name: freedom.law.initial_position for joint in joints for freedom in joint.freedoms}
 
 
 def _parse(option: str, text: str, fields: tuple[str, ...]) -> tuple[str, list[float]]:

@@ -59,10 +59,7 @@ class LiveSource:
         return self.model.tip(self.record.states)[0]
 
     def joint_units(self) -> tuple[JointUnit, ...]:
-        from pliant.robot import PrismaticJoint
-
-        kinds = (self.model.robot.joint(name) for name in self.model.joint_names)
-        return tuple(JointUnit("m" if isinstance(kind, PrismaticJoint) else "rad") for kind in kinds)
+        return tuple(JointUnit(self.model.robot.freedom(name).unit) for name in self.model.joint_names)
 
     def provenance(self) -> Provenance:
         from pliant.robot import dump

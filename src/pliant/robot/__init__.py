@@ -1,9 +1,18 @@
 """Describe an arm: links, joints, sections, materials, payloads, with the same words in Python and YAML."""
 
+from pliant.robot.compound_joint import (
+    CylindricalJoint,
+    FreeJoint,
+    PlanarJoint,
+    SphericalJoint,
+    UniversalJoint,
+)
 from pliant.robot.declared import Declared, Row, declarations, describe
-from pliant.robot.joint import FixedJoint, Joint, PrismaticJoint, RevoluteJoint
+from pliant.robot.joint import FixedJoint, Freedom, Joint, PrismaticJoint, RevoluteJoint
+from pliant.robot.joint_law import BallSpring, Cone, Coordinate, Friction, JointSpring, Limits
 from pliant.robot.law import HardeningLaw, Law, LinearLaw
 from pliant.robot.link import FlexibleLink, Link, RigidLink
+from pliant.robot.loop import At, LoopJoint, LoopKind
 from pliant.robot.material import Material
 from pliant.robot.payload import End, Payload
 from pliant.robot.quantity import Quantity
@@ -17,21 +26,34 @@ from pliant.robot.yaml_file import load, loads, save
 __all__ = [
     "Across",
     "Arc",
+    "At",
+    "BallSpring",
     "Base",
     "Circle",
+    "Cone",
+    "Coordinate",
+    "CylindricalJoint",
     "Declared",
     "End",
     "FixedJoint",
     "FlexibleLink",
+    "FreeJoint",
+    "Freedom",
+    "Friction",
     "GeneralSection",
     "HardeningLaw",
     "Helix",
     "Joint",
+    "JointSpring",
     "Law",
+    "Limits",
     "LinearLaw",
     "Link",
+    "LoopJoint",
+    "LoopKind",
     "Material",
     "Payload",
+    "PlanarJoint",
     "PrismaticJoint",
     "Quantity",
     "Rectangle",
@@ -41,11 +63,13 @@ __all__ = [
     "Robot",
     "Row",
     "Section",
+    "SphericalJoint",
     "Stations",
     "Straight",
     "StrainField",
     "Tapered",
     "Tube",
+    "UniversalJoint",
     "declarations",
     "describe",
     "dump",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, cast, get_type_hints
 
 from pliant.errors import InvalidInput, Problem, clip, raise_if_any
 from pliant.robot.quantity import BadValue, Quantity, problems_of, settle_one_of
@@ -105,6 +105,8 @@ class Declared:
 
     word: ClassVar[str] = ""
     words: ClassVar[dict[str, type[Declared]]] = {}
+    # Fields that are looked for here but belong elsewhere, each with what to do instead.
+    elsewhere: ClassVar[Mapping[str, str]] = {}
 
     def __init_subclass__(cls, word: str = "") -> None:
         super().__init_subclass__()
@@ -158,7 +160,7 @@ def declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
 def _read_declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
     hints = get_type_hints(cls, include_extras=True)
     found = []
-    for field in vars(cls)["__dataclass_fields__"].values():
+    for field in dataclasses.fields(cast(Any, cls)):
         default = field.default
         if field.default_factory is not dataclasses.MISSING:
             default = field.default_factory()

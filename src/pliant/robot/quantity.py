@@ -39,6 +39,8 @@ SUFFIXES = {
     "rad/s": {"rad/s": 1.0, "deg/s": math.pi / 180},
     "1": {"%": 1e-2},
 }
+for turning, sliding in (("rad", "m"), ("rad/s", "m/s")):
+    SUFFIXES[f"{turning} or {sliding}"] = SUFFIXES[turning] | SUFFIXES[sliding]
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
 UNIT_LENGTH_SLACK = 1e-3

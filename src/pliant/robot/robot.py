@@ -7,18 +7,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated
 
+import numpy as np
+
 from pliant.errors import InvalidInput, Problem
+from pliant.robot.compound_joint import FreeJoint
 from pliant.robot.declared import Declared, Name, Part
-from pliant.robot.joint import Joint
-from pliant.robot.link import IDENTITY, ORIGIN, FlexibleLink, Link
+from pliant.robot.joint import Freedom, Joint
+from pliant.robot.link import IDENTITY, ORIGIN, FlexibleLink, Link, RigidLink
+from pliant.robot.loop import LoopJoint
 from pliant.robot.material import Material
 from pliant.robot.payload import Payload
 from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
 from pliant.robot.topology import (
+    dead_end_problems,
     loop_problems,
     nearest,
     parents_first,
     reference_problems,
+    tree_problems,
     uncarried_problems,
 )
 
@@ -43,7 +49,7 @@ class Base(Declared, word="base"):
 
 @dataclass(frozen=True)
 class Robot(Declared, word="robot"):
-    """Links and joints that form a tree on a base, with payloads and gravity."""
+    """Links and joints that form a tree on a base, loops that close it, payloads and gravity."""
 
     name: Annotated[str, Name("name of the robot")]
     links: Annotated[tuple[Link, ...], Part("links", Link, many=True)]
@@ -53,20 +59,43 @@ class Robot(Declared, word="robot"):
         ORIGIN
     )
     base: Annotated[Base, Part("fixed base", Base)] = field(default_factory=Base)
+    loops: Annotated[tuple[LoopJoint, ...], Part("loop joints", LoopJoint, many=True)] = ()
 
     def conflicts(self) -> Iterator[Problem]:
         links = [link.name for link in self.links]
         joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]
         payloads = [(payload.name, payload.link) for payload in self.payloads]
-        names = {"links": links, "joints": [j[0] for j in joints], "payloads": [p[0] for p in payloads]}
+        loops = [(loop.name, loop.first.link, loop.second.link) for loop in self.loops]
+        names = {
+            "links": links,
+            "joints": [joint.name for joint in self.joints],
+            "loops": [loop.name for loop in self.loops],
+            "payloads": [payload.name for payload in self.payloads],
+        }
         twice = [p for kind, words in names.items() for p in duplicate_problems(kind, words)]
         if twice:
             yield from twice
             return
-        yield from reference_problems(links, joints, payloads)
-        yield from uncarried_problems(links, joints)
-        yield from loop_problems(links, joints)
-        yield from material_problems(self.links)
+        found = [
+            *reference_problems(links, joints, payloads),
+            *uncarried_problems(links, joints),
+            *tree_problems(links, joints),
+            *loop_problems(links, names["joints"], loops),
+            *material_problems(self.links),
+        ]
+        yield from found or self._dead_ends()
+
+    def _dead_ends(self) -> Iterator[Problem]:
+        joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]
+        tied = {at.link for loop in self.loops for at in (loop.first, loop.second)}
+        heavy = {p.link for p in self.payloads if p.mass} | tied
+        heavy |= {link.name for link in self.links if not isinstance(link, RigidLink) or link.mass}
+        inert = {p.link for p in self.payloads} | heavy
+        inert |= {link.name for link in self.links if isinstance(link, RigidLink) and np.any(link.inertia)}
+        turning = {j.name: "mass or inertia" for j in self.joints if j.moves and not _needs_mass(j)}
+        sliding = {j.name: "mass" for j in self.joints if j.moves and _needs_mass(j)}
+        yield from dead_end_problems(joints, turning, inert)
+        yield from dead_end_problems(joints, sliding, heavy)
 
     @property
     def materials(self) -> tuple[Material, ...]:
@@ -81,6 +110,16 @@ class Robot(Declared, word="robot"):
             self.joint(name) for name in parents_first([(j.name, j.parent, j.child) for j in self.joints])
         )
 
+    @cached_property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """The coordinates of all joints, in the order of the chain."""
+        return tuple(freedom for joint in self.chain_order for freedom in joint.freedoms)
+
+    def freedom(self, name: str) -> Freedom:
+        """The coordinate of that name."""
+        names = [freedom.name for freedom in self.freedoms]
+        return self.freedoms[_index("joint coordinate", name, names)]
+
     def link(self, name: str) -> Link:
         """The link of that name."""
         return self.links[_index("link", name, [link.name for link in self.links])]
@@ -89,9 +128,18 @@ class Robot(Declared, word="robot"):
         """The joint of that name."""
         return self.joints[_index("joint", name, [joint.name for joint in self.joints])]
 
+    def loop(self, name: str) -> LoopJoint:
+        """The loop joint of that name."""
+        return self.loops[_index("loop joint", name, [loop.name for loop in self.loops])]
+
     def payload(self, name: str) -> Payload:
         """The payload of that name."""
         return self.payloads[_index("payload", name, [payload.name for payload in self.payloads])]
+
+
+def _needs_mass(joint: Joint) -> bool:
+    """Whether a rotary inertia alone would leave the joint nothing to move."""
+    return isinstance(joint, FreeJoint) or any(freedom.slides for freedom in joint.freedoms)
 
 
 def _index(kind: str, name: str, names: list[str]) -> int:

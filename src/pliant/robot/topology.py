@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from pliant.errors import Problem, clip
 from pliant.robot.joint import BASE
 
 Edge = tuple[str, str, str]  # joint, parent, child
+Tie = tuple[str, str, str]  # loop joint, link of its first frame, link of its second frame
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -60,14 +61,13 @@ def uncarried_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator
                 yield Problem("is carried by no joint; write a joint whose child it is", ("links", link))
 
 
-def loop_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
+def tree_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
     """Links that two joints carry, and cycles."""
     carried: dict[str, str] = {}
     for name, _, child in joints:
         if child in carried and child in links:
             yield Problem(
-                f"= '{child}' is already carried by joint '{carried[child]}', and closed loops are not"
-                " supported; let one joint carry each link",
+                f"= '{child}' is already carried by joint '{carried[child]}'; make one of the two a loop joint",
                 ("joints", name, "child"),
             )
         carried.setdefault(child, name)
@@ -79,10 +79,60 @@ def loop_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Prob
             reported |= set(path)
             loop = " -> ".join([*path, path[0]])
             yield Problem(
-                f"closes the cycle {loop}, and closed loops are not supported;"
-                " hang one of its joints on the base",
+                f"closes the cycle {loop}, which no joint connects to the base;"
+                " hang one of its links on the base and make this a loop joint",
                 ("joints", carried[path[0]], "parent"),
             )
+
+
+def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[Tie]) -> Iterator[Problem]:
+    """Loop joints that lead nowhere, tie a link to itself, or bear the name of a joint."""
+    known = [*links, BASE]
+    for name, first, second in loops:
+        if name in joints:
+            yield Problem("is the name of a joint too; give the loop joint another name", ("loops", name))
+        for word, link in (("first", first), ("second", second)):
+            if link not in known:
+                hint = nearest(link, known)
+                yield Problem(f"= '{clip(link)}' is not a link; {hint}", ("loops", name, word, "link"))
+        if first == second:
+            yield Problem(
+                f"= '{clip(second)}' carries the first frame too, and nothing can move between them;"
+                " write another link",
+                ("loops", name, "second", "link"),
+            )
+
+
+def dead_end_problems(
+    joints: Sequence[Edge], moving: Mapping[str, str], weighty: Collection[str]
+) -> Iterator[Problem]:
+    """Moving joints of a tree with nothing but weightless links behind them.
+
+    ``moving`` maps joints to what they need behind them, ``weighty`` names links that have it.
+    """
+    reported: set[str] = set()
+    for name in parents_first(joints):
+        child = next(edge[2] for edge in joints if edge[0] == name)
+        behind = _carried_by(child, joints)
+        if name in moving and child not in reported and not behind & set(weighty):
+            reported |= behind
+            yield Problem(
+                f"has no {moving[name]}, nor has anything that it carries, so joint '{name}' has nothing to move;"
+                " write its mass in kilograms, or make the joint fixed",
+                ("links", child),
+            )
+
+
+def _carried_by(link: str, joints: Sequence[Edge]) -> set[str]:
+    """The link and all that hangs on it."""
+    found = {link}
+    waiting = [link]
+    while waiting:
+        carrier = waiting.pop()
+        hanging = [child for _, parent, child in joints if parent == carrier]
+        found.update(hanging)
+        waiting.extend(hanging)
+    return found
 
 
 def _cycle_from(link: str, parent_of: dict[str, str]) -> list[str]:

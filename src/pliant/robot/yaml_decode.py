@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import collections.abc
 from typing import Any
 
 from pliant.errors import InvalidFile, Problem, clip
 from pliant.robot.declared import Declaration, Declared, Name, Part, declarations, try_build, try_settle
 from pliant.robot.joint import Joint
 from pliant.robot.link import Link
+from pliant.robot.loop import At, LoopJoint
 from pliant.robot.material import Material
 from pliant.robot.payload import Payload
 from pliant.robot.quantity import BadValue
@@ -15,10 +17,12 @@ from pliant.robot.robot import Robot
 from pliant.robot.section import Section
 from pliant.robot.topology import (
     Edge,
+    Tie,
     closest,
     loop_problems,
     nearest,
     reference_problems,
+    tree_problems,
     uncarried_problems,
 )
 from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar
@@ -32,10 +36,13 @@ TABLES: dict[str, type[Declared]] = {
     "sections": Section,
     "links": Link,
     "joints": Joint,
+    "loops": LoopJoint,
     "payloads": Payload,
 }
 REQUIRED_TABLES = ("links", "joints")
 Path = tuple[str | int, ...]
+Remedies = collections.abc.Mapping[str, str]
+NO_REMEDIES: Remedies = {}
 
 
 class _Broken:
@@ -80,7 +87,7 @@ class _Decoder:
         self._names()
         if self.problems:
             return None
-        for name in ("links", "joints", "payloads"):
+        for name in ("links", "joints", "loops", "payloads"):
             values[name] = tuple(self.tables[name].values())
         robot, problems = try_build(Robot, values)
         self._add_all(problems)
@@ -120,10 +127,20 @@ class _Decoder:
         ]
         if isinstance(self.root.values.get("links"), Mapping):
             self._add_all(list(reference_problems(links, edges, payloads)))
-        self._add_all(list(loop_problems(links, edges)))
+            self._add_all(list(loop_problems(links, list(self.tables["joints"]), self._ties())))
+        self._add_all(list(tree_problems(links, edges)))
         joints_known = isinstance(self.root.values.get("joints"), Mapping)
         if joints_known and len(edges) == len(self.tables["joints"]):
             self._add_all(list(uncarried_problems(links, edges)))
+
+    def _ties(self) -> list[Tie]:
+        ties: list[Tie] = []
+        for name in self.tables["loops"]:
+            fields = self.fields.get(("loops", name), {})
+            first, second = fields.get("first"), fields.get("second")
+            if isinstance(first, At) and isinstance(second, At):
+                ties.append((name, first.link, second.link))
+        return ties
 
     def _object(self, node: Node, path: Path, kind: type[Declared], name: str | None) -> Declared | _Broken:
         if not isinstance(node, Mapping):
@@ -139,7 +156,11 @@ class _Decoder:
             fields = [field for field in fields if field.name != "name"]
         known = [field.name for field in fields] + ([] if kind.word else [TYPE_KEY])
         meant = self._unknown_keys(
-            node, path, known, f"of type {cls.word}" if not kind.word else f"of a {cls.word}"
+            node,
+            path,
+            known,
+            f"of type {cls.word}" if not kind.word else f"of a {cls.word}",
+            cls.elsewhere,
         )
         values = self._values(node, path, fields, meant)
         if name is not None:
@@ -171,12 +192,15 @@ class _Decoder:
             return kind.words[word.text]
         return None
 
-    def _unknown_keys(self, node: Mapping, path: Path, known: list[str], owner: str) -> set[str | None]:
+    def _unknown_keys(
+        self, node: Mapping, path: Path, known: list[str], owner: str, elsewhere: Remedies = NO_REMEDIES
+    ) -> set[str | None]:
         """Reports keys that no field has, and returns the fields that they were probably meant to be."""
         meant: set[str | None] = set()
         for key, scalar in node.keys.items():
             if key not in known:
-                self._add((*path, key), f"is not a field {owner}; {nearest(key, known)}", scalar)
+                remedy = elsewhere.get(key) or nearest(key, known)
+                self._add((*path, key), f"is not a field {owner}; {remedy}", scalar)
                 meant.add(closest(key, known))
         return meant
 

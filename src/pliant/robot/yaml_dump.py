@@ -18,7 +18,7 @@ INDENT = "  "
 def dump(robot: Robot) -> str:
     """The robot as text of a robot file; reading it gives an equal robot."""
     lines = [f"{VERSION_KEY}: {VERSION}", f"name: {_word(robot.name)}"]
-    lines += _fields(robot, "", skip=("name", "links", "joints", "payloads"))
+    lines += _fields(robot, "", skip=("name", *TABLES))
     for table, kind in TABLES.items():
         parts: tuple[Declared, ...] = getattr(robot, table, ())
         if parts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.chain import (
     FIXED,
     PRISMATIC,
@@ -93,6 +94,25 @@ class Stationing:
     points: tuple[Floats, ...]
 
 
+def refuse_what_spectral_links_cannot_carry(robot: Robot) -> None:
+    """Spectral links stand on a tree of joints of at most one coordinate that obeys nothing by itself."""
+    for joint in robot.joints:
+        if not isinstance(joint, (RevoluteJoint, PrismaticJoint, FixedJoint)):
+            raise InvalidInput(
+                f"joint '{joint.name}' is {joint.word}, and spectral links carry revolute, prismatic and fixed joints;"
+                " build it from those with rigid links between them"
+            )
+        if not all(freedom.law.obeys_nothing for freedom in joint.freedoms):
+            raise InvalidInput(
+                f"joint '{joint.name}' has a spring, damping, friction or limits, which spectral links do not carry;"
+                " remove them, or connect a JointPD that acts like the spring and the damping"
+            )
+    for loop in robot.loops:
+        raise InvalidInput(
+            f"loop joint '{loop.name}' closes a loop, and spectral links carry trees only; remove the loop joint"
+        )
+
+
 def _joint_subspace(joint: Joint) -> tuple[int, Floats]:
     subspace = np.zeros(6)
     if isinstance(joint, (RevoluteJoint, PrismaticJoint)):
@@ -109,6 +129,7 @@ def _joint_subspace(joint: Joint) -> tuple[int, Floats]:
 
 def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple[Chain, Stationing]:
     """Discretise every link of the robot and connect them by its joints."""
+    refuse_what_spectral_links_cannot_carry(robot)
     joints = robot.chain_order
     index = {joint.child: k for k, joint in enumerate(joints)}
     links = [robot.link(joint.child) for joint in joints]

@@ -1,0 +1,201 @@
+"""Joints of several coordinates, and the joint that leaves its child free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import Problem
+from pliant.robot.declared import Part
+from pliant.robot.joint import BASE, Direction, Freedom, Joint, TurnDamping
+from pliant.robot.joint_law import (
+    ALONG_X,
+    ALONG_Y,
+    ALONG_Z,
+    LAW_FIELDS,
+    BallSpring,
+    Cone,
+    Coordinate,
+    Friction,
+)
+from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
+
+# Sine of the angle below which two axes leave the direction between them to rounding.
+PARALLEL = 1e-3
+
+InitialRotation = Annotated[
+    Quaternion,
+    Quantity(
+        "1",
+        "unit quaternion (w, x, y, z) from the child's root frame to the joint frame at the start",
+        shape=(4,),
+        demand=Demand.UNIT_QUATERNION,
+    ),
+]
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+def _under(*coordinates: str) -> dict[str, str]:
+    return dict.fromkeys(LAW_FIELDS, f"write it under {', '.join(coordinates[:-1])} or {coordinates[-1]}")
+
+
+def _parallel(first: Vector3, second: Vector3) -> bool:
+    return bool(np.linalg.norm(np.cross(first, second)) < PARALLEL)
+
+
+@dataclass(frozen=True)
+class CylindricalJoint(Joint, word="cylindrical"):
+    """The child slides along an axis and turns about it; coordinates ``slide`` and ``turn``."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
+    axis: Direction = ALONG_Z
+    slide: Annotated[Coordinate, Part("slide along the axis", Coordinate)] = field(default_factory=Coordinate)
+    turn: Annotated[Coordinate, Part("turn about the axis", Coordinate)] = field(default_factory=Coordinate)
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return (
+            Freedom(f"{self.name}.slide", True, self.axis, self.slide),
+            Freedom(f"{self.name}.turn", False, self.axis, self.turn),
+        )
+
+
+@dataclass(frozen=True)
+class UniversalJoint(Joint, word="universal"):
+    """The child turns about two axes, the second of which turns with the first; ``first`` and ``second``."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = _under("first", "second")
+    first_axis: Direction = ALONG_Z
+    second_axis: Direction = ALONG_Y
+    first: Annotated[Coordinate, Part("turn about the first axis", Coordinate)] = field(
+        default_factory=Coordinate
+    )
+    second: Annotated[Coordinate, Part("turn about the second axis", Coordinate)] = field(
+        default_factory=Coordinate
+    )
+
+    def conflicts(self) -> Iterator[Problem]:
+        if _parallel(self.first_axis, self.second_axis):
+            yield Problem(
+                "is parallel to first_axis, which leaves one turn for two coordinates;"
+                " write an axis across the first, or use a revolute joint",
+                ("second_axis",),
+            )
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return (
+            Freedom(f"{self.name}.first", False, self.first_axis, self.first),
+            Freedom(f"{self.name}.second", False, self.second_axis, self.second),
+        )
+
+
+@dataclass(frozen=True)
+class PlanarJoint(Joint, word="planar"):
+    """The child slides in a plane and turns about its normal; ``first_slide``, ``second_slide``, ``turn``."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = _under("first_slide", "second_slide", "turn")
+    normal: Annotated[
+        Vector3,
+        Quantity("1", "normal of the plane in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
+    ] = ALONG_Z
+    first_axis: Annotated[
+        Vector3,
+        Quantity(
+            "1",
+            "direction of first_slide in the joint frame (its part along the normal is dropped)",
+            shape=(3,),
+            demand=Demand.NONZERO_DIRECTION,
+        ),
+    ] = ALONG_X
+    first_slide: Annotated[Coordinate, Part("slide along first_axis", Coordinate)] = field(
+        default_factory=Coordinate
+    )
+    second_slide: Annotated[Coordinate, Part("slide along normal x first_axis", Coordinate)] = field(
+        default_factory=Coordinate
+    )
+    turn: Annotated[Coordinate, Part("turn about the normal", Coordinate)] = field(default_factory=Coordinate)
+
+    def conflicts(self) -> Iterator[Problem]:
+        if _parallel(self.normal, self.first_axis):
+            yield Problem(
+                "is parallel to the normal and gives no direction in the plane; write a direction across it",
+                ("first_axis",),
+            )
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        normal = np.array(self.normal)
+        second = np.cross(normal, self.first_axis)
+        second /= np.linalg.norm(second)
+        first = np.cross(second, normal)
+        return (
+            Freedom(f"{self.name}.first_slide", True, _plain(first), self.first_slide),
+            Freedom(f"{self.name}.second_slide", True, _plain(second), self.second_slide),
+            Freedom(f"{self.name}.turn", False, self.normal, self.turn),
+        )
+
+
+def _plain(vector: NDArray[np.float64]) -> Vector3:
+    x, y, z = (float(entry) + 0.0 for entry in vector)  # no negative zero
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class SphericalJoint(Joint, word="spherical"):
+    """The child turns about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {"initial_position": "write initial_rotation, a quaternion"}
+    initial_rotation: InitialRotation = IDENTITY
+    initial_rate: Annotated[
+        Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    spring: Annotated[BallSpring | None, Part("spring towards zero rotation", BallSpring)] = None
+    damping: TurnDamping = 0.0
+    friction: Annotated[Friction | None, Part("dry friction against the spin", Friction)] = None
+    limits: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        rates = zip("xyz", (ALONG_X, ALONG_Y, ALONG_Z), self.initial_rate)
+        return tuple(
+            Freedom(f"{self.name}.{word}", False, axis, Coordinate(initial_rate=rate))
+            for word, axis, rate in rates
+        )
+
+
+@dataclass(frozen=True)
+class FreeJoint(Joint, word="free"):
+    """The child is not held; it starts at a pose and with a velocity, and has no coordinate."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {"initial_rate": "write initial_velocity and initial_spin"}
+    initial_position: Annotated[
+        Vector3, Quantity("m", "origin of the child's root frame in the joint frame at the start", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    initial_rotation: InitialRotation = IDENTITY
+    initial_velocity: Annotated[
+        Vector3, Quantity("m/s", "velocity of the child's root at the start, in the world", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    initial_spin: Annotated[
+        Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.parent != BASE:
+            yield Problem(
+                f"= '{self.parent}' must be base, because a free link hangs on nothing;"
+                " write base, or join the two links by another type of joint",
+                ("parent",),
+            )
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return ()
+
+    @property
+    def moves(self) -> bool:
+        return True

@@ -1,0 +1,117 @@
+"""What a joint coordinate obeys by itself: springs, viscous damping, dry friction, stops."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from pliant.errors import Problem
+from pliant.robot.declared import Declared, Part
+from pliant.robot.quantity import Demand, Quantity, Vector3
+
+ALONG_X, ALONG_Y, ALONG_Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+STIFFNESS = "N m/rad or N/m"
+DAMPING = "N m s/rad or N s/m"
+
+
+@dataclass(frozen=True)
+class JointSpring(Declared, word="spring"):
+    """effort = -stiffness (position - rest_position)."""
+
+    stiffness: Annotated[float, Quantity(STIFFNESS, "stiffness of the spring", above=0)]
+    rest_position: Annotated[float, Quantity("rad or m", "position without spring effort")] = 0.0
+
+
+@dataclass(frozen=True)
+class Friction(Declared, word="friction"):
+    """Dry friction against the rate v, smooth through zero and with a static peak.
+
+    effort = -(coulomb + (static - coulomb) exp(-(v / stribeck_rate)^2)) tanh(v / smoothing_rate)
+    """
+
+    coulomb: Annotated[float, Quantity("N m or N", "friction effort while moving", at_least=0)]
+    static: Annotated[
+        float | None,
+        Quantity("N m or N", "friction effort at the onset of motion (without it: coulomb)", at_least=0),
+    ] = None
+    stribeck_rate: Annotated[
+        float, Quantity("rad/s or m/s", "rate over which the static peak decays", above=0)
+    ] = 0.1
+    smoothing_rate: Annotated[
+        float, Quantity("rad/s or m/s", "rate within which the effort changes its sign", above=0)
+    ] = 1e-3
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.static is not None and self.static < self.coulomb:
+            yield Problem(
+                f"= {self.static:g} N m or N must be at least coulomb = {self.coulomb:g};"
+                " write the friction effort at the onset of motion, or remove it",
+                ("static",),
+            )
+
+    @property
+    def breakaway(self) -> float:
+        """The friction effort at the onset of motion."""
+        return self.coulomb if self.static is None else self.static
+
+
+@dataclass(frozen=True)
+class Limits(Declared, word="limits"):
+    """Stops: one-sided springs with damping beyond ``lower`` and ``upper``, that push and never pull."""
+
+    lower: Annotated[float, Quantity("rad or m", "position of the lower stop")]
+    upper: Annotated[float, Quantity("rad or m", "position of the upper stop")]
+    stiffness: Annotated[float, Quantity(STIFFNESS, "stiffness of the stops", above=0)]
+    damping: Annotated[float, Quantity(DAMPING, "damping of the stops", at_least=0)] = 0.0
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.lower >= self.upper:
+            yield Problem(
+                f"= {self.lower:g} rad or m must be less than upper = {self.upper:g}; exchange or correct them",
+                ("lower",),
+            )
+
+
+@dataclass(frozen=True)
+class Coordinate(Declared, word="coordinate"):
+    """One scalar coordinate of a joint: where it starts and what it obeys."""
+
+    initial_position: Annotated[float, Quantity("rad or m", "position at the start")] = 0.0
+    initial_rate: Annotated[float, Quantity("rad/s or m/s", "rate at the start")] = 0.0
+    spring: Annotated[JointSpring | None, Part("spring of the coordinate", JointSpring)] = None
+    damping: Annotated[float, Quantity(DAMPING, "viscous damping of the coordinate", at_least=0)] = 0.0
+    friction: Annotated[Friction | None, Part("dry friction of the coordinate", Friction)] = None
+    limits: Annotated[Limits | None, Part("stops of the coordinate", Limits)] = None
+
+    @property
+    def obeys_nothing(self) -> bool:
+        """Whether the coordinate moves freely: no spring, damping, friction or stop."""
+        return not (self.spring or self.damping or self.friction or self.limits)
+
+
+LAW_FIELDS = tuple(field.name for field in dataclasses.fields(Coordinate))
+
+
+@dataclass(frozen=True)
+class BallSpring(Declared, word="ball_spring"):
+    """torque = -stiffness times the rotation vector of the child against the joint frame."""
+
+    stiffness: Annotated[float, Quantity("N m/rad", "stiffness of the spring", above=0)]
+
+
+@dataclass(frozen=True)
+class Cone(Declared, word="cone"):
+    """A stop for a ball joint: an axis of the child stays within a cone about the same axis of the parent."""
+
+    half_angle: Annotated[
+        float, Quantity("rad", "angle between the axes at which the stop begins", above=0, below=math.pi)
+    ]
+    stiffness: Annotated[float, Quantity("N m/rad", "stiffness of the stop", above=0)]
+    damping: Annotated[float, Quantity("N m s/rad", "damping of the stop", at_least=0)] = 0.0
+    axis: Annotated[
+        Vector3,
+        Quantity("1", "axis of the cone in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
+    ] = ALONG_X
