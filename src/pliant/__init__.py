@@ -16,9 +16,9 @@ _PLACES = {
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement",
     "pliant.model.port": "Frame",
     "pliant.network": (
-        "BangBang Constant Cycloid DistributedWrench FunctionMotion FunctionSignal Hold JointTorque MotionSum"
-        " MotionTable PiecewiseLinear PrescribedMotion Quintic SampledController SignalSum SignalTable Sine"
-        " SmoothStart Step TipWrench connect report"
+        "BangBang BaseMotion Bushing Constant Cycloid DistributedWrench FunctionMotion FunctionSignal GearMotor Hold"
+        " JointTorque MotionSum MotionTable PiecewiseLinear PointWrench PrescribedMotion Quintic SampledController"
+        " SignalSum SignalTable Sine SmoothStart SpringDamper Step TipWrench Wall connect report"
     ),
     "pliant.control": "JointPD",
     "pliant.simulation.simulate": "simulate",

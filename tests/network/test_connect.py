@@ -286,11 +286,11 @@ def test_report_names_users_and_what_is_left() -> None:
     )
     assert report(closed) == (
         "Connections of robot 'reacher'\n"
-        "  joint shoulder: PrescribedMotion (follows Quintic)\n"
-        "  joint elbow: JointPD (stiffness 15, damping 3, reference Hold), JointPD (torque Constant),"
+        "  shoulder: PrescribedMotion (follows Quintic)\n"
+        "  elbow: JointPD (stiffness 15, damping 3, reference Hold), JointPD (torque Constant),"
         " SampledController ('brain' every 0.01 s)\n"
-        "  tip of hand: TipWrench (Constant 'push' in world axes)\n"
-        "  left unused: joint slide, tip of upper, along upper, tip of lower, along lower,"
-        " tip of finger"
+        "  hand.tip: TipWrench (Constant 'push' in world axes)\n"
+        "  left unused: slide, upper.root, upper.tip, upper.distributed, lower.root, lower.tip,"
+        " lower.distributed, hand.root, finger.root, finger.tip, base"
     )
     assert "no component is connected" in report(connect(ARM))

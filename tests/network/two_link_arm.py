@@ -12,7 +12,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Block, Layout
 from pliant.model.ledger import Ledger
 from pliant.model.observation import Observation
-from pliant.model.port import Causality, Frame, Port
+from pliant.model.port import Port, ports_of
 from pliant.robot import (
     FixedJoint,
     FlexibleLink,
@@ -57,8 +57,7 @@ class TwoLinkArm:
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        drive = ("torque", "N m", "rate", "rad/s", 1, Frame.JOINT, Causality.EFFORT_IN)
-        return tuple(Port(name, *drive) for name in self.joint_names)
+        return ports_of(self.robot, self.joint_names)
 
     @property
     def inputs(self) -> Inputs:

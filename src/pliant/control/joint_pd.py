@@ -10,6 +10,7 @@ from pliant.errors import InvalidInput
 from pliant.network.attachments import Attachment, Feedback, Torque
 from pliant.network.fields import Holds, JointNames
 from pliant.network.motions import Motion
+from pliant.network.ports import drivable
 from pliant.network.signals import Signal
 from pliant.robot.declared import Declared
 from pliant.robot.quantity import Quantity
@@ -25,7 +26,7 @@ class JointPD(Declared):
     """torque = feedforward - stiffness (q - reference) - damping (qdot - reference rate), on each joint.
 
     Give one value for all ``joints`` or one for each, in their order; without ``joints`` the law acts on all
-    joints of the arm. For a prismatic joint the units are N/m, N s/m and N.
+    joints of the arm that can be driven. For a prismatic joint the units are N/m, N s/m and N.
     """
 
     reference: Annotated[
@@ -49,7 +50,7 @@ class JointPD(Declared):
     ] = None
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        joints = arm.joint_names if self.joints is None else tuple(self.joints)
+        joints = drivable(arm) if self.joints is None else tuple(self.joints)
         references = _for_each("reference", self.reference, joints)
         stiffnesses = _for_each("stiffness", self.stiffness, joints)
         dampings = _for_each("damping", self.damping, joints)

@@ -1,28 +1,108 @@
-"""What the world does to a model during a run: joint drives, loads and sampled controllers."""
+"""What the world does to a model during a run: drives, loads, force elements and sampled controllers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.model.layout import Array
 from pliant.model.port import Frame
+from pliant.robot import At, End
+from pliant.robot.quantity import Vector3
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
 
 
+ORIGIN: Vector3 = (0.0, 0.0, 0.0)
+Matrix6 = tuple[tuple[float, ...], ...]
+
+
 @dataclass(frozen=True)
 class LoadPlace:
-    """Where an external wrench acts: at the tip of a link, or spread along it (per metre)."""
+    """Where an external wrench acts: on a point of an end section of a link, or spread along it (per metre).
+
+    ``position`` is the point in the frame of that end section; a spread load acts on the axis of the link.
+    """
 
     name: str
     link: str
     distributed: bool
     frame: Frame
+    end: End = End.TIP
+    position: Vector3 = ORIGIN
+
+
+@dataclass(frozen=True)
+class SpringPlace:
+    """Two points pull at each other with the force  stiffness (length - rest_length) + damping length'."""
+
+    name: str
+    first: At
+    second: At
+    stiffness: float
+    damping: float
+    rest_length: float
+
+
+@dataclass(frozen=True)
+class BushingPlace:
+    """Two frames pull at each other with the wrench  stiffness e + damping e',  e = log(first^-1 second)."""
+
+    name: str
+    first: At
+    second: At
+    stiffness: Matrix6
+    damping: Matrix6
+
+
+@dataclass(frozen=True)
+class WallPlace:
+    """A plane of the world that pushes along its unit ``normal`` while the point ``at`` is behind it."""
+
+    name: str
+    at: At
+    point: Vector3
+    normal: Vector3
+    stiffness: float
+    damping: float
+
+
+@dataclass(frozen=True)
+class MotorPlace:
+    """A rotor between the drive of a joint coordinate and the joint; every number as seen at the joint.
+
+    With the angle r of the rotor divided by the ratio of the gear,  rotor_inertia r'' = drive - gear  and the
+    joint feels  gear = stiffness (r - q) + damping (r' - q').  The drive, feedforward and feedback together,
+    is cut to +- ``torque_limit``, which may be infinite; its feedback reads r and r'.
+    """
+
+    joint: str
+    rotor_inertia: float
+    stiffness: float
+    damping: float
+    torque_limit: float
+
+
+class BasePath(NamedTuple):
+    """The base at n times: position (n, 3) and velocity (n, 3) in the world, quaternion (n, 4) from base to
+    world, continuous in time, and spin (n, 3) in the axes of the base."""
+
+    position: Array
+    quaternion: Array
+    velocity: Array
+    spin: Array
+
+
+class BaseMotionSignals(Protocol):
+    """The prescribed motion of the base as a vectorised function of time."""
+
+    def __call__(self, times: Array) -> BasePath: ...
 
 
 @dataclass(frozen=True)
@@ -64,6 +144,7 @@ class Inputs:
     acceleration; for any other joint the reference position, the reference rate and the feedforward
     torque of the law  torque = feedforward - stiffness (q - reference) - damping (qdot - reference rate).
     ``load_signals(times)`` has shape (n, n_loads, 6): force and moment (linear, angular) of each load.
+    ``base_motion(times)`` replaces the pose of the robot's base; None leaves the base where it is.
     ``breaks`` are the times at which a signal or one of its two first derivatives jumps; steps end there.
     """
 
@@ -75,9 +156,48 @@ class Inputs:
     load_signals: Callable[[Array], Array] = _no_load_signals
     breaks: tuple[float, ...] = ()
     controllers: tuple[SampledController, ...] = field(default=())
+    springs: tuple[SpringPlace, ...] = ()
+    bushings: tuple[BushingPlace, ...] = ()
+    walls: tuple[WallPlace, ...] = ()
+    motors: tuple[MotorPlace, ...] = ()
+    base_motion: BaseMotionSignals | None = None
 
     @staticmethod
     def none(n_joints: int) -> Inputs:
         """Free joints, no loads."""
         zeros = (0.0,) * n_joints
         return Inputs((False,) * n_joints, zeros, zeros, _no_joint_signals(n_joints))
+
+
+class Beyond(StrEnum):
+    """Inputs beyond joint drives and loads on tips and along links, which not every formulation carries."""
+
+    SPRING = "spring"
+    BUSHING = "bushing"
+    WALL = "wall"
+    MOTOR = "motor"
+    BASE_MOTION = "base motion"
+    LOAD_OFF_THE_TIP = "load off the tip"
+
+
+def beyond(inputs: Inputs, allowed: Collection[Beyond] = ()) -> tuple[str, ...]:
+    """In words, each of the inputs that a formulation which carries only what is ``allowed`` cannot carry."""
+    return tuple(words for kind, words in _beyond(inputs) if kind not in allowed)
+
+
+def refuse_beyond(inputs: Inputs, allowed: Collection[Beyond], remedy: str) -> None:
+    """Refuse the first of the inputs that is not ``allowed``, with the remedy."""
+    for words in beyond(inputs, allowed):
+        raise InvalidInput(f"the {words} is not carried by this formulation; {remedy}")
+
+
+def _beyond(inputs: Inputs) -> Iterator[tuple[Beyond, str]]:
+    yield from ((Beyond.SPRING, f"spring '{each.name}'") for each in inputs.springs)
+    yield from ((Beyond.BUSHING, f"bushing '{each.name}'") for each in inputs.bushings)
+    yield from ((Beyond.WALL, f"wall '{each.name}'") for each in inputs.walls)
+    yield from ((Beyond.MOTOR, f"motor of joint '{each.joint}'") for each in inputs.motors)
+    if inputs.base_motion is not None:
+        yield Beyond.BASE_MOTION, "motion of the base"
+    for load in inputs.loads:
+        if load.end is not End.TIP or load.position != ORIGIN:
+            yield Beyond.LOAD_OFF_THE_TIP, f"load '{load.name}' off the tip of link '{load.link}'"

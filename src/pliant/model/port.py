@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pliant.robot import FlexibleLink, Joint, PrismaticJoint, Robot
+from pliant.robot.joint import BASE
+
 
 class Causality(StrEnum):
     """Which of the two port variables the world outside decides."""
@@ -33,3 +36,39 @@ class Port:
     size: int
     frame: Frame
     causality: Causality
+
+    @property
+    def effort_words(self) -> str:
+        return f"{self.effort} ({self.effort_unit})"
+
+    @property
+    def flow_words(self) -> str:
+        return f"{self.flow} ({self.flow_unit})"
+
+
+def ports_of(robot: Robot, coordinates: tuple[str, ...]) -> tuple[Port, ...]:
+    """The ports of any model of a robot: joint coordinates, then ends and lengths of links, then the base.
+
+    ``coordinates`` are those of the model; the three of a ball joint start anew at every step and are no port.
+    """
+    joints = {joint.name: joint for joint in robot.joints}
+    ports = [
+        coordinate_port(name, joints[name.partition(".")[0]])
+        for name in coordinates
+        if joints[name.partition(".")[0]].word != "spherical"
+    ]
+    for link in (robot.link(joint.child) for joint in robot.chain_order):
+        ports += [wrench_port(f"{link.name}.{end}") for end in ("root", "tip")]
+        if isinstance(link, FlexibleLink):
+            ports.append(wrench_port(f"{link.name}.distributed", "N/m, N"))
+    return (*ports, wrench_port(BASE, causality=Causality.FLOW_IN))
+
+
+def coordinate_port(name: str, joint: Joint) -> Port:
+    slides = isinstance(joint, PrismaticJoint) or name.endswith("slide")
+    effort, unit, rate = ("force", "N", "m/s") if slides else ("torque", "N m", "rad/s")
+    return Port(name, effort, unit, "rate", rate, 1, Frame.JOINT, Causality.EFFORT_IN)
+
+
+def wrench_port(name: str, unit: str = "N, N m", causality: Causality = Causality.EFFORT_IN) -> Port:
+    return Port(name, "wrench", unit, "twist", "m/s, rad/s", 6, Frame.BODY, causality)

@@ -1,9 +1,12 @@
-"""Connect: sources, prescribed motions and sampled controllers joined to an arm."""
+"""Connect: sources, motions, force elements, motors and sampled controllers joined to an arm."""
 
 from __future__ import annotations
 
 from pliant.network.attachments import Component
+from pliant.network.base_motion import BaseMotion
 from pliant.network.connect import Connected, connect
+from pliant.network.force_elements import Bushing, SpringDamper, Wall
+from pliant.network.gear_motor import GearMotor
 from pliant.network.motions import (
     BangBang,
     Cycloid,
@@ -27,10 +30,12 @@ from pliant.network.signals import (
     Sine,
     Step,
 )
-from pliant.network.sources import DistributedWrench, JointTorque, PrescribedMotion, TipWrench
+from pliant.network.sources import DistributedWrench, JointTorque, PointWrench, PrescribedMotion, TipWrench
 
 __all__ = [
     "BangBang",
+    "BaseMotion",
+    "Bushing",
     "Component",
     "Connected",
     "Constant",
@@ -39,12 +44,14 @@ __all__ = [
     "DistributedWrench",
     "FunctionMotion",
     "FunctionSignal",
+    "GearMotor",
     "Hold",
     "JointTorque",
     "Motion",
     "MotionSum",
     "MotionTable",
     "PiecewiseLinear",
+    "PointWrench",
     "PrescribedMotion",
     "Quintic",
     "SampledController",
@@ -53,8 +60,10 @@ __all__ = [
     "SignalTable",
     "Sine",
     "SmoothStart",
+    "SpringDamper",
     "Step",
     "TipWrench",
+    "Wall",
     "connect",
     "report",
 ]

@@ -9,13 +9,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.inputs import Inputs, LoadPlace
+from pliant.model.inputs import BushingPlace, Inputs, MotorPlace, SpringPlace, WallPlace
 from pliant.model.layout import Array
-from pliant.network.attachments import Attachment, Component, Feedback, Load, Prescription, SampledLaw, Torque
-from pliant.network.fields import first_repeated, merged_breaks, nearest
+from pliant.network.attachments import (
+    Attachment,
+    BaseMove,
+    Component,
+    Feedback,
+    Load,
+    Prescription,
+    SampledLaw,
+    Torque,
+)
+from pliant.network.conflicts import refuse_conflicts
+from pliant.network.fields import merged_breaks
 from pliant.network.motions import Hold, Motion
+from pliant.network.ports import check_ports
+from pliant.network.quaternions import rotated
 from pliant.network.signals import Constant, Signal
-from pliant.robot import FlexibleLink
+from pliant.robot.link import IDENTITY
+from pliant.robot.quantity import Quaternion
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
@@ -66,23 +79,31 @@ class LoadSignals:
         return signals
 
 
+@dataclass(frozen=True)
+class TurnedWrench:
+    """A wrench given in one frame and written in the axes to which ``rotation`` turns that frame."""
+
+    signal: Signal
+    rotation: Quaternion
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.signal.breaks
+
+    def evaluate(self, times: Array) -> Array:
+        wrench = self.signal.evaluate(times)
+        return rotated(self.rotation, wrench.reshape(-1, 2, 3)).reshape(wrench.shape)
+
+
 def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
     """The inputs that ``components`` give to ``arm``; what does not fit is refused in one sentence."""
-    pairs = [(_label(component), each) for component in components for each in component.attachments(arm)]
+    pairs = [
+        (_label(component, each), each) for component in components for each in component.attachments(arm)
+    ]
     for label, attachment in pairs:
         _check(arm, label, attachment)
-    _refuse_conflicts(arm, pairs)
+    refuse_conflicts(arm, pairs)
     return _inputs(arm.joint_names, [attachment for _, attachment in pairs])
-
-
-def driven_joints(attachment: Attachment) -> tuple[str, ...]:
-    match attachment:
-        case Prescription() | Feedback() | Torque():
-            return (attachment.joint,)
-        case SampledLaw():
-            return attachment.controller.joints
-        case Load():
-            return ()
 
 
 def _inputs(joint_names: tuple[str, ...], attachments: list[Attachment]) -> Inputs:
@@ -92,6 +113,8 @@ def _inputs(joint_names: tuple[str, ...], attachments: list[Attachment]) -> Inpu
     feedbacks = [each for each in attachments if isinstance(each, Feedback)]
     torques = [(index[each.joint], each.signal) for each in attachments if isinstance(each, Torque)]
     loads = [each for each in attachments if isinstance(each, Load)]
+    wrenches = [_in_axes_of_place(load) for load in loads]
+    base_moves = [each for each in attachments if isinstance(each, BaseMove)]
 
     prescribed = [False] * n_joints
     stiffness, damping = [0.0] * n_joints, [0.0] * n_joints
@@ -111,17 +134,16 @@ def _inputs(joint_names: tuple[str, ...], attachments: list[Attachment]) -> Inpu
         if isinstance(signal, Constant):
             constant[joint, 2] += signal.value
     constant_loads = np.zeros((len(loads), 6))
-    for row, load in enumerate(loads):
-        if isinstance(load.signal, Constant):
-            constant_loads[row] = load.signal.value
+    for row, wrench in enumerate(wrenches):
+        if isinstance(wrench, Constant):
+            constant_loads[row] = wrench.value
 
     varying_motions = tuple(pair for pair in motions if not isinstance(pair[1], Hold))
     varying_torques = tuple(pair for pair in torques if not isinstance(pair[1], Constant))
-    varying_loads = tuple(
-        (row, load.signal) for row, load in enumerate(loads) if not isinstance(load.signal, Constant)
-    )
+    varying_loads = tuple(pair for pair in enumerate(wrenches) if not isinstance(pair[1], Constant))
     breaks = [motion.breaks for _, motion in varying_motions]
     breaks += [signal.breaks for _, signal in (*varying_torques, *varying_loads)]
+    breaks += [motion.breaks for move in base_moves for motion in move.motions]
     return Inputs(
         prescribed=tuple(prescribed),
         stiffness=tuple(stiffness),
@@ -131,49 +153,43 @@ def _inputs(joint_names: tuple[str, ...], attachments: list[Attachment]) -> Inpu
         load_signals=LoadSignals(constant_loads, varying_loads),
         breaks=merged_breaks(breaks),
         controllers=tuple(each.controller for each in attachments if isinstance(each, SampledLaw)),
+        springs=tuple(each for each in attachments if isinstance(each, SpringPlace)),
+        bushings=tuple(each for each in attachments if isinstance(each, BushingPlace)),
+        walls=tuple(each for each in attachments if isinstance(each, WallPlace)),
+        motors=tuple(each for each in attachments if isinstance(each, MotorPlace)),
+        base_motion=base_moves[0].signals if base_moves else None,
     )
 
 
-def _label(component: Component) -> str:
-    return type(component).__name__
+def _in_axes_of_place(load: Load) -> Signal:
+    if load.rotation == IDENTITY:
+        return load.signal
+    turned = TurnedWrench(load.signal, load.rotation)
+    return Constant(turned.evaluate(np.zeros(1))[0]) if isinstance(load.signal, Constant) else turned
+
+
+def _label(component: Component, attachment: Attachment) -> str:
+    word = type(component).__name__
+    if isinstance(attachment, (SpringPlace, BushingPlace, WallPlace)):
+        return f"{word} '{attachment.name}'"
+    return word
 
 
 def _check(arm: Model, label: str, attachment: Attachment) -> None:
-    for joint in driven_joints(attachment):
-        _check_joint(arm, label, joint)
+    check_ports(arm, label, attachment)
     match attachment:
         case Prescription():
             _check_motion(label, attachment.motion)
         case Feedback():
             _check_motion(label, attachment.reference)
+        case BaseMove():
+            for motion in attachment.motions:
+                _check_motion(label, motion)
         case Torque():
             _check_signal(f"{label} of joint '{attachment.joint}'", attachment.signal, (), "1 component")
         case Load():
-            _check_link(arm, label, attachment.place)
             needs = "6 components (force x, y, z and moment x, y, z)"
             _check_signal(f"{label} '{attachment.place.name}'", attachment.signal, (6,), needs)
-
-
-def _check_joint(arm: Model, label: str, joint: str) -> None:
-    if joint in arm.joint_names:
-        return
-    if any(each.name == joint for each in arm.robot.joints):
-        raise InvalidInput(
-            f"{label}: joint '{joint}' is fixed and has no degree of freedom;"
-            f" {nearest(joint, arm.joint_names)}"
-        )
-    raise InvalidInput(f"{label}: the arm has no joint '{joint}'; {nearest(joint, arm.joint_names)}")
-
-
-def _check_link(arm: Model, label: str, place: LoadPlace) -> None:
-    link = next((each for each in arm.robot.links if each.name == place.link), None)
-    if link is None:
-        known = [each.name for each in arm.robot.links]
-        raise InvalidInput(f"{label}: the arm has no link '{place.link}'; {nearest(place.link, known)}")
-    if place.distributed and not isinstance(link, FlexibleLink):
-        raise InvalidInput(
-            f"{label}: link '{place.link}' is rigid and has no length to spread a load along; use a TipWrench"
-        )
 
 
 def _check_motion(label: str, motion: Motion) -> None:
@@ -195,34 +211,3 @@ def _check_signal(label: str, signal: Signal, shape: tuple[int, ...], needs: str
     if answer.shape[1:] != shape:
         has = answer.shape[1] if answer.ndim > 1 else 1
         raise InvalidInput(f"{label}: the signal must have {needs}, it has {has}")
-
-
-def _refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
-    for joint in arm.joint_names:
-        on_joint = [(label, each) for label, each in pairs if joint in driven_joints(each)]
-        prescribing = [label for label, each in on_joint if isinstance(each, Prescription)]
-        torque_driving = [label for label, each in on_joint if not isinstance(each, Prescription)]
-        if len(prescribing) > 1:
-            raise InvalidInput(
-                f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one"
-            )
-        if prescribing and torque_driving:
-            raise InvalidInput(
-                f"joint '{joint}' is prescribed by {prescribing[0]} and driven with torque by"
-                f" {torque_driving[0]}; remove one of the two"
-            )
-        if sum(isinstance(each, Feedback) for _, each in on_joint) > 1:
-            raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
-    for name in (each.place.name for _, each in pairs if isinstance(each, Load)):
-        if name in arm.joint_names:
-            raise InvalidInput(f"a load is named '{name}' like a joint; give the load another name")
-    _refuse_repeated("loads", [each.place.name for _, each in pairs if isinstance(each, Load)])
-    _refuse_repeated(
-        "controllers", [each.controller.name for _, each in pairs if isinstance(each, SampledLaw)]
-    )
-
-
-def _refuse_repeated(kind: str, names: list[str]) -> None:
-    repeated = first_repeated(names)
-    if repeated is not None:
-        raise InvalidInput(f"two {kind} are named '{repeated}'; give one of them another name")

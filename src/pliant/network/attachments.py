@@ -5,9 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from pliant.model.inputs import LoadPlace, SampledController
+from pliant.model.inputs import (
+    BaseMotionSignals,
+    BushingPlace,
+    LoadPlace,
+    MotorPlace,
+    SampledController,
+    SpringPlace,
+    WallPlace,
+)
 from pliant.network.motions import Motion
 from pliant.network.signals import Signal
+from pliant.robot.link import IDENTITY
+from pliant.robot.quantity import Quaternion
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
@@ -41,10 +51,19 @@ class Torque:
 
 @dataclass(frozen=True)
 class Load:
-    """An external wrench of six components in time."""
+    """An external wrench of six components in time, in axes that ``rotation`` turns to those of the place."""
 
     place: LoadPlace
     signal: Signal
+    rotation: Quaternion = IDENTITY
+
+
+@dataclass(frozen=True)
+class BaseMove:
+    """The base moves by ``signals``, made of ``motions``, whatever wrench that takes."""
+
+    signals: BaseMotionSignals
+    motions: tuple[Motion, ...]
 
 
 @dataclass(frozen=True)
@@ -54,7 +73,8 @@ class SampledLaw:
     controller: SampledController
 
 
-Attachment = Prescription | Feedback | Torque | Load | SampledLaw
+ForceElement = SpringPlace | BushingPlace | WallPlace
+Attachment = Prescription | Feedback | Torque | SampledLaw | MotorPlace | Load | ForceElement | BaseMove
 
 
 class Component(Protocol):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Inputs, beyond
 from pliant.model.layout import Array, Layout
 from pliant.model.port import Port
 from pliant.network.assemble import assemble
@@ -17,13 +17,27 @@ if TYPE_CHECKING:
     from pliant.robot import Robot
 
 
+@runtime_checkable
+class Carrying(Protocol):
+    """An arm that knows who can take its place where it cannot carry some inputs."""
+
+    def carrying(self, inputs: Inputs) -> Model:
+        """The arm itself if it carries the inputs, else a model of the same robot that does."""
+        ...
+
+
 @dataclass(frozen=True)
 class Connected:
-    """An arm with everything connected to it: the arm's own equations, with inputs from the components."""
+    """An arm with everything connected to it: the arm's own equations, with inputs from the components.
+
+    ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``notice`` then says.
+    """
 
     arm: Model
     components: tuple[Component, ...]
     inputs: Inputs = field(compare=False, repr=False)
+    given: Model = field(compare=False, repr=False)
+    notice: str = ""
 
     @property
     def robot(self) -> Robot:
@@ -73,10 +87,19 @@ class Connected:
 def connect(arm: Model, *components: Component) -> Connected:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
-    Refused with InvalidInput: names the arm does not have, fixed joints, a joint that is prescribed and also
-    driven with torque or prescribed twice, two feedback laws on one joint, signals of the wrong size, and
-    equal names of two loads or two controllers.
+    Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, ball
+    joints, a joint that is prescribed and also driven with torque or by a motor, or prescribed twice, two feedback
+    laws or two motors on one joint, a base moved twice, signals of the wrong size, and equal names.
     """
     if isinstance(arm, Connected):
-        return connect(arm.arm, *arm.components, *components)
-    return Connected(arm, components, assemble(arm, components))
+        return connect(arm.given, *arm.components, *components)
+    inputs = assemble(arm, components)
+    carrier = arm.carrying(inputs) if isinstance(arm, Carrying) else arm
+    notice = getattr(carrier, "notice", "")
+    if carrier is not arm:
+        inputs = assemble(carrier, components)
+        notice = (
+            f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"
+            f" {' and the '.join(beyond(inputs))}"
+        )
+    return Connected(carrier, components, inputs, arm, notice)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import InvalidInput, Problem
+from pliant.errors import InvalidInput, Problem, clip
 from pliant.model.layout import Array
-from pliant.robot.declared import Name
+from pliant.robot.declared import NAME, Name
 from pliant.robot.quantity import BadValue, Quantity
 
 Numbers = float | Sequence[float] | Array
@@ -102,6 +102,16 @@ class Holds:
 
 
 @dataclass(frozen=True)
+class CoordinateName(Name):
+    """The declaration of a field that holds the name of a joint of one coordinate, or joint.coordinate."""
+
+    def settle(self, value: object) -> str:
+        if not isinstance(value, str) or not all(map(NAME.fullmatch, value.split(".", 1))):
+            raise BadValue(f"= '{clip(str(value))}' is not a name; write the {self.meaning}")
+        return value
+
+
+@dataclass(frozen=True)
 class JointNames:
     """The declaration of a field that holds one or several joint names, each once."""
 
@@ -110,7 +120,7 @@ class JointNames:
     def settle(self, value: object) -> tuple[str, ...]:
         if not isinstance(value, (str, Sequence)) or not value:
             raise BadValue(f"= {value!r} names no joint; write the {self.meaning}, or None for all")
-        names = tuple(map(Name(self.meaning).settle, [value] if isinstance(value, str) else value))
+        names = tuple(map(CoordinateName(self.meaning).settle, [value] if isinstance(value, str) else value))
         repeated = first_repeated(names)
         if repeated is not None:
             raise BadValue(f"names '{repeated}' twice; write each joint once")

@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-from pliant.network.assemble import driven_joints
-from pliant.network.attachments import Attachment, Feedback, Load, Prescription, SampledLaw, Torque
+from math import isinf
+
+from pliant.model.inputs import BushingPlace, MotorPlace, SpringPlace, WallPlace
+from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw, Torque
 from pliant.network.connect import Connected
-from pliant.robot import FlexibleLink
+from pliant.network.motions import Hold
+from pliant.network.ports import ports_used
 
 
 def report(connected: Connected) -> str:
     """One line for each port in use with the components that use it, then the ports left unused."""
-    users: dict[str, list[str]] = {place: [] for place in _places(connected)}
+    users: dict[str, list[str]] = {port.name: [] for port in connected.ports}
     for component in connected.components:
         for attachment in component.attachments(connected.arm):
-            for place in _used_by(attachment):
-                users[place].append(f"{type(component).__name__} ({_effect(attachment)})")
-    used = [f"  {place}: {', '.join(names)}" for place, names in users.items() if names]
-    unused = [place for place, names in users.items() if not names]
+            for port in ports_used(attachment):
+                users[port].append(f"{type(component).__name__} ({_effect(attachment)})")
+    used = [f"  {port}: {', '.join(names)}" for port, names in users.items() if names]
+    unused = [port for port, names in users.items() if not names]
     return "\n".join(
         [
             f"Connections of robot '{connected.robot.name}'",
             *(used or ["  no component is connected"]),
             f"  left unused: {', '.join(unused) or 'none'}",
+            *([f"  {connected.notice}"] if connected.notice else []),
         ]
     )
-
-
-def _places(connected: Connected) -> list[str]:
-    places = [_joint(name) for name in connected.joint_names]
-    for link in connected.robot.links:
-        places.append(_link(link.name, distributed=False))
-        if isinstance(link, FlexibleLink):
-            places.append(_link(link.name, distributed=True))
-    return places
-
-
-def _used_by(attachment: Attachment) -> tuple[str, ...]:
-    if isinstance(attachment, Load):
-        return (_link(attachment.place.link, attachment.place.distributed),)
-    return tuple(_joint(name) for name in driven_joints(attachment))
-
-
-def _joint(name: str) -> str:
-    return f"joint {name}"
-
-
-def _link(name: str, distributed: bool) -> str:
-    return f"along {name}" if distributed else f"tip of {name}"
 
 
 def _effect(attachment: Attachment) -> str:
@@ -60,8 +41,20 @@ def _effect(attachment: Attachment) -> str:
             )
         case Torque():
             return f"torque {type(attachment.signal).__name__}"
+        case SampledLaw():
+            return f"'{attachment.controller.name}' every {attachment.controller.period:g} s"
+        case MotorPlace():
+            limit = "" if isinf(attachment.torque_limit) else f", limit {attachment.torque_limit:g}"
+            return f"at the joint inertia {attachment.rotor_inertia:g}, stiffness {attachment.stiffness:g}{limit}"
         case Load():
             place = attachment.place
             return f"{type(attachment.signal).__name__} '{place.name}' in {place.frame} axes"
-        case SampledLaw():
-            return f"'{attachment.controller.name}' every {attachment.controller.period:g} s"
+        case SpringPlace():
+            return f"'{attachment.name}', stiffness {attachment.stiffness:g}, rest length {attachment.rest_length:g}"
+        case BushingPlace():
+            return f"'{attachment.name}'"
+        case WallPlace():
+            return f"'{attachment.name}', stiffness {attachment.stiffness:g}"
+        case BaseMove():
+            moving = [motion for motion in attachment.motions if not isinstance(motion, Hold)]
+            return f"follows {', '.join(type(motion).__name__ for motion in moving) or 'Hold'}"

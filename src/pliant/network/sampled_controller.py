@@ -14,6 +14,7 @@ from pliant.model.inputs import Sample
 from pliant.model.layout import Array
 from pliant.network.attachments import Attachment, SampledLaw
 from pliant.network.fields import Holds, JointNames
+from pliant.network.ports import drivable
 from pliant.robot.declared import Declared, Name
 from pliant.robot.quantity import Quantity
 
@@ -32,8 +33,8 @@ class SampledController(Declared):
     """``function(sample)`` gives the torques (N m; N for prismatic joints) of ``joints``, in that order.
 
     It is called once every ``period`` and its answer is held in between. Without ``joints`` it acts on all
-    joints of the arm, in their order there. Its torque adds to all others on the same joint. The function is
-    not saved to file: a saved trajectory keeps what it caused, not its code.
+    joints of the arm that can be driven, in their order there. Its torque adds to all others on the same joint.
+    The function is not saved to file: a saved trajectory keeps what it caused, not its code.
     """
 
     function: Annotated[Law, Holds("torques that answer a sample", Callable, "write a function")]
@@ -42,7 +43,7 @@ class SampledController(Declared):
     name: Annotated[str | None, Name("name of the controller in messages")] = None
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        joints = arm.joint_names if self.joints is None else tuple(self.joints)
+        joints = drivable(arm) if self.joints is None else tuple(self.joints)
         own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
         return (SampledLaw(CheckedLaw(self.name or own_name, self.period, joints, self.function)),)
 

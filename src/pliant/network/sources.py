@@ -10,16 +10,19 @@ from pliant.errors import Problem
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.network.attachments import Attachment, Load, Prescription, Torque
-from pliant.network.fields import Holds
+from pliant.network.fields import CoordinateName, Holds
 from pliant.network.motions import Motion
 from pliant.network.signals import Signal
-from pliant.robot.declared import Choice, Declared, Name
+from pliant.robot import At
+from pliant.robot.declared import Choice, Declared, Name, Part
+from pliant.robot.joint import BASE
+from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
 
 WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
-JointName = Annotated[str, Name("name of the joint")]
+JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]
 LinkName = Annotated[str, Name("name of the link")]
 LoadName = Annotated[str | None, Name("name of the load in results")]
 LoadFrame = Annotated[Frame, Choice("axes of the wrench: world or body", Frame)]
@@ -66,6 +69,31 @@ class TipWrench(Declared):
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
         name = self.name or f"{self.link}_tip_wrench"
         return (Load(LoadPlace(name, self.link, distributed=False, frame=self.frame), self.signal),)
+
+
+@dataclass(frozen=True)
+class PointWrench(Declared):
+    """Force (N) and moment (N m) in time, six components, at the origin of a frame on a link.
+
+    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it is given in the axes of
+    the frame ``at`` and turns with it (a follower load).
+    """
+
+    at: Annotated[At, Part("frame at whose origin the wrench acts", At)]
+    signal: Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
+    frame: LoadFrame = Frame.WORLD
+    name: LoadName = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from _frame_conflicts(self.frame)
+        if self.at.link == BASE:
+            yield Problem("= 'base' is moved by no wrench; write a link", ("at", "link"))
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        at = self.at
+        name = self.name or f"{at.link}_{at.end}_wrench"
+        place = LoadPlace(name, at.link, False, self.frame, at.end, at.position)
+        return (Load(place, self.signal, at.rotation if self.frame is Frame.BODY else IDENTITY),)
 
 
 @dataclass(frozen=True)

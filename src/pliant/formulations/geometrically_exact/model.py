@@ -21,14 +21,16 @@ from pliant.formulations.geometrically_exact.small_motions import small_motions
 from pliant.formulations.geometrically_exact.stage_data import State
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.inputs import Inputs, LoadPlace
+from pliant.model.inputs import Inputs, LoadPlace, refuse_beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
-from pliant.model.port import Causality, Frame, Port
+from pliant.model.port import Frame, Port, ports_of
 from pliant.robot import FlexibleLink, PrismaticJoint, RevoluteJoint, RigidLink, Robot
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement
+
+REMEDY = "compile the robot with PoseElement()"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,16 +66,7 @@ class GeometricallyExactArm:
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
-        ports = []
-        for name in self.joint_names:
-            slides = isinstance(self.robot.joint(name), PrismaticJoint)
-            effort, unit, rate = ("force", "N", "m/s") if slides else ("torque", "N m", "rad/s")
-            ports.append(Port(name, effort, unit, "rate", rate, 1, Frame.JOINT, Causality.EFFORT_IN))
-        for name in self.link_names:
-            ports.append(_wrench_port(f"{name}.tip", "N, N m"))
-            if isinstance(self.robot.link(name), FlexibleLink):
-                ports.append(_wrench_port(f"{name}.distributed", "N/m, N"))
-        return tuple(ports)
+        return ports_of(self.robot, self.joint_names)
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -201,14 +194,17 @@ class GeometricallyExactArm:
 
     def advance(self, run: Run) -> Record:
         """Advance over the grid of a run."""
+        refuse_beyond(run.inputs, (), REMEDY)
         return advance(self, run)
 
     def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         """Static equilibrium under gravity and the loads of one time."""
+        refuse_beyond(inputs, (), REMEDY)
         return settle(self, start, inputs, time, load_steps, accuracy)
 
     def small_motions(self, state: Floats, inputs: Inputs) -> SecondOrder:
         """Mass, damping and stiffness of small motions about an equilibrium at rest."""
+        refuse_beyond(inputs, (), REMEDY)
         return small_motions(self, state, inputs)
 
     def mismatch(self, record: Record) -> Mismatch:
@@ -252,10 +248,6 @@ class GeometricallyExactArm:
     def stress(self, strain: Floats, rate: Floats) -> Floats:
         """Section wrenches (n, points, 6) from strains and strain rates."""
         return section_stress(self, strain, rate)
-
-
-def _wrench_port(name: str, unit: str) -> Port:
-    return Port(name, "wrench", unit, "twist", "m/s, rad/s", 6, Frame.BODY, Causality.EFFORT_IN)
 
 
 def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:

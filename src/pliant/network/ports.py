@@ -1,0 +1,140 @@
+"""Which ports of an arm a component uses, and whether they fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pliant.errors import InvalidInput
+from pliant.model.inputs import BushingPlace, LoadPlace, MotorPlace, SpringPlace, WallPlace
+from pliant.model.port import Frame, Port
+from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw, Torque
+from pliant.network.fields import nearest
+from pliant.robot import At, FixedJoint, FlexibleLink, RigidLink
+from pliant.robot.joint import BASE
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Model
+
+
+def drivable(arm: Model) -> tuple[str, ...]:
+    """The joint coordinates that can be driven or prescribed: all but those of ball joints."""
+    return tuple(port.name for port in arm.ports if port.frame is Frame.JOINT)
+
+
+def driven_joints(attachment: Attachment) -> tuple[str, ...]:
+    match attachment:
+        case Prescription() | Feedback() | Torque() | MotorPlace():
+            return (attachment.joint,)
+        case SampledLaw():
+            return attachment.controller.joints
+        case _:
+            return ()
+
+
+def ports_used(attachment: Attachment) -> tuple[str, ...]:
+    """The names of the ports through which a component exchanges power with an arm."""
+    match attachment:
+        case Load():
+            place = attachment.place
+            return (f"{place.link}.{'distributed' if place.distributed else place.end}",)
+        case SpringPlace() | BushingPlace():
+            return _end(attachment.first), _end(attachment.second)
+        case WallPlace():
+            return (_end(attachment.at),)
+        case BaseMove():
+            return (BASE,)
+        case _:
+            return driven_joints(attachment)
+
+
+def check_ports(arm: Model, label: str, attachment: Attachment) -> None:
+    """Refuse a component whose port the arm does not have, or has with another effort and flow."""
+    for joint in driven_joints(attachment):
+        _check_joint(arm, label, attachment, joint)
+    match attachment:
+        case Load():
+            _check_link(arm, label, attachment.place.link)
+            _check_length(arm, label, attachment.place)
+        case SpringPlace() | BushingPlace():
+            for at in (attachment.first, attachment.second):
+                _check_link(arm, label, at.link)
+            _check_two_parts(arm, label, attachment)
+        case WallPlace():
+            _check_link(arm, label, attachment.at.link)
+    names = [port.name for port in arm.ports]
+    for name in ports_used(attachment):
+        if name not in names:
+            raise InvalidInput(f"{label}: the arm has no port '{name}'; {nearest(name, names)}")
+
+
+def _end(at: At) -> str:
+    return BASE if at.link == BASE else f"{at.link}.{at.end}"
+
+
+def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> None:
+    known = drivable(arm)
+    if joint in known:
+        return
+    port = _port_of_part(arm, joint)
+    if port is not None:
+        prescribes = isinstance(attachment, Prescription)
+        gives = "a rate (rad/s or m/s)" if prescribes else "a torque (N m) or force (N)"
+        takes = port.flow_words if prescribes else port.effort_words
+        hint = f", such as '{known[0]}'" if known else ""
+        raise InvalidInput(
+            f"{label}: it gives {gives}, but port '{port.name}' takes a {takes}; name a joint{hint}"
+        )
+    described = next((each for each in arm.robot.joints if each.name == joint.partition(".")[0]), None)
+    if described is None:
+        raise InvalidInput(f"{label}: the arm has no joint '{joint}'; {nearest(joint, known)}")
+    if isinstance(described, FixedJoint):
+        raise InvalidInput(
+            f"{label}: joint '{joint}' is fixed and has no degree of freedom; {nearest(joint, known)}"
+        )
+    own = [name for name in arm.joint_names if name.partition(".")[0] == described.name]
+    if own and not set(own) & set(known):
+        raise InvalidInput(
+            f"{label}: joint '{described.name}' is {described.word}, and its coordinates start anew at every"
+            " step; drive a universal joint, or give this one a spring"
+        )
+    if own:
+        raise InvalidInput(
+            f"{label}: '{joint}' names no coordinate of joint '{described.name}'; write {' or '.join(own)}"
+        )
+    raise InvalidInput(
+        f"{label}: joint '{joint}' is {described.word} and has no coordinate; {nearest(joint, known)}"
+    )
+
+
+def _port_of_part(arm: Model, name: str) -> Port | None:
+    """The port of that name, or the tip of the link of that name."""
+    ports = {port.name: port for port in arm.ports}
+    return ports.get(name) or ports.get(f"{name}.tip")
+
+
+def _check_link(arm: Model, label: str, link: str) -> None:
+    known = [each.name for each in arm.robot.links]
+    if link in known or link == BASE:
+        return
+    for port in arm.ports:
+        if port.frame is Frame.JOINT and port.name.partition(".")[0] == link:
+            raise InvalidInput(
+                f"{label}: it gives a wrench (N, N m), but port '{port.name}' takes a {port.effort_words};"
+                f" name a link, such as '{known[0]}'"
+            )
+    raise InvalidInput(f"{label}: the arm has no link '{link}'; {nearest(link, known)}")
+
+
+def _check_length(arm: Model, label: str, place: LoadPlace) -> None:
+    if place.distributed and not isinstance(arm.robot.link(place.link), FlexibleLink):
+        raise InvalidInput(
+            f"{label}: link '{place.link}' is rigid and has no length to spread a load along; use a TipWrench"
+        )
+
+
+def _check_two_parts(arm: Model, label: str, place: SpringPlace | BushingPlace) -> None:
+    link = place.first.link
+    if link == place.second.link != BASE and isinstance(arm.robot.link(link), RigidLink):
+        raise InvalidInput(
+            f"{label}: first and second are both fixed to the rigid link '{link}'; put one on another part"
+        )
