@@ -241,7 +241,7 @@ class Quantity:
                 f" and entry ({j + 1}, {i + 1}) = {there:g}; {self.remedy}"
             )
         inverse = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 1.0)
-        smallest = float(np.linalg.eigvalsh(matrix * np.outer(inverse, inverse))[0])
+        smallest = float(np.linalg.eigvalsh(matrix * inverse[:, None] * inverse)[0])
         if smallest < (-DEFINITE_SLACK if semidefinite else DEFINITE_SLACK):
             word = "semidefinite" if semidefinite else "definite"
             raise BadValue(
