@@ -57,7 +57,7 @@ class TwoLinkArm:
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        return ports_of(self.robot, self.joint_names)
+        return ports_of(self.robot)
 
     @property
     def inputs(self) -> Inputs:

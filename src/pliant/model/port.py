@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pliant.robot import FlexibleLink, Joint, PrismaticJoint, Robot
+from pliant.robot import FlexibleLink, Freedom, Robot, SphericalJoint
 from pliant.robot.joint import BASE
 
 
@@ -46,17 +46,13 @@ class Port:
         return f"{self.flow} ({self.flow_unit})"
 
 
-def ports_of(robot: Robot, coordinates: tuple[str, ...]) -> tuple[Port, ...]:
+def ports_of(robot: Robot) -> tuple[Port, ...]:
     """The ports of any model of a robot: joint coordinates, then ends and lengths of links, then the base.
 
-    ``coordinates`` are those of the model; the three of a ball joint start anew at every step and are no port.
+    The three coordinates of a ball joint start anew at every step and are no port.
     """
-    joints = {joint.name: joint for joint in robot.joints}
-    ports = [
-        coordinate_port(name, joints[name.partition(".")[0]])
-        for name in coordinates
-        if joints[name.partition(".")[0]].word != "spherical"
-    ]
+    driven = (joint for joint in robot.chain_order if not isinstance(joint, SphericalJoint))
+    ports = [coordinate_port(freedom) for joint in driven for freedom in joint.freedoms]
     for link in (robot.link(joint.child) for joint in robot.chain_order):
         ports += [wrench_port(f"{link.name}.{end}") for end in ("root", "tip")]
         if isinstance(link, FlexibleLink):
@@ -64,10 +60,9 @@ def ports_of(robot: Robot, coordinates: tuple[str, ...]) -> tuple[Port, ...]:
     return (*ports, wrench_port(BASE, causality=Causality.FLOW_IN))
 
 
-def coordinate_port(name: str, joint: Joint) -> Port:
-    slides = isinstance(joint, PrismaticJoint) or name.endswith("slide")
-    effort, unit, rate = ("force", "N", "m/s") if slides else ("torque", "N m", "rad/s")
-    return Port(name, effort, unit, "rate", rate, 1, Frame.JOINT, Causality.EFFORT_IN)
+def coordinate_port(freedom: Freedom) -> Port:
+    effort, unit, rate = ("force", "N", "m/s") if freedom.slides else ("torque", "N m", "rad/s")
+    return Port(freedom.name, effort, unit, "rate", rate, 1, Frame.JOINT, Causality.EFFORT_IN)
 
 
 def wrench_port(name: str, unit: str = "N, N m", causality: Causality = Causality.EFFORT_IN) -> Port:

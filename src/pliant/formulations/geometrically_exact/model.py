@@ -66,7 +66,7 @@ class GeometricallyExactArm:
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
-        return ports_of(self.robot, self.joint_names)
+        return ports_of(self.robot)
 
     @cached_property
     def inputs(self) -> Inputs:

@@ -1,0 +1,61 @@
+"""The ports of a robot: every coordinate, end and length by its name, with effort and flow."""
+
+from __future__ import annotations
+
+from pliant.model.port import Causality, Frame, Port, ports_of
+from pliant.robot import (
+    CylindricalJoint,
+    FixedJoint,
+    FlexibleLink,
+    GeneralSection,
+    RevoluteJoint,
+    RigidLink,
+    Robot,
+    SphericalJoint,
+)
+
+ROD = GeneralSection(stiffness=(1.0,) * 6, inertia=(1.0,) * 6)
+ROBOT = Robot(
+    name="mixture",
+    links=(
+        RigidLink(name="sled", tip_position=(0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0)),
+        FlexibleLink(name="rod", length=1.0, section=ROD),
+        RigidLink(name="plate", tip_position=(0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0)),
+        RigidLink(name="bob", tip_position=(0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0)),
+    ),
+    joints=(
+        SphericalJoint(name="ball", parent="plate", child="bob"),
+        CylindricalJoint(name="rail", parent="base", child="sled"),
+        RevoluteJoint(name="hinge", parent="sled", child="rod"),
+        FixedJoint(name="weld", parent="rod", child="plate"),
+    ),
+)
+
+
+def wrench(name: str, unit: str = "N, N m", causality: Causality = Causality.EFFORT_IN) -> Port:
+    return Port(name, "wrench", unit, "twist", "m/s, rad/s", 6, Frame.BODY, causality)
+
+
+def test_coordinates_from_the_base_outwards_then_links_then_the_base_but_no_ball() -> None:
+    drive = (1, Frame.JOINT, Causality.EFFORT_IN)
+    assert ports_of(ROBOT) == (
+        Port("rail.slide", "force", "N", "rate", "m/s", *drive),
+        Port("rail.turn", "torque", "N m", "rate", "rad/s", *drive),
+        Port("hinge", "torque", "N m", "rate", "rad/s", *drive),
+        wrench("sled.root"),
+        wrench("sled.tip"),
+        wrench("rod.root"),
+        wrench("rod.tip"),
+        wrench("rod.distributed", "N/m, N"),
+        wrench("plate.root"),
+        wrench("plate.tip"),
+        wrench("bob.root"),
+        wrench("bob.tip"),
+        wrench("base", causality=Causality.FLOW_IN),
+    )
+
+
+def test_a_port_says_its_effort_and_flow_with_units() -> None:
+    slide, tip = ports_of(ROBOT)[0], wrench("rod.tip")
+    assert (slide.effort_words, slide.flow_words) == ("force (N)", "rate (m/s)")
+    assert (tip.effort_words, tip.flow_words) == ("wrench (N, N m)", "twist (m/s, rad/s)")
