@@ -65,6 +65,32 @@ def test_describe_shows_the_arm() -> None:
     assert "3.15e+07" in answer.stdout
 
 
+def test_describe_shows_coordinates_laws_and_loops(tmp_path: Path) -> None:
+    (tmp_path / "ring.yaml").write_text(
+        """pliant: 1
+name: ring
+links:
+  rod: {type: rigid, tip_position: [1, 0, 0], mass: 2}
+joints:
+  quill:
+    type: cylindrical
+    parent: base
+    child: rod
+    turn: {initial_position: 0.5, spring: {stiffness: 8}, damping: 3}
+loops:
+  pivot: {kind: spherical, first: {link: rod}, second: {link: base, position: [1, 0, 0]}}
+"""
+    )
+    answer = run("describe", str(tmp_path / "ring.yaml"))
+    assert answer.exit_code == 0
+    lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
+    assert "quill.slide cylindrical base rod 0 0 1 0 m" in lines
+    assert "quill.turn cylindrical base rod 0 0 1 0.5 rad" in lines
+    assert "quill.turn damping = 3 N m s/rad" in lines
+    assert any(line.startswith("quill.turn JointSpring(stiffness = 8.0 N m/rad or N/m") for line in lines)
+    assert "pivot spherical rod.tip base -" in lines
+
+
 def test_mass_of_a_tapered_link_is_exact() -> None:
     steel = Material(name="steel", young=210e9, density=7800.0, poisson=0.3)
     taper = Tapered(root=Rectangle(height=0.02, width=0.04), tip=Rectangle(height=0.01, width=0.02))

@@ -30,6 +30,10 @@ def test_names() -> None:
         "steel_strip",
         "rubber_pendulum",
         "wang_beam",
+        "two_link_planar",
+        "anthropomorphic_three_link",
+        "seven_joint_two_flexible",
+        "parallelogram",
     } <= set(library.names())
     with pytest.raises(
         InvalidInput, match=r"'steel_stripe' is not an arm of the library; did you mean 'steel_strip'\?"
@@ -92,6 +96,81 @@ def test_l_frame_starts_as_in_vidoni2018() -> None:
     assert (root @ rotation_matrix(corner.rotation))[:, 0] == pytest.approx([1, 0, 0])
     assert robot.payload("elbow").mass == 0.017
     assert robot.payload("motor").at is r.End.ROOT
+
+
+def undeformed_tips(robot: r.Robot) -> dict[str, np.ndarray]:
+    """Where the tips of the links are at the start, by the kinematics of rigid straight links."""
+    frames = {"base": (rotation_matrix(robot.base.rotation), np.array(robot.base.position))}
+    for joint in robot.chain_order:
+        turn, place = frames[joint.parent]
+        place = place + turn @ joint.position
+        turn = turn @ rotation_matrix(joint.rotation)
+        for freedom in joint.freedoms:
+            assert not freedom.slides
+            half = freedom.law.initial_position / 2
+            turn = turn @ rotation_matrix((np.cos(half), *(np.sin(half) * np.array(freedom.axis))))
+        link = robot.link(joint.child)
+        along = (link.length, 0, 0) if isinstance(link, r.FlexibleLink) else link.tip_position
+        frames[joint.child] = (turn, place + turn @ along)
+    return {name: place for name, (_, place) in frames.items()}
+
+
+def test_arms_of_macchelli2007_have_equal_links() -> None:
+    # Sections IV-C and IV-D build both arms from equal links with the properties of Table I.
+    single = flexible(arm("macchelli_link"), "link")
+    for name, count in (("two_link_planar", 2), ("parallelogram", 4)):
+        links = arm(name).links
+        assert len(links) == count
+        for link in links:
+            assert isinstance(link, r.FlexibleLink)
+            assert (link.length, link.section) == (single.length, single.section)
+
+
+def test_parallelogram_is_closed_at_the_start() -> None:
+    robot = arm("parallelogram")
+    (loop,) = robot.loops
+    tips = undeformed_tips(robot)
+    assert tips[loop.first.link] == pytest.approx([1, 1, 0], abs=1e-15)
+    assert tips[loop.second.link] == pytest.approx([1, 1, 0], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "mass", "inertia"),
+    [
+        ("upper_arm", 6.60, (6.875e-3, 1.389e-1, 1.430e-1)),
+        ("forearm", 3.25, (3.385e-3, 6.839e-2, 7.042e-2)),
+    ],
+)
+def test_anthropomorphic_links_have_the_printed_masses(
+    name: str, mass: float, inertia: tuple[float, ...]
+) -> None:
+    # Table 2 of [damic2006] prints four digits of what follows from section, length and density.
+    link = flexible(arm("anthropomorphic_three_link"), name)
+    per_length = np.diag(link.inertia(0)[0])
+    slender = per_length[0] * link.length**3 / 12
+    total = per_length[3:] * link.length + np.array([0, slender, slender])
+    assert per_length[0] * link.length == pytest.approx(mass, rel=1e-3)
+    assert total == pytest.approx(inertia, rel=1e-3)
+
+
+def test_anthropomorphic_arm_starts_on_its_path() -> None:
+    # Equation (23) of [damic2006] at t = 0.
+    tip = undeformed_tips(arm("anthropomorphic_three_link"))["forearm"]
+    assert tip == pytest.approx([0.65, 0, 0.05 + 0.25 * 3**0.5], abs=1e-14)
+
+
+def test_seven_joints_carry_the_dimensions_of_adam() -> None:
+    # Table 1 of [konno1996]: l3 = l5 = 0.5 m, E I = 291.6 and 102.1 N m^2, m2 = 6.6 kg, m3 = 3.0 kg.
+    robot = arm("seven_joint_two_flexible")
+    assert len(robot.freedoms) == 7
+    for name, bending in (("upper_arm", 291.6), ("forearm", 102.1)):
+        link = flexible(robot, name)
+        assert link.length == 0.5
+        assert np.diag(link.stiffness(0)[0])[4:] == pytest.approx([bending, bending], rel=1e-12)
+    masses = {link.name: link.mass for link in robot.links if isinstance(link, r.RigidLink)}
+    assert robot.payload("elbow").mass + masses["elbow_pitch"] == pytest.approx(6.6)
+    wrist = robot.payload("wrist").mass + masses["wrist_pitch"] + masses["hand"]
+    assert wrist == pytest.approx(3.0)
 
 
 def test_steel_strip_bends_easily_in_the_plane_of_motion() -> None:

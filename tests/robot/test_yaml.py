@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,54 @@ def flexible_links(draw: st.DrawFn, name: str) -> r.FlexibleLink:
 
 
 @st.composite
+def coordinates(draw: st.DrawFn) -> r.Coordinate:
+    lower, coulomb = draw(ANY), draw(SIZES)
+    return r.Coordinate(
+        draw(ANY),
+        draw(ANY),
+        draw(st.none() | st.builds(r.JointSpring, SIZES, ANY)),
+        draw(SIZES),
+        draw(st.none() | st.just(r.Friction(coulomb, 2 * coulomb)) | st.builds(r.Friction, SIZES)),
+        draw(st.none() | st.just(r.Limits(lower, lower + 1, 1e3, 5))),
+    )
+
+
+@st.composite
+def joints_between(draw: st.DrawFn, parent: str, child: str, place: tuple[object, object]) -> r.Joint:
+    """A joint of any type, named after its child."""
+    first, second = draw(coordinates()), draw(coordinates())
+    own = {field.name: getattr(first, field.name) for field in dataclasses.fields(first)}
+    ends = (child, parent, child, *place)
+    options: list[r.Joint] = [
+        r.RevoluteJoint(*ends, draw(AXES), **own),
+        r.PrismaticJoint(*ends, draw(AXES), **own),
+        r.FixedJoint(*ends),
+        r.CylindricalJoint(*ends, draw(AXES), first, second),
+        r.UniversalJoint(*ends, (0, 0, 1), (1, 2, draw(ANY) / 1e6), first, second),
+        r.PlanarJoint(*ends, (0, 3, 4), (1, 1, 0), first, second, r.Coordinate()),
+        r.SphericalJoint(*ends, unit(draw(ROTATIONS)), draw(VECTORS), r.BallSpring(2), 3, first.friction),
+        r.SphericalJoint(*ends, limits=r.Cone(0.5, draw(SIZES), 2, draw(AXES))),
+        r.FreeJoint(child, "base", child, *place, draw(VECTORS), unit(draw(ROTATIONS)), draw(VECTORS)),
+    ]
+    return draw(st.sampled_from(options))
+
+
+@st.composite
+def loops_of(draw: st.DrawFn, names: list[str]) -> list[r.LoopJoint]:
+    kind = draw(st.sampled_from(list(r.LoopKind)))
+    with_axis = kind not in (r.LoopKind.SPHERICAL, r.LoopKind.FIXED)
+    loop = r.LoopJoint(
+        "a-loop-joint",
+        kind,
+        r.At(names[-1], draw(st.sampled_from(list(r.End))), draw(VECTORS), unit(draw(ROTATIONS))),
+        r.At("base", position=draw(VECTORS)),
+        draw(AXES) if with_axis else (0, 0, 1),
+        draw(AXES) if kind is r.LoopKind.UNIVERSAL else None,
+    )
+    return [loop]
+
+
+@st.composite
 def robots(draw: st.DrawFn) -> r.Robot:
     names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
     links: list[r.Link] = []
@@ -100,15 +149,12 @@ def robots(draw: st.DrawFn) -> r.Robot:
         )
         parent = draw(st.sampled_from(["base", *names[:i]]))
         place = (draw(VECTORS), unit(draw(ROTATIONS)))
-        kind = draw(st.sampled_from([r.RevoluteJoint, r.PrismaticJoint, r.FixedJoint]))
-        if kind is r.FixedJoint:
-            joints.append(r.FixedJoint(name, parent, name, *place))
-        else:
-            joints.append(kind(name, parent, name, *place, draw(AXES), draw(ANY), draw(ANY)))
+        joints.append(draw(joints_between(parent, name, place)))
     end = draw(st.sampled_from(list(r.End)))
     payloads = [r.Payload(name, name, draw(SIZES), draw(VECTORS), at=end) for name in names[:2]]
     base = r.Base(draw(VECTORS), unit(draw(ROTATIONS)))
-    return r.Robot(draw(NAMES), links, joints, payloads, draw(VECTORS), base)
+    loops = draw(loops_of(names)) if draw(st.booleans()) else []
+    return r.Robot(draw(NAMES), links, joints, payloads, draw(VECTORS), base, loops)
 
 
 @settings(max_examples=60, phases=(Phase.explicit, Phase.generate))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +18,7 @@ STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz
 def describe(
     robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
 ) -> None:
-    """Show links, joints, payloads, masses and stiffnesses of a robot."""
+    """Show links, joints, loops, payloads, masses and stiffnesses of a robot."""
     from pliant.cli.arm_facts import slenderness, total_mass
     from pliant.cli.arm_file import find_robot
     from pliant.cli.terminal import output
@@ -26,7 +27,8 @@ def describe(
     described = find_robot(robot)
     screen = output()
     screen.print(f"robot: {described.name}")
-    for table in (_links(described), _stiffnesses(described), _joints(described), _payloads(described)):
+    for make in (_links, _stiffnesses, _joints, _laws, _loops, _payloads):
+        table = make(described)
         if table.row_count:
             screen.print(table)
     gravity = ", ".join(f"{component:g}" for component in described.gravity)
@@ -64,17 +66,50 @@ def _stiffnesses(robot: Robot) -> Table:
 
 def _joints(robot: Robot) -> Table:
     from pliant.cli.terminal import number, table
-    from pliant.robot import PrismaticJoint, RevoluteJoint
+    from pliant.robot import SphericalJoint
 
     rows = table("joints", ("joint", "kind", "parent", "child"), ("axis", "start"))
     for joint in robot.joints:
-        axis, start = "-", "-"
-        if isinstance(joint, RevoluteJoint | PrismaticJoint):
-            axis = " ".join(f"{component:g}" for component in joint.axis)
-            unit = "m" if isinstance(joint, PrismaticJoint) else "rad"
-            start = f"{number(joint.initial_position)} {unit}"
-        rows.add_row(joint.name, joint.word, joint.parent, joint.child, axis, start)
+        between = (joint.word, joint.parent, joint.child)
+        if isinstance(joint, SphericalJoint) or not joint.freedoms:
+            rows.add_row(joint.name, *between, "-", "-")
+            continue
+        for freedom in joint.freedoms:
+            start = f"{number(freedom.law.initial_position)} {freedom.unit}"
+            rows.add_row(freedom.name, *between, _vector(freedom.axis), start)
     return rows
+
+
+def _laws(robot: Robot) -> Table:
+    from pliant.cli.terminal import table
+    from pliant.robot import SphericalJoint
+
+    rows = table("laws of the joints", ("coordinate", "law"), ())
+    for joint in robot.joints:
+        held = [(freedom.name, freedom.law, freedom.slides) for freedom in joint.freedoms]
+        for name, law, slides in [(joint.name, joint, False)] if isinstance(joint, SphericalJoint) else held:
+            for part in (law.spring, law.friction, law.limits):
+                if part is not None:
+                    rows.add_row(name, str(part))
+            if law.damping:
+                rows.add_row(name, f"damping = {law.damping:g} {'N s/m' if slides else 'N m s/rad'}")
+    return rows
+
+
+def _loops(robot: Robot) -> Table:
+    from pliant.cli.terminal import table
+    from pliant.robot import LoopKind
+
+    rows = table("loops", ("loop joint", "kind", "first", "second"), ("axis",))
+    for loop in robot.loops:
+        ends = (f"{at.link}.{at.end}" if at.link != "base" else at.link for at in (loop.first, loop.second))
+        without_axis = loop.kind in (LoopKind.SPHERICAL, LoopKind.FIXED)
+        rows.add_row(loop.name, loop.kind, *ends, "-" if without_axis else _vector(loop.axis))
+    return rows
+
+
+def _vector(components: Iterable[float]) -> str:
+    return " ".join(f"{component:g}" for component in components)
 
 
 def _payloads(robot: Robot) -> Table:

@@ -47,6 +47,10 @@ def _parallel(first: Vector3, second: Vector3) -> bool:
     return bool(np.linalg.norm(np.cross(first, second)) < PARALLEL)
 
 
+def _shown(vector: Vector3) -> str:
+    return f"({', '.join(f'{entry:g}' for entry in vector)})"
+
+
 @dataclass(frozen=True)
 class CylindricalJoint(Joint, word="cylindrical"):
     """The child slides along an axis and turns about it; coordinates ``slide`` and ``turn``."""
@@ -81,8 +85,8 @@ class UniversalJoint(Joint, word="universal"):
     def conflicts(self) -> Iterator[Problem]:
         if _parallel(self.first_axis, self.second_axis):
             yield Problem(
-                "is parallel to first_axis, which leaves one turn for two coordinates;"
-                " write an axis across the first, or use a revolute joint",
+                f"= {_shown(self.second_axis)} is parallel to first_axis, which leaves one turn for two"
+                " coordinates; write an axis across the first, or use a revolute joint",
                 ("second_axis",),
             )
 
@@ -123,7 +127,8 @@ class PlanarJoint(Joint, word="planar"):
     def conflicts(self) -> Iterator[Problem]:
         if _parallel(self.normal, self.first_axis):
             yield Problem(
-                "is parallel to the normal and gives no direction in the plane; write a direction across it",
+                f"= {_shown(self.first_axis)} is parallel to the normal and gives no direction in the plane;"
+                " write a direction across it",
                 ("first_axis",),
             )
 

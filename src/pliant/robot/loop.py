@@ -50,7 +50,7 @@ class LoopKind(StrEnum):
 class LoopJoint(Declared, word="loop"):
     """A joint between two frames that the tree already carries; it has no coordinate, no law and no drive."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(
+    elsewhere: ClassVar[Mapping[str, str]] = {"type": "write kind"} | dict.fromkeys(
         LAW_FIELDS, "it has no coordinate, so cut the loop at another joint and write this one under joints"
     )
     name: Annotated[str, Name("name of the loop joint")]

@@ -6,7 +6,16 @@ import collections.abc
 from typing import Any
 
 from pliant.errors import InvalidFile, Problem, clip
-from pliant.robot.declared import Declaration, Declared, Name, Part, declarations, try_build, try_settle
+from pliant.robot.declared import (
+    Choice,
+    Declaration,
+    Declared,
+    Name,
+    Part,
+    declarations,
+    try_build,
+    try_settle,
+)
 from pliant.robot.joint import Joint
 from pliant.robot.link import Link
 from pliant.robot.loop import At, LoopJoint
@@ -283,4 +292,8 @@ def _plain(node: Node, numeric: bool) -> object:
 
 
 def _remedy(field: Declaration) -> str:
-    return field.rules[0].remedy if isinstance(field.rules, tuple) else f"write the {field.meaning}"
+    if isinstance(field.rules, tuple):
+        return field.rules[0].remedy
+    if isinstance(field.rules, Choice):
+        return f"write one of {', '.join(field.rules.options)}"
+    return f"write the {field.meaning}"
