@@ -25,7 +25,7 @@ COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b
 DIRECTION = 3  # (R_a d_a) . (R_b d_b)
 ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
 DISTANCE = 5  # |(x_b + R_b c_b) - (x_a + R_a c_a)|
-BUSHING = 6  # 6 .. 11: component 0 .. 5 of log(g_a^-1 g_b), frames at c_a, c_b; six in a row
+BUSHING = 6  # 6 .. 11: component 0 .. 5 of log(g_a^-1 g_b) of frames at c_a, c_b; six in a row
 
 # what a line does with its value phi
 CLOSED, SPRING, WALL = 0, 1, 2  # phi = 0 | force -k (phi - rest) - c phi' | the same only while phi < rest
@@ -86,6 +86,7 @@ class Lines(NamedTuple):
     node: Ints  # (lines, 2) nodes a and b
     point: Floats  # (lines, 2, 3) c_a, c_b
     direction: Floats  # (lines, 2, 3) d_a, d_b
+    turn: Floats  # (lines, 2, 9) rotations of the frames of a bushing against their nodes
     stiffness: Floats  # (lines, 6) row of the stiffness of a bushing; else only column 0
     damping: Floats  # (lines, 6)
     rest: Floats  # (lines,)

@@ -1,0 +1,228 @@
+"""The impulse balance of every node and joint over a step.
+
+    m (v1 - v0) - h m g - h F = 0 ,     R1 J w1 - R0 J w0 - h T = 0     (world, about the node)
+
+with end velocities v1 = 2 y - v0 and w1 = 2 eta - w0: the mean velocity is the one that moves the pose. Then
+y . (first) + omega . (second) is the change of kinetic energy less the work, exactly. With the centre of mass
+off the node by c, v is its velocity and its balance acts at the lever (R c)mean.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.formulations.geometrically_exact.pose_element.coordinate_law import joint_effort
+from pliant.formulations.geometrically_exact.pose_element.mechanism import (
+    ELEMENT,
+    FIXED,
+    FREE,
+    REVOLUTE,
+    Bodies,
+    Elements,
+    Floats,
+    Mechanism,
+    Pose,
+    Tree,
+    Wrenches,
+)
+from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
+    PSI,
+    U,
+    K,
+    add_to,
+    axpy,
+    discrete_gradient,
+    matrix,
+    mean,
+    measure_relative_pose,
+    put,
+    vector,
+    world_force,
+)
+from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
+from pliant.jit import inline_kernel, kernel
+from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
+
+EPSILON = 2.3e-16
+EXCHANGE, SCALE, FLOOR = 0, 1, 2
+
+
+class Sizes(NamedTuple):
+    """Sums over a step for the stopping test."""
+
+    sums: Floats  # energy exchanged, square of the impulses, square of their round-off
+
+
+def new_sizes() -> Sizes:
+    return Sizes(np.zeros(3))
+
+
+@inline_kernel
+def balance_body(bodies: Bodies, i: int, h: float, now: Pose, start: Moment, end: Moment, step: Step) -> tuple[float, float, float]:
+    """Inertia and gravity of the body on node i; returns changes of kinetic and potential energy and the size."""
+    m = bodies.mass[i]
+    c = apply(matrix(step.R_mean, i), vector(bodies.center, i, 0))
+    g = (bodies.gravity[0], bodies.gravity[1], bodies.gravity[2])
+    eta, w0, v0 = vector(step.Y, i, 3), vector(now.w, i, 0), vector(now.v, i, 0)
+    y = add(vector(step.Y, i, 0), cross(vector(step.omega, i, 0), c))
+    change = scale(2.0, sub(y, v0))
+    J = matrix(bodies.J, i)
+    w1 = sub(scale(2.0, eta), w0)
+    after = apply(matrix(end.R, i), apply(J, w1))
+    before = apply(matrix(start.R, i), apply(J, w0))
+    linear = scale(m, axpy(-h, g, change))
+    put(step.rho, i, 0, linear)
+    put(step.rho, i, 3, add(sub(after, before), cross(c, linear)))
+    kinetic = m * dot(y, change) + 2.0 * dot(eta, apply(J, sub(eta, w0)))
+    potential = -h * m * dot(g, y)
+    return kinetic, potential, dot(after, after) + m * m * (h * h * dot(g, g) + dot(v0, v0))
+
+
+@inline_kernel
+def drag_body(bodies: Bodies, i: int, h: float, step: Step) -> float:
+    """External viscous damping of node i; returns the loss. Both parts act on mean velocities in mean axes."""
+    R = matrix(step.R_mean, i)
+    u = apply_transpose(R, vector(step.Y, i, 0))
+    eta = vector(step.Y, i, 3)
+    d = bodies.viscous[i]
+    force = (d[0] * u[0], d[1] * u[1], d[2] * u[2])
+    torque = (d[3] * eta[0], d[4] * eta[1], d[5] * eta[2])
+    add_to(step.rho, i, 0, h, apply(R, force))
+    add_to(step.rho, i, 3, h, apply(R, torque))
+    return h * (dot(force, u) + dot(torque, eta))
+
+
+@inline_kernel
+def mean_stress(elements: Elements, e: int, h: float, start: Moment, end: Moment) -> tuple[Vector, Vector]:
+    """Section force and moment: elastic from the mean strain, Kelvin-Voigt from its increment."""
+    half, rate = 0.5 / elements.length[e], 1.0 / (elements.length[e] * h)
+    stiffness, damping = elements.K[e], elements.C[e]
+    n0, n1, n2, m0, m1, m2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(6):
+        a, b = start.strain[e, U + j], end.strain[e, U + j]
+        strain, speed = half * (a + b) - elements.rest[e, j], rate * (b - a)
+        n0 += stiffness[0, j] * strain + damping[0, j] * speed
+        n1 += stiffness[1, j] * strain + damping[1, j] * speed
+        n2 += stiffness[2, j] * strain + damping[2, j] * speed
+        m0 += stiffness[3, j] * strain + damping[3, j] * speed
+        m1 += stiffness[4, j] * strain + damping[4, j] * speed
+        m2 += stiffness[5, j] * strain + damping[5, j] * speed
+    return (n0, n1, n2), (m0, m1, m2)
+
+
+@inline_kernel
+def node_distance(a: int, b: int, at: Moment) -> Vector:
+    """x_b - x_a with what the positions lost to rounding."""
+    return add(
+        sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0))
+    )
+
+
+@inline_kernel
+def balance_element(
+    elements: Elements, a: int, i: int, h: float, start: Moment, end: Moment, step: Step
+) -> tuple[float, float]:
+    """Forces of the element between node a and node i; returns work on it and the square of its impulse."""
+    distance = node_distance(a, i, end)
+    measure_relative_pose(distance, matrix(end.R, a), matrix(end.R, i), start.strain[i, K], end.strain, i)
+    n, m = mean_stress(elements, i, h, start, end)
+    gradient = discrete_gradient(start.strain, end.strain, i, n, m)
+    F, T = world_force(matrix(step.R_mean, a), matrix(step.R_mean, i), gradient)
+    r = mean(node_distance(a, i, start), distance)
+    add_to(step.rho, i, 0, h, F)
+    add_to(step.rho, i, 3, h, T)
+    add_to(step.rho, a, 0, -h, F)
+    add_to(step.rho, a, 3, -h, add(T, cross(r, F)))
+    work = dot(n, sub(vector(end.strain, i, U), vector(start.strain, i, U)))
+    work += dot(m, sub(vector(end.strain, i, PSI), vector(start.strain, i, PSI)))
+    return work, h * h * (dot(F, F) + dot(T, T))
+
+
+@kernel
+def wrench_on(wrenches: Wrenches, k: int, load: Floats, R_mean: Floats) -> tuple[Vector, Vector]:
+    """World force, and torque about the node, of row k."""
+    i, j = wrenches.node[k], wrenches.load[k]
+    R = matrix(R_mean, i)
+    force = scale(wrenches.weight[k], vector(load, j, 0))
+    torque = scale(wrenches.weight[k], vector(load, j, 3))
+    if not wrenches.world[k]:
+        force, torque = apply(R, force), apply(R, torque)
+    return force, add(torque, cross(apply(R, vector(wrenches.point, k, 0)), force))
+
+
+@kernel
+def balance_nodes(
+    mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step, sizes: Sizes
+) -> None:
+    """Balance of bodies, elements, damping and loads on every node; measures every element."""
+    tree, bodies, elements = mechanism.tree, mechanism.bodies, mechanism.elements
+    h = signals.h[0]
+    kinetic, potential, strain, scale_2, floor_2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(tree.parent.shape[0]):
+        dK, dV, size = balance_body(bodies, i, h, now, start, end, step)
+        kinetic += dK
+        potential += dV
+        scale_2 += size
+        if bodies.viscous[i, 0] >= 0.0:
+            drag_body(bodies, i, h, step)
+    for i in range(tree.parent.shape[0]):
+        if tree.hang[i] == ELEMENT:
+            work, size = balance_element(elements, tree.parent[i], i, h, start, end, step)
+            strain += work
+            scale_2 += size
+            floor = 2.0 * EPSILON * h * (elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0] / h)
+            floor_2 += floor * floor
+    for k in range(mechanism.wrenches.load.shape[0]):
+        i = mechanism.wrenches.node[k]
+        force, torque = wrench_on(mechanism.wrenches, k, signals.load, step.R_mean)
+        add_to(step.rho, i, 0, -h, force)
+        add_to(step.rho, i, 3, -h, torque)
+        scale_2 += h * h * (dot(force, force) + dot(torque, torque))
+    sizes.sums[EXCHANGE] = abs(kinetic) + abs(potential) + abs(strain)
+    sizes.sums[SCALE] = scale_2
+    sizes.sums[FLOOR] = floor_2 + (8.0 * EPSILON) ** 2 * scale_2
+
+
+@inline_kernel
+def pass_to_parent(i: int, p: int, step: Step) -> None:
+    """Add the impulse of joint child i to its parent's, about the parent's origin."""
+    linear, angular = vector(step.rho, i, 0), vector(step.rho, i, 3)
+    add_to(step.rho, p, 0, 1.0, linear)
+    add_to(step.rho, p, 3, 1.0, add(angular, cross(vector(step.lever, i, 0), linear)))
+
+
+@kernel
+def balance_joints(mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step) -> None:
+    """Rows of the joint coordinates; impulses of joint children added to their parents, leaves to root."""
+    tree, laws = mechanism.tree, mechanism.coordinates
+    h = signals.h[0]
+    for i in range(tree.parent.shape[0] - 1, -1, -1):
+        if tree.hang[i] < FIXED:
+            continue
+        c = tree.coordinate[i]
+        if c >= 0:
+            axis = vector(step.axis, i, 0)
+            along = dot(axis, vector(step.rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
+            effort, slope = joint_effort(
+                laws, c, h, (start.q[c], end.q[c]), signals.target[c], (now.qd, now.motor)
+            )
+            step.torque[c, 0], step.torque[c, 1] = effort, slope
+            step.row[i] = along - h * effort * step.share[i]
+        pass_to_parent(i, tree.parent[i], step)
+
+
+@kernel
+def unbalanced(tree: Tree, prescribed: Floats, step: Step) -> tuple[float, float]:
+    """Square of all that is not balanced, and the energy it amounts to: an identity for any iterate."""
+    total, energy = 0.0, 0.0
+    for i in range(tree.parent.shape[0]):
+        if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
+            linear, angular = vector(step.rho, i, 0), vector(step.rho, i, 3)
+            total += dot(linear, linear) + dot(angular, angular)
+            energy += dot(linear, vector(step.Y, i, 0)) + dot(angular, vector(step.omega, i, 0))
+        elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
+            total += step.row[i] * step.row[i]
+            energy += step.row[i] * step.s[i]
+    return total, energy

@@ -1,0 +1,137 @@
+"""The logarithm of a relative pose and its exact finite change.
+
+Of two frames a, b:  p = R_a^T (x_b - x_a),  S = R_a^T R_b,  s = vee(skew S),  k = 1 - cos(angle),
+
+    y = s x p ,  z = s x y ,  u = p - (A/2) y + B z ,  psi = A s ,     (u, psi) = log(g_a^-1 g_b) .
+
+Every factor is bilinear in positions and directors or a function of k alone, so the product rule with means and
+the divided differences of A and B give n . (u1 - u0) + m . (psi1 - psi0) as an exact linear function of
+(p1 - p0, s1 - s0, k1 - k0), and these of the mean velocities of the step.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.formulations.geometrically_exact.pose_element.angle_functions import values_and_differences
+from pliant.formulations.geometrically_exact.pose_element.mechanism import Floats
+from pliant.jit import inline_kernel, kernel
+from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale
+
+# columns of a row of relative-pose data
+P, S, Y, Z, U, PSI, K, A, B, DA, DB = 0, 3, 6, 9, 12, 15, 18, 19, 20, 21, 22
+COLUMNS = 23
+SMALL_ANGLE = 0.5  # below this k the cosine is taken from the sine, without cancellation
+
+
+@kernel
+def vector(rows: Floats, i: int, k: int) -> Vector:
+    """Three numbers of a row."""
+    return (rows[i, k], rows[i, k + 1], rows[i, k + 2])
+
+
+@kernel
+def matrix(rows: Floats, i: int) -> Matrix:
+    """Nine numbers of a row."""
+    return (
+        rows[i, 0],
+        rows[i, 1],
+        rows[i, 2],
+        rows[i, 3],
+        rows[i, 4],
+        rows[i, 5],
+        rows[i, 6],
+        rows[i, 7],
+        rows[i, 8],
+    )
+
+
+@kernel
+def put(rows: Floats, i: int, k: int, v: Vector) -> None:
+    rows[i, k], rows[i, k + 1], rows[i, k + 2] = v[0], v[1], v[2]
+
+
+@kernel
+def put_matrix(rows: Floats, i: int, M: Matrix) -> None:
+    put(rows, i, 0, (M[0], M[1], M[2]))
+    put(rows, i, 3, (M[3], M[4], M[5]))
+    put(rows, i, 6, (M[6], M[7], M[8]))
+
+
+@kernel
+def add_to(rows: Floats, i: int, k: int, factor: float, v: Vector) -> None:
+    rows[i, k] += factor * v[0]
+    rows[i, k + 1] += factor * v[1]
+    rows[i, k + 2] += factor * v[2]
+
+
+@kernel
+def axpy(factor: float, a: Vector, b: Vector) -> Vector:
+    """factor a + b."""
+    return (factor * a[0] + b[0], factor * a[1] + b[1], factor * a[2] + b[2])
+
+
+@kernel
+def mean(a: Vector, b: Vector) -> Vector:
+    return (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+
+
+@kernel
+def column(M: Matrix, j: int) -> Vector:
+    return (M[j], M[3 + j], M[6 + j])
+
+
+@inline_kernel
+def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Floats, e: int) -> None:
+    """Row e of ``data`` from the world vector r = x_b - x_a and the rotations; k0 of the start of the step."""
+    p = apply_transpose(Ra, r)
+    a1, a2, a3 = column(Ra, 0), column(Ra, 1), column(Ra, 2)
+    b1, b2, b3 = column(Rb, 0), column(Rb, 1), column(Rb, 2)
+    s = (
+        0.5 * (dot(a3, b2) - dot(a2, b3)),
+        0.5 * (dot(a1, b3) - dot(a3, b1)),
+        0.5 * (dot(a2, b1) - dot(a1, b2)),
+    )
+    k = 0.5 * (3.0 - (dot(a1, b1) + dot(a2, b2) + dot(a3, b3)))
+    if k < SMALL_ANGLE:
+        s2 = dot(s, s)
+        k = s2 / (1.0 + math.sqrt(1.0 - s2))
+    a, b, da, db = values_and_differences(k0, k)
+    y = cross(s, p)
+    z = cross(s, y)
+    put(data, e, P, p)
+    put(data, e, S, s)
+    put(data, e, Y, y)
+    put(data, e, Z, z)
+    put(data, e, U, axpy(b, z, axpy(-0.5 * a, y, p)))
+    put(data, e, PSI, scale(a, s))
+    data[e, K], data[e, A], data[e, B], data[e, DA], data[e, DB] = k, a, b, da, db
+
+
+@inline_kernel
+def discrete_gradient(
+    start: Floats, end: Floats, e: int, n: Vector, m: Vector
+) -> tuple[Vector, Vector, float]:
+    """(gp, gs, gk) with n . du + m . dpsi = gp . dp + gs . ds + gk dk, exactly."""
+    a, b = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, B] + end[e, B])
+    p, s = mean(vector(start, e, P), vector(end, e, P)), mean(vector(start, e, S), vector(end, e, S))
+    y, z = mean(vector(start, e, Y), vector(end, e, Y)), mean(vector(start, e, Z), vector(end, e, Z))
+    gk = end[e, DA] * (dot(m, s) - 0.5 * dot(n, y)) + end[e, DB] * dot(n, z)
+    gz = scale(b, n)
+    gy = axpy(-0.5 * a, n, cross(gz, s))
+    gs = axpy(a, m, add(cross(y, gz), cross(p, gy)))
+    return add(n, cross(gy, s)), gs, gk
+
+
+@inline_kernel
+def world_force(
+    Ra: Matrix, Rb: Matrix, gradient: tuple[Vector, Vector, float]
+) -> tuple[Vector, Vector]:
+    """F = Ra gp and T = vee(skew(Rb (gs^ + gk I) Ra^T)), with the mean directors, which are not orthogonal."""
+    gp, gs, gk = gradient
+    a1, a2, a3 = column(Ra, 0), column(Ra, 1), column(Ra, 2)
+    c1 = axpy(gk, a1, axpy(-gs[2], a2, scale(gs[1], a3)))
+    c2 = axpy(gk, a2, axpy(gs[2], a1, scale(-gs[0], a3)))
+    c3 = axpy(gk, a3, axpy(-gs[1], a1, scale(gs[0], a2)))
+    t = add(cross(c1, column(Rb, 0)), add(cross(c2, column(Rb, 1)), cross(c3, column(Rb, 2))))
+    return apply(Ra, gp), scale(0.5, t)

@@ -1,0 +1,408 @@
+"""The compiled loop over steps: predict, solve, halve where Newton fails, account, fit velocities, keep."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.formulations.geometrically_exact.energy_account import (
+    KINETIC,
+    PROJECTION,
+    STRAIN,
+    Account,
+    close_step,
+)
+from pliant.formulations.geometrically_exact.pose_element.balance import node_distance
+from pliant.formulations.geometrically_exact.pose_element.consistency import (
+    Fit,
+    fit_velocities,
+    node_velocity,
+)
+from pliant.formulations.geometrically_exact.pose_element.coordinate_law import JointFlows
+from pliant.formulations.geometrically_exact.pose_element.flows import (
+    elastic_energy,
+    kinetic_energy,
+    node_flows,
+    port_flows,
+)
+from pliant.formulations.geometrically_exact.pose_element.line_relations import measure_lines
+from pliant.formulations.geometrically_exact.pose_element.mechanism import (
+    ELEMENT,
+    Floats,
+    Ints,
+    Mechanism,
+    Pose,
+)
+from pliant.formulations.geometrically_exact.pose_element.motion import (
+    cayley_turned,
+    cayley_vector,
+    choose_mid_frames,
+    move,
+    quaternion,
+    restart_ball_joints,
+)
+from pliant.formulations.geometrically_exact.pose_element.newton import (
+    CONVERGED,
+    SINGULAR,
+    Control,
+    Solver,
+    solve_step,
+)
+from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
+    matrix,
+    measure_relative_pose,
+    put,
+    put_matrix,
+    vector,
+)
+from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
+from pliant.jit import inline_kernel, kernel
+from pliant.spatial.so3 import from_quaternion
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, scale, sub
+
+DEEPEST = 10  # halvings of a step before the run gives up
+HALVINGS = 0
+
+
+class Tables(NamedTuple):
+    """Inputs of a stretch of steps, at the middle and the end of each."""
+
+    h: Floats  # (steps,)
+    end: Floats  # (steps,) times
+    joint: Floats  # (steps, 2, coordinates, 3)
+    load: Floats  # (steps, 2, loads, 6)
+    base: Floats  # (steps, 2, 13)
+    first: Ints  # (steps,) rows of the output that fall into the step
+    stop: Ints
+    tau: Floats  # (rows,) where in the step
+
+
+class Output(NamedTuple):
+    """What is kept at the output times."""
+
+    x: Floats  # (rows, states)
+    sums: Floats
+    joints: Floats
+    loads: Floats
+    torque: Floats  # (rows, coordinates) mean effort of the step
+    impulse: Floats  # (rows, lines) mean force of the lines
+    wrench: Floats  # (rows, links, 6) of the joint on the root of each link, in its axes, mean of the step
+    roots: Ints  # (links,) root nodes
+
+
+class Past(NamedTuple):
+    """Velocities of the two last steps, for the predictor."""
+
+    Y: Floats  # (2, nodes, 6)
+    s: Floats  # (2, nodes)
+    steps: Floats  # (2,) their lengths, 0: none
+    base: Floats  # (13,) of the base at the start of the step
+    target: Floats  # (coordinates, 2) prescribed position and rate at the start of the step
+
+
+class Work(NamedTuple):
+    """State and scratch of a run."""
+
+    now: Pose
+    moments: tuple[Moment, Moment]
+    step: Step
+    signals: Signals
+    solver: Solver
+    fit: Fit
+    past: Past
+    flows: JointFlows
+    account: Account
+    halvings: Ints  # (1,)
+
+
+def new_past(nodes: int, coordinates: int) -> Past:
+    z = np.zeros
+    return Past(z((2, nodes, 6)), z((2, nodes)), z(2), z(13), z((coordinates, 2)))
+
+
+@inline_kernel
+def copy_rows(source: Floats, target: Floats) -> None:
+    for i in range(source.shape[0]):
+        for k in range(source.shape[1]):
+            target[i, k] = source[i, k]
+
+
+@kernel
+def take_up(mechanism: Mechanism, now: Pose, start: Moment) -> None:
+    """Poses and relative poses of a state."""
+    copy_rows(now.x, start.x)
+    copy_rows(now.x_low, start.x_low)
+    copy_rows(now.quaternion, start.quaternion)
+    for c in range(now.q.shape[0]):
+        start.q[c] = now.q[c]
+    for i in range(now.x.shape[0]):
+        put_matrix(start.R, i, from_quaternion(quaternion(now.quaternion, i)))
+    for i in range(now.x.shape[0]):
+        if mechanism.tree.hang[i] == ELEMENT:
+            p = mechanism.tree.parent[i]
+            measure_relative_pose(
+                node_distance(p, i, start), matrix(start.R, p), matrix(start.R, i), 0.0, start.strain, i
+            )
+    measure_lines(mechanism.lines, start.bushing, start)
+
+
+@inline_kernel
+def between_samples(start: float, middle: float, end: float, tau: float) -> float:
+    """Parabola through a value at the start, the middle and the end of a step."""
+    return start + tau * ((4.0 * middle - 3.0 * start - end) + tau * 2.0 * (start + end - 2.0 * middle))
+
+
+@inline_kernel
+def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float, float], work: Work) -> None:
+    """What drives the part ``span`` of step n."""
+    laws, signals, past = mechanism.coordinates, work.signals, work.past
+    signals.h[0] = tables.h[n] * (span[1] - span[0])
+    tau = span[1]
+    for c in range(laws.spring.shape[0]):
+        middle, end = tables.joint[n, 0, c], tables.joint[n, 1, c]
+        if laws.prescribed[c]:
+            for k in range(2):
+                signals.target[c, k] = between_samples(past.target[c, k], middle[k], end[k], tau)
+        else:
+            for k in range(3):
+                signals.target[c, k] = middle[k]
+    for k in range(signals.load.shape[0]):
+        for j in range(6):
+            signals.load[k, j] = tables.load[n, 0, k, j]
+    for k in range(13):
+        signals.base[k] = between_samples(past.base[k], tables.base[n, 0, k], tables.base[n, 1, k], tau)
+
+
+@inline_kernel
+def predict(work: Work) -> None:
+    """Velocities of the step by extrapolation from the last two of equal length."""
+    past, step, h = work.past, work.step, work.signals.h[0]
+    straight = past.steps[0] == h and past.steps[1] == h
+    for i in range(step.Y.shape[0]):
+        for k in range(6):
+            last = past.Y[0, i, k]
+            step.Y[i, k] = 2.0 * last - past.Y[1, i, k] if straight else last
+        step.s[i] = 2.0 * past.s[0, i] - past.s[1, i] if straight else past.s[0, i]
+    if past.steps[0] > 0.0 and past.steps[0] != h:
+        for k in range(step.impulse.shape[0]):
+            step.impulse[k] *= h / past.steps[0]
+
+
+@inline_kernel
+def remember(work: Work) -> None:
+    past, step = work.past, work.step
+    for i in range(step.Y.shape[0]):
+        for k in range(6):
+            past.Y[1, i, k] = past.Y[0, i, k]
+            past.Y[0, i, k] = step.Y[i, k]
+        past.s[1, i] = past.s[0, i]
+        past.s[0, i] = step.s[i]
+    past.steps[1] = past.steps[0]
+    past.steps[0] = work.signals.h[0]
+
+
+@inline_kernel
+def end_velocities(mechanism: Mechanism, now: Pose, step: Step) -> None:
+    """v1 = 2 y - v0 of every centre of mass and w1 = 2 eta - w0."""
+    for i in range(now.v.shape[0]):
+        center = apply(matrix(step.R_mean, i), vector(mechanism.bodies.center, i, 0))
+        y = add(vector(step.Y, i, 0), cross(vector(step.omega, i, 0), center))
+        put(now.v, i, 0, sub(scale(2.0, y), vector(now.v, i, 0)))
+        put(now.w, i, 0, sub(scale(2.0, vector(step.Y, i, 3)), vector(now.w, i, 0)))
+
+
+@inline_kernel
+def take_end(work: Work) -> None:
+    """The end of the step becomes the state, bit by bit."""
+    now, start, end = work.now, work.moments[0], work.moments[1]
+    copy_rows(end.x, start.x)
+    copy_rows(end.x_low, start.x_low)
+    copy_rows(end.quaternion, start.quaternion)
+    copy_rows(end.R, start.R)
+    copy_rows(end.strain, start.strain)
+    copy_rows(end.bushing, start.bushing)
+    for k in range(end.phi.shape[0]):
+        start.phi[k] = end.phi[k]
+    for c in range(end.q.shape[0]):
+        start.q[c] = end.q[c]
+        now.q[c] = end.q[c]
+
+
+@inline_kernel
+def accept(mechanism: Mechanism, time: float, work: Work) -> int:
+    """Book a solved step and move the state to its end."""
+    now, account, step, signals = work.now, work.account, work.step, work.signals
+    start, end = work.moments
+    gravity, material, viscous = node_flows(mechanism, signals.h[0], start, end, step)
+    lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
+    end_velocities(mechanism, now, step)
+    take_end(work)
+    kinetic = kinetic_energy(mechanism, now)
+    elastic = elastic_energy(mechanism, now, start)
+    close_step(account, kinetic, elastic, (gravity, material, viscous, lost), time)
+    remember(work)
+    projection = fit_velocities(mechanism, signals, now, start, work.fit)
+    if projection < 0.0:
+        return SINGULAR
+    account.sums[PROJECTION] += projection
+    for c in range(work.fit.driven_work.shape[0]):
+        account.joints[c] += work.fit.driven_work[c]
+    account.sums[KINETIC], account.sums[STRAIN] = kinetic_energy(mechanism, now), elastic
+    restart_ball_joints(mechanism.tree, start)
+    for c in range(now.q.shape[0]):
+        now.q[c] = start.q[c]
+    return CONVERGED
+
+
+@inline_kernel
+def pack(now: Pose, moment: Moment, out: Floats) -> None:
+    """One state vector: positions, quaternions, velocities, spins, joint positions, rates, rotors."""
+    n, m = moment.x.shape[0], now.q.shape[0]
+    for i in range(n):
+        for k in range(3):
+            out[3 * i + k] = moment.x[i, k]
+            out[7 * n + 3 * i + k] = now.v[i, k]
+            out[10 * n + 3 * i + k] = now.w[i, k]
+        for k in range(4):
+            out[3 * n + 4 * i + k] = moment.quaternion[i, k]
+    for c in range(m):
+        out[13 * n + c] = moment.q[c]
+        out[13 * n + m + c] = now.qd[c]
+        out[13 * n + 2 * m + 2 * c] = now.motor[c, 0]
+        out[13 * n + 2 * m + 2 * c + 1] = now.motor[c, 1]
+
+
+@inline_kernel
+def keep(row: int, work: Work, output: Output) -> None:
+    """The state at the end of the step into a row of the output."""
+    account = work.account
+    pack(work.now, work.moments[0], output.x[row])
+    for k in range(account.sums.shape[0]):
+        output.sums[row, k] = account.sums[k]
+    for k in range(account.joints.shape[0]):
+        output.joints[row, k] = account.joints[k]
+    for k in range(account.loads.shape[0]):
+        output.loads[row, k] = account.loads[k]
+    for c in range(work.step.torque.shape[0]):
+        output.torque[row, c] = work.step.torque[c, 0]
+    for k in range(work.step.impulse.shape[0]):
+        output.impulse[row, k] = work.step.impulse[k] / work.signals.h[0]
+    for k in range(output.roots.shape[0]):
+        i = output.roots[k]
+        R = matrix(work.step.R_mid, i)
+        f = 1.0 / work.signals.h[0]
+        put(output.wrench[row], k, 0, scale(f, apply_transpose(R, vector(work.step.rho, i, 0))))
+        put(output.wrench[row], k, 3, scale(f, apply_transpose(R, vector(work.step.rho, i, 3))))
+
+
+@kernel
+def keep_inside(row: int, before: int, tau: float, work: Work, output: Output) -> None:
+    """A row at the part tau of the last step, between the row that holds its start and the present state."""
+    keep(row, work, output)
+    n = work.now.x.shape[0]
+    x, old = output.x[row], output.x[before]
+    for k in range(x.shape[0]):
+        x[k] = (1.0 - tau) * old[k] + tau * x[k]
+    for i in range(n):
+        first = 3 * n + 4 * i
+        before_q = (old[first], old[first + 1], old[first + 2], old[first + 3])
+        q = cayley_turned(
+            before_q, scale(tau, cayley_vector(before_q, quaternion(work.moments[0].quaternion, i)))
+        )
+        for k in range(4):
+            x[first + k] = q[k]
+    for table, now in (
+        (output.sums, work.account.sums),
+        (output.joints, work.account.joints),
+        (output.loads, work.account.loads),
+    ):
+        for k in range(now.shape[0]):
+            table[row, k] = (1.0 - tau) * table[before, k] + tau * now[k]
+
+
+@kernel
+def start_run(mechanism: Mechanism, work: Work) -> bool:
+    """Take up the state, fit its velocities, and predict that they stay."""
+    now, start, past = work.now, work.moments[0], work.past
+    take_up(mechanism, now, start)
+    for c in range(past.target.shape[0]):
+        work.signals.target[c, 1] = past.target[c, 1]
+    for k in range(13):
+        work.signals.base[k] = past.base[k]
+    lost = fit_velocities(mechanism, work.signals, now, start, work.fit)
+    if lost < 0.0:
+        return False
+    restart_ball_joints(mechanism.tree, start)
+    for i in range(now.x.shape[0]):
+        t = node_velocity(mechanism, i, now, start.R)
+        put(past.Y[0], i, 0, apply(matrix(start.R, i), (t[0], t[1], t[2])))
+        put(past.Y[0], i, 3, (t[3], t[4], t[5]))
+        if mechanism.tree.coordinate[i] >= 0:
+            past.s[0, i] = now.qd[mechanism.tree.coordinate[i]]
+    work.account.sums[KINETIC] = kinetic_energy(mechanism, now)
+    work.account.sums[STRAIN] = elastic_energy(mechanism, now, start)
+    return True
+
+
+@inline_kernel
+def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables, n: int) -> int:
+    """Step n, in halves, quarters and so on where Newton's method does not converge."""
+    done, level = 0.0, 0
+    while done < 1.0:
+        width = 0.5**level
+        set_signals(mechanism, tables, n, (done, done + width), work)
+        predict(work)
+        move(
+            mechanism.tree,
+            mechanism.coordinates.prescribed,
+            work.signals,
+            work.moments[0],
+            work.moments[1],
+            work.step,
+        )
+        choose_mid_frames(work.signals.h[0], work.moments[0], work.step)
+        status = solve_step(mechanism, work.signals, work.now, work.moments, work.step, work.solver, control)
+        if status == CONVERGED:
+            done += width
+            time = tables.end[n] - (1.0 - done) * tables.h[n]
+            status = accept(mechanism, time, work)
+            if status != CONVERGED:
+                return status
+            if level > 0 and (done * 2.0 ** (level - 1)) % 1.0 == 0.0:
+                level -= 1
+        else:
+            level += 1
+            work.halvings[0] += 1
+            work.past.steps[0] = 0.0
+            for k in range(work.step.impulse.shape[0]):
+                work.step.impulse[k] = 0.0
+            if level > DEEPEST:
+                return status
+    for k in range(13):
+        work.past.base[k] = tables.base[n, 1, k]
+    for c in range(work.past.target.shape[0]):
+        for k in range(2):
+            work.past.target[c, k] = tables.joint[n, 1, c, k]
+    return CONVERGED
+
+
+@kernel
+def run_steps(
+    mechanism: Mechanism, control: Control, work: Work, tables: Tables, output: Output
+) -> tuple[int, int]:
+    """Advance over the tables; returns the number of finished steps and how it ended. Row 0 is scratch for starts."""
+    last = output.x.shape[0] - 1
+    for n in range(tables.h.shape[0]):
+        inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
+        if inside:
+            keep(last, work, output)
+        status = one_step(mechanism, control, work, tables, n)
+        if status != CONVERGED:
+            return n, status
+        for row in range(tables.first[n], tables.stop[n]):
+            if tables.tau[row] < 1.0:
+                keep_inside(row, last, tables.tau[row], work, output)
+            else:
+                keep(row, work, output)
+    return tables.h.shape[0], CONVERGED
