@@ -3,33 +3,7 @@
 from __future__ import annotations
 
 from pliant.model.port import Causality, Frame, Port, ports_of
-from pliant.robot import (
-    CylindricalJoint,
-    FixedJoint,
-    FlexibleLink,
-    GeneralSection,
-    RevoluteJoint,
-    RigidLink,
-    Robot,
-    SphericalJoint,
-)
-
-ROD = GeneralSection(stiffness=(1.0,) * 6, inertia=(1.0,) * 6)
-ROBOT = Robot(
-    name="mixture",
-    links=(
-        RigidLink(name="sled", tip_position=(0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0)),
-        FlexibleLink(name="rod", length=1.0, section=ROD),
-        RigidLink(name="plate", tip_position=(0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0)),
-        RigidLink(name="bob", tip_position=(0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0)),
-    ),
-    joints=(
-        SphericalJoint(name="ball", parent="plate", child="bob"),
-        CylindricalJoint(name="rail", parent="base", child="sled"),
-        RevoluteJoint(name="hinge", parent="sled", child="rod"),
-        FixedJoint(name="weld", parent="rod", child="plate"),
-    ),
-)
+from tests.model.mixture import ROBOT
 
 
 def wrench(name: str, unit: str = "N, N m", causality: Causality = Causality.EFFORT_IN) -> Port:
@@ -51,6 +25,8 @@ def test_coordinates_from_the_base_outwards_then_links_then_the_base_but_no_ball
         wrench("plate.tip"),
         wrench("bob.root"),
         wrench("bob.tip"),
+        wrench("drone.root"),
+        wrench("drone.tip"),
         wrench("base", causality=Causality.FLOW_IN),
     )
 

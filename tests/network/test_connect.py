@@ -16,22 +16,26 @@ from pliant.model.port import Frame
 from pliant.model.stage_method import gauss_collocation
 from pliant.network import (
     BangBang,
+    BaseMotion,
     Component,
     Constant,
     DistributedWrench,
     FunctionSignal,
     Hold,
     JointTorque,
+    PointWrench,
     PrescribedMotion,
     Quintic,
     SampledController,
     SignalTable,
     Sine,
+    SpringDamper,
     Step,
     TipWrench,
     connect,
     report,
 )
+from pliant.robot import At
 from tests.network.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()
@@ -140,8 +144,17 @@ def test_all_times_are_evaluated_in_one_call() -> None:
 
 
 def test_inputs_can_travel_to_another_process() -> None:
-    inputs = connect(ARM, PrescribedMotion("elbow", Quintic(0.0, 1.0, 1.0)), TipWrench("hand", FORCE)).inputs
+    components = (
+        PrescribedMotion("elbow", Quintic(0.0, 1.0, 1.0)),
+        TipWrench("hand", FORCE),
+        PointWrench(At("upper", rotation=(0.6, 0.8, 0.0, 0.0)), Sine(FORCE.value, 1.0), frame=Frame.BODY),
+        SpringDamper("cable", At("base"), At("hand"), 1.0, 0.0, 0.0),
+        BaseMotion(x=Quintic(0.0, 1.0, 1.0)),
+    )
+    inputs = connect(ARM, *components).inputs
     copy = pickle.loads(pickle.dumps(inputs))
+    assert copy.springs == inputs.springs
+    np.testing.assert_array_equal(copy.base_motion(TIMES).position, inputs.base_motion(TIMES).position)
     np.testing.assert_array_equal(copy.joint_signals(TIMES), inputs.joint_signals(TIMES))
     np.testing.assert_array_equal(copy.load_signals(TIMES), inputs.load_signals(TIMES))
 

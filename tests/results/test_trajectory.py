@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -110,6 +111,15 @@ def test_summary_reports_cost_and_account() -> None:
     assert lines["worst energy residual of a step, relative"].value == 1e-14
     assert lines["largest tip deflection"].unit == "m"
     assert lines["ending"].value == "completed"
+
+
+def test_summary_says_where_another_formulation_computed_than_asked() -> None:
+    run = fake_trajectory()
+    assert "notice" not in {line.name for line in run.summary()}
+    told = replace(run, source=replace(run.source, choices={"notice": "strong computes in place of choosy"}))
+    assert [line.value for line in told.summary() if line.name == "notice"] == [
+        "strong computes in place of choosy"
+    ]
 
 
 def test_all_is_well_gives_no_warning() -> None:

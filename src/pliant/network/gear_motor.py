@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class GearMotor(Declared):
     """A rotor that drives a joint coordinate through an elastic gear.
 
-    The torques of the drives on this joint act on the rotor, and feedback reads the rotor; both keep the units
+    The torques of the drives on this joint act on the rotor, and a JointPD reads the rotor; both keep the units
     of the joint: the angle of the rotor divided by the ratio, its torque times the ratio. ``rotor_inertia``
     and ``torque_limit`` are those of the motor itself, ``stiffness`` and ``damping`` those of the gear as felt
     at the joint. For a coordinate that slides, the ratio is in rad/m and the gear in N/m and N s/m.

@@ -85,6 +85,10 @@ def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> 
             f"{label}: it gives {gives}, but port '{port.name}' takes a {takes}; name a joint{hint}"
         )
     described = next((each for each in arm.robot.joints if each.name == joint.partition(".")[0]), None)
+    if joint in (loop.name for loop in arm.robot.loops):
+        raise InvalidInput(
+            f"{label}: joint '{joint}' closes a loop and has no coordinate; cut the loop at another joint"
+        )
     if described is None:
         raise InvalidInput(f"{label}: the arm has no joint '{joint}'; {nearest(joint, known)}")
     if isinstance(described, FixedJoint):

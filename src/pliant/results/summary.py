@@ -29,6 +29,7 @@ def summarize(trajectory: Trajectory) -> list[Line]:
     """Time, cost, energy account, mesh error, deflection and ending."""
     return [
         Line("ending", str(trajectory.ending.cause), ""),
+        *_notice(trajectory.provenance.choices),
         Line("simulated time", trajectory.simulated_time, "s"),
         Line("wall time", trajectory.wall_time, "s"),
         Line("real-time factor", trajectory.real_time_factor, "1"),
@@ -60,6 +61,11 @@ def warn(trajectory: Trajectory) -> list[str]:
         "potential energy", trajectory.mismatch.gravity, exchanged, "of the energy exchanged", remedy
     )
     return warnings
+
+
+def _notice(choices: dict[str, str]) -> list[Line]:
+    """Where another formulation computed than the one that was asked for."""
+    return [Line("notice", choices["notice"], "")] if "notice" in choices else []
 
 
 def _cost(statistics: dict[str, float]) -> list[Line]:

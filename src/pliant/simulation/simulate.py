@@ -62,6 +62,8 @@ def simulate(
     if progress:
         progress(1.0)
     choices = {"integrator": repr(integrator), "until": f"{until:g} s"}
+    if notice := getattr(model, "notice", ""):
+        choices["notice"] = notice
     return Trajectory.from_record(model, record, choices, wall_time)
 
 
