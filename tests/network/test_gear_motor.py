@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
-from pliant.network import Constant, GearMotor, Hold, JointTorque, PrescribedMotion, connect
+from pliant.network import Constant, GearMotor, Hold, JointTorque, PrescribedMotion, connect, report
 from tests.network.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()
@@ -34,6 +34,13 @@ def test_the_gear_is_given_at_the_joint(stiffness: float, damping: float) -> Non
     (place,) = connect(ARM, GearMotor("slide", 1e-4, 50.0, stiffness, damping)).inputs.motors
     assert (place.joint, place.stiffness, place.damping) == ("slide", stiffness, damping)
     assert math.isinf(place.torque_limit)
+
+
+def test_without_a_stiffness_the_gear_is_rigid() -> None:
+    closed = connect(ARM, GearMotor("elbow", 1e-4, 100.0))
+    (place,) = closed.inputs.motors
+    assert (place.stiffness, place.damping) == (0.0, 0.0)  # 0 stands for rigid
+    assert "  elbow: GearMotor (at the joint inertia 1, rigid gear)\n" in report(closed)
 
 
 def test_drives_keep_the_units_of_the_joint_beside_a_motor() -> None:
@@ -77,6 +84,11 @@ def test_drives_keep_the_units_of_the_joint_beside_a_motor() -> None:
             lambda: GearMotor("elbow", 1e-4, 100.0, 0.0),
             "GearMotor: stiffness = 0 N m/rad must be greater than 0;"
             " write the torque at the joint per twist of the gear in N m/rad",
+        ),
+        (
+            lambda: GearMotor("elbow", 1e-4, 100.0, damping=2.0),
+            "GearMotor: damping = 2 N m s/rad has no effect in a rigid gear;"
+            " write a stiffness in N m/rad as well",
         ),
         (
             lambda: GearMotor("elbow", 1e-4, 100.0, 1e4, torque_limit=0.0),

@@ -63,7 +63,10 @@ class BushingPlace:
 
 @dataclass(frozen=True)
 class WallPlace:
-    """A plane of the world that pushes along its unit ``normal`` while the point ``at`` is behind it."""
+    """A plane of the world that pushes the point ``at`` along its unit ``normal`` while that is behind it.
+
+    At the depth d the force is  max(stiffness d + damping d', 0).
+    """
 
     name: str
     at: At
@@ -78,8 +81,9 @@ class MotorPlace:
     """A rotor between the drive of a joint coordinate and the joint; every number as seen at the joint.
 
     With the angle r of the rotor divided by the ratio of the gear,  rotor_inertia r'' = drive - gear  and the
-    joint feels  gear = stiffness (r - q) + damping (r' - q').  The drive, feedforward and feedback together,
-    is cut to +- ``torque_limit``, which may be infinite; its feedback reads r and r'.
+    joint feels  gear = stiffness (r - q) + damping (r' - q');  a stiffness of 0 stands for a rigid gear, r = q.
+    The drive, feedforward and feedback together, is cut to +- ``torque_limit``, which may be infinite; its
+    feedback reads r and r'.
     """
 
     joint: str

@@ -89,7 +89,7 @@ class Bushing(Declared):
 class Wall(Declared):
     """A plane of the world that pushes the origin of a frame back along its normal.
 
-    Behind the plane, at the depth d, the force is  stiffness d + damping d';  in front of it there is none.
+    Behind the plane, at the depth d, the force is  stiffness d + damping d',  but never a pull.
     """
 
     name: ElementName

@@ -45,7 +45,8 @@ def _effect(attachment: Attachment) -> str:
             return f"'{attachment.controller.name}' every {attachment.controller.period:g} s"
         case MotorPlace():
             limit = "" if isinf(attachment.torque_limit) else f", limit {attachment.torque_limit:g}"
-            return f"at the joint inertia {attachment.rotor_inertia:g}, stiffness {attachment.stiffness:g}{limit}"
+            gear = f"stiffness {attachment.stiffness:g}" if attachment.stiffness else "rigid gear"
+            return f"at the joint inertia {attachment.rotor_inertia:g}, {gear}{limit}"
         case Load():
             place = attachment.place
             return f"{type(attachment.signal).__name__} '{place.name}' in {place.frame} axes"
