@@ -87,7 +87,7 @@ loops:
     assert "quill.slide cylindrical base rod 0 0 1 0 m" in lines
     assert "quill.turn cylindrical base rod 0 0 1 0.5 rad" in lines
     assert "quill.turn damping = 3 N m s/rad" in lines
-    assert any(line.startswith("quill.turn JointSpring(stiffness = 8.0 N m/rad or N/m") for line in lines)
+    assert "quill.turn spring: stiffness = 8 N m/rad, rest_position = 0 rad" in lines
     assert "pivot spherical rod.tip base -" in lines
 
 

@@ -38,7 +38,7 @@ def undeclared_numbers(cls: type) -> list[str]:
     for name, hint in bare.items():
         quantities = [q for q in getattr(full[name], "__metadata__", ()) if isinstance(q, Quantity)]
         described = bool(quantities) and all(q.unit and q.meaning for q in quantities)
-        if holds_numbers(hint) and not described and name not in ("word", "words", "elsewhere"):
+        if holds_numbers(hint) and not described and name not in ("word", "words", "elsewhere", "slides"):
             found.append(name)
     return found
 

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pliant.robot import Robot
+    from pliant.robot import Declared, Robot
 
 STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz [N m^2]")
 
@@ -90,10 +90,19 @@ def _laws(robot: Robot) -> Table:
         for name, law, slides in [(joint.name, joint, False)] if isinstance(joint, SphericalJoint) else held:
             for part in (law.spring, law.friction, law.limits):
                 if part is not None:
-                    rows.add_row(name, str(part))
+                    rows.add_row(name, _law(part, slides))
             if law.damping:
                 rows.add_row(name, f"damping = {law.damping:g} {'N s/m' if slides else 'N m s/rad'}")
     return rows
+
+
+def _law(part: Declared, slides: bool) -> str:
+    from pliant.robot import describe as rows_of
+    from pliant.robot.quantity import unit_of_motion
+
+    shown = [row for row in rows_of(part) if isinstance(row.value, float)]
+    fields = (f"{row.field} = {row.value:g} {unit_of_motion(row.unit, slides)}" for row in shown)
+    return f"{part.word}: {', '.join(fields)}"
 
 
 def _loops(robot: Robot) -> Table:

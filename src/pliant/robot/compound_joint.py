@@ -57,8 +57,12 @@ class CylindricalJoint(Joint, word="cylindrical"):
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
     axis: Direction = ALONG_Z
-    slide: Annotated[Coordinate, Part("slide along the axis", Coordinate)] = field(default_factory=Coordinate)
-    turn: Annotated[Coordinate, Part("turn about the axis", Coordinate)] = field(default_factory=Coordinate)
+    slide: Annotated[Coordinate, Part("slide along the axis", Coordinate, slides=True)] = field(
+        default_factory=Coordinate
+    )
+    turn: Annotated[Coordinate, Part("turn about the axis", Coordinate, slides=False)] = field(
+        default_factory=Coordinate
+    )
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -75,10 +79,10 @@ class UniversalJoint(Joint, word="universal"):
     elsewhere: ClassVar[Mapping[str, str]] = _under("first", "second")
     first_axis: Direction = ALONG_Z
     second_axis: Direction = ALONG_Y
-    first: Annotated[Coordinate, Part("turn about the first axis", Coordinate)] = field(
+    first: Annotated[Coordinate, Part("turn about the first axis", Coordinate, slides=False)] = field(
         default_factory=Coordinate
     )
-    second: Annotated[Coordinate, Part("turn about the second axis", Coordinate)] = field(
+    second: Annotated[Coordinate, Part("turn about the second axis", Coordinate, slides=False)] = field(
         default_factory=Coordinate
     )
 
@@ -116,13 +120,15 @@ class PlanarJoint(Joint, word="planar"):
             demand=Demand.NONZERO_DIRECTION,
         ),
     ] = ALONG_X
-    first_slide: Annotated[Coordinate, Part("slide along first_axis", Coordinate)] = field(
+    first_slide: Annotated[Coordinate, Part("slide along first_axis", Coordinate, slides=True)] = field(
         default_factory=Coordinate
     )
-    second_slide: Annotated[Coordinate, Part("slide along normal x first_axis", Coordinate)] = field(
+    second_slide: Annotated[Coordinate, Part("slide along normal x first_axis", Coordinate, slides=True)] = (
+        field(default_factory=Coordinate)
+    )
+    turn: Annotated[Coordinate, Part("turn about the normal", Coordinate, slides=False)] = field(
         default_factory=Coordinate
     )
-    turn: Annotated[Coordinate, Part("turn about the normal", Coordinate)] = field(default_factory=Coordinate)
 
     def conflicts(self) -> Iterator[Problem]:
         if _parallel(self.normal, self.first_axis):
@@ -154,6 +160,7 @@ def _plain(vector: NDArray[np.float64]) -> Vector3:
 class SphericalJoint(Joint, word="spherical"):
     """The child turns about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
 
+    slides: ClassVar[bool | None] = False
     elsewhere: ClassVar[Mapping[str, str]] = {"initial_position": "write initial_rotation, a quaternion"}
     initial_rotation: InitialRotation = IDENTITY
     initial_rate: Annotated[

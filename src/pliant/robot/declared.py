@@ -44,11 +44,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Part:
-    """The declaration of a field that holds another declared object, or a tuple of them (``many``)."""
+    """The declaration of a field that holds another declared object, or a tuple of them (``many``).
+
+    ``slides`` says whether the part describes a slide or a turn, where its owner does not.
+    """
 
     meaning: str
     kind: type[Declared]
     many: bool = False
+    slides: bool | None = None
 
     def settle(self, value: object) -> Any:
         if not self.many:
@@ -82,6 +86,12 @@ class Declaration:
     def settled_default(self) -> Any:
         return self.settle(self.default)
 
+    def of_motion(self, slides: bool | None) -> Declaration:
+        """The declaration for a slide or for a turn, whose unit is one of two."""
+        if slides is None or not isinstance(self.rules, tuple):
+            return self
+        return dataclasses.replace(self, rules=tuple(rule.of_motion(slides) for rule in self.rules))
+
     def settle(self, value: object) -> Any:
         if value is None and self.optional:
             return None
@@ -107,6 +117,8 @@ class Declared:
     words: ClassVar[dict[str, type[Declared]]] = {}
     # Fields that are looked for here but belong elsewhere, each with what to do instead.
     elsewhere: ClassVar[Mapping[str, str]] = {}
+    # Whether the part slides or turns, which decides units such as "rad or m" of the parts that it holds.
+    slides: ClassVar[bool | None] = None
 
     def __init_subclass__(cls, word: str = "") -> None:
         super().__init_subclass__()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pliant.robot.declared import Declared, Name, Part
 from pliant.robot.joint_law import ALONG_Z, Coordinate, Friction, JointSpring, Limits
@@ -88,13 +88,14 @@ class AxisJoint(Joint, ABC):
         law = Coordinate(
             self.initial_position, self.initial_rate, self.spring, self.damping, self.friction, self.limits
         )
-        return (Freedom(self.name, isinstance(self, PrismaticJoint), self.axis, law),)
+        return (Freedom(self.name, bool(self.slides), self.axis, law),)
 
 
 @dataclass(frozen=True)
 class RevoluteJoint(AxisJoint, word="revolute"):
     """The child turns about an axis."""
 
+    slides: ClassVar[bool | None] = False
     initial_position: Annotated[float, Quantity("rad", "angle at the start")] = 0.0
     initial_rate: Annotated[float, Quantity("rad/s", "angular rate at the start")] = 0.0
     damping: TurnDamping = 0.0
@@ -104,6 +105,7 @@ class RevoluteJoint(AxisJoint, word="revolute"):
 class PrismaticJoint(AxisJoint, word="prismatic"):
     """The child slides along an axis."""
 
+    slides: ClassVar[bool | None] = True
     initial_position: Annotated[float, Quantity("m", "displacement at the start")] = 0.0
     initial_rate: Annotated[float, Quantity("m/s", "velocity at the start")] = 0.0
     damping: SlideDamping = 0.0

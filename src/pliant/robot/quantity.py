@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 from typing import Any
@@ -39,8 +39,6 @@ SUFFIXES = {
     "rad/s": {"rad/s": 1.0, "deg/s": math.pi / 180},
     "1": {"%": 1e-2},
 }
-for turning, sliding in (("rad", "m"), ("rad/s", "m/s")):
-    SUFFIXES[f"{turning} or {sliding}"] = SUFFIXES[turning] | SUFFIXES[sliding]
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
 UNIT_LENGTH_SLACK = 1e-3
@@ -58,6 +56,12 @@ class Demand(Enum):
     POSITIVE_SEMIDEFINITE = "positive semidefinite"
     RIGID_BODY_INERTIA = "possible for a rigid body"
     ASCENDING = "ascending"
+
+
+def unit_of_motion(unit: str, slides: bool) -> str:
+    """The unit that holds for a slide or for a turn, of a unit such as "rad or m"."""
+    turning, _, sliding = unit.partition(" or ")
+    return sliding if sliding and slides else turning
 
 
 class BadValue(Exception):
@@ -85,6 +89,10 @@ class Quantity:
     below: float | None = None
     at_most: float | None = None
     demand: Demand | None = None
+
+    def of_motion(self, slides: bool) -> Quantity:
+        """The declaration for a slide or for a turn."""
+        return replace(self, unit=unit_of_motion(self.unit, slides))
 
     @property
     def bound(self) -> str:

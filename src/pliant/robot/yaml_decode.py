@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 from typing import Any
 
 from pliant.errors import InvalidFile, Problem, clip
@@ -21,7 +22,7 @@ from pliant.robot.link import Link
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.material import Material
 from pliant.robot.payload import Payload
-from pliant.robot.quantity import BadValue
+from pliant.robot.quantity import BadValue, unit_of_motion
 from pliant.robot.robot import Robot
 from pliant.robot.section import Section
 from pliant.robot.topology import (
@@ -151,7 +152,9 @@ class _Decoder:
                 ties.append((name, first.link, second.link))
         return ties
 
-    def _object(self, node: Node, path: Path, kind: type[Declared], name: str | None) -> Declared | _Broken:
+    def _object(
+        self, node: Node, path: Path, kind: type[Declared], name: str | None, slides: bool | None = None
+    ) -> Declared | _Broken:
         if not isinstance(node, Mapping):
             given = f"= '{clip(node.text)}' " if isinstance(node, Scalar) and not node.empty else ""
             self._add(path, f"{given}is not a mapping; write its fields as 'key: value'")
@@ -160,7 +163,8 @@ class _Decoder:
         if cls is None:
             return BROKEN
         before = len(self.problems)
-        fields = list(declarations(cls))
+        slides = slides if cls.slides is None else cls.slides
+        fields = [field.of_motion(slides) for field in declarations(cls)]
         if name is not None:
             fields = [field for field in fields if field.name != "name"]
         known = [field.name for field in fields] + ([] if kind.word else [TYPE_KEY])
@@ -171,7 +175,7 @@ class _Decoder:
             f"of type {cls.word}" if not kind.word else f"of a {cls.word}",
             cls.elsewhere,
         )
-        values = self._values(node, path, fields, meant)
+        values = self._values(node, path, fields, meant, slides)
         if name is not None:
             self._check_key(name, path)
             if any(field.name == "name" for field in declarations(cls)):
@@ -180,6 +184,7 @@ class _Decoder:
         if len(self.problems) > before or any(isinstance(value, _Broken) for value in values.values()):
             return BROKEN
         built, problems = try_build(cls, values)
+        problems = [_of_motion(problem, cls, slides) for problem in problems]
         self._add_all([problem.inside(*path) for problem in problems])
         return BROKEN if built is None else built
 
@@ -214,7 +219,12 @@ class _Decoder:
         return meant
 
     def _values(
-        self, node: Mapping, path: Path, fields: list[Declaration], meant: set[str | None]
+        self,
+        node: Mapping,
+        path: Path,
+        fields: list[Declaration],
+        meant: set[str | None],
+        slides: bool | None = None,
     ) -> dict[str, Any]:
         """The fields that are given and good; broken parts stay in as BROKEN."""
         values: dict[str, Any] = {}
@@ -227,7 +237,7 @@ class _Decoder:
             elif isinstance(given, Scalar) and given.empty:
                 self._add(here, f"is empty; {_remedy(field)}")
             elif isinstance(field.rules, Part):
-                values[field.name] = self._part(given, here, field.rules)
+                values[field.name] = self._part(given, here, field.rules, slides)
             else:
                 settled, problems = try_settle(field, _plain(given, isinstance(field.rules, tuple)))
                 self._add_all([problem.inside(*path) for problem in problems])
@@ -235,19 +245,22 @@ class _Decoder:
                     values[field.name] = settled
         return values
 
-    def _part(self, node: Node, path: Path, part: Part) -> Any:
+    def _part(self, node: Node, path: Path, part: Part, slides: bool | None) -> Any:
         if not part.many:
-            return self._referred_or_in_place(node, path, part.kind)
+            motion = slides if part.slides is None else part.slides
+            return self._referred_or_in_place(node, path, part.kind, motion)
         if not isinstance(node, Listing):
             self._add(path, f"is not a list; write the {part.meaning}")
             return BROKEN
         items = [self._referred_or_in_place(item, (*path, i), part.kind) for i, item in enumerate(node.items)]
         return BROKEN if any(isinstance(item, _Broken) for item in items) else tuple(items)
 
-    def _referred_or_in_place(self, node: Node, path: Path, kind: type[Declared]) -> Declared | _Broken:
+    def _referred_or_in_place(
+        self, node: Node, path: Path, kind: type[Declared], slides: bool | None = None
+    ) -> Declared | _Broken:
         table = next((name for name in ("materials", "sections") if issubclass(kind, TABLES[name])), None)
         if table is None or not isinstance(node, Scalar):
-            return self._object(node, path, kind, None)
+            return self._object(node, path, kind, None, slides)
         if node.text not in self.tables[table]:
             hint = nearest(node.text, self.tables[table])
             self._add(path, f"= '{clip(node.text)}' is not one of the {table}; {hint}")
@@ -289,6 +302,17 @@ def _plain(node: Node, numeric: bool) -> object:
     if isinstance(node, Listing):
         return [_plain(item, numeric) for item in node.items]
     return {}
+
+
+def _of_motion(problem: Problem, cls: type[Declared], slides: bool | None) -> Problem:
+    """A problem between fields in the unit that holds here; the part itself does not know who owns it."""
+    if slides is None:
+        return problem
+    text = problem.text
+    for field in declarations(cls):
+        for rule in field.rules if isinstance(field.rules, tuple) else ():
+            text = text.replace(rule.unit, unit_of_motion(rule.unit, slides)) if " or " in rule.unit else text
+    return dataclasses.replace(problem, text=text)
 
 
 def _remedy(field: Declaration) -> str:
