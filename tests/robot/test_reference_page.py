@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import indent
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,17 @@ PARTS = [
 ]
 # The field that holds a law says which one it is.
 LAWS = (r.JointSpring, r.Friction, r.Limits, r.Coordinate, r.BallSpring, r.Cone)
+RODS = """pliant: 1
+name: arm
+links:
+  upper: {type: rigid, tip_position: [1, 0, 0], mass: 1}
+  lower: {type: rigid, tip_position: [1, 0, 0], mass: 1}
+joints:
+"""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
 
 
 def test_tables_are_up_to_date() -> None:
@@ -41,14 +54,16 @@ def test_a_table_shows_unit_bound_default_and_meaning() -> None:
     )
 
 
-def test_the_two_examples_of_the_page_are_the_same_robot(
+def test_the_examples_of_the_page_are_the_same_in_both_languages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    yaml = re.search(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
-    python = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert yaml
-    assert python
-    namespace: dict[str, object] = {}
-    exec(python[1], namespace)
-    assert r.loads(yaml[1]) == namespace["robot"]
+    yaml = blocks("yaml")
+    shown: dict[str, Any] = {}
+    for code in blocks("python"):
+        exec(code, shown)
+    assert r.loads(yaml[0]) == shown["robot"]
+    joint = r.loads(RODS + "  root: {type: fixed, parent: base, child: upper}\n" + indent(yaml[1], "  "))
+    assert joint.joint("elbow") == shown["elbow"]
+    before_loops, _, _ = r.dump(shown["four_bar"]).partition("loops:")
+    assert r.loads(before_loops + yaml[2]) == shown["four_bar"]
