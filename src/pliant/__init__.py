@@ -13,7 +13,7 @@ _PLACES = {
         " Straight StrainField Tapered Tube UniversalJoint dump load loads save"
     ),
     "pliant.errors": "InvalidFile InvalidInput",
-    "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement",
+    "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",
     "pliant.model.port": "Frame",
     "pliant.network": (
         "BangBang BaseMotion Bushing Constant Cycloid DistributedWrench FunctionMotion FunctionSignal GearMotor Hold"

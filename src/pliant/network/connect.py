@@ -59,8 +59,14 @@ class Connected:
     def joint_names(self) -> tuple[str, ...]:
         return self.arm.joint_names
 
-    def initial_state(self, position: Array | None = None, rate: Array | None = None) -> Array:
-        return self.arm.initial_state(position, rate)
+    @property
+    def highest_order(self) -> int:
+        return self.arm.highest_order
+
+    def initial_state(
+        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
+    ) -> Array:
+        return self.arm.initial_state(position, rate, held)
 
     def observe(self, states: Array, stations: int = 21) -> Observation:
         return self.arm.observe(states, stations)

@@ -39,7 +39,7 @@ def simulate(
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
     if isinstance(outputs, int) and outputs < 1:
         raise InvalidInput(f"outputs = {outputs} must be at least 1; give the number of states to keep")
-    integrator = Gauss() if integrator is None else integrator
+    integrator = Gauss(min(4, model.highest_order)) if integrator is None else integrator
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     marks = corners(model.inputs, until)
@@ -90,7 +90,7 @@ def consistent_start(model: Model) -> Array:
     for k, prescribed in enumerate(inputs.prescribed):
         if prescribed:
             position[k], rate[k] = signals[k, 0], signals[k, 1]
-    return model.initial_state(position, rate)
+    return model.initial_state(position, rate, inputs.prescribed)
 
 
 def checked_state(model: Model, state: Array) -> Array:

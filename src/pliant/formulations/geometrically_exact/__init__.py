@@ -1,5 +1,5 @@
 """Geometrically exact port-Hamiltonian links [macchelli2007]."""
 
-from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement
+from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement, PoseElement
 
-__all__ = ["GeometricallyExact", "MixedElement"]
+__all__ = ["GeometricallyExact", "MixedElement", "PoseElement"]

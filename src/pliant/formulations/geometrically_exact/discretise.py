@@ -94,23 +94,16 @@ class Stationing:
     points: tuple[Floats, ...]
 
 
-def refuse_what_spectral_links_cannot_carry(robot: Robot) -> None:
-    """Spectral links stand on a tree of joints of at most one coordinate that obeys nothing by itself."""
+def beyond_spectral_links(robot: Robot) -> str:
+    """Why spectral links do not carry the robot, or nothing: they stand on a tree of plain joints."""
     for joint in robot.joints:
         if not isinstance(joint, (RevoluteJoint, PrismaticJoint, FixedJoint)):
-            raise InvalidInput(
-                f"joint '{joint.name}' is {joint.word}, and spectral links carry revolute, prismatic and fixed joints;"
-                " build it from those with rigid links between them"
-            )
+            return f"joint '{joint.name}' is {joint.word}"
         if not all(freedom.law.obeys_nothing for freedom in joint.freedoms):
-            raise InvalidInput(
-                f"joint '{joint.name}' has a spring, damping, friction or limits, which spectral links do not carry;"
-                " remove them, or connect a JointPD that acts like the spring and the damping"
-            )
+            return f"joint '{joint.name}' has a spring, damping, friction or limits"
     for loop in robot.loops:
-        raise InvalidInput(
-            f"loop joint '{loop.name}' closes a loop, and spectral links carry trees only; remove the loop joint"
-        )
+        return f"loop joint '{loop.name}' closes a loop"
+    return ""
 
 
 def _joint_subspace(joint: Joint) -> tuple[int, Floats]:
@@ -129,7 +122,9 @@ def _joint_subspace(joint: Joint) -> tuple[int, Floats]:
 
 def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple[Chain, Stationing]:
     """Discretise every link of the robot and connect them by its joints."""
-    refuse_what_spectral_links_cannot_carry(robot)
+    reason = beyond_spectral_links(robot)
+    if reason:
+        raise InvalidInput(f"{reason}, which this element does not carry; use PoseElement")
     joints = robot.chain_order
     index = {joint.child: k for k, joint in enumerate(joints)}
     links = [robot.link(joint.child) for joint in joints]

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 KINETIC, STRAIN, GRAVITY, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, EXCHANGED = range(9)
 COLUMNS = 9
 
+REST = 1e-12  # J; an arm that exchanges less in a step is at rest, and its account is rounding
+
 
 class Account(NamedTuple):
     """Running sums of a run, and the worst step."""
@@ -62,7 +64,7 @@ def close_step(
     worst = account.worst
     worst[2] += 1.0
     # a stored energy is known to a few units of its last place: 1e-10 of this floor is 1e-15 of it
-    scale = max(exchanged, sums[EXCHANGED] / worst[2], 1e-5 * (kinetic + strain))
-    if scale > 0.0 and abs(residual) > worst[0] * scale:
+    scale = max(exchanged, sums[EXCHANGED] / worst[2], 1e-5 * (kinetic + strain), REST)
+    if abs(residual) > worst[0] * scale:
         worst[0] = abs(residual) / scale
         worst[1] = time

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pliant.errors import InvalidInput
-from pliant.formulations.geometrically_exact.discretise import Points, build_chain
+from pliant.formulations.geometrically_exact.discretise import Points, beyond_spectral_links, build_chain
 from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
+from pliant.formulations.geometrically_exact.pose_element.assembly import assemble
+from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 
 Counts = int | Mapping[str, int]
@@ -49,11 +51,36 @@ class GeometricallyExact:
     def __hash__(self) -> int:
         return hash((self.degree, repr(self.elements)))
 
-    def compile(self, robot: Robot) -> GeometricallyExactArm:
-        """The equations of the robot."""
+    def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
+        """The equations of the robot; by pose elements, with a notice, where spectral links do not carry it."""
+        reason = beyond_spectral_links(robot)
+        if reason:
+            return self.pose_elements(robot).noticing(f"pose elements were chosen because {reason}")
         points = Points.spectral(self.degree)
         chain, placed = build_chain(robot, points, _counts(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)
+
+    def pose_elements(self, robot: Robot) -> PoseElementArm:
+        """The robot by pose elements, as many as the spectral links have intervals between nodes, at least 8."""
+        counts = {name: max(8, count * self.degree) for name, count in _counts(robot, self.elements).items()}
+        return PoseElement(counts).compile(robot)
+
+
+@dataclass(frozen=True)
+class PoseElement:
+    """Two-node elements whose nodal poses are the state: exact energy and momentum, loops, contact, large bends.
+
+    Second order in space and time. ``elements`` per link, one number for all or a mapping from link names.
+    """
+
+    elements: Counts = 8
+
+    def __hash__(self) -> int:
+        return hash(repr(self.elements))
+
+    def compile(self, robot: Robot) -> PoseElementArm:
+        """The equations of the robot."""
+        return PoseElementArm(robot, self, assemble(robot, _counts(robot, self.elements)))
 
 
 @dataclass(frozen=True)

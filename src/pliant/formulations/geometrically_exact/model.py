@@ -21,7 +21,7 @@ from pliant.formulations.geometrically_exact.small_motions import small_motions
 from pliant.formulations.geometrically_exact.stage_data import State
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.inputs import Inputs, LoadPlace, refuse_beyond
+from pliant.model.inputs import Inputs, LoadPlace, beyond, refuse_beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
 from pliant.model.port import Frame, Port, ports_of
@@ -29,6 +29,7 @@ from pliant.robot import FlexibleLink, PrismaticJoint, RevoluteJoint, RigidLink,
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement
+    from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 
 REMEDY = "compile the robot with PoseElement()"
 
@@ -86,7 +87,22 @@ class GeometricallyExactArm:
         """One state vector."""
         return np.concatenate([state.V.ravel(), state.e.ravel(), state.q, state.qd])
 
-    def initial_state(self, position: Floats | None = None, rate: Floats | None = None) -> Floats:
+    @property
+    def highest_order(self) -> int:
+        """Of the methods in time that this model takes."""
+        return 8
+
+    def carrying(self, inputs: Inputs) -> GeometricallyExactArm | PoseElementArm:
+        """Itself, or pose elements where there are springs, walls, motors or a moved base."""
+        from pliant.formulations.geometrically_exact.formulation import GeometricallyExact
+
+        if not beyond(inputs) or not isinstance(self.formulation, GeometricallyExact):
+            return self
+        return self.formulation.pose_elements(self.robot)
+
+    def initial_state(
+        self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
+    ) -> Floats:
         """Undeformed arm at the given joint positions and rates; the robot's own initial values by default."""
         joints = [j for j in self.robot.chain_order if isinstance(j, (RevoluteJoint, PrismaticJoint))]
         q = [j.initial_position for j in joints] if position is None else position

@@ -20,6 +20,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     FREE,
     REVOLUTE,
     Bodies,
+    Bools,
     Elements,
     Floats,
     Mechanism,
@@ -29,8 +30,8 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     PSI,
-    U,
     K,
+    U,
     add_to,
     axpy,
     discrete_gradient,
@@ -60,7 +61,9 @@ def new_sizes() -> Sizes:
 
 
 @inline_kernel
-def balance_body(bodies: Bodies, i: int, h: float, now: Pose, start: Moment, end: Moment, step: Step) -> tuple[float, float, float]:
+def balance_body(
+    bodies: Bodies, i: int, h: float, now: Pose, start: Moment, end: Moment, step: Step
+) -> tuple[float, float, float]:
     """Inertia and gravity of the body on node i; returns changes of kinetic and potential energy and the size."""
     m = bodies.mass[i]
     c = apply(matrix(step.R_mean, i), vector(bodies.center, i, 0))
@@ -194,7 +197,9 @@ def pass_to_parent(i: int, p: int, step: Step) -> None:
 
 
 @kernel
-def balance_joints(mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step) -> None:
+def balance_joints(
+    mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step
+) -> None:
     """Rows of the joint coordinates; impulses of joint children added to their parents, leaves to root."""
     tree, laws = mechanism.tree, mechanism.coordinates
     h = signals.h[0]
@@ -214,7 +219,7 @@ def balance_joints(mechanism: Mechanism, signals: Signals, now: Pose, start: Mom
 
 
 @kernel
-def unbalanced(tree: Tree, prescribed: Floats, step: Step) -> tuple[float, float]:
+def unbalanced(tree: Tree, prescribed: Bools, step: Step) -> tuple[float, float]:
     """Square of all that is not balanced, and the energy it amounts to: an identity for any iterate."""
     total, energy = 0.0, 0.0
     for i in range(tree.parent.shape[0]):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.formulations.geometrically_exact.pose_element.balance import pass_to_parent
 from pliant.formulations.geometrically_exact.pose_element.line_relations import line_gradients
 from pliant.formulations.geometrically_exact.pose_element.line_solver import (
     LineFactors,
@@ -37,13 +38,12 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     add_to,
-    axpy,
     matrix,
     put,
     vector,
 )
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step, new_step
-from pliant.formulations.geometrically_exact.pose_element.tangent import put_body, put_joint
+from pliant.formulations.geometrically_exact.pose_element.tangent import lever_of, put_body, put_joint_at_rest
 from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     Factors,
     Increment,
@@ -57,11 +57,10 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     six,
     solve_tree,
 )
-from pliant.formulations.geometrically_exact.pose_element.balance import pass_to_parent
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.se3 import Twist
 from pliant.spatial.small_matrices import times
-from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, scale, sub
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
 
 
 class Fit(NamedTuple):
@@ -112,7 +111,9 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
 def node_velocity(mechanism: Mechanism, i: int, now: Pose, R: Floats) -> Twist:
     """Velocity of the origin of node i in its own frame, and its spin."""
     w = vector(now.w, i, 0)
-    u = sub(apply_transpose(matrix(R, i), vector(now.v, i, 0)), cross(w, vector(mechanism.bodies.center, i, 0)))
+    u = sub(
+        apply_transpose(matrix(R, i), vector(now.v, i, 0)), cross(w, vector(mechanism.bodies.center, i, 0))
+    )
     return (u[0], u[1], u[2], w[0], w[1], w[2])
 
 
@@ -153,11 +154,9 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
             put_six(fit.t, i, given)
         else:
             c, p = tree.coordinate[i], tree.parent[i]
-            put_joint(mechanism, i, at, at, at.R, fit.factors)
+            put_joint_at_rest(tree, i, at, fit.factors)
             put_six(fit.t, i, times(fit.factors.A[i], six(fit.t, p)))
-            place = vector(tree.offset, i, 0)
-            if hang == PRISMATIC:
-                place = axpy(at.q[c], vector(tree.axis_parent, i, 0), place)
+            place = lever_of(tree, i, at.q[c] if hang == PRISMATIC else 0.0)
             put(step.lever, i, 0, apply(matrix(at.R, p), place))
             if c >= 0:
                 put(step.axis, i, 0, apply(matrix(at.R, i), vector(tree.axis, i, 0)))

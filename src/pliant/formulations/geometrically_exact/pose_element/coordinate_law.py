@@ -61,11 +61,9 @@ def friction(laws: Coordinates, c: int, rates: Floats, rate: float) -> tuple[flo
 
 
 @inline_kernel
-def drive(
-    gain: Floats, target: Floats, angle: float, rate: float
-) -> float:
+def drive(gain: Floats, target: Floats, angle: float, rate: float) -> float:
     """feedforward - stiffness (angle - reference) - damping (rate - reference rate)."""
-    return target[2] - gain[0] * (angle - target[0]) - gain[1] * (rate - target[1])
+    return float(target[2] - gain[0] * (angle - target[0]) - gain[1] * (rate - target[1]))
 
 
 @inline_kernel
@@ -81,9 +79,7 @@ def rotor_rate(
     gear = 0.5 * h * k + d
     fixed = 2.0 * J * rotor[1] / h - k * (rotor[0] - joint[0]) + d * joint[1]
     stiff = 2.0 * J / h + gear
-    rate = (fixed + target[2] - kp * (rotor[0] - target[0]) + kd * target[1]) / (
-        stiff + 0.5 * h * kp + kd
-    )
+    rate = (fixed + target[2] - kp * (rotor[0] - target[0]) + kd * target[1]) / (stiff + 0.5 * h * kp + kd)
     torque = drive(laws.gain[c], target, rotor[0] + 0.5 * h * rate, rate)
     per_joint = (0.5 * k + d / h) / (stiff + 0.5 * h * kp + kd)
     if abs(torque) > limit:
@@ -155,7 +151,13 @@ def joint_effort(
 
 @kernel
 def book_joint(
-    laws: Coordinates, c: int, h: float, ends: tuple[float, float], target: Floats, now: tuple[Floats, Floats], flows: JointFlows
+    laws: Coordinates,
+    c: int,
+    h: float,
+    ends: tuple[float, float],
+    target: Floats,
+    now: tuple[Floats, Floats],
+    flows: JointFlows,
 ) -> None:
     """Work, stored and lost energy of coordinate c in a finished step; moves its rotor to the end of the step."""
     q0, q1 = ends

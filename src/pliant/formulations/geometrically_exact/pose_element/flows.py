@@ -93,7 +93,13 @@ def node_flows(
 
 @kernel
 def port_flows(
-    mechanism: Mechanism, signals: Signals, now: Pose, moments: tuple[Moment, Moment], step: Step, joints: JointFlows, account: Account
+    mechanism: Mechanism,
+    signals: Signals,
+    now: Pose,
+    moments: tuple[Moment, Moment],
+    step: Step,
+    joints: JointFlows,
+    account: Account,
 ) -> float:
     """Works of drives, base and loads of a step into the account, rotors moved on; returns what joints and lines lost.
 

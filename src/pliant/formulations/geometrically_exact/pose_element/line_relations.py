@@ -22,8 +22,8 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 from pliant.formulations.geometrically_exact.pose_element.one_sided import contact_force
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     PSI,
-    U,
     K,
+    U,
     add_to,
     discrete_gradient,
     matrix,
@@ -42,9 +42,7 @@ from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scal
 def between(lines: Lines, k: int, at: Moment) -> Vector:
     """World vector from the point on a to the point on b; the rounding errors of the positions included."""
     a, b = lines.node[k, 0], lines.node[k, 1]
-    r = add(
-        sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0))
-    )
+    r = add(sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0)))
     ca = apply(matrix(at.R, a), vector(lines.point[k], 0, 0))
     cb = apply(matrix(at.R, b), vector(lines.point[k], 1, 0))
     return add(r, sub(cb, ca))
@@ -63,9 +61,7 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
             db = apply(matrix(at.R, b), vector(lines.direction[k], 1, 0))
             at.phi[k] = dot(da, db)
         elif kind == ALONG:
-            at.phi[k] = dot(
-                between(lines, k, at), apply(matrix(at.R, a), vector(lines.direction[k], 0, 0))
-            )
+            at.phi[k] = dot(between(lines, k, at), apply(matrix(at.R, a), vector(lines.direction[k], 0, 0)))
         elif kind == DISTANCE:
             r = between(lines, k, at)
             at.phi[k] = math.sqrt(dot(r, r))
@@ -198,7 +194,7 @@ def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, end: Momen
             part = j - (k - (lines.measure[k] - BUSHING))
             if part < 0 or part > 5:
                 return 0.0
-            return h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part])
+            return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
         return h * (0.5 * h * lines.stiffness[k, 0] + lines.damping[k, 0]) if j == k else 0.0
     if j != k:
         return 0.0

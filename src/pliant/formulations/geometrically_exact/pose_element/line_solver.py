@@ -94,7 +94,13 @@ def along_line(lines: Lines, k: int, gradient: Floats, R: Floats, t: Floats) -> 
 
 @kernel
 def answer_of_tree(
-    tree: Tree, lines: Lines, k: int, step: Step, R: Floats, solver: tuple[Bools, Bools, Factors], inc: Increment
+    tree: Tree,
+    lines: Lines,
+    k: int,
+    step: Step,
+    R: Floats,
+    solver: tuple[Bools, Bools, Factors],
+    inc: Increment,
 ) -> None:
     """inc.t = tree(G_k^T): the impulse of joint children goes to their parents as in the balance."""
     prescribed, active, factors = solver
@@ -163,7 +169,13 @@ def dense_solve(A: Floats, order: Ints, b: Floats, x: Floats) -> None:
 
 @kernel
 def fill_answers(
-    tree: Tree, lines: Lines, step: Step, R: Floats, solver: tuple[Bools, Bools, Factors], inc: Increment, own: LineFactors
+    tree: Tree,
+    lines: Lines,
+    step: Step,
+    R: Floats,
+    solver: tuple[Bools, Bools, Factors],
+    inc: Increment,
+    own: LineFactors,
 ) -> None:
     """Answers of the tree to all lines, and S = G W."""
     count = lines.measure.shape[0]

@@ -15,6 +15,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     GROUND,
     PRISMATIC,
     REVOLUTE,
+    Bools,
     Floats,
     Tree,
 )
@@ -97,9 +98,7 @@ def move_joint_child(
         a = vector(tree.axis_parent, i, 0)
         axis = apply(matrix(step.R_mean, p), a)
         change = signals.target[c, 0] - start.q[c] if prescribed else 0.0
-        s, change, share = turn_joint(
-            h, spin, apply(matrix(start.R, p), a), step.s[i], prescribed, change
-        )
+        s, change, share = turn_joint(h, spin, apply(matrix(start.R, p), a), step.s[i], prescribed, change)
         step.s[i], step.share[i] = s, share
         end.q[c] = signals.target[c, 0] if prescribed else start.q[c] + change
         put(step.axis, i, 0, axis)
@@ -154,7 +153,7 @@ def move_base(i: int, signals: Signals, start: Moment, step: Step) -> None:
 
 
 @kernel
-def move(tree: Tree, prescribed: Floats, signals: Signals, start: Moment, end: Moment, step: Step) -> None:
+def move(tree: Tree, prescribed: Bools, signals: Signals, start: Moment, end: Moment, step: Step) -> None:
     """All end poses from the mean velocities of free and element nodes and the rates of the joints."""
     h = signals.h[0]
     for i in range(tree.parent.shape[0]):
@@ -190,6 +189,11 @@ def restart_ball_joints(tree: Tree, start: Moment) -> None:
                 for k in range(9):
                     start.R[j, k] = start.R[i + 2, k]
             R_parent = matrix(start.R, tree.parent[i])
-            put(tree.axis_parent, i, 0, apply_transpose(R_parent, apply(matrix(start.R, i), vector(tree.axis, i, 0))))
+            put(
+                tree.axis_parent,
+                i,
+                0,
+                apply_transpose(R_parent, apply(matrix(start.R, i), vector(tree.axis, i, 0))),
+            )
             for j in range(i, i + 3):
                 start.q[tree.coordinate[j]] = 0.0

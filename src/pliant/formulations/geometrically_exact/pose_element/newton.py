@@ -117,7 +117,9 @@ def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bool
 
 
 @inline_kernel
-def refresh(mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver) -> int:
+def refresh(
+    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
+) -> int:
     """A new tangent and its factors; returns -1 or the node at which elimination failed."""
     tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
     put_tangent(mechanism, signals, start, end, step, solver.factors, solver.work)
@@ -151,7 +153,9 @@ def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> 
 
 
 @inline_kernel
-def improve(mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver) -> None:
+def improve(
+    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
+) -> None:
     """One Newton increment with the factors at hand."""
     tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
     inc = solver.increment
@@ -179,7 +183,13 @@ def most_unbalanced(step: Step) -> int:
 
 @kernel
 def solve_step(
-    mechanism: Mechanism, signals: Signals, now: Pose, moments: tuple[Moment, Moment], step: Step, solver: Solver, control: Control
+    mechanism: Mechanism,
+    signals: Signals,
+    now: Pose,
+    moments: tuple[Moment, Moment],
+    step: Step,
+    solver: Solver,
+    control: Control,
 ) -> int:
     """Iterate from the predicted velocities until the step is balanced and its energy is accounted for.
 

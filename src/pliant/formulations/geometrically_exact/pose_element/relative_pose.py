@@ -124,9 +124,7 @@ def discrete_gradient(
 
 
 @inline_kernel
-def world_force(
-    Ra: Matrix, Rb: Matrix, gradient: tuple[Vector, Vector, float]
-) -> tuple[Vector, Vector]:
+def world_force(Ra: Matrix, Rb: Matrix, gradient: tuple[Vector, Vector, float]) -> tuple[Vector, Vector]:
     """F = Ra gp and T = vee(skew(Rb (gs^ + gk I) Ra^T)), with the mean directors, which are not orthogonal."""
     gp, gs, gk = gradient
     a1, a2, a3 = column(Ra, 0), column(Ra, 1), column(Ra, 2)

@@ -45,7 +45,9 @@ class Signals(NamedTuple):
     """What drives a step."""
 
     h: Floats  # (1,)
-    target: Floats  # (coordinates, 3) prescribed end position, end rate | mean reference, mean rate, feedforward
+    target: (
+        Floats  # (coordinates, 3) prescribed end position, end rate | mean reference, mean rate, feedforward
+    )
     load: Floats  # (loads, 6) mean wrenches
     base: Floats  # (7,) end position and quaternion of the base, then (6,) its end velocity and spin
 

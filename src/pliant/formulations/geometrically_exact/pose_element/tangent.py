@@ -11,10 +11,12 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     ELEMENT,
     FIXED,
     PRISMATIC,
+    REVOLUTE,
     Bodies,
     Elements,
     Floats,
     Mechanism,
+    Tree,
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     PSI,
@@ -29,13 +31,26 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     Factors,
     add_product,
     add_skew,
+    joint_direction,
     multiply_into,
+    put_blocks,
     put_six,
     put_transform,
 )
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.se3 import join, right_tangent_inverse
-from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, dot, product, scale, skew
+from pliant.spatial.vectors import (
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transpose,
+    dot,
+    product,
+    scale,
+    skew,
+    transpose,
+)
 
 
 @inline_kernel
@@ -55,14 +70,47 @@ def put_body(bodies: Bodies, i: int, factor: float, D: Floats) -> None:
     add_skew(D, 3, 0, m, c)
 
 
-@inline_kernel
-def add_gyroscopic(J: Matrix, eta: Vector, h: float, D: Floats) -> None:
-    """h (eta^ J - (J eta)^)."""
-    G = product(skew(eta), J)
+IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@kernel
+def plus(A: Matrix, B: Matrix) -> Matrix:
+    return (
+        A[0] + B[0],
+        A[1] + B[1],
+        A[2] + B[2],
+        A[3] + B[3],
+        A[4] + B[4],
+        A[5] + B[5],
+        A[6] + B[6],
+        A[7] + B[7],
+        A[8] + B[8],
+    )
+
+
+@kernel
+def scale_matrix(f: float, A: Matrix) -> Matrix:
+    return (f * A[0], f * A[1], f * A[2], f * A[3], f * A[4], f * A[5], f * A[6], f * A[7], f * A[8])
+
+
+@kernel
+def add_block(M: Floats, i: int, j: int, factor: float, A: Matrix) -> None:
     for r in range(3):
         for k in range(3):
-            D[3 + r, 3 + k] += h * G[3 * r + k]
+            M[i + r, j + k] += factor * A[3 * r + k]
+
+
+@inline_kernel
+def add_gyroscopic(bodies: Bodies, i: int, eta: Vector, h: float, D: Floats) -> None:
+    """h (eta^ J - (J eta)^), and for a centre of mass off the node the turning of its lever in the step."""
+    J, c = matrix(bodies.J, i), vector(bodies.center, i, 0)
+    add_block(D, 3, 3, h, product(skew(eta), J))
     add_skew(D, 3, 3, -h, apply(J, eta))
+    if dot(c, c) > 0.0:
+        # the lever turns with half the increment, and spins are increments in the frame at the start
+        turning = plus(product(skew(c), skew(eta)), scale_matrix(-1.0, product(skew(eta), skew(c))))
+        add_block(D, 0, 3, h * bodies.mass[i], turning)
+        add_block(D, 3, 3, h * bodies.mass[i], product(skew(c), turning))
 
 
 @inline_kernel
@@ -117,7 +165,13 @@ def put_stiffness(
 
 @inline_kernel
 def add_element(
-    mechanism: Mechanism, i: int, h: float, moments: tuple[Moment, Moment], step: Step, factors: Factors, work: Floats
+    mechanism: Mechanism,
+    i: int,
+    h: float,
+    moments: tuple[Moment, Moment],
+    step: Step,
+    factors: Factors,
+    work: Floats,
 ) -> None:
     """Blocks of the element between node i and its parent."""
     start, end = moments
@@ -148,20 +202,70 @@ def add_element(
     multiply_into(force_b, on_a, factors.low[i])
 
 
-@inline_kernel
-def put_joint(mechanism: Mechanism, i: int, start: Moment, end: Moment, R: Floats, factors: Factors) -> None:
-    """Transform from the parent's velocities to those of joint child i, in the frames R."""
-    tree = mechanism.tree
-    p, c = tree.parent[i], tree.coordinate[i]
+@kernel
+def lever_of(tree: Tree, i: int, q: float) -> Vector:
+    """From the parent's origin to that of joint child i, in the parent's frame."""
     r = vector(tree.offset, i, 0)
     if tree.hang[i] == PRISMATIC:
-        r = axpy(0.5 * (start.q[c] + end.q[c]), vector(tree.axis_parent, i, 0), r)
-    put_transform(factors.A[i], matrix(R, p), matrix(R, i), r)
+        r = axpy(q, vector(tree.axis_parent, i, 0), r)
+    return r
+
+
+@inline_kernel
+def put_joint(tree: Tree, i: int, h: float, start: Moment, end: Moment, step: Step, factors: Factors) -> None:
+    """How velocities of joint child i follow those of its parent, and how its impulses reach the parent.
+
+    Increments of spin are in the frames at the start of the step (omega = R0 eta), all else in mid frames; the
+    mean axis and lever turn with half the increment of the parent's rotation.
+    """
+    p, c = tree.parent[i], tree.coordinate[i]
+    q = 0.5 * (start.q[c] + end.q[c]) if tree.hang[i] == PRISMATIC else 0.0
+    mid_p, mid_c = matrix(step.R_mid, p), matrix(step.R_mid, i)
+    put_transform(factors.A_row[i], mid_p, mid_c, lever_of(tree, i, q))
+    lever, axis, spin = vector(step.lever, i, 0), vector(step.axis, i, 0), vector(step.omega, p, 0)
+    turning = scale(0.5 * h * step.s[i], axis)
+    to_child = transpose(mid_c)
+    R0_p = matrix(start.R, p)
+    # d(omega_p x lever + s axis) for an increment of omega_p
+    moving = scale(-1.0, lever)
+    swing = plus(skew(moving), product(scale_matrix(0.5 * h, skew(spin)), skew(moving)))
+    R0_c = transpose(matrix(start.R, i))
+    if tree.hang[i] == PRISMATIC:
+        swing = plus(swing, skew(scale(-1.0, turning)))
+        angular = product(R0_c, R0_p)
+    elif tree.hang[i] == REVOLUTE:
+        angular = product(product(R0_c, plus(IDENTITY, skew(scale(-1.0, turning)))), R0_p)
+    else:
+        angular = product(R0_c, R0_p)
+    put_blocks(factors.A[i], product(to_child, mid_p), product(product(to_child, swing), R0_p), angular)
+    none = (0.0, 0.0, 0.0)
+    if tree.hang[i] == REVOLUTE:
+        put_six(factors.d, i, join(none, apply(R0_c, axis)))
+        put_six(factors.d_row, i, join(none, apply(to_child, axis)))
+    elif tree.hang[i] == PRISMATIC:
+        put_six(factors.d, i, join(apply(to_child, axis), none))
+        put_six(factors.d_row, i, join(apply(to_child, axis), none))
+
+
+@inline_kernel
+def put_joint_at_rest(tree: Tree, i: int, at: Moment, factors: Factors) -> None:
+    """The same at one moment, in the frames of the nodes."""
+    q = at.q[tree.coordinate[i]] if tree.hang[i] == PRISMATIC else 0.0
+    put_transform(factors.A[i], matrix(at.R, tree.parent[i]), matrix(at.R, i), lever_of(tree, i, q))
+    put_transform(factors.A_row[i], matrix(at.R, tree.parent[i]), matrix(at.R, i), lever_of(tree, i, q))
+    put_six(factors.d, i, joint_direction(tree, i))
+    put_six(factors.d_row, i, joint_direction(tree, i))
 
 
 @kernel
 def put_tangent(
-    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, factors: Factors, work: Floats
+    mechanism: Mechanism,
+    signals: Signals,
+    start: Moment,
+    end: Moment,
+    step: Step,
+    factors: Factors,
+    work: Floats,
 ) -> None:
     """All blocks of the tangent at the present iterate."""
     tree, h = mechanism.tree, signals.h[0]
@@ -169,7 +273,7 @@ def put_tangent(
         D = factors.D[i]
         put_body(mechanism.bodies, i, 2.0, D)
         if mechanism.bodies.mass[i] > 0.0 or mechanism.bodies.J[i, 0] > 0.0:
-            add_gyroscopic(matrix(mechanism.bodies.J, i), vector(step.Y, i, 3), h, D)
+            add_gyroscopic(mechanism.bodies, i, vector(step.Y, i, 3), h, D)
         if mechanism.bodies.viscous[i, 0] >= 0.0:
             for k in range(6):
                 D[k, k] += h * mechanism.bodies.viscous[i, k]
@@ -177,7 +281,7 @@ def put_tangent(
         if tree.hang[i] == ELEMENT:
             add_element(mechanism, i, h, (start, end), step, factors, work)
         elif tree.hang[i] >= FIXED:
-            put_joint(mechanism, i, start, end, step.R_mid, factors)
+            put_joint(tree, i, h, start, end, step, factors)
             c = tree.coordinate[i]
             if c >= 0:
                 factors.pivot[i] = h * h * step.torque[c, 1]

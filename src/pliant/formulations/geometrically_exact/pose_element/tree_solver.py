@@ -24,7 +24,7 @@ from pliant.formulations.geometrically_exact.pose_element.relative_pose import v
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.se3 import Twist
 from pliant.spatial.small_matrices import times
-from pliant.spatial.vectors import Vector, product, skew, transpose
+from pliant.spatial.vectors import Matrix, Vector, product, skew, transpose
 
 
 class Factors(NamedTuple):
@@ -34,6 +34,9 @@ class Factors(NamedTuple):
     low: Floats  # (nodes, 6, 6)
     up: Floats  # (nodes, 6, 6)
     A: Floats  # (nodes, 6, 6) from the parent's velocities to those of a joint child
+    A_row: Floats  # (nodes, 6, 6) transposed it takes impulses of a joint child to the parent
+    d: Floats  # (nodes, 6) velocities of a joint child per rate of its joint
+    d_row: Floats  # (nodes, 6) the joint's direction for impulses
     column: Floats  # (nodes, 6) D d of a joint
     row: Floats  # (nodes, 6) d^T D of a joint
     pivot: Floats  # (nodes,) on entry what the joint's law adds; then d^T D d with it
@@ -50,11 +53,14 @@ class Increment(NamedTuple):
 
 
 def new_factors(nodes: int) -> Factors:
-    z = np.zeros
-    square = (nodes, 6, 6)
-    return Factors(
-        z(square), z(square), z(square), z(square), z((nodes, 6)), z((nodes, 6)), z(nodes), z((2, 6, 6))
-    )
+    def squares() -> Floats:
+        return np.zeros((nodes, 6, 6))
+
+    def rows() -> Floats:
+        return np.zeros((nodes, 6))
+
+    blocks = (squares(), squares(), squares(), squares(), squares())
+    return Factors(*blocks, rows(), rows(), rows(), rows(), np.zeros(nodes), np.zeros((2, 6, 6)))
 
 
 def new_increment(nodes: int) -> Increment:
@@ -136,16 +142,21 @@ def add_skew(M: Floats, i: int, j: int, factor: float, a: Vector) -> None:
 
 
 @kernel
-def put_transform(A: Floats, R_parent: tuple[float, ...], R_child: tuple[float, ...], r: Vector) -> None:
-    """A = [[Q, -Q r^], [0, Q]] with Q = R_child^T R_parent and r the lever in the parent's frame."""
-    Q = product(transpose(R_child), R_parent)
-    G = product(Q, skew(r))
+def put_blocks(A: Floats, linear: Matrix, coupling: Matrix, angular: Matrix) -> None:
+    """A = [[linear, coupling], [0, angular]]."""
     for i in range(3):
         for j in range(3):
-            A[i, j] = Q[3 * i + j]
-            A[3 + i, 3 + j] = Q[3 * i + j]
-            A[i, 3 + j] = -G[3 * i + j]
+            A[i, j] = linear[3 * i + j]
+            A[i, 3 + j] = coupling[3 * i + j]
+            A[3 + i, 3 + j] = angular[3 * i + j]
             A[3 + i, j] = 0.0
+
+
+@kernel
+def put_transform(A: Floats, R_parent: Matrix, R_child: Matrix, r: Vector) -> None:
+    """A = [[Q, -Q r^], [0, Q]] with Q = R_child^T R_parent and r the lever in the parent's frame."""
+    Q = product(transpose(R_child), R_parent)
+    put_blocks(A, Q, product(Q, skew((-r[0], -r[1], -r[2]))), Q)
 
 
 @inline_kernel
@@ -188,10 +199,9 @@ def factorise_element(tree: Tree, i: int, factors: Factors) -> bool:
 def factorise_joint(tree: Tree, i: int, moves: bool, factors: Factors) -> bool:
     p, D = tree.parent[i], factors.D[i]
     if moves:
-        d = joint_direction(tree, i)
-        put_six(factors.column, i, times(D, d))
-        put_six(factors.row, i, times_transposed(D, d))
-        factors.pivot[i] += dot_six(d, six(factors.column, i))
+        put_six(factors.column, i, times(D, six(factors.d, i)))
+        put_six(factors.row, i, times_transposed(D, six(factors.d_row, i)))
+        factors.pivot[i] += dot_six(six(factors.d_row, i), six(factors.column, i))
         if not abs(factors.pivot[i]) > 1e-300:
             return False
         column, row = six(factors.column, i), six(factors.row, i)
@@ -200,7 +210,7 @@ def factorise_joint(tree: Tree, i: int, moves: bool, factors: Factors) -> bool:
     if tree.hang[p] != GROUND:
         work = factors.work[0]
         multiply_into(D, factors.A[i], work)
-        add_product(1.0, factors.A[i].T, work, factors.D[p])
+        add_product(1.0, factors.A_row[i].T, work, factors.D[p])
     return True
 
 
@@ -237,12 +247,12 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
             b = six(inc.b, i)
             c = tree.coordinate[i]
             if c >= 0 and not prescribed[c]:
-                f = (inc.b_joint[i] + dot_six(joint_direction(tree, i), b)) / factors.pivot[i]
+                f = (inc.b_joint[i] + dot_six(six(factors.d_row, i), b)) / factors.pivot[i]
                 column = six(factors.column, i)
                 add_six(inc.b, i, -f, column)
                 b = six(inc.b, i)
                 inc.t_joint[i] = f
-            add_six(inc.b, p, 1.0, times_transposed(factors.A[i], b))
+            add_six(inc.b, p, 1.0, times_transposed(factors.A_row[i], b))
     for i in range(n):
         p, hang = tree.parent[i], tree.hang[i]
         if not active[i]:
@@ -255,16 +265,14 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
         elif hang == ELEMENT:
             t = times(factors.D[i], six(inc.b, i))
             u = times(factors.low[i], six(inc.t, p))
-            put_six(
-                inc.t, i, (u[0] - t[0], u[1] - t[1], u[2] - t[2], u[3] - t[3], u[4] - t[4], u[5] - t[5])
-            )
+            put_six(inc.t, i, (u[0] - t[0], u[1] - t[1], u[2] - t[2], u[3] - t[3], u[4] - t[4], u[5] - t[5]))
         else:
             put_six(inc.t, i, times(factors.A[i], six(inc.t, p)))
             c = tree.coordinate[i]
             if c >= 0 and not prescribed[c]:
                 along = dot_six(six(factors.row, i), six(inc.t, i)) / factors.pivot[i]
                 if tree.hang[p] == GROUND:
-                    own = inc.b_joint[i] + dot_six(joint_direction(tree, i), six(inc.b, i))
+                    own = inc.b_joint[i] + dot_six(six(factors.d_row, i), six(inc.b, i))
                     inc.t_joint[i] = own / factors.pivot[i]
                 inc.t_joint[i] = -(inc.t_joint[i] + along)
-                add_six(inc.t, i, inc.t_joint[i], joint_direction(tree, i))
+                add_six(inc.t, i, inc.t_joint[i], six(factors.d, i))

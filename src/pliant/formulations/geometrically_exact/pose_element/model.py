@@ -1,0 +1,263 @@
+"""A compiled mechanism of pose elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.formulations.geometrically_exact.pose_element.assembly import Place, Structure
+from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
+from pliant.formulations.geometrically_exact.pose_element.joint_tables import across
+from pliant.formulations.geometrically_exact.pose_element.mechanism import (
+    Floats,
+    Mechanism,
+    Pose,
+    Wrenches,
+)
+from pliant.formulations.geometrically_exact.pose_element.observe import observe, tip_of
+from pliant.formulations.geometrically_exact.pose_element.posture import (
+    close,
+    quaternions,
+    rest_velocities,
+)
+from pliant.formulations.geometrically_exact.pose_element.run import advance
+from pliant.formulations.geometrically_exact.pose_element.step import take_up
+from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, new_moment, new_pose
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.inputs import Inputs
+from pliant.model.layout import Block, Layout
+from pliant.model.observation import Observation
+from pliant.model.port import Frame, Port, ports_of
+from pliant.robot import At, FlexibleLink, RigidLink, Robot
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.formulation import PoseElement
+
+
+@dataclass(frozen=True, eq=False)
+class PoseElementArm:
+    """States: poses and velocities of all nodes, joint positions and rates, rotors of gear motors."""
+
+    robot: Robot
+    formulation: PoseElement
+    structure: Structure
+    notice: str = ""
+
+    @cached_property
+    def layout(self) -> Layout:
+        nodes, dofs = len(self.structure.tree.parent), len(self.joint_names)
+        return Layout(
+            (
+                Block("position", (nodes, 3), "m", "origin of every node in the world"),
+                Block("rotation", (nodes, 4), "1", "quaternion (w, x, y, z) of every node"),
+                Block("velocity", (nodes, 3), "m/s", "velocity of the centre of mass on every node, world"),
+                Block("spin", (nodes, 3), "rad/s", "angular velocity of every node, its own axes"),
+                Block("joint_position", (dofs,), "rad or m", "joint positions"),
+                Block("joint_rate", (dofs,), "rad/s or m/s", "joint rates"),
+                Block("rotor", (dofs, 2), "rad, rad/s", "rotor angle and rate of gear motors, joint side"),
+            )
+        )
+
+    @property
+    def highest_order(self) -> int:
+        """Of the methods in time that this model takes."""
+        return 2
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return self.structure.coordinate_names
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        return tuple(joint.child for joint in self.robot.chain_order)
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        return ports_of(self.robot)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        return Inputs.none(len(self.joint_names))
+
+    @cached_property
+    def reach(self) -> float:
+        """Sum of the lengths of all links, the scale of relative errors."""
+        links = (self.robot.link(name) for name in self.link_names)
+        return sum(
+            link.length if isinstance(link, FlexibleLink) else float(np.linalg.norm(link.tip_position))
+            for link in links
+            if isinstance(link, (FlexibleLink, RigidLink))
+        )
+
+    def carrying(self, inputs: Inputs) -> PoseElementArm:
+        """Itself: pose elements carry all inputs."""
+        return self
+
+    def mechanism(self, inputs: Inputs) -> Mechanism:
+        """The arrays of the mechanism with what is connected to it; ball joints restart in their own copy."""
+        structure = self.structure
+        lines = structure.lines.copy()
+        for spring in inputs.springs:
+            lines.spring(spring, structure.place(spring.first), structure.place(spring.second))
+        for bushing in inputs.bushings:
+            lines.bushing(bushing, structure.place(bushing.first), structure.place(bushing.second))
+        for wall in inputs.walls:
+            if inputs.base_motion is not None:
+                raise InvalidInput(
+                    f"wall '{wall.name}' stands in the world, but the base moves; hold the base, or let the wall be a"
+                    " spring to a rigid link"
+                )
+            lines.wall(wall, self._on_wall(wall.point, wall.normal), structure.place(wall.at))
+        tree = structure.tree._replace(axis_parent=structure.tree.axis_parent.copy())
+        return Mechanism(
+            tree,
+            structure.elements,
+            structure.bodies,
+            structure.laws.coordinates(inputs),
+            lines.lines(),
+            self._wrenches(inputs),
+        )
+
+    def line_owners(self, inputs: Inputs) -> tuple[str, ...]:
+        """The part to which each line belongs, in the order of the arrays."""
+        owners = [row.owner for row in self.structure.lines.rows]
+        owners += [spring.name for spring in inputs.springs]
+        owners += [bushing.name for bushing in inputs.bushings for _ in range(6)]
+        return (*owners, *(wall.name for wall in inputs.walls))
+
+    def _on_wall(self, point: tuple[float, float, float], normal: tuple[float, float, float]) -> Place:
+        base = self.robot.base
+        R, origin = matrix_of(base.rotation), np.asarray(base.position, float)
+        n = np.asarray(normal, float) / np.linalg.norm(normal)
+        frame = np.column_stack([n, *across(n)])
+        return Place(0, R.T @ (np.asarray(point, float) - origin), R.T @ frame)
+
+    def _wrenches(self, inputs: Inputs) -> Wrenches:
+        load, node, point, weight, world = [], [], [], [], []
+        for k, place in enumerate(inputs.loads):
+            if place.distributed:
+                link = self.structure.link(place.link)
+                half = 0.5 * np.diff(link.station)
+                shares = np.append(half, 0.0) + np.append(0.0, half)
+                rows = [(int(i), np.zeros(3), share) for i, share in zip(link.nodes, shares)]
+            else:
+                at = self.structure.place(At(place.link, place.end, place.position))
+                rows = [(at.node, at.position, 1.0)]
+            for i, position, share in rows:
+                load.append(k)
+                node.append(i)
+                point.append(position)
+                weight.append(share)
+                world.append(place.frame is Frame.WORLD)
+        return Wrenches(
+            np.array(load, np.int64),
+            np.array(node, np.int64),
+            np.array(point, float).reshape(len(load), 3),
+            np.array(weight, float),
+            np.array(world, np.bool_),
+        )
+
+    def initial_state(
+        self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
+    ) -> Floats:
+        """Undeformed links at joint positions near the given ones that close all loops; ``held`` joints stay put.
+
+        Rates are as given; the run starts with the nearest that fit the loops.
+        """
+        stays = np.zeros(len(self.joint_names), np.bool_) if held is None else np.array(held, np.bool_)
+        freedoms = [freedom for joint in self.robot.chain_order for freedom in joint.freedoms]
+        q = [freedom.law.initial_position for freedom in freedoms] if position is None else position
+        qd = [freedom.law.initial_rate for freedom in freedoms] if rate is None else rate
+        rates = np.array(qd, float)
+        closed, x, R = close(self.structure, np.array(q, float), stays)
+        v, w = rest_velocities(self.structure, x, R, rates)
+        rotor = np.column_stack([closed, rates])
+        return np.concatenate([part.ravel() for part in (x, quaternions(R), v, w, closed, rates, rotor)])
+
+    def pose_of(self, state: Floats) -> Pose:
+        """A state with its own arrays."""
+        part = self.layout.part
+        pose = new_pose(len(self.structure.tree.parent), len(self.joint_names))
+        pose.x[:], pose.quaternion[:] = part(state, "position"), part(state, "rotation")
+        pose.v[:], pose.w[:] = part(state, "velocity"), part(state, "spin")
+        pose.q[:], pose.qd[:] = part(state, "joint_position"), part(state, "joint_rate")
+        pose.motor[:] = part(state, "rotor")
+        return pose
+
+    def moment_of(self, mechanism: Mechanism, pose: Pose) -> Moment:
+        moment = new_moment(len(pose.x), len(pose.q), len(mechanism.lines.law))
+        take_up(mechanism, pose, moment)
+        return moment
+
+    def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
+        """Kinetic, elastic and gravity potential energy of many states, joule, without connected components."""
+        mechanism = self.mechanism(self.inputs)
+        bodies = mechanism.bodies
+        rows = []
+        for state in np.atleast_2d(states):
+            pose = self.pose_of(state)
+            moment = self.moment_of(mechanism, pose)
+            center = pose.x + np.einsum("nij,nj->ni", moment.R.reshape(-1, 3, 3), bodies.center)
+            potential = -float(bodies.mass @ (center @ bodies.gravity))
+            rows.append((kinetic_energy(mechanism, pose), elastic_energy(mechanism, pose, moment), potential))
+        kinetic, elastic, potential = np.array(rows).T
+        return kinetic, elastic, potential
+
+    def momentum(self, states: Floats) -> tuple[Floats, Floats]:
+        """Linear (n, 3) and angular momentum (n, 3) about the world's origin, in the world."""
+        bodies = self.structure.bodies
+        linear, angular = [], []
+        for state in np.atleast_2d(states):
+            pose = self.pose_of(state)
+            R = self.moment_of(self.mechanism(self.inputs), pose).R.reshape(-1, 3, 3)
+            center = pose.x + np.einsum("nij,nj->ni", R, bodies.center)
+            p = bodies.mass[:, None] * pose.v
+            spin = np.einsum("nij,njk,nk->ni", R, bodies.J.reshape(-1, 3, 3), pose.w)
+            linear.append(p.sum(axis=0))
+            angular.append((np.cross(center, p) + spin).sum(axis=0))
+        return np.array(linear), np.array(angular)
+
+    def observe(self, states: Floats, stations: int = 21) -> Observation:
+        """Shape, strains and section wrenches at equally spaced stations of every link."""
+        return observe(self, np.atleast_2d(states), stations)
+
+    def tip(self, states: Floats) -> tuple[Floats, Floats]:
+        """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
+        return tip_of(self, np.atleast_2d(states))
+
+    def advance(self, run: Run) -> Record:
+        """Advance over the grid of a run."""
+        return advance(self, run)
+
+    def mismatch(self, record: Record) -> Mismatch:
+        """None: nodal poses are the only truth of this element."""
+        zero = np.zeros(len(record.time))
+        return Mismatch(zero, zero)
+
+    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+        """Static equilibrium under gravity and the loads of one time."""
+        raise InvalidInput(
+            "equilibrium of pose elements is not available; compile the robot with GeometricallyExact for it"
+        )
+
+    def small_motions(self, state: Floats, inputs: Inputs) -> SecondOrder:
+        raise InvalidInput(
+            "modes of pose elements are not available; compile the robot with GeometricallyExact for them"
+        )
+
+    def place_of(self, node: int) -> str:
+        """In words, where a node is."""
+        for link in self.structure.links:
+            if node in link.nodes:
+                at = int(np.flatnonzero(link.nodes == node)[0])
+                return f"link '{link.name}', {link.station[at]:.3g} m from its root"
+        return "the base" if node == 0 else "a joint"
+
+    def noticing(self, notice: str) -> PoseElementArm:
+        """The same arm with a sentence on why it was chosen."""
+        return replace(self, notice=notice)

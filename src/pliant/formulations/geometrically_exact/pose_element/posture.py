@@ -1,0 +1,185 @@
+"""Poses and velocities of a mechanism from its joint coordinates, with links at rest; loops closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.formulations.geometrically_exact.pose_element.line_relations import measure_lines
+from pliant.formulations.geometrically_exact.pose_element.mechanism import (
+    CLOSED,
+    ELEMENT,
+    FREE,
+    GROUND,
+    PRISMATIC,
+    REVOLUTE,
+    Bools,
+    Floats,
+)
+from pliant.formulations.geometrically_exact.pose_element.step_data import new_moment
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.robot import FreeJoint, SphericalJoint
+from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, rotation_from_vector
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.pose_element.assembly import Structure
+
+CLOSED_WITHIN = 1e-13  # metres and radians, the round-off of a loop of unit size
+CLOSING_STEPS = 60
+LARGEST_STEP = 0.3  # rad or m, of a coordinate in one iteration of closing a loop
+PROBE = 1e-7  # rad or m, for the derivative of the closure
+
+
+def base_pose(structure: Structure) -> tuple[Floats, Floats]:
+    """Position and rotation of the base."""
+    base = structure.robot.base
+    return np.asarray(base.position, float), matrix_of(base.rotation)
+
+
+def poses(structure: Structure, q: Floats, free: dict[int, tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """Positions (nodes, 3) and rotations (nodes, 3, 3) with every link at rest.
+
+    ``free`` holds position and rotation of the nodes that hang on nothing, and the rotation that a ball joint
+    starts from under the node of its last coordinate.
+    """
+    tree, elements = structure.tree, structure.elements
+    count = len(tree.parent)
+    x, R = np.zeros((count, 3)), np.zeros((count, 3, 3))
+    for i in range(count):
+        hang, p = tree.hang[i], tree.parent[i]
+        if hang == GROUND:
+            x[i], R[i] = base_pose(structure)
+        elif hang == FREE:
+            x[i], R[i] = free[i]
+        elif hang == ELEMENT:
+            step = pose_from_twist(elements.rest[i] * elements.length[i])
+            x[i], R[i] = x[p] + R[p] @ step[:3, 3], R[p] @ step[:3, :3]
+        else:
+            x[i], R[i] = x[p] + R[p] @ tree.offset[i], R[p] @ matrix_of(tree.turn[i])
+            if hang == REVOLUTE:
+                R[i] = R[i] @ rotation_from_vector(tree.axis[i] * q[tree.coordinate[i]])
+                if i in free:
+                    R[i] = R[i] @ free[i][1]
+            elif hang == PRISMATIC:
+                x[i] = x[i] + R[p] @ tree.axis_parent[i] * q[tree.coordinate[i]]
+    return x, R
+
+
+def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:
+    """Where free joints and ball joints start."""
+    starts: dict[int, tuple[Floats, Floats]] = {}
+    origin, turn = base_pose(structure)
+    for joint in structure.robot.chain_order:
+        root = int(structure.link(joint.child).nodes[0])
+        if isinstance(joint, FreeJoint):
+            at, R = origin + turn @ np.asarray(joint.position, float), turn @ matrix_of(joint.rotation)
+            starts[root] = (
+                at + R @ np.asarray(joint.initial_position, float),
+                R @ matrix_of(joint.initial_rotation),
+            )
+        elif isinstance(joint, SphericalJoint):
+            starts[root] = (np.zeros(3), matrix_of(joint.initial_rotation))
+    return starts
+
+
+def gaps(structure: Structure, x: Floats, R: Floats) -> Floats:
+    """Values of the closed lines."""
+    lines = structure.lines.lines()
+    moment = new_moment(len(x), 0, len(lines.law))
+    moment.x[:], moment.R[:] = x, R.reshape(-1, 9)
+    measure_lines(lines, moment.bushing, moment)
+    values: Floats = moment.phi[lines.law == CLOSED]
+    return values
+
+
+def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats, Floats]:
+    """Joint coordinates near q that close all loops with links at rest, and the poses.
+
+    Least changes of the coordinates that are not ``held`` (Gauss-Newton).
+    """
+    free = free_starts(structure)
+    q = np.array(q, float)
+    x, R = poses(structure, q, free)
+    open_by = gaps(structure, x, R)
+    if not len(open_by):
+        return q, x, R
+    movable = np.flatnonzero(~held)
+    best = (np.inf, q)
+    for _ in range(CLOSING_STEPS):
+        size = float(np.abs(open_by).max())
+        if size < best[0]:
+            best = (size, q)
+        elif best[0] < CLOSED_WITHIN:
+            break
+        if len(movable) == 0 or size == 0.0:
+            break
+        slope = np.zeros((len(open_by), len(movable)))
+        for column, c in enumerate(movable):
+            for sign in (1.0, -1.0):
+                moved = q.copy()
+                moved[c] += sign * PROBE
+                slope[:, column] += sign * gaps(structure, *poses(structure, moved, free)) / (2 * PROBE)
+        change = -np.linalg.lstsq(slope, open_by, rcond=1e-8)[0]
+        largest = np.abs(change).max()
+        q = q.copy()
+        q[movable] += change * min(1.0, LARGEST_STEP / max(largest, 1e-300))
+        x, R = poses(structure, q, free)
+        open_by = gaps(structure, x, R)
+    size, q = best
+    if size > CLOSED_WITHIN * max(1.0, _extent(structure)):
+        x, R = poses(structure, q, free)
+        raise InvalidInput(_cannot_close(structure, gaps(structure, x, R), held))
+    x, R = poses(structure, q, free)
+    return q, x, R
+
+
+def _extent(structure: Structure) -> float:
+    """Sum of the lengths of all elements and offsets, the scale of positions."""
+    tree = structure.tree
+    in_elements = structure.elements.length[tree.hang == ELEMENT].sum()
+    return float(in_elements + np.linalg.norm(tree.offset, axis=1).sum())
+
+
+def _cannot_close(structure: Structure, open_by: Floats, held: Bools) -> str:
+    rows = [row for row in structure.lines.rows if row.law == CLOSED]
+    worst = int(np.argmax(np.abs(open_by)))
+    loop = rows[worst].owner
+    fixed = [name for name, each in zip(structure.coordinate_names, held) if each]
+    blame = f"with {', '.join(fixed)} prescribed" if fixed else "at any joint positions tried"
+    return (
+        f"loop '{loop}' cannot close with links at rest {blame}: {abs(open_by[worst]):.3g} m or rad stay open;"
+        " correct lengths and frames, or start from joint positions nearer to a closed posture"
+    )
+
+
+def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> tuple[Floats, Floats]:
+    """Velocity of the bodies' centres of mass (world) and spin (body) for joint rates, links moving as rigid bodies."""
+    tree, bodies = structure.tree, structure.bodies
+    starts = {
+        int(structure.link(joint.child).nodes[0]): joint
+        for joint in structure.robot.chain_order
+        if isinstance(joint, FreeJoint)
+    }
+    v, omega = np.zeros_like(x), np.zeros_like(x)
+    for i in range(len(x)):
+        p, c = tree.parent[i], tree.coordinate[i]
+        if i in starts:
+            v[i] = starts[i].initial_velocity
+            omega[i] = R[i] @ np.asarray(starts[i].initial_spin, float)
+        elif p >= 0:
+            omega[i] = omega[p]
+            v[i] = v[p] + np.cross(omega[p], x[i] - x[p])
+            if c >= 0:
+                axis = R[i] @ tree.axis[i]
+                if tree.hang[i] == REVOLUTE:
+                    omega[i] = omega[i] + axis * qd[c]
+                else:
+                    v[i] = v[i] + axis * qd[c]
+    center = np.einsum("nij,nj->ni", R, bodies.center)
+    return v + np.cross(omega, center), np.einsum("nji,nj->ni", R, omega)
+
+
+def quaternions(R: Floats) -> Floats:
+    return quaternion_from_rotation(R)

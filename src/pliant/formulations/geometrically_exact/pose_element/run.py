@@ -1,0 +1,269 @@
+"""Drive the compiled loop of a mechanism: tables of inputs in, a record out."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.formulations.geometrically_exact import energy_account as columns
+from pliant.formulations.geometrically_exact.energy_account import new_account
+from pliant.formulations.geometrically_exact.pose_element.balance import new_sizes
+from pliant.formulations.geometrically_exact.pose_element.consistency import new_fit
+from pliant.formulations.geometrically_exact.pose_element.coordinate_law import new_joint_flows
+from pliant.formulations.geometrically_exact.pose_element.line_solver import new_line_factors
+from pliant.formulations.geometrically_exact.pose_element.mechanism import Bools, Floats, Mechanism
+from pliant.formulations.geometrically_exact.pose_element.newton import (
+    CONVERGED,
+    NOT_FINITE,
+    SINGULAR,
+    Solver,
+    new_control,
+)
+from pliant.formulations.geometrically_exact.pose_element.redundancy import kept_lines
+from pliant.formulations.geometrically_exact.pose_element.run_data import Output, Work, new_past
+from pliant.formulations.geometrically_exact.pose_element.step import Tables, run_steps, start_run
+from pliant.formulations.geometrically_exact.pose_element.step_data import (
+    new_moment,
+    new_signals,
+    new_step,
+)
+from pliant.formulations.geometrically_exact.pose_element.tree_solver import new_factors, new_increment
+from pliant.formulations.geometrically_exact.schedule import Schedule, chunks, readable_tables
+from pliant.jit import announce_compilation
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.contract import Record, Run
+from pliant.model.ending import Cause, Ending
+from pliant.model.inputs import Inputs
+from pliant.model.ledger import Ledger
+from pliant.model.sampling import ask
+from pliant.robot.joint import BASE
+from pliant.spatial.arrays import quaternion_from_rotation
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+
+BASE_COLUMNS = 13  # position, quaternion, velocity, spin
+
+
+def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
+    nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
+    return Solver(
+        new_factors(nodes),
+        new_increment(nodes),
+        new_line_factors(lines, nodes, kept),
+        new_sizes(),
+        np.zeros((4, 6, 6)),
+        np.ones(nodes, np.bool_),
+    )
+
+
+def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
+    """Pose and velocity of the base at many times (n, 13)."""
+    table = np.zeros((len(times), BASE_COLUMNS))
+    if inputs.base_motion is None:
+        table[:, :3] = arm.robot.base.position
+        table[:, 3:7] = quaternion_from_rotation(matrix_of(arm.robot.base.rotation))
+        return table
+    path = inputs.base_motion(times)
+    table[:, :3], table[:, 3:7] = path.position, path.quaternion
+    table[:, 7:10], table[:, 10:] = path.velocity, path.spin
+    return table
+
+
+class Machine:
+    """Everything that a run needs beside its tables: constants, state and scratch."""
+
+    def __init__(self, arm: PoseElementArm, run: Run, rows: int) -> None:
+        self.arm, self.run = arm, run
+        self.mechanism = mechanism = arm.mechanism(run.inputs)
+        nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
+        dofs, loads = len(arm.joint_names), len(run.inputs.loads)
+        self.control = new_control(
+            10.0 * run.promise.displacement, run.promise.energy, run.promise.max_iterations
+        )
+        now = arm.pose_of(run.start)
+        start = float(run.grid[0])
+        base = base_table(arm, run.inputs, np.array([start]))[0]
+        kept, kept_in_velocity = kept_lines(arm, mechanism, now)
+        self.redundant = np.flatnonzero(~kept)
+        past = new_past(nodes, dofs)
+        past.base[:] = base
+        past.target[:] = run.inputs.joint_signals(np.array([start]))[0, :, :2]
+        self.account = new_account(dofs + 1, loads)
+        self.work = Work(
+            now,
+            (new_moment(nodes, dofs, lines), new_moment(nodes, dofs, lines)),
+            new_step(nodes, dofs, lines),
+            new_signals(dofs, loads),
+            new_solver(mechanism, kept),
+            new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None),
+            past,
+            new_joint_flows(dofs),
+            self.account,
+            np.zeros(1, np.int64),
+        )
+        z = np.zeros
+        roots = np.array([link.nodes[0] for link in arm.structure.links], np.int64)
+        self.output = Output(
+            z((rows + 1, arm.layout.size)),  # the last row holds the start of a step
+            z((rows + 1, columns.COLUMNS)),
+            z((rows + 1, dofs + 1)),
+            z((rows + 1, loads)),
+            z((rows + 1, dofs)),
+            z((rows + 1, lines)),
+            z((rows + 1, len(roots), 6)),
+            roots,
+        )
+
+    def start(self) -> bool:
+        """Fit the velocities of the start; False if some part has no inertia."""
+        return bool(start_run(self.mechanism, self.work))
+
+    def steps(self, tables: Tables) -> tuple[int, int]:
+        done, status = run_steps(self.mechanism, self.control, self.work, tables, self.output)
+        return done, status
+
+    def state(self) -> Floats:
+        """The present state vector."""
+        now, at = self.work.now, self.work.moments[0]
+        parts = (at.x, at.quaternion, now.v, now.w, at.q, now.qd, now.motor)
+        return np.concatenate([part.ravel() for part in parts])
+
+    def keep(self, row: int) -> None:
+        """Copy the present state and account to a row of the output."""
+        out, account = self.output, self.account
+        out.x[row] = self.state()
+        out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
+
+
+def make_tables(arm: PoseElementArm, run: Run, plan: Schedule, held: Floats, a: int, b: int) -> Tables:
+    """Tables for the steps a .. b-1 of the grid, at the middle and the end of each."""
+    h = plan.h[a:b]
+    ends = run.grid[a + 1 : b + 1]
+    flat = np.stack([run.grid[a:b] + 0.5 * h, ends], axis=1).ravel()
+    joints = run.inputs.joint_signals(flat).reshape(len(h), 2, len(run.inputs.prescribed), 3)
+    if held.any():
+        joints = joints.copy()
+        joints[..., 2] += held
+    loads = run.inputs.load_signals(flat).reshape(len(h), 2, len(run.inputs.loads), 6)
+    base = base_table(arm, run.inputs, flat).reshape(len(h), 2, BASE_COLUMNS)
+    if not (np.isfinite(joints).all() and np.isfinite(loads).all() and np.isfinite(base).all()):
+        raise InvalidInput("a drive or load is not finite; let signals and motions return finite numbers")
+    return Tables(h, ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
+
+
+def advance(arm: PoseElementArm, run: Run) -> Record:
+    """Run the compiled loop over the grid of the request."""
+    if run.method.stages != 1 or not run.method.exact:
+        raise InvalidInput(
+            "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
+        )
+    announce_compilation(run_steps)
+    plan = Schedule.of(run)
+    n_steps = len(plan.h)
+    machine = Machine(arm, run, len(plan.tau) + 1)
+    done = 0
+    if not machine.start():
+        machine.keep(0)
+        ending = Ending(Cause.SINGULAR, float(run.grid[0]), "the start", "give every moving part an inertia")
+        return finish(arm, run, machine, plan, done, ending)
+    machine.keep(0)
+    ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
+    torques: dict[str, Floats] = {}
+    shown = time.monotonic()
+    try:
+        for a, b, sampled in chunks(run, n_steps):
+            for controller in sampled:
+                problem = ask(arm, controller, float(run.grid[a]), machine.state(), torques)
+                if problem:
+                    return finish(arm, run, machine, plan, done, problem)
+            held = sum(torques.values(), np.zeros(len(arm.joint_names)))
+
+            def make(first: int, last: int, held: Floats = held) -> Tables:
+                return make_tables(arm, run, plan, held, first, last)
+
+            tables, unreadable = readable_tables(make, a, b)
+            if tables is not None:
+                count, status = machine.steps(tables)
+                done += count
+                if status != CONVERGED:
+                    ending = stopped(arm, run, machine, status, done)
+                    break
+            if unreadable:
+                now = float(run.grid[done])
+                ending = Ending(Cause.INPUT, now, unreadable, "what was computed so far is kept")
+                break
+            if run.progress and time.monotonic() - shown > 0.1:
+                shown = time.monotonic()
+                run.progress(done / n_steps)
+    except KeyboardInterrupt:
+        ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy="what was computed is kept")
+    return finish(arm, run, machine, plan, done, ending)
+
+
+def stopped(arm: PoseElementArm, run: Run, machine: Machine, status: int, done: int) -> Ending:
+    """Why and where the loop gave up, with what to try."""
+    now = float(run.grid[done])
+    place = arm.place_of(int(machine.control.counts[2]))
+    if status == NOT_FINITE:
+        return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
+    if status == SINGULAR:
+        return Ending(
+            Cause.SINGULAR,
+            now,
+            place,
+            "give every moving part an inertia, or keep loops out of singular postures",
+        )
+    return Ending(
+        Cause.NOT_CONVERGED, now, place, "take a smaller step, or more elements if the link bends strongly"
+    )
+
+
+def finish(
+    arm: PoseElementArm, run: Run, machine: Machine, plan: Schedule, done: int, ending: Ending
+) -> Record:
+    """Cut the output to what was computed and put it under names."""
+    out = machine.output
+    rows = int(np.searchsorted(plan.step, done))
+    times = np.concatenate([run.grid[:1], run.outputs[run.outputs > run.grid[0]][: rows - 1]])
+    if not ending.completed and times[-1] < run.grid[done]:
+        machine.keep(rows)
+        times = np.append(times, run.grid[done])
+        rows += 1
+    if rows > 1:
+        out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
+    sums = out.sums[:rows]
+    names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
+    works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
+    ledger = Ledger(
+        kinetic=sums[:, columns.KINETIC],
+        strain=sums[:, columns.STRAIN],
+        gravity=sums[:, columns.GRAVITY],
+        works={name: works[:, k] for k, name in enumerate(names)},
+        material_loss=sums[:, columns.MATERIAL],
+        viscous_loss=sums[:, columns.VISCOUS],
+        joint_loss=sums[:, columns.JOINT],
+        projection_loss=sums[:, columns.PROJECTION],
+        residual=sums[:, columns.RESIDUAL],
+        exchanged=sums[:, columns.EXCHANGED],
+        worst_ratio=float(machine.account.worst[0]),
+        worst_time=float(machine.account.worst[1]),
+        exact=True,
+    )
+    efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
+    for k, joint in enumerate(arm.robot.chain_order):
+        efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
+    owners = np.array(arm.line_owners(run.inputs))
+    for owner in dict.fromkeys(owners.tolist()):
+        efforts[f"{owner}.force"] = out.impulse[:rows, owners == owner]
+    statistics = {
+        "steps": float(done),
+        "iterations": float(machine.control.counts[0]),
+        "factorisations": float(machine.control.counts[1]),
+        "halvings": float(machine.work.halvings[0]),
+        "redundant closures": float(len(machine.redundant)),
+    }
+    return Record(times, out.x[:rows], efforts, ledger, ending, statistics)
