@@ -188,12 +188,22 @@ def balance_nodes(
     sizes.sums[FLOOR] = floor_2 + (8.0 * EPSILON) ** 2 * scale_2
 
 
-@inline_kernel
-def pass_to_parent(i: int, p: int, step: Step) -> None:
-    """Add the impulse of joint child i to its parent's, about the parent's origin."""
-    linear, angular = vector(step.rho, i, 0), vector(step.rho, i, 3)
-    add_to(step.rho, p, 0, 1.0, linear)
-    add_to(step.rho, p, 3, 1.0, add(angular, cross(vector(step.lever, i, 0), linear)))
+@kernel
+def pass_to_parent(hang: int, row: float, axis: Vector, lever: Vector, i: int, p: int, rho: Floats) -> None:
+    """Add what its joint transmits of the impulse of child i to its parent's, about the parent's origin.
+
+    ``row`` is the part along the axis that the joint does not transmit: zero once balanced, but a light parent
+    must not carry what a heavy child still lacks.
+    """
+    linear, angular = vector(rho, i, 0), vector(rho, i, 3)
+    if row != 0.0:
+        part = scale(-row / dot(axis, axis), axis)
+        if hang == REVOLUTE:
+            angular = add(angular, part)
+        else:
+            linear = add(linear, part)
+    add_to(rho, p, 0, 1.0, linear)
+    add_to(rho, p, 3, 1.0, add(angular, cross(lever, linear)))
 
 
 @kernel
@@ -215,7 +225,16 @@ def balance_joints(
             )
             step.torque[c, 0], step.torque[c, 1] = effort, slope
             step.row[i] = along - h * effort * step.share[i]
-        pass_to_parent(i, tree.parent[i], step)
+        kept_back = step.row[i] if c >= 0 and not laws.prescribed[c] else 0.0
+        pass_to_parent(
+            tree.hang[i],
+            kept_back,
+            vector(step.axis, i, 0),
+            vector(step.lever, i, 0),
+            i,
+            tree.parent[i],
+            step.rho,
+        )
 
 
 @kernel
@@ -228,6 +247,10 @@ def unbalanced(tree: Tree, prescribed: Bools, step: Step) -> tuple[float, float]
             total += dot(linear, linear) + dot(angular, angular)
             energy += dot(linear, vector(step.Y, i, 0)) + dot(angular, vector(step.omega, i, 0))
         elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
+            axis, p = vector(step.axis, i, 0), tree.parent[i]
+            carried = vector(step.omega, p, 0)
+            if tree.hang[i] != REVOLUTE:
+                carried = add(vector(step.Y, p, 0), cross(carried, vector(step.lever, i, 0)))
             total += step.row[i] * step.row[i]
-            energy += step.row[i] * step.s[i]
+            energy += step.row[i] * (step.s[i] + dot(axis, carried) / dot(axis, axis))
     return total, energy

@@ -187,7 +187,7 @@ def put_momentum(fit: Fit, i: int, R: Floats, velocity: Twist) -> None:
 
 
 @inline_kernel
-def pass_momentum(fit: Fit) -> None:
+def pass_momentum(fit: Fit, prescribed: Bools) -> None:
     """Rows of the joints and momentum of joint children added to parents."""
     tree, step = fit.tree, fit.step
     for i in range(tree.parent.shape[0] - 1, -1, -1):
@@ -195,7 +195,10 @@ def pass_momentum(fit: Fit) -> None:
             if tree.coordinate[i] >= 0:
                 own = vector(step.rho, i, 3 if tree.hang[i] == REVOLUTE else 0)
                 step.row[i] = dot(vector(step.axis, i, 0), own)
-            pass_to_parent(i, tree.parent[i], step)
+            c = tree.coordinate[i]
+            kept_back = step.row[i] if c >= 0 and not prescribed[c] else 0.0
+            axis, lever = vector(step.axis, i, 0), vector(step.lever, i, 0)
+            pass_to_parent(tree.hang[i], kept_back, axis, lever, i, tree.parent[i], step.rho)
 
 
 @inline_kernel
@@ -247,7 +250,7 @@ def impulsive_works(mechanism: Mechanism, signals: Signals, at: Moment, fit: Fit
                 j = lines.node[k, side]
                 add_to(step.rho, j, 0, step.impulse[k], vector(step.gradient, k, 6 * side))
                 add_to(step.rho, j, 3, step.impulse[k], vector(step.gradient, k, 6 * side + 3))
-    pass_momentum(fit)
+    pass_momentum(fit, mechanism.coordinates.prescribed)
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
@@ -270,7 +273,7 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
     if not fit.any_active:
         return 0.0
     lay_out_velocities(mechanism, signals, now, at, fit)
-    pass_momentum(fit)
+    pass_momentum(fit, prescribed)
     if factorise(tree, prescribed, fit.active, fit.factors) >= 0:
         return -1.0
     to_frames(tree, at.R, step.rho, inc.b)

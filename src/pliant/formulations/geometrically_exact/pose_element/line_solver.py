@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pliant.formulations.geometrically_exact.pose_element.balance import pass_to_parent
 from pliant.formulations.geometrically_exact.pose_element.line_relations import line_slope
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     CLOSED,
@@ -37,7 +38,7 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     solve_tree,
 )
 from pliant.jit import kernel
-from pliant.spatial.vectors import add, apply_transpose, cross, dot
+from pliant.spatial.vectors import apply_transpose, dot
 
 
 class LineFactors(NamedTuple):
@@ -116,13 +117,11 @@ def answer_of_tree(
     add_to(rho, b, 3, 1.0, vector(step.gradient, k, 9))
     for i in range(n - 1, -1, -1):
         if tree.hang[i] >= FIXED:
-            p = tree.parent[i]
-            linear, angular = vector(rho, i, 0), vector(rho, i, 3)
-            if tree.coordinate[i] >= 0:
-                own = angular if tree.hang[i] == REVOLUTE else linear
-                inc.b_joint[i] = dot(vector(step.axis, i, 0), own)
-            add_to(rho, p, 0, 1.0, linear)
-            add_to(rho, p, 3, 1.0, add(angular, cross(vector(step.lever, i, 0), linear)))
+            c, axis = tree.coordinate[i], vector(step.axis, i, 0)
+            if c >= 0 and not prescribed[c]:
+                inc.b_joint[i] = dot(axis, vector(rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
+            lever = vector(step.lever, i, 0)
+            pass_to_parent(tree.hang[i], inc.b_joint[i], axis, lever, i, tree.parent[i], rho)
     to_frames(tree, R, rho, inc.b)
     solve_tree(tree, prescribed, active, factors, inc)
 

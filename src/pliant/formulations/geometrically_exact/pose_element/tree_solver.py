@@ -247,9 +247,11 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
             b = six(inc.b, i)
             c = tree.coordinate[i]
             if c >= 0 and not prescribed[c]:
-                f = (inc.b_joint[i] + dot_six(six(factors.d_row, i), b)) / factors.pivot[i]
-                column = six(factors.column, i)
-                add_six(inc.b, i, -f, column)
+                d = six(factors.d_row, i)
+                f = (inc.b_joint[i] + dot_six(d, b)) / factors.pivot[i]
+                add_six(inc.b, i, -f, six(factors.column, i))
+                # what the joint does not transmit was kept back from the parent's side
+                add_six(inc.b, i, inc.b_joint[i] / dot_six(d, d), d)
                 b = six(inc.b, i)
                 inc.t_joint[i] = f
             add_six(inc.b, p, 1.0, times_transposed(factors.A_row[i], b))
