@@ -1,0 +1,115 @@
+"""What a step of a mechanism costs: a seven-joint arm, a parallelogram, trees and loops of many elements.
+
+``python -m benchmarks.mechanisms`` prints the tables.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+import pliant as pl
+from benchmarks.cost_per_step import slope
+
+STEP = 1e-3  # s
+ELEMENTS = (4, 8, 16, 32, 64, 100, 200, 400)  # of the whole tree
+REPEATS = 5
+
+
+def cpu_per_step(model: object, integrator: object, steps: int) -> float:
+    """Seconds of CPU per step, best of several, from the difference of a long and a short run."""
+    spent: dict[int, list[float]] = {steps: [], 4 * steps: []}
+    for _ in range(REPEATS):
+        for count, times in spent.items():
+            began = time.process_time()
+            run = pl.simulate(model, until=count * STEP, integrator=integrator, outputs=2)
+            times.append(time.process_time() - began)
+            assert run.ending.completed, run.ending
+    return (min(spent[4 * steps]) - min(spent[steps])) / (3 * steps)
+
+
+def swinging(robot: object, formulation: object) -> object:
+    """The arm with every drive following its own sine by PD control."""
+    arm = formulation.compile(robot)
+    names = [name for name in arm.joint_names if "corner" not in name]
+    sweep = [
+        pl.FunctionMotion(
+            lambda t, k=k: (
+                0.4 * np.sin((1.0 + 0.3 * k) * t) ** 2,
+                0.4 * (1.0 + 0.3 * k) * np.sin(2 * (1.0 + 0.3 * k) * t),
+                0.8 * (1.0 + 0.3 * k) ** 2 * np.cos(2 * (1.0 + 0.3 * k) * t),
+            )
+        )
+        for k in range(len(names))
+    ]
+    return pl.connect(arm, pl.JointPD(sweep, stiffness=200.0, damping=8.0, joints=names))
+
+
+def step_times(model: object, integrator: object, seconds: float) -> np.ndarray:
+    """Wall time of each step, the call of a Python controller once a step included."""
+    marks: list[float] = []
+
+    def watch(sample: object) -> float:
+        marks.append(time.perf_counter())
+        return 0.0
+
+    watched = pl.connect(
+        model.arm, *model.components, pl.SampledController("watch", STEP, (model.joint_names[0],), watch)
+    )
+    pl.simulate(watched, until=seconds, integrator=integrator, outputs=100)
+    return np.diff(marks)
+
+
+def seven_joint_arm() -> str:
+    robot = pl.load(pl.library.path("seven_joint_two_flexible"))
+    model = swinging(robot, pl.GeometricallyExact())
+    rows = ["Seven-joint arm with two flexible links, default element, 1 ms", ""]
+    rows += ["| method | us per step | times real time | demand | 99.9th percentile, ms | demand |"]
+    rows += ["|---|---|---|---|---|---|"]
+    for order in (2, 4):
+        integrator = pl.Gauss(order=order, step=STEP)
+        pl.simulate(model, until=0.01, integrator=integrator)
+        cost = cpu_per_step(model, integrator, 500)
+        late = np.quantile(step_times(model, integrator, 10.0), 0.999)
+        rows.append(f"| Gauss {order} | {1e6 * cost:.1f} | {STEP / cost:.1f} | 20 | {1e3 * late:.3f} | 0.5 |")
+    return "\n".join(rows)
+
+
+def parallelogram() -> str:
+    robot = pl.load(pl.library.path("parallelogram"))
+    rows = ["Parallelogram of four flexible links, pose elements, 1 ms", ""]
+    rows += ["| elements a link | us per step | demand |", "|---|---|---|"]
+    for count in (4, 6, 8):
+        model = swinging(robot, pl.PoseElement(count))
+        cost = cpu_per_step(model, pl.Gauss(order=2, step=STEP), 500)
+        rows.append(f"| {count} | {1e6 * cost:.1f} | 60 |")
+    return "\n".join(rows)
+
+
+def growth() -> str:
+    """Cost of the open tree and of the closed loop for a growing number of elements."""
+    closed = pl.load(pl.library.path("parallelogram"))
+    opened = replace(closed, loops=())
+    method = pl.Gauss(order=2, step=STEP)
+    costs: dict[str, list[float]] = {"tree": [], "loop": []}
+    for total in ELEMENTS:
+        steps = max(20, 4000 // total)
+        for name, robot in (("tree", opened), ("loop", closed)):
+            costs[name].append(cpu_per_step(swinging(robot, pl.PoseElement(total // 4)), method, steps))
+    rows = ["Microseconds per step of four links with pose elements, open and closed", ""]
+    rows += ["| | " + " | ".join(f"{n} elements" for n in ELEMENTS) + " | slope |"]
+    rows += ["|---" * (len(ELEMENTS) + 2) + "|"]
+    for name, seconds in costs.items():
+        cells = " | ".join(f"{1e6 * each:.1f}" for each in seconds)
+        rows.append(f"| {name} | {cells} | {slope(ELEMENTS, seconds):.2f} |")
+    at = ELEMENTS.index(100)
+    rows += ["", f"loop / tree at 100 elements: {costs['loop'][at] / costs['tree'][at]:.2f} (demand: at most 2)"]
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    for part in (seven_joint_arm, parallelogram, growth):
+        print(part(), flush=True)
+        print()
