@@ -105,7 +105,10 @@ def growth() -> str:
         cells = " | ".join(f"{1e6 * each:.1f}" for each in seconds)
         rows.append(f"| {name} | {cells} | {slope(ELEMENTS, seconds):.2f} |")
     at = ELEMENTS.index(100)
-    rows += ["", f"loop / tree at 100 elements: {costs['loop'][at] / costs['tree'][at]:.2f} (demand: at most 2)"]
+    rows += [
+        "",
+        f"loop / tree at 100 elements: {costs['loop'][at] / costs['tree'][at]:.2f} (demand: at most 2)",
+    ]
     return "\n".join(rows)
 
 

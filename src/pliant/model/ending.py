@@ -11,6 +11,8 @@ class Cause(StrEnum):
     NOT_CONVERGED = "Newton's method did not converge"
     NOT_FINITE = "a value is not finite"
     SINGULAR = "a matrix is singular"
+    TOO_BENT = "an element is bent too far"
+    LOOP_OPENED = "a loop opened"
     STEP_TOO_SMALL = "the step size fell below its limit"
     INPUT = "an input failed"
     CONTROLLER = "a controller failed"

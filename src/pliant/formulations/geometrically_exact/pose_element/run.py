@@ -17,8 +17,10 @@ from pliant.formulations.geometrically_exact.pose_element.line_solver import new
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Bools, Floats, Mechanism
 from pliant.formulations.geometrically_exact.pose_element.newton import (
     CONVERGED,
+    LOOP_OPENED,
     NOT_FINITE,
     SINGULAR,
+    TOO_BENT,
     Solver,
     new_control,
 )
@@ -207,7 +209,14 @@ def advance(arm: PoseElementArm, run: Run) -> Record:
 def stopped(arm: PoseElementArm, run: Run, machine: Machine, status: int, done: int) -> Ending:
     """Why and where the loop gave up, with what to try."""
     now = float(run.grid[done])
-    place = arm.place_of(int(machine.control.counts[2]))
+    where = int(machine.control.counts[2])
+    if status == LOOP_OPENED:
+        loop = arm.line_owners(run.inputs)[where]
+        remedy = "its joints are rigid or prescribed so that they contradict each other; let one of them move"
+        return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
+    place = arm.place_of(where)
+    if status == TOO_BENT:
+        return Ending(Cause.TOO_BENT, now, place, "take more elements there, or check the loads")
     if status == NOT_FINITE:
         return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
     if status == SINGULAR:

@@ -23,7 +23,9 @@ from pliant.formulations.geometrically_exact.pose_element.flows import (
 )
 from pliant.formulations.geometrically_exact.pose_element.line_relations import measure_lines
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
+    CLOSED,
     ELEMENT,
+    Bools,
     Floats,
     Ints,
     Mechanism,
@@ -37,11 +39,15 @@ from pliant.formulations.geometrically_exact.pose_element.motion import (
 )
 from pliant.formulations.geometrically_exact.pose_element.newton import (
     CONVERGED,
+    LOOP_OPENED,
+    PLACE,
     SINGULAR,
+    TOO_BENT,
     Control,
     solve_step,
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
+    K,
     matrix,
     measure_relative_pose,
     put,
@@ -55,7 +61,8 @@ from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, cross, scale, sub
 
 DEEPEST = 10  # halvings of a step before the run gives up
-HALVINGS = 0
+LARGEST_BEND = 1.8  # 1 - cos of the angle between the ends of an element, 2.5 rad
+LARGEST_GAP = 1e-9  # m or rad, of a closure that should follow from others
 
 
 class Tables(NamedTuple):
@@ -179,11 +186,31 @@ def take_end(work: Work) -> None:
         now.q[c] = end.q[c]
 
 
+@kernel
+def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, control: Control) -> int:
+    """Whether the end of a step is none: an element bent beyond what its logarithm tells, or a loop opened.
+
+    Closures left out as redundant must stay closed by themselves; prescribed motions may contradict them.
+    """
+    for i in range(end.strain.shape[0]):
+        if mechanism.tree.hang[i] == ELEMENT and end.strain[i, K] > LARGEST_BEND:
+            control.counts[PLACE] = i
+            return TOO_BENT
+    for k in range(end.phi.shape[0]):
+        if mechanism.lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > LARGEST_GAP:
+            control.counts[PLACE] = k
+            return LOOP_OPENED
+    return CONVERGED
+
+
 @inline_kernel
-def accept(mechanism: Mechanism, time: float, work: Work) -> int:
+def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
     """Book a solved step and move the state to its end."""
     now, account, step, signals = work.now, work.account, work.step, work.signals
     start, end = work.moments
+    refused = refuse_end(mechanism, end, work.solver.lines.kept, control)
+    if refused != CONVERGED:
+        return refused
     gravity, material, viscous = node_flows(mechanism, signals.h[0], start, end, step)
     lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
     end_velocities(mechanism, now, step)
@@ -250,7 +277,7 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         if status == CONVERGED:
             done += width
             time = tables.end[n] - (1.0 - done) * tables.h[n]
-            status = accept(mechanism, time, work)
+            status = accept(mechanism, time, work, control)
             if status != CONVERGED:
                 return status
             if level > 0 and (done * 2.0 ** (level - 1)) % 1.0 == 0.0:
