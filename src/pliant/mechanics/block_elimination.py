@@ -211,6 +211,59 @@ def times_block(A, k, m, x):
     )
 
 
+@inline_kernel
+def number(parts, last, a, c, unit):
+    """Component c of node a as a number; ``last`` is the index of its last part."""
+    return parts[0, a, c] + unit * parts[last, a, c]
+
+
+@inline_kernel
+def twist_of(parts, last, a, unit):
+    """The six numbers of node a."""
+    return (
+        number(parts, last, a, 0, unit),
+        number(parts, last, a, 1, unit),
+        number(parts, last, a, 2, unit),
+        number(parts, last, a, 3, unit),
+        number(parts, last, a, 4, unit),
+        number(parts, last, a, 5, unit),
+    )
+
+
+@inline_kernel
+def subtract_from(parts, last, a, x):
+    """Subtract six numbers x from those of node a."""
+    for c in range(6):
+        parts[0, a, c] -= x[c].real
+        if last == 1:
+            parts[1, a, c] -= x[c].imag
+
+
+@inline_kernel
+def tell_parent(pose, link, x, parts, last, node):
+    """Add six numbers x at a child's root to those of the parent node."""
+    real = (x[0].real, x[1].real, x[2].real, x[3].real, x[4].real, x[5].real)
+    add_to_parent(pose, link, real, parts[0:1], node, 0)
+    if last == 1:
+        imaginary = (x[0].imag, x[1].imag, x[2].imag, x[3].imag, x[4].imag, x[5].imag)
+        add_to_parent(pose, link, imaginary, parts[1:2], node, 0)
+
+
+@inline_kernel
+def ask_parent(pose, link, parts, last, node, unit):
+    """The six numbers of a parent node seen at the child's root."""
+    x = to_child(pose, link, parts[0:1], node, 0)
+    y = to_child(pose, link, parts[last : last + 1], node, 0)
+    return (
+        x[0] + unit * y[0],
+        x[1] + unit * y[1],
+        x[2] + unit * y[2],
+        x[3] + unit * y[3],
+        x[4] + unit * y[4],
+        x[5] + unit * y[5],
+    )
+
+
 @kernel
 def solve_tree(tree, mesh_start, factors, free, k, inc):
     """Increments inc.d, inc.d_q for the right sides inc.b, inc.b_q; inc.b is destroyed.
@@ -219,14 +272,14 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
     """
     b, d = inc.b, inc.d
     links = tree.parent.shape[0]
+    last, unit = factors.parts[k] - 1, factors.unit[0]
     for link in range(links - 1, -1, -1):
         root = tree.first_node[link]
         count = tree.n_elements[link]
         hold_root(factors, mesh_start, tree.first_element[link], count, k, inc)
-        b_r = (b[0, root, 0], b[0, root, 1], b[0, root, 2], b[0, root, 3], b[0, root, 4], b[0, root, 5])
+        b_r = twist_of(b, last, root, unit)
         if count > 0 and tree.n_children[link] > 0:
-            T = tree.last_node[link]
-            x = (d[0, T, 0], d[0, T, 1], d[0, T, 2], d[0, T, 3], d[0, T, 4], d[0, T, 5])
+            x = twist_of(d, last, tree.last_node[link], unit)
             for i in range(6):
                 factors.tip[k, link, i] = x[i]
             y = times_block(factors.Y_T, k, link, times_block(factors.K, k, link, x))
@@ -245,30 +298,28 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
                 b_r[5] - f * factors.CS[k, link, 5],
             )
         if tree.parent[link] >= 0:
-            add_to_parent(factors.pose, link, b_r, b, tree.parent_node[link], 0)
+            tell_parent(factors.pose, link, b_r, b, last, tree.parent_node[link])
     for link in range(links):
         move_root(tree, factors, free, link, k, d, inc.d_q)
 
 
 @inline_kernel
 def multiply_parts(XY, k, element, own, b, sums):
-    """sums (parts, 6p + 6) = (X, A_rf X) b for the own nodes of an element; b as flat real parts from ``own``."""
+    """sums (parts, 6p + 6) = (X, A_rf X) b for the own nodes of an element; b (parts, 6 nodes)."""
     n = XY.shape[2]
     m = XY.shape[4]
-    if XY.shape[3] == 1:
+    for part in range(sums.shape[0]):
         for i in range(m):
-            sums[0, i] = 0.0
+            sums[part, i] = 0.0
+    if sums.shape[0] == 1:
         for j in range(n):
-            x = b[own + j]
+            x = b[0, own + j]
             for i in range(m):
                 sums[0, i] += XY[k, element, j, 0, i] * x
     else:
-        for i in range(m):
-            sums[0, i] = 0.0
-            sums[1, i] = 0.0
         for j in range(n):
-            x = b[2 * (own + j)]
-            y = b[2 * (own + j) + 1]
+            x = b[0, own + j]
+            y = b[1, own + j]
             for i in range(m):
                 sums[0, i] += XY[k, element, j, 0, i] * x - XY[k, element, j, 1, i] * y
                 sums[1, i] += XY[k, element, j, 0, i] * y + XY[k, element, j, 1, i] * x
@@ -277,27 +328,30 @@ def multiply_parts(XY, k, element, own, b, sums):
 @inline_kernel
 def hold_root(factors, mesh_start, first, count, k, inc):
     """Increments of a link's nodes with its root held; its condensed right side is left in b[root]."""
-    XY, W, sums = factors.XY, factors.W, factors.sums
-    d, b_parts, d_parts = inc.d, inc.b_parts, inc.d_parts
+    XY, W = factors.XY, factors.W
     n = XY.shape[2]
-    parts = XY.shape[3]
+    parts, unit = factors.parts[k], factors.unit[0]
+    sums = factors.sums[0:parts]
+    b = inc.b.reshape((inc.b.shape[0], 6 * inc.b.shape[1]))
+    d = inc.d.reshape((inc.d.shape[0], 6 * inc.d.shape[1]))
     for element in range(first + count - 1, first - 1, -1):
         start = mesh_start[element]
         own = 6 * (start + 1)
-        multiply_parts(XY, k, element, own, b_parts, sums)
+        multiply_parts(XY, k, element, own, b, sums)
         for part in range(parts):
             for i in range(n):
-                d_parts[parts * (own + i) + part] = sums[part, i]
+                d[part, own + i] = sums[part, i]
             for i in range(6):
-                b_parts[parts * (6 * start + i) + part] -= sums[part, n + i]
+                b[part, 6 * start + i] -= sums[part, n + i]
     # the increments above hold every element's first node; let those nodes move that are not the root
     for element in range(first + 1, first + count):
         start = mesh_start[element]
+        x = twist_of(inc.d, parts - 1, start, unit)
         for i in range(n):
-            t = W[k, element, i, 0] * d[0, start, 0]
-            for m in range(1, 6):
-                t += W[k, element, i, m] * d[0, start, m]
-            d[0, start + 1 + i // 6, i % 6] -= t
+            t = dot_block(W, k, element, i, x)
+            d[0, 6 * start + 6 + i] -= t.real
+            if parts == 2:
+                d[1, 6 * start + 6 + i] -= t.imag
 
 
 @inline_kernel
@@ -305,11 +359,12 @@ def move_root(tree, factors, free, link, k, d, d_joint):
     """Second sweep: root of one link from its parent and joint, then its nodes."""
     root = tree.first_node[link]
     dof = tree.dof[link]
-    zero = 0.0 * factors.kappa[k, link]
+    last, unit = factors.parts[k] - 1, factors.unit[0]
+    zero = 0.0 * unit
     x = (zero, zero, zero, zero, zero, zero)
     moved = tree.parent[link] >= 0
     if moved:
-        x = to_child(factors.pose, link, d, tree.parent_node[link], 0)
+        x = ask_parent(factors.pose, link, d, last, tree.parent_node[link], unit)
     if dof >= 0:
         d_joint[dof] = 0.0
         if free[dof]:
@@ -329,7 +384,9 @@ def move_root(tree, factors, free, link, k, d, d_joint):
             )
             moved = True
     for i in range(6):
-        d[0, root, i] = x[i]
+        d[0, root, i] = x[i].real
+        if last == 1:
+            d[1, root, i] = x[i].imag
     if tree.n_elements[link] == 0:
         return
     T = tree.last_node[link]
@@ -344,10 +401,6 @@ def move_root(tree, factors, free, link, k, d, d_joint):
         z = times_block(factors.K, k, link, z)
     for node in range(root + 1, T + 1):
         if moved:
-            t = times_block(factors.to_root, k, node, x)
-            for i in range(6):
-                d[0, node, i] -= t[i]
+            subtract_from(d, last, node, times_block(factors.to_root, k, node, x))
         if reacts:
-            t = times_block(factors.to_tip_load, k, node, z)
-            for i in range(6):
-                d[0, node, i] -= t[i]
+            subtract_from(d, last, node, times_block(factors.to_tip_load, k, node, z))

@@ -11,40 +11,43 @@ Numbers = NDArray[Any]  # real or complex
 
 
 class Increments(NamedTuple):
-    """Right sides and increments of one solve; nodal arrays have a first index of length one, like a stage."""
+    """Right sides and increments of one solve.
 
-    b: Numbers  # (1, nodes, 6)
+    The first index of nodal arrays counts the parts of a number: real, and imaginary where there is one. What is
+    linear with real coefficients treats them like stages.
+    """
+
+    b: NDArray[np.float64]  # (parts, nodes, 6)
     b_q: Numbers  # (dofs,)
-    d: Numbers  # (1, nodes, 6)
+    d: NDArray[np.float64]  # (parts, nodes, 6)
     d_q: Numbers  # (dofs,)
-    rho_e: Numbers  # (1, points, 6) strain residuals, then strain increments
-    rate: Numbers  # (1, points, 6) B d
-    b_parts: NDArray[np.float64]  # the memory of b and d as flat real and imaginary parts
-    d_parts: NDArray[np.float64]
+    rho_e: NDArray[np.float64]  # (parts, points, 6) strain residuals, then strain increments
+    rate: NDArray[np.float64]  # (parts, points, 6) B d
 
 
 def new_increments(nodes: int, points: int, dofs: int, dtype: type) -> Increments:
     """Room for one solve."""
-
-    def zeros(*shape: int) -> Numbers:
-        return np.zeros(shape, dtype)
-
-    b, d = zeros(1, nodes, 6), zeros(1, nodes, 6)
+    parts = parts_of(dtype)
     return Increments(
-        b=b,
-        b_q=zeros(dofs),
-        d=d,
-        d_q=zeros(dofs),
-        rho_e=zeros(1, points, 6),
-        rate=zeros(1, points, 6),
-        b_parts=b.reshape(-1).view(np.float64),
-        d_parts=d.reshape(-1).view(np.float64),
+        b=np.zeros((parts, nodes, 6)),
+        b_q=np.zeros(dofs, dtype),
+        d=np.zeros((parts, nodes, 6)),
+        d_q=np.zeros(dofs, dtype),
+        rho_e=np.zeros((parts, points, 6)),
+        rate=np.zeros((parts, points, 6)),
     )
+
+
+def parts_of(dtype: type) -> int:
+    """Real numbers that make one number of a type."""
+    return 2 if np.dtype(dtype).kind == "c" else 1
 
 
 class Factors(NamedTuple):
     """Factorisations, the first index counts them; all arrays of one number type but ``pose`` and ``Ad``."""
 
+    parts: NDArray[np.int64]  # (k,) 1 where a factorisation is real even if the numbers are complex
+    unit: Numbers  # (1,) the imaginary unit, zero for real numbers
     XY: NDArray[
         np.float64
     ]  # (k, elements, 6p, parts, 6p + 6) rows of (X, A_rf X)^T, real and imaginary parts apart
@@ -76,8 +79,11 @@ def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, 
     def zeros(*shape: int) -> Numbers:
         return np.zeros(shape, dtype)
 
+    parts = parts_of(dtype)
     return Factors(
-        XY=np.zeros((count, elements, n, 2 if np.dtype(dtype).kind == "c" else 1, n + 6)),
+        parts=np.full(count, parts),
+        unit=np.full(1, 1j if parts == 2 else 0.0, dtype),
+        XY=np.zeros((count, elements, n, parts, n + 6)),
         W=zeros(count, elements, n, 6),
         X_tip=zeros(count, elements, n, 6),
         Y_tip=zeros(count, elements, 6, 6),

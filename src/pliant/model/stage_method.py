@@ -48,15 +48,16 @@ class StageMethod:
         if self.stages == 1:
             one = np.ones((1, 1))
             return one, one, self.S[0].copy(), np.ones(1)
-        lam, T = np.linalg.eig(self.S.astype(complex))
+        # of a real matrix: conjugate pairs come exactly as such, and real members without imaginary parts
+        lam, T = np.linalg.eig(self.S)
         T_inverse = np.linalg.inv(T)
-        keep = [k for k in range(len(lam)) if lam[k].imag > -1e-9]
-        multiplicity = np.array([2.0 if lam[k].imag > 1e-9 else 1.0 for k in keep])
+        T_inverse[lam.imag == 0.0] = T_inverse[lam.imag == 0.0].real
+        keep = np.flatnonzero(lam.imag >= 0.0)
         return (
             np.ascontiguousarray(T[:, keep]),
             np.ascontiguousarray(T_inverse[keep]),
             np.ascontiguousarray(lam[keep]),
-            multiplicity,
+            np.where(lam[keep].imag > 0.0, 2.0, 1.0),
         )
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from pliant.jit import kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.spatial.se3 import Twist
 
 Array = NDArray[Any]
@@ -63,6 +63,12 @@ def times(A: Array, x: Twist) -> Twist:
     )
 
 
+@inline_kernel
+def size(x: complex) -> float:
+    """Sum of the magnitudes of the parts: as good as the absolute value to choose a pivot, without its root."""
+    return abs(x.real) + abs(x.imag)
+
+
 @kernel
 def invert(A: Array, n: int, out: Array) -> bool:
     """Inverse of the leading n x n block of A, which is destroyed; False when it is singular.
@@ -75,10 +81,12 @@ def invert(A: Array, n: int, out: Array) -> bool:
         out[i, i] = 1.0
     for k in range(n):
         pivot = k
+        largest = size(A[k, k])
         for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[pivot, k]):
+            if size(A[i, k]) > largest:
                 pivot = i
-        if not abs(A[pivot, k]) > 0.0:  # also true for NaN
+                largest = size(A[i, k])
+        if not largest > 0.0:  # also true for NaN
             return False
         if pivot != k:
             for j in range(n):

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.element import product, row, stage_row, strain_energy
-from pliant.formulations.geometrically_exact.stages import body_gravity, interpolate, load_wrench
+from pliant.formulations.geometrically_exact.stages import between, body_gravity, interpolate, load_wrench
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import dot6
 
@@ -43,17 +43,7 @@ def kinetic_energy(mesh, inertia, V):
     if inertia.at_points:
         for k in range(mesh.start.shape[0]):
             a = mesh.start[k]
-            x = row(V, a)
-            y = row(V, a + 1)
-            n, m = mesh.N[0, 0], mesh.N[0, 1]
-            x = (
-                n * x[0] + m * y[0],
-                n * x[1] + m * y[1],
-                n * x[2] + m * y[2],
-                n * x[3] + m * y[3],
-                n * x[4] + m * y[4],
-                n * x[5] + m * y[5],
-            )
+            x = between(mesh.N, row(V, a), row(V, a + 1))
             energy += 0.5 * dot6(x, product(inertia.M_point, k, x))
     return energy
 
@@ -88,9 +78,12 @@ def book_flows(plant, method, stages, load_table, h, account):
                     x = interpolate(mesh.N, stages.V, i, mesh.start[k])
                     gravity += f * gravity_power(inertia.M_point, k, x, stages.R_point, i, inertia.gravity)
         if section.damped:
-            for k in range(stages.rate.shape[1]):
-                x = stage_row(stages.rate, i, k)
-                material += f * mesh.w[k % p] * mesh.length[k // p] * dot6(x, product(section.Cd, k, x))
+            for element in range(mesh.start.shape[0]):
+                for g in range(p):
+                    k = element * p + g
+                    x = stage_row(stages.rate, i, k)
+                    weight = f * mesh.w[g] * mesh.length[element]
+                    material += weight * dot6(x, product(section.Cd, k, x))
         if inertia.has_viscous:
             for a in range(stages.V.shape[1]):
                 x = stage_row(stages.V, i, a)

@@ -54,15 +54,15 @@ def dual_ad(x, y):
 
 @kernel
 def strain_rates(mesh, xi, V, i, rate):
-    """rate[i] = V_s + ad_xi V at every strain point for stage i of xi, V and rate; V may be complex."""
+    """rate[i] = V_s + ad_xi V at every strain point for stage i of xi, V and rate."""
     p, nodes = mesh.N.shape
     for element in range(mesh.start.shape[0]):
         first = mesh.start[element]
         per_length = 1.0 / mesh.length[element]
         for g in range(p):
             k = element * p + g
-            v1 = v2 = v3 = w1 = w2 = w3 = 0.0 * V[i, first, 0]
-            a1 = a2 = a3 = b1 = b2 = b3 = 0.0 * V[i, first, 0]
+            v1 = v2 = v3 = w1 = w2 = w3 = 0.0
+            a1 = a2 = a3 = b1 = b2 = b3 = 0.0
             for a in range(nodes):
                 n = mesh.N[g, a]
                 d = mesh.D[g, a]
@@ -120,7 +120,7 @@ def subtract_internal_wrenches(mesh, xi, stress, F, i):
 
 @kernel
 def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
-    """F -= d(B^T stress) in the direction of a strain change, at frozen xi and stress; may be complex.
+    """F -= d(B^T stress) in the direction of a strain change, at frozen xi and stress.
 
     xi, change and F have a first index of length one, as if they were stages.
     """
@@ -157,17 +157,19 @@ def strain_energy(mesh, section, e):
     """Sum over the points of w length (e.C e / 2 + cubic e^4 / 4 + quintic e^6 / 6)."""
     p = mesh.N.shape[0]
     energy = 0.0
-    for k in range(e.shape[0]):
-        x = row(e, k)
-        s = product(section.C, k, x)
-        density = 0.0
-        for c in range(6):
-            density += 0.5 * x[c] * s[c]
-        if section.hardening:
+    for element in range(mesh.start.shape[0]):
+        for g in range(p):
+            k = element * p + g
+            x = row(e, k)
+            s = product(section.C, k, x)
+            density = 0.0
             for c in range(6):
-                y = e[k, c] * e[k, c]
-                density += y * y * (section.cubic[k, c] / 4 + section.quintic[k, c] * y / 6)
-        energy += mesh.w[k % p] * mesh.length[k // p] * density
+                density += 0.5 * x[c] * s[c]
+            if section.hardening:
+                for c in range(6):
+                    y = e[k, c] * e[k, c]
+                    density += y * y * (section.cubic[k, c] / 4 + section.quintic[k, c] * y / 6)
+            energy += mesh.w[g] * mesh.length[element] * density
     return energy
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.formulations.geometrically_exact.chain import Chain, Floats
 from pliant.formulations.geometrically_exact.element import element_tangent, freeze, product, row
-from pliant.formulations.geometrically_exact.stages import set_poses
+from pliant.formulations.geometrically_exact.stages import between, set_poses
 from pliant.jit import kernel
 from pliant.mechanics.block_elimination import condense_element, eliminate_joints, finish_link
 from pliant.mechanics.factors import Factors, new_factors
@@ -111,16 +111,7 @@ def set_mass_blocks(chain, frozen, per_time):
             for i in range(6):
                 for j in range(6):
                     frozen.point[k, i, j] = per_time * inertia.M_point[k, i, j]
-            x, y = row(frozen.V, mesh.start[k]), row(frozen.V, mesh.start[k] + 1)
-            n, m = mesh.N[0, 0], mesh.N[0, 1]
-            x = (
-                n * x[0] + m * y[0],
-                n * x[1] + m * y[1],
-                n * x[2] + m * y[2],
-                n * x[3] + m * y[3],
-                n * x[4] + m * y[4],
-                n * x[5] + m * y[5],
-            )
+            x = between(mesh.N, row(frozen.V, mesh.start[k]), row(frozen.V, mesh.start[k] + 1))
             add_gyroscopic(inertia.M_point, k, x, frozen.point)
 
 
@@ -179,6 +170,7 @@ def factorise(plant, spectrum, frozen, factors, stages, h):
             frozen.V[a, c] = stages.V[0, a, c]
     for k in range(spectrum.lam.shape[0]):
         lam = spectrum.lam[k]
+        factors.parts[k] = 1 if lam.imag == 0.0 else 2
         set_mass_blocks(chain, frozen, lam / h)
         if not factorise_links(chain, frozen, factors, h / lam, k):
             return False

@@ -80,9 +80,9 @@ class Solver(NamedTuple):
     last: Last
 
 
-@kernel
-def push_roots(tree, pose, b, b_q):
-    """Add root rows of b to parents and joint rows, at the poses of the factorisation."""
+@inline_kernel
+def push_roots(tree, pose, b, b_q, unit):
+    """Add root rows of one part of b to parents and joint rows, at the poses of the factorisation."""
     for link in range(tree.parent.shape[0] - 1, -1, -1):
         r = tree.first_node[link]
         x = stage_row(b, 0, r)
@@ -90,94 +90,160 @@ def push_roots(tree, pose, b, b_q):
             b[0, r, c] = 0.0
         dof = tree.dof[link]
         if dof >= 0:
-            b_q[dof] += dot_row(x, tree.S, link)
+            b_q[dof] += unit * dot_row(x, tree.S, link)
         if tree.parent[link] >= 0:
             add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
 
 
 @kernel
-def combine_stages(T, k, values, factor, out):
-    """out[0] += factor sum_j T_kj values_j for (s, n, 6) arrays."""
-    for j in range(values.shape[0]):
+def combine_stages(T, k, values, factor, parts, out):
+    """Parts of out += factor sum_j T_kj values_j for (s, n, 6) arrays."""
+    s = values.shape[0]
+    count = 6 * values.shape[1]
+    x, y = values.reshape((s, count)), out.reshape((out.shape[0], count))
+    for j in range(s):
         f = factor * T[k, j]
-        for a in range(values.shape[1]):
-            for c in range(6):
-                out[0, a, c] += f * values[j, a, c]
+        a, b = f.real, f.imag
+        for n in range(count):
+            y[0, n] += a * x[j, n]
+        if parts == 2:
+            for n in range(count):
+                y[1, n] += b * x[j, n]
 
 
 @kernel
-def spread_increment(d, factor, values, i, scales, worst):
-    """values_i += Re(factor d); returns the larger of ``worst`` and the largest scaled increment, and where.
+def add_multiple(factor, x, parts, y):
+    """y += factor x for the parts of two (parts, n, 6) arrays."""
+    count = 6 * x.shape[1]
+    u, v = x.reshape((x.shape[0], count)), y.reshape((y.shape[0], count))
+    a, b = factor.real, factor.imag
+    if parts == 1:
+        for n in range(count):
+            v[0, n] += a * u[0, n]
+    else:
+        for n in range(count):
+            v[0, n] += a * u[0, n] - b * u[1, n]
+            v[1, n] += a * u[1, n] + b * u[0, n]
+
+
+@kernel
+def spread_increment(d, factor, parts, values, i, scales):
+    """values_i += Re(factor d); returns the largest increment, scaled.
 
     scales: of the linear and of the angular components.
     """
-    where = -1
-    linear_scale, angular_scale = scales
-    for a in range(d.shape[1]):
-        v = 0.0
-        w = 0.0
-        for c in range(3):
-            x = (factor * d[0, a, c]).real
-            y = (factor * d[0, a, c + 3]).real
-            values[i, a, c] += x
-            values[i, a, c + 3] += y
-            v = max(v, abs(x))
-            w = max(w, abs(y))
-        size = max(v * linear_scale, w * angular_scale)
-        if not size <= worst:
-            worst = size
-            where = a
-    return worst, where
+    a, b = factor.real, -factor.imag
+    last = parts - 1
+    if last == 0:
+        b = 0.0
+    v1 = v2 = v3 = w1 = w2 = w3 = 0.0
+    for n in range(d.shape[1]):
+        x1 = a * d[0, n, 0] + b * d[last, n, 0]
+        x2 = a * d[0, n, 1] + b * d[last, n, 1]
+        x3 = a * d[0, n, 2] + b * d[last, n, 2]
+        y1 = a * d[0, n, 3] + b * d[last, n, 3]
+        y2 = a * d[0, n, 4] + b * d[last, n, 4]
+        y3 = a * d[0, n, 5] + b * d[last, n, 5]
+        values[i, n, 0] += x1
+        values[i, n, 1] += x2
+        values[i, n, 2] += x3
+        values[i, n, 3] += y1
+        values[i, n, 4] += y2
+        values[i, n, 5] += y3
+        v1, v2, v3 = max(v1, abs(x1)), max(v2, abs(x2)), max(v3, abs(x3))
+        w1, w2, w3 = max(w1, abs(y1)), max(w2, abs(y2)), max(w3, abs(y3))
+    return max(max(v1, v2, v3) * scales[0], max(w1, w2, w3) * scales[1])
+
+
+@kernel
+def largest_row(values, scales):
+    """Where the last increment is largest, or not a number: (row, its scaled size)."""
+    where = 0
+    worst = 0.0
+    for a in range(values.shape[1]):
+        for part in range(values.shape[0]):
+            for c in range(6):
+                x = abs(values[part, a, c]) * (scales[0] if c < 3 else scales[1])
+                if np.isnan(x):
+                    return a, np.inf
+                if x > worst:
+                    where = a
+                    worst = x
+    return where, worst
+
+
+@kernel
+def note_worst_node(mesh, inc, h, L, counts):
+    """Keep the node at which the last increment was largest, to say where a run failed."""
+    node, twist = largest_row(inc.d, (h / L, h))
+    point, strain = largest_row(inc.rho_e, (1.0, L))
+    if strain > twist:
+        p = mesh.N.shape[0]
+        node = mesh.start[point // p] + point % p
+    counts[2] = node
 
 
 @kernel
 def clear(values):
-    for a in range(values.shape[1]):
-        for c in range(6):
-            values[0, a, c] = 0.0
+    x = values.reshape(values.size)
+    for n in range(x.shape[0]):
+        x[n] = 0.0
 
 
 @inline_kernel
 def improve(plant, scheme, solver, h):
-    """One Newton increment of all stages; returns its relative size and notes the node where it is largest."""
+    """One Newton increment of all stages; returns its relative size."""
     tree, mesh, drives = plant.chain.tree, plant.chain.mesh, plant.drives
-    spectrum, control = scheme.spectrum, scheme.control
+    spectrum = scheme.spectrum
     stages, frozen, factors, inc = solver.stages, solver.frozen, solver.factors, solver.inc
     s = stages.V.shape[0]
     dofs = stages.qd.shape[1]
-    L = control.length
+    L = scheme.control.length
     worst = 0.0
     for k in range(spectrum.lam.shape[0]):
         gain = h / spectrum.lam[k]
+        parts = factors.parts[k]
         clear(inc.rho_e)
         clear(inc.b)
-        combine_stages(spectrum.T_inverse, k, stages.rho_e, gain, inc.rho_e)
-        subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, inc.rho_e, inc.b)
+        combine_stages(spectrum.T_inverse, k, stages.rho_e, gain, parts, inc.rho_e)
         for j in range(dofs):
             t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
             for i in range(1, s):
                 t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
             inc.b_q[j] = t
-        push_roots(tree, factors.pose, inc.b, inc.b_q)
-        combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, inc.b)
+        for part in range(parts):
+            b = inc.b[part : part + 1]
+            change = inc.rho_e[part : part + 1]
+            subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, change, b)
+            push_roots(tree, factors.pose, b, inc.b_q, factors.unit[0] if part == 1 else 1.0)
+        combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, parts, inc.b)
         solve_tree(tree, mesh.start, factors, drives.free, k, inc)
-        strain_rates(mesh, frozen.xi, inc.d, 0, inc.rate)
-        for q in range(inc.rho_e.shape[1]):
-            for c in range(6):
-                inc.rho_e[0, q, c] += gain * inc.rate[0, q, c]
+        for part in range(parts):
+            strain_rates(mesh, frozen.xi, inc.d[part : part + 1], 0, inc.rate[part : part + 1])
+        add_multiple(gain, inc.rate, parts, inc.rho_e)
         for i in range(s):
             T = spectrum.multiplicity[k] * spectrum.T[i, k]
-            worst, at = spread_increment(inc.d, T, stages.V, i, (h / L, h), worst)
-            if at >= 0:
-                control.counts[2] = at
-            worst, at = spread_increment(inc.rho_e, T, stages.e, i, (1.0, L), worst)
-            if at >= 0:
-                p = mesh.N.shape[0]
-                control.counts[2] = mesh.start[at // p] + at % p
+            worst = max(worst, spread_increment(inc.d, T, parts, stages.V, i, (h / L, h)))
+            worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.e, i, (1.0, L)))
             for j in range(dofs):
                 if drives.free[j]:
                     stages.qd[i, j] += (T * inc.d_q[j]).real
     return worst
+
+
+@kernel
+def extrapolate(X, start, last, out):
+    """out_i = start + sum_j X_ij last_j."""
+    s = X.shape[0]
+    count = start.size
+    x, y, z = start.reshape(count), last.reshape((s, count)), out.reshape((s, count))
+    for i in range(s):
+        for n in range(count):
+            z[i, n] = x[n]
+        for j in range(s):
+            f = X[i, j]
+            for n in range(count):
+                z[i, n] += f * y[j, n]
 
 
 @inline_kernel
@@ -185,19 +251,9 @@ def predict(method, state, stages, last):
     """Stage values extrapolated from the polynomial of the last step."""
     X = method.extrapolation
     s = X.shape[0]
+    extrapolate(X, state.V, last.V, stages.V)
+    extrapolate(X, state.e, last.e, stages.e)
     for i in range(s):
-        for a in range(state.V.shape[0]):
-            for c in range(6):
-                t = state.V[a, c]
-                for j in range(s):
-                    t += X[i, j] * last.V[j, a, c]
-                stages.V[i, a, c] = t
-        for a in range(state.e.shape[0]):
-            for c in range(6):
-                t = state.e[a, c]
-                for j in range(s):
-                    t += X[i, j] * last.e[j, a, c]
-                stages.e[i, a, c] = t
         for a in range(state.qd.shape[0]):
             t = state.qd[a]
             for j in range(s):
@@ -223,6 +279,7 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
     for _ in range(control.max_iterations):
         residual, flow = evaluate(plant, method, state, stages, (table, load_table), h, orient)
         if not np.isfinite(residual + flow):
+            note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
             return NOT_FINITE, residual
         limit = control.energy * max(flow, memory[2])
         if size * contraction <= control.displacement and abs(residual) <= limit:
@@ -252,6 +309,7 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
         size = improve(plant, scheme, solver, h)
         control.counts[0] += 1
         if not np.isfinite(size):
+            note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
             return NOT_FINITE, residual
         if previous < np.inf:
             contraction = min(1.0, max(size / previous, 1e-4))
@@ -259,4 +317,5 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
                 renew = True
         # the loads follow the rotations only as long as that can still be seen in the answer
         orient = control.orient and size * control.gravity_gain * h * h > 0.01 * control.displacement
+    note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
     return NOT_CONVERGED, 0.0

@@ -63,7 +63,7 @@ def set_root_twist(tree, pose, link, rate, V, i):
             V[i, root, c] = tree.S[link, c] * rate
 
 
-@kernel
+@inline_kernel
 def set_root_twists(tree, pose, qd, i, V):
     """Root twists of all links, parents before children."""
     for link in range(tree.parent.shape[0]):
@@ -75,15 +75,16 @@ def set_root_twists(tree, pose, qd, i, V):
 def stage_rates(S, history, h, values, start, rate, out):
     """out_i = (1/h) sum_j S_ij (values_j - start) + history rate."""
     s = S.shape[0]
+    count = start.size
+    x, out_x = values.reshape((s, count)), out.reshape((s, count))
+    start_x, rate_x = start.reshape(count), rate.reshape(count)
     for i in range(s):
-        for a in range(start.shape[0]):
-            for c in range(6):
-                out[i, a, c] = history * rate[a, c]
+        for n in range(count):
+            out_x[i, n] = history * rate_x[n]
         for j in range(s):
             f = S[i, j] / h
-            for a in range(start.shape[0]):
-                for c in range(6):
-                    out[i, a, c] += f * (values[j, a, c] - start[a, c])
+            for n in range(count):
+                out_x[i, n] += f * (x[j, n] - start_x[n])
 
 
 @inline_kernel
@@ -131,7 +132,7 @@ def multiply_rows(A, x, i, out):
 
 @inline_kernel
 def set_stresses(section, method, state, stages, i):
-    """Elastic stress of stage i, and the total stress with its viscous part."""
+    """Elastic stress of stage i, and the total stress where there is a viscous part."""
     multiply_rows(section.C, stages.e, i, stages.stress)
     if section.hardening:
         add_hardening(section, method, state, stages, i)
@@ -140,10 +141,6 @@ def set_stresses(section, method, state, stages, i):
         for k in range(state.e.shape[0]):
             for c in range(6):
                 stages.total[i, k, c] += stages.stress[i, k, c]
-    else:
-        for k in range(state.e.shape[0]):
-            for c in range(6):
-                stages.total[i, k, c] = stages.stress[i, k, c]
 
 
 @kernel
@@ -175,17 +172,23 @@ def subtract_drag(viscous, V, i, rho):
 
 
 @inline_kernel
+def between(N, x, y):
+    """What a mixed element makes at its strain point of 6-tuples at its two nodes."""
+    n, m = N[0, 0], N[0, 1]
+    return (
+        n * x[0] + m * y[0],
+        n * x[1] + m * y[1],
+        n * x[2] + m * y[2],
+        n * x[3] + m * y[3],
+        n * x[4] + m * y[4],
+        n * x[5] + m * y[5],
+    )
+
+
+@inline_kernel
 def interpolate(N, V, i, first):
     """Twist at the strain point of a mixed element."""
-    x, y = N[0, 0], N[0, 1]
-    return (
-        x * V[i, first, 0] + y * V[i, first + 1, 0],
-        x * V[i, first, 1] + y * V[i, first + 1, 1],
-        x * V[i, first, 2] + y * V[i, first + 1, 2],
-        x * V[i, first, 3] + y * V[i, first + 1, 3],
-        x * V[i, first, 4] + y * V[i, first + 1, 4],
-        x * V[i, first, 5] + y * V[i, first + 1, 5],
-    )
+    return between(N, stage_row(V, i, first), stage_row(V, i, first + 1))
 
 
 @kernel
@@ -228,7 +231,7 @@ def add_loads(loads, table, R, i, rho):
                 rho[i, a, c] += f[c]
 
 
-@kernel
+@inline_kernel
 def pass_roots_on(tree, pose, rho, rho_q, root, i):
     """Root residuals to parents and joint rows, children before parents; the root rows end as zero."""
     for link in range(tree.parent.shape[0] - 1, -1, -1):
@@ -272,17 +275,19 @@ def compare_strain_rates(mesh, stress, rate, e_dot, i, rho_e):
     p = mesh.N.shape[0]
     residual = 0.0
     elastic = 0.0
-    for k in range(rate.shape[1]):
-        x = 0.0
-        y = 0.0
-        for c in range(6):
-            r = rate[i, k, c] - e_dot[i, k, c]
-            rho_e[i, k, c] = r
-            x += stress[i, k, c] * r
-            y += stress[i, k, c] * e_dot[i, k, c]
-        weight = mesh.w[k % p] * mesh.length[k // p]
-        residual += weight * x
-        elastic += weight * y
+    for element in range(mesh.start.shape[0]):
+        for g in range(p):
+            k = element * p + g
+            x = 0.0
+            y = 0.0
+            for c in range(6):
+                r = rate[i, k, c] - e_dot[i, k, c]
+                rho_e[i, k, c] = r
+                x += stress[i, k, c] * r
+                y += stress[i, k, c] * e_dot[i, k, c]
+            weight = mesh.w[g] * mesh.length[element]
+            residual += weight * x
+            elastic += weight * y
     return residual, elastic
 
 
@@ -291,8 +296,7 @@ def power_of(V, rho, i):
     """Sum of V . rho over all nodes of stage i."""
     power = 0.0
     for a in range(V.shape[1]):
-        for c in range(6):
-            power += V[i, a, c] * rho[i, a, c]
+        power += dot6(stage_row(V, i, a), stage_row(rho, i, a))
     return power
 
 
@@ -306,6 +310,7 @@ def evaluate(plant, method, state, stages, tables, h, orient):
     loads, drives = plant.loads, plant.drives
     table, load_table = tables
     V, rho = stages.V, stages.rho
+    total = stages.total if section.damped else stages.stress
     place_joints(plant, method, state, stages, table, h)
     stage_rates(method.S, method.history, h, V, state.V, state.V_rate, stages.V_dot)
     stage_rates(method.S, method.history, h, stages.e, state.e, state.e_rate, stages.e_dot)
@@ -322,7 +327,7 @@ def evaluate(plant, method, state, stages, tables, h, orient):
         if orient:
             rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
         set_stresses(section, method, state, stages, i)
-        subtract_internal_wrenches(mesh, stages.xi, stages.total, rho, i)
+        subtract_internal_wrenches(mesh, stages.xi, total, rho, i)
         kinetic = node_wrenches(inertia, stages, i)
         if inertia.at_points:
             kinetic += point_wrenches(mesh, inertia, stages, i)

@@ -119,12 +119,14 @@ def finish_step(plant, method, work, tables, k):
 @kernel
 def interpolate_rows(values, start, dense, r, x, begin):
     """x[r, begin ..] = start + sum_j dense_rj (values_j - start), the polynomial of the step."""
-    for a in range(start.shape[0]):
-        for c in range(6):
-            t = start[a, c]
-            for j in range(values.shape[0]):
-                t += dense[r, j] * (values[j, a, c] - start[a, c])
-            x[r, begin + 6 * a + c] = t
+    count = start.size
+    all_values, all_start = values.reshape((values.shape[0], count)), start.reshape(count)
+    for n in range(count):
+        x[r, begin + n] = all_start[n]
+    for j in range(values.shape[0]):
+        f = dense[r, j]
+        for n in range(count):
+            x[r, begin + n] += f * (all_values[j, n] - all_start[n])
 
 
 @inline_kernel
