@@ -50,6 +50,7 @@ def condense_element(A, element, factors, k):
             if j >= n - 6:
                 factors.Y_tip[k, element, i, j - n + 6] = y
             factors.W[k, element, j, i] = w
+            store_parts(factors.W_rows, k, element, i, j, w)
             for m in range(6):
                 onto[i, m] -= y * A[6 + j, m]
     return True
@@ -304,54 +305,49 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
 
 
 @inline_kernel
-def multiply_parts(XY, k, element, own, b, sums):
-    """sums (parts, 6p + 6) = (X, A_rf X) b for the own nodes of an element; b (parts, 6 nodes)."""
-    n = XY.shape[2]
-    m = XY.shape[4]
-    for part in range(sums.shape[0]):
+def multiply_parts(A, k, element, x, first, parts, sums):
+    """sums (parts, m) = A[k, element]^T x for the parts of the numbers x (parts, ..) from ``first`` on."""
+    m = A.shape[4]
+    for part in range(parts):
         for i in range(m):
             sums[part, i] = 0.0
-    if sums.shape[0] == 1:
-        for j in range(n):
-            x = b[0, own + j]
+    # two rows at a time: half the traffic to and from the sums; there are always 6 or 6p rows
+    for j in range(0, A.shape[2], 2):
+        a, b = x[0, first + j], x[0, first + j + 1]
+        if parts == 1:
             for i in range(m):
-                sums[0, i] += XY[k, element, j, 0, i] * x
-    else:
-        for j in range(n):
-            x = b[0, own + j]
-            y = b[1, own + j]
+                sums[0, i] += A[k, element, j, 0, i] * a + A[k, element, j + 1, 0, i] * b
+        else:
+            c, d = x[1, first + j], x[1, first + j + 1]
             for i in range(m):
-                sums[0, i] += XY[k, element, j, 0, i] * x - XY[k, element, j, 1, i] * y
-                sums[1, i] += XY[k, element, j, 0, i] * y + XY[k, element, j, 1, i] * x
+                p, q = A[k, element, j, 0, i], A[k, element, j, 1, i]
+                r, s = A[k, element, j + 1, 0, i], A[k, element, j + 1, 1, i]
+                sums[0, i] += p * a - q * c + (r * b - s * d)
+                sums[1, i] += p * c + q * a + (r * d + s * b)
 
 
 @inline_kernel
 def hold_root(factors, mesh_start, first, count, k, inc):
     """Increments of a link's nodes with its root held; its condensed right side is left in b[root]."""
-    XY, W = factors.XY, factors.W
-    n = XY.shape[2]
-    parts, unit = factors.parts[k], factors.unit[0]
-    sums = factors.sums[0:parts]
+    n = factors.XY.shape[2]
+    parts, sums = factors.parts[k], factors.sums
     b = inc.b.reshape((inc.b.shape[0], 6 * inc.b.shape[1]))
     d = inc.d.reshape((inc.d.shape[0], 6 * inc.d.shape[1]))
     for element in range(first + count - 1, first - 1, -1):
-        start = mesh_start[element]
-        own = 6 * (start + 1)
-        multiply_parts(XY, k, element, own, b, sums)
+        root = 6 * mesh_start[element]
+        multiply_parts(factors.XY, k, element, b, root + 6, parts, sums)
         for part in range(parts):
             for i in range(n):
-                d[part, own + i] = sums[part, i]
+                d[part, root + 6 + i] = sums[part, i]
             for i in range(6):
-                b[part, 6 * start + i] -= sums[part, n + i]
+                b[part, root + i] -= sums[part, n + i]
     # the increments above hold every element's first node; let those nodes move that are not the root
     for element in range(first + 1, first + count):
-        start = mesh_start[element]
-        x = twist_of(inc.d, parts - 1, start, unit)
-        for i in range(n):
-            t = dot_block(W, k, element, i, x)
-            d[0, 6 * start + 6 + i] -= t.real
-            if parts == 2:
-                d[1, 6 * start + 6 + i] -= t.imag
+        root = 6 * mesh_start[element]
+        multiply_parts(factors.W_rows, k, element, d, root, parts, sums)
+        for part in range(parts):
+            for i in range(n):
+                d[part, root + 6 + i] -= sums[part, i]
 
 
 @inline_kernel

@@ -52,6 +52,7 @@ class Factors(NamedTuple):
         np.float64
     ]  # (k, elements, 6p, parts, 6p + 6) rows of (X, A_rf X)^T, real and imaginary parts apart
     W: Numbers  # (k, elements, 6p, 6) X A_fr
+    W_rows: NDArray[np.float64]  # (k, elements, 6, parts, 6p) the rows of its transpose, parts apart like XY
     X_tip: Numbers  # (k, elements, 6p, 6) columns of X that belong to the element's last node
     Y_tip: Numbers  # (k, elements, 6, 6) the same of A_rf X
     to_tip_load: Numbers  # (k, nodes, 6, 6) answer of the nodes to a load at the link's tip, root held
@@ -85,6 +86,7 @@ def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, 
         unit=np.full(1, 1j if parts == 2 else 0.0, dtype),
         XY=np.zeros((count, elements, n, parts, n + 6)),
         W=zeros(count, elements, n, 6),
+        W_rows=np.zeros((count, elements, 6, parts, n)),
         X_tip=zeros(count, elements, n, 6),
         Y_tip=zeros(count, elements, 6, 6),
         to_tip_load=zeros(count, nodes, 6, 6),

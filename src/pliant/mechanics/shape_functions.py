@@ -43,9 +43,9 @@ def lagrange_basis(nodes: Array, points: Array) -> tuple[Array, Array]:
 
 def lagrange_values(nodes: Array, points: Array) -> Array:
     """Values at ``points`` of the Lagrange polynomials on a few ``nodes``, (points, nodes)."""
-    values = np.ones((len(points), len(nodes)))
+    gaps = points - nodes[:, None]
+    values = np.empty_like(gaps)
     for j in range(len(nodes)):
-        for k in range(len(nodes)):
-            if k != j:
-                values[:, j] *= (points - nodes[k]) / (nodes[j] - nodes[k])
-    return values
+        others = np.arange(len(nodes)) != j
+        values[j] = gaps[others].prod(axis=0) / (nodes[j] - nodes[others]).prod()
+    return values.T

@@ -98,32 +98,30 @@ def push_roots(tree, pose, b, b_q, unit):
 @kernel
 def combine_stages(T, k, values, factor, parts, out):
     """Parts of out += factor sum_j T_kj values_j for (s, n, 6) arrays."""
-    s = values.shape[0]
-    count = 6 * values.shape[1]
-    x, y = values.reshape((s, count)), out.reshape((out.shape[0], count))
-    for j in range(s):
+    for j in range(values.shape[0]):
         f = factor * T[k, j]
-        a, b = f.real, f.imag
-        for n in range(count):
-            y[0, n] += a * x[j, n]
-        if parts == 2:
-            for n in range(count):
-                y[1, n] += b * x[j, n]
+        for a in range(values.shape[1]):
+            x = stage_row(values, j, a)
+            for c in range(6):
+                out[0, a, c] += f.real * x[c]
+            if parts == 2:
+                for c in range(6):
+                    out[1, a, c] += f.imag * x[c]
 
 
 @kernel
 def add_multiple(factor, x, parts, y):
     """y += factor x for the parts of two (parts, n, 6) arrays."""
-    count = 6 * x.shape[1]
-    u, v = x.reshape((x.shape[0], count)), y.reshape((y.shape[0], count))
-    a, b = factor.real, factor.imag
-    if parts == 1:
-        for n in range(count):
-            v[0, n] += a * u[0, n]
-    else:
-        for n in range(count):
-            v[0, n] += a * u[0, n] - b * u[1, n]
-            v[1, n] += a * u[1, n] + b * u[0, n]
+    for a in range(x.shape[1]):
+        u = stage_row(x, 0, a)
+        for c in range(6):
+            y[0, a, c] += factor.real * u[c]
+        if parts == 2:
+            v = stage_row(x, 1, a)
+            for c in range(6):
+                y[0, a, c] -= factor.imag * v[c]
+            for c in range(6):
+                y[1, a, c] += factor.real * v[c] + factor.imag * u[c]
 
 
 @kernel

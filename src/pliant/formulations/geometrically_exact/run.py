@@ -154,6 +154,7 @@ class Schedule:
     """Step lengths, and where in which step each row of the output falls; row 0 is the start."""
 
     h: Floats
+    times: Floats
     step: Ints
     tau: Floats
     dense: Floats
@@ -163,22 +164,22 @@ class Schedule:
     @staticmethod
     def of(run: Run) -> Schedule:
         grid = run.grid
-        h = np.diff(grid)
+        h = grid[1:] - grid[:-1]
         # lengths that differ only by round-off become equal, so that factorisations survive
-        changes = np.flatnonzero(np.abs(np.diff(h)) > 1e-9 * h[1:]) + 1
-        begins = np.concatenate([[0], changes])
-        h = h[np.repeat(begins, np.diff(np.append(begins, len(h))))]
+        changes = np.flatnonzero(np.abs(h[1:] - h[:-1]) > 1e-9 * h[1:]) + 1
+        for begin, end in itertools.pairwise([0, *changes.tolist(), len(h)]):
+            h[begin:end] = h[begin]
         wanted = run.outputs[run.outputs > grid[0]]
-        slack = 1e-9 * h.min()
-        step = np.clip(np.searchsorted(grid, wanted - slack) - 1, 0, len(h) - 1)
+        step = (grid.searchsorted(wanted - 1e-9 * h.min()) - 1).clip(0, len(h) - 1)
         tau = (wanted - grid[step]) / h[step]
         tau[tau > 1 - 1e-9] = 1.0
         dense = np.zeros((len(tau) + 1, run.method.stages))
-        if np.any(tau < 1.0):
+        if (tau < 1.0).any():
             dense[1:] = lagrange_values(np.append(0.0, run.method.nodes), tau)[:, 1:]
-        stop = 1 + np.cumsum(np.bincount(step, minlength=len(h)))
-        first = np.concatenate([[1], stop[:-1]])
-        return Schedule(h, np.append(-1, step), np.append(1.0, tau), dense, first, stop)
+        stop = 1 + np.bincount(step, minlength=len(h)).cumsum()
+        first = np.append(1, stop[:-1])
+        times, step, tau = np.append(grid[0], wanted), np.append(-1, step), np.append(1.0, tau)
+        return Schedule(h, times, step, tau, dense, first, stop)
 
 
 def make_tables(run: Run, plan: Schedule, held: Floats, a: int, b: int) -> Tables:
@@ -300,7 +301,7 @@ def finish(
     """Cut the output to what was computed and put it under names."""
     out = machine.output
     rows = int(np.searchsorted(plan.step, done))
-    times = np.concatenate([run.grid[:1], run.outputs[run.outputs > run.grid[0]][: rows - 1]])
+    times = plan.times[:rows]
     if not ending.completed and times[-1] < run.grid[done]:
         machine.keep(rows)
         times = np.append(times, run.grid[done])
