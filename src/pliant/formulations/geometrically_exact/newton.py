@@ -27,7 +27,7 @@ from pliant.mechanics.joint_kinematics import add_to_parent, dot_row
 Numbers = NDArray[np.generic]
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR = 0, 1, 2, 3
-SLOW = 0.3  # contraction per iteration above which the factorisation is renewed
+SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
 

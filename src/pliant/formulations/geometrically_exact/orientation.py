@@ -27,7 +27,7 @@ def curvature(mesh, xi, i, element, interval, point):
     return a, b, c
 
 
-@kernel
+@inline_kernel
 def magnus_rotation(x, y, z, h):
     """Rotation vector over a length h from the curvatures at its three Gauss points."""
     r = math.sqrt(15.0) / 3.0 * h
