@@ -64,8 +64,8 @@ def exudyn(session: Session) -> list[Run]:
 
 def pliant(session: Session) -> list[Run]:
     meshes = session.pick([(2, 1), (3, 1), (4, 1), (5, 1), (3, 2)], [(3, 1), (4, 1)])
-    steps = session.pick([3e-2, 2.5e-2, 2e-2, 1.5e-2, 1e-2, 8e-3, 5e-3, 2e-3], [1e-2, 4e-3])
-    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-6, 1e-7, 1e-8)), session)
+    steps = session.pick([4e-2, 3e-2, 2.5e-2, 2e-2, 1.25e-2, 1e-2, 8e-3, 5e-3], [1e-2, 4e-3])
+    return ours.study(ARM, ours.grid(meshes, (4, 6, 8), steps, (1e-6, 1e-7, 1e-8)), session)
 
 
 def reference(session: Session) -> Motion:

@@ -21,7 +21,7 @@ def build(choice: peer.Choice) -> peer.Assembly:
 def exudyn(session: Session) -> list[Run]:
     linear = [(LINEAR, 40, substeps) for substeps in (10, 11, 12)]
     quadratic = [
-        (QUADRATIC, n, substeps) for n in (2, 3, 4, 5) for substeps in (2, 5, 6, 7, 8, 9, 10, 12, 20)
+        (QUADRATIC, n, substeps) for n in (2, 3, 4, 5) for substeps in (2, 5, 6, 7, 8, 9, 10, 11, 12, 20)
     ]
     tried = session.pick([*linear, *quadratic], [(QUADRATIC, 5, 12), (QUADRATIC, 6, 12)])
     choices = [peer.Choice(kind, n, OUTPUT / substeps, (1e-7, 1e-6, 1e-5)) for kind, n, substeps in tried]
@@ -30,8 +30,8 @@ def exudyn(session: Session) -> list[Run]:
 
 def pliant(session: Session) -> list[Run]:
     meshes = session.pick([(2, 2), (3, 1), (4, 1), (5, 1)], [(3, 1)])
-    steps = session.pick([5e-2, 4e-2, 3e-2, 2.5e-2, 2e-2, 1.5e-2, 1e-2, 5e-3], [2.5e-2, 1e-2])
-    return ours.study(ARM, ours.grid(meshes, (4, 6), steps, (1e-6, 1e-7, 1e-8)), session)
+    steps = session.pick([6e-2, 5e-2, 4e-2, 3e-2, 2.5e-2, 2e-2, 1.5e-2, 1e-2, 5e-3], [2.5e-2, 1e-2])
+    return ours.study(ARM, ours.grid(meshes, (4, 6, 8), steps, (1e-6, 1e-7, 1e-8)), session)
 
 
 def reference(session: Session) -> Motion:
