@@ -20,7 +20,7 @@ from pliant.formulations.geometrically_exact.factorise import Frozen, factorise,
 from pliant.formulations.geometrically_exact.stage_data import Method, Stages
 from pliant.formulations.geometrically_exact.stages import evaluate
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.block_elimination import solve_tree
+from pliant.mechanics.block_solve import solve_tree
 from pliant.mechanics.factors import Factors, Increments
 from pliant.mechanics.joint_kinematics import add_to_parent, dot_row
 

@@ -24,7 +24,8 @@ from pliant.formulations.geometrically_exact.stages import (
     set_poses,
 )
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.block_elimination import eliminate_joints, solve_tree
+from pliant.mechanics.block_elimination import eliminate_joints
+from pliant.mechanics.block_solve import solve_tree
 
 
 @inline_kernel

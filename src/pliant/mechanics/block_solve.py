@@ -1,0 +1,225 @@
+"""Solve with the factors of `block_elimination`: right sides from the tips to the base, increments back.
+
+Complex right sides and increments are kept as real and imaginary parts apart, so that sums over them vectorise.
+"""
+
+from __future__ import annotations
+
+from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.joint_kinematics import add_to_parent, dot_row, to_child
+
+
+@inline_kernel
+def dot_block(A, k, m, i, x):
+    """Row i of A[k, m] times a 6-tuple."""
+    return (
+        A[k, m, i, 0] * x[0]
+        + A[k, m, i, 1] * x[1]
+        + A[k, m, i, 2] * x[2]
+        + A[k, m, i, 3] * x[3]
+        + A[k, m, i, 4] * x[4]
+        + A[k, m, i, 5] * x[5]
+    )
+
+
+@inline_kernel
+def times_block(A, k, m, x):
+    """A[k, m] x for a 6 x 6 block and a 6-tuple."""
+    return (
+        dot_block(A, k, m, 0, x),
+        dot_block(A, k, m, 1, x),
+        dot_block(A, k, m, 2, x),
+        dot_block(A, k, m, 3, x),
+        dot_block(A, k, m, 4, x),
+        dot_block(A, k, m, 5, x),
+    )
+
+
+@inline_kernel
+def number(parts, last, a, c, unit):
+    """Component c of node a as a number; ``last`` is the index of its last part."""
+    return parts[0, a, c] + unit * parts[last, a, c]
+
+
+@inline_kernel
+def twist_of(parts, last, a, unit):
+    """The six numbers of node a."""
+    return (
+        number(parts, last, a, 0, unit),
+        number(parts, last, a, 1, unit),
+        number(parts, last, a, 2, unit),
+        number(parts, last, a, 3, unit),
+        number(parts, last, a, 4, unit),
+        number(parts, last, a, 5, unit),
+    )
+
+
+@inline_kernel
+def subtract_from(parts, last, a, x):
+    """Subtract six numbers x from those of node a."""
+    for c in range(6):
+        parts[0, a, c] -= x[c].real
+        if last == 1:
+            parts[1, a, c] -= x[c].imag
+
+
+@inline_kernel
+def tell_parent(pose, link, x, parts, last, node):
+    """Add six numbers x at a child's root to those of the parent node."""
+    real = (x[0].real, x[1].real, x[2].real, x[3].real, x[4].real, x[5].real)
+    add_to_parent(pose, link, real, parts[0:1], node, 0)
+    if last == 1:
+        imaginary = (x[0].imag, x[1].imag, x[2].imag, x[3].imag, x[4].imag, x[5].imag)
+        add_to_parent(pose, link, imaginary, parts[1:2], node, 0)
+
+
+@inline_kernel
+def ask_parent(pose, link, parts, last, node, unit):
+    """The six numbers of a parent node seen at the child's root."""
+    x = to_child(pose, link, parts[0:1], node, 0)
+    y = to_child(pose, link, parts[last : last + 1], node, 0)
+    return (
+        x[0] + unit * y[0],
+        x[1] + unit * y[1],
+        x[2] + unit * y[2],
+        x[3] + unit * y[3],
+        x[4] + unit * y[4],
+        x[5] + unit * y[5],
+    )
+
+
+@kernel
+def solve_tree(tree, mesh_start, factors, free, k, inc):
+    """Increments inc.d, inc.d_q for the right sides inc.b, inc.b_q; inc.b is destroyed.
+
+    Root rows of b must be zero: their residuals have been passed to the parent and the joint row.
+    """
+    b, d = inc.b, inc.d
+    links = tree.parent.shape[0]
+    last, unit = factors.parts[k] - 1, factors.unit[0]
+    for link in range(links - 1, -1, -1):
+        root = tree.first_node[link]
+        count = tree.n_elements[link]
+        hold_root(factors, mesh_start, tree.first_element[link], count, k, inc)
+        b_r = twist_of(b, last, root, unit)
+        if count > 0 and tree.n_children[link] > 0:
+            x = twist_of(d, last, tree.last_node[link], unit)
+            for i in range(6):
+                factors.tip[k, link, i] = x[i]
+            y = times_block(factors.Y_T, k, link, times_block(factors.K, k, link, x))
+            b_r = (b_r[0] + y[0], b_r[1] + y[1], b_r[2] + y[2], b_r[3] + y[3], b_r[4] + y[4], b_r[5] + y[5])
+        dof = tree.dof[link]
+        if dof >= 0 and free[max(dof, 0)]:
+            beta = inc.b_q[dof] + dot_row(b_r, tree.S, link)
+            factors.beta[k, link] = beta
+            f = beta / factors.kappa[k, link]
+            b_r = (
+                b_r[0] - f * factors.CS[k, link, 0],
+                b_r[1] - f * factors.CS[k, link, 1],
+                b_r[2] - f * factors.CS[k, link, 2],
+                b_r[3] - f * factors.CS[k, link, 3],
+                b_r[4] - f * factors.CS[k, link, 4],
+                b_r[5] - f * factors.CS[k, link, 5],
+            )
+        if tree.parent[link] >= 0:
+            tell_parent(factors.pose, link, b_r, b, last, tree.parent_node[link])
+    for link in range(links):
+        move_root(tree, factors, free, link, k, d, inc.d_q)
+
+
+@inline_kernel
+def multiply_parts(A, k, element, x, first, parts, sums):
+    """sums (parts, m) = A[k, element]^T x for the parts of the numbers x (parts, ..) from ``first`` on."""
+    m = A.shape[4]
+    for part in range(parts):
+        for i in range(m):
+            sums[part, i] = 0.0
+    # two rows at a time: half the traffic to and from the sums; there are always 6 or 6p rows
+    for j in range(0, A.shape[2], 2):
+        a, b = x[0, first + j], x[0, first + j + 1]
+        if parts == 1:
+            for i in range(m):
+                sums[0, i] += A[k, element, j, 0, i] * a + A[k, element, j + 1, 0, i] * b
+        else:
+            c, d = x[1, first + j], x[1, first + j + 1]
+            for i in range(m):
+                p, q = A[k, element, j, 0, i], A[k, element, j, 1, i]
+                r, s = A[k, element, j + 1, 0, i], A[k, element, j + 1, 1, i]
+                sums[0, i] += p * a - q * c + (r * b - s * d)
+                sums[1, i] += p * c + q * a + (r * d + s * b)
+
+
+@inline_kernel
+def hold_root(factors, mesh_start, first, count, k, inc):
+    """Increments of a link's nodes with its root held; its condensed right side is left in b[root]."""
+    n = factors.XY.shape[2]
+    parts, sums = factors.parts[k], factors.sums
+    b = inc.b.reshape((inc.b.shape[0], 6 * inc.b.shape[1]))
+    d = inc.d.reshape((inc.d.shape[0], 6 * inc.d.shape[1]))
+    for element in range(first + count - 1, first - 1, -1):
+        root = 6 * mesh_start[element]
+        multiply_parts(factors.XY, k, element, b, root + 6, parts, sums)
+        for part in range(parts):
+            for i in range(n):
+                d[part, root + 6 + i] = sums[part, i]
+            for i in range(6):
+                b[part, root + i] -= sums[part, n + i]
+    # the increments above hold every element's first node; let those nodes move that are not the root
+    for element in range(first + 1, first + count):
+        root = 6 * mesh_start[element]
+        multiply_parts(factors.W_rows, k, element, d, root, parts, sums)
+        for part in range(parts):
+            for i in range(n):
+                d[part, root + 6 + i] -= sums[part, i]
+
+
+@inline_kernel
+def move_root(tree, factors, free, link, k, d, d_joint):
+    """Second sweep: root of one link from its parent and joint, then its nodes."""
+    root = tree.first_node[link]
+    dof = tree.dof[link]
+    last, unit = factors.parts[k] - 1, factors.unit[0]
+    zero = 0.0 * unit
+    x = (zero, zero, zero, zero, zero, zero)
+    moved = tree.parent[link] >= 0
+    if moved:
+        x = ask_parent(factors.pose, link, d, last, tree.parent_node[link], unit)
+    if dof >= 0:
+        d_joint[dof] = 0.0
+        if free[dof]:
+            rate = factors.beta[k, link]
+            if moved:
+                for c in range(6):
+                    rate -= x[c] * factors.SC[k, link, c]
+            rate = rate / factors.kappa[k, link]
+            d_joint[dof] = rate
+            x = (
+                x[0] + tree.S[link, 0] * rate,
+                x[1] + tree.S[link, 1] * rate,
+                x[2] + tree.S[link, 2] * rate,
+                x[3] + tree.S[link, 3] * rate,
+                x[4] + tree.S[link, 4] * rate,
+                x[5] + tree.S[link, 5] * rate,
+            )
+            moved = True
+    for i in range(6):
+        d[0, root, i] = x[i].real
+        if last == 1:
+            d[1, root, i] = x[i].imag
+    if tree.n_elements[link] == 0:
+        return
+    T = tree.last_node[link]
+    z = x
+    reacts = tree.n_children[link] > 0
+    if reacts:
+        y = factors.tip
+        z = (y[k, link, 0], y[k, link, 1], y[k, link, 2], y[k, link, 3], y[k, link, 4], y[k, link, 5])
+        if moved:
+            t = times_block(factors.to_root, k, T, x)
+            z = (z[0] - t[0], z[1] - t[1], z[2] - t[2], z[3] - t[3], z[4] - t[4], z[5] - t[5])
+        z = times_block(factors.K, k, link, z)
+    for node in range(root + 1, T + 1):
+        if moved:
+            subtract_from(d, last, node, times_block(factors.to_root, k, node, x))
+        if reacts:
+            subtract_from(d, last, node, times_block(factors.to_tip_load, k, node, z))
