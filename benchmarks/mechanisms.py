@@ -24,9 +24,7 @@ def cpu_per_step(model: object, integrator: object, steps: int, initial: np.ndar
     for _ in range(REPEATS):
         for count, times in spent.items():
             began = time.process_time()
-            run = pl.simulate(
-                model, until=count * STEP, integrator=integrator, initial=initial, outputs=2
-            )
+            run = pl.simulate(model, until=count * STEP, integrator=integrator, initial=initial, outputs=2)
             times.append(time.process_time() - began)
             assert run.ending.completed, run.ending
     return (min(spent[4 * steps]) - min(spent[steps])) / (3 * steps)
@@ -58,7 +56,9 @@ def step_times(model: object, integrator: object, seconds: float, initial: np.nd
         return 0.0
 
     watched = pl.connect(
-        model.arm, *model.components, pl.SampledController(function=watch, period=STEP, joints=(model.joint_names[0],), name="watch")
+        model.arm,
+        *model.components,
+        pl.SampledController(function=watch, period=STEP, joints=(model.joint_names[0],), name="watch"),
     )
     pl.simulate(watched, until=seconds, integrator=integrator, initial=initial, outputs=100)
     return np.diff(np.array(marks), axis=0)

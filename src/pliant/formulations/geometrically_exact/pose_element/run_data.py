@@ -13,12 +13,11 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import Float
 from pliant.formulations.geometrically_exact.pose_element.motion import (
     cayley_turned,
     cayley_vector,
-    quaternion,
 )
 from pliant.formulations.geometrically_exact.pose_element.newton import Solver
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import matrix, put, vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import kernel
 from pliant.spatial.vectors import apply_transpose, scale
 
 
@@ -65,7 +64,7 @@ def new_past(nodes: int, coordinates: int) -> Past:
     return Past(z((2, nodes, 6)), z((2, nodes)), z(2), z(13), z((coordinates, 2)))
 
 
-@inline_kernel
+@kernel
 def pack(now: Pose, moment: Moment, out: Floats) -> None:
     """One state vector: positions, quaternions, velocities, spins, joint positions, rates, rotors."""
     n, m = moment.x.shape[0], now.q.shape[0]
@@ -83,49 +82,45 @@ def pack(now: Pose, moment: Moment, out: Floats) -> None:
         out[13 * n + 2 * m + 2 * c + 1] = now.motor[c, 1]
 
 
-@inline_kernel
-def keep(row: int, work: Work, output: Output) -> None:
+@kernel
+def keep(row: int, now: Pose, at: Moment, account: Account, step: Step, h: float, output: Output) -> None:
     """The state at the end of the step into a row of the output."""
-    account = work.account
-    pack(work.now, work.moments[0], output.x[row])
+    pack(now, at, output.x[row])
     for k in range(account.sums.shape[0]):
         output.sums[row, k] = account.sums[k]
     for k in range(account.joints.shape[0]):
         output.joints[row, k] = account.joints[k]
     for k in range(account.loads.shape[0]):
         output.loads[row, k] = account.loads[k]
-    for c in range(work.step.torque.shape[0]):
-        output.torque[row, c] = work.step.torque[c, 0]
-    for k in range(work.step.impulse.shape[0]):
-        output.impulse[row, k] = work.step.impulse[k] / work.signals.h[0]
+    f = 1.0 / h if h > 0.0 else 0.0
+    for c in range(step.torque.shape[0]):
+        output.torque[row, c] = step.torque[c, 0]
+    for k in range(step.impulse.shape[0]):
+        output.impulse[row, k] = f * step.impulse[k]
     for k in range(output.roots.shape[0]):
         i = output.roots[k]
-        R = matrix(work.step.R_mid, i)
-        f = 1.0 / work.signals.h[0]
-        put(output.wrench[row], k, 0, scale(f, apply_transpose(R, vector(work.step.rho, i, 0))))
-        put(output.wrench[row], k, 3, scale(f, apply_transpose(R, vector(work.step.rho, i, 3))))
+        R = matrix(step.R_mid, i)
+        put(output.wrench[row], k, 0, scale(f, apply_transpose(R, vector(step.rho, i, 0))))
+        put(output.wrench[row], k, 3, scale(f, apply_transpose(R, vector(step.rho, i, 3))))
 
 
 @kernel
-def keep_inside(row: int, before: int, tau: float, work: Work, output: Output) -> None:
-    """A row at the part tau of the last step, between the row that holds its start and the present state."""
-    keep(row, work, output)
-    n = work.now.x.shape[0]
+def blend(table: Floats, row: int, before: int, tau: float, span: tuple[int, int]) -> None:
+    """Straight line between two rows, for the columns of ``span``."""
+    for k in range(span[0], span[1]):
+        table[row, k] = (1.0 - tau) * table[before, k] + tau * table[row, k]
+
+
+@kernel
+def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -> None:
+    """Turn a row that holds the end of a step into one at its part tau; row ``before`` holds its start."""
     x, old = output.x[row], output.x[before]
-    for k in range(x.shape[0]):
-        x[k] = (1.0 - tau) * old[k] + tau * x[k]
-    for i in range(n):
-        first = 3 * n + 4 * i
-        before_q = (old[first], old[first + 1], old[first + 2], old[first + 3])
-        q = cayley_turned(
-            before_q, scale(tau, cayley_vector(before_q, quaternion(work.moments[0].quaternion, i)))
-        )
-        for k in range(4):
-            x[first + k] = q[k]
-    for table, now in (
-        (output.sums, work.account.sums),
-        (output.joints, work.account.joints),
-        (output.loads, work.account.loads),
-    ):
-        for k in range(now.shape[0]):
-            table[row, k] = (1.0 - tau) * table[before, k] + tau * now[k]
+    for i in range(nodes):
+        k = 3 * nodes + 4 * i
+        a = (old[k], old[k + 1], old[k + 2], old[k + 3])
+        b = (x[k], x[k + 1], x[k + 2], x[k + 3])
+        x[k], x[k + 1], x[k + 2], x[k + 3] = cayley_turned(a, scale(tau, cayley_vector(a, b)))
+    blend(output.x, row, before, tau, (0, 3 * nodes))
+    blend(output.x, row, before, tau, (7 * nodes, x.shape[0]))
+    for table in (output.sums, output.joints, output.loads):
+        blend(table, row, before, tau, (0, table.shape[1]))

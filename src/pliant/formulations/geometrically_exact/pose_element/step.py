@@ -25,11 +25,14 @@ from pliant.formulations.geometrically_exact.pose_element.line_relations import 
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     CLOSED,
     ELEMENT,
+    Bodies,
     Bools,
     Floats,
     Ints,
+    Lines,
     Mechanism,
     Pose,
+    Tree,
 )
 from pliant.formulations.geometrically_exact.pose_element.motion import (
     choose_mid_frames,
@@ -54,8 +57,14 @@ from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     put_matrix,
     vector,
 )
-from pliant.formulations.geometrically_exact.pose_element.run_data import Output, Work, keep, keep_inside
-from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Step
+from pliant.formulations.geometrically_exact.pose_element.run_data import (
+    Output,
+    Past,
+    Work,
+    keep,
+    keep_inside,
+)
+from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, cross, scale, sub
@@ -110,15 +119,16 @@ def between_samples(start: float, middle: float, end: float, tau: float) -> floa
     return start + tau * ((4.0 * middle - 3.0 * start - end) + tau * 2.0 * (start + end - 2.0 * middle))
 
 
-@inline_kernel
-def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float, float], work: Work) -> None:
+@kernel
+def set_signals(
+    prescribed: Bools, tables: Tables, n: int, span: tuple[float, float], past: Past, signals: Signals
+) -> None:
     """What drives the part ``span`` of step n."""
-    laws, signals, past = mechanism.coordinates, work.signals, work.past
     signals.h[0] = tables.h[n] * (span[1] - span[0])
     tau = span[1]
-    for c in range(laws.spring.shape[0]):
+    for c in range(prescribed.shape[0]):
         middle, end = tables.joint[n, 0, c], tables.joint[n, 1, c]
-        if laws.prescribed[c]:
+        if prescribed[c]:
             for k in range(2):
                 signals.target[c, k] = between_samples(past.target[c, k], middle[k], end[k], tau)
         else:
@@ -131,10 +141,9 @@ def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float,
         signals.base[k] = between_samples(past.base[k], tables.base[n, 0, k], tables.base[n, 1, k], tau)
 
 
-@inline_kernel
-def predict(work: Work) -> None:
+@kernel
+def predict(past: Past, h: float, step: Step) -> None:
     """Velocities of the step by extrapolation from the last two of equal length."""
-    past, step, h = work.past, work.step, work.signals.h[0]
     straight = past.steps[0] == h and past.steps[1] == h
     for i in range(step.Y.shape[0]):
         for k in range(6):
@@ -146,9 +155,8 @@ def predict(work: Work) -> None:
             step.impulse[k] *= h / past.steps[0]
 
 
-@inline_kernel
-def remember(work: Work) -> None:
-    past, step = work.past, work.step
+@kernel
+def remember(step: Step, h: float, past: Past) -> None:
     for i in range(step.Y.shape[0]):
         for k in range(6):
             past.Y[1, i, k] = past.Y[0, i, k]
@@ -156,23 +164,22 @@ def remember(work: Work) -> None:
         past.s[1, i] = past.s[0, i]
         past.s[0, i] = step.s[i]
     past.steps[1] = past.steps[0]
-    past.steps[0] = work.signals.h[0]
+    past.steps[0] = h
 
 
-@inline_kernel
-def end_velocities(mechanism: Mechanism, now: Pose, step: Step) -> None:
+@kernel
+def end_velocities(bodies: Bodies, now: Pose, step: Step) -> None:
     """v1 = 2 y - v0 of every centre of mass and w1 = 2 eta - w0."""
     for i in range(now.v.shape[0]):
-        center = apply(matrix(step.R_mean, i), vector(mechanism.bodies.center, i, 0))
+        center = apply(matrix(step.R_mean, i), vector(bodies.center, i, 0))
         y = add(vector(step.Y, i, 0), cross(vector(step.omega, i, 0), center))
         put(now.v, i, 0, sub(scale(2.0, y), vector(now.v, i, 0)))
         put(now.w, i, 0, sub(scale(2.0, vector(step.Y, i, 3)), vector(now.w, i, 0)))
 
 
-@inline_kernel
-def take_end(work: Work) -> None:
+@kernel
+def take_end(end: Moment, start: Moment, now: Pose) -> None:
     """The end of the step becomes the state, bit by bit."""
-    now, start, end = work.now, work.moments[0], work.moments[1]
     copy_rows(end.x, start.x)
     copy_rows(end.x_low, start.x_low)
     copy_rows(end.quaternion, start.quaternion)
@@ -187,38 +194,38 @@ def take_end(work: Work) -> None:
 
 
 @kernel
-def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, control: Control) -> int:
+def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Control) -> int:
     """Whether the end of a step is none: an element bent beyond what its logarithm tells, or a loop opened.
 
     Closures left out as redundant must stay closed by themselves; prescribed motions may contradict them.
     """
     for i in range(end.strain.shape[0]):
-        if mechanism.tree.hang[i] == ELEMENT and end.strain[i, K] > LARGEST_BEND:
+        if tree.hang[i] == ELEMENT and end.strain[i, K] > LARGEST_BEND:
             control.counts[PLACE] = i
             return TOO_BENT
     for k in range(end.phi.shape[0]):
-        if mechanism.lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > LARGEST_GAP:
+        if lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > LARGEST_GAP:
             control.counts[PLACE] = k
             return LOOP_OPENED
     return CONVERGED
 
 
-@inline_kernel
+@kernel
 def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
     """Book a solved step and move the state to its end."""
     now, account, step, signals = work.now, work.account, work.step, work.signals
     start, end = work.moments
-    refused = refuse_end(mechanism, end, work.solver.lines.kept, control)
+    refused = refuse_end(mechanism.tree, mechanism.lines, end, work.solver.lines.kept, control)
     if refused != CONVERGED:
         return refused
     gravity, material, viscous = node_flows(mechanism, signals.h[0], start, end, step)
     lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
-    end_velocities(mechanism, now, step)
-    take_end(work)
+    end_velocities(mechanism.bodies, now, step)
+    take_end(end, start, now)
     kinetic = kinetic_energy(mechanism, now)
     elastic = elastic_energy(mechanism, now, start)
     close_step(account, kinetic, elastic, (gravity, material, viscous, lost), time)
-    remember(work)
+    remember(step, signals.h[0], work.past)
     projection = fit_velocities(mechanism, signals, now, start, work.fit)
     if projection < 0.0:
         return SINGULAR
@@ -256,14 +263,16 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     return True
 
 
-@inline_kernel
+@kernel
 def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables, n: int) -> int:
     """Step n, in halves, quarters and so on where Newton's method does not converge."""
     done, level = 0.0, 0
     while done < 1.0:
         width = 0.5**level
-        set_signals(mechanism, tables, n, (done, done + width), work)
-        predict(work)
+        set_signals(
+            mechanism.coordinates.prescribed, tables, n, (done, done + width), work.past, work.signals
+        )
+        predict(work.past, work.signals.h[0], work.step)
         move(
             mechanism.tree,
             mechanism.coordinates.prescribed,
@@ -307,13 +316,12 @@ def run_steps(
     for n in range(tables.h.shape[0]):
         inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
         if inside:
-            keep(last, work, output)
+            keep(last, work.now, work.moments[0], work.account, work.step, work.signals.h[0], output)
         status = one_step(mechanism, control, work, tables, n)
         if status != CONVERGED:
             return n, status
         for row in range(tables.first[n], tables.stop[n]):
+            keep(row, work.now, work.moments[0], work.account, work.step, work.signals.h[0], output)
             if tables.tau[row] < 1.0:
-                keep_inside(row, last, tables.tau[row], work, output)
-            else:
-                keep(row, work, output)
+                keep_inside(row, last, tables.tau[row], work.now.x.shape[0], output)
     return tables.h.shape[0], CONVERGED
