@@ -13,9 +13,9 @@ WORKERS ?= 2
 demo: $(VENV)/installed
 	$(BIN)/pliant demo
 
-# Kernels are compiled first, two versions side by side, so that the workers find them in the cache.
+# Kernels are compiled first, side by side, so that the workers find them in the cache.
 test: $(VENV)/installed-test
-	$(BIN)/python tests/compile_kernels.py 2 & $(BIN)/python tests/compile_kernels.py 4; wait
+	for part in 2 4 pose; do $(BIN)/python tests/compile_kernels.py $$part & done; wait
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -m bounds
 

@@ -1,6 +1,7 @@
-"""Fill the kernel cache before tests run side by side: ``python tests/compile_kernels.py 2`` or ``4``.
+"""Fill the kernel cache before tests run side by side: ``python tests/compile_kernels.py 2``, ``4`` or ``pose``.
 
-Orders 4 to 8 share one compiled version of the time loop, order 2 and generalized-alpha the other.
+Orders 4 to 8 share one compiled version of the time loop of spectral links, order 2 and generalized-alpha the other;
+pose elements have a loop of their own.
 """
 
 from __future__ import annotations
@@ -18,5 +19,14 @@ def compile_kernels(order: int) -> None:
         print(f"statics: {pl.equilibrium(arm).ending}")
 
 
+def compile_pose_elements() -> None:
+    arm = pl.PoseElement(elements=2).compile(pl.load(pl.library.path("parallelogram")))
+    run = pl.simulate(arm, until=2e-3)
+    print(f"pose elements: {run.ending}, tip at {run.tip_position[-1]}, {len(run.links)} links seen")
+
+
 if __name__ == "__main__":
-    compile_kernels(int(sys.argv[1]))
+    if sys.argv[1] == "pose":
+        compile_pose_elements()
+    else:
+        compile_kernels(int(sys.argv[1]))

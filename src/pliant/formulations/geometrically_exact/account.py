@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
-from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.element import product, row, stage_row, strain_energy
 from pliant.formulations.geometrically_exact.stages import between, body_gravity, interpolate, load_wrench
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import dot6
-
-# columns of the account
-KINETIC, STRAIN, GRAVITY, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, EXCHANGED = range(9)
-COLUMNS = 9
-
-
-class Account(NamedTuple):
-    """Running sums of a run, and the worst step."""
-
-    sums: Floats  # (9,) in the order of the columns; the first two are present values
-    joints: Floats  # (dofs,) work of the drives
-    loads: Floats  # (loads,)
-    step_joints: Floats
-    step_loads: Floats
-    before: Floats  # sums, joints and loads at the start of the step
-    worst: Floats  # [largest residual ratio, its time, number of steps]
-
-
-def new_account(dofs: int, loads: int) -> Account:
-    z = np.zeros
-    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), z(3))
 
 
 @kernel
@@ -98,39 +72,6 @@ def book_flows(plant, method, stages, load_table, h, account):
                 w = load_wrench(loads, load_table, stages.R, i, k, a)
                 account.step_loads[k] += f * dot6(w, stage_row(stages.V, i, a))
     return gravity, material, viscous, damping
-
-
-@inline_kernel
-def close_step(account, kinetic, strain, flows, time):
-    """Residual of a step from its energies before the projection; keeps the worst one."""
-    gravity, material, viscous, damping = flows
-    sums = account.sums
-    change = kinetic - sums[KINETIC]
-    stored = strain - sums[STRAIN]
-    exchanged = abs(change) + abs(stored) + abs(gravity) + material + viscous + damping
-    supplied = gravity
-    for j in range(account.joints.shape[0]):
-        supplied += account.step_joints[j]
-        exchanged += abs(account.step_joints[j])
-        account.joints[j] += account.step_joints[j]
-    for k in range(account.loads.shape[0]):
-        supplied += account.step_loads[k]
-        exchanged += abs(account.step_loads[k])
-        account.loads[k] += account.step_loads[k]
-    residual = change + stored - supplied + material + viscous + damping
-    sums[GRAVITY] += gravity
-    sums[MATERIAL] += material
-    sums[VISCOUS] += viscous
-    sums[JOINT] += damping
-    sums[RESIDUAL] += residual
-    sums[EXCHANGED] += exchanged
-    worst = account.worst
-    worst[2] += 1.0
-    # a stored energy is known to a few units of its last place: 1e-10 of this floor is 1e-15 of it
-    scale = max(exchanged, sums[EXCHANGED] / worst[2], 1e-5 * (kinetic + strain))
-    if scale > 0.0 and abs(residual) > worst[0] * scale:
-        worst[0] = abs(residual) / scale
-        worst[1] = time
 
 
 @kernel

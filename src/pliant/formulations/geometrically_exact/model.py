@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.formulations.geometrically_exact.account import kinetic_energy
+from pliant.formulations.geometrically_exact.arm_facts import ArmFacts
 from pliant.formulations.geometrically_exact.chain import Chain, Floats, Loads
 from pliant.formulations.geometrically_exact.discretise import Points, Stationing
 from pliant.formulations.geometrically_exact.element import strain_energy
@@ -24,8 +25,8 @@ from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs, LoadPlace, beyond, refuse_beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
-from pliant.model.port import Frame, Port, ports_of
-from pliant.robot import FlexibleLink, PrismaticJoint, RevoluteJoint, RigidLink, Robot
+from pliant.model.port import Frame
+from pliant.robot import PrismaticJoint, RevoluteJoint, RigidLink, Robot
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, MixedElement
@@ -35,7 +36,7 @@ REMEDY = "compile the robot with PoseElement()"
 
 
 @dataclass(frozen=True, eq=False)
-class GeometricallyExactArm:
+class GeometricallyExactArm(ArmFacts):
     """States: body twists of all nodes, strains of all strain points, joint positions and rates."""
 
     robot: Robot
@@ -60,28 +61,6 @@ class GeometricallyExactArm:
     def joint_names(self) -> tuple[str, ...]:
         order = self.robot.chain_order
         return tuple(joint.name for joint, dof in zip(order, self.chain.tree.dof) if dof >= 0)
-
-    @cached_property
-    def link_names(self) -> tuple[str, ...]:
-        return tuple(joint.child for joint in self.robot.chain_order)
-
-    @cached_property
-    def ports(self) -> tuple[Port, ...]:
-        return ports_of(self.robot)
-
-    @cached_property
-    def inputs(self) -> Inputs:
-        return Inputs.none(len(self.joint_names))
-
-    @cached_property
-    def reach(self) -> float:
-        """Sum of the lengths of all links, the scale of relative errors."""
-        links = (self.robot.link(name) for name in self.link_names)
-        return sum(
-            link.length if isinstance(link, FlexibleLink) else float(np.linalg.norm(link.tip_position))
-            for link in links
-            if isinstance(link, (FlexibleLink, RigidLink))
-        )
 
     def pack(self, state: State) -> Floats:
         """One state vector."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.contract import Run
 from pliant.model.inputs import SampledController
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-T = TypeVar("T")
 
 CHUNK = 4096  # steps whose input tables are made at once
 WATCHED_CHUNK = 512  # the same when somebody watches the progress
@@ -28,6 +25,7 @@ class Schedule:
     """Step lengths, and where in which step each row of the output falls; row 0 is the start."""
 
     h: Floats
+    times: Floats
     step: Ints
     tau: Floats
     dense: Floats
@@ -37,36 +35,22 @@ class Schedule:
     @staticmethod
     def of(run: Run) -> Schedule:
         grid = run.grid
-        h = np.diff(grid)
+        h = grid[1:] - grid[:-1]
         # lengths that differ only by round-off become equal, so that factorisations survive
-        changes = np.flatnonzero(np.abs(np.diff(h)) > 1e-9 * h[1:]) + 1
-        begins = np.concatenate([[0], changes])
-        h = h[np.repeat(begins, np.diff(np.append(begins, len(h))))]
+        changes = np.flatnonzero(np.abs(h[1:] - h[:-1]) > 1e-9 * h[1:]) + 1
+        for begin, end in itertools.pairwise([0, *changes.tolist(), len(h)]):
+            h[begin:end] = h[begin]
         wanted = run.outputs[run.outputs > grid[0]]
-        slack = 1e-9 * h.min()
-        step = np.clip(np.searchsorted(grid, wanted - slack) - 1, 0, len(h) - 1)
+        step = (grid.searchsorted(wanted - 1e-9 * h.min()) - 1).clip(0, len(h) - 1)
         tau = (wanted - grid[step]) / h[step]
         tau[tau > 1 - 1e-9] = 1.0
         dense = np.zeros((len(tau) + 1, run.method.stages))
-        if np.any(tau < 1.0):
+        if (tau < 1.0).any():
             dense[1:] = lagrange_values(np.append(0.0, run.method.nodes), tau)[:, 1:]
-        stop = 1 + np.cumsum(np.bincount(step, minlength=len(h)))
-        first = np.concatenate([[1], stop[:-1]])
-        return Schedule(h, np.append(-1, step), np.append(1.0, tau), dense, first, stop)
-
-
-def readable_tables(make: Callable[[int, int], T], a: int, b: int) -> tuple[T | None, str]:
-    """Tables for the longest stretch of the steps a .. b-1 whose inputs exist, and what is wrong after it."""
-    tables, problem = None, ""
-    readable, unreadable, end = a, b + 1, b
-    while unreadable - readable > 1:
-        try:
-            tables = make(a, end)
-            readable = end
-        except InvalidInput as error:
-            unreadable, problem = end, str(error)
-        end = (readable + unreadable) // 2
-    return tables, problem
+        stop = 1 + np.bincount(step, minlength=len(h)).cumsum()
+        first = np.append(1, stop[:-1])
+        times, step, tau = np.append(grid[0], wanted), np.append(-1, step), np.append(1.0, tau)
+        return Schedule(h, times, step, tau, dense, first, stop)
 
 
 def chunks(run: Run, n_steps: int) -> Iterator[tuple[int, int, list[SampledController]]]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pliant.formulations.geometrically_exact.account import (
+from pliant.formulations.geometrically_exact.account import book_flows, stored_energies
+from pliant.formulations.geometrically_exact.chain import Floats, Ints
+from pliant.formulations.geometrically_exact.energy_account import (
     KINETIC,
     PROJECTION,
     STRAIN,
     Account,
-    book_flows,
     close_step,
-    stored_energies,
 )
-from pliant.formulations.geometrically_exact.chain import Floats, Ints
 from pliant.formulations.geometrically_exact.newton import CONVERGED, Solver, solve_stages
 from pliant.formulations.geometrically_exact.projection import Projection, project
 from pliant.formulations.geometrically_exact.stage_data import State

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.formulations.geometrically_exact.arm_facts import ArmFacts
 from pliant.formulations.geometrically_exact.pose_element.assembly import Place, Structure
 from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
 from pliant.formulations.geometrically_exact.pose_element.joint_tables import across
@@ -32,15 +33,15 @@ from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
-from pliant.model.port import Frame, Port, ports_of
-from pliant.robot import At, FlexibleLink, RigidLink, Robot
+from pliant.model.port import Frame
+from pliant.robot import At, Robot
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import PoseElement
 
 
 @dataclass(frozen=True, eq=False)
-class PoseElementArm:
+class PoseElementArm(ArmFacts):
     """States: poses and velocities of all nodes, joint positions and rates, rotors of gear motors."""
 
     robot: Robot
@@ -71,28 +72,6 @@ class PoseElementArm:
     @property
     def joint_names(self) -> tuple[str, ...]:
         return self.structure.coordinate_names
-
-    @cached_property
-    def link_names(self) -> tuple[str, ...]:
-        return tuple(joint.child for joint in self.robot.chain_order)
-
-    @cached_property
-    def ports(self) -> tuple[Port, ...]:
-        return ports_of(self.robot)
-
-    @cached_property
-    def inputs(self) -> Inputs:
-        return Inputs.none(len(self.joint_names))
-
-    @cached_property
-    def reach(self) -> float:
-        """Sum of the lengths of all links, the scale of relative errors."""
-        links = (self.robot.link(name) for name in self.link_names)
-        return sum(
-            link.length if isinstance(link, FlexibleLink) else float(np.linalg.norm(link.tip_position))
-            for link in links
-            if isinstance(link, (FlexibleLink, RigidLink))
-        )
 
     def carrying(self, inputs: Inputs) -> PoseElementArm:
         """Itself: pose elements carry all inputs."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import energy_account as columns
+from pliant.formulations.geometrically_exact.driving import drive, input_tables, ledger_of
 from pliant.formulations.geometrically_exact.energy_account import new_account
 from pliant.formulations.geometrically_exact.pose_element.balance import new_sizes
 from pliant.formulations.geometrically_exact.pose_element.consistency import new_fit
@@ -16,7 +16,6 @@ from pliant.formulations.geometrically_exact.pose_element.coordinate_law import 
 from pliant.formulations.geometrically_exact.pose_element.line_solver import new_line_factors
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Bools, Floats, Mechanism
 from pliant.formulations.geometrically_exact.pose_element.newton import (
-    CONVERGED,
     LOOP_OPENED,
     NOT_FINITE,
     SINGULAR,
@@ -33,14 +32,12 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import (
     new_step,
 )
 from pliant.formulations.geometrically_exact.pose_element.tree_solver import new_factors, new_increment
-from pliant.formulations.geometrically_exact.schedule import Schedule, chunks, readable_tables
+from pliant.formulations.geometrically_exact.schedule import Schedule
 from pliant.jit import announce_compilation
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Record, Run
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
-from pliant.model.ledger import Ledger
-from pliant.model.sampling import ask
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation
 
@@ -78,8 +75,9 @@ def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
 class Machine:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
-    def __init__(self, arm: PoseElementArm, run: Run, rows: int) -> None:
-        self.arm, self.run = arm, run
+    def __init__(self, arm: PoseElementArm, run: Run) -> None:
+        self.model, self.run, self.plan = arm, run, Schedule.of(run)
+        rows = len(self.plan.tau) + 1
         self.mechanism = mechanism = arm.mechanism(run.inputs)
         nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
@@ -122,14 +120,26 @@ class Machine:
 
     def start(self) -> bool:
         """Fit the velocities of the start; False if some part has no inertia."""
-        return bool(start_run(self.mechanism, self.work))
+        good = bool(start_run(self.mechanism, self.work))
+        self.keep(0)
+        return good
+
+    def tables(self, held: Floats, a: int, b: int) -> Tables:
+        """Tables for the steps a .. b-1 of the grid, at the middle and the end of each."""
+        run, plan = self.run, self.plan
+        h, ends = plan.h[a:b], run.grid[a + 1 : b + 1]
+        times = np.stack([run.grid[a:b] + 0.5 * h, ends], axis=1)
+        joints, loads = input_tables(run, times, held)
+        base = base_table(self.model, run.inputs, times.ravel()).reshape(len(h), 2, BASE_COLUMNS)
+        if not np.isfinite(base).all():
+            raise InvalidInput("the motion of the base is not finite; let its motions return finite numbers")
+        return Tables(h, ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
 
     def steps(self, tables: Tables) -> tuple[int, int]:
         done, status = run_steps(self.mechanism, self.control, self.work, tables, self.output)
         return done, status
 
-    def state(self) -> Floats:
-        """The present state vector."""
+    def state_vector(self) -> Floats:
         now, at = self.work.now, self.work.moments[0]
         parts = (at.x, at.quaternion, now.v, now.w, at.q, now.qd, now.motor)
         return np.concatenate([part.ravel() for part in parts])
@@ -137,24 +147,63 @@ class Machine:
     def keep(self, row: int) -> None:
         """Copy the present state and account to a row of the output."""
         out, account = self.output, self.account
-        out.x[row] = self.state()
+        out.x[row] = self.state_vector()
         out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
 
+    def stopped(self, status: int, done: int) -> Ending:
+        """Why and where the loop gave up, with what to try."""
+        now, where = float(self.run.grid[done]), int(self.control.counts[2])
+        if status == LOOP_OPENED:
+            loop = self.model.line_owners(self.run.inputs)[where]
+            remedy = (
+                "its joints are rigid or prescribed so that they contradict each other; let one of them move"
+            )
+            return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
+        place = self.model.place_of(where)
+        if status == TOO_BENT:
+            return Ending(Cause.TOO_BENT, now, place, "take more elements there, or check the loads")
+        if status == NOT_FINITE:
+            return Ending(
+                Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step"
+            )
+        if status == SINGULAR:
+            remedy = "give every moving part an inertia, or keep loops out of singular postures"
+            return Ending(Cause.SINGULAR, now, place, remedy)
+        return Ending(
+            Cause.NOT_CONVERGED,
+            now,
+            place,
+            "take a smaller step, or more elements if the link bends strongly",
+        )
 
-def make_tables(arm: PoseElementArm, run: Run, plan: Schedule, held: Floats, a: int, b: int) -> Tables:
-    """Tables for the steps a .. b-1 of the grid, at the middle and the end of each."""
-    h = plan.h[a:b]
-    ends = run.grid[a + 1 : b + 1]
-    flat = np.stack([run.grid[a:b] + 0.5 * h, ends], axis=1).ravel()
-    joints = run.inputs.joint_signals(flat).reshape(len(h), 2, len(run.inputs.prescribed), 3)
-    if held.any():
-        joints = joints.copy()
-        joints[..., 2] += held
-    loads = run.inputs.load_signals(flat).reshape(len(h), 2, len(run.inputs.loads), 6)
-    base = base_table(arm, run.inputs, flat).reshape(len(h), 2, BASE_COLUMNS)
-    if not (np.isfinite(joints).all() and np.isfinite(loads).all() and np.isfinite(base).all()):
-        raise InvalidInput("a drive or load is not finite; let signals and motions return finite numbers")
-    return Tables(h, ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
+    def record(self, done: int, ending: Ending) -> Record:
+        """Cut the output to what was computed and put it under names."""
+        out, run, arm = self.output, self.run, self.model
+        rows = int(np.searchsorted(self.plan.step, done))
+        times = self.plan.times[:rows]
+        if not ending.completed and times[-1] < run.grid[done]:
+            self.keep(rows)
+            times = np.append(times, run.grid[done])
+            rows += 1
+        if rows > 1:
+            out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
+        names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
+        works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
+        ledger = ledger_of(self.account, out.sums[:rows], works, names, exact=True)
+        efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
+        for k, joint in enumerate(arm.robot.chain_order):
+            efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
+        owners = np.array(arm.line_owners(run.inputs))
+        for owner in dict.fromkeys(owners.tolist()):
+            efforts[f"{owner}.force"] = out.impulse[:rows, owners == owner]
+        statistics = {
+            "steps": float(done),
+            "iterations": float(self.control.counts[0]),
+            "factorisations": float(self.control.counts[1]),
+            "halvings": float(self.work.halvings[0]),
+            "redundant closures": float(len(self.redundant)),
+        }
+        return Record(times, out.x[:rows], efforts, ledger, ending, statistics)
 
 
 def advance(arm: PoseElementArm, run: Run) -> Record:
@@ -164,115 +213,8 @@ def advance(arm: PoseElementArm, run: Run) -> Record:
             "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
         )
     announce_compilation(run_steps)
-    plan = Schedule.of(run)
-    n_steps = len(plan.h)
-    machine = Machine(arm, run, len(plan.tau) + 1)
-    done = 0
+    machine = Machine(arm, run)
     if not machine.start():
-        machine.keep(0)
-        ending = Ending(Cause.SINGULAR, float(run.grid[0]), "the start", "give every moving part an inertia")
-        return finish(arm, run, machine, plan, done, ending)
-    machine.keep(0)
-    ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
-    torques: dict[str, Floats] = {}
-    shown = time.monotonic()
-    try:
-        for a, b, sampled in chunks(run, n_steps):
-            for controller in sampled:
-                problem = ask(arm, controller, float(run.grid[a]), machine.state(), torques)
-                if problem:
-                    return finish(arm, run, machine, plan, done, problem)
-            held = sum(torques.values(), np.zeros(len(arm.joint_names)))
-
-            def make(first: int, last: int, held: Floats = held) -> Tables:
-                return make_tables(arm, run, plan, held, first, last)
-
-            tables, unreadable = readable_tables(make, a, b)
-            if tables is not None:
-                count, status = machine.steps(tables)
-                done += count
-                if status != CONVERGED:
-                    ending = stopped(arm, run, machine, status, done)
-                    break
-            if unreadable:
-                now = float(run.grid[done])
-                ending = Ending(Cause.INPUT, now, unreadable, "what was computed so far is kept")
-                break
-            if run.progress and time.monotonic() - shown > 0.1:
-                shown = time.monotonic()
-                run.progress(done / n_steps)
-    except KeyboardInterrupt:
-        ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy="what was computed is kept")
-    return finish(arm, run, machine, plan, done, ending)
-
-
-def stopped(arm: PoseElementArm, run: Run, machine: Machine, status: int, done: int) -> Ending:
-    """Why and where the loop gave up, with what to try."""
-    now = float(run.grid[done])
-    where = int(machine.control.counts[2])
-    if status == LOOP_OPENED:
-        loop = arm.line_owners(run.inputs)[where]
-        remedy = "its joints are rigid or prescribed so that they contradict each other; let one of them move"
-        return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
-    place = arm.place_of(where)
-    if status == TOO_BENT:
-        return Ending(Cause.TOO_BENT, now, place, "take more elements there, or check the loads")
-    if status == NOT_FINITE:
-        return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
-    if status == SINGULAR:
-        return Ending(
-            Cause.SINGULAR,
-            now,
-            place,
-            "give every moving part an inertia, or keep loops out of singular postures",
-        )
-    return Ending(
-        Cause.NOT_CONVERGED, now, place, "take a smaller step, or more elements if the link bends strongly"
-    )
-
-
-def finish(
-    arm: PoseElementArm, run: Run, machine: Machine, plan: Schedule, done: int, ending: Ending
-) -> Record:
-    """Cut the output to what was computed and put it under names."""
-    out = machine.output
-    rows = int(np.searchsorted(plan.step, done))
-    times = np.concatenate([run.grid[:1], run.outputs[run.outputs > run.grid[0]][: rows - 1]])
-    if not ending.completed and times[-1] < run.grid[done]:
-        machine.keep(rows)
-        times = np.append(times, run.grid[done])
-        rows += 1
-    if rows > 1:
-        out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
-    sums = out.sums[:rows]
-    names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
-    works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
-    ledger = Ledger(
-        kinetic=sums[:, columns.KINETIC],
-        strain=sums[:, columns.STRAIN],
-        gravity=sums[:, columns.GRAVITY],
-        works={name: works[:, k] for k, name in enumerate(names)},
-        material_loss=sums[:, columns.MATERIAL],
-        viscous_loss=sums[:, columns.VISCOUS],
-        joint_loss=sums[:, columns.JOINT],
-        projection_loss=sums[:, columns.PROJECTION],
-        residual=sums[:, columns.RESIDUAL],
-        exchanged=sums[:, columns.EXCHANGED],
-        worst_ratio=float(machine.account.worst[0]),
-        worst_time=float(machine.account.worst[1]),
-        exact=True,
-    )
-    efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
-    for k, joint in enumerate(arm.robot.chain_order):
-        efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
-    owners = np.array(arm.line_owners(run.inputs))
-    for owner in dict.fromkeys(owners.tolist()):
-        efforts[f"{owner}.force"] = out.impulse[:rows, owners == owner]
-    statistics = {
-        "steps": float(done),
-        "iterations": float(machine.control.counts[0]),
-        "factorisations": float(machine.control.counts[1]),
-        "halvings": float(machine.work.halvings[0]),
-        "redundant closures": float(len(machine.redundant)),
-    }
-    return Record(times, out.x[:rows], efforts, ledger, ending, statistics)
+        start, remedy = float(run.grid[0]), "give every moving part an inertia"
+        return machine.record(0, Ending(Cause.SINGULAR, start, "the start", remedy))
+    return drive(machine, run)

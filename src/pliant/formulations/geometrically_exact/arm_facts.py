@@ -1,0 +1,45 @@
+"""What both kinds of compiled arm of this room know from the robot alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from pliant.model.inputs import Inputs
+from pliant.model.port import Port, ports_of
+from pliant.robot import FlexibleLink, RigidLink, Robot
+
+
+class ArmFacts(ABC):
+    """Names, ports and sizes."""
+
+    robot: Robot
+
+    @property
+    @abstractmethod
+    def joint_names(self) -> tuple[str, ...]:
+        """The joint coordinates, in the order of the state."""
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        return tuple(joint.child for joint in self.robot.chain_order)
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        return ports_of(self.robot)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        return Inputs.none(len(self.joint_names))
+
+    @cached_property
+    def reach(self) -> float:
+        """Sum of the lengths of all links, the scale of relative errors."""
+        links = (self.robot.link(name) for name in self.link_names)
+        return sum(
+            link.length if isinstance(link, FlexibleLink) else float(np.linalg.norm(link.tip_position))
+            for link in links
+            if isinstance(link, (FlexibleLink, RigidLink))
+        )

@@ -1,0 +1,122 @@
+"""The loop around a compiled loop: controllers asked, inputs tabulated, endings and records made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InvalidInput
+from pliant.formulations.geometrically_exact import energy_account as columns
+from pliant.formulations.geometrically_exact.energy_account import Account
+from pliant.formulations.geometrically_exact.schedule import chunks
+from pliant.model.contract import Model, Record, Run
+from pliant.model.ending import Cause, Ending
+from pliant.model.ledger import Ledger
+from pliant.model.sampling import ask
+
+Floats = NDArray[np.float64]
+T = TypeVar("T")
+DONE = 0  # what a compiled loop answers when all its steps converged
+
+
+class Machine(Protocol, Generic[T]):
+    """A compiled loop with its state."""
+
+    @property
+    def model(self) -> Model: ...
+    def state_vector(self) -> Floats: ...
+    def tables(self, held: Floats, a: int, b: int) -> T:
+        """Inputs of the steps a .. b-1, with the torques that controllers hold."""
+        ...
+
+    def steps(self, tables: T) -> tuple[int, int]:
+        """Advance; how many steps were done, and DONE or why not."""
+        ...
+
+    def stopped(self, status: int, done: int) -> Ending: ...
+    def record(self, done: int, ending: Ending) -> Record: ...
+
+
+def drive(machine: Machine[T], run: Run) -> Record:
+    """Run a machine over the grid of a request; a run that cannot go on keeps what it computed."""
+    n_steps = len(run.grid) - 1
+    ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
+    torques: dict[str, Floats] = {}
+    done = 0
+    shown = time.monotonic()
+    try:
+        for a, b, sampled in chunks(run, n_steps):
+            for controller in sampled:
+                state = machine.state_vector()
+                problem = ask(machine.model, controller, float(run.grid[a]), state, torques)
+                if problem:
+                    return machine.record(done, problem)
+            held = sum(torques.values(), np.zeros(len(run.inputs.prescribed)))
+            tables, unreadable = readable_tables(machine, held, a, b)
+            if tables is not None:
+                count, status = machine.steps(tables)
+                done += count
+                if status != DONE:
+                    ending = machine.stopped(status, done)
+                    break
+            if unreadable:
+                now = float(run.grid[done])
+                ending = Ending(Cause.INPUT, now, unreadable, "what was computed so far is kept")
+                break
+            if run.progress and time.monotonic() - shown > 0.1:
+                shown = time.monotonic()
+                run.progress(done / n_steps)
+    except KeyboardInterrupt:
+        ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy="what was computed is kept")
+    return machine.record(done, ending)
+
+
+def readable_tables(machine: Machine[T], held: Floats, a: int, b: int) -> tuple[T | None, str]:
+    """Tables for the longest stretch of the steps a .. b-1 whose inputs exist, and what is wrong after it."""
+    tables: T | None = None
+    problem = ""
+    readable, unreadable, end = a, b + 1, b
+    while unreadable - readable > 1:
+        try:
+            tables = machine.tables(held, a, end)
+            readable = end
+        except InvalidInput as error:
+            unreadable, problem = end, str(error)
+        end = (readable + unreadable) // 2
+    return tables, problem
+
+
+def input_tables(run: Run, times: Floats, held: Floats) -> tuple[Floats, Floats]:
+    """Signals of all joints (steps, m, joints, 3) and loads (steps, m, loads, 6) at the times (steps, m)."""
+    flat = times.ravel()
+    joints = run.inputs.joint_signals(flat).reshape(*times.shape, len(run.inputs.prescribed), 3)
+    if held.any():
+        joints = joints.copy()
+        joints[..., 2] += held
+    loads = run.inputs.load_signals(flat).reshape(*times.shape, len(run.inputs.loads), 6)
+    if not (np.isfinite(joints).all() and np.isfinite(loads).all()):
+        raise InvalidInput("a drive or load is not finite; let signals and motions return finite numbers")
+    return joints, loads
+
+
+def ledger_of(account: Account, sums: Floats, works: Floats, names: Sequence[str], exact: bool) -> Ledger:
+    """The account of a run under names; rows of ``sums`` and ``works`` are output times."""
+    return Ledger(
+        kinetic=sums[:, columns.KINETIC],
+        strain=sums[:, columns.STRAIN],
+        gravity=sums[:, columns.GRAVITY],
+        works={name: works[:, k] for k, name in enumerate(names)},
+        material_loss=sums[:, columns.MATERIAL],
+        viscous_loss=sums[:, columns.VISCOUS],
+        joint_loss=sums[:, columns.JOINT],
+        projection_loss=sums[:, columns.PROJECTION],
+        residual=sums[:, columns.RESIDUAL],
+        exchanged=sums[:, columns.EXCHANGED],
+        worst_ratio=float(account.worst[0]),
+        worst_time=float(account.worst[1]),
+        exact=exact,
+    )
