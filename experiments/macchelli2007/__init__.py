@@ -1,1 +1,1 @@
-"""The single flexible link of [macchelli2007] section IV-B."""
+"""Simulations of [macchelli2007] section IV: a single link, two links in series, four in a closed chain."""

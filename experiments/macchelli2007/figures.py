@@ -41,17 +41,24 @@ FRONT = 0.045
 
 
 def write_all(folder: Path, steps: Steps, manoeuvres: Manoeuvres, smooth: SmoothErrors) -> list[Path]:
-    """Draw and write every figure; the paths written."""
-    drawn = {
-        "figure_4_joint_error": joint_error(steps),
-        "figure_5_strains_of_the_step": strains_of_step(steps),
-        "figure_6_transient": transient(),
-        "figure_7_pick_and_place": manoeuvre_strains(manoeuvres.pick_and_place, "PP"),
-        "figure_8_step_acceleration": manoeuvre_strains(manoeuvres.step_acceleration, "ST"),
-        "damping_of_st": damping(manoeuvres),
-        "front_of_the_step": front(steps),
-        "convergence": convergence(steps, smooth),
-    }
+    """Draw and write every figure of the single link; the paths written."""
+    return write(
+        folder,
+        {
+            "figure_4_joint_error": joint_error(steps),
+            "figure_5_strains_of_the_step": strains_of_step(steps),
+            "figure_6_transient": transient(),
+            "figure_7_pick_and_place": manoeuvre_strains(manoeuvres.pick_and_place, "PP"),
+            "figure_8_step_acceleration": manoeuvre_strains(manoeuvres.step_acceleration, "ST"),
+            "damping_of_st": damping(manoeuvres),
+            "front_of_the_step": front(steps),
+            "convergence": convergence(steps, smooth),
+        },
+    )
+
+
+def write(folder: Path, drawn: dict[str, Figure]) -> list[Path]:
+    """Figures as files of their names; the paths written."""
     paths = []
     for name, figure in drawn.items():
         path = folder / f"{name}.png"

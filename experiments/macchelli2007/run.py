@@ -1,4 +1,4 @@
-"""Run the single link of section IV-B, write the figures, and compare every number with ``expected.yaml``."""
+"""Run sections IV-B, IV-C and IV-D, write the figures, and compare every number with ``expected.yaml``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from experiments.comparison import Finding, compare, comparison_table, read_expected, write_findings
-from experiments.macchelli2007 import runs
+from experiments.macchelli2007 import mechanisms, runs
+from experiments.macchelli2007.mechanism_numbers import measure_mechanisms
 from experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Effort, Seen
 from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement
 from pliant.model.layout import Array
@@ -61,18 +62,22 @@ class SmoothErrors:
 def main(output: Path, quick: bool = False) -> list[Finding]:
     """Everything, into the folder ``output``; leaves with status 1 if a number is off."""
     from experiments.macchelli2007 import figures
+    from experiments.macchelli2007.mechanism_figures import draw_mechanisms
     from pliant.cli.terminal import output as screen
     from pliant.cli.terminal import progress_after_a_second
 
-    effort = runs.QUICK if quick else runs.WHOLE
-    with progress_after_a_second("simulating the link of macchelli2007") as report:
-        steps = step_responses(effort, lambda done: report(0.6 * done))
-        manoeuvres = prescribed(effort, lambda done: report(0.6 + 0.2 * done))
-        smooth = smooth_errors(effort, lambda done: report(0.8 + 0.2 * done))
+    effort, care = (runs.QUICK, mechanisms.QUICK) if quick else (runs.WHOLE, mechanisms.WHOLE)
+    with progress_after_a_second("simulating the links of macchelli2007") as report:
+        steps = step_responses(effort, lambda done: report(0.4 * done))
+        manoeuvres = prescribed(effort, lambda done: report(0.4 + 0.1 * done))
+        smooth = smooth_errors(effort, lambda done: report(0.5 + 0.1 * done))
+        serial = mechanisms.serial_runs(care, lambda done: report(0.6 + 0.2 * done))
+        chain = mechanisms.chain_runs(care, lambda done: report(0.8 + 0.2 * done))
     output.mkdir(parents=True, exist_ok=True)
     written = figures.write_all(output, steps, manoeuvres, smooth)
+    written += figures.write(output, draw_mechanisms(serial, chain))
     expected = read_expected(Path(__file__).with_name("expected.yaml"))
-    findings = compare(expected, measure(steps, manoeuvres))
+    findings = compare(expected, {**measure(steps, manoeuvres), **measure_mechanisms(serial, chain)})
     write_findings(findings, output / "numbers.csv")
     show = screen()
     show.print(figures.convergence_table(steps, smooth))

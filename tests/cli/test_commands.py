@@ -173,6 +173,26 @@ def test_simulate_saves_and_draws_and_does_not_overwrite(tmp_path: Path) -> None
     assert process(*arguments, "--overwrite", folder=tmp_path).returncode == 0
 
 
+def test_simulate_runs_a_mechanism_with_a_loop(tmp_path: Path) -> None:
+    file = tmp_path / "chain.nc"
+    drives = ["--pd", "right_drive=15,3,0.6", "--pd", "left_drive=15,3,1"]
+    answer = run("simulate", "parallelogram", *SHORT, *drives, "--output", str(file))
+    assert answer.exit_code == 0
+    words = " ".join(answer.stdout.split())
+    assert "pose elements were chosen because loop joint 'far_corner' closes a loop" in words
+    saved = load_trajectory(file)
+    meeting = [saved.link(name).position[:, -1] for name in ("right_outer", "left_outer")]
+    assert abs(meeting[0] - meeting[1]).max() < 1e-12
+    assert (saved.joint_position[-1, [0, 2]] > 1e-3).all()
+
+
+def test_a_mechanism_refuses_an_order_that_it_does_not_take() -> None:
+    answer = process("simulate", "parallelogram", *SHORT, "--order", "4")
+    assert answer.returncode == 2
+    assert answer.stderr.endswith("which keeps energy and momentum; use Gauss(order=2)\n")
+    assert "Traceback" not in answer.stderr
+
+
 def test_a_run_that_stops_early_still_writes_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

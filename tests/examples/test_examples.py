@@ -56,6 +56,36 @@ def test_sampled_controller_reaches_its_target(tmp_path: Path, monkeypatch: pyte
     assert np.max(np.abs(shown["torque"])) <= shown["LIMIT"] + 1e-9
 
 
+def test_motors_bring_the_chain_to_its_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("motors_on_a_parallelogram", tmp_path, monkeypatch)
+    moved = shown["run"]
+    right, left = shown["TARGETS"].values()
+    # opposite links of a rhombus are parallel: its corners turn by the difference of the drives
+    assert moved.joint_position[-1] == pytest.approx([right, left - right, left, right - left], abs=0.01)
+    assert shown["gap"] < 1e-12
+    assert moved.ledger.worst_ratio < 1e-10
+
+
+def test_a_floating_arm_keeps_its_momentum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("free_floating_arm", tmp_path, monkeypatch)
+    assert shown["run"].ending.completed
+    assert shown["turn"] > 0.3
+    # the tool alone carries about 1 kg m/s while the arm waves; Newton's method stops at 1e-8 of the impulses
+    assert np.abs(shown["linear"]).max() < 1e-8
+    assert np.abs(shown["angular"]).max() < 1e-8
+
+
+def test_the_strip_leans_on_the_wall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("tip_against_a_wall", tmp_path, monkeypatch)
+    assert "does not carry the wall 'wall'" in shown["model"].notice
+    assert shown["strikes"] >= 2
+    # moments about the hinge: the wall pushes along y at the distance x of the tip
+    assert shown["push"][-1] == pytest.approx(shown["torque"] / shown["lever"], rel=1e-3)
+    assert shown["run"].tip_position[-1, 1] == pytest.approx(
+        shown["WALL_AT"] + shown["push"][-1] / 2e4, abs=1e-6
+    )
+
+
 def test_higher_degrees_are_better(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import pliant as pl
 from experiments import comparison
-from experiments.macchelli2007 import run, runs
+from experiments.macchelli2007 import mechanisms, run, runs
 
 FOLDER = Path(run.__file__).parent
 
@@ -39,15 +39,22 @@ def test_a_number_that_is_off_ends_with_status_1(
     # one simulation is enough to get a table: the measurement itself is replaced
     met = {each.name: each.value if each.value is not None else 0.0 for each in true}
     monkeypatch.setattr(run, "measure", lambda steps, manoeuvres: met)
+    monkeypatch.setattr(run, "measure_mechanisms", lambda serial, chain: {})
     for name in ("step_responses", "prescribed", "smooth_errors"):
         monkeypatch.setattr(run, name, lambda effort, report: None)
-    monkeypatch.setattr("experiments.macchelli2007.figures.write_all", lambda *arguments: [])
+    for name in ("serial_runs", "chain_runs"):
+        monkeypatch.setattr(f"experiments.macchelli2007.mechanisms.{name}", lambda care, report: None)
+    for name in ("write_all", "write"):
+        monkeypatch.setattr(f"experiments.macchelli2007.figures.{name}", lambda *arguments: [])
+    monkeypatch.setattr(
+        "experiments.macchelli2007.mechanism_figures.draw_mechanisms", lambda serial, chain: {}
+    )
     monkeypatch.setattr("experiments.macchelli2007.figures.convergence_table", lambda *arguments: "")
     with pytest.raises(SystemExit) as end:
         run.main(tmp_path)
     assert end.value.code == 1
     shown = capsys.readouterr().out
-    assert "1 of 38 numbers are off" in shown
+    assert "1 of 56 numbers are off" in shown
     assert "off by 0.075" in shown
 
 
@@ -59,6 +66,15 @@ def test_the_robot_is_table_one_and_the_arm_of_the_library() -> None:
     assert np.allclose(np.diag(link.inertia(0.5)[0]), [0.1, 0.1, 0.1, 0.05, 0.005, 0.05])  # rho, J
     assert link.length == 1.0
     assert robot == pl.load(pl.library.path("macchelli_link"))
+
+
+def test_the_mechanisms_are_made_of_links_of_table_one() -> None:
+    link = runs.flexible(runs.table_one())
+    for robot, count in ((mechanisms.serial_arm(), 2), (mechanisms.closed_chain(), 4)):
+        assert len(robot.links) == count
+        for each in robot.links:
+            assert isinstance(each, pl.FlexibleLink)
+            assert (each.length, each.section) == (link.length, link.section)
 
 
 def test_quasi_static_lag_of_the_whole_link() -> None:

@@ -12,7 +12,12 @@ def simulate(
     robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
     until: Annotated[float, typer.Option(help="Time to simulate [s].")] = 2.0,
     step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
-    order: Annotated[int, typer.Option(help="Order of Gauss collocation in time: 2, 4 or 6.")] = 4,
+    order: Annotated[
+        int | None,
+        typer.Option(
+            help="Order of Gauss collocation in time: 2, 4 or 6; if not given 4, or 2 for mechanisms."
+        ),
+    ] = None,
     degree: Annotated[int, typer.Option(help="Polynomial degree of each element.")] = 5,
     elements: Annotated[int, typer.Option(help="Elements per flexible link.")] = 1,
     outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
@@ -44,7 +49,8 @@ def simulate(
     to.refuse()
     described = find_robot(robot)
     drives = joint_drives(described, move or [], pd or [], hold)
-    integrator = Gauss(order=order, step=step)
     arm = GeometricallyExact(degree=degree, elements=elements).compile(described)
     model = connect(arm, *drives) if drives else arm
+    best = min(4, model.highest_order)
+    integrator = Gauss(order=best if order is None else order, step=step)
     run_and_report(model, until, integrator, outputs, to)
