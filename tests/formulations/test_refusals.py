@@ -1,4 +1,4 @@
-"""What spectral links cannot carry is refused in one sentence with its remedy, when the robot is compiled."""
+"""Where spectral links do not carry a robot, pose elements take their place and say why; the mixed element refuses."""
 
 from __future__ import annotations
 
@@ -11,33 +11,27 @@ ENDS = ("joint", "base", "rod")
 
 
 @pytest.mark.parametrize(
-    ("joint", "loops", "sentence"),
+    ("joint", "loops", "reason"),
     [
-        (
-            pl.SphericalJoint(*ENDS),
-            (),
-            "joint 'joint' is spherical, and spectral links carry revolute, prismatic and fixed joints;"
-            " build it from those with rigid links between them",
-        ),
+        (pl.SphericalJoint(*ENDS), (), "joint 'joint' is spherical"),
         (
             pl.RevoluteJoint(*ENDS, friction=pl.Friction(0.1)),
             (),
-            "joint 'joint' has a spring, damping, friction or limits, which spectral links do not carry;"
-            " remove them, or connect a JointPD that acts like the spring and the damping",
+            "joint 'joint' has a spring, damping, friction or limits",
         ),
         (
             pl.RevoluteJoint(*ENDS),
             (pl.LoopJoint("pin", pl.LoopKind.SPHERICAL, pl.At("rod"), pl.At("base", position=(1, 0, 0))),),
-            "loop joint 'pin' closes a loop, and spectral links carry trees only; remove the loop joint",
+            "loop joint 'pin' closes a loop",
         ),
     ],
     ids=["joint", "law", "loop"],
 )
-def test_spectral_links_refuse(
-    joint: pl.RevoluteJoint, loops: tuple[pl.LoopJoint, ...], sentence: str
-) -> None:
+def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.LoopJoint, ...], reason: str) -> None:
     robot = pl.Robot("arm", (ROD,), (joint,), loops=loops)
-    for formulation in (pl.GeometricallyExact(), pl.MixedElement()):
-        with pytest.raises(pl.InvalidInput) as caught:
-            formulation.compile(robot)
-        assert str(caught.value) == sentence
+    arm = pl.GeometricallyExact(degree=4, elements=3).compile(robot)
+    assert arm.formulation == pl.PoseElement({"rod": 12})
+    assert arm.notice == f"pose elements were chosen because {reason}"
+    with pytest.raises(pl.InvalidInput) as caught:
+        pl.MixedElement().compile(robot)
+    assert str(caught.value) == f"{reason}, which this element does not carry; use PoseElement"

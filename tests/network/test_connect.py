@@ -57,6 +57,7 @@ def test_connected_passes_every_question_on_to_the_arm() -> None:
     states = np.arange(6.0).reshape(2, 3)
     assert (closed.robot, closed.formulation, closed.layout) == (ARM.robot, ARM.formulation, ARM.layout)
     assert (closed.ports, closed.joint_names) == (ARM.ports, ARM.joint_names)
+    assert closed.highest_order == ARM.highest_order
     np.testing.assert_array_equal(closed.initial_state(), 7.0)
     np.testing.assert_array_equal(closed.initial_state(np.ones(3), np.zeros(3)), 1.0)
     np.testing.assert_array_equal(closed.observe(states, stations=5).tip_position, 5.0)

@@ -63,7 +63,13 @@ class TwoLinkArm:
     def inputs(self) -> Inputs:
         return Inputs.none(3)
 
-    def initial_state(self, position: Array | None = None, rate: Array | None = None) -> Array:
+    @property
+    def highest_order(self) -> int:
+        return 8
+
+    def initial_state(
+        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
+    ) -> Array:
         return np.full(3, 7.0) if position is None else position
 
     def observe(self, states: Array, stations: int = 21) -> Observation:

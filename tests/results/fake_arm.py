@@ -85,7 +85,13 @@ class FakeArm:
     def inputs(self) -> Inputs:
         return Inputs.none(2)
 
-    def initial_state(self, position: Array | None = None, rate: Array | None = None) -> Array:
+    @property
+    def highest_order(self) -> int:
+        return 8
+
+    def initial_state(
+        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
+    ) -> Array:
         joints = np.zeros(2) if position is None else position
         return np.concatenate([joints, np.zeros(2) if rate is None else rate, [0.0]])
 

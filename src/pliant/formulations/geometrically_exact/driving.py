@@ -56,7 +56,8 @@ def drive(machine: Machine[T], run: Run) -> Record:
                 if problem:
                     return machine.record(done, problem)
             held = sum(torques.values(), np.zeros(len(run.inputs.prescribed)))
-            tables, unreadable = readable_tables(machine, held, a, b)
+            found = readable_tables(machine, held, a, b)
+            tables, unreadable = found
             if tables is not None:
                 count, status = machine.steps(tables)
                 done += count
