@@ -23,6 +23,7 @@ _PLACES = {
     "pliant.control": "JointPD",
     "pliant.simulation.simulate": "simulate",
     "pliant.simulation.equilibrium": "equilibrium",
+    "pliant.analysis.joint_dynamics": "joint_dynamics",
     "pliant.analysis.modes": "modes",
     "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha",
     "pliant.results": "Trajectory load_trajectory",

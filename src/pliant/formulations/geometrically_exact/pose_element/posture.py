@@ -42,7 +42,7 @@ def poses(structure: Structure, q: Floats, free: dict[int, tuple[Floats, Floats]
     """Positions (nodes, 3) and rotations (nodes, 3, 3) with every link at rest.
 
     ``free`` holds position and rotation of the nodes that hang on nothing, and the rotation that a ball joint
-    starts from under the node of its last coordinate.
+    starts from under the node of its first coordinate: its three axes are those of the child.
     """
     tree, elements = structure.tree, structure.elements
     count = len(tree.parent)
@@ -59,9 +59,9 @@ def poses(structure: Structure, q: Floats, free: dict[int, tuple[Floats, Floats]
         else:
             x[i], R[i] = x[p] + R[p] @ tree.offset[i], R[p] @ matrix_of(tree.turn[i])
             if hang == REVOLUTE:
-                R[i] = R[i] @ rotation_from_vector(tree.axis[i] * q[tree.coordinate[i]])
                 if i in free:
                     R[i] = R[i] @ free[i][1]
+                R[i] = R[i] @ rotation_from_vector(tree.axis[i] * q[tree.coordinate[i]])
             elif hang == PRISMATIC:
                 x[i] = x[i] + R[p] @ tree.axis_parent[i] * q[tree.coordinate[i]]
     return x, R
@@ -80,7 +80,7 @@ def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:
                 R @ matrix_of(joint.initial_rotation),
             )
         elif isinstance(joint, SphericalJoint):
-            starts[root] = (np.zeros(3), matrix_of(joint.initial_rotation))
+            starts[root - 2] = (np.zeros(3), matrix_of(joint.initial_rotation))
     return starts
 
 

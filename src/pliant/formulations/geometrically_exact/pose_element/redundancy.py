@@ -18,7 +18,10 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Mechanism,
     Pose,
 )
-from pliant.formulations.geometrically_exact.pose_element.motion import choose_mid_frames
+from pliant.formulations.geometrically_exact.pose_element.motion import (
+    choose_mid_frames,
+    restart_ball_joints,
+)
 from pliant.formulations.geometrically_exact.pose_element.newton import evaluate
 from pliant.formulations.geometrically_exact.pose_element.step_data import (
     Signals,
@@ -75,6 +78,7 @@ def _answers_of_step(arm: PoseElementArm, mechanism: Mechanism, now: Pose, signa
     own = new_line_factors(lines, nodes, np.ones(lines, np.bool_))
     everything = np.ones(nodes, np.bool_)
     prescribed = mechanism.coordinates.prescribed
+    restart_ball_joints(mechanism.tree, start)
     choose_mid_frames(PROBE_STEP, start, step)
     evaluate(mechanism, signals, now, start, end, step, new_sizes())
     put_tangent(mechanism, signals, start, end, step, factors, np.zeros((4, 6, 6)))

@@ -1,0 +1,255 @@
+"""Dynamics of the joints of an arm whose links keep their rest shape.
+
+    M(q) q'' + coriolis(q, q') + gravity(q) = torque
+
+Every link is one rigid body with the inertia of its sections along the rest shape. Its Jacobian J and its
+acceleration at q'' = 0 are carried from parent to child; then M = sum J^T I J, and the bias of a body of momentum
+(p, l) and body twist (u, w) is J^T (I V' + (w x p, w x l + u x p)), the balance of a rigid body in its own axes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
+from pliant.model.contract import Model
+from pliant.model.layout import Array
+from pliant.robot import End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
+from pliant.robot.joint import BASE
+from pliant.spatial.arrays import pose_from_twist, rotation_from_vector
+
+PIECES = 64  # of a flexible link between jumps of its properties; each is a helix, exact for straight links and arcs
+GAUSS = np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
+WEIGHT = np.array([5.0, 8.0, 5.0]) / 18.0
+FREE_ROWS = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+
+@dataclass(frozen=True, eq=False)
+class JointDynamics:
+    """M q'' + coriolis + gravity = torque at one position and rate, rows in the order of ``names``.
+
+    ``names`` are the joint names of the model, then six rows for each free joint, "<joint>.vx" to ".vz" for the
+    velocity of the link's root in the world and ".wx" to ".wz" for its spin in its own axes.
+    """
+
+    names: tuple[str, ...]
+    mass: Array
+    coriolis: Array
+    gravity: Array
+
+    @property
+    def bias(self) -> Array:
+        """What holds the joints at zero acceleration."""
+        return self.coriolis + self.gravity
+
+    def forward(self, torque: ArrayLike) -> Array:
+        """Accelerations under the given torques."""
+        acceleration: Array = np.linalg.solve(self.mass, self._row("torque", torque) - self.bias)
+        return acceleration
+
+    def inverse(self, acceleration: ArrayLike) -> Array:
+        """Torques that give the accelerations."""
+        torque: Array = self.mass @ self._row("acceleration", acceleration) + self.bias
+        return torque
+
+    def _row(self, name: str, values: ArrayLike) -> Array:
+        return _checked(name, values, len(self.names), "one per name of these dynamics")
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """A moving frame: pose, velocity, acceleration at q'' = 0 and their Jacobians, all in the world."""
+
+    x: Array
+    R: Array
+    v: Array
+    w: Array
+    a: Array
+    alpha: Array
+    Jv: Array
+    Jw: Array
+
+    def shifted(self, r: Array) -> _Frame:
+        """Fixed to the same body, its origin displaced by the world vector r."""
+        return _Frame(
+            self.x + r,
+            self.R,
+            self.v + np.cross(self.w, r),
+            self.w,
+            self.a + np.cross(self.alpha, r) + np.cross(self.w, np.cross(self.w, r)),
+            self.alpha,
+            self.Jv - hat(r) @ self.Jw,
+            self.Jw,
+        )
+
+    def placed(self, position: ArrayLike, rotation: Array) -> _Frame:
+        """Fixed to the same body, at a position and rotation in this frame."""
+        moved = self.shifted(self.R @ np.asarray(position, float))
+        return _Frame(
+            moved.x, self.R @ rotation, moved.v, moved.w, moved.a, moved.alpha, moved.Jv, moved.Jw
+        )
+
+    def slid(self, axis: Array, q: float, rate: float, row: int) -> _Frame:
+        e = self.R @ axis
+        moved = self.shifted(q * e)
+        Jv = moved.Jv.copy()
+        Jv[:, row] += e
+        a = moved.a + 2.0 * rate * np.cross(self.w, e)
+        return _Frame(moved.x, self.R, moved.v + rate * e, self.w, a, self.alpha, Jv, self.Jw)
+
+    def turned(self, axis: Array, q: float, rate: float, row: int) -> _Frame:
+        e = self.R @ axis
+        Jw = self.Jw.copy()
+        Jw[:, row] += e
+        R = self.R @ rotation_from_vector(axis * q)
+        alpha = self.alpha + rate * np.cross(self.w, e)
+        return _Frame(self.x, R, self.v, self.w + rate * e, self.a, alpha, self.Jv, Jw)
+
+    def spun(self, R: Array, spin: Array, first: int) -> _Frame:
+        """Turned by R about the same point, with a spin in the new axes; three rows from ``first`` on."""
+        R = self.R @ R
+        Jw = self.Jw.copy()
+        Jw[:, first : first + 3] += R
+        alpha = self.alpha + np.cross(self.w, R @ spin)
+        return _Frame(self.x, R, self.v, self.w + R @ spin, self.a, alpha, self.Jv, Jw)
+
+
+@dataclass
+class _Sums:
+    """What the bodies add up to."""
+
+    mass: Array
+    coriolis: Array
+    gravity: Array
+    g: Array
+    frames: dict[str, _Frame] = field(default_factory=dict)
+
+    def add(self, at: _Frame, inertia: Array) -> None:
+        """A body with an inertia about the origin and in the axes of a frame."""
+        u, w = at.R.T @ at.v, at.R.T @ at.w
+        J = np.vstack([at.R.T @ at.Jv, at.R.T @ at.Jw])
+        change = np.concatenate([at.R.T @ at.a - np.cross(w, u), at.R.T @ at.alpha])
+        p, l = np.split(inertia @ np.concatenate([u, w]), 2)
+        self.mass += J.T @ inertia @ J
+        turning = np.concatenate([np.cross(w, p), np.cross(w, l) + np.cross(u, p)])
+        self.coriolis += J.T @ (inertia @ change + turning)
+        self.gravity -= J.T @ (inertia[:, :3] @ (at.R.T @ self.g))
+
+
+def joint_dynamics(
+    model: Model, position: ArrayLike | None = None, rate: ArrayLike | None = None
+) -> JointDynamics:
+    """Mass matrix, Coriolis and gravity efforts of the joints of a model, with every link frozen in its rest shape.
+
+    ``position`` and ``rate`` are in the order of ``model.joint_names``, by default those of the start. Free links
+    are where their joints put them at the start. The three positions of a ball joint turn the child from its
+    initial rotation about its own x, then y, then z; its three rates are the spin in the child's axes. Rigid links
+    are exact; springs, damping, friction, motors and what is connected are left out.
+    """
+    robot = model.robot
+    if robot.loops:
+        raise InvalidInput(
+            f"robot '{robot.name}' has the loop joint '{robot.loops[0].name}', and its joints are not independent;"
+            " remove the loop joints to see the dynamics of the tree"
+        )
+    freedoms = [freedom for joint in robot.chain_order for freedom in joint.freedoms]
+    begin = {each.name: (each.law.initial_position, each.law.initial_rate) for each in freedoms}
+    names = model.joint_names
+    of_model = "one per joint name of the model"
+    at_start = [np.array([begin[name][k] for name in names]) for k in range(2)]
+    q = at_start[0] if position is None else _checked("position", position, len(names), of_model)
+    qd = at_start[1] if rate is None else _checked("rate", rate, len(names), of_model)
+    free = [joint for joint in robot.joints if isinstance(joint, FreeJoint)]
+    rows = (*names, *(f"{joint.name}.{word}" for joint in free for word in FREE_ROWS))
+    n = len(rows)
+    sums = _Sums(np.zeros((n, n)), np.zeros(n), np.zeros(n), np.asarray(robot.gravity, float))
+    for joint in robot.chain_order:
+        root = _root_of(joint, sums, robot, rows, (q, qd))
+        link = robot.link(joint.child)
+        inertia, tip_position, tip_rotation = rigid_form(robot, joint.child)
+        sums.add(root, inertia)
+        sums.frames[link.name] = root.placed(tip_position, tip_rotation)
+    return JointDynamics(rows, sums.mass, sums.coriolis, sums.gravity)
+
+
+def _root_of(
+    joint: Joint, sums: _Sums, robot: Robot, rows: tuple[str, ...], motion: tuple[Array, Array]
+) -> _Frame:
+    """The frame of the child's root."""
+    n = len(rows)
+    if joint.parent == BASE:
+        zero, none = np.zeros(3), np.zeros((3, n))
+        base = np.asarray(robot.base.position, float)
+        at = _Frame(base, matrix_of(robot.base.rotation), zero, zero, zero, zero, none, none)
+    else:
+        at = sums.frames[joint.parent]
+    at = at.placed(joint.position, matrix_of(joint.rotation))
+    if isinstance(joint, FreeJoint):
+        at = at.placed(joint.initial_position, matrix_of(joint.initial_rotation))
+        first = rows.index(f"{joint.name}.{FREE_ROWS[0]}")
+        Jv, Jw = np.zeros((3, n)), np.zeros((3, n))
+        Jv[:, first : first + 3], Jw[:, first + 3 : first + 6] = np.eye(3), at.R
+        spin = at.R @ np.asarray(joint.initial_spin, float)
+        return _Frame(
+            at.x, at.R, np.asarray(joint.initial_velocity, float), spin, at.a, at.alpha, Jv, Jw
+        )
+    if isinstance(joint, SphericalJoint):
+        first = rows.index(joint.coordinate_names[0])
+        turn = matrix_of(joint.initial_rotation)
+        for axis, angle in zip(np.eye(3), motion[0][first : first + 3]):
+            turn = turn @ rotation_from_vector(axis * angle)
+        return at.spun(turn, motion[1][first : first + 3], first)
+    for freedom in joint.freedoms:
+        row = rows.index(freedom.name)
+        axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
+        move = at.slid if freedom.slides else at.turned
+        at = move(axis, float(motion[0][row]), float(motion[1][row]), row)
+    return at
+
+
+def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
+    """Inertia (6, 6) of a link and its payloads about the link's root, and position and rotation of its tip there."""
+    link = robot.link(name)
+    if isinstance(link, FlexibleLink):
+        inertia, tip = _along_rest_shape(link)
+    else:
+        assert isinstance(link, RigidLink)
+        inertia = spatial_inertia(link.mass, link.center_of_mass, link.inertia)
+        tip = np.eye(4)
+        tip[:3, :3], tip[:3, 3] = matrix_of(link.tip_rotation), link.tip_position
+    for payload in robot.payloads:
+        if payload.link == name:
+            body = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
+            pose = tip if payload.at is End.TIP else np.eye(4)
+            inertia = inertia + transform_inertia(body, pose[:3, :3], pose[:3, 3])
+    return inertia, tip[:3, 3], tip[:3, :3]
+
+
+def _along_rest_shape(link: FlexibleLink) -> tuple[Array, Array]:
+    """Inertia of a flexible link about its root, and the pose (4, 4) of its tip."""
+    marks = [0.0, *link.breakpoints, link.length]
+    ends = np.unique(np.concatenate([np.linspace(a, b, PIECES + 1) for a, b in itertools.pairwise(marks)]))
+    inertia, pose = np.zeros((6, 6)), np.eye(4)
+    for a, b in itertools.pairwise(ends):
+        width = b - a
+        strain = link.rest_strain([0.5 * (a + b)])[0]
+        sections = link.inertia(a + width * GAUSS)
+        for part, weight, section in zip(GAUSS, WEIGHT, sections):
+            at = pose @ pose_from_twist(part * width * strain)
+            inertia += transform_inertia(weight * width * section, at[:3, :3], at[:3, 3])
+        pose = pose @ pose_from_twist(width * strain)
+    return inertia, pose
+
+
+def _checked(name: str, values: ArrayLike, count: int, wanted: str) -> Array:
+    array = np.asarray(values, float)
+    if array.shape != (count,) or not np.all(np.isfinite(array)):
+        raise InvalidInput(
+            f"{name} has shape {array.shape} or is not finite; give {count} finite numbers, {wanted}"
+        )
+    return array
