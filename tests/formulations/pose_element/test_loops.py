@@ -61,10 +61,11 @@ def test_rigid_four_bar_moves_by_its_reduced_equation(kind: pl.LoopKind, implied
 
 def flexible_four_bar() -> pl.Robot:
     rigid = four_bar.robot()
-    strip = pl.Rectangle(height=0.003, width=0.02)
-    aluminium = pl.Material("aluminium", young=7e10, density=2700.0, poisson=0.33, damping=1e-5)
+    strip = pl.Rectangle(height=0.008, width=0.02)
+    # with aluminium the account closes to 1.1e-10 only: the round-off of the axial strain times EA is a force
+    nylon = pl.Material("nylon", young=3e9, density=1150.0, poisson=0.39, damping=1e-5)
     bending = tuple(
-        pl.FlexibleLink(name, length, strip, aluminium)
+        pl.FlexibleLink(name, length, strip, nylon)
         for name, length in (("coupler", four_bar.COUPLER), ("rocker", four_bar.ROCKER))
     )
     return pl.Robot(

@@ -26,6 +26,7 @@ from pliant.formulations.geometrically_exact.pose_element.posture import (
     rest_velocities,
 )
 from pliant.formulations.geometrically_exact.pose_element.run import advance
+from pliant.formulations.geometrically_exact.pose_element.settle import settle
 from pliant.formulations.geometrically_exact.pose_element.step import take_up
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, new_moment, new_pose
 from pliant.mechanics.rigid_body import matrix_of
@@ -220,9 +221,7 @@ class PoseElementArm(ArmFacts):
 
     def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         """Static equilibrium under gravity and the loads of one time."""
-        raise InvalidInput(
-            "equilibrium of pose elements is not available; compile the robot with GeometricallyExact for it"
-        )
+        return settle(self, start, inputs, time, load_steps, accuracy)
 
     def small_motions(self, state: Floats, inputs: Inputs) -> SecondOrder:
         raise InvalidInput(

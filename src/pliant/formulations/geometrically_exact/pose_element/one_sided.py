@@ -21,11 +21,12 @@ def contact_force(
         elastic, slope = -0.5 * stiffness * (m0 + m1), 0.5 * stiffness
     else:
         span = phi1 - phi0
-        elastic = -0.5 * stiffness * (m0 + m1) * (m1 - m0) / span
+        # quotients, because the square of a tiny span underflows
+        elastic = -0.5 * stiffness * (m0 + m1) * ((m1 - m0) / span)
         if phi0 >= 0.0:
-            slope = 0.5 * stiffness * phi1 * (phi1 - 2.0 * phi0) / (span * span)
+            slope = 0.5 * stiffness * (phi1 / span) * ((phi1 - 2.0 * phi0) / span)
         else:
-            slope = 0.5 * stiffness * phi0 * phi0 / (span * span)
+            slope = 0.5 * stiffness * (phi0 / span) * (phi0 / span)
     force = elastic - damping * (m1 - m0) / h
     if phi1 < 0.0:
         slope += damping / h

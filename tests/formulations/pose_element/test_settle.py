@@ -1,0 +1,133 @@
+"""Equilibria of pose elements against the spectral link, closed forms and symmetry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.model.contract import Model, Settled
+from tests.formulations.pose_element import four_bar
+
+LENGTH, EI, GA, EA = 1.0, 20.0, 2e4, 2e5
+SECTION = pl.GeneralSection(stiffness=(EA, GA, GA, 15.0, EI, EI), inertia=(0.5, 0.5, 0.5, 1e-3, 1e-3, 1e-3))
+
+
+def cantilever(gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> pl.Robot:
+    return pl.Robot(
+        name="cantilever",
+        links=(pl.FlexibleLink("beam", LENGTH, SECTION),),
+        joints=(pl.FixedJoint("clamp", "base", "beam"),),
+        gravity=gravity,
+    )
+
+
+def settled(model: Model, **choices: float) -> Settled:
+    answer = pl.equilibrium(model, **choices)
+    assert answer.ending.completed, answer.ending
+    return answer
+
+
+def test_roll_up_by_a_tip_moment_is_exact() -> None:
+    """A constant moment bends every element into the same arc, which the element carries without error."""
+    moment = 2.0 * np.pi * EI / LENGTH
+    arm = pl.PoseElement(elements=6).compile(cantilever())
+    model = pl.connect(arm, pl.TipWrench("beam", pl.Constant((0.0, 0.0, 0.0, 0.0, 0.0, moment))))
+    answer = settled(model)
+    position, _ = arm.tip(answer.state)
+    assert np.abs(position[0]).max() < 1e-9
+
+
+def test_elastica_agrees_with_the_spectral_link_at_order_two() -> None:
+    force = 3.0 * EI / LENGTH**2
+    load = pl.TipWrench("beam", pl.Constant((0.0, force, 0.5 * force, 0.0, 0.0, 0.0)))
+    robot = cantilever(gravity=(0.0, 0.0, -9.81))
+    spectral = pl.GeometricallyExact(degree=8, elements=2).compile(robot)
+    expected = spectral.tip(settled(pl.connect(spectral, load)).state)[0][0]
+    errors = []
+    for elements in (8, 16, 32):
+        arm = pl.PoseElement(elements=elements).compile(robot)
+        found = arm.tip(settled(pl.connect(arm, load)).state)[0][0]
+        errors.append(np.linalg.norm(found - expected))
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert np.all(np.abs(orders - 2.0) < 0.05), (errors, orders)
+    assert errors[-1] < 1e-3 * LENGTH
+
+
+def test_settled_state_stays_at_rest() -> None:
+    arm = pl.PoseElement(elements=8).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
+    answer = settled(arm)
+    run = pl.simulate(arm, until=0.2, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
+    moved = np.abs(arm.tip(run.states)[0] - arm.tip(answer.state)[0]).max()
+    assert moved < 1e-9
+
+
+def test_feedback_settles_and_other_joints_keep_their_place() -> None:
+    """A rigid pendulum of weight w at the distance r on a spring k:  k q = w r cos q."""
+    weight, reach, gain = 20.0, 0.5, 8.0
+    rod = pl.RigidLink("rod", (reach, 0.0, 0.0), weight / 9.81, center_of_mass=(reach, 0.0, 0.0))
+    joint = pl.RevoluteJoint("pivot", "base", "rod", axis=(0.0, -1.0, 0.0))
+    robot = pl.Robot(name="pendulum", links=(rod,), joints=(joint,), gravity=(0.0, 0.0, -9.81))
+    arm = pl.PoseElement().compile(robot)
+    kept = settled(arm)
+    assert arm.layout.part(kept.state, "joint_position")[0] == 0.0
+    held = pl.connect(arm, pl.JointPD(pl.Hold(0.3), stiffness=gain, damping=0.0))
+    q = arm.layout.part(settled(held).state, "joint_position")[0]
+    assert gain * (0.3 - q) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)
+    # an elastic gear in series with the feedback, and the rotor ahead of the joint by its twist
+    gear = 12.0
+    geared = pl.connect(
+        arm,
+        pl.JointPD(pl.Hold(0.3), stiffness=gain, damping=0.0),
+        pl.GearMotor("pivot", rotor_inertia=1e-4, ratio=10.0, stiffness=gear),
+    )
+    state = settled(geared).state
+    q, rotor = arm.layout.part(state, "joint_position")[0], arm.layout.part(state, "rotor")[0, 0]
+    assert gear * (rotor - q) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)
+    assert gain * (0.3 - rotor) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)
+
+
+def test_hanging_link_keeps_its_place_and_stretches_under_its_weight() -> None:
+    """Its end goes down by w L^2 / (2 EA), w the weight per length; lumping the weight at nodes keeps the sum exact."""
+    joint = pl.RevoluteJoint("pivot", "base", "beam", axis=(0.0, 1.0, 0.0), initial_position=0.5 * np.pi)
+    robot = pl.Robot(
+        name="hanging",
+        links=(pl.FlexibleLink("beam", LENGTH, SECTION),),
+        joints=(joint,),
+        gravity=(0.0, 0.0, -9.81),
+    )
+    arm = pl.PoseElement(elements=4).compile(robot)
+    tip = arm.tip(settled(arm).state)[0][0]
+    stretch = 0.5 * 9.81 * LENGTH**2 / (2.0 * EA)
+    assert -tip[2] - LENGTH == pytest.approx(stretch, rel=1e-9)
+    assert abs(tip[0]) < 1e-12
+
+
+def test_undriven_four_bar_settles_where_its_weight_is_lowest() -> None:
+    """The closed form has its least potential energy where the weight has no lever about the crank angle."""
+    arm = pl.PoseElement().compile(four_bar.robot())
+    state = settled(arm).state
+    crank = arm.layout.part(state, "joint_position")[0]
+    assert abs(four_bar.acceleration(crank, 0.0)) < 1e-9
+    ahead, behind = four_bar.acceleration(crank + 1e-3, 0.0), four_bar.acceleration(crank - 1e-3, 0.0)
+    assert ahead < 0.0 < behind, "the posture is not stable"
+
+
+def test_parallelogram_under_gravity_with_one_prescribed_joint() -> None:
+    from tests.formulations.pose_element.test_loops import worst_gap
+
+    library = pl.load(pl.library.path("parallelogram"))
+    robot = pl.Robot(
+        name="parallelogram",
+        links=library.links,
+        joints=library.joints,
+        loops=library.loops,
+        gravity=(0.0, -9.81, 0.0),
+    )
+    arm = pl.PoseElement(elements=4).compile(robot)
+    model = pl.connect(arm, pl.PrescribedMotion("right_drive", pl.Hold(0.2)))
+    answer = settled(model)
+    assert worst_gap(arm, answer.state[None]) < 1e-12
+    assert arm.layout.part(answer.state, "joint_position")[0] == pytest.approx(0.2, abs=1e-12)
+    run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
+    assert np.abs(arm.tip(run.states)[0] - arm.tip(answer.state)[0]).max() < 1e-8
