@@ -17,9 +17,10 @@ def equilibrium(
 ) -> Settled:
     """Static equilibrium under gravity and the loads of time ``at``, raised from zero in ``load_steps`` steps.
 
-    Joints under feedback (JointPD) settle; all others keep their place. Dead loads (world axes) keep their
-    direction, follower loads (body axes) turn with their section. ``accuracy`` bounds the last change of the
-    strains times the reach. The answer's ``state`` can start a simulation; its ``ending`` says if it is whole.
+    Joints under feedback (JointPD) settle, in mechanisms of pose elements also those across which a spring, a wall
+    or a loop acts; all others keep their place. Dead loads (world axes) keep their direction, follower loads
+    (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the reach. The
+    answer's ``state`` can start a simulation; its ``ending`` says if it is whole.
     """
     if load_steps < 1:
         raise InvalidInput(f"load_steps = {load_steps} must be at least 1; 10 serves most loads")

@@ -26,10 +26,10 @@ def refusal(model: Model, *parts: object) -> str:
     return sentence
 
 
-def test_loop_that_is_too_short_cannot_close() -> None:
+def test_loop_with_a_link_that_is_too_long_cannot_close() -> None:
     robot = four_bar.robot()
-    short = replace(robot.links[2], tip_position=(0.05, 0.0, 0.0))
-    model = compiled(replace(robot, links=(*robot.links[:2], short)))
+    long = replace(robot.links[2], tip_position=(3.0, 0.0, 0.0))
+    model = compiled(replace(robot, links=(*robot.links[:2], long)))
     sentence = refusal(model)
     assert "loop 'tip' cannot close" in sentence
     assert "at any joint positions tried" in sentence

@@ -38,23 +38,28 @@ def base_pose(structure: Structure) -> tuple[Floats, Floats]:
     return np.asarray(base.position, float), matrix_of(base.rotation)
 
 
-def poses(structure: Structure, q: Floats, free: dict[int, tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+def poses(
+    structure: Structure, q: Floats, free: dict[int, tuple[Floats, Floats]], bent: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Positions (nodes, 3) and rotations (nodes, 3, 3) with every link at rest.
 
-    ``free`` holds position and rotation of the nodes that hang on nothing, and the rotation that a ball joint
-    starts from under the node of its first coordinate: its three axes are those of the child.
+    Or with the logarithms (nodes, 6) of the relative poses of the elements in ``bent``.
+
+    ``free`` holds position and rotation of the nodes that hang on nothing and of a base that has moved, and the
+    rotation that a ball joint starts from under the node of its first coordinate: its three axes are the child's.
     """
     tree, elements = structure.tree, structure.elements
+    twists = elements.rest * elements.length[:, None] if bent is None else bent
     count = len(tree.parent)
     x, R = np.zeros((count, 3)), np.zeros((count, 3, 3))
     for i in range(count):
         hang, p = tree.hang[i], tree.parent[i]
         if hang == GROUND:
-            x[i], R[i] = base_pose(structure)
+            x[i], R[i] = free.get(i) or base_pose(structure)
         elif hang == FREE:
             x[i], R[i] = free[i]
         elif hang == ELEMENT:
-            step = pose_from_twist(elements.rest[i] * elements.length[i])
+            step = pose_from_twist(twists[i])
             x[i], R[i] = x[p] + R[p] @ step[:3, 3], R[p] @ step[:3, :3]
         else:
             x[i], R[i] = x[p] + R[p] @ tree.offset[i], R[p] @ matrix_of(tree.turn[i])

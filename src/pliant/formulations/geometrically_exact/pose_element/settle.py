@@ -11,6 +11,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     CLOSED,
     ELEMENT,
     FREE,
+    GROUND,
     WALL,
     Bools,
     Coordinates,
@@ -21,12 +22,15 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Tree,
 )
 from pliant.formulations.geometrically_exact.pose_element.motion import restart_ball_joints
+from pliant.formulations.geometrically_exact.pose_element.posture import poses
 from pliant.formulations.geometrically_exact.pose_element.redundancy import kept_lines
+from pliant.formulations.geometrically_exact.pose_element.relative_pose import U
 from pliant.formulations.geometrically_exact.pose_element.run import base_table
 from pliant.formulations.geometrically_exact.pose_element.statics import (
     JOINT,
     LINE,
     LONG,
+    PROBE,
     Static,
     Unknowns,
     displace,
@@ -40,6 +44,7 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import (
     new_step,
 )
 from pliant.jit import announce_compilation
+from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Settled
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
@@ -53,7 +58,8 @@ SMALLEST_LOAD_STEP = 1e-4
 LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 FAST = 0.1  # an iteration that shrinks the change by less wants a new stiffness
 LARGEST_GAP = 1e-9  # m or rad, of a closure that should follow from others
-DROP_OF_DAMPING = 0.3  # per iteration that brings the mechanism closer
+LOOSE_ITERATIONS, LOOSE_CHANGE = 300, 0.2  # where weight decides, the way down may be long and bent
+STIFF, SOFT = 1e3, 1e-3  # parts of the stiffness that weight would have as a spring of the size of the reach
 
 
 class Drives(NamedTuple):
@@ -208,10 +214,10 @@ class _Search:
         part = self.unknowns.part
         self.size = np.where(part < 3, 1.0 / max(arm.reach, 1e-300), 1.0)
         self.moves = part != LINE
-        # where only weight decides, or contact may begin, Newton's steps are damped at first
+        # where only weight decides, or contact may begin, Newton's method must be led to a stable place
         held = mechanism.coordinates.gain[:, 0] + mechanism.coordinates.spring > 0.0
         loose = bool(np.any(self.drives.settles & ~held)) or bool(self.drives.free.any())
-        self.damping = 1.0 if loose or bool(np.any(mechanism.lines.law == WALL)) else 0.0
+        self.loose = loose or bool(np.any(mechanism.lines.law == WALL))
 
     def _resting(self, pose: Pose) -> Pose:
         for rates in (pose.v, pose.w, pose.qd):
@@ -242,16 +248,16 @@ class _Search:
 
     def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
         """Newton's method under a part of the load; whether it converged, and the iterations used."""
-        from scipy.linalg import LinAlgError, lu_factor, lu_solve
+        from scipy.linalg import lu_factor, lu_solve
 
         unknowns, static, signals = self.unknowns, self.static, self.signals
         count = len(unknowns.row)
         self.mechanism.bodies.gravity[:] = fraction * self.gravity
         signals.load[:] = fraction * self.loads
         change, residual = np.zeros(count), np.zeros(count)
-        work, K = np.zeros((3, count)), np.zeros((count, count))
-        factors, damping, previous, smallest = None, self.damping, np.inf, np.inf
-        for iteration in range(1, ITERATIONS + 1):
+        work, K = np.zeros((3, count)), np.zeros((2, count, count))
+        factors, previous = None, np.inf
+        for iteration in range(1, (LOOSE_ITERATIONS if self.loose else ITERATIONS) + 1):
             restart_ball_joints(self.mechanism.tree, static.start)
             self._aim(fraction)
             displace(unknowns, change, 0.0, static)
@@ -260,39 +266,49 @@ class _Search:
                 return True, iteration
             if not np.all(np.isfinite(residual)):
                 return False, iteration
-            if factors is None or damping > 0.0:
+            if factors is None:
                 stiffness(self.mechanism, signals, self.now, unknowns, static, work, K)
-                K[np.diag_indices(count)] += damping * self._damping_of(K)
-                try:
-                    factors = lu_factor(K)
-                except (LinAlgError, ValueError):
-                    return False, iteration
-            change = -lu_solve(factors, residual)
+                tangent = K[1].T @ K[0]
+                if self.loose:
+                    self._stiffen(tangent, fraction, first=iteration == 1)
+                factors = lu_factor(tangent)
+            change = -lu_solve(factors, K[1].T @ residual)
             if not np.all(np.isfinite(change)):
                 return False, iteration
-            largest = float(np.abs(change * self.size)[self.moves].max())
-            change *= min(1.0, LARGEST_CHANGE / max(largest, 1e-300))
+            largest = float(np.abs(change * self.size)[self.moves].max(initial=0.0))
+            change *= min(1.0, (LOOSE_CHANGE if self.loose else LARGEST_CHANGE) / max(largest, 1e-300))
             self._move(change)
             size = largest * max(self.arm.reach, 1.0)
-            if damping == 0.0 and (size <= accuracy or (size < 1e-10 and size >= 0.5 * previous)):
+            if iteration > 1 and (size <= accuracy or (size < 1e-10 and size >= 0.5 * previous)):
                 return True, iteration
-            if largest > FAST * previous:
+            if largest > FAST * previous or self.loose:
                 factors = None
-            norm = float(np.linalg.norm(residual[self.moves]))
-            if damping > 0.0:
-                damping *= DROP_OF_DAMPING if norm < smallest else 1.0 / DROP_OF_DAMPING**0.5
-                damping = 0.0 if damping < 1e-4 else min(damping, 1e6)
-            smallest = min(smallest, norm)
             previous = largest
-        return False, ITERATIONS
+        return False, iteration
 
-    def _damping_of(self, K: Floats) -> Floats:
-        """What each displacement would be held by, were the weight of all a spring of the size of the reach."""
+    def _stiffen(self, K: Floats, fraction: float, first: bool) -> None:
+        """Make the stiffness along all motions that keep the loops closed positive, so that the mechanism comes down.
+
+        The first iteration only finds the forces of the loops, which have a part in the stiffness.
+        """
+        from scipy.linalg import eigh, null_space
+
+        moves = self.moves
         weight = float(self.mechanism.bodies.mass.sum() * np.linalg.norm(self.gravity))
-        weight += float(np.abs(self.loads).sum())
-        lengths = np.where(self.unknowns.part < 3, self.arm.reach, 1.0 / max(self.arm.reach, 1e-300))
-        own = np.maximum(np.abs(K.diagonal()) * 1e-3, weight / lengths)
-        return np.where(self.moves, own, 0.0)
+        weight = fraction * (weight + float(np.abs(self.loads).sum()))
+        reach = max(self.arm.reach, 1e-300)
+        lengths = np.where(self.unknowns.part < 3, reach, 1.0 / reach)[moves]
+        own = K.diagonal()[moves]
+        D = np.maximum(weight / lengths, 1e-9 * np.abs(own).max() + 1e-300)
+        added = STIFF
+        if not first:
+            Z = null_space(K[np.ix_(~moves, moves)]) if (~moves).any() else np.eye(len(own))
+            if Z.shape[1] == 0:
+                return
+            own = Z.T @ K[np.ix_(moves, moves)] @ Z
+            softest = eigh(0.5 * (own + own.T), Z.T @ (D[:, None] * Z), eigvals_only=True)[0]
+            added = 0.0 if softest > SOFT else 2.0 * SOFT - softest
+        K[np.flatnonzero(moves), np.flatnonzero(moves)] += added * D
 
     def _aim(self, fraction: float) -> None:
         """Joints that do not settle stay where they are; the others see their references."""
@@ -302,14 +318,36 @@ class _Search:
         self.signals.target[~settles, 0] = self.static.start.q[~settles]
 
     def _move(self, change: Floats) -> None:
-        static = self.static
+        """Change strains, joints and free links, and rebuild all poses: so large turns strain nothing."""
+        static, tree, now = self.static, self.mechanism.tree, self.now
+        largest = max(float(np.abs(change[self.moves]).max(initial=0.0)), 1e-300)
+        bent = static.start.strain[:, U : U + 6].copy()
+        if largest > 1e-300:
+            for sign in (1.0, -1.0):
+                displace(self.unknowns, change, sign * PROBE / largest, static)
+                self._evaluate()
+                bent += sign * static.end.strain[:, U : U + 6] * (0.5 * largest / PROBE)
         displace(self.unknowns, change, 1.0, static)
-        residual_at(
-            self.mechanism, self.signals, self.now, self.unknowns, static, np.zeros(len(change))
-        )
+        self._evaluate()
         static.force[:] = static.step.impulse / LONG
-        for before, after in zip(static.start, static.end):
+        q = static.start.q.copy()
+        R = static.start.R.reshape(-1, 3, 3)
+        free: dict[int, tuple[Floats, Floats]] = {}
+        for i in range(len(tree.parent)):
+            if tree.hang[i] in (FREE, GROUND):
+                free[i] = static.end.x[i], static.end.R[i].reshape(3, 3)
+            elif tree.restarts[i]:
+                free[i] = np.zeros(3), matrix_of(tree.turn[i]).T @ R[tree.parent[i]].T @ R[i]
+        for u in np.flatnonzero(self.unknowns.part == JOINT):
+            q[tree.coordinate[self.unknowns.row[u]]] += change[u]
+        now.x[:], turned = poses(self.arm.structure, q, free, bent)
+        now.quaternion[:], now.q[:] = quaternion_from_rotation(turned), q
+        for before, after in zip(static.start, self.arm.moment_of(self.mechanism, now)):
             before[:] = after
+
+    def _evaluate(self) -> None:
+        nothing = np.zeros(len(self.unknowns.row))
+        residual_at(self.mechanism, self.signals, self.now, self.unknowns, self.static, nothing)
 
     def copy(self) -> tuple[Floats, ...]:
         return (*(part.copy() for part in self.static.start), self.static.force.copy())

@@ -10,10 +10,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.formulations.geometrically_exact.pose_element.balance import Sizes
-from pliant.formulations.geometrically_exact.pose_element.mechanism import Floats, Ints, Mechanism, Pose
+from pliant.formulations.geometrically_exact.pose_element.mechanism import (
+    REVOLUTE,
+    Floats,
+    Ints,
+    Mechanism,
+    Pose,
+    Tree,
+)
 from pliant.formulations.geometrically_exact.pose_element.newton import evaluate
+from pliant.formulations.geometrically_exact.pose_element.relative_pose import vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
-from pliant.jit import kernel
+from pliant.jit import inline_kernel, kernel
+from pliant.spatial.vectors import add, cross, dot
 
 LONG = 1e6  # s; inertia over its square is below round-off of any stiffness
 PROBE = 1e-6  # m or rad; the square of it, and round-off over it, spoil ten digits of a stiffness
@@ -74,13 +83,31 @@ def residual_at(
             residual[u] = step.rho[i, part] / LONG
 
 
+@inline_kernel
+def velocity_along(tree: Tree, i: int, part: int, step: Step) -> float:
+    """What the residual of an unknown does its work on, in the present step.
+
+    A joint keeps its own residual back from its parent, so it works on the motion of the parent along the axis too.
+    """
+    if part < 3:
+        return float(step.Y[i, part])
+    if part < JOINT:
+        return float(step.omega[i, part - 3])
+    axis, p = vector(step.axis, i, 0), tree.parent[i]
+    carried = vector(step.omega, p, 0)
+    if tree.hang[i] != REVOLUTE:
+        carried = add(vector(step.Y, p, 0), cross(carried, vector(step.lever, i, 0)))
+    return float(step.s[i] + dot(axis, carried) / dot(axis, axis))
+
+
 @kernel
 def stiffness(
     mechanism: Mechanism, signals: Signals, now: Pose, unknowns: Unknowns, static: Static, work: Floats, K: Floats
 ) -> None:
-    """The derivatives of the residual, column by column; ``work`` (3, unknowns) is scratch.
+    """Derivatives K[0] of the residual and the velocities K[1] that each residual works on, column by column.
 
-    A gap is not a mean over the step: its derivative is whole, and so is that of the balance in a line's force.
+    ``work`` (3, unknowns) is scratch. A gap is not a mean over the step: its derivative is whole, and so is that of
+    the balance in a line's force.
     """
     count = unknowns.row.shape[0]
     change, plus, minus = work[0], work[1], work[2]
@@ -88,11 +115,16 @@ def stiffness(
         change[u] = 0.0
     for u in range(count):
         change[u] = 1.0
-        displace(unknowns, change, PROBE, static)
-        residual_at(mechanism, signals, now, unknowns, static, plus)
         displace(unknowns, change, -PROBE, static)
         residual_at(mechanism, signals, now, unknowns, static, minus)
+        displace(unknowns, change, PROBE, static)
+        residual_at(mechanism, signals, now, unknowns, static, plus)
         change[u] = 0.0
         for v in range(count):
             mean = unknowns.part[v] != LINE and unknowns.part[u] != LINE
-            K[v, u] = (plus[v] - minus[v]) / (PROBE if mean else 2.0 * PROBE)
+            K[0, v, u] = (plus[v] - minus[v]) / (PROBE if mean else 2.0 * PROBE)
+            if unknowns.part[v] == LINE:
+                K[1, v, u] = 1.0 if u == v else 0.0
+            else:
+                along = velocity_along(mechanism.tree, unknowns.row[v], unknowns.part[v], static.step)
+                K[1, v, u] = along * LONG / PROBE
