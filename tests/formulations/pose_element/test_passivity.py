@@ -10,6 +10,7 @@ import pliant as pl
 from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
 from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 from pliant.model.inputs import Inputs
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, rotation_from_vector
 from tests.formulations.pose_element.trees import Array, direction, inertia, quaternion
 
 KINDS = ("revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "fixed")
@@ -65,12 +66,12 @@ def passive_joint(rng: np.random.Generator, kind: str, number: int, parent: str)
     if kind == "spherical":
         return pl.SphericalJoint(
             **common,
-            initial_rotation=quaternion(rng),
+            initial_rotation=(float(np.cos(0.3)), 0.0, float(np.sin(0.3)), 0.0),
             initial_rate=direction(rng),
             spring=maybe(rng, pl.BallSpring(float(rng.uniform(0.1, 20.0)))),
             damping=float(rng.uniform(0.0, 0.2)),
             friction=maybe(rng, pl.Friction(0.3, 0.5, 0.2, 0.05)),
-            limits=maybe(rng, pl.Cone((0.0, 0.0, 1.0), 0.6, 50.0, 0.5)),
+            limits=maybe(rng, pl.Cone(half_angle=0.6, stiffness=50.0, damping=0.5)),
         )
     return pl.FixedJoint(**common)
 
@@ -97,18 +98,29 @@ def passive_robot(rng: np.random.Generator, kinds: list[str]) -> pl.Robot:
     return pl.Robot(name="passive", links=tuple(links), joints=tuple(joints), gravity=direction(rng))
 
 
-def components(rng: np.random.Generator, robot: pl.Robot, names: tuple[str, ...]) -> list[object]:
+def near(rng: np.random.Generator, arm: PoseElementArm, name: str) -> pl.At:
+    """A frame on the base near the root of a link at the start: a bushing ends where it is turned by pi."""
+    node, state = int(arm.structure.link(name).nodes[0]), arm.initial_state()
+    R = rotation_from_quaternion(arm.layout.part(state, "rotation")[node][None])[0]
+    off = R @ rotation_from_vector(0.3 * rng.normal(size=3))
+    place = arm.layout.part(state, "position")[node] + 0.1 * rng.normal(size=3)
+    turn = quaternion_from_rotation(off[None])[0]
+    return pl.At("base", position=tuple(map(float, place)), rotation=tuple(map(float, turn)))
+
+
+def components(rng: np.random.Generator, robot: pl.Robot, arm: PoseElementArm) -> list[object]:
     """Force elements between random parts, and motors without a drive."""
     last, first = pl.At(robot.links[-1].name), pl.At("base", position=direction(rng))
-    on_root = pl.At(robot.links[0].name, pl.End.ROOT)
+    root = robot.links[0].name
+    on_root = pl.At(root, pl.End.ROOT)
     parts: list[object] = [
         pl.SpringDamper("pull", first, last, float(rng.uniform(1.0, 100.0)), 0.5, 0.4),
-        pl.Bushing("mount", pl.At("base"), on_root, (40.0,) * 3 + (2.0,) * 3, (0.5,) * 3 + (0.1,) * 3),
+        pl.Bushing("mount", near(rng, arm, root), on_root, (40.0,) * 3 + (2.0,) * 3, (0.5,) * 3 + (0.1,) * 3),
         pl.Wall("floor", last, direction(rng), direction(rng), 300.0, 3.0),
     ]
     balls = {name for joint in robot.joints for name in joint.coordinate_names
              if isinstance(joint, pl.SphericalJoint)}  # fmt: skip
-    for name in names:
+    for name in arm.joint_names:
         if name not in balls and rng.uniform() < 0.5:
             stiffness = maybe(rng, float(rng.uniform(5.0, 500.0)))
             damping = 0.1 if stiffness else 0.0
@@ -136,7 +148,7 @@ def test_nothing_is_gained_without_a_drive(seed: int, kinds: list[str]) -> None:
     rng = np.random.default_rng(seed)
     robot = passive_robot(rng, kinds)
     arm = pl.PoseElement(elements=2).compile(robot)
-    model = pl.connect(arm, *components(rng, robot, arm.joint_names))
+    model = pl.connect(arm, *components(rng, robot, arm))
     run = pl.simulate(model, until=0.2, integrator=pl.Gauss(order=2, step=1e-3))
     assert run.ending.completed, run.ending
     ledger = run.ledger
