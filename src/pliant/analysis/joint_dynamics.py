@@ -49,8 +49,8 @@ class JointDynamics:
 
     def forward(self, torque: ArrayLike) -> Array:
         """Accelerations under the given torques."""
-        acceleration: Array = np.linalg.solve(self.mass, self._row("torque", torque) - self.bias)
-        return acceleration
+        unbalanced = self._row("torque", torque) - self.bias
+        return np.asarray(np.linalg.solve(self.mass, unbalanced), np.float64)
 
     def inverse(self, acceleration: ArrayLike) -> Array:
         """Torques that give the accelerations."""
@@ -90,9 +90,7 @@ class _Frame:
     def placed(self, position: ArrayLike, rotation: Array) -> _Frame:
         """Fixed to the same body, at a position and rotation in this frame."""
         moved = self.shifted(self.R @ np.asarray(position, float))
-        return _Frame(
-            moved.x, self.R @ rotation, moved.v, moved.w, moved.a, moved.alpha, moved.Jv, moved.Jw
-        )
+        return _Frame(moved.x, self.R @ rotation, moved.v, moved.w, moved.a, moved.alpha, moved.Jv, moved.Jw)
 
     def slid(self, axis: Array, q: float, rate: float, row: int) -> _Frame:
         e = self.R @ axis
@@ -195,9 +193,7 @@ def _root_of(
         Jv, Jw = np.zeros((3, n)), np.zeros((3, n))
         Jv[:, first : first + 3], Jw[:, first + 3 : first + 6] = np.eye(3), at.R
         spin = at.R @ np.asarray(joint.initial_spin, float)
-        return _Frame(
-            at.x, at.R, np.asarray(joint.initial_velocity, float), spin, at.a, at.alpha, Jv, Jw
-        )
+        return _Frame(at.x, at.R, np.asarray(joint.initial_velocity, float), spin, at.a, at.alpha, Jv, Jw)
     if isinstance(joint, SphericalJoint):
         first = rows.index(joint.coordinate_names[0])
         turn = matrix_of(joint.initial_rotation)

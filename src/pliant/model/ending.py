@@ -13,6 +13,7 @@ class Cause(StrEnum):
     SINGULAR = "a matrix is singular"
     TOO_BENT = "an element is bent too far"
     LOOP_OPENED = "a loop opened"
+    TURNED_OVER = "a bushing or ball spring is turned too far"
     STEP_TOO_SMALL = "the step size fell below its limit"
     INPUT = "an input failed"
     CONTROLLER = "a controller failed"

@@ -43,9 +43,7 @@ def ratios(crank: float) -> tuple[Array, Array, Array]:
     A = np.column_stack([COUPLER * across(coupler), -ROCKER * across(rocker)])
     first = np.linalg.solve(A, -CRANK * across(crank))
     right = (
-        CRANK * unit(crank)
-        + COUPLER * first[0] ** 2 * unit(coupler)
-        - ROCKER * first[1] ** 2 * unit(rocker)
+        CRANK * unit(crank) + COUPLER * first[0] ** 2 * unit(coupler) - ROCKER * first[1] ** 2 * unit(rocker)
     )
     second = np.linalg.solve(A, right)
     return np.array([crank, coupler, rocker]), np.array([1.0, *first]), np.array([0.0, *second])
@@ -103,9 +101,7 @@ def robot(kind: pl.LoopKind = pl.LoopKind.REVOLUTE) -> pl.Robot:
         name="four_bar",
         links=(link("crank", 0, CRANK), link("coupler", 1, COUPLER), link("rocker", 2, ROCKER)),
         joints=(
-            pl.RevoluteJoint(
-                "drive", "base", "crank", initial_position=START, initial_rate=START_RATE
-            ),
+            pl.RevoluteJoint("drive", "base", "crank", initial_position=START, initial_rate=START_RATE),
             pl.RevoluteJoint(
                 "elbow",
                 "crank",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import pliant as pl
 from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
 from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+from pliant.model.ending import Cause
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, rotation_from_vector
 from tests.formulations.pose_element.trees import Array, direction, inertia, quaternion
@@ -150,7 +151,8 @@ def test_nothing_is_gained_without_a_drive(seed: int, kinds: list[str]) -> None:
     arm = pl.PoseElement(elements=2).compile(robot)
     model = pl.connect(arm, *components(rng, robot, arm))
     run = pl.simulate(model, until=0.2, integrator=pl.Gauss(order=2, step=1e-3))
-    assert run.ending.completed, run.ending
+    # a bushing that is turned over ends the run; until then nothing may be gained either
+    assert run.ending.completed or run.ending.cause is Cause.TURNED_OVER, run.ending
     ledger = run.ledger
     assert ledger.worst_ratio < 1e-10
     for loss in (ledger.material_loss, ledger.viscous_loss, ledger.joint_loss, ledger.projection_loss):

@@ -55,7 +55,7 @@ def test_prescribed_joints_that_contradict_a_loop_later_end_the_run() -> None:
 
 def test_two_prescribed_joints_of_a_loop_of_one_freedom() -> None:
     """A rigid four-bar has one freedom; a second motion that does not fit cannot be followed."""
-    coupler, rocker = four_bar.closed_form(four_bar.START)
+    _, rocker = four_bar.closed_form(four_bar.START)
     model = pl.connect(
         compiled(four_bar.robot()),
         pl.PrescribedMotion("drive", pl.Hold(four_bar.START)),
@@ -75,7 +75,9 @@ def test_joint_that_carries_nothing_heavy() -> None:
 
 
 def test_section_that_weighs_differently_in_different_directions() -> None:
-    section = pl.GeneralSection(stiffness=(1e5, 1e4, 1e4, 10.0, 10.0, 10.0), inertia=(1.0, 2.0, 1.0, 0.1, 0.1, 0.1))
+    section = pl.GeneralSection(
+        stiffness=(1e5, 1e4, 1e4, 10.0, 10.0, 10.0), inertia=(1.0, 2.0, 1.0, 0.1, 0.1, 0.1)
+    )
     robot = pl.Robot(
         name="odd",
         links=(pl.FlexibleLink("beam", 1.0, section),),
@@ -97,6 +99,16 @@ def test_wall_beside_a_moving_base() -> None:
     wall = pl.Wall("floor", pl.At("coupler"), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)
     moved = pl.BaseMotion(x=pl.Hold(0.1))
     assert "wall 'floor' stands in the world, but the base moves" in refusal(model, wall, moved)
+
+
+def test_bushing_that_is_turned_over_ends_the_run() -> None:
+    bushing = pl.Bushing("mount", pl.At("base"), pl.At("crank", pl.End.ROOT), (1.0,) * 6)
+    run = pl.simulate(
+        pl.connect(compiled(four_bar.robot()), bushing), until=2.0, integrator=pl.Gauss(order=2, step=1e-3)
+    )
+    assert run.ending.cause is Cause.TURNED_OVER
+    assert "'mount'" in str(run.ending)
+    assert run.ledger.worst_ratio < 1e-10
 
 
 def test_equilibrium_of_a_contradicted_loop_says_so() -> None:

@@ -53,7 +53,7 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
 from pliant.jit import kernel
 from pliant.spatial.vectors import apply
 
-CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR, TOO_BENT, LOOP_OPENED = 0, 1, 2, 3, 4, 5
+CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR, TOO_BENT, LOOP_OPENED, TURNED_OVER = 0, 1, 2, 3, 4, 5, 6
 
 CLOSED_TO = 1e-12  # metres; a loop that is more open has not converged
 CLOSED_FLOOR = 1e-14  # metres; round-off of positions in a loop

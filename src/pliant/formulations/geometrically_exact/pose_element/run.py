@@ -20,6 +20,7 @@ from pliant.formulations.geometrically_exact.pose_element.newton import (
     NOT_FINITE,
     SINGULAR,
     TOO_BENT,
+    TURNED_OVER,
     Solver,
     new_control,
 )
@@ -159,6 +160,12 @@ class Machine:
                 "its joints are rigid or prescribed so that they contradict each other; let one of them move"
             )
             return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
+        if status == TURNED_OVER:
+            owner = self.model.line_owners(self.run.inputs)[where]
+            remedy = (
+                "it serves up to 2.5 rad; bring its frames closer at rest, or hold them by stiffness or stops"
+            )
+            return Ending(Cause.TURNED_OVER, now, f"'{owner}'", remedy)
         place = self.model.place_of(where)
         if status == TOO_BENT:
             return Ending(Cause.TOO_BENT, now, place, "take more elements there, or check the loads")

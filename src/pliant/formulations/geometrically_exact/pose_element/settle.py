@@ -176,7 +176,8 @@ def _quiet(mechanism: Mechanism, drives: Drives) -> Mechanism:
 
 
 def _unknowns(tree: Tree, lines: Lines, drives: Drives, kept: Bools) -> Unknowns:
-    rows, parts = [], []
+    rows: list[int] = []
+    parts: list[int] = []
     for i in range(len(tree.parent)):
         c = tree.coordinate[i]
         if tree.hang[i] == ELEMENT or (tree.hang[i] == FREE and drives.free[i]):

@@ -102,7 +102,13 @@ def velocity_along(tree: Tree, i: int, part: int, step: Step) -> float:
 
 @kernel
 def stiffness(
-    mechanism: Mechanism, signals: Signals, now: Pose, unknowns: Unknowns, static: Static, work: Floats, K: Floats
+    mechanism: Mechanism,
+    signals: Signals,
+    now: Pose,
+    unknowns: Unknowns,
+    static: Static,
+    work: Floats,
+    K: Floats,
 ) -> None:
     """Derivatives K[0] of the residual and the velocities K[1] that each residual works on, column by column.
 

@@ -23,6 +23,7 @@ from pliant.formulations.geometrically_exact.pose_element.flows import (
 )
 from pliant.formulations.geometrically_exact.pose_element.line_relations import measure_lines
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
+    BUSHING,
     CLOSED,
     ELEMENT,
     Bodies,
@@ -46,6 +47,7 @@ from pliant.formulations.geometrically_exact.pose_element.newton import (
     PLACE,
     SINGULAR,
     TOO_BENT,
+    TURNED_OVER,
     Control,
     solve_step,
 )
@@ -70,7 +72,7 @@ from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, cross, scale, sub
 
 DEEPEST = 10  # halvings of a step before the run gives up
-LARGEST_BEND = 1.8  # 1 - cos of the angle between the ends of an element, 2.5 rad
+LARGEST_BEND = 1.8  # 1 - cos of the angle between the ends of an element or of a bushing, 2.5 rad
 LARGEST_GAP = 1e-9  # m or rad, of a closure that should follow from others
 
 
@@ -195,7 +197,7 @@ def take_end(end: Moment, start: Moment, now: Pose) -> None:
 
 @kernel
 def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Control) -> int:
-    """Whether the end of a step is none: an element bent beyond what its logarithm tells, or a loop opened.
+    """Whether the end of a step is none: an element or a bushing turned beyond what its logarithm tells, a loop opened.
 
     Closures left out as redundant must stay closed by themselves; prescribed motions may contradict them.
     """
@@ -207,6 +209,9 @@ def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Cont
         if lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > LARGEST_GAP:
             control.counts[PLACE] = k
             return LOOP_OPENED
+        if lines.measure[k] == BUSHING and end.bushing[k, K] > LARGEST_BEND:
+            control.counts[PLACE] = k
+            return TURNED_OVER
     return CONVERGED
 
 
