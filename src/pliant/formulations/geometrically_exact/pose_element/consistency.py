@@ -187,17 +187,21 @@ def put_momentum(fit: Fit, i: int, R: Floats, velocity: Twist) -> None:
 
 
 @kernel
-def pass_momentum(fit: Fit, prescribed: Bools) -> None:
-    """Rows of the joints and momentum of joint children added to parents."""
+def pass_momentum(mechanism: Mechanism, now: Pose, fit: Fit, balanced: bool) -> None:
+    """Rows of the joints, and what they transmit of the momentum of joint children added to parents.
+
+    A rotor on a rigid gear has a part in the row of its joint. Joints that are balanced transmit all.
+    """
     tree, step = fit.tree, fit.step
     for i in range(tree.parent.shape[0] - 1, -1, -1):
         if fit.active[i] and tree.hang[i] >= FIXED:
-            if tree.coordinate[i] >= 0:
-                own = vector(step.rho, i, 3 if tree.hang[i] == REVOLUTE else 0)
-                step.row[i] = dot(vector(step.axis, i, 0), own)
-            c = tree.coordinate[i]
-            kept_back = step.row[i] if c >= 0 and not prescribed[c] else 0.0
+            c, kept_back = tree.coordinate[i], 0.0
             axis, lever = vector(step.axis, i, 0), vector(step.lever, i, 0)
+            if c >= 0:
+                step.row[i] = dot(axis, vector(step.rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
+                if not balanced and not mechanism.coordinates.prescribed[c]:
+                    step.row[i] += rotor_of_rigid_gear(mechanism, c) * (now.motor[c, 1] - now.qd[c])
+                    kept_back = step.row[i]
             pass_to_parent(tree.hang[i], kept_back, axis, lever, i, tree.parent[i], step.rho)
 
 
@@ -235,7 +239,7 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
 
 
 @kernel
-def impulsive_works(mechanism: Mechanism, signals: Signals, at: Moment, fit: Fit) -> None:
+def impulsive_works(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment, fit: Fit) -> None:
     """Work of drives and base through the impulses of the projection."""
     tree, step, lines = fit.tree, fit.step, mechanism.lines
     n = fit.driven_work.shape[0] - 1
@@ -250,7 +254,7 @@ def impulsive_works(mechanism: Mechanism, signals: Signals, at: Moment, fit: Fit
                 j = lines.node[k, side]
                 add_to(step.rho, j, 0, step.impulse[k], vector(step.gradient, k, 6 * side))
                 add_to(step.rho, j, 3, step.impulse[k], vector(step.gradient, k, 6 * side + 3))
-    pass_momentum(fit, mechanism.coordinates.prescribed)
+    pass_momentum(mechanism, now, fit, True)
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
@@ -273,17 +277,15 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
     if not fit.any_active:
         return 0.0
     lay_out_velocities(mechanism, signals, now, at, fit)
-    pass_momentum(fit, prescribed)
+    pass_momentum(mechanism, now, fit, False)
     if factorise(tree, prescribed, fit.active, fit.factors) >= 0:
         return -1.0
     to_frames(tree, at.R, step.rho, inc.b)
     for i in range(tree.parent.shape[0]):
         inc.b_joint[i] = 0.0
         if fit.active[i]:
-            c = tree.coordinate[i]
-            if c >= 0:
-                J = rotor_of_rigid_gear(mechanism, c)
-                inc.b_joint[i] = -(step.row[i] + J * (now.motor[c, 1] - now.qd[c]))
+            if tree.coordinate[i] >= 0:
+                inc.b_joint[i] = -step.row[i]
             for k in range(6):
                 inc.b[i, k] = -inc.b[i, k]
         else:
@@ -312,5 +314,5 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
                 lost += 0.5 * J * (now.motor[c, 1] - now.qd[c]) ** 2
                 now.motor[c, 1] = now.qd[c]
     if fit.any_driven:
-        impulsive_works(mechanism, signals, at, fit)
+        impulsive_works(mechanism, signals, now, at, fit)
     return lost
