@@ -23,6 +23,7 @@ def compile_pose_elements() -> None:
     arm = pl.PoseElement(elements=2).compile(pl.load(pl.library.path("parallelogram")))
     run = pl.simulate(arm, until=2e-3)
     print(f"pose elements: {run.ending}, tip at {run.tip_position[-1]}, {len(run.links)} links seen")
+    print(f"their statics: {pl.equilibrium(arm).ending}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 from pliant.model.contract import Model, Settled
 from tests.formulations.pose_element import four_bar
 
@@ -131,3 +132,58 @@ def test_parallelogram_under_gravity_with_one_prescribed_joint() -> None:
     assert arm.layout.part(answer.state, "joint_position")[0] == pytest.approx(0.2, abs=1e-12)
     run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
     assert np.abs(arm.tip(run.states)[0] - arm.tip(answer.state)[0]).max() < 1e-8
+
+
+WEIGHT, ARM = 9.81, 0.5
+ROD = pl.RigidLink("rod", (ARM, 0.0, 0.0), 1.0, center_of_mass=(ARM, 0.0, 0.0), inertia=(1e-3, 1e-3, 1e-3))
+
+
+def rod_on(joint: pl.robot.Joint) -> PoseElementArm:
+    robot = pl.Robot(name="rod", links=(ROD,), joints=(joint,), gravity=(0.0, 0.0, -WEIGHT))
+    return pl.PoseElement().compile(robot)
+
+
+def test_ball_spring_carries_the_weight() -> None:
+    """k q = w r cos q, with the tip down by q."""
+    arm = rod_on(pl.SphericalJoint("ball", "base", "rod", spring=pl.BallSpring(20.0)))
+    x, _, z = arm.tip(settled(arm).state)[0][0]
+    angle = np.arctan2(-z, x)
+    assert 20.0 * angle == pytest.approx(WEIGHT * ARM * np.cos(angle), rel=1e-9)
+
+
+def test_spring_to_the_base_lets_a_free_hinge_settle() -> None:
+    """Spring and weight on the tip have no moment about the hinge."""
+    arm = rod_on(pl.RevoluteJoint("hinge", "base", "rod", axis=(0.0, 1.0, 0.0)))
+    hook = np.array([0.5, 0.0, 1.0])
+    spring = pl.SpringDamper("spring", pl.At("base", position=tuple(hook)), pl.At("rod"), 100.0, 0.0, 0.9)
+    tip = arm.tip(settled(pl.connect(arm, spring)).state)[0][0]
+    length = np.linalg.norm(hook - tip)
+    force = 100.0 * (length - 0.9) * (hook - tip) / length - np.array([0.0, 0.0, WEIGHT])
+    assert abs(np.cross(tip, force)[1]) < 1e-9 * WEIGHT
+
+
+def test_wall_carries_a_beam_that_rests_on_it() -> None:
+    """The prop of a cantilever, sunk by d, bears 3 w L / 8 - 3 EI d / L^3, but for shear and curvature."""
+    arm = pl.PoseElement(elements=8).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
+    wall = pl.Wall("floor", pl.At("beam"), (0.0, 0.0, -0.01), (0.0, 0.0, 1.0), 1e5)
+    depth = -0.01 - arm.tip(settled(pl.connect(arm, wall)).state)[0][0][2]
+    assert 1e5 * depth == pytest.approx(0.375 * 0.5 * 9.81 * LENGTH - 3.0 * EI * 0.01 / LENGTH**3, rel=0.03)
+
+
+def test_free_link_settles_on_a_bushing() -> None:
+    """Where it settles it stays."""
+    arm = rod_on(pl.FreeJoint("free", "base", "rod"))
+    bushing = pl.Bushing("mount", pl.At("base"), pl.At("rod", pl.End.ROOT), (1e3, 1e3, 1e3, 50.0, 50.0, 50.0))
+    model = pl.connect(arm, bushing)
+    answer = settled(model)
+    run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
+    assert np.abs(arm.tip(run.states)[0] - arm.tip(answer.state)[0]).max() < 1e-10
+
+
+def test_moved_base_carries_the_mechanism_with_it() -> None:
+    arm = pl.PoseElement(elements=4).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
+    at_home = arm.tip(settled(arm).state)[0][0]
+    moved = pl.connect(arm, pl.BaseMotion(x=pl.Hold(1.0), angle=pl.Hold(0.5)))
+    c, s = np.cos(0.5), np.sin(0.5)
+    expected = np.array([1.0, 0.0, 0.0]) + np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ at_home
+    assert np.abs(arm.tip(settled(moved).state)[0][0] - expected).max() < 1e-11
