@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.jit import kernel
 from pliant.spatial import se3, so3
 
 Array = NDArray[np.float64]
@@ -34,17 +35,17 @@ def quaternion_from_rotation(rotations: ArrayLike) -> Array:
 def rotation_from_quaternion(quaternions: ArrayLike) -> Array:
     """Rotation matrices (..., 3, 3) of quaternions (w, x, y, z), which need not have unit length."""
     given = np.asarray(quaternions, float)
-    return _each(so3.from_quaternion, given / np.linalg.norm(given, axis=-1, keepdims=True), (4,), (3, 3))
+    return _all(_rotations, given / np.linalg.norm(given, axis=-1, keepdims=True), (4,), (3, 3))
 
 
 def pose_from_twist(twists: ArrayLike) -> Array:
     """Poses (..., 4, 4) reached after unit time with the constant body twists (..., 6)."""
-    return _each(lambda twist: _homogeneous(se3.exp(twist)), twists, (6,), (4, 4))
+    return _all(_exponentials, twists, (6,), (4, 4))
 
 
 def twist_from_pose(poses: ArrayLike) -> Array:
     """Twists (..., 6) of least rotation whose exponentials are the poses (..., 4, 4)."""
-    return _each(lambda pose: se3.log(_pair(pose)), poses, (4, 4), (6,))
+    return _all(_logarithms, poses, (4, 4), (6,))
 
 
 def adjoint_of_pose(poses: ArrayLike) -> Array:
@@ -67,17 +68,60 @@ def right_tangent_inverse(twists: ArrayLike) -> Array:
     return _each(lambda x: _columns(se3.apply_blocks, se3.right_tangent_inverse(x)), twists, (6,), (6, 6))
 
 
-def _each(
-    function: Callable[[Any], Any], values: ArrayLike, given: tuple[int, ...], wanted: tuple[int, ...]
-) -> Array:
+def _rows(values: ArrayLike, given: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
+    """The values with the axes ``given`` in one row each, and the leading axes."""
     array = np.asarray(values, float)
     leading = array.shape[: array.ndim - len(given)]
     if array.shape[len(leading) :] != given:
         raise ValueError(
             f"shape {array.shape} does not end in {given}; pass arrays whose last axes are {given}"
         )
-    rows = array.reshape(-1, int(np.prod(given))).tolist()
-    return np.array([function(tuple(row)) for row in rows], float).reshape(leading + wanted)
+    return np.ascontiguousarray(array.reshape(-1, int(np.prod(given)))), leading
+
+
+def _each(
+    function: Callable[[Any], Any], values: ArrayLike, given: tuple[int, ...], wanted: tuple[int, ...]
+) -> Array:
+    rows, leading = _rows(values, given)
+    return np.array([function(tuple(row)) for row in rows.tolist()], float).reshape(leading + wanted)
+
+
+def _all(
+    fill: Callable[[Array, Array], None], values: ArrayLike, given: tuple[int, ...], wanted: tuple[int, ...]
+) -> Array:
+    """For the functions that results ask for by the thousand: the loop over rows is compiled."""
+    rows, leading = _rows(values, given)
+    out = np.zeros((len(rows), int(np.prod(wanted))))
+    fill(rows, out)
+    return out.reshape(leading + wanted)
+
+
+@kernel
+def _rotations(q: Array, out: Array) -> None:
+    for i in range(q.shape[0]):
+        R = so3.from_quaternion((q[i, 0], q[i, 1], q[i, 2], q[i, 3]))
+        for k in range(9):
+            out[i, k] = R[k]
+
+
+@kernel
+def _exponentials(x: Array, out: Array) -> None:
+    for i in range(x.shape[0]):
+        R, r = se3.exp((x[i, 0], x[i, 1], x[i, 2], x[i, 3], x[i, 4], x[i, 5]))
+        for k in range(3):
+            for j in range(3):
+                out[i, 4 * k + j] = R[3 * k + j]
+            out[i, 4 * k + 3] = r[k]
+        out[i, 15] = 1.0
+
+
+@kernel
+def _logarithms(H: Array, out: Array) -> None:
+    for i in range(H.shape[0]):
+        R = (H[i, 0], H[i, 1], H[i, 2], H[i, 4], H[i, 5], H[i, 6], H[i, 8], H[i, 9], H[i, 10])
+        x = se3.log((R, (H[i, 3], H[i, 7], H[i, 11])))
+        for k in range(6):
+            out[i, k] = x[k]
 
 
 def _columns(action: Callable[[Any, Any], se3.Twist], actor: object) -> Array:
@@ -86,10 +130,3 @@ def _columns(action: Callable[[Any, Any], se3.Twist], actor: object) -> Array:
 
 def _pair(H: tuple[float, ...]) -> se3.Pose:
     return ((H[0], H[1], H[2], H[4], H[5], H[6], H[8], H[9], H[10]), (H[3], H[7], H[11]))
-
-
-def _homogeneous(g: se3.Pose) -> Array:
-    H = np.eye(4)
-    H[:3, :3] = np.reshape(g[0], (3, 3))
-    H[:3, 3] = g[1]
-    return H

@@ -36,6 +36,19 @@ def new_account(dofs: int, loads: int) -> Account:
 
 
 @inline_kernel
+def note_residual(account: Account, residual: float, size: float, time: float) -> None:
+    """Keep the residual if it is the worst, measured by the energy exchanged in the step or in the mean step.
+
+    A stored energy is known to a few units of its last place: 1e-10 of 1e-5 of it is 1e-15 of it.
+    """
+    worst = account.worst
+    scale = max(size, account.sums[EXCHANGED] / worst[2], REST)
+    if abs(residual) > worst[0] * scale:
+        worst[0] = abs(residual) / scale
+        worst[1] = time
+
+
+@inline_kernel
 def close_step(
     account: Account, kinetic: float, strain: float, flows: tuple[float, float, float, float], time: float
 ) -> None:
@@ -61,10 +74,16 @@ def close_step(
     sums[JOINT] += damping
     sums[RESIDUAL] += residual
     sums[EXCHANGED] += exchanged
-    worst = account.worst
-    worst[2] += 1.0
-    # a stored energy is known to a few units of its last place: 1e-10 of this floor is 1e-15 of it
-    scale = max(exchanged, sums[EXCHANGED] / worst[2], 1e-5 * (kinetic + strain), REST)
-    if abs(residual) > worst[0] * scale:
-        worst[0] = abs(residual) / scale
-        worst[1] = time
+    account.worst[2] += 1.0
+    note_residual(account, residual, max(exchanged, 1e-5 * (kinetic + strain)), time)
+
+
+@inline_kernel
+def close_projection(account: Account, kinetic: float, lost: float, worked: float, time: float) -> None:
+    """Check that fitting velocities changed the kinetic energy by the impulsive work of the drives less the loss."""
+    sums = account.sums
+    residual = kinetic - sums[KINETIC] + lost - worked
+    sums[PROJECTION] += lost
+    sums[RESIDUAL] += residual
+    note_residual(account, residual, 1e-5 * (sums[KINETIC] + sums[STRAIN]) + lost, time)
+    sums[KINETIC] = kinetic

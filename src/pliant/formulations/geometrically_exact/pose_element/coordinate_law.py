@@ -175,7 +175,10 @@ def book_joint(
     if laws.prescribed[c]:
         return
     if not laws.has_motor[c]:
-        flows.work[c] = drive(laws.gain[c], target, angle, rate) * change
+        # the damper of the feedback is a loss in the joint; the drive pays for it
+        heat = laws.gain[c, 1] * rate * change
+        flows.work[c] = drive(laws.gain[c], target, angle, rate) * change + heat
+        flows.lost[c] += heat
         return
     J, k, d = laws.motor[c, ROTOR], laws.motor[c, GEAR_STIFFNESS], laws.motor[c, GEAR_DAMPING]
     rotor = motors[c]

@@ -63,8 +63,7 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
         return LinkObservation(link.name, link.station, both[..., :3, 3], both[..., :3, :3], zero, zero)
     elements = arm.structure.elements
     ids = link.nodes[1:]
-    relative = np.linalg.inv(nodes[:, :-1]) @ nodes[:, 1:]
-    log = twist_from_pose(relative)
+    log = twist_from_pose(_inverse(nodes[:, :-1]) @ nodes[:, 1:])
     strain = log / elements.length[ids][:, None] - elements.rest[ids]
     wrench = np.einsum("mij,nmj->nmi", elements.K[ids], strain)
     wanted = np.linspace(0.0, link.station[-1], stations)
@@ -80,6 +79,14 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
         _between(middle, strain, wanted),
         _between(middle, wrench, wanted),
     )
+
+
+def _inverse(pose: Floats) -> Floats:
+    inverse = pose.copy()
+    turned = np.swapaxes(pose[..., :3, :3], -1, -2)
+    inverse[..., :3, :3] = turned
+    inverse[..., :3, 3] = -(turned @ pose[..., :3, 3:])[..., 0]
+    return inverse
 
 
 def _between(known: Floats, values: Floats, wanted: Floats) -> Floats:

@@ -82,8 +82,9 @@ class Machine:
         self.mechanism = mechanism = arm.mechanism(run.inputs)
         nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
+        # impulses are balanced to this part of the momentum, which drifts by less
         self.control = new_control(
-            10.0 * run.promise.displacement, run.promise.energy, run.promise.max_iterations
+            0.01 * run.promise.displacement, run.promise.energy, run.promise.max_iterations
         )
         now = arm.pose_of(run.start)
         start = float(run.grid[0])

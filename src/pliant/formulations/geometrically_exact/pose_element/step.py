@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from pliant.formulations.geometrically_exact.energy_account import (
     KINETIC,
-    PROJECTION,
     STRAIN,
+    close_projection,
     close_step,
 )
 from pliant.formulations.geometrically_exact.pose_element.balance import node_distance
@@ -230,14 +230,16 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
     kinetic = kinetic_energy(mechanism, now)
     elastic = elastic_energy(mechanism, now, start)
     close_step(account, kinetic, elastic, (gravity, material, viscous, lost), time)
+    account.sums[KINETIC], account.sums[STRAIN] = kinetic, elastic
     remember(step, signals.h[0], work.past)
     projection = fit_velocities(mechanism, signals, now, start, work.fit)
     if projection < 0.0:
         return SINGULAR
-    account.sums[PROJECTION] += projection
+    worked = 0.0
     for c in range(work.fit.driven_work.shape[0]):
         account.joints[c] += work.fit.driven_work[c]
-    account.sums[KINETIC], account.sums[STRAIN] = kinetic_energy(mechanism, now), elastic
+        worked += work.fit.driven_work[c]
+    close_projection(account, kinetic_energy(mechanism, now), projection, worked, time)
     restart_ball_joints(mechanism.tree, start)
     for c in range(now.q.shape[0]):
         now.q[c] = start.q[c]
