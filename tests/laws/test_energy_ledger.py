@@ -261,6 +261,7 @@ def test_a_method_with_numerical_damping_promises_nothing_but_still_books_what_i
     np.testing.assert_allclose(ledger.stored - ledger.stored[0], ledger.residual, atol=1e-12)
 
 
+@pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 @pytest.mark.parametrize(
     "name", ["sliding joint", "mixed element", "line load in body axes", "hardening law"]
