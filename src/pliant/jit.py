@@ -34,7 +34,7 @@ PACKAGE_FOLDER = Path(__file__).resolve().parent
 KEPT_FOLDERS = 2
 SECONDS_IN_USE = 3600.0  # another process may still compile into a folder it entered this recently
 
-_DECORATED = re.compile(r"^[ \t]*@(?:jit\.)?(?:inline_)?kernel\b", re.MULTILINE)
+_DECORATED = re.compile(r"^[ \t]*@(?:jit\.)?(?:inline_|inner_)?kernel\b", re.MULTILINE)
 _IMPORTED = re.compile(rf"^from[ ]({PACKAGE}(?:\.\w+)*)[ ]import[ ](?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
 _decoration = threading.Lock()
 
@@ -49,20 +49,25 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _cached(function, inline=False)
 
 
+def inner_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """A kernel that only kernels call: without the entry for Python, which takes long to compile."""
+    return _cached(function, inline=False, inner=True)
+
+
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """A kernel whose machine code goes into its callers: for small ones and those called in one place."""
+    """An inner kernel whose machine code goes into its callers: for small ones and those called in one place."""
     return _cached(function, inline=True)
 
 
-def _cached(function: Callable[P, R], inline: bool) -> Callable[P, R]:
+def _cached(function: Callable[P, R], inline: bool, inner: bool = False) -> Callable[P, R]:
     folder = cache_folder(_home(function))
     if folder is None:
-        return _compiled(function, keep=False, inline=inline)
+        return _compiled(function, keep=False, inline=inline, inner=inner)
     with _decoration:
         others = settings.CACHE_DIR
         settings.CACHE_DIR = str(folder)
         try:
-            return _compiled(function, keep=True, inline=inline)
+            return _compiled(function, keep=True, inline=inline, inner=inner)
         finally:
             settings.CACHE_DIR = others
 
@@ -71,9 +76,14 @@ def _home(function: Callable[..., object]) -> Path:
     return Path(getattr(function, "py_func", function).__code__.co_filename).resolve()
 
 
-def _compiled(function: Callable[P, R], keep: bool, inline: bool) -> Callable[P, R]:
+def _compiled(function: Callable[P, R], keep: bool, inline: bool, inner: bool) -> Callable[P, R]:
     # without Numba's runtime (_nrt) no kernel can allocate, and none counts references to its arrays
-    options: dict[str, Any] = {"forceinline": inline, "_nrt": False}
+    options: dict[str, Any] = {
+        "forceinline": inline,
+        "_nrt": False,
+        "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": inline or inner,
+    }
     compiled: Callable[P, R] = numba.njit(nogil=True, error_model="numpy", cache=keep, **options)(function)
     return compiled
 

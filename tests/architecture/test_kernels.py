@@ -15,7 +15,7 @@ FORBIDDEN_CALLS = {
     "vstack", "zeros", "zeros_like",
 }  # fmt: skip
 MOST_PARAMETERS = 7
-DECORATORS = {"kernel", "inline_kernel"}
+DECORATORS = {"kernel", "inline_kernel", "inner_kernel"}
 
 
 def is_kernel(node: ast.AST) -> bool:

@@ -92,7 +92,7 @@ def body_gravity(gravity, R, i, k):
     return rotate_back(load9(R, i, k), (gravity[0], gravity[1], gravity[2]))
 
 
-@inline_kernel
+@kernel
 def inertial_wrench(M, k, V, A, g):
     """ad_V^T M V - M (A - (g, 0)) of one mass with twist V, acceleration A and body-frame gravity g."""
     x = dual_ad(V, product(M, k, V))

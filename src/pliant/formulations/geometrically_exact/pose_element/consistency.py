@@ -57,7 +57,7 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     six,
     solve_tree,
 )
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.se3 import Twist
 from pliant.spatial.small_matrices import times
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
@@ -117,7 +117,7 @@ def node_velocity(mechanism: Mechanism, i: int, now: Pose, R: Floats) -> Twist:
     return (u[0], u[1], u[2], w[0], w[1], w[2])
 
 
-@kernel
+@inner_kernel
 def set_velocity(mechanism: Mechanism, i: int, t: Twist, R: Floats, now: Pose) -> None:
     """The opposite of `node_velocity`."""
     w = (t[3], t[4], t[5])
@@ -167,7 +167,7 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
         put_momentum(fit, i, at.R, six(fit.t, i))
 
 
-@kernel
+@inner_kernel
 def put_momentum(fit: Fit, i: int, R: Floats, velocity: Twist) -> None:
     """Momentum of the given velocity of node i less that of another one, world, about the node."""
     g = six(fit.before, i)
@@ -186,7 +186,7 @@ def put_momentum(fit: Fit, i: int, R: Floats, velocity: Twist) -> None:
     put(fit.step.rho, i, 3, apply(matrix(R, i), (P[3], P[4], P[5])))
 
 
-@kernel
+@inner_kernel
 def pass_momentum(mechanism: Mechanism, now: Pose, fit: Fit, balanced: bool) -> None:
     """Rows of the joints, and what they transmit of the momentum of joint children added to parents.
 
@@ -205,7 +205,7 @@ def pass_momentum(mechanism: Mechanism, now: Pose, fit: Fit, balanced: bool) -> 
             pass_to_parent(tree.hang[i], kept_back, axis, lever, i, tree.parent[i], step.rho)
 
 
-@kernel
+@inner_kernel
 def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
     """Impulses of closed lines that take away the velocity along them; returns -1 or the failing line."""
     lines, own, inc = mechanism.lines, fit.lines, fit.increment
@@ -238,7 +238,7 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
     return -1
 
 
-@kernel
+@inner_kernel
 def impulsive_works(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment, fit: Fit) -> None:
     """Work of drives and base through the impulses of the projection."""
     tree, step, lines = fit.tree, fit.step, mechanism.lines

@@ -66,7 +66,7 @@ def drive(gain: Floats, target: Floats, angle: float, rate: float) -> float:
     return float(target[2] - gain[0] * (angle - target[0]) - gain[1] * (rate - target[1]))
 
 
-@inline_kernel
+@kernel
 def rotor_rate(
     laws: Coordinates, c: int, target: Floats, rotor: Floats, h: float, joint: tuple[float, float]
 ) -> tuple[float, float, float]:

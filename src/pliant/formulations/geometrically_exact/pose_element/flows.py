@@ -15,7 +15,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import U, matrix, vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
-from pliant.jit import kernel
+from pliant.jit import inner_kernel, kernel
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot
 
 
@@ -64,7 +64,7 @@ def elastic_energy(mechanism: Mechanism, now: Pose, at: Moment) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def node_flows(
     mechanism: Mechanism, h: float, start: Moment, end: Moment, step: Step
 ) -> tuple[float, float, float]:
@@ -91,7 +91,7 @@ def node_flows(
     return gravity, material, viscous
 
 
-@kernel
+@inner_kernel
 def port_flows(
     mechanism: Mechanism,
     signals: Signals,

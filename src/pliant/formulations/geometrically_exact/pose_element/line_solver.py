@@ -37,7 +37,7 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     put_six,
     solve_tree,
 )
-from pliant.jit import kernel
+from pliant.jit import inner_kernel, kernel
 from pliant.spatial.vectors import apply_transpose, dot
 
 
@@ -93,7 +93,7 @@ def along_line(lines: Lines, k: int, gradient: Floats, R: Floats, t: Floats) -> 
     )
 
 
-@kernel
+@inner_kernel
 def answer_of_tree(
     tree: Tree,
     lines: Lines,
@@ -188,7 +188,7 @@ def fill_answers(
             own.S[j, k] = along_line(lines, j, step.gradient, R, inc.t)
 
 
-@kernel
+@inner_kernel
 def factorise_lines(lines: Lines, h: float, start: Moment, end: Moment, own: LineFactors) -> int:
     """The dense system of all lines from S; returns -1, or the line whose pivot vanished."""
     count = lines.measure.shape[0]
@@ -215,7 +215,7 @@ def factorise_lines(lines: Lines, h: float, start: Moment, end: Moment, own: Lin
     return dense_factorise(own.LU, own.order)
 
 
-@kernel
+@inner_kernel
 def line_increments(
     lines: Lines, h: float, moments: tuple[Moment, Moment], step: Step, inc: Increment, own: LineFactors
 ) -> None:

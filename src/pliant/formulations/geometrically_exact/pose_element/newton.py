@@ -50,7 +50,7 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     factorise,
     solve_tree,
 )
-from pliant.jit import kernel
+from pliant.jit import inner_kernel, kernel
 from pliant.spatial.vectors import apply
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR, TOO_BENT, LOOP_OPENED, TURNED_OVER = 0, 1, 2, 3, 4, 5, 6
@@ -105,7 +105,7 @@ def evaluate(
     balance_joints(mechanism, signals, now, start, end, step)
 
 
-@kernel
+@inner_kernel
 def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bools) -> tuple[float, float]:
     """Largest gap of the closed lines and the work their impulses would do on it."""
     gap, work = 0.0, 0.0
@@ -116,7 +116,7 @@ def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bool
     return gap, work
 
 
-@kernel
+@inner_kernel
 def refresh(
     mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
 ) -> int:
@@ -142,7 +142,7 @@ def refresh(
     return -1
 
 
-@kernel
+@inner_kernel
 def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> None:
     for i in range(tree.parent.shape[0]):
         if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
@@ -152,7 +152,7 @@ def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> 
             step.s[i] += inc.t_joint[i]
 
 
-@kernel
+@inner_kernel
 def improve(
     mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
 ) -> None:
@@ -168,7 +168,7 @@ def improve(
     add_increment(tree, prescribed, inc, step)
 
 
-@kernel
+@inner_kernel
 def most_unbalanced(step: Step) -> int:
     """Node with the largest unbalanced impulse."""
     worst, place = -1.0, 0
@@ -181,7 +181,7 @@ def most_unbalanced(step: Step) -> int:
     return place
 
 
-@kernel
+@inner_kernel
 def solve_step(
     mechanism: Mechanism,
     signals: Signals,

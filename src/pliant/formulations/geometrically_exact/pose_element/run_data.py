@@ -17,7 +17,7 @@ from pliant.formulations.geometrically_exact.pose_element.motion import (
 from pliant.formulations.geometrically_exact.pose_element.newton import Solver
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import matrix, put, vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
-from pliant.jit import kernel
+from pliant.jit import inner_kernel
 from pliant.spatial.vectors import apply_transpose, scale
 
 
@@ -64,7 +64,7 @@ def new_past(nodes: int, coordinates: int) -> Past:
     return Past(z((2, nodes, 6)), z((2, nodes)), z(2), z(13), z((coordinates, 2)))
 
 
-@kernel
+@inner_kernel
 def pack(now: Pose, moment: Moment, out: Floats) -> None:
     """One state vector: positions, quaternions, velocities, spins, joint positions, rates, rotors."""
     n, m = moment.x.shape[0], now.q.shape[0]
@@ -82,7 +82,7 @@ def pack(now: Pose, moment: Moment, out: Floats) -> None:
         out[13 * n + 2 * m + 2 * c + 1] = now.motor[c, 1]
 
 
-@kernel
+@inner_kernel
 def keep(row: int, now: Pose, at: Moment, account: Account, step: Step, h: float, output: Output) -> None:
     """The state at the end of the step into a row of the output."""
     pack(now, at, output.x[row])
@@ -104,14 +104,14 @@ def keep(row: int, now: Pose, at: Moment, account: Account, step: Step, h: float
         put(output.wrench[row], k, 3, scale(f, apply_transpose(R, vector(step.rho, i, 3))))
 
 
-@kernel
+@inner_kernel
 def blend(table: Floats, row: int, before: int, tau: float, span: tuple[int, int]) -> None:
     """Straight line between two rows, for the columns of ``span``."""
     for k in range(span[0], span[1]):
         table[row, k] = (1.0 - tau) * table[before, k] + tau * table[row, k]
 
 
-@kernel
+@inner_kernel
 def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -> None:
     """Turn a row that holds the end of a step into one at its part tau; row ``before`` holds its start."""
     x, old = output.x[row], output.x[before]

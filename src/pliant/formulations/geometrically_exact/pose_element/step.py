@@ -67,7 +67,7 @@ from pliant.formulations.geometrically_exact.pose_element.run_data import (
     keep_inside,
 )
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, cross, scale, sub
 
@@ -121,7 +121,7 @@ def between_samples(start: float, middle: float, end: float, tau: float) -> floa
     return start + tau * ((4.0 * middle - 3.0 * start - end) + tau * 2.0 * (start + end - 2.0 * middle))
 
 
-@kernel
+@inner_kernel
 def set_signals(
     prescribed: Bools, tables: Tables, n: int, span: tuple[float, float], past: Past, signals: Signals
 ) -> None:
@@ -143,7 +143,7 @@ def set_signals(
         signals.base[k] = between_samples(past.base[k], tables.base[n, 0, k], tables.base[n, 1, k], tau)
 
 
-@kernel
+@inner_kernel
 def predict(past: Past, h: float, step: Step) -> None:
     """Velocities of the step by extrapolation from the last two of equal length."""
     straight = past.steps[0] == h and past.steps[1] == h
@@ -157,7 +157,7 @@ def predict(past: Past, h: float, step: Step) -> None:
             step.impulse[k] *= h / past.steps[0]
 
 
-@kernel
+@inner_kernel
 def remember(step: Step, h: float, past: Past) -> None:
     for i in range(step.Y.shape[0]):
         for k in range(6):
@@ -169,7 +169,7 @@ def remember(step: Step, h: float, past: Past) -> None:
     past.steps[0] = h
 
 
-@kernel
+@inner_kernel
 def end_velocities(bodies: Bodies, now: Pose, step: Step) -> None:
     """v1 = 2 y - v0 of every centre of mass and w1 = 2 eta - w0."""
     for i in range(now.v.shape[0]):
@@ -179,7 +179,7 @@ def end_velocities(bodies: Bodies, now: Pose, step: Step) -> None:
         put(now.w, i, 0, sub(scale(2.0, vector(step.Y, i, 3)), vector(now.w, i, 0)))
 
 
-@kernel
+@inner_kernel
 def take_end(end: Moment, start: Moment, now: Pose) -> None:
     """The end of the step becomes the state, bit by bit."""
     copy_rows(end.x, start.x)
@@ -195,7 +195,7 @@ def take_end(end: Moment, start: Moment, now: Pose) -> None:
         now.q[c] = end.q[c]
 
 
-@kernel
+@inner_kernel
 def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Control) -> int:
     """Whether the end of a step is none: an element or a bushing turned beyond what its logarithm tells, a loop opened.
 
@@ -215,7 +215,7 @@ def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Cont
     return CONVERGED
 
 
-@kernel
+@inner_kernel
 def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
     """Book a solved step and move the state to its end."""
     now, account, step, signals = work.now, work.account, work.step, work.signals
@@ -270,7 +270,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables, n: int) -> int:
     """Step n, in halves, quarters and so on where Newton's method does not converge."""
     done, level = 0.0, 0
