@@ -140,7 +140,9 @@ def test_the_sentence_says_it_all() -> None:
     trajectory = pl.simulate(arm(), 5.0, pl.Gauss(order=4, step=1.0))
     sentence = str(trajectory.ending)
     assert sentence.startswith("stopped at t = 0 s: Newton's method did not converge at link '")
-    assert sentence.endswith("take a smaller step, or more elements if the link bends strongly")
+    assert sentence.endswith(
+        "take a smaller step, or more elements or PoseElement if the link bends strongly"
+    )
     assert trajectory.time.tolist() == [0.0]
 
 

@@ -179,7 +179,7 @@ class Machine:
             Cause.NOT_CONVERGED,
             now,
             place,
-            "take a smaller step, or more elements if the link bends strongly",
+            "take a smaller step, or more elements or PoseElement if the link bends strongly",
         )
 
     def record(self, done: int, ending: Ending) -> Record:

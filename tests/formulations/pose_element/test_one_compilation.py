@@ -1,0 +1,30 @@
+"""Connecting components and changing mechanisms changes arrays, never compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import pliant as pl
+from pliant.formulations.geometrically_exact.pose_element.step import run_steps
+
+
+def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
+    serial = pl.PoseElement(elements=2).compile(pl.load(pl.library.path("two_link_planar")))
+    closed = pl.PoseElement(elements=3).compile(pl.load(pl.library.path("parallelogram")))
+    tip, ground = pl.At("outer"), pl.At("base", position=(1.0, 1.0, 0.0))
+    models = (
+        serial,
+        closed,
+        pl.connect(serial, pl.SpringDamper("spring", ground, tip, 20.0, 0.5, 0.3)),
+        pl.connect(serial, pl.Bushing("bushing", ground, tip, (10.0,) * 6, (0.1,) * 6)),
+        pl.connect(serial, pl.Wall("wall", tip, (0.0, -0.3, 0.0), (0.0, 1.0, 0.0), 1e4, 10.0)),
+        pl.connect(serial, pl.GearMotor("shoulder", rotor_inertia=1e-4, ratio=50.0)),
+        pl.connect(serial, pl.BaseMotion(x=pl.Quintic(0.0, 0.1, 1.0))),
+        pl.connect(serial, pl.PointWrench(tip, pl.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))),
+        pl.connect(closed, pl.PrescribedMotion("right_drive", pl.Quintic(0.0, 0.1, 1.0))),
+    )
+    for model in models:
+        run = pl.simulate(model, until=5e-3)
+        assert run.ending.completed, run.ending
+        assert np.all(np.isfinite(run.states))
+    assert len(run_steps.signatures) == 1
