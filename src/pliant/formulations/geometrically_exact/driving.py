@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import energy_account as columns
 from pliant.formulations.geometrically_exact.energy_account import Account
-from pliant.formulations.geometrically_exact.schedule import chunks
+from pliant.formulations.geometrically_exact.schedule import Schedule, chunks
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
 from pliant.model.ledger import Ledger
@@ -102,6 +102,15 @@ def input_tables(run: Run, times: Floats, held: Floats) -> tuple[Floats, Floats]
     if not (np.isfinite(joints).all() and np.isfinite(loads).all()):
         raise InvalidInput("a drive or load is not finite; let signals and motions return finite numbers")
     return joints, loads
+
+
+def times_reached(plan: Schedule, run: Run, done: int, ending: Ending, keep: Callable[[int], None]) -> Floats:
+    """Times of the rows that ``done`` steps filled; where a run stopped between two, the last state is kept too."""
+    times = plan.times[: int(np.searchsorted(plan.step, done))]
+    if not ending.completed and times[-1] < run.grid[done]:
+        keep(len(times))
+        times = np.append(times, run.grid[done])
+    return times
 
 
 def ledger_of(account: Account, sums: Floats, works: Floats, names: Sequence[str], exact: bool) -> Ledger:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import energy_account as columns
-from pliant.formulations.geometrically_exact.driving import drive, input_tables, ledger_of
+from pliant.formulations.geometrically_exact.driving import drive, input_tables, ledger_of, times_reached
 from pliant.formulations.geometrically_exact.energy_account import new_account
 from pliant.formulations.geometrically_exact.pose_element.balance import new_sizes
 from pliant.formulations.geometrically_exact.pose_element.consistency import new_fit
@@ -187,12 +187,8 @@ class Machine:
     def record(self, done: int, ending: Ending) -> Record:
         """Cut the output to what was computed and put it under names."""
         out, run, arm = self.output, self.run, self.model
-        rows = int(np.searchsorted(self.plan.step, done))
-        times = self.plan.times[:rows]
-        if not ending.completed and times[-1] < run.grid[done]:
-            self.keep(rows)
-            times = np.append(times, run.grid[done])
-            rows += 1
+        times = times_reached(self.plan, run, done, ending, self.keep)
+        rows = len(times)
         if rows > 1:
             out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
         names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
