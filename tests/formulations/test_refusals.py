@@ -35,3 +35,15 @@ def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.LoopJoin
     with pytest.raises(pl.InvalidInput) as caught:
         pl.MixedElement().compile(robot)
     assert str(caught.value) == f"{reason}, which this element does not carry; use PoseElement"
+
+
+def test_links_that_turn_far_at_rest_get_pose_elements() -> None:
+    coil = pl.FlexibleLink("coil", 1.0, ROD.section, rest_shape=pl.Arc(50.0))
+    robot = pl.Robot("arm", (coil,), (pl.RevoluteJoint("joint", "base", "coil"),))
+    arm = pl.GeometricallyExact(degree=5).compile(robot)
+    assert arm.formulation == pl.PoseElement({"coil": 100})
+    assert arm.notice == (
+        "pose elements were chosen because link 'coil' turns at rest by 10 rad between two nodes of a spectral link"
+    )
+    fine = pl.GeometricallyExact(degree=5, elements=10).compile(robot)
+    assert fine.formulation == pl.GeometricallyExact(degree=5, elements=10)

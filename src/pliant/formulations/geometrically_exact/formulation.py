@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.discretise import Points, beyond_spectral_links, build_chain
@@ -13,6 +16,12 @@ from pliant.formulations.geometrically_exact.pose_element.model import PoseEleme
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 
 Counts = int | Mapping[str, int]
+
+SPECTRAL_TURN = (
+    1.5  # rad between two nodes at rest, beyond which pose elements take the place of spectral links
+)
+POSE_TURN = 0.5  # rad of a pose element at rest
+REST_STATIONS = 201
 
 
 def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
@@ -34,6 +43,15 @@ def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
     return counts
 
 
+def rest_turn(robot: Robot, name: str) -> float:
+    """Angle by which the section turns along the unloaded link, in radians."""
+    link = robot.link(name)
+    assert isinstance(link, FlexibleLink)
+    stations = np.linspace(0.0, link.length, REST_STATIONS)
+    curvature = np.linalg.norm(link.rest_strain(stations)[:, 3:], axis=1)
+    return float(np.trapezoid(curvature, stations))
+
+
 @dataclass(frozen=True)
 class GeometricallyExact:
     """Spectral links: twists at degree + 1 Lobatto nodes, strains at degree Gauss points of each element.
@@ -53,7 +71,7 @@ class GeometricallyExact:
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
         """The equations of the robot; by pose elements, with a notice, where spectral links do not carry it."""
-        reason = beyond_spectral_links(robot)
+        reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
             return self.pose_elements(robot).noticing(f"pose elements were chosen because {reason}")
         points = Points.spectral(self.degree)
@@ -61,9 +79,28 @@ class GeometricallyExact:
         return GeometricallyExactArm(robot, self, chain, points, placed)
 
     def pose_elements(self, robot: Robot) -> PoseElementArm:
-        """The robot by pose elements, as many as the spectral links have intervals between nodes, at least 8."""
-        counts = {name: max(8, count * self.degree) for name, count in _counts(robot, self.elements).items()}
+        """The robot by pose elements, as many as the spectral links have intervals between nodes, at least 8.
+
+        A link that is bent at rest has more, so that none turns by more than half a radian.
+        """
+        counts = {
+            name: max(8, count * self.degree, ceil(rest_turn(robot, name) / POSE_TURN))
+            for name, count in _counts(robot, self.elements).items()
+        }
         return PoseElement(counts).compile(robot)
+
+    def _bent_too_far(self, robot: Robot) -> str:
+        """Which link turns too far at rest between two nodes for a polynomial to follow, or nothing.
+
+        Degree 1 has no polynomial: who chooses that two-node element chooses its length too.
+        """
+        if self.degree == 1:
+            return ""
+        for name, count in _counts(robot, self.elements).items():
+            turn = rest_turn(robot, name) / (count * self.degree)
+            if turn > SPECTRAL_TURN:
+                return f"link '{name}' turns at rest by {turn:.2g} rad between two nodes of a spectral link"
+        return ""
 
 
 @dataclass(frozen=True)
