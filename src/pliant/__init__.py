@@ -14,7 +14,8 @@ _PLACES = {
     ),
     "pliant.errors": "InvalidFile InvalidInput",
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",
-    "pliant.model.port": "Frame",
+    "pliant.model.port": "Causality Frame",
+    "pliant.model.linear": "LinearPort LinearPortHamiltonian LinearSystem",
     "pliant.network": (
         "BangBang BaseMotion Bushing Constant Cycloid DistributedWrench FunctionMotion FunctionSignal GearMotor Hold"
         " JointTorque MotionSum MotionTable PiecewiseLinear PointWrench PrescribedMotion Quintic SampledController"

@@ -1,0 +1,61 @@
+"""Ports of linear systems: pairs of effort and flow with their units, and who decides which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.errors import InvalidInput
+from pliant.model.port import Causality
+
+
+@dataclass(frozen=True)
+class LinearPort:
+    """A pair (effort, flow) of ``size`` components each, whose product is power into the system, in watts.
+
+    With ``Causality.EFFORT_IN`` the effort is the input and the flow the output, with ``FLOW_IN`` the reverse.
+    """
+
+    name: str
+    effort: str
+    effort_unit: str
+    flow: str
+    flow_unit: str
+    size: int = 1
+    causality: Causality = Causality.EFFORT_IN
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InvalidInput("a port has an empty name; give a name that no other port of the system has")
+        if self.size < 1:
+            raise InvalidInput(
+                f"port '{self.name}': size = {self.size} must be at least 1; count its components"
+            )
+
+    @property
+    def takes_effort(self) -> bool:
+        return self.causality is Causality.EFFORT_IN
+
+    @property
+    def input_words(self) -> str:
+        return self._words(self.takes_effort)
+
+    @property
+    def output_words(self) -> str:
+        return self._words(not self.takes_effort)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """One name per component: ``hub.torque``, or ``tip.force[0]``, ``tip.force[1]`` ..."""
+        return self._names(self.effort if self.takes_effort else self.flow)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self._names(self.flow if self.takes_effort else self.effort)
+
+    def _words(self, effort: bool) -> str:
+        return f"{self.effort} ({self.effort_unit})" if effort else f"{self.flow} ({self.flow_unit})"
+
+    def _names(self, quantity: str) -> tuple[str, ...]:
+        if self.size == 1:
+            return (f"{self.name}.{quantity}",)
+        return tuple(f"{self.name}.{quantity}[{k}]" for k in range(self.size))
