@@ -15,11 +15,12 @@ _PLACES = {
     "pliant.errors": "InvalidFile InvalidInput",
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",
     "pliant.model.port": "Causality Frame",
-    "pliant.model.linear": "LinearPort LinearPortHamiltonian LinearSystem",
+    "pliant.model.linear": "LinearPort LinearPortHamiltonian LinearSystem eliminate_constraints",
     "pliant.network": (
-        "BangBang BaseMotion Bushing Constant Cycloid DistributedWrench FunctionMotion FunctionSignal GearMotor Hold"
-        " JointTorque MotionSum MotionTable PiecewiseLinear PointWrench PrescribedMotion Quintic SampledController"
-        " SignalSum SignalTable Sine SmoothStart SpringDamper Step TipWrench Wall connect report"
+        "BangBang BaseMotion Bushing CommonEffort CommonFlow Constant Constraints Cycloid DistributedWrench Feedback"
+        " FunctionMotion FunctionSignal GearMotor Hold JointTorque MotionSum MotionTable PiecewiseLinear PointWrench"
+        " PrescribedMotion Quintic SampledController Scaled Series SignalSum SignalTable Sine SmoothStart SpringDamper"
+        " Step TipWrench Wall connect interconnect report"
     ),
     "pliant.control": "JointPD",
     "pliant.simulation.simulate": "simulate",

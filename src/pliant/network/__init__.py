@@ -7,6 +7,8 @@ from pliant.network.base_motion import BaseMotion
 from pliant.network.connect import Connected, connect
 from pliant.network.force_elements import Bushing, SpringDamper, Wall
 from pliant.network.gear_motor import GearMotor
+from pliant.network.junctions import CommonEffort, CommonFlow, Feedback, Scaled, Series
+from pliant.network.linear_interconnection import Constraints, interconnect
 from pliant.network.motions import (
     BangBang,
     Cycloid,
@@ -36,12 +38,16 @@ __all__ = [
     "BangBang",
     "BaseMotion",
     "Bushing",
+    "CommonEffort",
+    "CommonFlow",
     "Component",
     "Connected",
     "Constant",
+    "Constraints",
     "ControllerFailed",
     "Cycloid",
     "DistributedWrench",
+    "Feedback",
     "FunctionMotion",
     "FunctionSignal",
     "GearMotor",
@@ -55,6 +61,8 @@ __all__ = [
     "PrescribedMotion",
     "Quintic",
     "SampledController",
+    "Scaled",
+    "Series",
     "Signal",
     "SignalSum",
     "SignalTable",
@@ -65,5 +73,6 @@ __all__ = [
     "TipWrench",
     "Wall",
     "connect",
+    "interconnect",
     "report",
 ]

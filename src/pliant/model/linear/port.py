@@ -36,12 +36,20 @@ class LinearPort:
         return self.causality is Causality.EFFORT_IN
 
     @property
+    def effort_words(self) -> str:
+        return f"{self.effort} ({self.effort_unit})"
+
+    @property
+    def flow_words(self) -> str:
+        return f"{self.flow} ({self.flow_unit})"
+
+    @property
     def input_words(self) -> str:
-        return self._words(self.takes_effort)
+        return self.effort_words if self.takes_effort else self.flow_words
 
     @property
     def output_words(self) -> str:
-        return self._words(not self.takes_effort)
+        return self.flow_words if self.takes_effort else self.effort_words
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -51,9 +59,6 @@ class LinearPort:
     @property
     def output_names(self) -> tuple[str, ...]:
         return self._names(self.flow if self.takes_effort else self.effort)
-
-    def _words(self, effort: bool) -> str:
-        return f"{self.effort} ({self.effort_unit})" if effort else f"{self.flow} ({self.flow_unit})"
 
     def _names(self, quantity: str) -> tuple[str, ...]:
         if self.size == 1:

@@ -149,10 +149,13 @@ class LinearPortHamiltonian:
         Those of rest are exactly zero, and those of a lossless system exactly imaginary.
         """
         if self.has_constraints:
-            return self._plain.poles
-        explicit = self.explicit
+            from pliant.model.linear.constraints import eliminate_constraints  # which builds on this class
+
+            explicit = eliminate_constraints(self).system
+        else:
+            explicit = self.explicit
         values = structured_poles(explicit.J - explicit.R, explicit.Q)
-        return self._plain.poles if values is None else values
+        return explicit.state_space().poles if values is None else values
 
     def state_space(self) -> LinearSystem:
         """The same equations as plain matrices E, A, B, C, D; inputs and outputs are named ``port.quantity``."""
