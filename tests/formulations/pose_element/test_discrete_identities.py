@@ -149,8 +149,8 @@ def test_energy_of_a_coordinate_is_accounted_for(seed: int, gear: float, limit: 
     effort, _ = joint_effort(laws, 0, h, ends, target, (rates, motors))
     book_joint(laws, 0, h, ends, target, (rates, motors.copy()), flows)
     on_joint = effort * (ends[1] - ends[0])
-    size = abs(on_joint) + abs(flows.work[0]) + abs(flows.stored[0]) + abs(flows.lost[0])
-    assert abs(flows.work[0] - flows.stored[0] - flows.lost[0] - on_joint) < 1e-13 * size
+    size = abs(on_joint) + abs(flows.work[0]) + abs(flows.spun[0]) + abs(flows.stored[0]) + abs(flows.lost[0])
+    assert abs(flows.work[0] - flows.spun[0] - flows.stored[0] - flows.lost[0] - on_joint) < 1e-13 * size
     assert flows.lost[0] >= 0.0
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from pliant.formulations.geometrically_exact.element import product, row, stage_row, strain_energy
+from pliant.formulations.geometrically_exact.element import (
+    hardening_energy_change,
+    product,
+    row,
+    stage_row,
+    strain_energy,
+)
 from pliant.formulations.geometrically_exact.stages import between, body_gravity, interpolate, load_wrench
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import dot6
@@ -20,6 +26,49 @@ def kinetic_energy(mesh, inertia, V):
             x = between(mesh.N, row(V, a), row(V, a + 1))
             energy += 0.5 * dot6(x, product(inertia.M_point, k, x))
     return energy
+
+
+@inline_kernel
+def behind(end, moved, a):
+    """Middle of the step of row a: half of what moved back from its end."""
+    return (
+        end[a, 0] - 0.5 * moved[a, 0],
+        end[a, 1] - 0.5 * moved[a, 1],
+        end[a, 2] - 0.5 * moved[a, 2],
+        end[a, 3] - 0.5 * moved[a, 3],
+        end[a, 4] - 0.5 * moved[a, 4],
+        end[a, 5] - 0.5 * moved[a, 5],
+    )
+
+
+@kernel
+def kinetic_change(mesh, inertia, V, moved):
+    """Kinetic energy at V less that at V - moved, as a product: a difference would lose the digits of a slow start."""
+    change = 0.0
+    for a in range(V.shape[0]):
+        change += dot6(row(moved, a), product(inertia.M, a, behind(V, moved, a)))
+    if inertia.at_points:
+        for k in range(mesh.start.shape[0]):
+            a = mesh.start[k]
+            middle = between(mesh.N, behind(V, moved, a), behind(V, moved, a + 1))
+            x = between(mesh.N, row(moved, a), row(moved, a + 1))
+            change += dot6(x, product(inertia.M_point, k, middle))
+    return change
+
+
+@kernel
+def strain_change(mesh, section, e, moved):
+    """Strain energy at e less that at e - moved, as a product."""
+    p = mesh.N.shape[0]
+    change = 0.0
+    for element in range(mesh.start.shape[0]):
+        for g in range(p):
+            k = element * p + g
+            density = dot6(row(moved, k), product(section.C, k, behind(e, moved, k)))
+            if section.hardening:
+                density += hardening_energy_change(section, k, e, moved)
+            change += mesh.w[g] * mesh.length[element] * density
+    return change
 
 
 @inline_kernel

@@ -173,6 +173,19 @@ def strain_energy(mesh, section, e):
     return energy
 
 
+@inline_kernel
+def hardening_energy_change(section, k, e, moved):
+    """What the hardening of point k stored between e - moved and e, per metre."""
+    density = 0.0
+    for c in range(6):
+        after = e[k, c] * e[k, c]
+        before = (e[k, c] - moved[k, c]) ** 2
+        growth = moved[k, c] * (2.0 * e[k, c] - moved[k, c])
+        quartic = after * after + after * before + before * before
+        density += growth * (section.cubic[k, c] / 4 * (after + before) + section.quintic[k, c] / 6 * quartic)
+    return density
+
+
 @kernel
 def freeze(section, e, i, xi, stress, tangent):
     """Strain, elastic stress and tangent stiffness at which a factorisation is made: those of stage i."""

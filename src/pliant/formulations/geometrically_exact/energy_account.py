@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 KINETIC, STRAIN, GRAVITY, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, EXCHANGED = range(9)
 COLUMNS = 9
 
-REST = 1e-12  # J; an arm that exchanges less in a step is at rest, and its account is rounding
+REST = 1e-30  # J; less is nothing
 
 
 class Account(NamedTuple):
@@ -36,13 +36,10 @@ def new_account(dofs: int, loads: int) -> Account:
 
 
 @inline_kernel
-def note_residual(account: Account, residual: float, size: float, time: float) -> None:
-    """Keep the residual if it is the worst, measured by the energy exchanged in the step or in the mean step.
-
-    A stored energy is known to a few units of its last place: 1e-10 of 1e-5 of it is 1e-15 of it.
-    """
+def note_residual(account: Account, residual: float, exchanged: float, time: float) -> None:
+    """Keep the residual if it is the worst, measured by the energy exchanged in the step or in the mean step."""
     worst = account.worst
-    scale = max(size, account.sums[EXCHANGED] / worst[2], REST)
+    scale = max(exchanged, account.sums[EXCHANGED] / worst[2], REST)
     if abs(residual) > worst[0] * scale:
         worst[0] = abs(residual) / scale
         worst[1] = time
@@ -52,12 +49,10 @@ def note_residual(account: Account, residual: float, size: float, time: float) -
 def close_step(
     account: Account, kinetic: float, strain: float, flows: tuple[float, float, float, float], time: float
 ) -> None:
-    """Residual of a step from its energies before the projection; keeps the worst one."""
+    """Residual of a step from the changes of its energies before the projection; keeps the worst one."""
     gravity, material, viscous, damping = flows
     sums = account.sums
-    change = kinetic - sums[KINETIC]
-    stored = strain - sums[STRAIN]
-    exchanged = abs(change) + abs(stored) + abs(gravity) + material + viscous + damping
+    exchanged = abs(kinetic) + abs(strain) + abs(gravity) + material + viscous + damping
     supplied = gravity
     for j in range(account.joints.shape[0]):
         supplied += account.step_joints[j]
@@ -67,7 +62,9 @@ def close_step(
         supplied += account.step_loads[k]
         exchanged += abs(account.step_loads[k])
         account.loads[k] += account.step_loads[k]
-    residual = change + stored - supplied + material + viscous + damping
+    residual = kinetic + strain - supplied + material + viscous + damping
+    sums[KINETIC] += kinetic
+    sums[STRAIN] += strain
     sums[GRAVITY] += gravity
     sums[MATERIAL] += material
     sums[VISCOUS] += viscous
@@ -75,15 +72,15 @@ def close_step(
     sums[RESIDUAL] += residual
     sums[EXCHANGED] += exchanged
     account.worst[2] += 1.0
-    note_residual(account, residual, max(exchanged, 1e-5 * (kinetic + strain)), time)
+    note_residual(account, residual, exchanged, time)
 
 
 @inline_kernel
 def close_projection(account: Account, kinetic: float, lost: float, worked: float, time: float) -> None:
     """Check that fitting velocities changed the kinetic energy by the impulsive work of the drives less the loss."""
     sums = account.sums
-    residual = kinetic - sums[KINETIC] + lost - worked
+    residual = kinetic + lost - worked
     sums[PROJECTION] += lost
     sums[RESIDUAL] += residual
-    note_residual(account, residual, 1e-5 * (sums[KINETIC] + sums[STRAIN]) + lost, time)
-    sums[KINETIC] = kinetic
+    sums[KINETIC] += kinetic
+    note_residual(account, residual, abs(kinetic) + lost + abs(worked), time)

@@ -221,8 +221,8 @@ def improve(plant, scheme, solver, h):
         add_multiple(gain, inc.rate, parts, inc.rho_e)
         for i in range(s):
             T = spectrum.multiplicity[k] * spectrum.T[i, k]
-            worst = max(worst, spread_increment(inc.d, T, parts, stages.V, i, (h / L, h)))
-            worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.e, i, (1.0, L)))
+            worst = max(worst, spread_increment(inc.d, T, parts, stages.dV, i, (h / L, h)))
+            worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.de, i, (1.0, L)))
             for j in range(dofs):
                 if drives.free[j]:
                     stages.qd[i, j] += (T * inc.d_q[j]).real
@@ -230,15 +230,15 @@ def improve(plant, scheme, solver, h):
 
 
 @kernel
-def extrapolate(X, start, last, out):
-    """out_i = start + sum_j X_ij last_j."""
+def extrapolate(X, last, out):
+    """out_i = sum_j X_ij last_j."""
     s = X.shape[0]
-    count = start.size
-    x, y, z = start.reshape(count), last.reshape((s, count)), out.reshape((s, count))
+    count = last[0].size
+    y, z = last.reshape((s, count)), out.reshape((s, count))
     for i in range(s):
         for n in range(count):
-            z[i, n] = x[n]
-        for j in range(s):
+            z[i, n] = X[i, 0] * y[0, n]
+        for j in range(1, s):
             f = X[i, j]
             for n in range(count):
                 z[i, n] += f * y[j, n]
@@ -249,8 +249,8 @@ def predict(method, state, stages, last):
     """Stage values extrapolated from the polynomial of the last step."""
     X = method.extrapolation
     s = X.shape[0]
-    extrapolate(X, state.V, last.V, stages.V)
-    extrapolate(X, state.e, last.e, stages.e)
+    extrapolate(X, last.V, stages.dV)
+    extrapolate(X, last.e, stages.de)
     for i in range(s):
         for a in range(state.qd.shape[0]):
             t = state.qd[a]

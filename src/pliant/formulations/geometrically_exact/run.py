@@ -122,7 +122,13 @@ class Machine:
         self.state = state_of(arm, run.start)
         self.account = new_account(dofs, loads)
         self.work = Work(
-            self.state, solver, self.account, new_projection(links, nodes), np.zeros((1, links, 12))
+            self.state,
+            solver,
+            self.account,
+            new_projection(links, nodes),
+            np.zeros((nodes, 6)),
+            np.zeros((points, 6)),
+            np.zeros((1, links, 12)),
         )
         self.output = new_output(chain, dofs, loads, len(self.plan.tau) + 1)
         self.account.sums[columns.KINETIC], self.account.sums[columns.STRAIN] = stored_energies(

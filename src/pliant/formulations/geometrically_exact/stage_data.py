@@ -24,6 +24,8 @@ class State(NamedTuple):
 class Stages(NamedTuple):
     """Iterates and residuals; the first index counts the stages."""
 
+    dV: Floats  # (s, nodes, 6) from the start of the step: the unknowns, small and so without rounding of V
+    de: Floats  # (s, points, 6)
     V: Floats
     e: Floats
     q: Floats
@@ -67,6 +69,8 @@ def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_p
     z = np.zeros
     s = stages
     return Stages(
+        dV=z((s, nodes, 6)),
+        de=z((s, points, 6)),
         V=z((s, nodes, 6)),
         e=z((s, points, 6)),
         q=z((s, dofs)),

@@ -26,7 +26,7 @@ from pliant.spatial.so3 import rotate_back
 
 @inline_kernel
 def place_joints(plant, method, state, stages, table, h):
-    """Joint positions at the stages from the rates there, child poses, and root twists."""
+    """Joint positions at the stages from the rates there, and child poses."""
     tree, drives = plant.chain.tree, plant.drives
     for i in range(method.b.shape[0]):
         for j in range(state.q.shape[0]):
@@ -39,7 +39,6 @@ def place_joints(plant, method, state, stages, table, h):
                     t += method.A[i, k] * (stages.qd[k, j] - method.history * state.q_rate[j])
                 stages.q[i, j] = state.q[j] + h * t
         set_poses(tree, stages.q, i, stages.pose)
-        set_root_twists(tree, stages.pose, stages.qd, i, stages.V)
 
 
 @kernel
@@ -72,19 +71,41 @@ def set_root_twists(tree, pose, qd, i, V):
 
 
 @kernel
-def stage_rates(S, history, h, values, start, rate, out):
-    """out_i = (1/h) sum_j S_ij (values_j - start) + history rate."""
-    s = S.shape[0]
-    count = start.size
-    x, out_x = values.reshape((s, count)), out.reshape((s, count))
-    start_x, rate_x = start.reshape(count), rate.reshape(count)
+def stage_values(method, h, increments, start, values, rates):
+    """values_i = start + increment_i and rates_i = (1/h) sum_j S_ij increment_j + history rate of the start."""
+    s, history = method.S.shape[0], method.history
+    count = increments[0].size
+    d, x, v = increments.reshape((s, count)), values.reshape((s, count)), rates.reshape((s, count))
+    start_x, start_v = start[0].reshape(count), start[1].reshape(count)
     for i in range(s):
+        f = method.S[i, 0] / h
         for n in range(count):
-            out_x[i, n] = history * rate_x[n]
-        for j in range(s):
-            f = S[i, j] / h
+            x[i, n] = start_x[n] + d[i, n]
+            v[i, n] = history * start_v[n] + f * d[0, n]
+        for j in range(1, s):
+            f = method.S[i, j] / h
             for n in range(count):
-                out_x[i, n] += f * (x[j, n] - start_x[n])
+                v[i, n] += f * d[j, n]
+
+
+@inline_kernel
+def roots_follow(tree, method, h, state, stages):
+    """Twists, increments and rates of the roots, which their parents and joints decide."""
+    s = method.S.shape[0]
+    for i in range(s):
+        set_root_twists(tree, stages.pose, stages.qd, i, stages.V)
+        for link in range(tree.parent.shape[0]):
+            a = tree.first_node[link]
+            for c in range(6):
+                stages.dV[i, a, c] = stages.V[i, a, c] - state.V[a, c]
+    for link in range(tree.parent.shape[0]):
+        a = tree.first_node[link]
+        for i in range(s):
+            for c in range(6):
+                t = method.history * state.V_rate[a, c]
+                for j in range(s):
+                    t += method.S[i, j] / h * stages.dV[j, a, c]
+                stages.V_dot[i, a, c] = t
 
 
 @inline_kernel
@@ -109,12 +130,12 @@ def add_hardening(section, method, state, stages, i):
             for j in range(method.b.shape[0]):
                 f = method.average_values[m, j]
                 x = (
-                    x[0] + f * (stages.e[j, k, 0] - state.e[k, 0]),
-                    x[1] + f * (stages.e[j, k, 1] - state.e[k, 1]),
-                    x[2] + f * (stages.e[j, k, 2] - state.e[k, 2]),
-                    x[3] + f * (stages.e[j, k, 3] - state.e[k, 3]),
-                    x[4] + f * (stages.e[j, k, 4] - state.e[k, 4]),
-                    x[5] + f * (stages.e[j, k, 5] - state.e[k, 5]),
+                    x[0] + f * stages.de[j, k, 0],
+                    x[1] + f * stages.de[j, k, 1],
+                    x[2] + f * stages.de[j, k, 2],
+                    x[3] + f * stages.de[j, k, 3],
+                    x[4] + f * stages.de[j, k, 4],
+                    x[5] + f * stages.de[j, k, 5],
                 )
             s = hardening_stress(section, k, x)
             for c in range(6):
@@ -312,8 +333,9 @@ def evaluate(plant, method, state, stages, tables, h, orient):
     V, rho = stages.V, stages.rho
     total = stages.total if section.damped else stages.stress
     place_joints(plant, method, state, stages, table, h)
-    stage_rates(method.S, method.history, h, V, state.V, state.V_rate, stages.V_dot)
-    stage_rates(method.S, method.history, h, stages.e, state.e, state.e_rate, stages.e_dot)
+    stage_values(method, h, stages.dV, (state.V, state.V_rate), V, stages.V_dot)
+    stage_values(method, h, stages.de, (state.e, state.e_rate), stages.e, stages.e_dot)
+    roots_follow(tree, method, h, state, stages)
     residual = 0.0
     flow = gained = stored = 0.0
     for i in range(method.b.shape[0]):

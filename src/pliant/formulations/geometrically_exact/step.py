@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pliant.formulations.geometrically_exact.account import book_flows, stored_energies
+from pliant.formulations.geometrically_exact.account import (
+    book_flows,
+    kinetic_change,
+    stored_energies,
+    strain_change,
+)
 from pliant.formulations.geometrically_exact.chain import Floats, Ints
 from pliant.formulations.geometrically_exact.energy_account import (
     KINETIC,
@@ -51,12 +56,15 @@ class Work(NamedTuple):
     solver: Solver
     account: Account
     projection: Projection
+    moved_V: Floats  # (nodes, 6) by which twists changed in the step
+    moved_e: Floats  # (points, 6) and strains
     pose: Floats  # (1, links, 12) scratch
 
 
 @kernel
-def advance_values(method, values, rates, start, rate, last):
+def advance_values(method, increments, rates, state, last, moved):
     """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
+    start, rate = state
     s = method.b.shape[0]
     for a in range(start.shape[0]):
         for c in range(6):
@@ -64,9 +72,10 @@ def advance_values(method, values, rates, start, rate, last):
                 rate[a, c] += method.rate_gain * (rates[0, a, c] - rate[a, c])
             t = 0.0
             for j in range(s):
-                d = values[j, a, c] - start[a, c]
+                d = increments[j, a, c]
                 last[j, a, c] = d
                 t += method.update[j] * d
+            moved[a, c] = t
             start[a, c] += t
 
 
@@ -97,21 +106,22 @@ def finish_step(plant, method, work, tables, k):
     state, account, pose = work.state, work.account, work.pose
     stages, last = work.solver.stages, work.solver.last
     flows = book_flows(plant, method, stages, tables.loads[k], h, account)
-    advance_values(method, stages.V, stages.V_dot, state.V, state.V_rate, last.V)
-    advance_values(method, stages.e, stages.e_dot, state.e, state.e_rate, last.e)
+    advance_values(method, stages.dV, stages.V_dot, (state.V, state.V_rate), last.V, work.moved_V)
+    advance_values(method, stages.de, stages.e_dot, (state.e, state.e_rate), last.e, work.moved_e)
     advance_joints(method, plant.drives, state, stages, tables.joints[k, s], last.qd)
-    kinetic, strain = stored_energies(plant.chain, state.V, state.e)
+    mesh, inertia, section = plant.chain.mesh, plant.chain.inertia, plant.chain.section
+    kinetic = kinetic_change(mesh, inertia, state.V, work.moved_V)
+    strain = strain_change(mesh, section, state.e, work.moved_e)
     close_step(account, kinetic, strain, flows, tables.end[k])
     set_poses(plant.chain.tree, state.q.reshape((1, state.q.shape[0])), 0, pose)
     for j in range(account.step_joints.shape[0]):
         account.step_joints[j] = 0.0
     V = state.V.reshape((1, state.V.shape[0], 6))
     loss = project(plant, pose, V, state.qd, account.step_joints, work.projection)
-    account.sums[KINETIC] = kinetic - loss
+    account.sums[KINETIC] -= loss
     for j in range(account.joints.shape[0]):
         account.joints[j] += account.step_joints[j]
         account.sums[KINETIC] += account.step_joints[j]
-    account.sums[STRAIN] = strain
     account.sums[PROJECTION] += loss
 
 
@@ -243,6 +253,9 @@ def run_steps(plant, scheme, work, tables, output):
             if tables.tau[r] < 1.0:
                 keep_inside(state, stages, tables, output.x, r)
         finish_step(plant, scheme.method, work, tables, k)
+        if last > first:
+            sums = work.account.sums
+            sums[KINETIC], sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
         for r in range(first, last):
             if tables.tau[r] == 1.0:
                 keep_end(state, output.x, r)

@@ -29,7 +29,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Wrenches,
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
-    PSI,
+    CHANGE,
     K,
     U,
     add_to,
@@ -37,6 +37,7 @@ from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     discrete_gradient,
     matrix,
     mean,
+    measure_change,
     measure_relative_pose,
     put,
     vector,
@@ -104,8 +105,9 @@ def mean_stress(elements: Elements, e: int, h: float, start: Moment, end: Moment
     stiffness, damping = elements.K[e], elements.C[e]
     n0, n1, n2, m0, m1, m2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(6):
-        a, b = start.strain[e, U + j], end.strain[e, U + j]
-        strain, speed = half * (a + b) - elements.rest[e, j], rate * (b - a)
+        change = end.strain[e, CHANGE + j]
+        strain = start.strain[e, U + j] / elements.length[e] - elements.rest[e, j] + half * change
+        speed = rate * change
         n0 += stiffness[0, j] * strain + damping[0, j] * speed
         n1 += stiffness[1, j] * strain + damping[1, j] * speed
         n2 += stiffness[2, j] * strain + damping[2, j] * speed
@@ -126,21 +128,26 @@ def node_distance(a: int, b: int, at: Moment) -> Vector:
 @inline_kernel
 def balance_element(
     elements: Elements, a: int, i: int, h: float, start: Moment, end: Moment, step: Step
-) -> tuple[float, float]:
-    """Forces of the element between node a and node i; returns work on it and the square of its impulse."""
+) -> tuple[float, float, float]:
+    """Forces of the element between node a and node i; returns work on it, squares of its impulse and its rounding."""
     distance = node_distance(a, i, end)
     measure_relative_pose(distance, matrix(end.R, a), matrix(end.R, i), start.strain[i, K], end.strain, i)
-    n, m = mean_stress(elements, i, h, start, end)
-    gradient = discrete_gradient(start.strain, end.strain, i, n, m)
-    F, T = world_force(matrix(step.R_mean, a), matrix(step.R_mean, i), gradient)
+    Ra, Rb = matrix(step.R_mean, a), matrix(step.R_mean, i)
     r = mean(node_distance(a, i, start), distance)
+    spin = vector(step.omega, a, 0)
+    y, carried = vector(step.Y, i, 0), add(vector(step.Y, a, 0), cross(spin, r))
+    turn = scale(h, sub(vector(step.omega, i, 0), spin))
+    measure_change(scale(h, sub(y, carried)), turn, Ra, Rb, start.strain, end.strain, i)
+    n, m = mean_stress(elements, i, h, start, end)
+    F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
     add_to(step.rho, i, 0, h, F)
     add_to(step.rho, i, 3, h, T)
     add_to(step.rho, a, 0, -h, F)
     add_to(step.rho, a, 3, -h, add(T, cross(r, F)))
-    work = dot(n, sub(vector(end.strain, i, U), vector(start.strain, i, U)))
-    work += dot(m, sub(vector(end.strain, i, PSI), vector(start.strain, i, PSI)))
-    return work, h * h * (dot(F, F) + dot(T, T))
+    work = dot(n, vector(end.strain, i, CHANGE)) + dot(m, vector(end.strain, i, CHANGE + 3))
+    per_move = h * (elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0] / h) / elements.length[i]
+    rounding = 2.0 * EPSILON * h * per_move
+    return work, h * h * (dot(F, F) + dot(T, T)), rounding * rounding * (dot(y, y) + dot(carried, carried))
 
 
 @kernel
@@ -172,11 +179,10 @@ def balance_nodes(
             drag_body(bodies, i, h, step)
     for i in range(tree.parent.shape[0]):
         if tree.hang[i] == ELEMENT:
-            work, size = balance_element(elements, tree.parent[i], i, h, start, end, step)
+            work, size, rounding = balance_element(elements, tree.parent[i], i, h, start, end, step)
             strain += work
             scale_2 += size
-            floor = 2.0 * EPSILON * h * (elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0] / h)
-            floor_2 += floor * floor
+            floor_2 += rounding
     for k in range(mechanism.wrenches.load.shape[0]):
         i = mechanism.wrenches.node[k]
         force, torque = wrench_on(mechanism.wrenches, k, signals.load, step.R_mean)

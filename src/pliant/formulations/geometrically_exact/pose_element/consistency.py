@@ -268,18 +268,21 @@ def impulsive_works(mechanism: Mechanism, signals: Signals, now: Pose, at: Momen
 
 
 @kernel
-def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment, fit: Fit) -> float:
-    """Replace velocities and joint rates by the nearest that fit; returns the energy lost, or -1 if singular."""
+def fit_velocities(
+    mechanism: Mechanism, signals: Signals, now: Pose, at: Moment, fit: Fit
+) -> tuple[float, float]:
+    """Replace velocities and joint rates by the nearest that fit; returns the energy lost, or -1 if singular, and the
+    kinetic energy gained: what drives and base put in less what was lost."""
     tree, inc, step = fit.tree, fit.increment, fit.step
     prescribed = mechanism.coordinates.prescribed
     for c in range(fit.driven_work.shape[0]):
         fit.driven_work[c] = 0.0
     if not fit.any_active:
-        return 0.0
+        return 0.0, 0.0
     lay_out_velocities(mechanism, signals, now, at, fit)
     pass_momentum(mechanism, now, fit, False)
     if factorise(tree, prescribed, fit.active, fit.factors) >= 0:
-        return -1.0
+        return -1.0, 0.0
     to_frames(tree, at.R, step.rho, inc.b)
     for i in range(tree.parent.shape[0]):
         inc.b_joint[i] = 0.0
@@ -293,26 +296,30 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
     solve_tree(tree, prescribed, fit.active, fit.factors, inc)
     if mechanism.lines.measure.shape[0] > 0:
         if close_loops(mechanism, at, fit) >= 0:
-            return -1.0
+            return -1.0, 0.0
     else:
         for i in range(tree.parent.shape[0]):
             add_six(fit.t, i, 1.0, six(inc.t, i))
             step.s[i] = inc.t_joint[i]
-    lost = 0.0
+    lost, gained = 0.0, 0.0
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
         t, g = six(fit.t, i), six(fit.before, i)
         d = (g[0] - t[0], g[1] - t[1], g[2] - t[2], g[3] - t[3], g[4] - t[4], g[5] - t[5])
-        lost += 0.5 * dot_six(d, times(fit.M[i], d))
+        impulse = times(fit.M[i], d)
+        lost += 0.5 * dot_six(d, impulse)
+        gained -= 0.5 * (dot_six(g, impulse) + dot_six(t, impulse))
         set_velocity(mechanism, i, t, at.R, now)
         c = tree.coordinate[i]
         if c >= 0 and not prescribed[c]:
             now.qd[c] += step.s[i]
             J = rotor_of_rigid_gear(mechanism, c)
             if J > 0.0:
-                lost += 0.5 * J * (now.motor[c, 1] - now.qd[c]) ** 2
+                slip = now.motor[c, 1] - now.qd[c]
+                lost += 0.5 * J * slip * slip
+                gained -= 0.5 * J * slip * (now.motor[c, 1] + now.qd[c])
                 now.motor[c, 1] = now.qd[c]
     if fit.any_driven:
         impulsive_works(mechanism, signals, now, at, fit)
-    return lost
+    return lost, gained

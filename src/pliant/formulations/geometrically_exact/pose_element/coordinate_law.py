@@ -23,12 +23,13 @@ class JointFlows(NamedTuple):
     """Energies of the joint coordinates in a step, one row each."""
 
     work: Floats  # of the drive
-    stored: Floats  # change of energy of springs and stops, and of the rotor
+    spun: Floats  # kinetic energy that the rotor gained
+    stored: Floats  # change of energy of springs, stops and gear
     lost: Floats
 
 
 def new_joint_flows(coordinates: int) -> JointFlows:
-    return JointFlows(np.zeros(coordinates), np.zeros(coordinates), np.zeros(coordinates))
+    return JointFlows(*(np.zeros(coordinates) for _ in range(4)))
 
 
 @kernel
@@ -165,6 +166,7 @@ def book_joint(
     angle, change = 0.5 * (q0 + q1), q1 - q0
     rate = change / h
     flows.work[c] = 0.0
+    flows.spun[c] = 0.0
     flows.stored[c] = laws.spring[c] * (angle - laws.spring_rest[c]) * change
     against, _ = friction(laws, c, rates, rate)
     flows.lost[c] = laws.viscous[c] * rate * change + against * change
@@ -190,9 +192,9 @@ def book_joint(
     twist0, twist1 = rotor[0] - q0, rotor[0] + h * mean - q1
     last = 2.0 * mean - rotor[1]
     flows.work[c] = torque * h * mean
-    flows.stored[c] += 0.5 * J * (last * last - rotor[1] * rotor[1])
+    flows.spun[c] = 2.0 * J * mean * (mean - rotor[1])
     if k > 0.0:
-        flows.stored[c] += 0.5 * k * (twist1 * twist1 - twist0 * twist0)
+        flows.stored[c] += 0.5 * k * (twist1 + twist0) * (h * mean - change)
         flows.lost[c] += d * (mean - rate) * (mean - rate) * h
     rotor[0] += h * mean
     rotor[1] = last

@@ -9,14 +9,16 @@ from pliant.formulations.geometrically_exact.pose_element.line_relations import 
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     ELEMENT,
     GROUND,
+    Bodies,
     Coordinates,
+    Elements,
     Mechanism,
     Pose,
 )
-from pliant.formulations.geometrically_exact.pose_element.relative_pose import U, matrix, vector
+from pliant.formulations.geometrically_exact.pose_element.relative_pose import CHANGE, U, matrix, vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
-from pliant.jit import inner_kernel, kernel
-from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
 
 
 @kernel
@@ -64,14 +66,40 @@ def elastic_energy(mechanism: Mechanism, now: Pose, at: Moment) -> float:
     return total
 
 
+@inline_kernel
+def element_change(elements: Elements, i: int, h: float, start: Moment, end: Moment) -> tuple[float, float]:
+    """Strain energy stored in an element during a step, and its material loss."""
+    length = elements.length[i]
+    stored, lost = 0.0, 0.0
+    for k in range(6):
+        change = end.strain[i, CHANGE + k]
+        e = (start.strain[i, U + k] + 0.5 * change) / length - elements.rest[i, k]
+        for r in range(6):
+            other = end.strain[i, CHANGE + r]
+            stored += other * elements.K[i, r, k] * e
+            lost += other * elements.C[i, r, k] * change / (length * h)
+    return stored, lost
+
+
+@inline_kernel
+def body_change(bodies: Bodies, i: int, now: Pose, step: Step) -> float:
+    """Kinetic energy that body i gains in a step, as mean velocity times change of momentum."""
+    center = apply(matrix(step.R_mean, i), vector(bodies.center, i, 0))
+    y = add(vector(step.Y, i, 0), cross(vector(step.omega, i, 0), center))
+    eta = vector(step.Y, i, 3)
+    linear: float = 2.0 * bodies.mass[i] * dot(y, sub(y, vector(now.v, i, 0)))
+    return linear + 2.0 * dot(eta, apply(matrix(bodies.J, i), sub(eta, vector(now.w, i, 0))))
+
+
 @inner_kernel
 def node_flows(
-    mechanism: Mechanism, h: float, start: Moment, end: Moment, step: Step
-) -> tuple[float, float, float]:
-    """Work of gravity, material loss and external viscous loss of a step."""
+    mechanism: Mechanism, h: float, now: Pose, moments: tuple[Moment, Moment], step: Step
+) -> tuple[float, float, float, float, float]:
+    """Changes of kinetic energy and of the elements' energy, work of gravity, material and external viscous loss."""
+    start, end = moments
     tree, bodies, elements = mechanism.tree, mechanism.bodies, mechanism.elements
     g = (bodies.gravity[0], bodies.gravity[1], bodies.gravity[2])
-    gravity, material, viscous = 0.0, 0.0, 0.0
+    kinetic, stored, gravity, material, viscous = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(tree.parent.shape[0]):
         R = matrix(step.R_mean, i)
         y, omega = vector(step.Y, i, 0), vector(step.omega, i, 0)
@@ -83,12 +111,11 @@ def node_flows(
                 viscous += h * bodies.viscous[i, k] * u[k] * u[k]
                 viscous += h * bodies.viscous[i, 3 + k] * step.Y[i, 3 + k] ** 2
         if tree.hang[i] == ELEMENT:
-            for r in range(6):
-                d = end.strain[i, U + r] - start.strain[i, U + r]
-                for k in range(6):
-                    other = end.strain[i, U + k] - start.strain[i, U + k]
-                    material += d * elements.C[i, r, k] * other / (elements.length[i] * h)
-    return gravity, material, viscous
+            kept, lost = element_change(elements, i, h, start, end)
+            stored += kept
+            material += lost
+        kinetic += body_change(bodies, i, now, step)
+    return kinetic, stored, gravity, material, viscous
 
 
 @inner_kernel
@@ -100,8 +127,10 @@ def port_flows(
     step: Step,
     joints: JointFlows,
     account: Account,
-) -> float:
-    """Works of drives, base and loads of a step into the account, rotors moved on; returns what joints and lines lost.
+) -> tuple[float, float, float]:
+    """Works of drives, base and loads of a step into the account, rotors moved on.
+
+    Returns the kinetic energy that rotors gained, and what joints and lines stored and lost.
 
     The base is the last of the account's joints.
     """
@@ -110,7 +139,8 @@ def port_flows(
     h = signals.h[0]
     base = laws.spring.shape[0]
     account.step_joints[base] = 0.0
-    _, lost = book_lines(mechanism.lines, h, start, end)
+    spun = 0.0
+    stored, lost = book_lines(mechanism.lines, h, start, end)
     for i in range(tree.parent.shape[0]):
         c = tree.coordinate[i]
         if tree.hang[i] == GROUND:
@@ -118,6 +148,8 @@ def port_flows(
             account.step_joints[base] += dot(vector(step.rho, i, 3), vector(step.omega, i, 0))
         elif c >= 0:
             book_joint(laws, c, h, (start.q[c], end.q[c]), signals.target[c], (now.qd, now.motor), joints)
+            spun += joints.spun[c]
+            stored += joints.stored[c]
             lost += joints.lost[c]
             account.step_joints[c] = step.s[i] * step.row[i] if laws.prescribed[c] else joints.work[c]
     for k in range(signals.load.shape[0]):
@@ -127,4 +159,4 @@ def port_flows(
         force, torque = wrench_on(wrenches, k, signals.load, step.R_mean)
         work = dot(force, vector(step.Y, i, 0)) + dot(torque, vector(step.omega, i, 0))
         account.step_loads[wrenches.load[k]] += h * work
-    return lost
+    return spun, stored, lost

@@ -6,7 +6,8 @@ Of two frames a, b:  p = R_a^T (x_b - x_a),  S = R_a^T R_b,  s = vee(skew S),  k
 
 Every factor is bilinear in positions and directors or a function of k alone, so the product rule with means and
 the divided differences of A and B give n . (u1 - u0) + m . (psi1 - psi0) as an exact linear function of
-(p1 - p0, s1 - s0, k1 - k0), and these of the mean velocities of the step.
+(p1 - p0, s1 - s0, k1 - k0), and these of the mean velocities of the step. The change of (u, psi) is formed that way
+too and not as a difference of two logarithms: then a stiff section sees rounding of the small change, not of u.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pliant.jit import inline_kernel, kernel
 from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale
 
 # columns of a row of relative-pose data
-P, S, Y, Z, U, PSI, K, A, B, DA, DB = 0, 3, 6, 9, 12, 15, 18, 19, 20, 21, 22
-COLUMNS = 23
+P, S, Y, Z, U, PSI, K, A, B, DA, DB, CHANGE = 0, 3, 6, 9, 12, 15, 18, 19, 20, 21, 22, 23
+COLUMNS = 29
 SMALL_ANGLE = 0.5  # below this k the cosine is taken from the sine, without cancellation
 
 
@@ -82,9 +83,8 @@ def column(M: Matrix, j: int) -> Vector:
 
 
 @inline_kernel
-def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Floats, e: int) -> None:
-    """Row e of ``data`` from the world vector r = x_b - x_a and the rotations; k0 of the start of the step."""
-    p = apply_transpose(Ra, r)
+def between_directors(Ra: Matrix, Rb: Matrix) -> tuple[Vector, float]:
+    """vee(skew(Ra^T Rb)) and the trace of Ra^T Rb."""
     a1, a2, a3 = column(Ra, 0), column(Ra, 1), column(Ra, 2)
     b1, b2, b3 = column(Rb, 0), column(Rb, 1), column(Rb, 2)
     s = (
@@ -92,7 +92,15 @@ def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Fl
         0.5 * (dot(a1, b3) - dot(a3, b1)),
         0.5 * (dot(a2, b1) - dot(a1, b2)),
     )
-    k = 0.5 * (3.0 - (dot(a1, b1) + dot(a2, b2) + dot(a3, b3)))
+    return s, dot(a1, b1) + dot(a2, b2) + dot(a3, b3)
+
+
+@inline_kernel
+def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Floats, e: int) -> None:
+    """Row e of ``data`` from the world vector r = x_b - x_a and the rotations; k0 of the start of the step."""
+    p = apply_transpose(Ra, r)
+    s, trace = between_directors(Ra, Rb)
+    k = 0.5 * (3.0 - trace)
     if k < SMALL_ANGLE:
         s2 = dot(s, s)
         k = s2 / (1.0 + math.sqrt(1.0 - s2))
@@ -106,6 +114,30 @@ def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Fl
     put(data, e, U, axpy(b, z, axpy(-0.5 * a, y, p)))
     put(data, e, PSI, scale(a, s))
     data[e, K], data[e, A], data[e, B], data[e, DA], data[e, DB] = k, a, b, da, db
+
+
+@inline_kernel
+def measure_change(
+    move: Vector, turn: Vector, Ra: Matrix, Rb: Matrix, start: Floats, end: Floats, e: int
+) -> None:
+    """Change of (u, psi) over a step into row e of ``end``, exactly.
+
+    ``Ra`` and ``Rb`` are the mean directors, ``move`` what b moved relative to frame a and ``turn`` what it turned,
+    both in the world: h (y_b - y_a - omega_a x r) and h (omega_b - omega_a).
+    """
+    dp = apply_transpose(Ra, move)
+    b1, b2, b3 = cross(turn, column(Rb, 0)), cross(turn, column(Rb, 1)), cross(turn, column(Rb, 2))
+    turned = (b1[0], b2[0], b3[0], b1[1], b2[1], b3[1], b1[2], b2[2], b3[2])
+    ds, fall = between_directors(Ra, turned)
+    dk = -0.5 * fall
+    a, b = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, B] + end[e, B])
+    p, s = mean(vector(start, e, P), vector(end, e, P)), mean(vector(start, e, S), vector(end, e, S))
+    y, z = mean(vector(start, e, Y), vector(end, e, Y)), mean(vector(start, e, Z), vector(end, e, Z))
+    dy = add(cross(ds, p), cross(s, dp))
+    dz = add(cross(ds, y), cross(s, dy))
+    da, db = end[e, DA] * dk, end[e, DB] * dk
+    put(end, e, CHANGE, axpy(b, dz, axpy(db, z, axpy(-0.5 * a, dy, axpy(-0.5 * da, y, dp)))))
+    put(end, e, CHANGE + 3, axpy(a, ds, scale(da, s)))
 
 
 @inline_kernel

@@ -223,27 +223,31 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
     refused = refuse_end(mechanism.tree, mechanism.lines, end, work.solver.lines.kept, control)
     if refused != CONVERGED:
         return refused
-    gravity, material, viscous = node_flows(mechanism, signals.h[0], start, end, step)
-    lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
+    kinetic, strain, gravity, material, viscous = node_flows(mechanism, signals.h[0], now, work.moments, step)
+    spun, stored, lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
     end_velocities(mechanism.bodies, now, step)
     take_end(end, start, now)
-    kinetic = kinetic_energy(mechanism, now)
-    elastic = elastic_energy(mechanism, now, start)
-    close_step(account, kinetic, elastic, (gravity, material, viscous, lost), time)
-    account.sums[KINETIC], account.sums[STRAIN] = kinetic, elastic
+    close_step(account, kinetic + spun, strain + stored, (gravity, material, viscous, lost), time)
     remember(step, signals.h[0], work.past)
-    projection = fit_velocities(mechanism, signals, now, start, work.fit)
-    if projection < 0.0:
+    lost, gained = fit_velocities(mechanism, signals, now, start, work.fit)
+    if lost < 0.0:
         return SINGULAR
     worked = 0.0
     for c in range(work.fit.driven_work.shape[0]):
         account.joints[c] += work.fit.driven_work[c]
         worked += work.fit.driven_work[c]
-    close_projection(account, kinetic_energy(mechanism, now), projection, worked, time)
+    close_projection(account, gained, lost, worked, time)
     restart_ball_joints(mechanism.tree, start)
     for c in range(now.q.shape[0]):
         now.q[c] = start.q[c]
     return CONVERGED
+
+
+@inner_kernel
+def take_energies(mechanism: Mechanism, work: Work) -> None:
+    """Stored energies of the present state in place of their running sums."""
+    work.account.sums[KINETIC] = kinetic_energy(mechanism, work.now)
+    work.account.sums[STRAIN] = elastic_energy(mechanism, work.now, work.moments[0])
 
 
 @kernel
@@ -255,7 +259,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
         work.signals.target[c, 1] = past.target[c, 1]
     for k in range(13):
         work.signals.base[k] = past.base[k]
-    lost = fit_velocities(mechanism, work.signals, now, start, work.fit)
+    lost, _ = fit_velocities(mechanism, work.signals, now, start, work.fit)
     if lost < 0.0:
         return False
     restart_ball_joints(mechanism.tree, start)
@@ -265,9 +269,15 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
         put(past.Y[0], i, 3, (t[3], t[4], t[5]))
         if mechanism.tree.coordinate[i] >= 0:
             past.s[0, i] = now.qd[mechanism.tree.coordinate[i]]
-    work.account.sums[KINETIC] = kinetic_energy(mechanism, now)
-    work.account.sums[STRAIN] = elastic_energy(mechanism, now, start)
+    take_energies(mechanism, work)
     return True
+
+
+@inner_kernel
+def keep_now(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
+    """The present state, its energies and the account to a row of the output."""
+    take_energies(mechanism, work)
+    keep(row, work.now, work.moments[0], work.account, work.step, work.signals.h[0], output)
 
 
 @inner_kernel
@@ -323,12 +333,12 @@ def run_steps(
     for n in range(tables.h.shape[0]):
         inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
         if inside:
-            keep(last, work.now, work.moments[0], work.account, work.step, work.signals.h[0], output)
+            keep_now(mechanism, last, work, output)
         status = one_step(mechanism, control, work, tables, n)
         if status != CONVERGED:
             return n, status
         for row in range(tables.first[n], tables.stop[n]):
-            keep(row, work.now, work.moments[0], work.account, work.step, work.signals.h[0], output)
+            keep_now(mechanism, row, work, output)
             if tables.tau[row] < 1.0:
                 keep_inside(row, last, tables.tau[row], work.now.x.shape[0], output)
     return tables.h.shape[0], CONVERGED
