@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from pliant.mechanics.closed_form import (
+    PINNED,
     Rod,
     TimoshenkoBeam,
     bend_of_45_degrees,
-    clamped_free_frequencies,
     elastica_tip,
     euler_bernoulli_cantilever_frequencies,
     euler_bernoulli_cantilever_roots,
     joint_pd_poles,
-    pinned_free_frequencies,
+    natural_frequencies,
     roll_up_tip,
     shear_deformable_cantilever,
     spin_up_angle,
@@ -34,15 +34,15 @@ MACCHELLI = TimoshenkoBeam(1.0, 0.1, 0.05, 200.0, 200.0)
 
 def test_wang_cantilever_frequencies_as_printed() -> None:
     printed = [9.8873, 61.9447, 173.3663, 339.4978, 560.7196]  # [wang2017] Table 2, exact column
-    np.testing.assert_allclose(clamped_free_frequencies(WANG, 5), printed, atol=5e-5, rtol=0)
+    np.testing.assert_allclose(natural_frequencies(WANG, 5), printed, atol=5e-5, rtol=0)
 
 
 def test_macchelli_link_frequencies() -> None:
     # an independent transfer-matrix computation with the data of [macchelli2007] Table I
     clamped = [9.82556, 17.35245, 34.16093, 46.91752, 57.0302]
     pinned = [14.17526, 29.13192, 36.71271, 54.65653]
-    np.testing.assert_allclose(clamped_free_frequencies(MACCHELLI, 5), clamped, atol=5.1e-6, rtol=0)
-    np.testing.assert_allclose(pinned_free_frequencies(MACCHELLI, 4), pinned, atol=5.1e-6, rtol=0)
+    np.testing.assert_allclose(natural_frequencies(MACCHELLI, 5), clamped, atol=5.1e-6, rtol=0)
+    np.testing.assert_allclose(natural_frequencies(MACCHELLI, 4, PINNED), pinned, atol=5.1e-6, rtol=0)
 
 
 def test_macchelli_link_poles_under_joint_pd() -> None:
@@ -54,13 +54,13 @@ def test_macchelli_link_poles_under_joint_pd() -> None:
 def test_joint_pd_without_damping_interpolates_between_pinned_and_clamped() -> None:
     soft = joint_pd_poles(MACCHELLI, 1e-6, 0.0, 3)[1:].imag / (2 * math.pi)
     stiff = joint_pd_poles(MACCHELLI, 1e9, 0.0, 2).imag / (2 * math.pi)
-    np.testing.assert_allclose(soft, pinned_free_frequencies(MACCHELLI, 2), rtol=1e-6)
-    np.testing.assert_allclose(stiff, clamped_free_frequencies(MACCHELLI, 2), rtol=1e-6)
+    np.testing.assert_allclose(soft, natural_frequencies(MACCHELLI, 2, PINNED), rtol=1e-6)
+    np.testing.assert_allclose(stiff, natural_frequencies(MACCHELLI, 2), rtol=1e-6)
 
 
 def test_high_modes_are_found_without_gaps() -> None:
     """At high frequency a Timoshenko beam carries two waves; each adds its modes at a constant rate."""
-    frequencies = clamped_free_frequencies(MACCHELLI, 20)
+    frequencies = natural_frequencies(MACCHELLI, 20)
     assert np.all(np.diff(frequencies) > 0)
     # wave speeds sqrt(200/0.1) and sqrt(200/0.05): 2 L f (1/c1 + 1/c2) modes lie below f
     expected = 2.0 * frequencies[-1] * (math.sqrt(0.1 / 200.0) + math.sqrt(0.05 / 200.0))
@@ -70,7 +70,7 @@ def test_high_modes_are_found_without_gaps() -> None:
 def test_slender_beam_is_euler_bernoulli() -> None:
     slender = TimoshenkoBeam(2.0, 0.3, 0.3e-9, 5.0, 5e9)
     expected = euler_bernoulli_cantilever_frequencies(2.0, 0.3, 5.0, 6)
-    np.testing.assert_allclose(clamped_free_frequencies(slender, 6), expected, rtol=1e-6)
+    np.testing.assert_allclose(natural_frequencies(slender, 6), expected, rtol=1e-6)
 
 
 def test_euler_bernoulli_roots() -> None:
