@@ -15,7 +15,10 @@ _PLACES = {
     "pliant.errors": "InvalidFile InvalidInput",
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",
     "pliant.model.port": "Causality Frame",
-    "pliant.model.linear": "LinearPort LinearPortHamiltonian LinearSystem eliminate_constraints",
+    "pliant.model.linear": (
+        "DiracStructure LinearPort LinearPortHamiltonian LinearSystem check_passivity check_structure"
+        " eliminate_constraints"
+    ),
     "pliant.network": (
         "BangBang BaseMotion Bushing CommonEffort CommonFlow Constant Constraints Cycloid DistributedWrench Feedback"
         " FunctionMotion FunctionSignal GearMotor Hold JointTorque MotionSum MotionTable PiecewiseLinear PointWrench"
