@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import ceil, isfinite, log10
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,14 @@ class Expected:
     def __str__(self) -> str:
         if self.at_most is not None:
             return f"at most {self.at_most:.3g}"
-        return f"{self.value:.6g} ± {self.tolerance:.1g}"
+        return f"{self.shown(self.value)} ± {self.tolerance:.1g}"
+
+    def shown(self, number: float | None) -> str:
+        """A number with the digits that the tolerance tells apart, and at least six."""
+        digits = 6
+        if self.value and self.tolerance:
+            digits = max(digits, ceil(log10(abs(self.value) / self.tolerance)) + 1)
+        return f"{number:.{digits}g}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ def comparison_table(findings: list[Finding]) -> Table:
     for finding in findings:
         each = finding.expected
         unit = "" if each.unit == "1" else each.unit
-        made.add_row(each.name, f"{finding.measured:.6g}", str(each), unit, finding.verdict)
+        made.add_row(each.name, each.shown(finding.measured), str(each), unit, finding.verdict)
     return made
 
 
@@ -100,3 +107,21 @@ def write_findings(findings: list[Finding], path: Path) -> None:
             rows.writerow(
                 (each.name, repr(finding.measured), str(each), each.unit, finding.verdict, each.source)
             )
+
+
+def conclude(findings: list[Finding], written: list[Path], output: Path, *tables: Table) -> list[Finding]:
+    """Keep the numbers, show tables, files and the comparison; leave with status 1 if a number is off."""
+    from pliant.cli.terminal import output as screen
+
+    write_findings(findings, output / "numbers.csv")
+    show = screen()
+    for made in (*tables, comparison_table(findings)):
+        show.print(made)
+    for path in (*written, output / "numbers.csv"):
+        show.print(f"wrote {path}", soft_wrap=True)
+    off = sum(not finding.ok for finding in findings)
+    if off:
+        show.print(f"{off} of {len(findings)} numbers are off")
+        raise SystemExit(1)
+    show.print(f"all {len(findings)} numbers are met")
+    return findings

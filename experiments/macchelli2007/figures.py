@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from experiments.figure_files import write
 from experiments.macchelli2007 import runs
 from experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Seen
 from pliant.results.observables import POSITION, STATION, STRAIN, TIME
 from pliant.view.figures.style import (
     FAINT,
     INK,
-    PIXELS_PER_INCH,
     color,
     styled,
     time_axis,
     time_bar,
     time_colors,
 )
-from pliant.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,17 +54,6 @@ def write_all(folder: Path, steps: Steps, manoeuvres: Manoeuvres, smooth: Smooth
             "convergence": convergence(steps, smooth),
         },
     )
-
-
-def write(folder: Path, drawn: dict[str, Figure]) -> list[Path]:
-    """Figures as files of their names; the paths written."""
-    paths = []
-    for name, figure in drawn.items():
-        path = folder / f"{name}.png"
-        with whole_file(path, overwrite=True) as temporary:
-            figure.savefig(temporary, dpi=PIXELS_PER_INCH)
-        paths.append(path)
-    return paths
 
 
 def joint_error(steps: Steps) -> Figure:

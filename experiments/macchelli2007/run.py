@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.comparison import Finding, compare, comparison_table, read_expected, write_findings
+from experiments.comparison import Finding, compare, conclude, read_expected
+from experiments.figure_files import write
 from experiments.macchelli2007 import mechanisms, runs
 from experiments.macchelli2007.mechanism_numbers import measure_mechanisms
 from experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Effort, Seen
@@ -63,7 +64,6 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
     """Everything, into the folder ``output``; leaves with status 1 if a number is off."""
     from experiments.macchelli2007 import figures
     from experiments.macchelli2007.mechanism_figures import draw_mechanisms
-    from pliant.cli.terminal import output as screen
     from pliant.cli.terminal import progress_after_a_second
 
     effort, care = (runs.QUICK, mechanisms.QUICK) if quick else (runs.WHOLE, mechanisms.WHOLE)
@@ -75,21 +75,10 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
         chain = mechanisms.chain_runs(care, lambda done: report(0.8 + 0.2 * done))
     output.mkdir(parents=True, exist_ok=True)
     written = figures.write_all(output, steps, manoeuvres, smooth)
-    written += figures.write(output, draw_mechanisms(serial, chain))
+    written += write(output, draw_mechanisms(serial, chain))
     expected = read_expected(Path(__file__).with_name("expected.yaml"))
     findings = compare(expected, {**measure(steps, manoeuvres), **measure_mechanisms(serial, chain)})
-    write_findings(findings, output / "numbers.csv")
-    show = screen()
-    show.print(figures.convergence_table(steps, smooth))
-    show.print(comparison_table(findings))
-    for path in (*written, output / "numbers.csv"):
-        show.print(f"wrote {path}", soft_wrap=True)
-    off = sum(not finding.ok for finding in findings)
-    if off:
-        show.print(f"{off} of {len(findings)} numbers are off")
-        raise SystemExit(1)
-    show.print(f"all {len(findings)} numbers are met")
-    return findings
+    return conclude(findings, written, output, figures.convergence_table(steps, smooth))
 
 
 def step_responses(effort: Effort, report: Callable[[float], None]) -> Steps:

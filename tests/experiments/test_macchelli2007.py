@@ -44,8 +44,7 @@ def test_a_number_that_is_off_ends_with_status_1(
         monkeypatch.setattr(run, name, lambda effort, report: None)
     for name in ("serial_runs", "chain_runs"):
         monkeypatch.setattr(f"experiments.macchelli2007.mechanisms.{name}", lambda care, report: None)
-    for name in ("write_all", "write"):
-        monkeypatch.setattr(f"experiments.macchelli2007.figures.{name}", lambda *arguments: [])
+    monkeypatch.setattr("experiments.macchelli2007.figures.write_all", lambda *arguments: [])
     monkeypatch.setattr(
         "experiments.macchelli2007.mechanism_figures.draw_mechanisms", lambda serial, chain: {}
     )
