@@ -7,10 +7,10 @@ from typing import Any
 
 _PLACES = {
     "pliant.robot": (
-        "Across Arc At BallSpring Base Circle Cone Coordinate CylindricalJoint End FixedJoint FlexibleLink FreeJoint"
-        " Friction GeneralSection HardeningLaw Helix JointSpring Limits LinearLaw LoopJoint LoopKind Material"
-        " Payload PlanarJoint PrismaticJoint Rectangle RevoluteJoint RigidLink Robot SphericalJoint Stations"
-        " Straight StrainField Tapered Tube UniversalJoint dump load loads save"
+        "Across Arc At BallSpring Base Box Circle Cone Coordinate CylindricalJoint End FixedJoint FlexibleLink"
+        " FreeJoint FreeSpring Friction GeneralSection HardeningLaw Helix JointSpring Limits LinearLaw LoopJoint"
+        " LoopKind Material Payload PlanarJoint PrismaticJoint Rectangle RevoluteJoint RigidLink Robot SphericalJoint"
+        " Stations Straight StrainField Tapered Tube UniversalJoint dump load loads save"
     ),
     "pliant.errors": "InvalidFile InvalidInput",
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",

@@ -71,7 +71,16 @@ def test_describe_shows_coordinates_laws_and_loops(tmp_path: Path) -> None:
 name: ring
 links:
   rod: {type: rigid, tip_position: [1, 0, 0], mass: 2}
+  puck: {type: rigid, tip_position: [0, 0, 0], mass: 1, inertia: [1, 1, 1]}
 joints:
+  glide:
+    type: free
+    parent: base
+    child: puck
+    damping: [1, 1, 2, 0, 0, 0]
+    slide_friction: {coulomb: 0.5}
+    spring: {stiffness: [10, 10, 20, 1, 1, 1], rest_position: [0, 0, 1]}
+    limits: {lower: [-1, -1, 0], upper: [1, 1, 2], stiffness: 1e4}
   quill:
     type: cylindrical
     parent: base
@@ -79,6 +88,7 @@ joints:
     turn: {initial_position: 0.5, spring: {stiffness: 8}, damping: 3}
 loops:
   pivot: {kind: spherical, first: {link: rod}, second: {link: base, position: [1, 0, 0]}}
+  rail: {kind: prismatic, first: {link: puck}, second: {link: base}, damping: 4, spring: {stiffness: 7}}
 """
     )
     answer = run("describe", str(tmp_path / "ring.yaml"))
@@ -89,6 +99,15 @@ loops:
     assert "quill.turn damping = 3 N m s/rad" in lines
     assert "quill.turn spring: stiffness = 8 N m/rad, rest_position = 0 rad" in lines
     assert "pivot spherical rod.tip base -" in lines
+    text = " ".join(answer.stdout.split())
+    assert (
+        "glide free_spring: stiffness = 10 10 20 1 1 1 N/m, N/rad, N m/rad, rest_position = 0 0 1 m" in text
+    )
+    assert "glide friction: coulomb = 0.5 N, stribeck_rate = 0.1 m/s, smoothing_rate = 0.001 m/s" in text
+    assert "glide box: lower = -1 -1 0 m, upper = 1 1 2 m, stiffness = 10000 N/m, damping = 0 N s/m" in text
+    assert "glide damping = 1 1 2 0 0 0 N s/m, N m s/rad" in text
+    assert "rail spring: stiffness = 7 N/m, rest_position = 0 m" in text
+    assert "rail damping = 4 N s/m" in text
 
 
 def test_mass_of_a_tapered_link_is_exact() -> None:

@@ -10,12 +10,14 @@ def wrench(name: str, unit: str = "N, N m", causality: Causality = Causality.EFF
     return Port(name, "wrench", unit, "twist", "m/s, rad/s", 6, Frame.BODY, causality)
 
 
-def test_coordinates_from_the_base_outwards_then_links_then_the_base_but_no_ball() -> None:
+def test_joints_from_the_base_outwards_then_links_then_the_base() -> None:
     drive = (1, Frame.JOINT, Causality.EFFORT_IN)
     assert ports_of(ROBOT) == (
         Port("rail.slide", "force", "N", "rate", "m/s", *drive),
         Port("rail.turn", "torque", "N m", "rate", "rad/s", *drive),
         Port("hinge", "torque", "N m", "rate", "rad/s", *drive),
+        Port("ball", "torque", "N m", "spin", "rad/s", 3, Frame.BODY, Causality.EFFORT_IN),
+        wrench("flight"),
         wrench("sled.root"),
         wrench("sled.tip"),
         wrench("rod.root"),

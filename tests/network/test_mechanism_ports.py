@@ -9,7 +9,8 @@ import pytest
 
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
-from pliant.model.inputs import Sample
+from pliant.model.inputs import LoadPlace, Sample
+from pliant.model.port import Frame
 from pliant.network import (
     Component,
     Constant,
@@ -19,9 +20,12 @@ from pliant.network import (
     PointWrench,
     PrescribedMotion,
     SampledController,
+    Step,
+    TipWrench,
     connect,
+    report,
 )
-from pliant.robot import At
+from pliant.robot import At, End
 from tests.model.mixture import COORDINATES, ROBOT
 from tests.network.two_link_arm import TwoLinkArm
 
@@ -58,9 +62,31 @@ def test_a_law_for_all_joints_leaves_balls_alone() -> None:
 
 
 BALL = (
-    "joint 'ball' is spherical, and its coordinates start anew at every step;"
-    " drive a universal joint, or give this one a spring"
+    "joint 'ball' is spherical, and its coordinates start anew at every step; drive it by a"
+    " JointTorque 'ball' of 3 components, give it a spring, or take a universal joint"
 )
+FLIGHT = "joint 'flight' is free and has no coordinate; drive it by a JointTorque of 6 components, or give it a spring"
+SIX = (0.0, 0.0, 0.0, 1.0, 2.0, 3.0)
+
+
+def test_torques_on_a_ball_add_to_one_moment_on_its_child_that_reacts_on_its_parent() -> None:
+    closed = connect(
+        ARM,
+        JointTorque("ball", Constant((1.0, 2.0, 3.0))),
+        JointTorque("ball", Step((0.0, 0.0, 5.0), at=0.5)),
+    )
+    assert closed.inputs.loads == (LoadPlace("ball", "bob", False, Frame.BODY, End.ROOT, reacts_on="plate"),)
+    signals = closed.inputs.load_signals(np.array([0.0, 1.0]))
+    np.testing.assert_array_equal(signals[:, 0], [SIX, (0.0, 0.0, 0.0, 1.0, 2.0, 8.0)])
+    assert closed.inputs.breaks == (0.5,)
+    assert "  ball: JointTorque (torque Constant), JointTorque (torque Step)\n" in report(closed)
+
+
+def test_a_wrench_on_a_free_joint_acts_on_its_child_and_the_ground() -> None:
+    closed = connect(ARM, JointTorque("flight", Constant(SIX)), JointTorque("hinge", Constant(4.0)))
+    assert closed.inputs.loads == (LoadPlace("flight", "drone", False, Frame.BODY, End.ROOT),)
+    np.testing.assert_array_equal(closed.inputs.load_signals(np.zeros(1))[0, 0], SIX)
+    assert closed.inputs.joint_signals(np.zeros(1))[0, 2, 2] == 4.0
 
 
 @pytest.mark.parametrize(
@@ -77,10 +103,29 @@ BALL = (
             lambda: JointTorque("rail.twist", Constant(1.0)),
             "JointTorque: 'rail.twist' names no coordinate of joint 'rail'; write rail.slide or rail.turn",
         ),
+        (lambda: JointTorque("ball.x", Constant(1.0)), f"JointTorque: {BALL}"),
+        (lambda: PrescribedMotion("flight", Hold(1.0)), f"PrescribedMotion: {FLIGHT}"),
         (
-            lambda: JointTorque("flight", Constant(1.0)),
-            "JointTorque: joint 'flight' is free and has no coordinate;"
-            " known are rail.slide, rail.turn, hinge",
+            lambda: JointTorque("ball", Constant(1.0)),
+            "JointTorque of joint 'ball': the signal must have 3 components (torque x, y, z), it has 1",
+        ),
+        (
+            lambda: JointTorque("flight", Constant((1.0, 2.0, 3.0))),
+            "JointTorque of joint 'flight': the signal must have 6 components (force x, y, z and moment x, y, z),"
+            " it has 3",
+        ),
+        (
+            lambda: JointTorque("hinge", Constant((1.0, 2.0, 3.0))),
+            "JointTorque of joint 'hinge': the signal must have 1 component, it has 3",
+        ),
+        (
+            lambda: TipWrench("bob", Constant(SIX), name="ball"),
+            "a load is named 'ball' like a joint; give the load another name",
+        ),
+        (
+            lambda: TipWrench("ball", Constant(SIX)),
+            "TipWrench: it gives a wrench (N, N m), but port 'ball' takes a torque (N m);"
+            " name a link, such as 'sled'",
         ),
         (
             lambda: JointTorque("tether", Constant(1.0)),

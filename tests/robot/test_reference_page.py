@@ -21,7 +21,13 @@ PARTS = [
     if isinstance(part := getattr(r, name), type) and issubclass(part, Declared) and part.word
 ]
 # The field that holds a law says which one it is.
-LAWS = (r.JointSpring, r.Friction, r.Limits, r.Coordinate, r.BallSpring, r.Cone)
+LAWS = (r.JointSpring, r.Friction, r.Limits, r.Coordinate, r.BallSpring, r.FreeSpring, r.Box, r.Cone)
+ENGINE = """pliant: 1
+name: mounted_engine
+links:
+  engine: {type: rigid, tip_position: [0, 0, 0], mass: 90, inertia: [5, 5, 5]}
+joints:
+"""
 RODS = """pliant: 1
 name: arm
 links:
@@ -65,5 +71,7 @@ def test_the_examples_of_the_page_are_the_same_in_both_languages(
     assert r.loads(yaml[0]) == shown["robot"]
     joint = r.loads(RODS + "  root: {type: fixed, parent: base, child: upper}\n" + indent(yaml[1], "  "))
     assert joint.joint("elbow") == shown["elbow"]
+    engine = r.loads(ENGINE + indent(yaml[2], "  "))
+    assert engine.joint("mount") == shown["mounted"]
     before_loops, _, _ = r.dump(shown["four_bar"]).partition("loops:")
-    assert r.loads(before_loops + yaml[2]) == shown["four_bar"]
+    assert r.loads(before_loops + yaml[3]) == shown["four_bar"]

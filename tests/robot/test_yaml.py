@@ -99,6 +99,11 @@ def coordinates(draw: st.DrawFn) -> r.Coordinate:
 
 
 @st.composite
+def ball_springs(draw: st.DrawFn) -> r.BallSpring:
+    return r.BallSpring(draw(SIZES), unit(draw(ROTATIONS)))
+
+
+@st.composite
 def joints_between(draw: st.DrawFn, parent: str, child: str, place: tuple[object, object]) -> r.Joint:
     """A joint of any type, named after its child."""
     first, second = draw(coordinates()), draw(coordinates())
@@ -111,9 +116,23 @@ def joints_between(draw: st.DrawFn, parent: str, child: str, place: tuple[object
         r.CylindricalJoint(*ends, draw(AXES), first, second),
         r.UniversalJoint(*ends, (0, 0, 1), (1, 2, draw(ANY) / 1e6), first, second),
         r.PlanarJoint(*ends, (0, 3, 4), (1, 1, 0), first, second, r.Coordinate()),
-        r.SphericalJoint(*ends, unit(draw(ROTATIONS)), draw(VECTORS), r.BallSpring(2), 3, first.friction),
+        r.SphericalJoint(
+            *ends, unit(draw(ROTATIONS)), draw(VECTORS), draw(ball_springs()), 3, first.friction
+        ),
         r.SphericalJoint(*ends, limits=r.Cone(0.5, draw(SIZES), 2, draw(AXES))),
         r.FreeJoint(child, "base", child, *place, draw(VECTORS), unit(draw(ROTATIONS)), draw(VECTORS)),
+        r.FreeJoint(
+            child,
+            "base",
+            child,
+            *place,
+            damping=draw(SIX),
+            slide_friction=first.friction,
+            turn_friction=second.friction,
+            spring=r.FreeSpring(definite(5), draw(VECTORS), unit(draw(ROTATIONS))),
+            limits=r.Box((-1, -2, -3), (1, 2, 3), draw(SIZES)),
+            cone=r.Cone(0.5, draw(SIZES)),
+        ),
     ]
     return draw(st.sampled_from(options))
 
@@ -122,6 +141,7 @@ def joints_between(draw: st.DrawFn, parent: str, child: str, place: tuple[object
 def loops_of(draw: st.DrawFn, names: list[str]) -> list[r.LoopJoint]:
     kind = draw(st.sampled_from(list(r.LoopKind)))
     with_axis = kind not in (r.LoopKind.SPHERICAL, r.LoopKind.FIXED)
+    with_spring = kind in (r.LoopKind.REVOLUTE, r.LoopKind.PRISMATIC)
     loop = r.LoopJoint(
         "a-loop-joint",
         kind,
@@ -129,6 +149,7 @@ def loops_of(draw: st.DrawFn, names: list[str]) -> list[r.LoopJoint]:
         r.At("base", position=draw(VECTORS)),
         draw(AXES) if with_axis else (0, 0, 1),
         draw(AXES) if kind is r.LoopKind.UNIVERSAL else None,
+        *((r.JointSpring(draw(SIZES), draw(ANY)), draw(SIZES)) if with_spring else ()),
     )
     return [loop]
 

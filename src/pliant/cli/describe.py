@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pliant.robot import Declared, Robot
+    from pliant.robot import Declared, Joint, Robot
 
 STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz [N m^2]")
 
@@ -82,27 +82,70 @@ def _joints(robot: Robot) -> Table:
 
 def _laws(robot: Robot) -> Table:
     from pliant.cli.terminal import table
-    from pliant.robot import SphericalJoint
 
     rows = table("laws of the joints", ("coordinate", "law"), ())
     for joint in robot.joints:
-        held = [(freedom.name, freedom.law, freedom.slides) for freedom in joint.freedoms]
-        for name, law, slides in [(joint.name, joint, False)] if isinstance(joint, SphericalJoint) else held:
-            for part in (law.spring, law.friction, law.limits):
-                if part is not None:
-                    rows.add_row(name, _law(part, slides))
-            if law.damping:
-                rows.add_row(name, f"damping = {law.damping:g} {'N s/m' if slides else 'N m s/rad'}")
+        for name, law in _laws_of(joint):
+            rows.add_row(name, law)
+    for loop in robot.loops:
+        slides = loop.kind == "prismatic"
+        for law in _words(loop.spring, None, None, loop.damping, slides):
+            rows.add_row(loop.name, law)
     return rows
+
+
+def _laws_of(joint: Joint) -> Iterator[tuple[str, str]]:
+    """Each law of a joint in words, with the coordinate that obeys it."""
+    from pliant.robot import FreeJoint, SphericalJoint
+
+    if isinstance(joint, FreeJoint):
+        for part, slides in (
+            (joint.spring, False),
+            (joint.slide_friction, True),
+            (joint.turn_friction, False),
+            (joint.limits, True),
+            (joint.cone, False),
+        ):
+            if part is not None:
+                yield joint.name, _law(part, slides)
+        if any(joint.damping):
+            yield joint.name, f"damping = {_vector(joint.damping)} N s/m, N m s/rad"
+    elif isinstance(joint, SphericalJoint):
+        for words in _words(joint.spring, joint.friction, joint.limits, joint.damping, False):
+            yield joint.name, words
+    else:
+        for freedom in joint.freedoms:
+            law = freedom.law
+            for words in _words(law.spring, law.friction, law.limits, law.damping, freedom.slides):
+                yield freedom.name, words
+
+
+def _words(
+    spring: Declared | None, friction: Declared | None, limits: Declared | None, damping: float, slides: bool
+) -> Iterator[str]:
+    for part in (spring, friction, limits):
+        if part is not None:
+            yield _law(part, slides)
+    if damping:
+        yield f"damping = {damping:g} {'N s/m' if slides else 'N m s/rad'}"
 
 
 def _law(part: Declared, slides: bool) -> str:
     from pliant.robot import describe as rows_of
     from pliant.robot.quantity import unit_of_motion
 
-    shown = [row for row in rows_of(part) if isinstance(row.value, float)]
-    fields = (f"{row.field} = {row.value:g} {unit_of_motion(row.unit, slides)}" for row in shown)
-    return f"{part.word}: {', '.join(fields)}"
+    shown = [row for row in rows_of(part) if row.value is not None]
+    fields = (f"{row.field} = {_numbers(row.value)} {unit_of_motion(row.unit, slides)}" for row in shown)
+    return f"{part.word}: {', '.join(field.removesuffix(' 1') for field in fields)}"
+
+
+def _numbers(value: Any) -> str:
+    """A number, a vector, or a matrix by its diagonal."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if value and isinstance(value[0], tuple):
+        return _vector(row[k] for k, row in enumerate(value))
+    return _vector(value)
 
 
 def _loops(robot: Robot) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pliant.robot import FlexibleLink, Freedom, Robot, SphericalJoint
+from pliant.robot import FlexibleLink, Freedom, FreeJoint, Joint, Robot, SphericalJoint
 from pliant.robot.joint import BASE
 
 
@@ -47,17 +47,25 @@ class Port:
 
 
 def ports_of(robot: Robot) -> tuple[Port, ...]:
-    """The ports of any model of a robot: joint coordinates, then ends and lengths of links, then the base.
+    """The ports of any model of a robot: joints, then ends and lengths of links, then the base.
 
-    The three coordinates of a ball joint start anew at every step and are no port.
+    A joint has one port for each coordinate; a ball joint, whose coordinates start anew at every step, one for its
+    spin against the parent, and a free joint one for the twist of its child.
     """
-    driven = (joint for joint in robot.chain_order if not isinstance(joint, SphericalJoint))
-    ports = [coordinate_port(freedom) for joint in driven for freedom in joint.freedoms]
+    ports = [port for joint in robot.chain_order for port in joint_ports(joint)]
     for link in (robot.link(joint.child) for joint in robot.chain_order):
         ports += [wrench_port(f"{link.name}.{end}") for end in ("root", "tip")]
         if isinstance(link, FlexibleLink):
             ports.append(wrench_port(f"{link.name}.distributed", "N/m, N"))
     return (*ports, wrench_port(BASE, causality=Causality.FLOW_IN))
+
+
+def joint_ports(joint: Joint) -> tuple[Port, ...]:
+    if isinstance(joint, SphericalJoint):
+        return (Port(joint.name, "torque", "N m", "spin", "rad/s", 3, Frame.BODY, Causality.EFFORT_IN),)
+    if isinstance(joint, FreeJoint):
+        return (wrench_port(joint.name),)
+    return tuple(coordinate_port(freedom) for freedom in joint.freedoms)
 
 
 def coordinate_port(freedom: Freedom) -> Port:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.inputs import BushingPlace, Inputs, MotorPlace, SpringPlace, WallPlace
+from pliant.model.inputs import BushingPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.layout import Array
+from pliant.model.port import Frame
 from pliant.network.attachments import (
     Attachment,
     BaseMove,
@@ -24,15 +25,21 @@ from pliant.network.attachments import (
 from pliant.network.conflicts import refuse_conflicts
 from pliant.network.fields import merged_breaks
 from pliant.network.motions import Hold, Motion
-from pliant.network.ports import check_ports
+from pliant.network.ports import check_ports, driven_as_a_whole
 from pliant.network.quaternions import rotated
 from pliant.network.signals import Constant, Signal
+from pliant.robot import End, SphericalJoint
 from pliant.robot.link import IDENTITY
 from pliant.robot.quantity import Quaternion
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
 
+COMPONENTS = {
+    1: "1 component",
+    3: "3 components (torque x, y, z)",
+    6: "6 components (force x, y, z and moment x, y, z)",
+}
 _PROBE_TIMES = np.zeros(2)
 _PROBE_TIMES.setflags(write=False)
 
@@ -95,6 +102,24 @@ class TurnedWrench:
         return rotated(self.rotation, wrench.reshape(-1, 2, 3)).reshape(wrench.shape)
 
 
+@dataclass(frozen=True)
+class WholeEffort:
+    """The wrench of all torques on a ball joint (3 components each), or of all wrenches on a free joint (6)."""
+
+    signals: tuple[Signal, ...]
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return merged_breaks([signal.breaks for signal in self.signals])
+
+    def evaluate(self, times: Array) -> Array:
+        wrench = np.zeros((len(times), 6))
+        for signal in self.signals:
+            values = signal.evaluate(times)
+            wrench[:, 6 - values.shape[1] :] += values
+        return wrench
+
+
 def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
     """The inputs that ``components`` give to ``arm``; what does not fit is refused in one sentence."""
     pairs = [
@@ -103,16 +128,19 @@ def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
     for label, attachment in pairs:
         _check(arm, label, attachment)
     refuse_conflicts(arm, pairs)
-    return _inputs(arm.joint_names, [attachment for _, attachment in pairs])
+    return _inputs(arm, [attachment for _, attachment in pairs])
 
 
-def _inputs(joint_names: tuple[str, ...], attachments: list[Attachment]) -> Inputs:
+def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
+    joint_names = arm.joint_names
     n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
     prescriptions = [each for each in attachments if isinstance(each, Prescription)]
     feedbacks = [each for each in attachments if isinstance(each, Feedback)]
-    torques = [(index[each.joint], each.signal) for each in attachments if isinstance(each, Torque)]
+    all_torques = [each for each in attachments if isinstance(each, Torque)]
+    torques = [(index[each.joint], each.signal) for each in all_torques if each.joint in index]
     loads = [each for each in attachments if isinstance(each, Load)]
+    loads += _drives_of_whole_joints(arm, [each for each in all_torques if each.joint not in index])
     wrenches = [_in_axes_of_place(load) for load in loads]
     base_moves = [each for each in attachments if isinstance(each, BaseMove)]
 
@@ -168,6 +196,19 @@ def _in_axes_of_place(load: Load) -> Signal:
     return Constant(turned.evaluate(np.zeros(1))[0]) if isinstance(load.signal, Constant) else turned
 
 
+def _drives_of_whole_joints(arm: Model, torques: list[Torque]) -> list[Load]:
+    """One load on the child of each ball and free joint that is driven, whose torques add."""
+    drives = []
+    for name in dict.fromkeys(each.joint for each in torques):
+        joint = driven_as_a_whole(arm, name)
+        assert joint is not None
+        parent = joint.parent if isinstance(joint, SphericalJoint) else None
+        place = LoadPlace(name, joint.child, False, Frame.BODY, End.ROOT, reacts_on=parent)
+        signals = tuple(each.signal for each in torques if each.joint == name)
+        drives.append(Load(place, WholeEffort(signals)))
+    return drives
+
+
 def _label(component: Component, attachment: Attachment) -> str:
     word = type(component).__name__
     if isinstance(attachment, (SpringPlace, BushingPlace, WallPlace)):
@@ -186,10 +227,13 @@ def _check(arm: Model, label: str, attachment: Attachment) -> None:
             for motion in attachment.motions:
                 _check_motion(label, motion)
         case Torque():
-            _check_signal(f"{label} of joint '{attachment.joint}'", attachment.signal, (), "1 component")
+            size = next(port.size for port in arm.ports if port.name == attachment.joint)
+            shape = () if size == 1 else (size,)
+            _check_signal(
+                f"{label} of joint '{attachment.joint}'", attachment.signal, shape, COMPONENTS[size]
+            )
         case Load():
-            needs = "6 components (force x, y, z and moment x, y, z)"
-            _check_signal(f"{label} '{attachment.place.name}'", attachment.signal, (6,), needs)
+            _check_signal(f"{label} '{attachment.place.name}'", attachment.signal, (6,), COMPONENTS[6])
 
 
 def _check_motion(label: str, motion: Motion) -> None:

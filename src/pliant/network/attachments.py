@@ -43,7 +43,10 @@ class Feedback:
 
 @dataclass(frozen=True)
 class Torque:
-    """A torque (force for a prismatic joint) in time on ``joint``; several of them add."""
+    """A torque (force for a prismatic joint) in time on ``joint``; several of them add.
+
+    Three components on a ball joint, the six of a wrench on a free joint.
+    """
 
     joint: str
     signal: Signal

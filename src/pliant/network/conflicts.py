@@ -8,7 +8,7 @@ from pliant.errors import InvalidInput
 from pliant.model.inputs import BushingPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw
 from pliant.network.fields import first_repeated
-from pliant.network.ports import driven_joints
+from pliant.network.ports import driven_as_a_whole, driven_joints
 from pliant.robot.joint import BASE
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _refuse_names(arm: Model, attachments: list[Attachment]) -> None:
                 kind, name = "wall", each.name
             case _:
                 continue
-        if name in arm.joint_names or name == BASE:
+        if name in arm.joint_names or name == BASE or driven_as_a_whole(arm, name):
             like = "the base" if name == BASE else "a joint"
             raise InvalidInput(f"a {kind} is named '{name}' like {like}; give the {kind} another name")
         if name in first:

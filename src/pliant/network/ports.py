@@ -9,7 +9,7 @@ from pliant.model.inputs import BushingPlace, LoadPlace, MotorPlace, SpringPlace
 from pliant.model.port import Frame, Port
 from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw, Torque
 from pliant.network.fields import nearest
-from pliant.robot import At, FixedJoint, FlexibleLink, RigidLink
+from pliant.robot import At, FixedJoint, FlexibleLink, FreeJoint, RigidLink, SphericalJoint
 from pliant.robot.joint import BASE
 
 if TYPE_CHECKING:
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 def drivable(arm: Model) -> tuple[str, ...]:
     """The joint coordinates that can be driven or prescribed: all but those of ball joints."""
     return tuple(port.name for port in arm.ports if port.frame is Frame.JOINT)
+
+
+def driven_as_a_whole(arm: Model, name: str) -> SphericalJoint | FreeJoint | None:
+    """The ball or free joint of that name, which one torque or wrench drives in all its directions."""
+    joint = next((each for each in arm.robot.joints if each.name == name), None)
+    return joint if isinstance(joint, (SphericalJoint, FreeJoint)) else None
 
 
 def driven_joints(attachment: Attachment) -> tuple[str, ...]:
@@ -73,8 +79,11 @@ def _end(at: At) -> str:
 
 def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> None:
     known = drivable(arm)
-    if joint in known:
+    whole = driven_as_a_whole(arm, joint.partition(".")[0])
+    if joint in known or (whole and whole.name == joint and isinstance(attachment, Torque)):
         return
+    if whole:
+        raise InvalidInput(_about_whole(label, whole))
     port = _port_of_part(arm, joint)
     if port is not None:
         prescribes = isinstance(attachment, Prescription)
@@ -95,18 +104,21 @@ def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> 
         raise InvalidInput(
             f"{label}: joint '{joint}' is fixed and has no degree of freedom; {nearest(joint, known)}"
         )
-    own = [name for name in arm.joint_names if name.partition(".")[0] == described.name]
-    if own and not set(own) & set(known):
-        raise InvalidInput(
-            f"{label}: joint '{described.name}' is {described.word}, and its coordinates start anew at every"
-            " step; drive a universal joint, or give this one a spring"
-        )
-    if own:
-        raise InvalidInput(
-            f"{label}: '{joint}' names no coordinate of joint '{described.name}'; write {' or '.join(own)}"
-        )
     raise InvalidInput(
-        f"{label}: joint '{joint}' is {described.word} and has no coordinate; {nearest(joint, known)}"
+        f"{label}: '{joint}' names no coordinate of joint '{described.name}';"
+        f" write {' or '.join(described.coordinate_names)}"
+    )
+
+
+def _about_whole(label: str, joint: SphericalJoint | FreeJoint) -> str:
+    if isinstance(joint, FreeJoint):
+        return (
+            f"{label}: joint '{joint.name}' is free and has no coordinate; drive it by a JointTorque of 6 components,"
+            " or give it a spring"
+        )
+    return (
+        f"{label}: joint '{joint.name}' is spherical, and its coordinates start anew at every step; drive it by a"
+        f" JointTorque '{joint.name}' of 3 components, give it a spring, or take a universal joint"
     )
 
 
@@ -121,7 +133,7 @@ def _check_link(arm: Model, label: str, link: str) -> None:
     if link in known or link == BASE:
         return
     for port in arm.ports:
-        if port.frame is Frame.JOINT and port.name.partition(".")[0] == link:
+        if port.name.partition(".")[0] == link:
             raise InvalidInput(
                 f"{label}: it gives a wrench (N, N m), but port '{port.name}' takes a {port.effort_words};"
                 f" name a link, such as '{known[0]}'"

@@ -41,7 +41,11 @@ class PrescribedMotion(Declared):
 
 @dataclass(frozen=True)
 class JointTorque(Declared):
-    """A torque (N m; a force in N for a prismatic joint) in time on one joint."""
+    """A torque (N m; a force in N for a prismatic joint) in time on one joint.
+
+    A ball joint takes three components, a torque in the axes of the child with its opposite on the parent. A free
+    joint takes six, a force and a moment in the axes of the child at its root with their opposites on the ground.
+    """
 
     joint: JointName
     signal: Annotated[Signal, Holds("torque in time", Signal, WRITE_SIGNAL)]

@@ -9,7 +9,16 @@ from pliant.robot.compound_joint import (
 )
 from pliant.robot.declared import Declared, Row, declarations, describe
 from pliant.robot.joint import FixedJoint, Freedom, Joint, PrismaticJoint, RevoluteJoint
-from pliant.robot.joint_law import BallSpring, Cone, Coordinate, Friction, JointSpring, Limits
+from pliant.robot.joint_law import (
+    BallSpring,
+    Box,
+    Cone,
+    Coordinate,
+    FreeSpring,
+    Friction,
+    JointSpring,
+    Limits,
+)
 from pliant.robot.law import HardeningLaw, Law, LinearLaw
 from pliant.robot.link import FlexibleLink, Link, RigidLink
 from pliant.robot.loop import At, LoopJoint, LoopKind
@@ -29,6 +38,7 @@ __all__ = [
     "At",
     "BallSpring",
     "Base",
+    "Box",
     "Circle",
     "Cone",
     "Coordinate",
@@ -38,6 +48,7 @@ __all__ = [
     "FixedJoint",
     "FlexibleLink",
     "FreeJoint",
+    "FreeSpring",
     "Freedom",
     "Friction",
     "GeneralSection",

@@ -16,13 +16,16 @@ from pliant.robot.joint_law import (
     ALONG_X,
     ALONG_Y,
     ALONG_Z,
+    IDENTITY,
     LAW_FIELDS,
     BallSpring,
+    Box,
     Cone,
     Coordinate,
+    FreeSpring,
     Friction,
 )
-from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
+from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3, Vector6
 
 # Sine of the angle below which two axes leave the direction between them to rounding.
 PARALLEL = 1e-3
@@ -36,7 +39,6 @@ InitialRotation = Annotated[
         demand=Demand.UNIT_QUATERNION,
     ),
 ]
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 def _under(*coordinates: str) -> dict[str, str]:
@@ -166,7 +168,7 @@ class SphericalJoint(Joint, word="spherical"):
     initial_rate: Annotated[
         Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
     ] = (0.0, 0.0, 0.0)
-    spring: Annotated[BallSpring | None, Part("spring towards zero rotation", BallSpring)] = None
+    spring: Annotated[BallSpring | None, Part("spring towards its rest rotation", BallSpring)] = None
     damping: TurnDamping = 0.0
     friction: Annotated[Friction | None, Part("dry friction against the spin", Friction)] = None
     limits: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
@@ -182,9 +184,15 @@ class SphericalJoint(Joint, word="spherical"):
 
 @dataclass(frozen=True)
 class FreeJoint(Joint, word="free"):
-    """The child is not held; it starts at a pose and with a velocity, and has no coordinate."""
+    """The child is free in all directions; it starts at a pose and with a velocity, and has no coordinate.
 
-    elsewhere: ClassVar[Mapping[str, str]] = {"initial_rate": "write initial_velocity and initial_spin"}
+    Spring, box and cone hold it to the base; damping and friction act against the world.
+    """
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "initial_rate": "write initial_velocity and initial_spin",
+        "friction": "write slide_friction or turn_friction",
+    }
     initial_position: Annotated[
         Vector3, Quantity("m", "origin of the child's root frame in the joint frame at the start", shape=(3,))
     ] = (0.0, 0.0, 0.0)
@@ -195,6 +203,24 @@ class FreeJoint(Joint, word="free"):
     initial_spin: Annotated[
         Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
     ] = (0.0, 0.0, 0.0)
+    spring: Annotated[FreeSpring | None, Part("spring towards its rest pose", FreeSpring)] = None
+    damping: Annotated[
+        Vector6,
+        Quantity(
+            "N s/m, N m s/rad",
+            "viscous drag along each axis of the child (force per velocity, moment per spin)",
+            shape=(6,),
+            at_least=0,
+        ),
+    ] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    slide_friction: Annotated[
+        Friction | None, Part("dry friction against the velocity of the child's root", Friction, slides=True)
+    ] = None
+    turn_friction: Annotated[
+        Friction | None, Part("dry friction against the spin", Friction, slides=False)
+    ] = None
+    limits: Annotated[Box | None, Part("box that the child's root stays in", Box)] = None
+    cone: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
 
     def conflicts(self) -> Iterator[Problem]:
         if self.parent != BASE:
@@ -211,3 +237,8 @@ class FreeJoint(Joint, word="free"):
     @property
     def moves(self) -> bool:
         return True
+
+    @property
+    def drags(self) -> bool:
+        """Whether something resists the motion of the child against the world."""
+        return any(self.damping) or self.slide_friction is not None or self.turn_friction is not None

@@ -10,9 +10,10 @@ from typing import Annotated
 
 from pliant.errors import Problem
 from pliant.robot.declared import Declared, Part
-from pliant.robot.quantity import Demand, Quantity, Vector3
+from pliant.robot.quantity import Demand, MatrixLike, Quantity, Quaternion, Vector3
 
 ALONG_X, ALONG_Y, ALONG_Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 STIFFNESS = "N m/rad or N/m"
 DAMPING = "N m s/rad or N s/m"
 
@@ -92,19 +93,74 @@ class Coordinate(Declared, word="coordinate"):
         return not (self.spring or self.damping or self.friction or self.limits)
 
 
+RestRotation = Annotated[
+    Quaternion,
+    Quantity(
+        "1",
+        "unit quaternion (w, x, y, z) from the child's root frame to the joint frame at rest",
+        shape=(4,),
+        demand=Demand.UNIT_QUATERNION,
+    ),
+]
 LAW_FIELDS = tuple(field.name for field in dataclasses.fields(Coordinate))
 
 
 @dataclass(frozen=True)
 class BallSpring(Declared, word="ball_spring"):
-    """torque = -stiffness times the rotation vector of the child against the joint frame."""
+    """torque = -stiffness times the rotation vector of the child against its rest rotation."""
 
     stiffness: Annotated[float, Quantity("N m/rad", "stiffness of the spring", above=0)]
+    rest_rotation: RestRotation = IDENTITY
+
+
+@dataclass(frozen=True)
+class FreeSpring(Declared, word="free_spring"):
+    """wrench = -stiffness e  with the displacement e = log(rest pose^-1 child), three lengths and then three angles."""
+
+    stiffness: Annotated[
+        MatrixLike,
+        Quantity(
+            "N/m, N/rad, N m/rad",
+            "wrench (6 values or 6x6) per displacement",
+            shape=(6, 6),
+            demand=Demand.POSITIVE_SEMIDEFINITE,
+        ),
+    ]
+    rest_position: Annotated[
+        Vector3, Quantity("m", "origin of the child's root frame in the joint frame at rest", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    rest_rotation: RestRotation = IDENTITY
+
+    def conflicts(self) -> Iterator[Problem]:
+        if not any(entry for row in self.stiffness if isinstance(row, tuple) for entry in row):
+            yield Problem("= 0 has no effect; write a stiffness in N/m and N m/rad", ("stiffness",))
+
+
+@dataclass(frozen=True)
+class Box(Declared, word="box"):
+    """Stops for a free joint: the child's root stays within a box along the axes of the joint frame."""
+
+    lower: Annotated[
+        Vector3, Quantity("m", "lower corner (x, y, z) of the box in the joint frame", shape=(3,))
+    ]
+    upper: Annotated[
+        Vector3, Quantity("m", "upper corner (x, y, z) of the box in the joint frame", shape=(3,))
+    ]
+    stiffness: Annotated[float, Quantity("N/m", "stiffness of the walls", above=0)]
+    damping: Annotated[float, Quantity("N s/m", "damping of the walls", at_least=0)] = 0.0
+
+    def conflicts(self) -> Iterator[Problem]:
+        for k, (lower, upper) in enumerate(zip(self.lower, self.upper)):
+            if lower >= upper:
+                yield Problem(
+                    f"= {lower:g} m must be less than upper = {upper:g}; exchange or correct them",
+                    ("lower", k),
+                )
 
 
 @dataclass(frozen=True)
 class Cone(Declared, word="cone"):
-    """A stop for a ball joint: an axis of the child stays within a cone about the same axis of the parent."""
+    """A stop for a ball or free joint: an axis of the child stays within a cone about the same axis of the parent."""
 
     half_angle: Annotated[
         float, Quantity("rad", "angle between the axes at which the stop begins", above=0, below=math.pi)

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from pliant.errors import Problem
 from pliant.robot.declared import Choice, Declared, Name, Part
-from pliant.robot.joint_law import ALONG_Z, LAW_FIELDS
+from pliant.robot.joint_law import ALONG_Z, DAMPING, JointSpring
 from pliant.robot.payload import End
 from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
 
@@ -48,10 +48,14 @@ class LoopKind(StrEnum):
 
 @dataclass(frozen=True)
 class LoopJoint(Declared, word="loop"):
-    """A joint between two frames that the tree already carries; it has no coordinate, no law and no drive."""
+    """A joint between two frames that the tree already carries; it has no coordinate and no drive.
+
+    Revolute and prismatic ones may have a spring and damping between their frames.
+    """
 
     elsewhere: ClassVar[Mapping[str, str]] = {"type": "write kind"} | dict.fromkeys(
-        LAW_FIELDS, "it has no coordinate, so cut the loop at another joint and write this one under joints"
+        ("initial_position", "initial_rate", "friction", "limits"),
+        "it has no coordinate, so cut the loop at another joint and write this one under joints",
     )
     name: Annotated[str, Name("name of the loop joint")]
     kind: Annotated[LoopKind, Choice("kind of joint", LoopKind)]
@@ -75,6 +79,12 @@ class LoopJoint(Declared, word="loop"):
             demand=Demand.NONZERO_DIRECTION,
         ),
     ] = None
+    spring: Annotated[
+        JointSpring | None, Part("spring of a revolute or prismatic loop joint", JointSpring)
+    ] = None
+    damping: Annotated[
+        float, Quantity(DAMPING, "viscous damping of a revolute or prismatic loop joint", at_least=0)
+    ] = 0.0
 
     def conflicts(self) -> Iterator[Problem]:
         universal = self.kind is LoopKind.UNIVERSAL
@@ -87,3 +97,11 @@ class LoopJoint(Declared, word="loop"):
             yield Problem(f"is not used by a {self.kind} loop joint; remove it", ("second_axis",))
         if self.kind in (LoopKind.SPHERICAL, LoopKind.FIXED) and self.axis != ALONG_Z:
             yield Problem(f"is not used by a {self.kind} loop joint; remove it", ("axis",))
+        if self.kind not in (LoopKind.REVOLUTE, LoopKind.PRISMATIC):
+            for field in ("spring", "damping"):
+                if getattr(self, field):
+                    yield Problem(
+                        f"is not carried by a {self.kind} loop joint, which has no single axis to act on; cut the loop"
+                        " at another joint and write this one under joints",
+                        (field,),
+                    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
@@ -49,8 +51,18 @@ def ratios(crank: float) -> tuple[Array, Array, Array]:
     return np.array([crank, coupler, rocker]), np.array([1.0, *first]), np.array([0.0, *second])
 
 
-def acceleration(crank: float, rate: float) -> float:
-    """From  M t'' + M' t'^2 / 2 + V' = 0  with the reduced inertia M of the crank angle t."""
+Law = Callable[[float, float], float]  # effort against an angle and its rate
+
+
+def no_effort(angle: float, rate: float) -> float:
+    return 0.0
+
+
+def acceleration(crank: float, rate: float, tip: Law = no_effort) -> float:
+    """From  M t'' + M' t'^2 / 2 + V' = Q  with the reduced inertia M of the crank angle t.
+
+    ``tip`` acts between coupler and rocker, on the angle of the rocker against the coupler.
+    """
     angle, first, second = ratios(crank)
     inertia, slope, weight = 0.0, 0.0, 0.0
     for k in range(3):
@@ -63,13 +75,15 @@ def acceleration(crank: float, rate: float) -> float:
         inertia += MASS[k] * r1 @ r1 + SPIN[k] * first[k] ** 2
         slope += 2.0 * (MASS[k] * r1 @ r2 + SPIN[k] * first[k] * second[k])
         weight += MASS[k] * GRAVITY * r1[1]
-    return float(-(0.5 * slope * rate**2 + weight) / inertia)
+    per_crank = first[2] - first[1]
+    effort = per_crank * tip(angle[2] - angle[1], per_crank * rate)
+    return float((effort - 0.5 * slope * rate**2 - weight) / inertia)
 
 
-def crank_motion(times: Array) -> Array:
+def crank_motion(times: Array, tip: Law = no_effort) -> Array:
     """Crank angle by integration of the reduced equation."""
     answer = solve_ivp(
-        lambda _, y: [y[1], acceleration(y[0], y[1])],
+        lambda _, y: [y[1], acceleration(y[0], y[1], tip)],
         (0.0, float(times[-1])),
         [START, START_RATE],
         method="DOP853",
@@ -91,12 +105,15 @@ def link(name: str, k: int, length: float) -> pl.RigidLink:
     )
 
 
-def robot(kind: pl.LoopKind = pl.LoopKind.REVOLUTE) -> pl.Robot:
+def robot(
+    kind: pl.LoopKind = pl.LoopKind.REVOLUTE, spring: pl.JointSpring | None = None, damping: float = 0.0
+) -> pl.Robot:
     """The tree of three revolutes about z, closed at the tips of coupler and rocker."""
     coupler, rocker = closed_form(START)
     _, first, _ = ratios(START)
     second_axis = (1.0, 0.0, 0.0) if kind is pl.LoopKind.UNIVERSAL else None
-    loop = pl.LoopJoint("tip", kind, pl.At("coupler"), pl.At("rocker"), second_axis=second_axis)
+    ends = pl.At("coupler"), pl.At("rocker")
+    loop = pl.LoopJoint("tip", kind, *ends, second_axis=second_axis, spring=spring, damping=damping)
     return pl.Robot(
         name="four_bar",
         links=(link("crank", 0, CRANK), link("coupler", 1, COUPLER), link("rocker", 2, ROCKER)),

@@ -23,8 +23,8 @@ def worst_gap(arm: PoseElementArm, states: np.ndarray) -> float:
     return worst
 
 
-def crank_angles(kind: pl.LoopKind, step: float) -> tuple[np.ndarray, np.ndarray, pl.Trajectory]:
-    arm = pl.PoseElement().compile(four_bar.robot(kind))
+def crank_angles(robot: pl.Robot, step: float) -> tuple[np.ndarray, np.ndarray, pl.Trajectory]:
+    arm = pl.PoseElement().compile(robot)
     run = pl.simulate(arm, until=0.5, integrator=pl.Gauss(order=2, step=step), outputs=10)
     assert run.ending.completed
     assert worst_gap(arm, run.states) < 1e-13
@@ -44,7 +44,7 @@ def crank_angles(kind: pl.LoopKind, step: float) -> tuple[np.ndarray, np.ndarray
 def test_rigid_four_bar_moves_by_its_reduced_equation(kind: pl.LoopKind, implied: int) -> None:
     answers = []
     for step in (1e-3, 5e-4, 2.5e-4):
-        time, q, run = crank_angles(kind, step)
+        time, q, run = crank_angles(four_bar.robot(kind), step)
         assert run.statistics["redundant closures"] == implied
         assert run.ledger.worst_ratio < 1e-10
         expected = np.array([four_bar.closed_form(crank) for crank in q[:, 0]])
@@ -57,6 +57,54 @@ def test_rigid_four_bar_moves_by_its_reduced_equation(kind: pl.LoopKind, implied
     # the error of 5e-7 rad at a quarter of a millisecond is one of h^2; what extrapolation leaves is h^3
     limit = (4.0 * answers[2] - answers[1]) / 3.0
     assert np.abs(limit - reference).max() < 1e-8
+
+
+def test_spring_and_damping_of_a_revolute_loop_joint_act_on_its_angle() -> None:
+    stiffness, rest, damping = 15.0, 1.2, 0.4
+    robot = four_bar.robot(spring=pl.JointSpring(stiffness, rest), damping=damping)
+
+    def law(angle: float, rate: float) -> float:
+        return -stiffness * (angle - rest) - damping * rate
+
+    answers = []
+    for step in (5e-4, 2.5e-4):
+        time, q, run = crank_angles(robot, step)
+        assert run.ledger.worst_ratio < 1e-10
+        answers.append(q[:, 0])
+    reference = four_bar.crank_motion(time, law)
+    errors = [np.abs(answer - reference).max() for answer in answers]
+    assert np.abs(reference - four_bar.crank_motion(time)).max() > 0.1, "the spring hardly acts"
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.02)
+    assert np.abs((4.0 * answers[1] - answers[0]) / 3.0 - reference).max() < 1e-8
+    assert run.ledger.joint_loss[-1] > 0.1
+
+
+def test_spring_and_damping_of_a_prismatic_loop_joint_act_along_its_axis() -> None:
+    """A body on a sleeve that turns with it: a mass on a spring along the rail that the loop leaves."""
+    stiffness, rest, damping, mass = 50.0, 0.1, 0.8, 2.0
+    rail = pl.LoopJoint(
+        "rail",
+        pl.LoopKind.PRISMATIC,
+        pl.At("base", position=(0.0, 0.2, 0.0)),
+        pl.At("puck"),
+        axis=(0.0, 1.0, 0.0),
+        spring=pl.JointSpring(stiffness, rest),
+        damping=damping,
+    )
+    puck = pl.RigidLink("puck", (0.0, 0.0, 0.0), mass, inertia=(0.1, 0.1, 0.1))
+    table = pl.PlanarJoint("table", "base", "puck", second_slide=pl.Coordinate(initial_position=0.4))
+    robot = pl.Robot(name="slider", links=(puck,), joints=(table,), loops=(rail,))
+    arm = pl.PoseElement().compile(robot)
+    run = pl.simulate(arm, until=1.0, integrator=pl.Gauss(order=2, step=1e-3), outputs=10)
+    assert run.ending.completed
+    assert run.ledger.worst_ratio < 1e-10
+    # it starts 0.1 m beyond the rest position of the spring, at rest: a damped oscillation
+    decay, omega = damping / (2.0 * mass), np.sqrt(stiffness / mass - (damping / (2.0 * mass)) ** 2)
+    t = run.time
+    expected = 0.3 + 0.1 * np.exp(-decay * t) * (np.cos(omega * t) + decay / omega * np.sin(omega * t))
+    slides = arm.layout.part(run.states, "joint_position")
+    assert np.abs(slides[:, 1] - expected).max() < 2e-6  # a phase error of h^2 omega^3 t / 12
+    assert np.abs(slides[:, [0, 2]]).max() < 1e-14
 
 
 NYLON = pl.Material("nylon", young=3e9, density=1150.0, poisson=0.39, damping=1e-5)

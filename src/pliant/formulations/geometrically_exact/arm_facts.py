@@ -36,10 +36,11 @@ class ArmFacts(ABC):
 
     @cached_property
     def reach(self) -> float:
-        """Sum of the lengths of all links, the scale of relative errors."""
+        """Sum of the lengths of all links, the scale of relative errors; one metre if none has a length."""
         links = (self.robot.link(name) for name in self.link_names)
-        return sum(
+        total = sum(
             link.length if isinstance(link, FlexibleLink) else float(np.linalg.norm(link.tip_position))
             for link in links
             if isinstance(link, (FlexibleLink, RigidLink))
         )
+        return total or 1.0

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.discretise import element_ends
-from pliant.formulations.geometrically_exact.pose_element.joint_tables import Laws, LineRows
+from pliant.formulations.geometrically_exact.pose_element.joint_tables import Laws, LineRows, friction_row
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     ELEMENT,
     FIXED,
@@ -53,6 +53,14 @@ class Place:
     position: Floats
     rotation: Floats
 
+    def moved(self, position: ArrayLike) -> Place:
+        """A frame at a position in this one."""
+        return Place(self.node, self.position + self.rotation @ np.asarray(position, float), self.rotation)
+
+    def turned(self, rotation: Floats) -> Place:
+        """A frame turned against this one."""
+        return Place(self.node, self.position, self.rotation @ rotation)
+
 
 @dataclass
 class Nodes:
@@ -72,6 +80,7 @@ class Nodes:
     C: list[Floats] = field(default_factory=list)
     inertia: list[Floats] = field(default_factory=list)
     viscous: list[Floats] = field(default_factory=list)
+    grip: dict[int, Floats] = field(default_factory=dict)
 
     def add(self, parent: int, hang: int, offset: ArrayLike = ORIGIN, turn: Floats = IDENTITY) -> int:
         """A node that hangs on its parent rigidly or on nothing; what else it is follows."""
@@ -190,7 +199,14 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, parent
         parent.position + parent.rotation @ np.asarray(joint.position, float),
     )
     if isinstance(joint, FreeJoint):
-        return nodes.add(-1, FREE)
+        root = nodes.add(-1, FREE)
+        nodes.viscous[root] = np.array(joint.damping, float)
+        if joint.slide_friction or joint.turn_friction:
+            nodes.grip[root] = np.array(
+                [friction_row(joint.slide_friction), friction_row(joint.turn_friction)]
+            )
+        lines.hold_free(joint, Place(parent.node, r, R), Place(root, ORIGIN, IDENTITY))
+        return root
     if not joint.freedoms:
         return nodes.add(parent.node, FIXED, r, R)
     at, first = parent.node, len(laws.names)
@@ -277,8 +293,12 @@ def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
         cross = hat(center[i])
         J[i] = (matrix[3:, 3:] + mass[i] * cross @ cross).ravel()
     viscous = np.array(nodes.viscous)
+    gripped = np.array([*nodes.grip], np.int64)
+    drag = viscous[gripped]
     viscous[~viscous.any(axis=1), 0] = -1.0
-    return Bodies(mass, center, J, viscous, np.asarray(robot.gravity, float))
+    viscous[gripped, 0] = drag[:, 0]
+    grip = np.array([*nodes.grip.values()], float).reshape(len(gripped), 2, 4)
+    return Bodies(mass, center, J, viscous, np.asarray(robot.gravity, float), gripped, grip, drag)
 
 
 def _joint_of_nodes(robot: Robot, structure: Structure) -> dict[int, str]:

@@ -158,7 +158,8 @@ def wrench_on(wrenches: Wrenches, k: int, load: Floats, R_mean: Floats) -> tuple
     force = scale(wrenches.weight[k], vector(load, j, 0))
     torque = scale(wrenches.weight[k], vector(load, j, 3))
     if not wrenches.world[k]:
-        force, torque = apply(R, force), apply(R, torque)
+        axes = matrix(R_mean, wrenches.axes[k])
+        force, torque = apply(axes, force), apply(axes, torque)
     return force, add(torque, cross(apply(R, vector(wrenches.point, k, 0)), force))
 
 

@@ -20,14 +20,23 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Floats,
     Lines,
 )
+from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import BushingPlace, Inputs, SpringPlace, WallPlace
-from pliant.robot import Freedom, Joint, LoopJoint, LoopKind, SphericalJoint
+from pliant.robot import Cone, Freedom, FreeJoint, Friction, Joint, LoopJoint, LoopKind, SphericalJoint
+from pliant.spatial.arrays import rotation_from_vector
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.pose_element.assembly import Place
 
 FAR = 1e300  # a stop that is never reached
 NO_LIMIT = 1e300  # N m
+
+
+def friction_row(friction: Friction | None) -> tuple[float, ...]:
+    """Coulomb, static, Stribeck rate and smoothing rate."""
+    if friction is None:
+        return 0.0, 0.0, 1.0, 1.0
+    return friction.coulomb, friction.breakaway, friction.stribeck_rate, friction.smoothing_rate
 
 
 @dataclass
@@ -49,11 +58,7 @@ class Laws:
         self.names.append(freedom.name)
         self.spring.append((law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0))
         self.viscous.append(damping)
-        self.friction.append(
-            (friction.coulomb, friction.breakaway, friction.stribeck_rate, friction.smoothing_rate)
-            if friction
-            else (0.0, 0.0, 1.0, 1.0)
-        )
+        self.friction.append(friction_row(friction))
         limits = law.limits
         self.stops.append(
             (limits.lower, limits.upper, limits.stiffness, limits.damping)
@@ -111,9 +116,16 @@ def across(axis: Floats) -> tuple[Floats, Floats]:
     return one, np.cross(axis, one)
 
 
+def first_of(value: float) -> Floats:
+    """The row of a law that acts on its own line only."""
+    row = np.zeros(6)
+    row[0] = value
+    return row
+
+
 @dataclass
 class LineRows:
-    """Lines of loop joints, ball springs and cones, and of connected components."""
+    """Lines of loop joints, of springs, boxes and cones of joints, and of connected components."""
 
     rows: list[LineRow] = field(default_factory=list)
 
@@ -176,22 +188,52 @@ class LineRows:
             assert loop.second_axis is not None
             second_axis = np.asarray(loop.second_axis, float)
             self.add(loop.name, DIRECTION, CLOSED, frames, (axis, second_axis / np.linalg.norm(second_axis)))
+        if loop.spring or loop.damping:
+            self._hold_loop(loop, axis, first, second)
+
+    def _hold_loop(self, loop: LoopJoint, axis: Floats, first: Place, second: Place) -> None:
+        """Spring and damping along or about the axis, on which the closed frames coincide."""
+        k, rest = (loop.spring.stiffness, loop.spring.rest_position) if loop.spring else (0.0, 0.0)
+        if loop.kind is LoopKind.PRISMATIC:
+            stiffness, damping, along = first_of(k), first_of(loop.damping), (axis, axis)
+            self.add(loop.name, ALONG, SPRING, (first, second), along, stiffness, damping, rest)
+            return
+        about = np.zeros((6, 6))
+        about[3:, 3:] = np.outer(axis, axis)
+        at_rest = first.turned(rotation_from_vector(rest * axis))
+        self.six(loop.name, at_rest, second, k * about, loop.damping * about)
 
     def hold_ball(self, joint: SphericalJoint, first: Place, second: Place) -> None:
         """Spring and cone of a ball joint."""
         if joint.spring:
             six = np.diag([0.0, 0.0, 0.0, *(joint.spring.stiffness,) * 3])
-            self.six(joint.name, first, second, six, np.zeros((6, 6)))
+            at_rest = first.turned(matrix_of(joint.spring.rest_rotation))
+            self.six(joint.name, at_rest, second, six, np.zeros((6, 6)))
         if joint.limits:
-            cone = joint.limits
-            axis = np.asarray(cone.axis, float)
-            axis = axis / np.linalg.norm(axis)
-            # the line measures the cosine: a turn by d moves it by sin(half_angle) d at the edge of the cone
-            steep = np.sin(cone.half_angle) ** 2
-            stiffness, damping = np.zeros(6), np.zeros(6)
-            stiffness[0], damping[0] = cone.stiffness / steep, cone.damping / steep
-            rest = float(np.cos(cone.half_angle))
-            self.add(joint.name, DIRECTION, WALL, (first, second), (axis, axis), stiffness, damping, rest)
+            self._cone(joint.name, joint.limits, first, second)
+
+    def hold_free(self, joint: FreeJoint, first: Place, second: Place) -> None:
+        """Spring, box and cone of a free joint."""
+        spring, box = joint.spring, joint.limits
+        if spring:
+            at_rest = first.moved(spring.rest_position).turned(matrix_of(spring.rest_rotation))
+            self.six(joint.name, at_rest, second, np.array(spring.stiffness, float), np.zeros((6, 6)))
+        if box:
+            stiffness, damping = first_of(box.stiffness), first_of(box.damping)
+            for k, axis in enumerate(np.eye(3)):
+                for side, stop in ((axis, box.lower[k]), (-axis, -box.upper[k])):
+                    self.add(joint.name, ALONG, WALL, (first, second), (side, side), stiffness, damping, stop)
+        if joint.cone:
+            self._cone(joint.name, joint.cone, first, second)
+
+    def _cone(self, owner: str, cone: Cone, first: Place, second: Place) -> None:
+        axis = np.asarray(cone.axis, float)
+        axis = axis / np.linalg.norm(axis)
+        # the line measures the cosine: a turn by d moves it by sin(half_angle) d at the edge of the cone
+        steep = np.sin(cone.half_angle) ** 2
+        stiffness, damping = first_of(cone.stiffness / steep), first_of(cone.damping / steep)
+        rest = float(np.cos(cone.half_angle))
+        self.add(owner, DIRECTION, WALL, (first, second), (axis, axis), stiffness, damping, rest)
 
     def six(self, owner: str, first: Place, second: Place, stiffness: Floats, damping: Floats) -> None:
         """A six-component spring and damper between two frames."""
@@ -199,20 +241,16 @@ class LineRows:
             self.add(owner, BUSHING + k, SPRING, (first, second), stiffness=stiffness[k], damping=damping[k])
 
     def spring(self, place: SpringPlace, first: Place, second: Place) -> None:
-        stiffness, damping = np.zeros(6), np.zeros(6)
-        stiffness[0], damping[0] = place.stiffness, place.damping
-        frames = (first, second)
-        self.add(
-            place.name, DISTANCE, SPRING, frames, stiffness=stiffness, damping=damping, rest=place.rest_length
-        )
+        stiffness, damping = first_of(place.stiffness), first_of(place.damping)
+        frames, rest = (first, second), place.rest_length
+        self.add(place.name, DISTANCE, SPRING, frames, stiffness=stiffness, damping=damping, rest=rest)
 
     def bushing(self, place: BushingPlace, first: Place, second: Place) -> None:
         self.six(place.name, first, second, np.array(place.stiffness, float), np.array(place.damping, float))
 
     def wall(self, place: WallPlace, ground: Place, point: Place) -> None:
         """``ground`` lies on the wall, its x axis the normal."""
-        stiffness, damping = np.zeros(6), np.zeros(6)
-        stiffness[0], damping[0] = place.stiffness, place.damping
+        stiffness, damping = first_of(place.stiffness), first_of(place.damping)
         normal = np.array([1.0, 0.0, 0.0])
         self.add(place.name, ALONG, WALL, (ground, point), (normal, normal), stiffness, damping)
 

@@ -39,6 +39,14 @@ from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scal
 
 
 @inline_kernel
+def span(lines: Lines, k: int) -> tuple[int, int]:
+    """First line of those that share one law with line k, and their count: the six of a bushing, or itself."""
+    if lines.measure[k] >= BUSHING:
+        return k - (lines.measure[k] - BUSHING), 6
+    return k, 1
+
+
+@inline_kernel
 def between(lines: Lines, k: int, at: Moment) -> Vector:
     """World vector from the point on a to the point on b; the rounding errors of the positions included."""
     a, b = lines.node[k, 0], lines.node[k, 1]
@@ -67,7 +75,7 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
             at.phi[k] = math.sqrt(dot(r, r))
         else:
             part = kind - BUSHING
-            first = k - part
+            first, _ = span(lines, k)
             if part == 0:
                 measure_relative_pose(
                     between(lines, k, at),
@@ -123,7 +131,7 @@ def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, row
             put_force_pair(rows, k, scale(2.0 / (start.phi[k] + end.phi[k]), r), ca, cb)
         else:
             part = kind - BUSHING
-            first = k - part
+            first, _ = span(lines, k)
             n = (
                 1.0 if part == 0 else 0.0,
                 1.0 if part == 1 else 0.0,
@@ -152,11 +160,7 @@ def spring_impulses(lines: Lines, h: float, start: Moment, end: Moment, impulse:
         if law == CLOSED:
             continue
         if law == SPRING:
-            first = k
-            count = 1
-            if lines.measure[k] >= BUSHING:
-                first = k - (lines.measure[k] - BUSHING)
-                count = 6
+            first, count = span(lines, k)
             total = 0.0
             for j in range(count):
                 phi0, phi1 = start.phi[first + j], end.phi[first + j]
@@ -190,12 +194,11 @@ def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, end: Momen
     """Derivative of the impulse of line k in the mean velocity along line j."""
     law = lines.law[k]
     if law == SPRING:
-        if lines.measure[k] >= BUSHING:
-            part = j - (k - (lines.measure[k] - BUSHING))
-            if part < 0 or part > 5:
-                return 0.0
-            return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
-        return h * (0.5 * h * lines.stiffness[k, 0] + lines.damping[k, 0]) if j == k else 0.0
+        first, count = span(lines, k)
+        part = j - first
+        if part < 0 or part >= count:
+            return 0.0
+        return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
     if j != k:
         return 0.0
     _, _, slope = contact_force(
@@ -217,9 +220,7 @@ def book_lines(lines: Lines, h: float, start: Moment, end: Moment) -> tuple[floa
             continue
         change = end.phi[k] - start.phi[k]
         if lines.law[k] == SPRING:
-            first, count = k, 1
-            if lines.measure[k] >= BUSHING:
-                first, count = k - (lines.measure[k] - BUSHING), 6
+            first, count = span(lines, k)
             for j in range(count):
                 phi0, phi1 = start.phi[first + j], end.phi[first + j]
                 stored += lines.stiffness[k, j] * (0.5 * (phi0 + phi1) - lines.rest[first + j]) * change
@@ -243,9 +244,7 @@ def energy_of_lines(lines: Lines, at: Moment) -> float:
     total = 0.0
     for k in range(lines.measure.shape[0]):
         if lines.law[k] == SPRING:
-            first, count = k, 1
-            if lines.measure[k] >= BUSHING:
-                first, count = k - (lines.measure[k] - BUSHING), 6
+            first, count = span(lines, k)
             for j in range(count):
                 total += (
                     0.5

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.formulations.geometrically_exact.pose_element.balance import pass_to_parent
-from pliant.formulations.geometrically_exact.pose_element.line_relations import line_slope
+from pliant.formulations.geometrically_exact.pose_element.line_relations import line_slope, span
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     CLOSED,
     ELEMENT,
@@ -199,11 +199,8 @@ def factorise_lines(lines: Lines, h: float, start: Moment, end: Moment, own: Lin
                 own.LU[k, j] = own.S[k, j]
             else:
                 total = 1.0 if j == k else 0.0
-                first, last = k, k + 1
-                if lines.measure[k] >= 6:
-                    first = k - (lines.measure[k] - 6)
-                    last = first + 6
-                for m in range(first, last):
+                first, count_of_law = span(lines, k)
+                for m in range(first, first + count_of_law):
                     total -= line_slope(lines, k, m, h, start, end) * own.S[m, j]
                 own.LU[k, j] = total
     for k in range(count):
@@ -231,11 +228,8 @@ def line_increments(
             own.rhs[k] = -end.phi[k] / h - own.sort[k]
         else:
             own.rhs[k] = 0.0
-            first, last = k, k + 1
-            if lines.measure[k] >= 6:
-                first = k - (lines.measure[k] - 6)
-                last = first + 6
-            for m in range(first, last):
+            first, count_of_law = span(lines, k)
+            for m in range(first, first + count_of_law):
                 own.rhs[k] += line_slope(lines, k, m, h, start, end) * own.sort[m]
     dense_solve(own.LU, own.order, own.rhs, own.sort)
     for k in range(count):

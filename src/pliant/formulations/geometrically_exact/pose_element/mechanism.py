@@ -61,6 +61,9 @@ class Bodies(NamedTuple):
     J: Floats  # (nodes, 9) inertia about the centre of mass, node axes
     viscous: Floats  # (nodes, 6) force per velocity and torque per spin, node axes
     gravity: Floats  # (3,) world
+    gripped: Ints  # (grips,) nodes with dry friction against the world
+    grip: Floats  # (grips, 2, 4) against speed, against spin: Coulomb, static, Stribeck rate, smoothing rate
+    drag: Floats  # (grips, 6) the viscous part of each
 
 
 class Coordinates(NamedTuple):
@@ -99,7 +102,8 @@ class Wrenches(NamedTuple):
     node: Ints
     point: Floats  # (rows, 3)
     weight: Floats
-    world: Bools  # keeps its direction; otherwise it turns with the node
+    world: Bools  # keeps its direction; otherwise it turns with the node ``axes``
+    axes: Ints
 
 
 class Mechanism(NamedTuple):

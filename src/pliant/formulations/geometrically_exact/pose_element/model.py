@@ -35,7 +35,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
 from pliant.model.port import Frame
-from pliant.robot import At, Robot
+from pliant.robot import At, FreeJoint, Robot
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import PoseElement
@@ -79,7 +79,8 @@ class PoseElementArm(ArmFacts):
         return self
 
     def mechanism(self, inputs: Inputs) -> Mechanism:
-        """The arrays of the mechanism with what is connected to it; ball joints restart in their own copy."""
+        """The arrays of the mechanism with what is connected to it; ball joints and friction of free links are
+        renewed by every step in their own copy."""
         structure = self.structure
         lines = structure.lines.copy()
         for spring in inputs.springs:
@@ -93,15 +94,26 @@ class PoseElementArm(ArmFacts):
                     " spring to a rigid link"
                 )
             lines.wall(wall, self._on_wall(wall.point, wall.normal), structure.place(wall.at))
+        if inputs.base_motion is not None:
+            self._refuse_drag_against_moving_base()
         tree = structure.tree._replace(axis_parent=structure.tree.axis_parent.copy())
+        bodies = structure.bodies._replace(viscous=structure.bodies.viscous.copy())
         return Mechanism(
             tree,
             structure.elements,
-            structure.bodies,
+            bodies,
             structure.laws.coordinates(inputs),
             lines.lines(),
             self._wrenches(inputs),
         )
+
+    def _refuse_drag_against_moving_base(self) -> None:
+        for joint in self.robot.joints:
+            if isinstance(joint, FreeJoint) and joint.drags:
+                raise InvalidInput(
+                    f"joint '{joint.name}' has damping or friction against the world, but the base moves; hold the"
+                    " base, or let a Bushing to the base damp the link"
+                )
 
     def line_owners(self, inputs: Inputs) -> tuple[str, ...]:
         """The part to which each line belongs, in the order of the arrays."""
@@ -118,28 +130,33 @@ class PoseElementArm(ArmFacts):
         return Place(0, R.T @ (np.asarray(point, float) - origin), R.T @ frame)
 
     def _wrenches(self, inputs: Inputs) -> Wrenches:
-        load, node, point, weight, world = [], [], [], [], []
+        load, node, point, weight, world, axes = [], [], [], [], [], []
         for k, place in enumerate(inputs.loads):
             if place.distributed:
                 link = self.structure.link(place.link)
                 half = 0.5 * np.diff(link.station)
                 shares = np.append(half, 0.0) + np.append(0.0, half)
-                rows = [(int(i), np.zeros(3), share) for i, share in zip(link.nodes, shares)]
+                rows = [(int(i), np.zeros(3), share, int(i)) for i, share in zip(link.nodes, shares)]
             else:
                 at = self.structure.place(At(place.link, place.end, place.position))
-                rows = [(at.node, at.position, 1.0)]
-            for i, position, share in rows:
+                rows = [(at.node, at.position, 1.0, at.node)]
+                if place.reacts_on:
+                    parent = self.structure.place(At(place.reacts_on))
+                    rows.append((parent.node, parent.position, -1.0, at.node))
+            for i, position, share, turns_with in rows:
                 load.append(k)
                 node.append(i)
                 point.append(position)
                 weight.append(share)
                 world.append(place.frame is Frame.WORLD)
+                axes.append(turns_with)
         return Wrenches(
             np.array(load, np.int64),
             np.array(node, np.int64),
             np.array(point, float).reshape(len(load), 3),
             np.array(weight, float),
             np.array(world, np.bool_),
+            np.array(axes, np.int64),
         )
 
     def initial_state(

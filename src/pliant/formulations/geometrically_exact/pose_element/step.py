@@ -21,6 +21,7 @@ from pliant.formulations.geometrically_exact.pose_element.flows import (
     node_flows,
     port_flows,
 )
+from pliant.formulations.geometrically_exact.pose_element.free_friction import renew_drag
 from pliant.formulations.geometrically_exact.pose_element.line_relations import measure_lines
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     BUSHING,
@@ -289,6 +290,7 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         set_signals(
             mechanism.coordinates.prescribed, tables, n, (done, done + width), work.past, work.signals
         )
+        renew_drag(mechanism, work.now, work.moments[0].R)
         predict(work.past, work.signals.h[0], work.step)
         move(
             mechanism.tree,
