@@ -30,6 +30,9 @@ _PLACES = {
     "pliant.simulation.equilibrium": "equilibrium",
     "pliant.analysis.joint_dynamics": "joint_dynamics",
     "pliant.analysis.modes": "modes",
+    "pliant.analysis.balanced_truncation": "balanced_truncation",
+    "pliant.analysis.band_error": "Band",
+    "pliant.analysis.reduction": "reduce_port_hamiltonian",
     "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha",
     "pliant.results": "Trajectory load_trajectory",
 }

@@ -10,23 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.model.layout import Array
+from pliant.model.linear.energy_coordinates import energy_coordinates
 from pliant.model.linear.matrices import Complex
 
-NO_ENERGY = 1e-13  # part of the largest eigenvalue of Q, scaled to a unit diagonal, that counts as zero
 AT_REST = 1e-14  # part of the fastest rate, times the number of states, that counts as zero
 
 
 def structured_poles(flow: Array, Q: Array) -> Complex | None:
     """The poles of x' = flow Q x in the order of rising magnitude; None where the structure does not hold."""
-    size = np.sqrt(np.abs(np.diag(Q)))
-    size[size == 0.0] = 1.0
-    energies, vectors = np.linalg.eigh(Q / np.outer(size, size))
-    least = NO_ENERGY * len(Q) * energies.max(initial=0.0)
-    if energies.min(initial=0.0) < -least:
+    coordinates = energy_coordinates(Q)
+    if coordinates is None:
         return None
-    with_energy = energies > least
-    L = size[:, None] * vectors[:, with_energy] * np.sqrt(energies[with_energy])
-    S = L.T @ flow @ L
+    S = coordinates.L.T @ flow @ coordinates.L
     losses, turning = -0.5 * (S + S.T), 0.5 * (S - S.T)
     _, rates, right = np.linalg.svd(S)
     slowest = AT_REST * len(S) * rates.max(initial=0.0)
