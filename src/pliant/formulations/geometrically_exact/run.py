@@ -9,9 +9,9 @@ import numpy as np
 from pliant.formulations.geometrically_exact import energy_account as columns
 from pliant.formulations.geometrically_exact.account import stored_energies
 from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Plant
-from pliant.formulations.geometrically_exact.driving import drive, input_tables, ledger_of, times_reached
 from pliant.formulations.geometrically_exact.energy_account import new_account
 from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
+from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.newton import (
     NOT_FINITE,
     SINGULAR,
@@ -22,14 +22,15 @@ from pliant.formulations.geometrically_exact.newton import (
     Spectrum,
 )
 from pliant.formulations.geometrically_exact.projection import new_projection
-from pliant.formulations.geometrically_exact.schedule import Schedule
 from pliant.formulations.geometrically_exact.stage_data import Method, State, new_stages, new_state
 from pliant.formulations.geometrically_exact.step import Output, Tables, Work, run_steps
 from pliant.jit import announce_compilation
 from pliant.mechanics.factors import new_increments
 from pliant.model.contract import Promise, Record, Run
+from pliant.model.driving import drive, input_tables, times_reached
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
+from pliant.model.schedule import Schedule
 from pliant.model.stage_method import StageMethod, gauss_collocation
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import energy_account as columns
-from pliant.formulations.geometrically_exact.driving import drive, input_tables, ledger_of, times_reached
 from pliant.formulations.geometrically_exact.energy_account import new_account
+from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.pose_element.balance import new_sizes
 from pliant.formulations.geometrically_exact.pose_element.consistency import new_fit
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import new_joint_flows
@@ -33,12 +33,13 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import (
     new_step,
 )
 from pliant.formulations.geometrically_exact.pose_element.tree_solver import new_factors, new_increment
-from pliant.formulations.geometrically_exact.schedule import Schedule
 from pliant.jit import announce_compilation
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Record, Run
+from pliant.model.driving import drive, input_tables, times_reached
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
+from pliant.model.schedule import Schedule
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation
 

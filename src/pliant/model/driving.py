@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.formulations.geometrically_exact import energy_account as columns
-from pliant.formulations.geometrically_exact.energy_account import Account
-from pliant.formulations.geometrically_exact.schedule import Schedule, chunks
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
-from pliant.model.ledger import Ledger
 from pliant.model.sampling import ask
+from pliant.model.schedule import Schedule, chunks
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -111,22 +108,3 @@ def times_reached(plan: Schedule, run: Run, done: int, ending: Ending, keep: Cal
         keep(len(times))
         times = np.append(times, run.grid[done])
     return times
-
-
-def ledger_of(account: Account, sums: Floats, works: Floats, names: Sequence[str], exact: bool) -> Ledger:
-    """The account of a run under names; rows of ``sums`` and ``works`` are output times."""
-    return Ledger(
-        kinetic=sums[:, columns.KINETIC],
-        strain=sums[:, columns.STRAIN],
-        gravity=sums[:, columns.GRAVITY],
-        works={name: works[:, k] for k, name in enumerate(names)},
-        material_loss=sums[:, columns.MATERIAL],
-        viscous_loss=sums[:, columns.VISCOUS],
-        joint_loss=sums[:, columns.JOINT],
-        projection_loss=sums[:, columns.PROJECTION],
-        residual=sums[:, columns.RESIDUAL],
-        exchanged=sums[:, columns.EXCHANGED],
-        worst_ratio=float(account.worst[0]),
-        worst_time=float(account.worst[1]),
-        exact=exact,
-    )
