@@ -14,6 +14,7 @@ _PLACES = {
     ),
     "pliant.errors": "InvalidFile InvalidInput",
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",
+    "pliant.formulations.pseudo_spectral": "ChebyshevPoints GaussPoints GivenPoints PseudoSpectral UniformPoints",
     "pliant.model.port": "Causality Frame",
     "pliant.model.linear": (
         "DiracStructure LinearPort LinearPortHamiltonian LinearSystem check_passivity check_structure"

@@ -1,0 +1,222 @@
+"""From a robot to the matrices of its small motions in fixed geometry.
+
+Unknown velocities u: for every flexible link the N x 6 coefficients of its projected twist, and for every link the
+twist of its root against the tip of its parent, "across its joint". Everything else follows from them by matrices:
+twists of roots and tips, strain rates, kinetic energy and the power of every load. The coefficients belong to
+orthonormal Legendre polynomials; collocation points enter only where states are written for users.
+
+A joint leaves free what ``joint_axes`` makes of its rate. The other motions across it are zero, and the wrench that
+keeps them so is what the joint transmits.
+
+The kinetic energy of [wang2017] is that of the projected twist, in which the last polynomial of the twist has no
+part. On a joint that moves a link without payload at its root that would leave the joint without inertia; there, and
+only there, the energy of the last polynomial is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InvalidInput
+from pliant.formulations.pseudo_spectral.discretisation import (
+    Spaces,
+    orthonormal_spaces,
+    orthonormal_values,
+)
+from pliant.formulations.pseudo_spectral.link import (
+    SPATIAL_COUPLING,
+    VelocityAt,
+    flows_of,
+    inverses,
+    quadrature,
+    refuse_what_is_not_linear,
+    section_integral,
+)
+from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia
+from pliant.robot import End, FlexibleLink, Joint, RevoluteJoint, RigidLink, Robot
+from pliant.robot.joint import BASE
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """One link: where its unknowns stand, and the twists of its ends as matrices over all unknowns.
+
+    The coefficients of a flexible link stand at ``rows`` among the velocities and among the strains;
+    ``momentum_to_twist`` takes its momenta to the coefficients of its projected twist. A rigid link has no rows.
+    """
+
+    name: str
+    rows: slice
+    cut: slice
+    root: Floats
+    tip: Floats
+    spaces: Spaces | None
+    momentum_to_twist: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """Kinetic energy u^T M u / 2, strain rates e' = G u, stress K e + C e', viscous forces -V u, gravity's ``weight``.
+
+    The strains are as many as the coefficients of flexible links, which are the first of the unknowns.
+    """
+
+    bodies: tuple[Body, ...]
+    M: Floats
+    G: Floats
+    K: Floats
+    C: Floats
+    V: Floats
+    weight: Floats
+    joint_axes: Floats  # (unknowns, joints)
+    joints: tuple[Joint, ...]
+
+    def body(self, name: str) -> Body:
+        return next(body for body in self.bodies if body.name == name)
+
+
+def assemble(robot: Robot, degree: int) -> Assembly:
+    """The matrices of a robot in its initial posture."""
+    builder = _Builder(robot, degree)
+    for joint in robot.chain_order:
+        builder.add(joint)
+    return builder.assembly()
+
+
+class _Builder:
+    def __init__(self, robot: Robot, degree: int) -> None:
+        self.robot, self.degree = robot, degree
+        children = [robot.link(joint.child) for joint in robot.chain_order]
+        self.strains = 6 * degree * sum(isinstance(link, FlexibleLink) for link in children)
+        n = self.unknowns = self.strains + 6 * len(children)
+        z = np.zeros
+        self.M, self.V, self.weight = z((n, n)), z((n, n)), z(n)
+        self.G, self.K, self.C = z((self.strains, n)), z((self.strains,) * 2), z((self.strains,) * 2)
+        self.bodies: dict[str, Body] = {}
+        self.tip_axes = {BASE: matrix_of(robot.base.rotation)}
+        self.next_row = 0
+
+    def add(self, joint: Joint) -> None:
+        """The child of a joint, with its payloads."""
+        R, r = placed(joint)
+        axes = self.tip_axes[joint.parent] @ R
+        self._refuse_turning_gravity(joint, axes)
+        first = self.strains + 6 * len(self.bodies)
+        cut = slice(first, first + 6)
+        root = np.zeros((6, self.unknowns))
+        if joint.parent != BASE:
+            root = twist_map(R, r) @ self.bodies[joint.parent].tip
+        root[:, cut] += np.eye(6)
+        link = self.robot.link(joint.child)
+        if isinstance(link, FlexibleLink):
+            refuse_what_is_not_linear(link)
+            body = self._flexible(link, cut, root, axes, self._carries_nothing(joint))
+            tip_axes = axes
+        else:
+            assert isinstance(link, RigidLink)
+            turn = matrix_of(link.tip_rotation)
+            tip = twist_map(turn, np.asarray(link.tip_position, float)) @ root
+            body = Body(link.name, slice(0, 0), cut, root, tip, None, np.zeros((0, 0)))
+            tip_axes = axes @ turn
+            self._rigid(root, spatial_inertia(link.mass, link.center_of_mass, link.inertia), axes)
+        self.bodies[link.name], self.tip_axes[link.name] = body, tip_axes
+        for payload in self.robot.payloads:
+            if payload.link == link.name:
+                inertia = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
+                end = (body.tip, tip_axes) if payload.at is End.TIP else (root, axes)
+                self._rigid(end[0], inertia, end[1])
+
+    def _rigid(self, twist: Floats, inertia: Floats, axes: Floats) -> None:
+        self.M += twist.T @ inertia @ twist
+        self.weight += twist.T @ inertia @ self._down(axes)
+
+    def _down(self, axes: Floats) -> Floats:
+        """The acceleration of gravity as a twist rate, in the given axes."""
+        return np.append(axes.T @ np.asarray(self.robot.gravity, float), np.zeros(3))
+
+    def _flexible(self, link: FlexibleLink, cut: slice, root: Floats, axes: Floats, alone: bool) -> Body:
+        size = 6 * self.degree
+        rows = slice(self.next_row, self.next_row + size)
+        self.next_row += size
+        spaces = orthonormal_spaces(self.degree, link.length)
+        flows = flows_of(spaces, SPATIAL_COUPLING, VelocityAt.ROOT)
+        inside = np.vstack([np.eye(self.unknowns)[rows], root])
+        at, weights = quadrature(link, self.degree)
+        values = orthonormal_values(self.degree + 1, at / link.length, link.length)
+        states, last_value = values[:, : self.degree], values[:, self.degree]
+        inertia = link.inertia(at)
+        momentum_to_twist = section_integral(states, weights, inverses(inertia))
+        self.G[rows] = flows.strain_rate @ inside
+        self.M[rows, rows] += np.linalg.inv(momentum_to_twist)
+        self.K[rows, rows] = section_integral(states, weights, link.stiffness(at))
+        self.C[rows, rows] = section_integral(states, weights, link.material_damping(at))
+        self.V[rows, rows] += section_integral(states, weights, link.viscous_damping_matrix(at))
+        down = self._down(axes)
+        self.weight[rows] += np.einsum("q,qk,qab,b->ka", weights, states, inertia, down).ravel()
+        if alone:
+            last = np.kron(spaces.effort_from(spaces.w_0)[-1:], np.eye(6)) @ inside
+            self.M += last.T @ np.einsum("q,q,qab->ab", weights, last_value**2, inertia) @ last
+        return Body(link.name, rows, cut, root, flows.far_twist @ inside, spaces, momentum_to_twist)
+
+    def _carries_nothing(self, joint: Joint) -> bool:
+        """Whether a moving joint has no inertia but that of its flexible child."""
+        if not joint.moves:
+            return False
+        axis = axis_of(joint)
+        at_root = (p for p in self.robot.payloads if p.link == joint.child and p.at is End.ROOT)
+        inertias = (spatial_inertia(p.mass, p.center_of_mass, p.inertia) for p in at_root)
+        return not any(axis @ inertia @ axis > 0.0 for inertia in inertias)
+
+    def _refuse_turning_gravity(self, joint: Joint, axes: Floats) -> None:
+        """Gravity must look the same from a link in all positions of its joints."""
+        if not isinstance(joint, RevoluteJoint):
+            return
+        gravity = np.asarray(self.robot.gravity, float)
+        across = np.cross(axes @ axis_of(joint)[3:], gravity)
+        if np.linalg.norm(across) > 1e-9 * np.linalg.norm(gravity):
+            raise InvalidInput(
+                f"gravity = {self.robot.gravity} m/s^2 is not along the axis of joint '{joint.name}', so that its"
+                " force on the links would turn with the joint, which is not linear; set it to zero or along the"
+                " axis, or use GeometricallyExact"
+            )
+
+    def assembly(self) -> Assembly:
+        moving = tuple(joint for joint in self.robot.chain_order if joint.moves)
+        axes = np.zeros((self.unknowns, len(moving)))
+        for column, joint in enumerate(moving):
+            axes[self.bodies[joint.child].cut, column] = axis_of(joint)
+        return Assembly(
+            tuple(self.bodies.values()), self.M, self.G, self.K, self.C, self.V, self.weight, axes, moving
+        )
+
+
+def axis_of(joint: Joint) -> Floats:
+    """The twist of the child per rate of a moving joint, in the axes of the child."""
+    freedom = joint.freedoms[0]
+    axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
+    return np.concatenate([axis, np.zeros(3)] if freedom.slides else [np.zeros(3), axis])
+
+
+def placed(joint: Joint, position: float | None = None) -> tuple[Floats, Floats]:
+    """Rotation and origin of the child's root in the tip frame of the parent; by default at the start."""
+    R, r = matrix_of(joint.rotation), np.asarray(joint.position, float)
+    if not joint.moves:
+        return R, r
+    q = joint.freedoms[0].law.initial_position if position is None else position
+    axis = axis_of(joint)
+    half = np.append(np.cos(0.5 * q), np.sin(0.5 * q) * axis[3:])
+    turn = matrix_of(half) if axis[3:].any() else np.eye(3)
+    return R @ turn, r + R @ (q * axis[:3])
+
+
+def twist_map(R: Floats, r: Floats) -> Floats:
+    """From the twist of a frame to that of another one on the same body, with pose (R, r) in the first."""
+    matrix = np.zeros((6, 6))
+    matrix[:3, :3] = matrix[3:, 3:] = R.T
+    matrix[:3, 3:] = -R.T @ hat(r)
+    return matrix

@@ -1,0 +1,77 @@
+"""The door of the room: choices that compile a robot into a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pliant.errors import InvalidInput
+from pliant.formulations.pseudo_spectral.assembly import assemble
+from pliant.formulations.pseudo_spectral.model import PseudoSpectralArm
+from pliant.formulations.pseudo_spectral.points import GaussPoints, Points
+from pliant.robot import FixedJoint, PrismaticJoint, RevoluteJoint, Robot
+from pliant.robot.joint import BASE
+
+HIGHEST_DEGREE = 64
+
+
+@dataclass(frozen=True)
+class PseudoSpectral:
+    """One polynomial of ``degree`` N along every straight link, small deflections on turning joints [wang2017].
+
+    Linear, so a step costs a product of matrices. ``points`` are where states are written: the motion does not
+    depend on them.
+    """
+
+    degree: int = 12
+    points: Points = field(default_factory=GaussPoints)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.degree <= HIGHEST_DEGREE:
+            raise InvalidInput(
+                f"degree = {self.degree} must lie between 1 and {HIGHEST_DEGREE}; 8 to 16 serves most links"
+            )
+        self.points.states(self.degree)
+
+    def compile(self, robot: Robot) -> PseudoSpectralArm:
+        """The equations of the robot for small deflections about its initial posture."""
+        _refuse(robot)
+        return PseudoSpectralArm(robot, self, assemble(robot, self.degree), _notice(robot))
+
+
+def _refuse(robot: Robot) -> None:
+    """What this room does not model."""
+    if robot.loops:
+        raise InvalidInput(
+            f"loop joint '{robot.loops[0].name}' closes the tree, which PseudoSpectral does not carry; use PoseElement"
+        )
+    for joint in robot.chain_order:
+        if not isinstance(joint, (RevoluteJoint, PrismaticJoint, FixedJoint)):
+            raise InvalidInput(
+                f"joint '{joint.name}' is a {type(joint).__name__}, but PseudoSpectral carries revolute, prismatic and"
+                " fixed joints; use PoseElement"
+            )
+        for freedom in joint.freedoms:
+            for word in ("friction", "limits"):
+                if getattr(freedom.law, word) is not None:
+                    raise InvalidInput(
+                        f"joint '{joint.name}': its {word} is not linear, which PseudoSpectral needs; remove it, or use"
+                        " PoseElement"
+                    )
+
+
+def _notice(robot: Robot) -> str:
+    """Which joints move links whose geometry the equations keep as it was at the start, or nothing."""
+    carried: dict[str, bool] = {
+        BASE: False
+    }  # whether a moving joint lies between the base and the tip of a link
+    kept = []
+    for joint in robot.chain_order:
+        if joint.moves and carried[joint.parent]:
+            kept.append(f"'{joint.name}'")
+        carried[joint.child] = carried[joint.parent] or joint.moves
+    if not kept:
+        return ""
+    words = f"joint {kept[0]} moves" if len(kept) == 1 else f"joints {', '.join(kept)} move"
+    return (
+        f"the equations keep the geometry of the initial posture while {words}: they hold for small motions"
+    )
