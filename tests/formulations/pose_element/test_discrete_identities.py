@@ -95,7 +95,7 @@ distances = st.floats(-1.0, 1.0)
 def test_contact_stores_exactly_never_pulls_and_only_loses(
     phi0: float, phi1: float, k: float, c: float
 ) -> None:
-    force, elastic, slope = contact_force(phi0, phi1, 0.01, k, c)
+    force, elastic, slope = contact_force(phi0, phi1 - phi0, 0.01, k, c)
     stored = 0.5 * k * (min(phi1, 0.0) ** 2 - min(phi0, 0.0) ** 2)
     assert -elastic * (phi1 - phi0) == pytest.approx(stored, rel=1e-12, abs=1e-14 * k)
     assert force >= 0.0
@@ -108,10 +108,10 @@ def test_slope_of_a_contact_is_its_derivative(phi0: float, phi1: float, k: float
     h, probe = 0.01, 1e-6
     assume(abs(phi1) > 1e-2)
     assume(abs(phi1 - phi0) > 1e-2)
-    ahead = contact_force(phi0, phi1 + probe, h, k, c)[0]
-    behind = contact_force(phi0, phi1 - probe, h, k, c)[0]
+    ahead = contact_force(phi0, phi1 - phi0 + probe, h, k, c)[0]
+    behind = contact_force(phi0, phi1 - phi0 - probe, h, k, c)[0]
     assume((ahead > 0.0) == (behind > 0.0))  # not at the edge where it would begin to pull
-    slope = contact_force(phi0, phi1, h, k, c)[2]
+    slope = contact_force(phi0, phi1 - phi0, h, k, c)[2]
     assert slope == pytest.approx(-(ahead - behind) / (2 * probe), rel=1e-5, abs=1e-5 * (k + c / h))
 
 
@@ -141,14 +141,14 @@ def test_energy_of_a_coordinate_is_accounted_for(seed: int, gear: float, limit: 
     """Work of the drive = stored + lost + work on the joint."""
     rng = np.random.default_rng(seed)
     laws, h = random_laws(rng, gear, limit), 0.01
-    ends = (float(rng.normal()), float(rng.normal()))
+    way = (float(rng.normal()), float(rng.normal()))
     rates, motors, target = rng.normal(size=1), rng.normal(size=(1, 2)), rng.normal(size=3)
     if gear == 0.0:
-        motors[0, 0] = ends[0]
+        motors[0, 0] = way[0]
     flows = new_joint_flows(1)
-    effort, _ = joint_effort(laws, 0, h, ends, target, (rates, motors))
-    book_joint(laws, 0, h, ends, target, (rates, motors.copy()), flows)
-    on_joint = effort * (ends[1] - ends[0])
+    effort, _ = joint_effort(laws, 0, h, way, target, (rates, motors))
+    book_joint(laws, 0, h, way, target, (rates, motors.copy()), flows)
+    on_joint = effort * way[1]
     size = abs(on_joint) + abs(flows.work[0]) + abs(flows.spun[0]) + abs(flows.stored[0]) + abs(flows.lost[0])
     assert abs(flows.work[0] - flows.spun[0] - flows.stored[0] - flows.lost[0] - on_joint) < 1e-13 * size
     assert flows.lost[0] >= 0.0
@@ -163,7 +163,7 @@ def test_slopes_of_a_coordinate_are_derivatives(seed: int, gear: float, limit: f
     rates, motors, target = rng.normal(size=1), 0.1 * rng.normal(size=(1, 2)), rng.normal(size=3)
 
     def effort(q: float) -> tuple[float, float]:
-        return joint_effort(laws, 0, h, (q0, q), target, (rates, motors))
+        return joint_effort(laws, 0, h, (q0, q - q0), target, (rates, motors))
 
     def torque(q: float) -> tuple[float, float, float]:
         return rotor_rate(laws, 0, target, motors[0], h, (0.5 * (q0 + q), (q - q0) / h))

@@ -214,9 +214,7 @@ def pass_to_parent(hang: int, row: float, axis: Vector, lever: Vector, i: int, p
 
 
 @kernel
-def balance_joints(
-    mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step
-) -> None:
+def balance_joints(mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, step: Step) -> None:
     """Rows of the joint coordinates; impulses of joint children added to their parents, leaves to root."""
     tree, laws = mechanism.tree, mechanism.coordinates
     h = signals.h[0]
@@ -227,9 +225,8 @@ def balance_joints(
         if c >= 0:
             axis = vector(step.axis, i, 0)
             along = dot(axis, vector(step.rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
-            effort, slope = joint_effort(
-                laws, c, h, (start.q[c], end.q[c]), signals.target[c], (now.qd, now.motor)
-            )
+            way = (start.q[c], h * step.s[i] * step.share[i])
+            effort, slope = joint_effort(laws, c, h, way, signals.target[c], (now.qd, now.motor))
             step.torque[c, 0], step.torque[c, 1] = effort, slope
             step.row[i] = along - h * effort * step.share[i]
         kept_back = step.row[i] if c >= 0 and not laws.prescribed[c] else 0.0

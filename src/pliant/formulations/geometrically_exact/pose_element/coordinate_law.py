@@ -1,6 +1,7 @@
 """The effort on a joint coordinate during a step: spring, friction, stops, drive and gear motor.
 
-All are functions of the coordinate at both ends of the step, so that work, stored and lost energy are exact.
+All are functions of the coordinate at the start of the step and of its change, so that work, stored and lost energy are
+exact; a difference of two positions would have lost the digits of a small change, which a large rotor multiplies.
 """
 
 from __future__ import annotations
@@ -105,32 +106,33 @@ def rigid_gear(
 
 
 @inline_kernel
-def stops_force(stops: Floats, q0: float, q1: float, h: float) -> tuple[float, float, float]:
+def stops_force(stops: Floats, q0: float, change: float, h: float) -> tuple[float, float, float]:
     """Force of both stops on the coordinate, its elastic part and slope."""
     up, up_elastic, up_slope = contact_force(
-        q0 - stops[LOWER], q1 - stops[LOWER], h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
+        q0 - stops[LOWER], change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
     )
     down, down_elastic, down_slope = contact_force(
-        stops[UPPER] - q0, stops[UPPER] - q1, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
+        stops[UPPER] - q0, -change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
     )
     return up - down, up_elastic - down_elastic, up_slope + down_slope
 
 
 @kernel
 def joint_effort(
-    laws: Coordinates, c: int, h: float, ends: tuple[float, float], target: Floats, now: tuple[Floats, Floats]
+    laws: Coordinates, c: int, h: float, way: tuple[float, float], target: Floats, now: tuple[Floats, Floats]
 ) -> tuple[float, float]:
-    """Effort on coordinate c and minus its derivative in the end value; ``now`` are all rates and motors."""
-    q0, q1 = ends
+    """Effort on coordinate c and minus its derivative in the change; ``way`` are position at the start and change,
+    ``now`` all rates and motors."""
+    q0, change = way
     rates, motors = now
-    angle, rate = 0.5 * (q0 + q1), (q1 - q0) / h
+    angle, rate = q0 + 0.5 * change, change / h
     effort = -laws.spring[c] * (angle - laws.spring_rest[c]) - laws.viscous[c] * rate
     slope = 0.5 * laws.spring[c] + laws.viscous[c] / h
     against, steeper = friction(laws, c, rates, rate)
     effort -= against
     slope += max(steeper, 0.0) / h
     if laws.stops[c, STOP_STIFFNESS] > 0.0:
-        stop, _, stop_slope = stops_force(laws.stops[c], q0, q1, h)
+        stop, _, stop_slope = stops_force(laws.stops[c], q0, change, h)
         effort += stop
         slope += stop_slope
     if laws.prescribed[c]:
@@ -155,23 +157,23 @@ def book_joint(
     laws: Coordinates,
     c: int,
     h: float,
-    ends: tuple[float, float],
+    way: tuple[float, float],
     target: Floats,
     now: tuple[Floats, Floats],
     flows: JointFlows,
 ) -> None:
     """Work, stored and lost energy of coordinate c in a finished step; moves its rotor to the end of the step."""
-    q0, q1 = ends
+    q0, change = way
+    q1 = q0 + change
     rates, motors = now
-    angle, change = 0.5 * (q0 + q1), q1 - q0
-    rate = change / h
+    angle, rate = q0 + 0.5 * change, change / h
     flows.work[c] = 0.0
     flows.spun[c] = 0.0
     flows.stored[c] = laws.spring[c] * (angle - laws.spring_rest[c]) * change
     against, _ = friction(laws, c, rates, rate)
     flows.lost[c] = laws.viscous[c] * rate * change + against * change
     if laws.stops[c, STOP_STIFFNESS] > 0.0:
-        stop, elastic, _ = stops_force(laws.stops[c], q0, q1, h)
+        stop, elastic, _ = stops_force(laws.stops[c], q0, change, h)
         flows.stored[c] -= elastic * change
         flows.lost[c] += (elastic - stop) * change
     if laws.prescribed[c]:

@@ -134,20 +134,21 @@ def port_flows(
 
     The base is the last of the account's joints.
     """
-    start, end = moments
+    start, _ = moments
     tree, laws, wrenches = mechanism.tree, mechanism.coordinates, mechanism.wrenches
     h = signals.h[0]
     base = laws.spring.shape[0]
     account.step_joints[base] = 0.0
     spun = 0.0
-    stored, lost = book_lines(mechanism.lines, h, start, end)
+    stored, lost = book_lines(mechanism.lines, h, start, step.way)
     for i in range(tree.parent.shape[0]):
         c = tree.coordinate[i]
         if tree.hang[i] == GROUND:
             account.step_joints[base] += dot(vector(step.rho, i, 0), vector(step.Y, i, 0))
             account.step_joints[base] += dot(vector(step.rho, i, 3), vector(step.omega, i, 0))
         elif c >= 0:
-            book_joint(laws, c, h, (start.q[c], end.q[c]), signals.target[c], (now.qd, now.motor), joints)
+            way = (start.q[c], h * step.s[i] * step.share[i])
+            book_joint(laws, c, h, way, signals.target[c], (now.qd, now.motor), joints)
             spun += joints.spun[c]
             stored += joints.stored[c]
             lost += joints.lost[c]

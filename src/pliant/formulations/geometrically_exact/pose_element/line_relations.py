@@ -153,8 +153,22 @@ def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, row
 
 
 @kernel
-def spring_impulses(lines: Lines, h: float, start: Moment, end: Moment, impulse: Floats) -> None:
+def line_ways(lines: Lines, h: float, step: Step) -> None:
+    """Change of every line in the step, from the velocities: a difference of two values would lose its digits."""
+    for k in range(lines.measure.shape[0]):
+        a, b = lines.node[k, 0], lines.node[k, 1]
+        step.way[k] = h * (
+            dot(vector(step.gradient, k, 0), vector(step.Y, a, 0))
+            + dot(vector(step.gradient, k, 3), vector(step.omega, a, 0))
+            + dot(vector(step.gradient, k, 6), vector(step.Y, b, 0))
+            + dot(vector(step.gradient, k, 9), vector(step.omega, b, 0))
+        )
+
+
+@kernel
+def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
     """Impulses of springs, dampers and walls; those of closed lines are unknowns and stay."""
+    way = step.way
     for k in range(lines.measure.shape[0]):
         law = lines.law[k]
         if law == CLOSED:
@@ -163,19 +177,15 @@ def spring_impulses(lines: Lines, h: float, start: Moment, end: Moment, impulse:
             first, count = span(lines, k)
             total = 0.0
             for j in range(count):
-                phi0, phi1 = start.phi[first + j], end.phi[first + j]
-                total += h * lines.stiffness[k, j] * (0.5 * (phi0 + phi1) - lines.rest[first + j])
-                total += lines.damping[k, j] * (phi1 - phi0)
-            impulse[k] = total
+                phi = start.phi[first + j] + 0.5 * way[first + j]
+                total += h * lines.stiffness[k, j] * (phi - lines.rest[first + j])
+                total += lines.damping[k, j] * way[first + j]
+            step.impulse[k] = total
         else:
             force, _, _ = contact_force(
-                start.phi[k] - lines.rest[k],
-                end.phi[k] - lines.rest[k],
-                h,
-                lines.stiffness[k, 0],
-                lines.damping[k, 0],
+                start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
             )
-            impulse[k] = -h * force
+            step.impulse[k] = -h * force
 
 
 @kernel
@@ -190,7 +200,7 @@ def add_line_impulses(lines: Lines, step: Step) -> None:
 
 
 @kernel
-def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, end: Moment) -> float:
+def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, way: Floats) -> float:
     """Derivative of the impulse of line k in the mean velocity along line j."""
     law = lines.law[k]
     if law == SPRING:
@@ -202,36 +212,28 @@ def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, end: Momen
     if j != k:
         return 0.0
     _, _, slope = contact_force(
-        start.phi[k] - lines.rest[k],
-        end.phi[k] - lines.rest[k],
-        h,
-        lines.stiffness[k, 0],
-        lines.damping[k, 0],
+        start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
     )
     return h * h * slope
 
 
 @kernel
-def book_lines(lines: Lines, h: float, start: Moment, end: Moment) -> tuple[float, float]:
+def book_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[float, float]:
     """Energy stored and lost by springs, dampers and walls in a step."""
     stored, lost = 0.0, 0.0
     for k in range(lines.measure.shape[0]):
         if lines.law[k] == CLOSED:
             continue
-        change = end.phi[k] - start.phi[k]
+        change = way[k]
         if lines.law[k] == SPRING:
             first, count = span(lines, k)
             for j in range(count):
-                phi0, phi1 = start.phi[first + j], end.phi[first + j]
-                stored += lines.stiffness[k, j] * (0.5 * (phi0 + phi1) - lines.rest[first + j]) * change
-                lost += lines.damping[k, j] * (phi1 - phi0) / h * change
+                phi = start.phi[first + j] + 0.5 * way[first + j]
+                stored += lines.stiffness[k, j] * (phi - lines.rest[first + j]) * change
+                lost += lines.damping[k, j] * way[first + j] / h * change
         else:
             force, elastic, _ = contact_force(
-                start.phi[k] - lines.rest[k],
-                end.phi[k] - lines.rest[k],
-                h,
-                lines.stiffness[k, 0],
-                lines.damping[k, 0],
+                start.phi[k] - lines.rest[k], change, h, lines.stiffness[k, 0], lines.damping[k, 0]
             )
             stored -= elastic * change
             lost += (elastic - force) * change

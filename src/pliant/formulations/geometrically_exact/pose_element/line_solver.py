@@ -189,7 +189,7 @@ def fill_answers(
 
 
 @inner_kernel
-def factorise_lines(lines: Lines, h: float, start: Moment, end: Moment, own: LineFactors) -> int:
+def factorise_lines(lines: Lines, h: float, start: Moment, way: Floats, own: LineFactors) -> int:
     """The dense system of all lines from S; returns -1, or the line whose pivot vanished."""
     count = lines.measure.shape[0]
     for k in range(count):
@@ -201,7 +201,7 @@ def factorise_lines(lines: Lines, h: float, start: Moment, end: Moment, own: Lin
                 total = 1.0 if j == k else 0.0
                 first, count_of_law = span(lines, k)
                 for m in range(first, first + count_of_law):
-                    total -= line_slope(lines, k, m, h, start, end) * own.S[m, j]
+                    total -= line_slope(lines, k, m, h, start, way) * own.S[m, j]
                 own.LU[k, j] = total
     for k in range(count):
         if not own.kept[k]:
@@ -230,7 +230,7 @@ def line_increments(
             own.rhs[k] = 0.0
             first, count_of_law = span(lines, k)
             for m in range(first, first + count_of_law):
-                own.rhs[k] += line_slope(lines, k, m, h, start, end) * own.sort[m]
+                own.rhs[k] += line_slope(lines, k, m, h, start, step.way) * own.sort[m]
     dense_solve(own.LU, own.order, own.rhs, own.sort)
     for k in range(count):
         change = own.sort[k]

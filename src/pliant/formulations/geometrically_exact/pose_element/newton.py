@@ -19,6 +19,7 @@ from pliant.formulations.geometrically_exact.pose_element.balance import (
 from pliant.formulations.geometrically_exact.pose_element.line_relations import (
     add_line_impulses,
     line_gradients,
+    line_ways,
     measure_lines,
     spring_impulses,
 )
@@ -100,9 +101,10 @@ def evaluate(
     if lines.measure.shape[0] > 0:
         measure_lines(lines, start.bushing, end)
         line_gradients(lines, start, end, step.R_mean, step.gradient)
-        spring_impulses(lines, signals.h[0], start, end, step.impulse)
+        line_ways(lines, signals.h[0], step)
+        spring_impulses(lines, signals.h[0], start, step)
         add_line_impulses(lines, step)
-    balance_joints(mechanism, signals, now, start, end, step)
+    balance_joints(mechanism, signals, now, start, step)
 
 
 @inner_kernel
@@ -136,7 +138,7 @@ def refresh(
             solver.increment,
             solver.lines,
         )
-        line = factorise_lines(mechanism.lines, signals.h[0], start, end, solver.lines)
+        line = factorise_lines(mechanism.lines, signals.h[0], start, step.way, solver.lines)
         if line >= 0:
             return int(mechanism.lines.node[line, 1])
     return -1
@@ -213,6 +215,8 @@ def solve_step(
         size = math.sqrt(square / max(sums[SCALE], 1e-300))
         gap, gap_work = openness(mechanism, h, end, step, solver.lines.kept)
         exchange = max(sums[EXCHANGE], memory[MEAN_EXCHANGE])
+        if gap < CLOSED_FLOOR and gap > 0.5 * last_gap:
+            gap_work = 0.0  # what is left of the gap is rounding of positions, and no iteration will close it
         promised = size <= control.tolerance and abs(energy) + gap_work <= control.energy_tolerance * exchange
         stalled = (
             square <= sums[FLOOR]
