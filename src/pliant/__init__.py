@@ -34,6 +34,8 @@ _PLACES = {
     "pliant.analysis.balanced_truncation": "balanced_truncation",
     "pliant.analysis.band_error": "Band",
     "pliant.analysis.reduction": "reduce_port_hamiltonian",
+    "pliant.analysis.linearize": "linearize port_hamiltonian",
+    "pliant.analysis.frequency_response": "frequency_response",
     "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha",
     "pliant.results": "Trajectory load_trajectory",
 }

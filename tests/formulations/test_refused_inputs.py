@@ -30,7 +30,7 @@ def settle(arm: Model, inputs: Inputs) -> object:
 
 
 def small_motions(arm: Model, inputs: Inputs) -> object:
-    return arm.small_motions(arm.initial_state(), inputs)
+    return arm.small_motions(arm.initial_state(), inputs, 0.0)
 
 
 @pytest.mark.parametrize("door", [advance, settle, small_motions])

@@ -1,15 +1,17 @@
-"""Vibration modes about an equilibrium."""
+"""Vibration modes of small motions about a state."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.analysis.spectrum import conservative_modes, general_modes, is_conservative
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, SecondOrder
 from pliant.model.layout import Array
+from pliant.model.observation import Observation
 from pliant.simulation.simulate import checked_state, consistent_start
 
 Complex = NDArray[np.complex128]
@@ -22,62 +24,89 @@ class Modes:
     """Modes in the order of rising magnitude of their eigenvalues.
 
     ``eigenvalue`` (n,) in 1/s, one of each conjugate pair; ``frequency`` |Im| / 2 pi in hertz; ``damping_ratio``
-    -Re / |eigenvalue|; ``shape`` (n, nodes, 6) body displacements of the nodes, largest component 1.
+    -Re / |eigenvalue|; ``shape`` (n, nodes, 6) body displacements of the nodes, largest component 1. `states` and
+    `observation` give a mode as a motion, to be drawn or played.
     """
 
     eigenvalue: Complex
     frequency: Array
     damping_ratio: Array
     shape: Complex
+    model: Model = field(repr=False)
+    small: SecondOrder = field(repr=False)
+    vectors: Complex = field(repr=False)
+
+    def states(self, mode: int, amplitude: float = 0.1, frames: int = 25) -> Array:
+        """States (frames, size) over one cycle of a mode, first and last equal.
+
+        ``amplitude`` is the largest displacement of a node in metres, or turn in radians. The cycle neither grows nor
+        decays; of a mode that does not swing the first half goes there and the second half back.
+        """
+        if not 0 <= mode < len(self.eigenvalue):
+            raise InvalidInput(
+                f"mode = {mode} must lie between 0 and {len(self.eigenvalue) - 1}; ask for more modes with count"
+            )
+        if frames < 2:
+            raise InvalidInput(f"frames = {frames} must be at least 2, the first and the last; raise it")
+        y = amplitude * self.vectors[:, mode]
+        rate = 1j * abs(self.eigenvalue[mode].imag)
+        turns = np.exp(2j * np.pi * np.linspace(0.0, 1.0, frames))
+        return np.array([self.small.state_at((turn * y).real, (turn * rate * y).real) for turn in turns])
+
+    def observation(
+        self, mode: int, amplitude: float = 0.1, frames: int = 25, stations: int = 21
+    ) -> Observation:
+        """What is seen of the arm over one cycle of a mode."""
+        return self.model.observe(self.states(mode, amplitude, frames), stations)
 
 
-def modes(model: Model, state: Array | None = None, count: int = 10) -> Modes:
-    """The ``count`` slowest modes of small motions about ``state``, an equilibrium at rest.
+def modes(model: Model, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:
+    """The ``count`` slowest modes of small motions about ``state``, closed loops eliminated.
 
-    By default the undeformed arm at its initial joint positions. Prescribed joints are held; feedback
-    stiffness and damping of joints count. Inputs are those of time 0.
+    By default about the undeformed arm at its initial joint positions; an arm that sags is best given its
+    `equilibrium`. Prescribed joints keep to their motion; feedback, springs, gears and walls that touch count.
+    About a state that moves or accelerates these are the momentary modes of deviations from its motion. Inputs are
+    those of ``time``.
     """
     if count < 1:
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
-    at = consistent_start(model) if state is None else checked_state(model, state)
-    small = model.small_motions(at, model.inputs)
-    values, vectors = _conservative(small, count) if _is_conservative(small) else _general(small)
-    order = np.argsort(np.abs(values))[:count]
-    values, vectors = values[order], vectors[:, order]
+    small = small_motions_of(model, state, time)
+    if is_conservative(small) and _every_part_has_mass(small):
+        values, vectors = conservative_modes(small, count)
+    else:
+        values, vectors = general_modes(small, count)
     shape = np.einsum("acj,jk->kac", small.to_twist, vectors)
-    largest = np.abs(shape).reshape(len(values), -1).argmax(axis=1)
-    shape = shape / shape.reshape(len(values), -1)[np.arange(len(values)), largest][:, None, None]
+    flat = shape.reshape(len(values), -1)
+    largest = flat[np.arange(len(values)), np.abs(flat).argmax(axis=1)]
     ratio = -values.real / np.maximum(np.abs(values), 1e-300)
-    return Modes(values, np.abs(values.imag) / (2 * np.pi), ratio, shape)
+    return Modes(
+        values,
+        np.abs(values.imag) / (2 * np.pi),
+        ratio,
+        shape / largest[:, None, None],
+        model,
+        small,
+        vectors / largest,
+    )
 
 
-def _is_conservative(small: SecondOrder) -> bool:
-    """No damping, symmetric stiffness, and mass on every unknown: the symmetric solver serves."""
-    if small.D.any() or not np.allclose(small.K, small.K.T, rtol=0.0, atol=1e-12 * np.abs(small.K).max()):
-        return False
+def small_motions_of(model: Model, state: Array | None, time: float) -> SecondOrder:
+    """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
+    for controller in model.inputs.controllers:
+        raise InvalidInput(
+            f"the sampled controller '{controller.name}' acts at instants and has no linearisation; linearise the model"
+            " without it, or use JointPD"
+        )
+    at = consistent_start(model, time) if state is None else checked_state(model, state)
+    small = model.small_motions(at, model.inputs, time)
+    if not len(small.M):
+        raise InvalidInput(
+            f"nothing of robot '{model.robot.name}' can move: its links are rigid and its joints prescribed or fixed;"
+            " free a joint, or make a link flexible"
+        )
+    return small
+
+
+def _every_part_has_mass(small: SecondOrder) -> bool:
     scale = np.sqrt(np.maximum(small.M.diagonal(), 1e-300))
     return bool(np.linalg.eigvalsh(small.M / np.outer(scale, scale))[0] > MASSLESS)
-
-
-def _conservative(small: SecondOrder, count: int) -> tuple[Complex, Complex]:
-    from scipy.linalg import eigh
-
-    top = min(count, len(small.M)) - 1
-    squares, vectors = eigh(small.K, small.M, subset_by_index=(0, top))
-    # a negative square is a motion that grows: its eigenvalue is real and positive
-    return 1j * np.sqrt(squares.astype(complex)).conj(), vectors.astype(complex)
-
-
-def _general(small: SecondOrder) -> tuple[Complex, Complex]:
-    from scipy.linalg import eig
-
-    n = len(small.M)
-    identity, zero = np.eye(n), np.zeros((n, n))
-    right = np.block([[zero, identity], [-small.K, -small.D]])
-    left = np.block([[identity, zero], [zero, small.M]])
-    (alpha, beta), vectors = eig(right, left, homogeneous_eigvals=True)
-    # a massless unknown gives eigenvalues at infinity, whose beta is round-off
-    finite = np.abs(beta) > 1e-13 * np.abs(alpha)
-    values, vectors = alpha[finite] / beta[finite], vectors[:n, finite]
-    upper = values.imag >= -1e-9 * np.maximum(np.abs(values), 1e-12)
-    return values[upper], vectors[:, upper]

@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 from pliant import __version__
 from pliant.cli.demo import demo
 from pliant.cli.describe import describe
+from pliant.cli.frequency import frequency
+from pliant.cli.modes import modes
 from pliant.cli.reproduce import reproduce
 from pliant.cli.simulate import simulate
 from pliant.errors import InvalidInput
@@ -56,5 +58,5 @@ def _options(
     pass
 
 
-for command in (describe, simulate, reproduce, demo):
+for command in (describe, simulate, modes, frequency, reproduce, demo):
     app.command()(command)

@@ -85,16 +85,36 @@ class Settled:
 
 
 @dataclass(frozen=True, eq=False)
-class SecondOrder:
-    """Small motions about an equilibrium: M y'' + D y' + K y = 0 with y the free displacements.
+class SmallPort:
+    """A port in small motions: its flow is ``rate y' + shift y``, its effort adds ``rate^T effort`` to the balance."""
 
-    ``to_twist`` (nodes, 6, unknowns) turns y' into body twists, so that shapes can be drawn.
+    port: Port
+    rate: Array
+    shift: Array
+
+
+@dataclass(frozen=True, eq=False)
+class SecondOrder:
+    """Small deviations y from the motion through a state:  M y'' + D y' + K y = sum over the ports of rate^T effort.
+
+    ``names`` are those of y. ``fundamental`` says whether the state is an equilibrium at rest, where K is symmetric but
+    for forces that have no potential; ``unbalanced`` is the generalised force that accelerates the state.
+    ``to_twist`` (nodes, 6, unknowns) turns y into body displacements of the nodes, ``joint_position`` (joints,
+    unknowns) into changes of the joint positions, ``tip`` (6, unknowns) into the body displacement of the tip.
+    ``state_at`` gives the state of finite y and y'.
     """
 
     M: Array
     D: Array
     K: Array
+    unbalanced: Array
+    fundamental: bool
+    names: tuple[str, ...]
+    ports: tuple[SmallPort, ...]
     to_twist: Array
+    joint_position: Array
+    tip: Array
+    state_at: Callable[[Array, Array], Array]
 
 
 @runtime_checkable
@@ -133,4 +153,6 @@ class Model(Protocol):
     def settle(
         self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
     ) -> Settled: ...
-    def small_motions(self, state: Array, inputs: Inputs) -> SecondOrder: ...
+    def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+        """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
+        ...

@@ -86,8 +86,8 @@ class Connected:
     def settle(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         return self.arm.settle(start, inputs, time, load_steps, accuracy)
 
-    def small_motions(self, state: Array, inputs: Inputs) -> SecondOrder:
-        return self.arm.small_motions(state, inputs)
+    def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+        return self.arm.small_motions(state, inputs, time)
 
 
 def connect(arm: Model, *components: Component) -> Connected:

@@ -78,15 +78,15 @@ def wanted_times(outputs: Array, until: float) -> Array:
     return clipped
 
 
-def consistent_start(model: Model) -> Array:
-    """Undeformed arm, prescribed joints at the beginning of their motion."""
+def consistent_start(model: Model, time: float = 0.0) -> Array:
+    """Undeformed arm, prescribed joints where their motion is at ``time``."""
     inputs = model.inputs
     if not any(inputs.prescribed):
         return model.initial_state()
     own = model.layout
     free = model.initial_state()
     position, rate = own.part(free, "joint_position").copy(), own.part(free, "joint_rate").copy()
-    signals = inputs.joint_signals(np.zeros(1))[0]
+    signals = inputs.joint_signals(np.array([time]))[0]
     for k, prescribed in enumerate(inputs.prescribed):
         if prescribed:
             position[k], rate[k] = signals[k, 0], signals[k, 1]

@@ -197,10 +197,10 @@ class GeometricallyExactArm(ArmFacts):
         refuse_beyond(inputs, (), REMEDY)
         return settle(self, start, inputs, time, load_steps, accuracy)
 
-    def small_motions(self, state: Floats, inputs: Inputs) -> SecondOrder:
-        """Mass, damping and stiffness of small motions about an equilibrium at rest."""
+    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+        """Mass, damping and stiffness of deviations from the motion through a state."""
         refuse_beyond(inputs, (), REMEDY)
-        return small_motions(self, state, inputs)
+        return small_motions(self, state, inputs, time)
 
     def mismatch(self, record: Record) -> Mismatch:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against booked work."""

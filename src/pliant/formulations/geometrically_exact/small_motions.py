@@ -1,103 +1,208 @@
-"""Small motions about an equilibrium at rest.
+"""Small deviations of an arm of spectral links from its motion through a state.
 
-With y the free body displacements (twists of all nodes but the roots, joint rates) the linearised equations
-are M y'' + D y' + K y = 0: the same blocks that Newton uses, without elimination.
+    y' = v + drift y ,    drift y = B U y - bracket(N V) delta_e ,      M v' + D v + K y = 0
+
+with the unknowns of `arm_instant`, and then in y alone. The elastic stiffness is that of the strain points: rigid
+motions strain nothing, and slow motions keep their digits beside stiff links.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.formulations.geometrically_exact.arm_instant import Instant
 from pliant.formulations.geometrically_exact.chain import Floats
-from pliant.formulations.geometrically_exact.element import element_tangent, freeze
-from pliant.formulations.geometrically_exact.factorise import Frozen, new_frozen
-from pliant.formulations.geometrically_exact.orientation import rebuild_orientations
-from pliant.formulations.geometrically_exact.stage_data import Stages, new_stages
-from pliant.formulations.geometrically_exact.stages import set_poses
-from pliant.formulations.geometrically_exact.statics import add_weights
-from pliant.model.contract import SecondOrder
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.mechanics.twist_matrices import bracket, dual_bracket, hat, to_frame
+from pliant.model.contract import SecondOrder, SmallPort
 from pliant.model.inputs import Inputs
+from pliant.model.port import Causality, Frame, Port
+from pliant.robot import RigidLink
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
 
+PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
-def small_motions(arm: GeometricallyExactArm, state: Floats, inputs: Inputs) -> SecondOrder:
-    """M, D, K at a state whose twists are zero; loads are those of time 0."""
-    chain = arm.chain
-    dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
-    stages = new_stages(1, len(chain.tree.parent), nodes, points, dofs, chain.inertia.at_points)
-    stages.e[0], stages.q[0] = arm.layout.part(state, "strain"), arm.layout.part(state, "joint_position")
-    frozen = new_frozen(chain, 1, np.float64)
-    set_poses(chain.tree, stages.q, 0, stages.pose)
-    freeze(chain.section, stages.e, 0, frozen.xi, frozen.stress, frozen.tangent)
-    rebuild_orientations(chain.tree, chain.mesh, frozen.xi, stages.pose, 0, stages.R, stages.R_point)
-    loads = arm.load_table(inputs.loads)
-    add_weights(chain.inertia, chain.mesh, loads, inputs.load_signals(np.zeros(1)), stages, frozen)
-    free = ~np.array(inputs.prescribed, dtype=np.bool_)
-    M, D, K = _assemble(arm, frozen, nodes)
-    T, joint_columns = _free_to_nodes(arm, stages, free)
-    M, D, K = T.T @ M @ T, T.T @ D @ T, T.T @ K @ T
-    for dof, column in joint_columns.items():
+
+def small_motions(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+    """M, D and K over strains and free joint positions."""
+    now = Instant(arm, state, inputs, time)
+    drift = _drift(now)
+    D, K = _of_sections(now, drift)
+    turn = now.turning() if arm.chain.inertia.gravity.any() or now.loads.world.any() else None
+    _add_bodies(now, turn, D, K)
+    _add_loads(now, turn, K)
+    _turn_with_joints(now, K)
+    joints = np.zeros((len(now.q), now.size))
+    for dof, column in now.column.items():
         D[column, column] += inputs.damping[dof]
         K[column, column] += inputs.stiffness[dof]
-    return SecondOrder(M, D, K, T.reshape(nodes, 6, -1))
+        joints[dof, column] = 1.0
+
+    if now.moves or now.acceleration.any():
+        D, K = _without_drift(now, drift, D, K)
+
+    def state_at(y: Floats, rate: Floats) -> Floats:
+        """The state of strains and joint positions changed by y, with rates changed by ``rate``."""
+        e, q, qd = now.e + y[: 6 * now.points].reshape(-1, 6), now.q.copy(), now.qd.copy()
+        q[now.free] += y[6 * now.points :]
+        qd[now.free] += rate[6 * now.points :]
+        V = now.V + now.T @ (rate - drift @ y) + now.U @ y
+        return np.concatenate([V.ravel(), e.ravel(), q, qd])
+
+    return SecondOrder(
+        now.mass,
+        D,
+        K,
+        now.unbalanced,
+        now.rests,
+        tuple(_names(now)),
+        tuple(_ports(now, now.U - now.T @ drift)),
+        now.T,
+        joints,
+        _at_end(now, arm.link_names[-1], "tip", now.T),
+        state_at,
+    )
 
 
-def _assemble(arm: GeometricallyExactArm, frozen: Frozen, nodes: int) -> tuple[Floats, Floats, Floats]:
-    """Matrices over the twists of all nodes, roots included."""
-    chain = arm.chain
-    mesh, inertia = chain.mesh, chain.inertia
-    M, D, K = (np.zeros((6 * nodes, 6 * nodes)) for _ in range(3))
-    for a in range(nodes):
-        rows = slice(6 * a, 6 * a + 6)
-        M[rows, rows] += inertia.M[a]
-        D[rows, rows] += inertia.viscous[a]
-        K[rows, rows] += frozen.node[a]
-    for element, start in enumerate(mesh.start):
-        rows = slice(6 * start, 6 * start + 6 * mesh.N.shape[1])
-        element_tangent(mesh, element, frozen)
-        K[rows, rows] += frozen.K
-        D[rows, rows] += frozen.Kd
-        if inertia.at_points:
-            spread = np.kron(mesh.N[0], np.eye(6))
-            M[rows, rows] += spread.T @ inertia.M_point[element] @ spread
-            K[rows, rows] += spread.T @ frozen.point[element] @ spread
-    return M, D, K
+def _without_drift(now: Instant, drift: Floats, D: Floats, K: Floats) -> tuple[Floats, Floats]:
+    """D and K over y' and y in place of v and y; from v to y' the unit is one only at this instant."""
+    strains, n = 6 * now.points, now.size
+    B = now.B
+    stretching = bracket((B @ now.V.ravel()).reshape(-1, 6))
+
+    def on_strains(of_points: Floats, of_nodes: Floats) -> Floats:
+        rows = np.zeros((n, n))
+        rows[:strains] = (stretching @ of_points).reshape(strains, n) + B @ of_nodes.reshape(-1, n)
+        return rows
+
+    unit_rate = on_strains(now.at_points(now.T), now.X - now.U)
+    drift_rate = on_strains(now.at_points(now.U), now.accelerated(now.acceleration))
+    for k, turn in enumerate(bracket(now.at_points(now.acceleration))):
+        drift_rate[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] -= turn
+    M = now.mass
+    return D - M @ (drift + unit_rate), K - D @ drift - M @ (drift_rate - unit_rate @ drift)
 
 
-def _free_to_nodes(
-    arm: GeometricallyExactArm, stages: Stages, free: NDArray[np.bool_]
-) -> tuple[Floats, dict[int, int]]:
-    """Matrix from the free unknowns to the twists of all nodes, and the column of each free joint."""
-    tree = arm.chain.tree
-    nodes = len(arm.chain.inertia.M)
-    roots = set(tree.first_node.tolist())
-    unknowns = 6 * (nodes - len(roots))
-    columns = {int(dof): -1 for dof in tree.dof if dof >= 0 and free[dof]}
-    for dof in columns:
-        columns[dof] = unknowns
-        unknowns += 1
-    T = np.zeros((6 * nodes, unknowns))
-    position = 0
-    for link in range(len(tree.parent)):
-        root = int(tree.first_node[link])
-        rows = slice(6 * root, 6 * root + 6)
-        if tree.parent[link] >= 0:
-            pose = stages.pose[0, link]
-            R, r = pose[:9].reshape(3, 3), pose[9:]
-            Ad = np.zeros((6, 6))
-            Ad[:3, :3] = Ad[3:, 3:] = R.T
-            Ad[:3, 3:] = -R.T @ np.cross(np.eye(3), r).T  # v + w x r = v - hat(r) w
-            node = int(tree.parent_node[link])
-            T[rows] = Ad @ T[6 * node : 6 * node + 6]
-        dof = int(tree.dof[link])
-        if dof in columns:
-            T[rows, columns[dof]] += tree.S[link]
-        for node in range(root + 1, int(tree.last_node[link]) + 1):
-            T[6 * node : 6 * node + 6, position : position + 6] = np.eye(6)
-            position += 6
-    return T, columns
+def _drift(now: Instant) -> Floats:
+    drift = np.zeros((now.size, now.size))
+    if now.moves:
+        strains = 6 * now.points
+        drift[:strains] = now.B @ now.U.reshape(-1, now.size)
+        for k, turn in enumerate(bracket(now.at_points(now.V))):
+            drift[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] -= turn
+    return drift
+
+
+def _of_sections(now: Instant, drift: Floats) -> tuple[Floats, Floats]:
+    """Damping and stiffness of the sections; what they carry turns with them."""
+    section = now.arm.chain.section
+    D, K = np.zeros((now.size, now.size)), np.zeros((now.size, now.size))
+    for k, w in enumerate(now.weight):
+        own = slice(6 * k, 6 * k + 6)
+        K[own, own] += w * now.tangent[k]
+        if section.damped:
+            D[own, own] += w * section.Cd[k]
+            K[own] += w * section.Cd[k] @ drift[own]
+    carried = now.weight[:, None, None] * dual_bracket(now.stress)
+    between = now.at_points(now.T)
+    for k in range(now.points):
+        K[:, 6 * k : 6 * k + 6] += between[k].T @ carried[k]
+    return D, K
+
+
+def _add_bodies(now: Instant, turn: Floats | None, D: Floats, K: Floats) -> None:
+    """Gyroscopic terms, drag and gravity."""
+    inertia, n = now.arm.chain.inertia, now.size
+    carried = (now.T, now.U, now.X, now.accelerated(now.acceleration), now.V)
+    start = 0
+    for k, (M, R) in enumerate(now.bodies):
+        T, U, X, Y, V = (now.of_bodies(each)[k] for each in carried)
+        gyroscopic = -dual_bracket(np.einsum("nij,nj->ni", M, V)) - np.swapaxes(bracket(V), 1, 2) @ M
+        if k == 0:
+            gyroscopic += inertia.viscous
+        of_place = M @ Y + gyroscopic @ U
+        if turn is not None:
+            fall = hat(np.einsum("nji,j->ni", R, inertia.gravity))
+            of_place -= M[:, :, :3] @ (fall @ turn[start : start + len(M)])
+        rows = T.reshape(-1, n).T
+        D += rows @ (M @ X + gyroscopic @ T).reshape(-1, n)
+        K += rows @ of_place.reshape(-1, n)
+        start += len(M)
+
+
+def _add_loads(now: Instant, turn: Floats | None, K: Floats) -> None:
+    """Loads that keep their direction in the world turn against the sections."""
+    for row in np.flatnonzero(now.loads.world):
+        assert turn is not None
+        for node in np.flatnonzero(now.loads.weight[row]):
+            load = now.loads.weight[row, node] * now.load_values[row].reshape(2, 3) @ now.R[node]
+            K -= now.T[node].T @ (np.concatenate(hat(load)) @ turn[node])
+
+
+def _turn_with_joints(now: Instant, K: Floats) -> None:
+    """What a joint transmits works on virtual displacements of its parent, which turn as it moves."""
+    tree = now.arm.chain.tree
+    lack = now.inertial(now.acceleration) - now.weights + _section_wrenches(now)
+    for link in range(len(tree.parent) - 1, -1, -1):
+        if tree.parent[link] < 0:
+            continue
+        root, p, dof = tree.first_node[link], tree.parent_node[link], int(tree.dof[link])
+        if dof in now.column:
+            turned = dual_bracket(lack[root]) @ tree.S[link]
+            K[:, now.column[dof]] -= (now.Ad[link] @ now.T[p]).T @ turned
+        lack[p] += now.Ad[link].T @ lack[root]
+
+
+def _section_wrenches(now: Instant) -> Floats:
+    stress = (now.weight[:, None] * now.stress).ravel()
+    return np.asarray((stress @ now.B).reshape(-1, 6))
+
+
+def _names(now: Instant) -> Iterator[str]:
+    tree, p = now.arm.chain.tree, now.arm.points.degree
+    for link, name in enumerate(now.arm.link_names):
+        for k in range(int(tree.n_elements[link]) * p):
+            yield from (f"{name}.strain_{k + 1}.{part}" for part in PARTS)
+    yield from (now.arm.joint_names[dof] for dof in now.free)
+
+
+def _ports(now: Instant, shift: Floats) -> Iterator[SmallPort]:
+    """All ports that take an effort; ``shift`` (nodes, 6, unknowns) is what y adds to twists."""
+    for port in now.arm.ports:
+        if port.causality is not Causality.EFFORT_IN:
+            continue
+        if port.frame is Frame.JOINT:
+            dof = now.arm.joint_names.index(port.name)
+            if dof in now.column:
+                rate = np.zeros((1, now.size))
+                rate[0, now.column[dof]] = 1.0
+                yield SmallPort(port, rate, np.zeros_like(rate))
+        else:
+            yield SmallPort(port, _at_port(now, port, now.T), _at_port(now, port, shift))
+
+
+def _at_port(now: Instant, port: Port, T: Floats) -> Floats:
+    name, _, where = port.name.rpartition(".")
+    if where != "distributed":
+        return _at_end(now, name, where, T)
+    link, tree, mesh = now.arm.link_names.index(name), now.arm.chain.tree, now.arm.chain.mesh
+    rows = np.zeros((6, now.size))
+    for e in range(tree.first_element[link], tree.first_element[link] + tree.n_elements[link]):
+        nodes = slice(mesh.start[e], mesh.start[e] + mesh.N.shape[1])
+        rows += np.einsum("n,nij->ij", now.arm.points.node_weights * mesh.length[e], T[nodes])
+    return rows
+
+
+def _at_end(now: Instant, name: str, where: str, T: Floats) -> Floats:
+    """Rows (6, unknowns) of the twist of an end section of a link."""
+    index, tree = now.arm.link_names.index(name), now.arm.chain.tree
+    link = now.arm.robot.link(name)
+    if where == "tip" and isinstance(link, RigidLink):
+        frame = to_frame(matrix_of(link.tip_rotation), np.asarray(link.tip_position, float))
+        return np.asarray(frame @ T[tree.first_node[index]])
+    return np.asarray(T[tree.first_node[index] if where == "root" else tree.last_node[index]])

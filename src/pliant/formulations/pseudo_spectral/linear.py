@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.formulations.pseudo_spectral.equations import load_columns
 from pliant.formulations.pseudo_spectral.normal_form import NormalForm
-from pliant.model.contract import SecondOrder
+from pliant.model.contract import SecondOrder, SmallPort
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Frame
@@ -76,8 +76,11 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
     return tuple(ports), np.hstack(columns)
 
 
-def small_motions(arm: PseudoSpectralArm, inputs: Inputs) -> SecondOrder:
-    """M = 1 and K = Sigma^T Sigma with what feedback adds: rigid motions have rows of zeros, exactly."""
+def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOrder:
+    """M = 1 and K = Sigma^T Sigma with what feedback adds: rigid motions have rows of zeros, exactly.
+
+    The same about every state; gravity and loads do not depend on small motions.
+    """
     form, equations = arm.equations(inputs)
     own = form.mechanics
     z, q = equations.z, equations.positions
@@ -92,6 +95,29 @@ def small_motions(arm: PseudoSpectralArm, inputs: Inputs) -> SecondOrder:
             continue
         at = arm.formulation.points.efforts(arm.formulation.degree)
         twists += list(arm.twists_along(body, at))
+    x, rate = arm.normal_state(form, state)
+
+    def state_at(y: Floats, change: Floats) -> Floats:
+        """The state moved by y, with rates changed by ``change``."""
+        moved = x.copy()
+        moved[z] += change
+        moved[equations.s] += form.Sigma @ y
+        moved[q] += rates @ y
+        return np.asarray(arm.states_of(form, moved[None], rate[None])[0])
+
+    ports, columns = _ports(arm, form)
+    flows = np.split(columns.T @ form.T, np.cumsum([port.size for port in ports])[:-1])
+    by_name = {port.name: port for port in arm.ports}
     return SecondOrder(
-        np.eye(z.stop), 0.5 * (D + D.T), 0.5 * (K + K.T), np.stack([twist @ to_links for twist in twists])
+        np.eye(z.stop),
+        0.5 * (D + D.T),
+        0.5 * (K + K.T),
+        np.zeros(z.stop),
+        True,
+        tuple(f"motion[{k}]" for k in range(z.stop)),
+        tuple(SmallPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows)),
+        np.stack([twist @ to_links for twist in twists]),
+        rates[: len(arm.joint_names)],
+        arm.assembly.bodies[-1].tip @ to_links,
+        state_at,
     )

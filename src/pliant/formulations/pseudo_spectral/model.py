@@ -291,9 +291,9 @@ class PseudoSpectralArm:
         refuse_beyond(inputs, CARRIED, REMEDY)
         return settle(self, start, inputs, time)
 
-    def small_motions(self, state: Floats, inputs: Inputs) -> SecondOrder:
+    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness; the same about every state."""
-        return small_motions(self, inputs)
+        return small_motions(self, state, inputs)
 
     def linear(self, state: Floats, inputs: Inputs) -> LinearPortHamiltonian:
         """The model itself, the same about every state. Prescribed joints are held; ``ports`` without the base."""

@@ -27,6 +27,7 @@ from pliant.formulations.geometrically_exact.pose_element.posture import (
 )
 from pliant.formulations.geometrically_exact.pose_element.run import advance
 from pliant.formulations.geometrically_exact.pose_element.settle import settle
+from pliant.formulations.geometrically_exact.pose_element.small_motions import small_motions
 from pliant.formulations.geometrically_exact.pose_element.step import take_up
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, new_moment, new_pose
 from pliant.mechanics.rigid_body import matrix_of
@@ -240,10 +241,9 @@ class PoseElementArm(ArmFacts):
         """Static equilibrium under gravity and the loads of one time."""
         return settle(self, start, inputs, time, load_steps, accuracy)
 
-    def small_motions(self, state: Floats, inputs: Inputs) -> SecondOrder:
-        raise InvalidInput(
-            "modes of pose elements are not available; compile the robot with GeometricallyExact for them"
-        )
+    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+        """Of deviations from the motion through a state; loops are eliminated."""
+        return small_motions(self, state, inputs, time)
 
     def place_of(self, node: int) -> str:
         """In words, where a node is."""

@@ -1,0 +1,135 @@
+"""The slowest eigenvalues of small motions, with the digits that they have beside stiff links.
+
+Slow modes are the large eigenvalues of the inverse problem, so that round-off is measured by them and not by the
+fastest mode of the mesh.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model.contract import SecondOrder
+from pliant.model.layout import Array
+
+Complex = NDArray[np.complex128]
+
+SYMMETRIC = 1e-11  # largest difference across the diagonal of the scaled stiffness that is round-off
+FLAT = 1e-8  # part of the largest stiffness below which a diagonal entry measures nothing
+REST = 1e-9  # part of the shift below which the square of a frequency is round-off: no stiffness at all
+FAR = 1e-4  # part of the shift below which the slowest mode asks for a smaller one
+STILL = 3e-7  # 1/s; round-off splits the double pole of a motion without stiffness by its square root
+SHIFT = 0.7310585786300049  # 1/s; a real number that is nobody's pole
+DENSE = 320  # states up to which all eigenvalues cost less than a search for some
+
+
+def is_conservative(small: SecondOrder) -> bool:
+    """No damping, no gyroscopic forces, symmetric stiffness."""
+    if small.D.any():
+        return False
+    return unevenness(small.K) <= SYMMETRIC
+
+
+def unevenness(K: Array) -> float:
+    """Largest difference across the diagonal of a matrix, in parts of the diagonal entries of row and column."""
+    own = np.abs(np.diagonal(K))
+    scale = 1.0 / np.sqrt(np.maximum(own, FLAT * own.max(initial=0.0) + 1e-300))
+    return float((np.abs(K - K.T) * np.outer(scale, scale)).max(initial=0.0))
+
+
+def conservative_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex]:
+    """Eigenvalues and vectors (unknowns, modes) of M y'' + K y = 0, slowest first."""
+    K, M = 0.5 * (small.K + small.K.T), small.M
+    shift = _first_shift(K, M)
+    while True:
+        squares, vectors = _shifted_modes(K, M, shift, count)
+        slowest = np.abs(squares[np.abs(squares) > REST * shift]).min(initial=np.inf)
+        if not np.isfinite(slowest) or slowest >= FAR * shift:
+            break
+        shift = _positive(K, M, slowest)
+    squares[np.abs(squares) <= REST * shift] = 0.0
+    # a negative square is a motion that grows: its eigenvalue is real and positive
+    return 1j * np.sqrt(squares.astype(complex)).conj(), vectors.astype(complex)
+
+
+def _shifted_modes(K: Array, M: Array, shift: float, count: int) -> tuple[Array, Array]:
+    """Squares of the slowest frequencies and their vectors, from those of M against K + shift M."""
+    from scipy.linalg import cholesky, eigh, solve_triangular
+
+    n = len(M)
+    upper = cholesky(K + shift * M)
+    inverse = solve_triangular(upper, solve_triangular(upper, M, trans=1).T, trans=1)
+    flexibility, vectors = eigh(0.5 * (inverse + inverse.T), subset_by_index=(max(0, n - count), n - 1))
+    return 1.0 / flexibility[::-1] - shift, solve_triangular(upper, vectors[:, ::-1])
+
+
+def _first_shift(K: Array, M: Array) -> float:
+    """Nothing where K is positive by itself; else a small part of the square of the fastest frequency."""
+    from scipy.linalg import LinAlgError, cholesky
+
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), 1e-300))
+    try:
+        cholesky(K * np.outer(scale, scale) - 1e-10 * np.eye(len(K)))
+        return 0.0
+    except LinAlgError:
+        return _positive(K, M, 1e-12 * float(np.max(np.abs(np.diagonal(K)) / np.diagonal(M))) + 1e-300)
+
+
+def _positive(K: Array, M: Array, shift: float) -> float:
+    """The shift, or the least tenfold of it that makes K + shift M positive."""
+    from scipy.linalg import LinAlgError, cholesky
+
+    while True:
+        try:
+            cholesky(K + shift * M)
+            return shift
+        except LinAlgError:
+            shift *= 10.0
+
+
+def general_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex]:
+    """One eigenvalue of each conjugate pair, and vectors (unknowns, modes), slowest first."""
+    n = len(small.M)
+    operator = _Inverse(small)
+    wanted = 2 * count + 6
+    if 2 * n <= DENSE or wanted >= 2 * n - 2:
+        values, vectors = np.linalg.eig(operator.matrix())
+    else:
+        values, vectors = operator.largest(wanted)
+    finite = np.abs(values) > 1e-13 * np.abs(values).max(initial=1e-300)
+    rates, vectors = SHIFT + 1.0 / values[finite], vectors[:n, finite]
+    rates[np.abs(rates) < STILL] = 0.0
+    upper = rates.imag >= -1e-9 * np.maximum(np.abs(rates), 1e-12)
+    order = np.argsort(np.abs(rates[upper]))[:count]
+    return rates[upper][order], vectors[:, upper][:, order]
+
+
+class _Inverse:
+    """(A - SHIFT E)^-1 E of the first-order form, by one factorisation of the size of y."""
+
+    def __init__(self, small: SecondOrder) -> None:
+        from scipy.linalg import lu_factor
+
+        self.n = len(small.M)
+        self.M, self.right = small.M, small.D + SHIFT * small.M
+        self.factors = lu_factor(-SHIFT * self.right - small.K)
+
+    def __call__(self, x: Array) -> Array:
+        """Applied to (y, y'), one column or many."""
+        from scipy.linalg import lu_solve
+
+        first, second = x[: self.n], self.M @ x[self.n :]
+        y = lu_solve(self.factors, second + self.right @ first)
+        return np.concatenate([y, first + SHIFT * y])
+
+    def matrix(self) -> Array:
+        return self(np.eye(2 * self.n))
+
+    def largest(self, count: int) -> tuple[Complex, Complex]:
+        from scipy.sparse.linalg import LinearOperator, eigs
+
+        size = 2 * self.n
+        operator = LinearOperator((size, size), matvec=self, dtype=float)
+        start = np.cos(np.arange(size))
+        values, vectors = eigs(operator, k=count, which="LM", v0=start, ncv=min(size - 1, 3 * count))
+        return values, vectors

@@ -1,0 +1,70 @@
+"""``pliant frequency``: how a robot answers an effort that swings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ROWS = 20
+
+
+def frequency(
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+    input: Annotated[
+        str, typer.Option("--input", help="Port of the effort, such as a joint or LINK.tip.wrench[1].")
+    ],
+    output: Annotated[
+        str, typer.Option("--output", help="Port of the flow, JOINT.position or tip.displacement[1].")
+    ],
+    lowest: Annotated[float, typer.Option("--from", help="Lowest frequency [Hz].")] = 0.1,
+    highest: Annotated[float, typer.Option("--to", help="Highest frequency [Hz].")] = 100.0,
+    points: Annotated[int, typer.Option(help="Number of frequencies.")] = 1000,
+    state: Annotated[
+        str,
+        typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file)."),
+    ] = "equilibrium",
+    degree: Annotated[int, typer.Option(help="Polynomial degree of each element.")] = 5,
+    elements: Annotated[int, typer.Option(help="Elements per flexible link.")] = 1,
+    pd: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
+    ] = None,
+    hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
+    figure: Annotated[Path | None, typer.Option(help="Draw magnitude and phase into this folder.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+) -> None:
+    """Show the frequency response of a robot between two of its ports."""
+    import numpy as np
+
+    from pliant.analysis.frequency_response import frequency_response
+    from pliant.cli.linear_model import figure_path, model_and_state, write_figure
+    from pliant.cli.terminal import output as terminal
+    from pliant.cli.terminal import table
+    from pliant.errors import InvalidInput
+
+    if not 0.0 < lowest < highest < float("inf"):
+        raise InvalidInput(
+            f"--from {lowest:g} --to {highest:g} is no range of frequencies in hertz; give 0 < from < to"
+        )
+    if points < 2:
+        raise InvalidInput(f"--points {points} must be at least 2; raise it")
+    path = figure_path(figure, "frequency", overwrite)
+    model, at = model_and_state(robot, degree, elements, pd or [], hold, state)
+    response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
+    screen = terminal()
+    if notice := getattr(model, "notice", ""):
+        screen.print(notice)
+    rows = table(
+        f"{response.input} to {response.output}", (), ("frequency [Hz]", "magnitude [SI]", "phase [deg]")
+    )
+    for k in np.unique(np.linspace(0, points - 1, min(points, ROWS)).round().astype(int)):
+        phase = f"{np.degrees(response.phase[k]):.4g}"
+        rows.add_row(f"{response.frequency[k]:.6g}", f"{response.magnitude[k]:.6g}", phase)
+    screen.print(rows)
+    if path is not None:
+        from pliant.view.figures import draw_frequency_response
+
+        write_figure(draw_frequency_response(response), path, overwrite)
+        screen.print(f"wrote {path}", soft_wrap=True)

@@ -1,0 +1,92 @@
+"""The model about which `pliant modes` and `pliant frequency` linearise, as written on the command line."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pliant.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pliant.model.contract import Model
+    from pliant.model.layout import Array
+
+
+class About(StrEnum):
+    """The state about which a model is linearised."""
+
+    EQUILIBRIUM = "equilibrium"
+    START = "start"
+
+
+def model_and_state(
+    robot: str, degree: int, elements: int, pd: list[str], hold: bool, state: str
+) -> tuple[Model, Array]:
+    """The arm with its drives, and its state: settled, as it starts, or the last one of a saved trajectory."""
+    from pliant.cli.arm_file import find_robot
+    from pliant.cli.drives import joint_drives
+    from pliant.cli.terminal import progress_after_a_second
+    from pliant.formulations.geometrically_exact import GeometricallyExact
+    from pliant.network import connect
+    from pliant.simulation.equilibrium import equilibrium
+    from pliant.simulation.simulate import consistent_start
+
+    described = find_robot(robot)
+    drives = joint_drives(described, [], pd, hold)
+    arm = GeometricallyExact(degree=degree, elements=elements).compile(described)
+    model: Model = connect(arm, *drives) if drives else arm
+    if state == About.START:
+        return model, consistent_start(model)
+    if state != About.EQUILIBRIUM:
+        return model, _saved(model, state)
+    with progress_after_a_second("settling"):
+        settled = equilibrium(model)
+    if not settled.ending.completed:
+        raise InvalidInput(
+            f"no equilibrium was found ({settled.ending}); hold joints with --hold or --pd, or use --state start"
+        )
+    return model, settled.state
+
+
+def _saved(model: Model, file: str) -> Array:
+    import numpy as np
+
+    from pliant.results import load_trajectory
+
+    if not Path(file).is_file():
+        raise InvalidInput(
+            f"--state {file} is neither '{About.EQUILIBRIUM}' nor '{About.START}' nor a file; give the netCDF file of a"
+            " trajectory"
+        )
+    last = load_trajectory(Path(file)).states[-1]
+    if last.shape != (model.layout.size,):
+        raise InvalidInput(
+            f"--state {file} holds {last.size} states, but this model has {model.layout.size}; give the same --degree"
+            " and --elements as to pliant simulate"
+        )
+    return np.asarray(last, float)
+
+
+def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
+    from pliant.view.figures.style import PIXELS_PER_INCH
+    from pliant.whole_file import whole_file
+
+    with whole_file(path, overwrite) as temporary:
+        figure.savefig(temporary, dpi=PIXELS_PER_INCH)
+
+
+def figure_path(folder: Path | None, name: str, overwrite: bool) -> Path | None:
+    """Where a figure goes, refused before any work is spent; its folder is made."""
+    from pliant.whole_file import refuse_existing
+
+    if folder is None:
+        return None
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file; name a folder for the figure")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.png"
+    refuse_existing(path, overwrite)
+    return path

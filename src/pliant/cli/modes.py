@@ -1,0 +1,53 @@
+"""``pliant modes``: frequencies, damping and shapes of small motions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def modes(
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+    count: Annotated[int, typer.Option(help="Number of modes, slowest first.")] = 10,
+    state: Annotated[
+        str,
+        typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file)."),
+    ] = "equilibrium",
+    degree: Annotated[int, typer.Option(help="Polynomial degree of each element.")] = 5,
+    elements: Annotated[int, typer.Option(help="Elements per flexible link.")] = 1,
+    pd: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
+    ] = None,
+    hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
+    figure: Annotated[Path | None, typer.Option(help="Draw the mode shapes into this folder.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+) -> None:
+    """Show the slowest modes of a robot.
+
+    Joints that neither hold nor are controlled are free.
+    """
+    from pliant.analysis.modes import modes as find_modes
+    from pliant.cli.linear_model import figure_path, model_and_state, write_figure
+    from pliant.cli.terminal import number, output, table
+
+    path = figure_path(figure, "modes", overwrite)
+    model, at = model_and_state(robot, degree, elements, pd or [], hold, state)
+    found = find_modes(model, at, count)
+    screen = output()
+    if notice := getattr(model, "notice", ""):
+        screen.print(notice)
+    rows = table(
+        f"modes of {model.robot.name}", ("mode",), ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
+    )
+    for k, value in enumerate(found.eigenvalue):
+        damping = number(round(float(found.damping_ratio[k]), 9)) if value else "-"
+        rows.add_row(str(k + 1), f"{found.frequency[k]:.6g}", damping, f"{value.real:.4g} {value.imag:+.6g}j")
+    screen.print(rows)
+    if path is not None:
+        from pliant.view.figures import draw_mode_shapes
+
+        write_figure(draw_mode_shapes(found), path, overwrite)
+        screen.print(f"wrote {path}", soft_wrap=True)

@@ -1,0 +1,266 @@
+"""An arm of spectral links at one instant: how strains and joints carry over to the twists of its nodes.
+
+Unknown are the changes y of strains and joint positions. The twists of the nodes follow, delta V = T v + U y, and their
+accelerations T v' + X v + Y y. Here v is measured by the rates that it gives strains and joints.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.formulations.geometrically_exact.chain import Floats
+from pliant.formulations.geometrically_exact.element import freeze
+from pliant.formulations.geometrically_exact.factorise import new_frozen
+from pliant.formulations.geometrically_exact.orientation import rebuild_orientations
+from pliant.formulations.geometrically_exact.stage_data import new_stages
+from pliant.formulations.geometrically_exact.stages import set_poses
+from pliant.mechanics.twist_matrices import bracket, to_frame
+from pliant.model.inputs import Inputs
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
+
+BALANCED = 1e-9  # strain by which an equilibrium may be missed, part of its own size by which a torque
+ROUND_OFF = 1e-14  # part of the largest stiffness that strains leave as noise in torques
+MASSLESS = 1e-12  # part of the largest inertia below which a motion has none
+PROBE = 1e-3  # rad, by which sections turn where the change of their orientation is a difference
+
+
+class Instant:
+    """An arm at one instant and everything that is linear there."""
+
+    def __init__(self, arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> None:
+        self.arm, self.inputs, self.state = arm, inputs, state
+        chain, part = arm.chain, arm.layout.part
+        self.signals = inputs.joint_signals(np.array([time]))[0]
+        self.loads, self.load_values = arm.load_table(inputs.loads), inputs.load_signals(np.array([time]))[0]
+        self.prescribed = np.array(inputs.prescribed, np.bool_)
+        self.e, self.q = part(state, "strain").copy(), part(state, "joint_position").copy()
+        self.qd = np.where(self.prescribed, self.signals[:, 1], part(state, "joint_rate"))
+        self.V = part(state, "twist").copy()
+        self.points, self.nodes = len(self.e), len(self.V)
+        self.free = np.flatnonzero(~self.prescribed)
+        self.size = 6 * self.points + len(self.free)
+        self.column = {int(dof): 6 * self.points + k for k, dof in enumerate(self.free)}
+        stages = new_stages(1, len(chain.tree.parent), self.nodes, self.points, len(self.q), False)
+        stages.q[0] = self.q
+        set_poses(chain.tree, stages.q, 0, stages.pose)
+        self.Ad = to_frame(stages.pose[0, :, :9].reshape(-1, 3, 3), stages.pose[0, :, 9:])
+        self.R, self.R_point = self._orientations(self.e, self.q)
+        shape = (self.nodes, 6, self.size)
+        self.T, self.U, self.X = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.bias = np.zeros((self.nodes, 6))  # acceleration of the roots when nothing else accelerates
+        self._carry()
+        strains, n = 6 * self.points, self.size
+        W = np.zeros((n, n))  # from nodal twists and joint rates to rates of strains and joints
+        W[:strains] = self.B @ self.T.reshape(6 * self.nodes, n)
+        W[strains:, strains:] = np.eye(n - strains)
+        back = np.linalg.inv(W)
+        self.T, self.X = self.T @ back, self.X @ back
+        self.moves = bool(np.any(self.V))
+        frozen = new_frozen(chain, 1, np.float64)
+        freeze(chain.section, self.e[None], 0, frozen.xi, frozen.stress, frozen.tangent)
+        self.tangent = frozen.tangent
+        rate = (self.B @ self.V.ravel()).reshape(-1, 6)
+        self.stress = frozen.stress + np.einsum("kij,kj->ki", chain.section.Cd, rate)
+
+    def _orientations(self, e: Floats, q: Floats) -> tuple[Floats, Floats]:
+        """World rotations of all nodes and, of the mixed element, of its masses."""
+        chain = self.arm.chain
+        stages = new_stages(
+            1, len(chain.tree.parent), self.nodes, self.points, len(q), chain.inertia.at_points
+        )
+        stages.q[0] = q
+        set_poses(chain.tree, stages.q, 0, stages.pose)
+        xi = (chain.section.rest + e)[None]
+        rebuild_orientations(chain.tree, chain.mesh, xi, stages.pose, 0, stages.R, stages.R_point)
+        return stages.R[0].reshape(-1, 3, 3), stages.R_point[0].reshape(-1, 3, 3)
+
+    def _carry(self) -> None:
+        """Root twists of the motion; T, U and X over joint rates and the twists of nodes that are not roots."""
+        tree = self.arm.chain.tree
+        position = 0
+        for link in range(len(tree.parent)):
+            root, dof, S = int(tree.first_node[link]), int(tree.dof[link]), tree.S[link]
+            rate = self.qd[dof] if dof >= 0 else 0.0
+            self.V[root] = S * rate
+            if tree.parent[link] >= 0:
+                p, Ad = int(tree.parent_node[link]), self.Ad[link]
+                carried, turn = Ad @ self.V[p], bracket(S * rate)
+                self.V[root] += carried
+                self.T[root], self.U[root], self.X[root] = Ad @ self.T[p], Ad @ self.U[p], Ad @ self.X[p]
+                self.X[root] -= turn @ self.T[root]
+                self.bias[root] = Ad @ self.bias[p] - turn @ carried
+                if dof in self.column:
+                    self.U[root][:, self.column[dof]] -= bracket(S) @ carried
+                    self.X[root][:, self.column[dof]] -= bracket(S) @ carried
+            if dof in self.column:
+                self.T[root][:, self.column[dof]] += S
+            elif dof >= 0:
+                self.bias[root] += S * self.signals[dof, 2]
+            for node in range(root + 1, int(tree.last_node[link]) + 1):
+                self.T[node][:, position : position + 6] = np.eye(6)
+                position += 6
+
+    def accelerated(self, V_dot: Floats) -> Floats:
+        """The matrices Y (nodes, 6, unknowns) for accelerations of the nodes."""
+        tree = self.arm.chain.tree
+        Y = np.zeros_like(self.T)
+        for link in range(len(tree.parent)):
+            if tree.parent[link] < 0:
+                continue
+            root, dof, S = int(tree.first_node[link]), int(tree.dof[link]), tree.S[link]
+            p, Ad = int(tree.parent_node[link]), self.Ad[link]
+            turn = bracket(S * (self.qd[dof] if dof >= 0 else 0.0))
+            Y[root] = Ad @ Y[p] - turn @ self.U[root]
+            if dof in self.column:
+                Y[root][:, self.column[dof]] -= bracket(S) @ (Ad @ V_dot[p])
+        return Y
+
+    @cached_property
+    def B(self) -> Floats:
+        """(6 points, 6 nodes) strain rates of nodal twists."""
+        mesh = self.arm.chain.mesh
+        turn = bracket(self.arm.chain.section.rest + self.e)
+        B = np.zeros((self.points, 6, self.nodes, 6))
+        p = len(mesh.N)
+        for k in range(self.points):
+            element, g = divmod(k, p)
+            rows = slice(mesh.start[element], mesh.start[element] + mesh.N.shape[1])
+            B[k][:, rows] = np.einsum("a,ij->iaj", mesh.D[g] / mesh.length[element], np.eye(6))
+            B[k][:, rows] += np.einsum("a,ij->iaj", mesh.N[g], turn[k])
+        return B.reshape(6 * self.points, 6 * self.nodes)
+
+    @cached_property
+    def weight(self) -> Floats:
+        mesh = self.arm.chain.mesh
+        return np.asarray(np.outer(mesh.length, mesh.w).ravel())
+
+    def at_points(self, values: Floats) -> Floats:
+        """Nodal values (nodes, 6, ...) at the strain points."""
+        mesh = self.arm.chain.mesh
+        rows = mesh.start[:, None] + np.arange(mesh.N.shape[1])
+        return np.asarray(
+            np.einsum("ga,ea...->eg...", mesh.N, values[rows]).reshape(self.points, *values.shape[1:])
+        )
+
+    @cached_property
+    def bodies(self) -> tuple[tuple[Floats, Floats], ...]:
+        """Masses and rotations of the nodes and, of the mixed element, of the strain points."""
+        inertia = self.arm.chain.inertia
+        nodes = (inertia.M, self.R)
+        return (nodes, (inertia.M_point, self.R_point)) if inertia.at_points else (nodes,)
+
+    def of_bodies(self, values: Floats) -> tuple[Floats, ...]:
+        """Nodal values as `bodies` see them."""
+        return (values, self.at_points(values)) if self.arm.chain.inertia.at_points else (values,)
+
+    @cached_property
+    def mass(self) -> Floats:
+        n = self.size
+        parts = zip(self.bodies, self.of_bodies(self.T))
+        return np.asarray(sum(T.reshape(-1, n).T @ (M @ T).reshape(-1, n) for (M, _), T in parts))
+
+    def _at_nodes(self, of_bodies: list[Floats]) -> Floats:
+        """Wrenches on the bodies as wrenches on the nodes."""
+        total = of_bodies[0].copy()
+        if len(of_bodies) > 1:
+            mesh = self.arm.chain.mesh
+            for a in range(mesh.N.shape[1]):
+                np.add.at(total, mesh.start + a, mesh.N[0, a] * of_bodies[1])
+        return total
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(nodes, 6) wrenches of gravity and loads."""
+        gravity = self.arm.chain.inertia.gravity
+        fall = [np.einsum("nij,nkj,k->ni", M[:, :, :3], R, gravity) for M, R in self.bodies]
+        total = self._at_nodes(fall)
+        for row, load in enumerate(self.load_values):
+            both = np.broadcast_to(load.reshape(2, 3), (self.nodes, 2, 3))
+            if self.loads.world[row]:
+                both = np.einsum("nji,ncj->nci", self.R, both)
+            total += self.loads.weight[row][:, None] * both.reshape(-1, 6)
+        return total
+
+    def inertial(self, V_dot: Floats) -> Floats:
+        """(nodes, 6) wrenches that the masses ask for, and drag."""
+        asked = []
+        for (M, _), V, A in zip(self.bodies, self.of_bodies(self.V), self.of_bodies(V_dot)):
+            momentum = np.einsum("nij,nj->ni", M, V)
+            asked.append(np.einsum("nij,nj->ni", M, A) - np.einsum("nji,nj->ni", bracket(V), momentum))
+        drag = np.einsum("nij,nj->ni", self.arm.chain.inertia.viscous, self.V)
+        return np.asarray(self._at_nodes(asked) + drag)
+
+    @cached_property
+    def torque(self) -> Floats:
+        """(unknowns,) efforts of the drives."""
+        efforts = np.zeros(self.size)
+        for dof, column in self.column.items():
+            reference, rate, feedforward = self.signals[dof]
+            efforts[column] = feedforward - self.inputs.stiffness[dof] * (self.q[dof] - reference)
+            efforts[column] -= self.inputs.damping[dof] * (self.qd[dof] - rate)
+        return efforts
+
+    @cached_property
+    def internal(self) -> Floats:
+        """(unknowns,) what the sections resist with."""
+        asked = np.zeros(self.size)
+        asked[: 6 * self.points] = (self.weight[:, None] * self.stress).ravel()
+        return asked
+
+    @cached_property
+    def unbalanced(self) -> Floats:
+        """(unknowns,) generalised forces that accelerate the arm."""
+        lack = self.inertial(self.bias) - self.weights
+        return np.asarray(self.torque - self.internal - np.einsum("nij,ni->j", self.T, lack))
+
+    @cached_property
+    def rests(self) -> bool:
+        """Whether this is an equilibrium at rest, as far as round-off lets it."""
+        if self.moves or self.bias.any():
+            return False
+        stiffness = np.zeros(self.size)
+        stiffness[: 6 * self.points] = (self.weight[:, None] * self.tangent[:, range(6), range(6)]).ravel()
+        parts = np.abs(self.weights).sum(axis=0)
+        load = parts[:3].sum() * (1.0 + self.arm.reach) + parts[3:].sum()  # bounds the torque on every joint
+        size = stiffness + np.abs(self.torque)
+        size[6 * self.points :] += load
+        floor = ROUND_OFF * stiffness.max(initial=0.0)
+        return bool(np.all(np.abs(self.unbalanced) <= floor + BALANCED * size))
+
+    @cached_property
+    def acceleration(self) -> Floats:
+        """(nodes, 6) of the nodal twists."""
+        if self.rests:
+            return np.zeros((self.nodes, 6))
+        scale = 1.0 / np.sqrt(np.maximum(np.diagonal(self.mass), 1e-300))
+        values, vectors = np.linalg.eigh(self.mass * np.outer(scale, scale))
+        heavy = values > MASSLESS
+        parts = vectors[:, heavy].T @ (scale * self.unbalanced) / values[heavy]
+        return np.asarray(self.T @ (scale * (vectors[:, heavy] @ parts)) + self.bias)
+
+    def turning(self) -> Floats:
+        """(bodies, 3, unknowns) by which sections turn in their own axes, nodes first."""
+        steps = np.append(
+            np.repeat(PROBE / max(self.arm.reach, 1e-300), 6 * self.points), np.full(len(self.free), PROBE)
+        )
+        now = np.concatenate([self.R, self.R_point])
+        turn = np.zeros((len(now), 3, self.size))
+        for column, step in enumerate(steps):
+            if column < 6 * self.points and column % 6 < 3:
+                continue  # stretch and shear turn nothing
+            slope = np.zeros_like(now)
+            for weight, ahead in ((8.0, 1.0), (-8.0, -1.0), (-1.0, 2.0), (1.0, -2.0)):
+                e, q = self.e.copy(), self.q.copy()
+                if column < 6 * self.points:
+                    e.ravel()[column] += ahead * step
+                else:
+                    q[self.free[column - 6 * self.points]] += ahead * step
+                slope += weight / (12.0 * step) * np.concatenate(self._orientations(e, q))
+            body = np.swapaxes(now, 1, 2) @ slope
+            turn[:, :, column] = np.stack([body[:, 2, 1], body[:, 0, 2], body[:, 1, 0]], axis=1)
+        return turn

@@ -1,0 +1,67 @@
+"""Mode shapes of an arm beside its undisturbed shape."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.view.figures.style import FAINT, INK, color, styled
+from pliant.view.projection import choose_projection
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pliant.analysis.modes import Modes
+
+PART_OF_THE_ARM = 0.15  # size of the drawn motion against the size of the arm
+FRAMES = 9  # of half a cycle, from one end of the swing to the other
+
+
+def draw_mode_shapes(modes: Modes, count: int = 6) -> Figure:
+    """The first ``count`` modes, each as the arm between both ends of its swing."""
+    if count < 1:
+        raise InvalidInput(f"count = {count} must be at least 1; give the number of modes to draw")
+    shown = min(count, len(modes.eigenvalue))
+    columns = min(3, shown)
+    rows = ceil(shown / columns)
+    with styled(3.1 * columns, 2.9 * rows) as figure:
+        for mode in range(shown):
+            _draw_mode(figure, modes, mode, (rows, columns, mode + 1))
+    return figure
+
+
+def _draw_mode(figure: Figure, modes: Modes, mode: int, place: tuple[int, int, int]) -> None:
+    rest = modes.observation(mode, 0.0, 2)
+    still = np.concatenate([link.position[0] for link in rest.links])
+    size = float(np.ptp(still, axis=0).max()) or 1.0
+    swing = modes.observation(mode, PART_OF_THE_ARM * size * _amplitude(modes, mode), 2 * FRAMES - 1)
+    everything = np.concatenate([link.position[:FRAMES].reshape(-1, 3) for link in swing.links])
+    projection = choose_projection(np.concatenate([everything, still]))
+    axes: Any = figure.add_subplot(*place, projection=None if projection.planar else "3d")
+    for frame in range(FRAMES):
+        ends = frame in (0, FRAMES - 1)
+        for link in swing.links:
+            points = projection.of(link.position[frame])
+            axes.plot(*points.T, color=color(0) if ends else FAINT, linewidth=1.8 if ends else 0.7)
+    for link in rest.links:
+        axes.plot(*projection.of(link.position[0]).T, color=INK, linewidth=1.0, linestyle=":")
+    if projection.planar:
+        axes.set_aspect("equal", adjustable="datalim")
+    axes.tick_params(labelsize=7)
+    axes.set_title(_title(modes, mode))
+
+
+def _amplitude(modes: Modes, mode: int) -> float:
+    """What makes the largest displacement of a node one, where `shape` counts turns too."""
+    moved = np.abs(modes.shape[mode, :, :3]).max()
+    return float(1.0 / moved) if moved > 1e-3 else 1.0
+
+
+def _title(modes: Modes, mode: int) -> str:
+    value = modes.eigenvalue[mode]
+    if modes.frequency[mode] > 0.0:
+        return f"{mode + 1}: {modes.frequency[mode]:.4g} Hz"
+    return f"{mode + 1}: no swing, {value.real:.3g}/s"
