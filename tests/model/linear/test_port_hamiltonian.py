@@ -52,6 +52,21 @@ def test_inputs_are_what_the_causality_of_a_port_says() -> None:
     assert system.states == ("x1", "x2", "x3", "x4")
 
 
+def test_ports_can_be_left_out_and_taken_apart() -> None:
+    ports = (force_port("hub"), LinearPort("tip", "wrench", "N, N m", "twist", "m/s, rad/s", 6))
+    full = random_system(np.random.default_rng(3), 5, ports)
+    some = full.with_ports("tip[4]", "hub")
+    assert some.ports == (LinearPort("tip[4]", "wrench", "N m", "twist", "rad/s"), force_port("hub"))
+    assert np.allclose(some.transfer(0.3j), full.transfer(0.3j)[np.ix_([5, 0], [5, 0])], rtol=1e-12)
+    assert full.with_ports("tip", "hub").port_slices == {"tip": slice(0, 6), "hub": slice(6, 7)}
+    with pytest.raises(InvalidInput, match="port 'tip' has components 0 to 5, not 6"):
+        full.with_ports("tip[6]")
+    with pytest.raises(InvalidInput, match="there is no port 'toe'; choose from hub, tip"):
+        full.with_ports("toe")
+    with pytest.raises(InvalidInput, match="there is no port 'toe'; choose from hub, tip"):
+        full.with_ports("toe[0]")
+
+
 def test_energy_of_an_oscillator() -> None:
     system = oscillator(2.0, 50.0, 0.1)
     assert system.energy([4.0, 0.2]) == pytest.approx(4.0**2 / (2 * 2.0) + 0.5 * 50.0 * 0.2**2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput
 from pliant.model.port import Causality
@@ -60,7 +60,29 @@ class LinearPort:
     def output_names(self) -> tuple[str, ...]:
         return self._names(self.flow if self.takes_effort else self.effort)
 
+    def component(self, k: int) -> LinearPort:
+        """One component as a port of its own, named ``tip[2]``.
+
+        Of units given as a list, such as ``N, N m`` for the forces and moments of a wrench, it takes its own.
+        """
+        if not 0 <= k < self.size:
+            raise InvalidInput(
+                f"port '{self.name}' has components 0 to {self.size - 1}, not {k}; choose one of these"
+            )
+        return replace(
+            self,
+            name=f"{self.name}[{k}]",
+            effort_unit=_unit_of(self.effort_unit, k, self.size),
+            flow_unit=_unit_of(self.flow_unit, k, self.size),
+            size=1,
+        )
+
     def _names(self, quantity: str) -> tuple[str, ...]:
         if self.size == 1:
             return (f"{self.name}.{quantity}",)
         return tuple(f"{self.name}.{quantity}[{k}]" for k in range(self.size))
+
+
+def _unit_of(units: str, k: int, size: int) -> str:
+    parts = units.split(", ")
+    return parts[k * len(parts) // size] if size % len(parts) == 0 else units

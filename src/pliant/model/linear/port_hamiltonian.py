@@ -8,7 +8,7 @@ more than the power u^T y through the ports. The form with a matrix E is that of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -83,6 +83,28 @@ class LinearPortHamiltonian:
         """Where the components of each port stand among the inputs and outputs."""
         ends = np.cumsum([0, *(port.size for port in self.ports)])
         return {port.name: slice(int(a), int(b)) for port, a, b in zip(self.ports, ends[:-1], ends[1:])}
+
+    def with_ports(self, *names: str) -> LinearPortHamiltonian:
+        """The same system with these ports only, in this order; nothing acts at the others.
+
+        ``tip[0]`` is the first component of the port ``tip``, as a port of its own.
+        """
+        ports, columns = [], list[int]()
+        for name in names:
+            whole, _, component = name.removesuffix("]").rpartition("[")
+            if name in self.port_slices or not component.isdigit():
+                ports.append(self.port(name))
+                columns += range(self.port_slices[name].start, self.port_slices[name].stop)
+            else:
+                ports.append(self.port(whole).component(int(component)))
+                columns.append(self.port_slices[whole].start + int(component))
+        return replace(
+            self,
+            B=self.B[:, columns],
+            P=self.P[:, columns],
+            D=self.D[np.ix_(columns, columns)],
+            ports=tuple(ports),
+        )
 
     def energy(self, states: ArrayLike) -> Array:
         """H in joule of one state (n,) or of many (..., n)."""
