@@ -62,16 +62,21 @@ class Record:
     statistics: dict[str, float]
 
 
+COARSE = "the mesh is too coarse for this motion; raise the degree or the number of elements"
+
+
 @dataclass(frozen=True)
 class Mismatch:
-    """How far two ways of knowing the same thing lie apart, at n times (spatial error of the mesh).
+    """How far two ways of knowing the same thing lie apart, at n times.
 
     ``twist``: tip velocity from the strain rates against the tip velocity of the state, metre per second.
     ``gravity``: change of potential energy of the rebuilt shape against the booked work of gravity, joule.
+    ``reason``: what a mismatch that matters means, and what to do; for most rooms it is the spatial error of the mesh.
     """
 
     twist: Array
     gravity: Array
+    reason: str = COARSE
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.model.contract import Mismatch
+from pliant.model.contract import COARSE, Mismatch
 from pliant.model.ending import Cause, Ending
 from pliant.model.layout import Array, Block, Layout
 from pliant.model.ledger import Ledger
@@ -72,7 +72,11 @@ def from_dataset(dataset: Dataset) -> Trajectory:
     provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
     source = StoredSource(
         observation,
-        Mismatch(dataset["mismatch_twist"].values, dataset["mismatch_gravity"].values),
+        Mismatch(
+            dataset["mismatch_twist"].values,
+            dataset["mismatch_gravity"].values,
+            dataset["mismatch_twist"].attrs.get("reason", COARSE),
+        ),
         dataset["rigid_tip_position"].values,
         tuple(JointUnit(unit) for unit in description["joint_units"]),
         provenance,
@@ -192,7 +196,11 @@ def _signals(trajectory: Trajectory) -> Variables:
     return {
         "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
         "effort": (("time", "effort_index"), efforts, _about("see description", "efforts of all ports")),
-        "mismatch_twist": (("time",), mismatch.twist, _about(twist.unit, twist.meaning)),
+        "mismatch_twist": (
+            ("time",),
+            mismatch.twist,
+            {**_about(twist.unit, twist.meaning), "reason": mismatch.reason},
+        ),
         "mismatch_gravity": (("time",), mismatch.gravity, _about(gravity.unit, gravity.meaning)),
     }
 

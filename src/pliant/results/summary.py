@@ -53,13 +53,12 @@ def warn(trajectory: Trajectory) -> list[str]:
         )
     speed = _largest_norm(trajectory.tip_twist[:, :3])
     exchanged = float(ledger.exchanged[-1])
-    remedy = "raise the degree or the number of elements"
-    warnings += _mismatch_warning(
-        "tip velocity", trajectory.mismatch.twist, speed, "of the tip speed", remedy
-    )
-    warnings += _mismatch_warning(
-        "potential energy", trajectory.mismatch.gravity, exchanged, "of the energy exchanged", remedy
-    )
+    mismatch = trajectory.mismatch
+    for name, found, scale, of_what in (
+        ("tip velocity", mismatch.twist, speed, "of the tip speed"),
+        ("potential energy", mismatch.gravity, exchanged, "of the energy exchanged"),
+    ):
+        warnings += _mismatch_warning(name, found, scale, of_what, mismatch.reason)
     return warnings
 
 
@@ -90,12 +89,12 @@ def _energies(trajectory: Trajectory) -> list[Line]:
     ]
 
 
-def _mismatch_warning(name: str, mismatch: np.ndarray, scale: float, of_what: str, remedy: str) -> list[str]:
+def _mismatch_warning(name: str, mismatch: np.ndarray, scale: float, of_what: str, reason: str) -> list[str]:
     largest = _largest(mismatch)
     if largest <= MISMATCH_THAT_MATTERS * scale or largest <= MISMATCH_FLOOR:
         return []
     share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
-    return [f"the mismatch of {name} reaches {share}, the mesh is too coarse for this motion; {remedy}"]
+    return [f"the mismatch of {name} reaches {share}, {reason}"]
 
 
 def _largest(values: np.ndarray) -> float:

@@ -296,3 +296,14 @@ def test_a_run_is_kept_and_drawn_like_any_other(tmp_path: object) -> None:
     # the moment at the root of the beam is that which the rim carries, here in slow motion at the end
     moment = trajectory.efforts["rim.wrench"][-1, 5]
     assert observed.wrench[-1, 0, 5] == pytest.approx(-moment, rel=0.2)
+
+
+def test_large_motions_are_reported_and_the_reason_is_kept(tmp_path: object) -> None:
+    """A tip mass thrown by a large torque bends the beam by more than a linear model knows about."""
+    trajectory = run(rig(), pl.JointTorque("drive", pl.Constant(40.0)))
+    (warning,) = trajectory.warnings()
+    assert (
+        "the arm bends or turns too far for a linear model; compile the robot with Geometrically" in warning
+    )
+    trajectory.save(f"{tmp_path}/far.nc")
+    assert pl.load_trajectory(f"{tmp_path}/far.nc").warnings() == [warning]

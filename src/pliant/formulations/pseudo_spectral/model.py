@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP)
+NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robot with GeometricallyExact()"
 REMEDY = "compile the robot with PoseElement()"
 
 
@@ -319,6 +320,7 @@ class PseudoSpectralArm:
         return Mismatch(
             np.linalg.norm(drawn - np.einsum("nij,nj->ni", R, twist[:, :3]), axis=1),
             potential - potential[0] + record.ledger.gravity,
+            NOT_SMALL,
         )
 
     def _shifted(self, states: Floats, rates: Floats, qd: Floats, step: float) -> Floats:
