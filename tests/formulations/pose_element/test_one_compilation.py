@@ -11,6 +11,21 @@ from pliant.formulations.geometrically_exact.pose_element.step import run_steps
 def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
     serial = pl.PoseElement(elements=2).compile(pl.load(pl.library.path("two_link_planar")))
     closed = pl.PoseElement(elements=3).compile(pl.load(pl.library.path("parallelogram")))
+    body = pl.RigidLink("body", (0.1, 0.0, 0.0), 1.0, inertia=(0.1, 0.1, 0.1))
+    ball = pl.SphericalJoint("ball", "base", "body", spring=pl.BallSpring(1.0), friction=pl.Friction(0.1))
+    flight = pl.FreeJoint(
+        "flight",
+        "base",
+        "body",
+        initial_velocity=(1.0, 0.0, 0.0),
+        spring=pl.FreeSpring((10.0,) * 6),
+        slide_friction=pl.Friction(0.1),
+        limits=pl.Box((-1.0,) * 3, (1.0,) * 3, 1e3),
+    )
+    socket, floating = (
+        pl.PoseElement().compile(pl.Robot(name="body", links=(body,), joints=(joint,)))
+        for joint in (ball, flight)
+    )
     tip, ground = pl.At("outer"), pl.At("base", position=(1.0, 1.0, 0.0))
     models = (
         serial,
@@ -22,6 +37,8 @@ def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
         pl.connect(serial, pl.BaseMotion(x=pl.Quintic(0.0, 0.1, 1.0))),
         pl.connect(serial, pl.PointWrench(tip, pl.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))),
         pl.connect(closed, pl.PrescribedMotion("right_drive", pl.Quintic(0.0, 0.1, 1.0))),
+        pl.connect(socket, pl.JointTorque("ball", pl.Constant((1.0, 0.0, 0.0)))),
+        pl.connect(floating, pl.JointTorque("flight", pl.Constant((1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))),
     )
     for model in models:
         run = pl.simulate(model, until=5e-3)
