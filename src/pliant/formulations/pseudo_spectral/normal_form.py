@@ -125,9 +125,9 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
         G=np.vstack([arm.G @ to_links, np.hstack([np.zeros((len(rows), n)), span])]),
         K=_diagonal_blocks(arm.K, np.diag(np.array(stiffness, dtype=float))),
         material_loss=root_of(arm.C) @ np.eye(n, strains),
-        gear_loss=np.array([row[:strains] for row in gear_losses if row.any()]).reshape(-1, strains),
+        gear_loss=_rows([row[:strains] for row in gear_losses], strains),
         viscous_loss=root_of(arm.V) @ to_links,
-        joint_loss=np.array([row for row in losses if row.any()]).reshape(-1, size),
+        joint_loss=_rows(losses, size),
         to_links=to_links,
         span=span,
         rest=np.array(rest, dtype=float),
@@ -246,6 +246,12 @@ def root_of(matrix: Floats) -> Floats:
     values, vectors = np.linalg.eigh(matrix)
     kept = values > ROUND_OFF * values.max(initial=0.0)
     return np.asarray(np.sqrt(values[kept])[:, None] * vectors[:, kept].T)
+
+
+def _rows(rows: list[Floats], width: int) -> Floats:
+    """Those that are not zero, one above the other."""
+    kept = [row for row in rows if row.any()]
+    return np.array(kept, dtype=float).reshape(len(kept), width)
 
 
 def _diagonal_blocks(first: Floats, second: Floats) -> Floats:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pliant.formulations.pseudo_spectral.booking import Account, Stretch, stacked
 from pliant.formulations.pseudo_spectral.recursion import march
 from pliant.formulations.pseudo_spectral.stepping import StageReading, StepMaps, step_maps
-from pliant.jit import announce_compilation
 from pliant.model.contract import Record, Run
 from pliant.model.driving import drive, input_tables, times_reached
 from pliant.model.ending import Cause, Ending
@@ -261,7 +260,6 @@ class Machine:
 
 def advance(arm: PseudoSpectralArm, run: Run) -> Record:
     """Run over the grid of the request."""
-    announce_compilation(march)
     machine = Machine(arm, run)
     machine.keep(0)
     return drive(machine, run)
