@@ -86,14 +86,14 @@ class Stretch:
         part = {name: self.readings[..., place] for name, place in places.items()}
         effort, rate = part["effort"].copy(), part["rate"].copy()
         effort[..., self.prescribed] = part["prescribed"]
-        rate[..., self.prescribed] = self.inputs[..., equations.rates]
+        rate[..., self.prescribed] = self.inputs[..., equations.at.rates]
         heat = np.where(self.prescribed, 0.0, self.feedback_damping) * rate**2
-        wrench = self.inputs[..., equations.loads]
+        wrench = self.inputs[..., equations.at.loads]
         mean = self.weights / self.weights.sum(axis=1, keepdims=True)
         return Flows(
             kinetic=kinetic,
             strain=strain,
-            gravity=self._sum(part["gravity"] * self.inputs[..., equations.weight]),
+            gravity=self._sum(part["gravity"] * self.inputs[..., equations.at.weight]),
             material=self._sum(part["material"] ** 2),
             viscous=self._sum(part["viscous"] ** 2),
             joint=self._sum(part["joint"] ** 2) + self._sum(heat),

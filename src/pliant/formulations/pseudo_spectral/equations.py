@@ -31,11 +31,23 @@ class Reading:
     of_acceleration: Floats
 
     def restricted(self, active: Bools) -> Reading:
+        """The same over some of the states."""
         return Reading(self.of_state[:, active], self.of_input, self.of_acceleration)
 
-    def at(self, x: Floats, w: Floats, a: Floats) -> Floats:
-        """Values (..., rows) at many states, inputs and accelerations."""
-        return np.asarray(x @ self.of_state.T + w @ self.of_input.T + a @ self.of_acceleration.T)
+    def times(self, matrix: Floats) -> Reading:
+        """``matrix`` times what is read."""
+        return Reading(matrix @ self.of_state, matrix @ self.of_input, matrix @ self.of_acceleration)
+
+    def __add__(self, other: Reading) -> Reading:
+        return Reading(
+            self.of_state + other.of_state,
+            self.of_input + other.of_input,
+            self.of_acceleration + other.of_acceleration,
+        )
+
+    def rows(self, chosen: slice | NDArray[np.int64]) -> Reading:
+        """Some of the rows."""
+        return Reading(self.of_state[chosen], self.of_input[chosen], self.of_acceleration[chosen])
 
 
 def over(*readings: Reading) -> Reading:
@@ -47,20 +59,59 @@ def over(*readings: Reading) -> Reading:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Equations:
-    """x' = A x + B w, and readings of a stage."""
+@dataclass(frozen=True)
+class Places:
+    """Where the parts of x and of w stand, and how many there are of prescribed joints."""
 
-    A: Floats
-    B: Floats
-    group: NDArray[np.int64]  # of each state; positions are in all groups, -1
     z: slice
     s: slice
     positions: slice
-    drives: slice  # among w
+    drives: slice
     rates: slice
     weight: slice
     loads: slice
+
+    @staticmethod
+    def of(form: NormalForm, loads: int) -> Places:
+        z, s, own = form.T.shape[1], len(form.X), form.mechanics
+        joints, given = len(own.drive), form.P.shape[1]
+        return Places(
+            z=slice(0, z),
+            s=slice(z, z + s),
+            positions=slice(z + s, z + s + own.positions),
+            drives=slice(0, joints),
+            rates=slice(joints, joints + given),
+            weight=slice(joints + given, joints + given + 1),
+            loads=slice(joints + given + 1, joints + given + 1 + 6 * loads),
+        )
+
+    def blank(self, rows: int) -> Reading:
+        """A reading of zeros."""
+        given = self.rates.stop - self.rates.start
+        z = np.zeros
+        return Reading(z((rows, self.positions.stop)), z((rows, self.loads.stop)), z((rows, given)))
+
+    def state(self, rows: int, where: slice, matrix: Floats) -> Reading:
+        """``matrix`` times one part of x."""
+        reading = self.blank(rows)
+        reading.of_state[:, where] = matrix
+        return reading
+
+    def input(self, rows: int, where: slice, matrix: Floats) -> Reading:
+        """``matrix`` times one part of w."""
+        reading = self.blank(rows)
+        reading.of_input[:, where] = matrix
+        return reading
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """x' = A x + B w, and readings of a stage; ``group`` numbers the states, -1 the positions, which are in all."""
+
+    at: Places
+    A: Floats
+    B: Floats
+    group: NDArray[np.int64]
     drive_effort: Reading
     drive_rate: Reading
     prescribed_effort: Reading
@@ -87,116 +138,76 @@ def load_columns(arm: Assembly, place: LoadPlace) -> Floats:
     return np.asarray((offset @ twist).T)
 
 
-def equations(arm: Assembly, form: NormalForm, places: tuple[LoadPlace, ...]) -> Equations:
+def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> Equations:
     """The equations of the arm with its loads."""
-    own = form.mechanics
-    n_z, n_s, n_q = form.T.shape[1], len(form.X), own.positions
-    joints, given = len(own.drive), form.P.shape[1]
-    z, s, q = slice(0, n_z), slice(n_z, n_z + n_s), slice(n_z + n_s, n_z + n_s + n_q)
-    size = n_z + n_s + n_q
-    drives, rates = slice(0, joints), slice(joints, joints + given)
-    weight = slice(rates.stop, rates.stop + 1)
-    loads = slice(weight.stop, weight.stop + 6 * len(places))
-    inputs = loads.stop
+    own, at = form.mechanics, Places.of(form, len(loads))
+    count, links = len(own.M), len(arm.M)
+    select = np.eye(count)[own.coefficients :]  # rates of all positions
+    driven = np.where(own.prescribed[:, None], 0.0, select[own.drive])
 
-    select = np.zeros((n_q, len(own.M)))
-    select[:, own.coefficients :] = np.eye(n_q)
-    driven = select[own.drive]  # (joints, v)
-    driven[own.prescribed] = 0.0
-    push = np.zeros((len(own.M), inputs))
-    push[:, drives] = driven.T
-    push[:, weight] = (own.to_links.T @ arm.weight)[:, None]
-    columns = [load_columns(arm, place) for place in places]
-    link_push = np.zeros((len(arm.M), inputs))
-    link_push[:, weight] = arm.weight[:, None]
-    if columns:
-        link_push[:, loads] = np.hstack(columns)
-        push[:, loads] = own.to_links.T @ link_push[:, loads]
-
-    to_v = Reading(
-        np.zeros((len(own.M), size)), np.zeros((len(own.M), inputs)), np.zeros((len(own.M), given))
+    v = at.state(count, at.z, form.T) + at.input(count, at.rates, form.P)
+    strain_rates = at.state(len(own.G), at.z, form.strain_rates) + at.input(
+        len(own.G), at.rates, own.G @ form.P
     )
-    to_v.of_state[:, z], to_v.of_input[:, rates] = form.T, form.P
-
-    def reading(matrix: Floats) -> Reading:
-        """``matrix`` times v."""
-        return Reading(matrix @ to_v.of_state, matrix @ to_v.of_input, np.zeros((len(matrix), given)))
-
-    def strain_reading(matrix: Floats) -> Reading:
-        """``matrix`` times the strain rates."""
-        rows = Reading(
-            np.zeros((len(matrix), size)), np.zeros((len(matrix), inputs)), np.zeros((len(matrix), given))
-        )
-        rows.of_state[:, z] = matrix @ form.strain_rates
-        rows.of_input[:, rates] = matrix @ own.G @ form.P
-        return rows
+    link_push = at.input(links, at.weight, arm.weight[:, None])
+    for k, place in enumerate(loads):
+        first = at.loads.start + 6 * k
+        link_push.of_input[:, first : first + 6] = load_columns(arm, place)
+    push = at.input(count, at.drives, driven.T) + link_push.times(own.to_links.T)
+    held = at.state(len(own.drive), at.positions, np.diag(own.held)[own.drive])
 
     # every loss is a sum of squares, here as in the account, so that the two cannot drift apart
-    rate = reading(driven)
-    material, viscous = strain_reading(own.material_loss), reading(own.viscous_loss)
-    friction = over(strain_reading(own.gear_loss), reading(own.joint_loss))
-    lossy = over(material, viscous, friction, reading(np.sqrt(own.damping)[:, None] * driven))
-    A, B = np.zeros((size, size)), np.zeros((size, inputs))
-    A[z, s], A[s, z] = -form.Sigma.T, form.Sigma
-    A[z] -= lossy.of_state[:, z].T @ lossy.of_state
-    held = np.diag(own.held)[own.drive]
-    A[z, q] -= form.T.T @ driven.T @ held
-    A[q] = select @ to_v.of_state
-    B[z] = form.T.T @ push - lossy.of_state[:, z].T @ lossy.of_input
-    B[s, rates] = form.strain_of_prescribed
-    B[q] = select @ to_v.of_input
-
-    effort = Reading(
-        -own.damping[:, None] * rate.of_state, -own.damping[:, None] * rate.of_input, rate.of_acceleration
+    material, viscous = strain_rates.times(own.material_loss), v.times(own.viscous_loss)
+    friction = over(strain_rates.times(own.gear_loss), v.times(own.joint_loss))
+    rate = v.times(driven)
+    lossy = over(material, viscous, friction, rate.times(np.diag(np.sqrt(own.damping))))
+    resisted = lossy.times(lossy.of_state[:, at.z].T)
+    acceleration = (
+        at.state(len(form.T.T), at.s, -form.Sigma.T)
+        + push.times(form.T.T)
+        + resisted.times(-np.eye(len(form.T.T)))
+        + held.times(-(driven @ form.T).T)
     )
-    effort.of_state[:, q] -= held
-    effort.of_input[np.arange(joints), np.arange(joints)] += ~own.prescribed
-
-    resistance = own.resistance + driven.T @ (own.damping[:, None] * driven)
-    # M v' + G^T K e + resistance v - push w, of which the free rows vanish: what holds the given ones
-    balance = Reading(
-        own.M @ form.T @ A[z] + resistance @ to_v.of_state,
-        own.M @ form.T @ B[z] + resistance @ to_v.of_input - push,
-        own.M @ form.P,
+    straining = at.state(len(form.X), at.z, form.Sigma) + at.input(
+        len(form.X), at.rates, form.strain_of_prescribed
     )
-    stress = own.K @ form.X
-    balance.of_state[:, s] += own.G.T @ stress
-    prescribed_rows = own.coefficients + np.flatnonzero(own.prescribed)
+    motion = over(acceleration, straining, v.times(select))
 
+    given = at.blank(form.P.shape[1])
+    given.of_acceleration[:] = np.eye(form.P.shape[1])
+    v_rate = acceleration.times(form.T) + given.times(form.P)
+    stress = at.state(len(form.X), at.s, own.K @ form.X)
+    # M v' + G^T K e + resistance - push: zero but for what holds the prescribed joints
+    balance = (
+        v_rate.times(own.M)
+        + stress.times(own.G.T)
+        + v.times(own.resistance + driven.T @ np.diag(own.damping) @ driven)
+        + push.times(-np.eye(count))
+    )
     # the same over all unknowns of the links, of which the motions across joints are kept
-    links = len(arm.G)
-    cuts = np.arange(links, len(arm.M))
-    losses = arm.G.T @ arm.C @ arm.G + arm.V
-    to_u = own.to_links
-    wrench = Reading(
-        (arm.M @ to_u @ form.T @ A[z] + losses @ to_u @ to_v.of_state)[cuts],
-        (arm.M @ to_u @ form.T @ B[z] + losses @ to_u @ to_v.of_input - link_push)[cuts],
-        (arm.M @ to_u @ form.P)[cuts],
+    transmitted = (
+        v_rate.times(arm.M @ own.to_links)
+        + stress.rows(slice(len(arm.G))).times(arm.G.T)
+        + v.times((arm.G.T @ arm.C @ arm.G + arm.V) @ own.to_links)
+        + link_push.times(-np.eye(links))
     )
-    wrench.of_state[:, s] += (arm.G.T @ stress[:links])[cuts]
-
+    drive_effort = (
+        at.input(len(driven), at.drives, np.diag(np.where(own.prescribed, 0.0, 1.0)))
+        + held.times(-np.eye(len(driven)))
+        + rate.times(-np.diag(own.damping))
+    )
     return Equations(
-        A=A,
-        B=B,
-        group=np.concatenate([form.z_group, form.s_group, np.full(n_q, -1)]),
-        z=z,
-        s=s,
-        positions=q,
-        drives=drives,
-        rates=rates,
-        weight=weight,
-        loads=loads,
-        drive_effort=effort,
+        at=at,
+        A=motion.of_state,
+        B=motion.of_input,
+        group=np.concatenate([form.z_group, form.s_group, np.full(own.positions, -1)]),
+        drive_effort=drive_effort,
         drive_rate=rate,
-        prescribed_effort=Reading(
-            balance.of_state[prescribed_rows],
-            balance.of_input[prescribed_rows],
-            balance.of_acceleration[prescribed_rows],
-        ),
-        gravity_power=reading(push[:, weight].T),
-        load_twist=reading(push[:, loads].T),
+        prescribed_effort=balance.rows(own.coefficients + np.flatnonzero(own.prescribed)),
+        gravity_power=v.times(push.of_input[:, at.weight].T),
+        load_twist=v.times(push.of_input[:, at.loads].T),
         material_loss=material,
         viscous_loss=viscous,
         joint_loss=friction,
-        root_wrench=wrench,
+        root_wrench=transmitted.rows(slice(len(arm.G), None)),
     )

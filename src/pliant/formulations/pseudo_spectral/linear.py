@@ -28,11 +28,11 @@ def linear_system(arm: PseudoSpectralArm, inputs: Inputs) -> LinearPortHamiltoni
     """
     form, equations = arm.equations(inputs)
     own = form.mechanics
-    z, s = equations.z, equations.s
+    z, s = equations.at.z, equations.at.s
     sprung = np.array([joint.freedoms[0].law.spring is not None for joint in arm.assembly.joints], np.bool_)
     told = own.prescribed | (sprung & (own.stiffness == 0.0))
     kept = [int(joint) for joint in np.flatnonzero(~told)]
-    rates = equations.A[equations.positions, z][own.drive[kept]]
+    rates = equations.A[equations.at.positions, z][own.drive[kept]]
     size = s.stop + len(kept)
     q = slice(s.stop, size)
     J, R, Q = np.zeros((size, size)), np.zeros((size, size)), np.eye(size)
@@ -83,7 +83,7 @@ def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> Seco
     """
     form, equations = arm.equations(inputs)
     own = form.mechanics
-    z, q = equations.z, equations.positions
+    z, q = equations.at.z, equations.at.positions
     rates = equations.A[q, z]
     D = -equations.A[z, z]
     K = form.Sigma.T @ form.Sigma + (rates.T * own.held) @ rates
@@ -101,7 +101,7 @@ def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> Seco
         """The state moved by y, with rates changed by ``change``."""
         moved = x.copy()
         moved[z] += change
-        moved[equations.s] += form.Sigma @ y
+        moved[equations.at.s] += form.Sigma @ y
         moved[q] += rates @ y
         return np.asarray(arm.states_of(form, moved[None], rate[None])[0])
 

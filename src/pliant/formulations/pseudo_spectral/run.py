@@ -68,7 +68,7 @@ class Machine:
         self.efforts, self.wrenches = z((rows, joints)), z((rows, 6 * len(arm.assembly.bodies)))
 
     def _energies(self) -> tuple[float, float]:
-        z, s, r = self.x[self.equations.z], self.x[self.equations.s], self.rate
+        z, s, r = self.x[self.equations.at.z], self.x[self.equations.at.s], self.rate
         return 0.5 * float(z @ z + r @ self.form.prescribed_inertia @ r), 0.5 * float(s @ s)
 
     def _stirred_by(self, touched: Bools) -> Bools:
@@ -87,15 +87,15 @@ class Machine:
         target = joints[:, stages]
         w = np.zeros((b - a, method.stages, self.equations.B.shape[1]))
         drive_input = target[..., 2] + own.stiffness * target[..., 0] + own.damping * target[..., 1]
-        w[..., self.equations.drives] = np.where(self.prescribed, 0.0, drive_input)
-        w[..., self.equations.weight] = 1.0
+        w[..., self.equations.at.drives] = np.where(self.prescribed, 0.0, drive_input)
+        w[..., self.equations.at.weight] = 1.0
         count = (b - a) * method.stages
         in_body_axes = self.model.in_body_axes(
             run.inputs,
             target[..., 0].reshape(count, joints.shape[2]),
             loads[:, stages].reshape(count, loads.shape[2], 6),
         )
-        w[..., self.equations.loads] = in_body_axes.reshape(b - a, method.stages, 6 * loads.shape[2])
+        w[..., self.equations.at.loads] = in_body_axes.reshape(b - a, method.stages, 6 * loads.shape[2])
         rate, acceleration = target[..., given, 1], target[..., given, 2]
         end_rate = joints[:, -1, given, 1]
         if method.exact:
@@ -104,7 +104,7 @@ class Machine:
             missed = end_rate - start_rate - h[:, None] * np.einsum("s,ksj->kj", method.weights, acceleration)
             acceleration = acceleration + (missed / h[:, None])[:, None]
             rate = start_rate[:, None] + h[:, None, None] * np.einsum("st,ktj->ksj", method.A, acceleration)
-        w[..., self.equations.rates] = rate
+        w[..., self.equations.at.rates] = rate
         return Tables(a, h, w, acceleration, end_rate, joints[:, -1, given, 0])
 
     def steps(self, tables: Tables) -> tuple[int, int]:
@@ -169,7 +169,7 @@ class Machine:
         self._keep_states(prepared.maps, first, carried, flat, rates)
 
         self.x[active], self.rate = carried[-1, : len(self.moving)], rates[-1]
-        self.x[equations.positions][np.flatnonzero(self.prescribed)] = tables.end_position[end - 1]
+        self.x[equations.at.positions][np.flatnonzero(self.prescribed)] = tables.end_position[end - 1]
         if method.history != 0.0:
             self.x_rate = np.zeros(len(self.x))
             self.x_rate[active] = carried[-1, len(self.moving) :]
@@ -195,8 +195,8 @@ class Machine:
         products = increments[:, :count] * (carried[:-1, :count] + 0.5 * increments[:, :count])
         turned = (rates[1:] - rates[:-1]) @ self.form.prescribed_inertia
         given = 0.5 * (turned * (rates[1:] + rates[:-1])).sum(axis=1)
-        strained = (moving >= self.equations.s.start) & (moving < self.equations.s.stop)
-        return products[:, moving < self.equations.z.stop].sum(axis=1) + given, products[:, strained].sum(
+        strained = (moving >= self.equations.at.s.start) & (moving < self.equations.at.s.stop)
+        return products[:, moving < self.equations.at.z.stop].sum(axis=1) + given, products[:, strained].sum(
             axis=1
         )
 
