@@ -138,9 +138,11 @@ def test_torque_within_a_floating_arm_keeps_its_momentum() -> None:
     assert np.abs(angular).max() < 1e-10
 
 
-def test_torque_settles_against_the_spring_of_the_ball_at_its_rest_rotation() -> None:
+@pytest.mark.parametrize("by_a_bushing", [False, True])
+def test_torque_settles_against_a_spring_towards_a_rotation(by_a_bushing: bool) -> None:
     rest = Rotation.from_rotvec([0.3, -0.2, 0.4])
-    spring = pl.BallSpring(2.0, tuple(rest.as_quat(scalar_first=True)))
+    turn = tuple(rest.as_quat(scalar_first=True))
+    spring = None if by_a_bushing else pl.BallSpring(2.0, turn)
     robot = pl.Robot(
         name="held",
         links=(body(np.zeros(3)),),
@@ -148,6 +150,9 @@ def test_torque_settles_against_the_spring_of_the_ball_at_its_rest_rotation() ->
     )
     arm = pl.PoseElement().compile(robot)
     held = pl.connect(arm, pl.JointTorque("ball", pl.Constant((0.2, 0.1, -0.3))))
+    if by_a_bushing:
+        at_rest, child = pl.At("base", rotation=turn), pl.At("body", pl.End.ROOT)
+        held = pl.connect(held, pl.Bushing("hold", at_rest, child, (0.0, 0.0, 0.0, 2.0, 2.0, 2.0)))
     settled = pl.equilibrium(held)
     assert settled.ending.completed
     node = int(arm.structure.link("body").nodes[0])
