@@ -230,5 +230,5 @@ def test_what_is_not_linear_is_refused() -> None:
         planar_link(beam(rest_shape=pl.Arc(angle=0.3)), 6)
     with pytest.raises(pl.InvalidInput, match="law HardeningLaw is not linear"):
         planar_link(beam(law=pl.HardeningLaw(cubic=(0.0,) * 5 + (1.0,))), 6)
-    with pytest.raises(pl.InvalidInput, match="3 are given for states, which is not the degree"):
+    with pytest.raises(pl.InvalidInput, match="3 are given for states, but the degree is 6"):
         planar_link(beam(), 6, GivenPoints((0.0, 0.3, 0.6, 1.0), (0.1, 0.5, 0.9)))

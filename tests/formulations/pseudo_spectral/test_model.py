@@ -25,8 +25,6 @@ from tests.formulations.pseudo_spectral.rigs import (
     rig,
 )
 
-pytestmark = pytest.mark.bounds
-
 TORQUE = pl.JointTorque("drive", pl.Sine(amplitude=0.05, frequency=4.0))
 PD = pl.JointPD(pl.Hold(0.01), stiffness=50.0, damping=2.0)
 SWING = pl.PrescribedMotion("drive", pl.Quintic(start=0.0, end=0.05, duration=0.2))
@@ -74,6 +72,7 @@ def run(robot: pl.Robot, *components: object, degree: int = 12, step: pl.Gauss =
     return pl.simulate(arm, until=0.25, integrator=step)
 
 
+@pytest.mark.bounds
 @pytest.mark.parametrize("name", RUNS)
 def test_the_ledger_closes_to_round_off(name: str) -> None:
     """Demanded are 1e-10 of the energy that each step exchanges."""
@@ -262,6 +261,19 @@ def test_outputs_between_steps_follow_the_polynomial() -> None:
     fine = pl.simulate(arm, until=0.05, integrator=pl.Gauss(order=8, step=1e-4), outputs=times)
     assert coarse.time == pytest.approx(times)
     assert np.abs(coarse.joint_position - fine.joint_position).max() < 1e-4 * np.ptp(fine.joint_position)
+
+
+def test_few_outputs_between_many_samples() -> None:
+    """A controller called at every step, of which only some are kept, gives the states of one run that keeps all."""
+    arm = pl.connect(
+        pl.PseudoSpectral(6).compile(
+            rig(pl.RevoluteJoint(name="drive", parent="base", child="hub", initial_rate=0.1))
+        ),
+        pl.SampledController(lambda sample: -0.05 * sample.joint_rates, period=1e-3),
+    )
+    few, all_kept = (pl.simulate(arm, until=0.05, integrator=STEP, outputs=count) for count in (5, 1000))
+    assert few.states[-1] == pytest.approx(all_kept.states[-1], rel=1e-12)
+    assert few.ledger.works["drive"][-1] == pytest.approx(all_kept.ledger.works["drive"][-1], rel=1e-12)
 
 
 def test_adaptive_integration() -> None:

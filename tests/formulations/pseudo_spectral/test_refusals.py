@@ -78,7 +78,7 @@ def test_a_world_load_on_a_prescribed_joint_turns_with_it() -> None:
 def test_bad_choices() -> None:
     with pytest.raises(pl.InvalidInput, match="degree = 0 must lie between 1 and 64"):
         pl.PseudoSpectral(0)
-    with pytest.raises(pl.InvalidInput, match="3 are given for states, which is not the degree"):
+    with pytest.raises(pl.InvalidInput, match="3 are given for states, but the degree is 6"):
         pl.PseudoSpectral(6, pl.GivenPoints((0.0, 0.3, 0.6, 1.0), (0.1, 0.5, 0.9)))
     with pytest.raises(pl.InvalidInput, match="give one more for efforts"):
         pl.GivenPoints((0.0, 1.0), (0.1, 0.5, 0.9))

@@ -21,12 +21,22 @@ Floats = NDArray[np.float64]
 class Points(ABC):
     """A choice of collocation points on a link of length 1."""
 
+    @abstractmethod
     def efforts(self, degree: int) -> Floats:
         """Points of the polynomials of degree ``degree``, rising."""
+
+    @abstractmethod
+    def states(self, degree: int) -> Floats:
+        """Points of the polynomials of degree ``degree - 1``, rising."""
+
+
+class RegularPoints(Points):
+    """Points that follow one rule, however many there are."""
+
+    def efforts(self, degree: int) -> Floats:
         return self.place(degree + 1)
 
     def states(self, degree: int) -> Floats:
-        """Points of the polynomials of degree ``degree - 1``, rising."""
         return self.place(degree)
 
     @abstractmethod
@@ -35,7 +45,7 @@ class Points(ABC):
 
 
 @dataclass(frozen=True)
-class UniformPoints(Points):
+class UniformPoints(RegularPoints):
     """Equally spaced points, both ends among them; badly conditioned beyond about degree 20."""
 
     def place(self, count: int) -> Floats:
@@ -43,7 +53,7 @@ class UniformPoints(Points):
 
 
 @dataclass(frozen=True)
-class GaussPoints(Points):
+class GaussPoints(RegularPoints):
     """The zeros of a Legendre polynomial and the two ends: the choice of [wang2017]."""
 
     def place(self, count: int) -> Floats:
@@ -51,7 +61,7 @@ class GaussPoints(Points):
 
 
 @dataclass(frozen=True)
-class ChebyshevPoints(Points):
+class ChebyshevPoints(RegularPoints):
     """The zeros of a Chebyshev polynomial and the two ends."""
 
     def place(self, count: int) -> Floats:
@@ -82,13 +92,19 @@ class GivenPoints(Points):
                     f"points.{word} must differ by 1e-6 of the length; move those that coincide"
                 )
 
-    def place(self, count: int) -> Floats:
-        for points in (self.effort, self.state):
-            if len(points) == count:
-                return np.sort(np.array(points, dtype=float))
-        raise InvalidInput(
-            f"points: {len(self.state)} are given for states, which is not the degree; give as many as the degree"
-        )
+    def efforts(self, degree: int) -> Floats:
+        self._check(degree)
+        return np.sort(np.array(self.effort, dtype=float))
+
+    def states(self, degree: int) -> Floats:
+        self._check(degree)
+        return np.sort(np.array(self.state, dtype=float))
+
+    def _check(self, degree: int) -> None:
+        if len(self.state) != degree:
+            raise InvalidInput(
+                f"points: {len(self.state)} are given for states, but the degree is {degree}; give one for each degree"
+            )
 
 
 def _with_ends(interior: Floats) -> Floats:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 FINITE, NOT_FINITE = 0, 1
+TOGETHER = 1024  # steps whose account is made at once
 STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
 
 
@@ -36,6 +37,31 @@ class Tables:
     acceleration: Floats  # (steps, stages, prescribed)
     end_rate: Floats  # (steps, prescribed)
     end_position: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """Steps of one length that were done but not booked: starts and increments of what moves, inputs at the stages."""
+
+    first: int
+    h: float
+    inputs: Floats
+    acceleration: Floats
+    start: Floats
+    increments: Floats
+    start_rate: Floats
+    end_rate: Floats
+
+    @staticmethod
+    def joined(parts: list[Stepped]) -> Stepped:
+        if len(parts) == 1:
+            return parts[0]
+        names = ("inputs", "acceleration", "start", "increments", "start_rate", "end_rate")
+        return Stepped(
+            parts[0].first,
+            parts[0].h,
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +85,9 @@ class Machine:
         self.readings, self.places = stacked(self.equations)
         self.x_rate: Floats | None = None
         self.active: Bools = self._stirred_by(self.x != 0.0)
+        self.used: Bools = np.zeros(self.equations.B.shape[1], np.bool_)
+        self.pending: list[Stepped] = []
+        self.waiting = 0
         self.prepared: dict[tuple[bytes, float], Prepared] = {}
         joints, loads = len(self.prescribed), len(run.inputs.loads)
         rows = len(self.plan.tau) + 1
@@ -98,7 +127,7 @@ class Machine:
         w[..., self.equations.at.loads] = in_body_axes.reshape(b - a, method.stages, 6 * loads.shape[2])
         rate, acceleration = target[..., given, 1], target[..., given, 2]
         end_rate = joints[:, -1, given, 1]
-        if method.exact:
+        if method.exact and len(given):
             # accelerations that lead from rate to rate, so that rate and energy follow one polynomial
             start_rate = np.vstack([self.rate[None], end_rate[:-1]])
             missed = end_rate - start_rate - h[:, None] * np.einsum("s,ksj->kj", method.weights, acceleration)
@@ -118,11 +147,16 @@ class Machine:
 
     def _wake(self, tables: Tables) -> None:
         """Let states move that an input reaches for the first time."""
-        B = self.equations.B
-        used = tables.inputs.any(axis=(0, 1))
-        effect = np.abs(B[:, used])
+        fresh = tables.inputs.any(axis=(0, 1)) & ~self.used
+        if not fresh.any():
+            return
+        self.used |= fresh
+        effect = np.abs(self.equations.B[:, fresh])
         touched = (effect > STIRRED * effect.max(axis=0, initial=0.0)).any(axis=1)
-        self.active = self.active | self._stirred_by(touched)
+        active = self.active | self._stirred_by(touched)
+        if (active != self.active).any():
+            self.book()
+            self.active = active
 
     def _prepare(self, h: float) -> Prepared:
         key = (self.active.tobytes(), h)
@@ -140,10 +174,9 @@ class Machine:
 
     def _stretch(self, tables: Tables, begin: int, end: int) -> bool:
         """Steps of equal length; False, and nothing kept, if they leave the numbers."""
-        method, equations, active = self.run.method, self.equations, self.active
-        h, first = float(tables.h[begin]), tables.first + begin
+        h, method = float(tables.h[begin]), self.run.method
         prepared = self._prepare(h)
-        inputs, acceleration = tables.inputs[begin:end], tables.acceleration[begin:end]
+        inputs = tables.inputs[begin:end]
         flat = inputs.reshape(end - begin, -1)
         increments = flat @ prepared.maps.forced.T
         carried = np.empty((end - begin + 1, len(prepared.change)))
@@ -151,29 +184,59 @@ class Machine:
         march(prepared.change, increments, carried)
         if not np.isfinite(carried[-1]).all():
             return False
-        rates = np.vstack([self.rate[None], tables.end_rate[begin:end]])
+        if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
+            self.book()
+        self.waiting += end - begin
+        self.pending.append(
+            Stepped(
+                tables.first + begin,
+                h,
+                inputs,
+                tables.acceleration[begin:end],
+                carried[:-1],
+                increments,
+                np.vstack([self.rate[None], tables.end_rate[begin : end - 1]]),
+                tables.end_rate[begin:end],
+            )
+        )
+        self.x[self.active], self.rate = carried[-1, : len(self.moving)], tables.end_rate[end - 1]
+        self.x[self.equations.at.positions][np.flatnonzero(self.prescribed)] = tables.end_position[end - 1]
+        if method.history != 0.0:
+            self.x_rate = np.zeros(len(self.x))
+            self.x_rate[self.active] = carried[-1, len(self.moving) :]
+        return True
+
+    def book(self) -> None:
+        """The account and the output rows of all steps since the last time: dear for one step, cheap for many."""
+        if not self.pending:
+            return
+        done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
+        steps, method, prepared = len(done.start), self.run.method, self._prepare(done.h)
+        flat = done.inputs.reshape(steps, -1)
         stretch = Stretch(
-            np.tile(h * method.weights, (end - begin, 1)),
-            inputs,
-            prepared.account.at(carried[:-1], flat, acceleration),
+            np.tile(done.h * method.weights, (steps, 1)),
+            done.inputs,
+            prepared.account.at(done.start, flat, done.acceleration),
             self.prescribed,
             self.form.mechanics.damping,
         )
-        flows = stretch.flows(equations, self.places, *self._changes(carried, increments, rates))
-        running = self.account.book(flows, self.run.grid[first + 1 : first + 1 + end - begin])
-        rows, step, tau = self._rows(first, end - begin)
-        self.account.rows[rows] = running[step] + tau[:, None] * (running[step + 1] - running[step])
+        flows = stretch.flows(self.equations, self.places, *self._changes(done))
+        running = self.account.book(flows, self.run.grid[done.first + 1 : done.first + 1 + steps])
+        rows, step, tau = self._rows(done.first, steps)
+        share = tau[:, None]
+        self.account.rows[rows] = running[step] + share * (running[step + 1] - running[step])
         self.efforts[rows] = flows.effort[step]
-        wrench = prepared.wrench.at(carried[step], flat[step], acceleration[step])
+        wrench = prepared.wrench.at(done.start[step], flat[step], done.acceleration[step])
         self.wrenches[rows] = np.einsum("s,rsw->rw", method.weights, wrench)
-        self._keep_states(prepared.maps, first, carried, flat, rates)
-
-        self.x[active], self.rate = carried[-1, : len(self.moving)], rates[-1]
-        self.x[equations.at.positions][np.flatnonzero(self.prescribed)] = tables.end_position[end - 1]
-        if method.history != 0.0:
-            self.x_rate = np.zeros(len(self.x))
-            self.x_rate[active] = carried[-1, len(self.moving) :]
-        return True
+        self.kept_rate[rows] = done.start_rate[step] + share * (done.end_rate[step] - done.start_rate[step])
+        count = len(self.moving)
+        x = done.start[step, :count] + done.increments[step, :count]
+        inside = np.flatnonzero(tau < 1.0)
+        if len(inside):
+            at = step[inside]
+            E = prepared.maps.increments(done.start[at], flat[at], count)
+            x[inside] = done.start[at, :count] + np.einsum("rs,rsn->rn", self.plan.dense[rows[inside]], E)
+        self.kept_x[np.ix_(rows, self.moving)] = x
 
     @property
     def moving(self) -> NDArray[np.int64]:
@@ -188,38 +251,21 @@ class Machine:
             self.x_rate = self.equations.A @ self.x + self.equations.B @ inputs
         return np.concatenate([self.x[self.active], self.x_rate[self.active]])
 
-    def _changes(self, carried: Floats, increments: Floats, rates: Floats) -> tuple[Floats, Floats]:
+    def _changes(self, done: Stepped) -> tuple[Floats, Floats]:
         """Of kinetic and strain energy in every step."""
         moving = self.moving
-        count = len(moving)
-        products = increments[:, :count] * (carried[:-1, :count] + 0.5 * increments[:, :count])
-        turned = (rates[1:] - rates[:-1]) @ self.form.prescribed_inertia
-        given = 0.5 * (turned * (rates[1:] + rates[:-1])).sum(axis=1)
-        strained = (moving >= self.equations.at.s.start) & (moving < self.equations.at.s.stop)
-        return products[:, moving < self.equations.at.z.stop].sum(axis=1) + given, products[:, strained].sum(
-            axis=1
-        )
+        count, at = len(moving), self.equations.at
+        products = done.increments[:, :count] * (done.start[:, :count] + 0.5 * done.increments[:, :count])
+        turned = (done.end_rate - done.start_rate) @ self.form.prescribed_inertia
+        given = 0.5 * (turned * (done.end_rate + done.start_rate)).sum(axis=1)
+        strained = (moving >= at.s.start) & (moving < at.s.stop)
+        return products[:, moving < at.z.stop].sum(axis=1) + given, products[:, strained].sum(axis=1)
 
     def _rows(self, first: int, steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """The output rows that fall into some steps, in which of them, and where in it."""
         begin, stop = self.plan.first[first], self.plan.stop[first + steps - 1]
         rows = np.arange(begin, stop)
         return rows, self.plan.step[rows] - first, self.plan.tau[rows]
-
-    def _keep_states(
-        self, maps: StepMaps, first: int, carried: Floats, inputs: Floats, rates: Floats
-    ) -> None:
-        """States of the output rows of some steps, by the polynomial of the step where they fall inside it."""
-        rows, step, tau = self._rows(first, len(inputs))
-        count = len(self.moving)
-        x = carried[step + 1, :count]
-        inside = np.flatnonzero(tau < 1.0)
-        if len(inside):
-            at = step[inside]
-            E = maps.increments(carried[at], inputs[at], count)
-            x[inside] = carried[at, :count] + np.einsum("rs,rsn->rn", self.plan.dense[rows[inside]], E)
-        self.kept_x[np.ix_(rows, self.moving)] = x
-        self.kept_rate[rows] = rates[step] + tau[:, None] * (rates[step + 1] - rates[step])
 
     def state_vector(self) -> Floats:
         state: Floats = self.model.states_of(self.form, self.x[None], self.rate[None])[0]
@@ -238,6 +284,7 @@ class Machine:
 
     def record(self, done: int, ending: Ending) -> Record:
         """Cut the output to what was computed and put it under names."""
+        self.book()
         arm, run = self.model, self.run
         times = times_reached(self.plan, run, done, ending, self.keep)
         rows = len(times)

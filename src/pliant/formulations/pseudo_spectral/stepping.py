@@ -35,7 +35,7 @@ class StepMaps:
     def increments(self, carried: Floats, inputs: Floats, states: int) -> Floats:
         """E of many steps, (steps, stages, states)."""
         flat = carried @ self.stages.T + inputs @ self.stage_inputs.T
-        return np.asarray(flat.reshape(len(carried), -1, states))
+        return np.asarray(flat.reshape(len(carried), len(self.stages) // states, states))
 
 
 def step_maps(A: Floats, B: Floats, method: StageMethod, h: float) -> StepMaps:
@@ -84,4 +84,5 @@ class StageReading:
         """Values (steps, stages, rows)."""
         steps, stages = acceleration.shape[:2]
         flat = carried @ self.of_carried.T + inputs @ self.of_inputs.T
-        return np.asarray(flat.reshape(steps, stages, -1) + acceleration @ self.of_acceleration.T)
+        values = flat.reshape(steps, stages, len(self.of_acceleration))
+        return np.asarray(values + acceleration @ self.of_acceleration.T)
