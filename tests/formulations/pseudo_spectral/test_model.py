@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import pliant as pl
 from pliant.mechanics.closed_form import TimoshenkoBeam, body, hub, natural_frequencies
 from pliant.model.contract import Model
+from pliant.view.figures import write_figures
 from tests.formulations.pseudo_spectral.beam import DISCRETE, HALF_A_PRINTED_DIGIT, SETS, beam
 from tests.formulations.pseudo_spectral.rigs import (
     HUB_INERTIA,
@@ -312,12 +314,13 @@ def test_a_second_joint_keeps_the_initial_geometry_and_says_so() -> None:
     assert trajectory.ledger.worst_ratio < 1e-12
 
 
-def test_a_run_is_kept_and_drawn_like_any_other(tmp_path: object) -> None:
+def test_a_run_is_kept_and_drawn_like_any_other(tmp_path: Path) -> None:
     trajectory = RUNS["feedback"]()
-    path = f"{tmp_path}/run.nc"
+    path = tmp_path / "run.nc"
     trajectory.save(path)
     again = pl.load_trajectory(path)
     assert np.array_equal(again.tip_position, trajectory.tip_position)
+    assert write_figures(trajectory, tmp_path)
     observed = trajectory.observation.link("beam")
     assert observed.position[:, -1] == pytest.approx(trajectory.tip_position, abs=1e-15)
     # the moment at the root of the beam is that which the rim carries, here in slow motion at the end
@@ -325,12 +328,12 @@ def test_a_run_is_kept_and_drawn_like_any_other(tmp_path: object) -> None:
     assert observed.wrench[-1, 0, 5] == pytest.approx(-moment, rel=0.2)
 
 
-def test_large_motions_are_reported_and_the_reason_is_kept(tmp_path: object) -> None:
+def test_large_motions_are_reported_and_the_reason_is_kept(tmp_path: Path) -> None:
     """A tip mass thrown by a large torque bends the beam by more than a linear model knows about."""
     trajectory = run(rig(), pl.JointTorque("drive", pl.Constant(40.0)))
     (warning,) = trajectory.warnings()
     assert (
         "the arm bends or turns too far for a linear model; compile the robot with Geometrically" in warning
     )
-    trajectory.save(f"{tmp_path}/far.nc")
-    assert pl.load_trajectory(f"{tmp_path}/far.nc").warnings() == [warning]
+    trajectory.save(tmp_path / "far.nc")
+    assert pl.load_trajectory(tmp_path / "far.nc").warnings() == [warning]
