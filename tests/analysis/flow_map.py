@@ -67,3 +67,47 @@ def poles_of_steps(model, small, steps, size=SIZE):
         found = 2 / step * (mu - 1) / (mu + 1)
         return found[np.argsort(np.abs(found))], step
     raise AssertionError("every step was halved; offer shorter ones")
+
+
+def fourth_order(difference, size=1e-3):
+    """Central differences of two sizes combined so that their errors of second order cancel."""
+    return (4 * difference(size) - difference(2 * size)) / 3
+
+
+def told_by_masses(model):
+    """Entries of the state that tell a deviation; of pose elements those of nodes with mass.
+
+    Joints follow from them, and what ball joints keep between their massless nodes starts anew at every step.
+    """
+    told = np.ones(model.layout.size, bool)
+    if "position" in model.layout.slices:
+        light = model.arm.structure.bodies.mass == 0.0
+        for block in ("position", "rotation", "velocity", "spin"):
+            model.layout.part(told, block)[light] = False
+        for block in ("joint_position", "joint_rate"):
+            model.layout.part(told, block)[:] = False
+    return told
+
+
+def rate_of_deviation(model, state, deviation, longest, levels=5):
+    """Time derivative of a deviation (y, y') from the motion through any state, from single steps.
+
+    Reference and disturbed motions take one midpoint step of h = longest / k. The deviation at its end, measured in
+    the moved frames, is an analytic function of h; its difference quotient is extrapolated to h = 0 by the
+    polynomial through all k.
+    """
+    small = model.small_motions(state, model.inputs, 0.0)
+    steps = longest / np.arange(1, levels + 1)
+    quotients = []
+    for step in steps:
+        integrator = pl.Gauss(order=2, step=step, tolerance=1e-13, energy_tolerance=ENERGY)
+        run = pl.simulate(model, until=step, integrator=integrator, initial=state, outputs=1)
+        ahead = model.small_motions(run.states[-1], model.inputs, step)
+        assert ahead.names == small.names, "loops leave other unknowns independent; take another state"
+        lift = fourth_order(lambda size: lifted(ahead, np.eye(2 * len(small.M)), size))  # noqa: B023
+        told = told_by_masses(model)
+        change = fourth_order(lambda size: moved(model, small, deviation[:, None], integrator, step, size))  # noqa: B023
+        after = np.linalg.lstsq(lift[told], change[told, 0], rcond=None)[0]
+        quotients.append((after - deviation) / step)
+    weights = [np.prod([other / (other - h) for other in steps if other != h]) for h in steps]
+    return np.array(weights) @ np.array(quotients)

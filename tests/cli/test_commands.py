@@ -237,6 +237,70 @@ def test_a_step_far_too_large_is_an_early_end_and_no_error(tmp_path: Path) -> No
     assert (tmp_path / "pictures" / "ledger.png").is_file()
 
 
+def test_modes_shows_frequencies_and_draws_shapes(tmp_path: Path) -> None:
+    answer = run(
+        "modes", "wang_beam", "--hold", "--count", "4", "--degree", "8", "--figure", str(tmp_path / "new")
+    )
+    assert answer.exit_code == 0, answer.stderr
+    # wang2017 Table 2, exact column: the first bending frequency of the clamped beam
+    assert " 9.887" in answer.stdout
+    assert "wrote" in answer.stdout
+    assert (tmp_path / "new" / "modes.png").stat().st_size > 10_000
+    again = run("modes", "wang_beam", "--hold", "--figure", str(tmp_path / "new"))
+    assert again.exit_code == 2
+    assert "modes.png exists already" in again.stderr
+
+
+def test_modes_of_a_mechanism_say_who_computes() -> None:
+    answer = run("modes", "parallelogram", "--count", "3", "--pd", "right_drive=15,3,0")
+    assert answer.exit_code == 0, answer.stderr
+    assert "pose elements were chosen because loop joint 'far_corner' closes a loop" in answer.stdout
+    assert len([line for line in answer.stdout.splitlines() if line.rstrip().endswith("j")]) == 3
+
+
+def test_modes_about_the_last_state_of_a_saved_run(tmp_path: Path) -> None:
+    file = tmp_path / "run.nc"
+    assert run("simulate", "steel_strip", *SHORT, "--hold", "--output", str(file)).exit_code == 0
+    answer = run("modes", "steel_strip", "--hold", "--state", str(file))
+    assert answer.exit_code == 0, answer.stderr
+    other = run("modes", "steel_strip", "--degree", "3", "--state", str(file))
+    assert other.exit_code == 2
+    assert "give the same --degree and --elements as to pliant simulate" in other.stderr
+    missing = run("modes", "steel_strip", "--state", "nowhere.nc")
+    assert missing.exit_code == 2
+    assert "--state nowhere.nc is neither 'equilibrium' nor 'start' nor a file" in missing.stderr
+
+
+def test_frequency_shows_and_draws_a_response(tmp_path: Path) -> None:
+    ports = ["--input", "hub", "--output", "tip.displacement[1]"]
+    answer = run("frequency", "wang_beam", *ports, "--from", "1", "--to", "100", "--figure", str(tmp_path))
+    assert answer.exit_code == 0, answer.stderr
+    assert "hub.torque to tip.displacement[1]" in answer.stdout
+    assert (tmp_path / "frequency.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--input", "hubb", "--output", "hub"], "there is no input 'hubb'; did you mean 'hub'?"),
+        (
+            ["--input", "hub", "--output", "beam.tip"],
+            "the output 'beam.tip' has 6 components; write one of beam.tip.twist[0],",
+        ),
+        (
+            ["--input", "hub", "--output", "hub", "--from", "9", "--to", "3"],
+            "--from 9 --to 3 is no range of frequencies in hertz; give 0 < from < to",
+        ),
+        (["--input", "hub", "--output", "hub", "--points", "1"], "--points 1 must be at least 2; raise it"),
+    ],
+)
+def test_frequency_refuses_in_one_sentence(arguments: list[str], message: str) -> None:
+    answer = run("frequency", "wang_beam", "--degree", "2", *arguments)
+    assert answer.exit_code == 2
+    assert answer.stderr.startswith(message)
+    assert len(answer.stderr.splitlines()) == 1
+
+
 def test_moves_begin_where_the_joint_starts() -> None:
     robot: Robot = load(pliant.library.path("damic_two_link"))
     move, law, held = (

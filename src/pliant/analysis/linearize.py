@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pliant.analysis.modes import small_motions_of
-from pliant.analysis.spectrum import unevenness
+from pliant.analysis.spectrum import conservative_modes
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, SecondOrder, SmallPort
 from pliant.model.layout import Array
 from pliant.model.linear import LinearPort, LinearPortHamiltonian, LinearSystem
 
-SYMMETRIC = 1e-6  # largest difference across the diagonal of the scaled stiffness that a mesh may leave
+SYMMETRIC = (
+    1e-5  # part of its stiffness by which a mesh may let one slow mode push another without being pushed back
+)
+SLOW = 5  # modes that are asked
 
 
 def linearize(model: Model, state: Array | None = None, time: float = 0.0) -> LinearSystem:
@@ -66,11 +70,11 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
             f"the state is no equilibrium at rest: forces up to {lack:.3g} N or N m are unbalanced or parts move;"
             " give the state of equilibrium(model), or use linearize"
         )
-    uneven = unevenness(small.K)
+    uneven = _one_sided_pushes(small)
     if uneven > SYMMETRIC:
         raise InvalidInput(
-            f"the stiffness about this state is unsymmetric by {uneven:.2g} of itself, so that it has no energy;"
-            " remove loads in body axes, take a finer mesh, or use linearize"
+            f"the stiffness of the slow modes about this state is unsymmetric by {uneven:.2g} of itself, so that it has"
+            " no energy; remove loads in body axes, take a finer mesh, or use linearize"
         )
     n = len(small.M)
     one, zero = np.eye(n), np.zeros((n, n))
@@ -85,6 +89,18 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
         ports=tuple(_linear_port(port) for port in small.ports),
         states=_state_names(small),
     )
+
+
+def _one_sided_pushes(small: SecondOrder) -> float:
+    """Largest skew part of the stiffness between slow modes, against their frequencies."""
+    if not np.any(small.K != small.K.T):
+        return 0.0
+    values, vectors = conservative_modes(replace(small, K=0.5 * (small.K + small.K.T)), SLOW)
+    shapes = vectors.real / np.sqrt(np.einsum("ik,ij,jk->k", vectors.real, small.M, vectors.real))
+    rates = np.abs(values)
+    rates = np.maximum(rates, rates[rates > 0.0].min(initial=np.inf))
+    skew = np.abs(shapes.T @ (small.K - small.K.T) @ shapes)
+    return float((skew / np.outer(rates, rates)).max())
 
 
 def _own_system(model: Model) -> Any:

@@ -43,8 +43,12 @@ def modes(
         f"modes of {model.robot.name}", ("mode",), ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
     )
     for k, value in enumerate(found.eigenvalue):
-        damping = number(round(float(found.damping_ratio[k]), 9)) if value else "-"
-        rows.add_row(str(k + 1), f"{found.frequency[k]:.6g}", damping, f"{value.real:.4g} {value.imag:+.6g}j")
+        ratio = (
+            round(float(found.damping_ratio[k]), 9) + 0.0
+        )  # what is smaller is round-off; no minus before zero
+        real = value.real if ratio else 0.0
+        damping = number(ratio) if value else "-"
+        rows.add_row(str(k + 1), f"{found.frequency[k]:.6g}", damping, f"{real:.4g} {value.imag:+.6g}j")
     screen.print(rows)
     if path is not None:
         from pliant.view.figures import draw_mode_shapes

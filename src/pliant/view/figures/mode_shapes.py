@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pliant.analysis.modes import Modes
 
 PART_OF_THE_ARM = 0.15  # size of the drawn motion against the size of the arm
+LARGEST_TURN = 0.4  # rad
 FRAMES = 9  # of half a cycle, from one end of the swing to the other
 
 
@@ -37,7 +38,7 @@ def _draw_mode(figure: Figure, modes: Modes, mode: int, place: tuple[int, int, i
     rest = modes.observation(mode, 0.0, 2)
     still = np.concatenate([link.position[0] for link in rest.links])
     size = float(np.ptp(still, axis=0).max()) or 1.0
-    swing = modes.observation(mode, PART_OF_THE_ARM * size * _amplitude(modes, mode), 2 * FRAMES - 1)
+    swing = modes.observation(mode, _amplitude(modes, mode, size), 2 * FRAMES - 1)
     everything = np.concatenate([link.position[:FRAMES].reshape(-1, 3) for link in swing.links])
     projection = choose_projection(np.concatenate([everything, still]))
     axes: Any = figure.add_subplot(*place, projection=None if projection.planar else "3d")
@@ -54,10 +55,11 @@ def _draw_mode(figure: Figure, modes: Modes, mode: int, place: tuple[int, int, i
     axes.set_title(_title(modes, mode))
 
 
-def _amplitude(modes: Modes, mode: int) -> float:
-    """What makes the largest displacement of a node one, where `shape` counts turns too."""
-    moved = np.abs(modes.shape[mode, :, :3]).max()
-    return float(1.0 / moved) if moved > 1e-3 else 1.0
+def _amplitude(modes: Modes, mode: int, size: float) -> float:
+    """So that no node moves or turns farther than a drawing can show."""
+    shape = np.abs(modes.shape[mode])
+    moved, turned = shape[:, :3].max(), shape[:, 3:].max()
+    return float(min(PART_OF_THE_ARM * size / max(moved, 1e-300), LARGEST_TURN / max(turned, 1e-300)))
 
 
 def _title(modes: Modes, mode: int) -> str:

@@ -56,9 +56,7 @@ if TYPE_CHECKING:
 DEPENDENT = (
     1e-10  # part of a closure left when those before it are taken out, below which it follows from them
 )
-STIFF_LAST = (
-    1e-2  # weight of elements against joints where loops choose which unknowns follow from the others
-)
+STEEP = (0.3, 0.03, 1e-3, DEPENDENT)  # parts of their effect on closures that followers have for themselves
 BALANCED = 1e-9  # m or rad by which an equilibrium may be missed, part of its own size by which a force
 ROUND_OFF = 1e-14  # part of the largest stiffness that positions of metres leave as noise in forces
 PROBE = 1e-3  # s, of differences of signals; they vary over longer times
@@ -91,11 +89,11 @@ class Instant:
         )
         self.elements: Ints = np.flatnonzero(tree.hang == ELEMENT)
         self.closed: Ints = np.flatnonzero(self.mechanism.lines.law == CLOSED)
-        self.of_coordinate = {
-            int(tree.coordinate[i]): self.columns.place[i].start
-            for i in range(len(tree.parent))
-            if tree.coordinate[i] >= 0
-        }
+        self.of_coordinate: dict[int, int] = {}
+        for i in np.flatnonzero(tree.coordinate >= 0):
+            place, last = self.columns.place[i], int(tree.coordinate[i])
+            width = place.stop - place.start
+            self.of_coordinate.update({last - width + 1 + k: place.start + k for k in range(width)})
         self.free = self._free()
         T = maps(tree, self.columns, self.A).T
         self.gradients = self._gradients()
@@ -178,20 +176,16 @@ class Instant:
 
     def _closure(self, T: Floats) -> Closure:
         """Independent closures and the unknowns, joints before elements, that follow from the others."""
-        from scipy.linalg import qr
-
         free, lines = np.flatnonzero(self.free), len(self.mechanism.lines.law)
         if not len(self.closed):
             return Closure(np.zeros((0, lines)), free[:0], np.arange(len(free)))
-        weight = np.full(self.columns.total, STIFF_LAST)
-        weight[self.coordinate_columns] = 1.0
-        rows = self.on_nodes(self.gradients, T)[self.closed][:, free] * weight[free]
-        Q, triangle, order = qr(rows, pivoting=True)
-        size = np.abs(np.diagonal(triangle))
-        rank = int(np.sum(size > DEPENDENT * max(size.max(initial=0.0), STIFF_LAST)))
+        rows = self.on_nodes(self.gradients, T)[self.closed][:, free]
+        left, size, _ = np.linalg.svd(rows, full_matrices=False)
+        rank = int(np.sum(size > DEPENDENT * max(size.max(initial=0.0), 1.0)))
         combine = np.zeros((rank, lines))
-        combine[:, self.closed] = Q[:, :rank].T
-        return Closure(combine, np.sort(order[:rank]), np.sort(order[rank:]))
+        combine[:, self.closed] = left[:, :rank].T
+        dependent = _followers(rows, np.isin(free, self.coordinate_columns), rank)
+        return Closure(combine, dependent, np.setdiff1d(np.arange(len(free)), dependent))
 
     @cached_property
     def log(self) -> Floats:
@@ -347,6 +341,25 @@ class Instant:
                 along = np.concatenate([self.V[a], self.V[b]])[None]
                 rows[k] = gradient_changes(lines, k, pair_of(lines, k, self.x, self.R), along)[0]
         return rows
+
+
+def _followers(rows: Floats, first: Bools, rank: int) -> Ints:
+    """Columns on which ``rows`` have full rank, those of ``first`` before others.
+
+    In a fixed order, so that the choice stays while a mechanism moves, and each with an effect of its own.
+    """
+    left = rows.copy()
+    chosen: list[int] = []
+    size = np.linalg.norm(rows, axis=0)
+    size = np.maximum(size, 1e-6 * size.max(initial=0.0))
+    order = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
+    for part, k in ((part, int(k)) for part in STEEP for k in order):
+        own = float(np.linalg.norm(left[:, k]))
+        if len(chosen) < rank and k not in chosen and own > part * size[k]:
+            direction = left[:, k] / own
+            left -= np.outer(direction, direction @ left)
+            chosen.append(k)
+    return np.sort(np.array(chosen, np.int64))
 
 
 def bound_solution(mass: Floats, rows: Floats, right: Floats, bound: Floats) -> tuple[Floats, Floats]:

@@ -107,11 +107,14 @@ class Reduction:
                 turn, lever = now.R[p].T @ now.R[i], now.R[p].T @ (now.x[i] - now.x[p])
                 x[i] = x[p] + R[p] @ (lever + turn @ step[:3, 3])
                 R[i] = R[p] @ turn @ step[:3, :3]
-            if len(columns.S[i].T) == 6:
-                rates[place] += bracket(now.rates[place]) @ change[place]
+            S = columns.S[i]
+            rates[place] += S.T @ bracket(S @ now.rates[place]) @ S @ change[place]
         V = maps(tree, columns, to_children(tree, x, R)).T @ rates
         velocity = np.einsum("nij,nj->ni", R, V[:, :3] + np.cross(V[:, 3:], bodies.center))
         q, qd = now.moment.q + change[now.coordinate_columns], rates[now.coordinate_columns]
+        for i in np.flatnonzero(tree.restarts).tolist():
+            R[i : i + 2], V[i : i + 2], velocity[i : i + 2] = R[i + 2], V[i + 2], velocity[i + 2]
+            q[tree.coordinate[i : i + 3]] = 0.0
         motor = now.pose.motor.copy()
         rigid = now.mechanism.coordinates.has_motor
         motor[rigid] = np.column_stack([q, qd])[rigid]

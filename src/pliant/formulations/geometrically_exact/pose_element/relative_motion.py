@@ -1,7 +1,7 @@
 """Motions of a tree in relative displacements, and how they carry over to the nodes.
 
-A node moves against its parent by the body displacement S y: one unknown for a revolute or prismatic joint, six for
-an element, a free node and the base. Seen in its own frame it is displaced by
+A node moves against its parent by the body displacement S y: one unknown for a revolute or prismatic joint, three for a
+ball joint, six for an element, a free node and the base. Seen in its own frame it is displaced by
 
     chi = A chi_parent + S y ,     A' = -bracket(rho) A ,   rho = S y' the relative twist of the motion,
 
@@ -44,12 +44,16 @@ class Maps(NamedTuple):
 
 
 def columns_of(tree: Tree) -> Columns:
+    """The three revolutes of a ball joint, freshly restarted, are one joint: the last has all three directions."""
     place, S, count = [], [], 0
+    in_ball = np.flatnonzero(tree.restarts)
     for i in range(len(tree.parent)):
         if tree.hang[i] in (GROUND, FREE, ELEMENT):
             directions = np.eye(6)
-        elif tree.hang[i] == FIXED:
+        elif tree.hang[i] == FIXED or i in in_ball or i - 1 in in_ball:
             directions = np.zeros((6, 0))
+        elif i - 2 in in_ball:
+            directions = np.concatenate([np.zeros((3, 3)), tree.axis[i - 2 : i + 1].T])
         else:
             directions = np.zeros((6, 1))
             directions[3 if tree.hang[i] == REVOLUTE else 0 :, 0][:3] = tree.axis[i]

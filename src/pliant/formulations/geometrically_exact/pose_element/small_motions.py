@@ -130,6 +130,12 @@ def _with_laws(now: Instant, M: Floats, D: Floats, K: Floats) -> tuple[Floats, F
         wide[:n, :n] = square
         wide[np.ix_(at, at)] += law
         wider.append(wide)
+    for i in np.flatnonzero(now.mechanism.tree.restarts) + 2:
+        # the spin of a ball joint changes by y' and because its axes turn with y
+        place, S = now.columns.place[i], now.columns.S[i]
+        c = now.mechanism.tree.coordinate[i]
+        law = now.slopes.damping[c - 2 : c + 1, c - 2 : c + 1]
+        wider[2][place, place] += law @ S.T @ bracket(S @ now.rates[place]) @ S
     return wider[0], wider[1], wider[2]
 
 
