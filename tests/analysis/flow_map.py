@@ -69,9 +69,9 @@ def poles_of_steps(model, small, steps, size=SIZE):
     raise AssertionError("every step was halved; offer shorter ones")
 
 
-def fourth_order(difference, size=1e-3):
-    """Central differences of two sizes combined so that their errors of second order cancel."""
-    return (4 * difference(size) - difference(2 * size)) / 3
+def fourth_order(near, far):
+    """Central differences of one size and of twice that size, combined so that their errors of second order cancel."""
+    return (4 * near - far) / 3
 
 
 def told_by_masses(model):
@@ -89,7 +89,7 @@ def told_by_masses(model):
     return told
 
 
-def rate_of_deviation(model, state, deviation, longest, levels=5):
+def rate_of_deviation(model, state, deviation, longest, size=1e-3, levels=5):
     """Time derivative of a deviation (y, y') from the motion through any state, from single steps.
 
     Reference and disturbed motions take one midpoint step of h = longest / k. The deviation at its end, measured in
@@ -104,9 +104,12 @@ def rate_of_deviation(model, state, deviation, longest, levels=5):
         run = pl.simulate(model, until=step, integrator=integrator, initial=state, outputs=1)
         ahead = model.small_motions(run.states[-1], model.inputs, step)
         assert ahead.names == small.names, "loops leave other unknowns independent; take another state"
-        lift = fourth_order(lambda size: lifted(ahead, np.eye(2 * len(small.M)), size))  # noqa: B023
+        unit, one = np.eye(2 * len(small.M)), deviation[:, None]
+        near, far = (lifted(ahead, unit, part) for part in (size, 2 * size))
+        lift = fourth_order(near, far)
+        near, far = (moved(model, small, one, integrator, step, part) for part in (size, 2 * size))
+        change = fourth_order(near, far)
         told = told_by_masses(model)
-        change = fourth_order(lambda size: moved(model, small, deviation[:, None], integrator, step, size))  # noqa: B023
         after = np.linalg.lstsq(lift[told], change[told, 0], rcond=None)[0]
         quotients.append((after - deviation) / step)
     weights = [np.prod([other / (other - h) for other in steps if other != h]) for h in steps]

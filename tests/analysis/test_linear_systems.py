@@ -36,6 +36,9 @@ def test_a_pinned_beam_answers_as_its_exact_transfer_functions(formulation, tole
         found = pl.frequency_response(system, "hub", output, FREQUENCIES).gain
         exact = transfer_function(beam, EndSignal.ROOT_MOMENT, seen, s, root=PINNED)
         assert found == pytest.approx(exact, rel=tolerance), output
+    imposed = pl.frequency_response(system, "hub.rate", "beam.tip.twist[5]", FREQUENCIES).gain
+    exact = transfer_function(beam, EndSignal.ROOT_ROTATION_RATE, EndSignal.TIP_ROTATION_RATE, s)
+    assert imposed == pytest.approx(exact, rel=tolerance)
     force = pl.frequency_response(system, "beam.tip.wrench[1]", "hub.rate", FREQUENCIES).gain
     assert force == pytest.approx(
         transfer_function(beam, EndSignal.TIP_FORCE, EndSignal.ROOT_ROTATION_RATE, s, root=PINNED),

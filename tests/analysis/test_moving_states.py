@@ -70,16 +70,52 @@ def zoo(_, start=0.0):
     )
 
 
+SOFT = {"stiffness": (900, 500, 500, 6, 9, 4), "inertia": (0.3,) * 3 + (2e-3, 3e-3, 4e-3)}
+
+
+def one_rod(law=None, gravity=(1.0, -9.0, 2.0), rate=0.0):
+    rod = pl.FlexibleLink("rod", 0.5, pl.GeneralSection(**SOFT), **({"law": law} if law else {}))
+    hinge = pl.RevoluteJoint("hinge", "base", "rod", initial_rate=rate)
+    return pl.Robot("rod", (rod,), (hinge,), gravity=gravity)
+
+
+def hardening(formulation, start=0.0):
+    law = pl.HardeningLaw(cubic=(1e3, 1e3, 1e3, 2.0, 3.0, 4.0), quintic=(0, 0, 0, 1.0, 1.0, 1.0))
+    arm = formulation.compile(one_rod(law, rate=3.0))
+    push = pl.TipWrench("rod", pl.Constant((0.3, 0.2, 0.5, 0.02, 0.01, 0.03)), frame=pl.Frame.BODY)
+    return pl.connect(arm, push, pl.JointPD(pl.Hold(0.2), stiffness=3.0, damping=0.2))
+
+
+def on_a_moved_base(formulation, start=0.0):
+    def swing(size, speed, phase):
+        def motion(times):
+            angle = speed * (times + start) + phase
+            return size * np.sin(angle), size * speed * np.cos(angle), -size * speed**2 * np.sin(angle)
+
+        return pl.FunctionMotion(motion)
+
+    base = pl.BaseMotion(x=swing(0.1, 4.0, 0.0), angle=swing(0.3, 5.0, 2.0), axis=(0.0, 0.6, 0.8))
+    return pl.connect(formulation.compile(one_rod()), base)
+
+
+def on_a_wall(formulation, start=0.0):
+    wall = pl.Wall("floor", pl.At("rod"), (0, -0.02, 0), (0, 1, 0), stiffness=300.0, damping=1.0)
+    return pl.connect(formulation.compile(one_rod(gravity=(0, -9.0, 0))), wall)
+
+
 @pytest.mark.parametrize(
-    ("build", "formulation", "longest"),
+    ("build", "formulation", "longest", "size"),
     [
-        (two_links, pl.GeometricallyExact(degree=2), 1e-4),
-        (two_links, pl.PoseElement(2), 1e-4),
-        (closed_chain, None, 1e-4),
-        (zoo, None, 3e-4),
+        (two_links, pl.GeometricallyExact(degree=2), 1e-4, 1e-3),
+        (two_links, pl.PoseElement(2), 1e-4, 1e-3),
+        (closed_chain, None, 1e-4, 1e-3),
+        (zoo, None, 3e-4, 1e-3),
+        (hardening, pl.GeometricallyExact(degree=2), 1e-4, 1e-3),
+        (on_a_moved_base, pl.PoseElement(2), 1e-4, 1e-3),
+        (on_a_wall, pl.PoseElement(2), 1e-4, 1e-4),  # the rod must not leave the wall
     ],
 )
-def test_deviations_from_a_motion_change_as_linearised(build, formulation, longest):
+def test_deviations_from_a_motion_change_as_linearised(build, formulation, longest, size):
     model = build(formulation, -0.2)
     run = pl.simulate(model, until=0.2, integrator=pl.Gauss(order=2, step=1e-3))
     assert run.ending.completed
@@ -92,7 +128,7 @@ def test_deviations_from_a_motion_change_as_linearised(build, formulation, longe
     rate = (modes.vectors * modes.eigenvalue) @ rng.normal(size=6)
     deviation = np.append(y.real, rate.real)
     expected = predicted_rate(modes.small, deviation)
-    found = rate_of_deviation(model, state, deviation, longest)
+    found = rate_of_deviation(model, state, deviation, longest, size)
     assert found == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
 
 

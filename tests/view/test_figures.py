@@ -14,9 +14,18 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import pliant
 from pliant.errors import InvalidInput
 from pliant.results import Trajectory, load_trajectory
-from pliant.view.figures import draw_ledger, draw_motion, draw_shape, draw_strains, write_figures
+from pliant.view.figures import (
+    draw_frequency_response,
+    draw_ledger,
+    draw_mode_shapes,
+    draw_motion,
+    draw_shape,
+    draw_strains,
+    write_figures,
+)
 from pliant.view.projection import choose_projection
 from tests.results.fake_arm import fake_trajectory
 
@@ -200,3 +209,27 @@ def test_a_loaded_trajectory_draws_the_same_pixels(tmp_path: Path) -> None:
     after = write_figures(load_trajectory(tmp_path / "run.nc"), tmp_path / "loaded")
     for one, other in zip(before, after, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
+
+
+def test_mode_shapes_name_frequencies_and_draw_both_ends_of_the_swing() -> None:
+    arm = pliant.GeometricallyExact(degree=2).compile(pliant.load(pliant.library.path("wang_beam")))
+    modes = pliant.modes(arm, count=3)
+    figure = draw_mode_shapes(modes, count=2)
+    first, second = figure.axes
+    assert first.get_title(loc="left").startswith("1: no swing")
+    assert second.get_title(loc="left") == f"2: {modes.frequency[1]:.4g} Hz"
+    # nine shapes of the only link, and the undisturbed one
+    assert len(second.lines) == 10
+    with pytest.raises(InvalidInput, match="count = 0 must be at least 1"):
+        draw_mode_shapes(modes, count=0)
+
+
+def test_a_frequency_response_is_drawn_as_magnitude_and_phase() -> None:
+    arm = pliant.GeometricallyExact(degree=2).compile(pliant.load(pliant.library.path("wang_beam")))
+    response = pliant.frequency_response(arm, "hub", "hub", [1.0, 2.0, 4.0])
+    upper, lower = draw_frequency_response(response).axes
+    assert upper.get_title(loc="left") == "hub.torque to hub.rate"
+    assert upper.lines[0].get_ydata() == pytest.approx(response.magnitude)
+    # below its first resonance a free beam is a mass: its rate lags by 90 degrees
+    assert lower.lines[0].get_ydata() == pytest.approx([-90.0] * 3, abs=1e-3)
+    assert lower.get_xscale() == "log"

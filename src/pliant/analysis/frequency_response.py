@@ -50,7 +50,8 @@ def frequency_response(
     """From an input to an output of a model, or of a linear system, at ``frequencies`` in hertz.
 
     Names are those of `linearize`: ``shoulder.torque``, ``tip.displacement[1]``. A port of one component may be named
-    alone. A model is linearised about ``state`` at ``time``.
+    alone. The input may also be a flow, such as ``shoulder.rate``: it is then imposed, by whatever effort that takes at
+    the same port. A model is linearised about ``state`` at ``time``.
     """
     at = np.atleast_1d(np.asarray(frequencies, float))
     if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or np.any(at < 0.0):
@@ -61,9 +62,21 @@ def frequency_response(
         system = model.state_space()
     else:
         system = linearize(model, state, time)
-    source, sink = full_name("input", input, system.inputs), full_name("output", output, system.outputs)
-    gain = system.between((source,), (sink,)).transfer(2j * np.pi * at)[:, 0, 0]
-    return FrequencyResponse(source, sink, at, gain)
+    sink, s = full_name("output", output, system.outputs), 2j * np.pi * at
+    imposed = _effort_behind(input, system)
+    if imposed:
+        both = system.between((imposed,), (sink, input)).transfer(s)
+        return FrequencyResponse(input, sink, at, both[:, 0, 0] / both[:, 1, 0])
+    source = full_name("input", input, system.inputs)
+    return FrequencyResponse(source, sink, at, system.between((source,), (sink,)).transfer(s)[:, 0, 0])
+
+
+def _effort_behind(flow: str, system: LinearSystem) -> str:
+    """The effort at the port of a flow: outputs begin with the flows of the inputs, in their order."""
+    for effort, answer in zip(system.inputs, system.outputs):
+        if answer == flow != effort and effort.rpartition(".")[0] == flow.rpartition(".")[0]:
+            return effort
+    return ""
 
 
 def full_name(what: str, name: str, names: tuple[str, ...]) -> str:
