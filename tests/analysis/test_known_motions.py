@@ -8,6 +8,7 @@ from numpy.polynomial import legendre
 
 import pliant as pl
 from pliant.mechanics import closed_form
+from tests.formulations.pose_element import four_bar
 
 G = 9.81
 HANGING = -np.pi / 2
@@ -198,3 +199,25 @@ def test_pose_elements_have_the_exact_frequencies_to_second_order():
             errors.append([np.abs(pl.modes(model, count=8).frequency / f - 1).min() for f in known])
         order = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
         assert order == pytest.approx(2.0, abs=0.15), order
+
+
+def test_a_four_bar_swings_about_where_it_comes_to_rest():
+    """Its equation of one degree of freedom in closed form, differentiated at the equilibrium."""
+    arm = pl.PoseElement().compile(four_bar.robot())
+    settled = pl.equilibrium(arm)
+    assert settled.ending.completed
+    crank = float(arm.layout.part(settled.state, "joint_position")[0])
+    assert four_bar.acceleration(crank, 0.0) == pytest.approx(0.0, abs=1e-8)
+    h = 1e-4
+    slope = (four_bar.acceleration(crank + h, 0.0) - four_bar.acceleration(crank - h, 0.0)) / (2 * h)
+    assert slope < 0.0
+    assert pl.modes(arm, settled.state).eigenvalue == pytest.approx([1j * np.sqrt(-slope)], rel=1e-7)
+
+
+@pytest.mark.parametrize("formulation", [pl.PoseElement(40), pl.GeometricallyExact(degree=10)])
+def test_a_free_joint_of_a_steel_link_has_a_pole_at_zero_exactly(formulation):
+    """Beside axial modes ten thousand times faster than the first bending mode."""
+    arm = formulation.compile(pl.load(pl.library.path("steel_strip")))
+    found = pl.modes(arm, count=2).eigenvalue
+    assert found[0] == 0.0
+    assert found[1].imag == pytest.approx(115.096, rel=1e-3)  # converged spectral value, degree 12
