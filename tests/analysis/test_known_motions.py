@@ -216,7 +216,7 @@ def test_a_four_bar_swings_about_where_it_comes_to_rest():
 
 @pytest.mark.parametrize("formulation", [pl.PoseElement(40), pl.GeometricallyExact(degree=10)])
 def test_a_free_joint_of_a_steel_link_has_a_pole_at_zero_exactly(formulation):
-    """Beside axial modes ten thousand times faster than the first bending mode."""
+    """Beside axial modes a thousand times faster than the first bending mode."""
     arm = formulation.compile(pl.load(pl.library.path("steel_strip")))
     found = pl.modes(arm, count=2).eigenvalue
     assert found[0] == 0.0
