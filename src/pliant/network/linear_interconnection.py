@@ -139,9 +139,28 @@ def _closed(together: LinearPortHamiltonian, wiring: _Wiring) -> LinearPortHamil
     test[:n, :n] = np.eye(n)
     test[n:, n:] = np.hstack([wiring.K, wiring.G])
     relation = Relation(skew_part(test.T @ through), given.losses_through(back))
+    size = np.vstack([np.eye(n, sources.shape[1]), np.abs(np.linalg.inv(loop)) @ np.abs(sources)])
+    relation = _without_round_off(relation, np.abs(test).T @ np.abs(given.whole) @ size, slice(n, n + k))
     states = together.states + wiring.multipliers
     return relation.system(
         _diagonal([together.E, np.zeros((k, k))]), _diagonal([together.Q, np.eye(k)]), wiring.ports, states
+    )
+
+
+def _without_round_off(relation: Relation, size: Array, multipliers: slice) -> Relation:
+    """Rows and columns of multipliers without what is left of numbers that cancel.
+
+    It would look like feedthrough that determines a multiplier, where there is a constraint.
+    """
+    rows = np.zeros(len(size), bool)
+    rows[multipliers] = True
+    largest = size + size.T + np.finfo(float).eps * size.max(initial=0.0)
+    cancelled = (rows[:, None] | rows) & (np.abs(relation.turning) <= SINGULAR * largest)
+    # losses are squares: one that is nothing takes its whole row with it, and the rest stays semidefinite
+    nothing = rows & (np.diag(relation.losses) <= SINGULAR**2 * size.max(initial=0.0))
+    return Relation(
+        np.where(cancelled, 0.0, relation.turning),
+        np.where(nothing[:, None] | nothing, 0.0, relation.losses),
     )
 
 

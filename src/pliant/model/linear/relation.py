@@ -16,6 +16,8 @@ from pliant.model.layout import Array
 from pliant.model.linear.port import LinearPort
 from pliant.model.linear.port_hamiltonian import LinearPortHamiltonian
 
+SQUARED_ROUND_OFF = 1e-28  # part of the largest loss that can only be what is left of a zero
+
 
 @dataclass(frozen=True, eq=False)
 class Relation:
@@ -33,9 +35,12 @@ class Relation:
 
         Semidefinite to round-off of the result, however large ``back`` is: it is formed from a factor of W.
         """
-        size = np.sqrt(np.abs(np.diag(self.losses)))
-        size[size == 0.0] = 1.0
-        values, vectors = np.linalg.eigh(self.losses / np.outer(size, size))
+        lost = np.abs(np.diag(self.losses))
+        real = lost > SQUARED_ROUND_OFF * lost.max(initial=0.0)
+        size = np.sqrt(np.where(real, lost, 1.0))
+        values, vectors = np.linalg.eigh(
+            np.where(np.outer(real, real), self.losses, 0.0) / np.outer(size, size)
+        )
         # round-off in place of a zero eigenvalue would be magnified, with either sign
         values[np.abs(values) <= len(values) * np.finfo(float).eps * np.abs(values).max(initial=0.0)] = 0.0
         factor = (vectors * np.sqrt(np.abs(values))).T @ (size[:, None] * back)
