@@ -71,7 +71,8 @@ def test_a_gear_between_rotor_and_link():
     found = pl.modes(pl.connect(arm, motor)).eigenvalue
     both = 1 / INERTIA + 1 / J
     swing = -d * both / 2 + 1j * np.sqrt(k * both - (d * both / 2) ** 2)
-    assert np.sort_complex(found) == pytest.approx(np.sort_complex([0.0, 0.0, swing]), abs=1e-9 * abs(swing))
+    assert found[0] == 0.0
+    assert found[1:] == pytest.approx([swing], rel=1e-9)
     stiff = pl.GearMotor("hinge", rotor_inertia=rotor, ratio=ratio)
     hanging = pl.connect(pl.PoseElement().compile(pendulum(HANGING)), stiff)
     assert pl.modes(hanging).eigenvalue == pytest.approx([1j * np.sqrt(TORQUE / (INERTIA + J))], rel=1e-12)

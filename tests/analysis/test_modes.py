@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,23 @@ def test_gravity_stiffens_a_hanging_and_softens_a_standing_beam():
     # small-load perturbation: both shifts are equal and opposite to first order
     assert first(0.1) > plain > first(-0.1)
     assert first(0.1) + first(-0.1) == pytest.approx(2 * plain, rel=1e-4)
+
+
+def test_motions_without_stiffness_are_found_once_and_hide_nothing():
+    """A closed chain of four bars turns and shears freely; rounding of its settled state is no stiffness."""
+    chain = pl.PoseElement(elements=4).compile(pl.load(pl.library.path("parallelogram")))
+    at_start = pl.modes(chain, count=6).eigenvalue
+    settled = pl.modes(chain, pl.equilibrium(chain).state, count=6).eigenvalue
+    assert np.all(at_start[:2] == 0.0)
+    assert at_start[2].imag > 1.0
+    assert settled == pytest.approx(at_start, rel=1e-6)
+
+
+def test_a_free_joint_with_damped_links_has_one_motion_at_rest():
+    """Two poles at zero belong to one free turn of the whole arm."""
+    given = pl.load(pl.library.path("macchelli_link"))
+    section = dataclasses.replace(given.links[0].section, damping=1e-4)
+    damped = dataclasses.replace(given, links=(dataclasses.replace(given.links[0], section=section),))
+    found = pl.modes(pl.GeometricallyExact(degree=4).compile(damped), count=3).eigenvalue
+    assert found[0] == 0.0
+    assert np.all(np.abs(found[1:]) > 1.0)

@@ -258,6 +258,17 @@ def test_modes_of_a_mechanism_say_who_computes() -> None:
     assert len([line for line in answer.stdout.splitlines() if line.rstrip().endswith("j")]) == 3
 
 
+def test_modes_of_an_arm_that_falls_say_so() -> None:
+    """Joints of the spectral arm stay where they start; gravity pulls at them."""
+    falling, held = (
+        run("modes", "seven_joint_two_flexible"),
+        run("modes", "seven_joint_two_flexible", "--hold"),
+    )
+    assert "the state is no equilibrium: efforts up to" in falling.stdout
+    assert held.exit_code == 0
+    assert "no equilibrium" not in held.stdout
+
+
 def test_modes_about_the_last_state_of_a_saved_run(tmp_path: Path) -> None:
     file = tmp_path / "run.nc"
     assert run("simulate", "steel_strip", *SHORT, "--hold", "--output", str(file)).exit_code == 0

@@ -18,7 +18,9 @@ SYMMETRIC = 1e-11  # largest difference across the diagonal of the scaled stiffn
 FLAT = 1e-8  # part of the largest stiffness below which a diagonal entry measures nothing
 REST = 1e-9  # part of the shift below which the square of a frequency is round-off: no stiffness at all
 FAR = 1e-4  # part of the shift below which the slowest mode asks for a smaller one
-STILL = 3e-7  # 1/s; round-off splits the double pole of a motion without stiffness by its square root
+STILL = 1e-19  # part of the square of the fastest frequency below which that of a motion is round-off of no stiffness
+SPLIT = 2e-13  # part of the square of the shift by which round-off splits a double pole
+SAME = 1e-3  # part of a vector by which two motions must differ not to be one
 SHIFT = 0.7310585786300049  # 1/s; a real number that is nobody's pole
 DENSE = 320  # states up to which all eigenvalues cost less than a search for some
 
@@ -40,16 +42,24 @@ def unevenness(K: Array) -> float:
 def conservative_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex]:
     """Eigenvalues and vectors (unknowns, modes) of M y'' + K y = 0, slowest first."""
     K, M = 0.5 * (small.K + small.K.T), small.M
-    shift = _first_shift(K, M)
+    still = slowest_square(small)
+    shift = _first_shift(K, M, still)
     while True:
         squares, vectors = _shifted_modes(K, M, shift, count)
-        slowest = np.abs(squares[np.abs(squares) > REST * shift]).min(initial=np.inf)
+        squares[np.abs(squares) <= max(REST * shift, still)] = 0.0
+        slowest = np.abs(squares[squares != 0.0]).min(initial=np.inf)
         if not np.isfinite(slowest) or slowest >= FAR * shift:
             break
         shift = _positive(K, M, slowest)
-    squares[np.abs(squares) <= REST * shift] = 0.0
     # a negative square is a motion that grows: its eigenvalue is real and positive
     return 1j * np.sqrt(squares.astype(complex)).conj(), vectors.astype(complex)
+
+
+def slowest_square(small: SecondOrder) -> float:
+    """Square of the slowest frequency that can be told from none, (1/s)^2."""
+    mass = np.diagonal(small.M)
+    heavy = mass > 1e-12 * mass.max(initial=0.0)
+    return STILL * float(np.max(np.abs(np.diagonal(small.K))[heavy] / mass[heavy], initial=0.0))
 
 
 def _shifted_modes(K: Array, M: Array, shift: float, count: int) -> tuple[Array, Array]:
@@ -63,11 +73,11 @@ def _shifted_modes(K: Array, M: Array, shift: float, count: int) -> tuple[Array,
     return 1.0 / flexibility[::-1] - shift, solve_triangular(upper, vectors[:, ::-1])
 
 
-def _first_shift(K: Array, M: Array) -> float:
+def _first_shift(K: Array, M: Array, still: float) -> float:
     """Nothing where K is positive by itself; else a small part of the square of the fastest frequency."""
     from scipy.linalg import LinAlgError, cholesky
 
-    scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), 1e-300))
+    scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), still * np.diagonal(M) + 1e-300))
     try:
         cholesky(K * np.outer(scale, scale) - 1e-10 * np.eye(len(K)))
         return 0.0
@@ -98,10 +108,22 @@ def general_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex]:
         values, vectors = operator.largest(wanted)
     finite = np.abs(values) > 1e-13 * np.abs(values).max(initial=1e-300)
     rates, vectors = SHIFT + 1.0 / values[finite], vectors[:n, finite]
-    rates[np.abs(rates) < STILL] = 0.0
+    rates[np.abs(rates) ** 2 <= max(slowest_square(small), SPLIT * SHIFT**2)] = 0.0
     upper = rates.imag >= -1e-9 * np.maximum(np.abs(rates), 1e-12)
+    upper[rates == 0.0] = _different(vectors[:, rates == 0.0])
     order = np.argsort(np.abs(rates[upper]))[:count]
     return rates[upper][order], vectors[:, upper][:, order]
+
+
+def _different(vectors: Complex) -> NDArray[np.bool_]:
+    """Which columns are no combination of others: round-off splits the double pole of one motion into two of it."""
+    from scipy.linalg import qr
+
+    size = np.maximum(np.linalg.norm(vectors, axis=0), 1e-300)
+    triangle, order = qr(vectors / size, mode="r", pivoting=True)
+    found = np.zeros(vectors.shape[1], np.bool_)
+    found[order[: int(np.sum(np.abs(np.diagonal(triangle)) > SAME))]] = True
+    return found
 
 
 class _Inverse:

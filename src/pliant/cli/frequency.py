@@ -39,7 +39,7 @@ def frequency(
     import numpy as np
 
     from pliant.analysis.frequency_response import frequency_response
-    from pliant.cli.linear_model import figure_path, model_and_state, write_figure
+    from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
     from pliant.cli.terminal import output as terminal
     from pliant.cli.terminal import table
     from pliant.errors import InvalidInput
@@ -54,8 +54,8 @@ def frequency(
     model, at = model_and_state(robot, degree, elements, pd or [], hold, state)
     response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
     screen = terminal()
-    if notice := getattr(model, "notice", ""):
-        screen.print(notice)
+    for notice in notices(model, at):
+        screen.print(notice, soft_wrap=True)
     rows = table(
         f"{response.input} to {response.output}", (), ("frequency [Hz]", "magnitude [SI]", "phase [deg]")
     )

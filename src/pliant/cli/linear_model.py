@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pliant.model.layout import Array
 
 
+UNBALANCED = 1e-6  # N or N m, more than rounding leaves on any arm
+
+
 class About(StrEnum):
     """The state about which a model is linearised."""
 
@@ -49,6 +52,22 @@ def model_and_state(
             f"no equilibrium was found ({settled.ending}); hold joints with --hold or --pd, or use --state start"
         )
     return model, settled.state
+
+
+def notices(model: Model, state: Array) -> list[str]:
+    """What the reader of a linearisation should know: the element that was chosen, and a state that will not stay."""
+    import numpy as np
+
+    from pliant.analysis.modes import small_motions_of
+
+    lack = float(np.abs(small_motions_of(model, state, 0.0).unbalanced).max(initial=0.0))
+    said = [getattr(model, "notice", "")]
+    if lack > UNBALANCED:
+        said.append(
+            f"the state is no equilibrium: efforts up to {lack:.3g} N or N m are unbalanced, since free joints stay"
+            " where they start; hold them with --hold or control them with --pd"
+        )
+    return [each for each in said if each]
 
 
 def _saved(model: Model, file: str) -> Array:

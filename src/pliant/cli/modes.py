@@ -30,15 +30,15 @@ def modes(
     Joints that neither hold nor are controlled are free.
     """
     from pliant.analysis.modes import modes as find_modes
-    from pliant.cli.linear_model import figure_path, model_and_state, write_figure
+    from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
     from pliant.cli.terminal import number, output, table
 
     path = figure_path(figure, "modes", overwrite)
     model, at = model_and_state(robot, degree, elements, pd or [], hold, state)
     found = find_modes(model, at, count)
     screen = output()
-    if notice := getattr(model, "notice", ""):
-        screen.print(notice)
+    for notice in notices(model, at):
+        screen.print(notice, soft_wrap=True)
     rows = table(
         f"modes of {model.robot.name}", ("mode",), ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
     )
