@@ -72,6 +72,9 @@ class TwoLinkArm:
     ) -> Array:
         return np.full(3, 7.0) if position is None else position
 
+    def unbent(self, positions: Array) -> Array:
+        return positions
+
     def observe(self, states: Array, stations: int = 21) -> Observation:
         n = len(states)
         identity = np.broadcast_to(np.eye(3), (n, 3, 3))

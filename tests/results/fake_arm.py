@@ -95,6 +95,9 @@ class FakeArm:
         joints = np.zeros(2) if position is None else position
         return np.concatenate([joints, np.zeros(2) if rate is None else rate, [0.0]])
 
+    def unbent(self, positions: Array) -> Array:
+        return np.stack([self.initial_state(position) for position in positions])
+
     def observe(self, states: Array, stations: int = 21) -> Observation:
         joints, rates = self.layout.part(states, "joints"), self.layout.part(states, "rates")
         upper = self._upper(joints[:, 0], self.layout.part(states, "curvature")[:, 0], stations)

@@ -80,6 +80,9 @@ class Connected:
     def mismatch(self, record: Record) -> Mismatch:
         return self.arm.mismatch(record)
 
+    def unbent(self, positions: Array) -> Array:
+        return self.arm.unbent(positions)
+
     def tip(self, states: Array) -> tuple[Array, Array]:
         return self.arm.tip(states)
 

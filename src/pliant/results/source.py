@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from pliant.model.layout import Array
 from pliant.model.observation import LinkObservation, Observation
 from pliant.results.observables import JointUnit
@@ -50,9 +48,7 @@ class LiveSource:
 
     def rigid_tip_position(self, joint_position: Array) -> Array:
         """Where the tip would be if nothing bent: the undeformed arm at the same joint positions."""
-        still = np.zeros(joint_position.shape[1])
-        unstrained = np.stack([self.model.initial_state(position, still) for position in joint_position])
-        return self.model.tip(unstrained)[0]
+        return self.model.tip(self.model.unbent(joint_position))[0]
 
     def tip_position(self) -> Array:
         """The tip alone, without the observation of the links."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.formulations.geometrically_exact.account import kinetic_energy
-from pliant.formulations.geometrically_exact.arm_facts import ArmFacts
 from pliant.formulations.geometrically_exact.chain import Chain, Floats, Loads
 from pliant.formulations.geometrically_exact.discretise import Points, Stationing
 from pliant.formulations.geometrically_exact.element import strain_energy
@@ -21,6 +20,7 @@ from pliant.formulations.geometrically_exact.settle import settle
 from pliant.formulations.geometrically_exact.small_motions import small_motions
 from pliant.formulations.geometrically_exact.stage_data import State
 from pliant.mechanics.rigid_body import hat, matrix_of
+from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs, LoadPlace, beyond, refuse_beyond
 from pliant.model.layout import Block, Layout

@@ -19,12 +19,13 @@ from pliant.formulations.pseudo_spectral.observe import observe
 from pliant.formulations.pseudo_spectral.run import advance
 from pliant.formulations.pseudo_spectral.settle import settle
 from pliant.formulations.pseudo_spectral.shape import Kinematics
+from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Beyond, Inputs, refuse_beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.observation import Observation
-from pliant.model.port import Frame, Port, ports_of
+from pliant.model.port import Frame
 from pliant.robot import End, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
 
@@ -38,7 +39,7 @@ REMEDY = "compile the robot with PoseElement()"
 
 
 @dataclass(frozen=True, eq=False)
-class PseudoSpectralArm:
+class PseudoSpectralArm(ArmFacts):
     """States: momenta and strains at the collocation points of all flexible links, joints and rotors."""
 
     robot: Robot
@@ -68,14 +69,6 @@ class PseudoSpectralArm:
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
         return tuple(joint.name for joint in self.assembly.joints)
-
-    @cached_property
-    def ports(self) -> tuple[Port, ...]:
-        return ports_of(self.robot)
-
-    @cached_property
-    def inputs(self) -> Inputs:
-        return Inputs.none(len(self.joint_names))
 
     @property
     def highest_order(self) -> int:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.formulations.geometrically_exact.arm_facts import ArmFacts
 from pliant.formulations.geometrically_exact.pose_element.assembly import Place, Structure
 from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
 from pliant.formulations.geometrically_exact.pose_element.joint_tables import across
@@ -22,6 +21,8 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 from pliant.formulations.geometrically_exact.pose_element.observe import observe, tip_of
 from pliant.formulations.geometrically_exact.pose_element.posture import (
     close,
+    free_starts,
+    poses,
     quaternions,
     rest_velocities,
 )
@@ -31,6 +32,7 @@ from pliant.formulations.geometrically_exact.pose_element.small_motions import s
 from pliant.formulations.geometrically_exact.pose_element.step import take_up
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, new_moment, new_pose
 from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Block, Layout
@@ -176,6 +178,15 @@ class PoseElementArm(ArmFacts):
         v, w = rest_velocities(self.structure, x, R, rates)
         rotor = np.column_stack([closed, rates])
         return np.concatenate([part.ravel() for part in (x, quaternions(R), v, w, closed, rates, rotor)])
+
+    def unbent(self, positions: Floats) -> Floats:
+        """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
+        x, R = poses(self.structure, positions, free_starts(self.structure))
+        states = np.zeros((len(positions), self.layout.size))
+        self.layout.part(states, "position")[:] = x
+        self.layout.part(states, "rotation")[:] = quaternions(R)
+        self.layout.part(states, "joint_position")[:] = positions
+        return states
 
     def pose_of(self, state: Floats) -> Pose:
         """A state with its own arrays."""

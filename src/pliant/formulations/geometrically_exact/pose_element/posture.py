@@ -41,7 +41,7 @@ def base_pose(structure: Structure) -> tuple[Floats, Floats]:
 def poses(
     structure: Structure, q: Floats, free: dict[int, tuple[Floats, Floats]], bent: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Positions (nodes, 3) and rotations (nodes, 3, 3) with every link at rest.
+    """Positions (..., nodes, 3) and rotations (..., nodes, 3, 3) with every link at rest, for one q or many.
 
     Or with the logarithms (nodes, 6) of the relative poses of the elements in ``bent``.
 
@@ -50,25 +50,28 @@ def poses(
     """
     tree, elements = structure.tree, structure.elements
     twists = elements.rest * elements.length[:, None] if bent is None else bent
-    count = len(tree.parent)
-    x, R = np.zeros((count, 3)), np.zeros((count, 3, 3))
-    for i in range(count):
+    shape = (*q.shape[:-1], len(tree.parent), 3)
+    x, R = np.zeros(shape), np.zeros((*shape, 3))
+    for i in range(len(tree.parent)):
         hang, p = tree.hang[i], tree.parent[i]
         if hang == GROUND:
-            x[i], R[i] = free.get(i) or base_pose(structure)
+            x[..., i, :], R[..., i, :, :] = free.get(i) or base_pose(structure)
         elif hang == FREE:
-            x[i], R[i] = free[i]
+            x[..., i, :], R[..., i, :, :] = free[i]
         elif hang == ELEMENT:
             step = pose_from_twist(twists[i])
-            x[i], R[i] = x[p] + R[p] @ step[:3, 3], R[p] @ step[:3, :3]
+            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ step[:3, 3]
+            R[..., i, :, :] = R[..., p, :, :] @ step[:3, :3]
         else:
-            x[i], R[i] = x[p] + R[p] @ tree.offset[i], R[p] @ matrix_of(tree.turn[i])
+            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ tree.offset[i]
+            R[..., i, :, :] = R[..., p, :, :] @ matrix_of(tree.turn[i])
+            c = tree.coordinate[i]
             if hang == REVOLUTE:
                 if i in free:
-                    R[i] = R[i] @ free[i][1]
-                R[i] = R[i] @ rotation_from_vector(tree.axis[i] * q[tree.coordinate[i]])
+                    R[..., i, :, :] = R[..., i, :, :] @ free[i][1]
+                R[..., i, :, :] = R[..., i, :, :] @ rotation_from_vector(tree.axis[i] * q[..., c : c + 1])
             elif hang == PRISMATIC:
-                x[i] = x[i] + R[p] @ tree.axis_parent[i] * q[tree.coordinate[i]]
+                x[..., i, :] += R[..., p, :, :] @ tree.axis_parent[i] * q[..., c : c + 1]
     return x, R
 
 

@@ -1,4 +1,4 @@
-"""What both kinds of compiled arm of this room know from the robot alone."""
+"""What every compiled arm knows from the robot alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.model.inputs import Inputs
+from pliant.model.layout import Array
 from pliant.model.port import Port, ports_of
 from pliant.robot import FlexibleLink, RigidLink, Robot
 
@@ -21,6 +22,17 @@ class ArmFacts(ABC):
     @abstractmethod
     def joint_names(self) -> tuple[str, ...]:
         """The joint coordinates, in the order of the state."""
+
+    @abstractmethod
+    def initial_state(
+        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
+    ) -> Array:
+        """Undeformed links at the given joint positions and rates."""
+
+    def unbent(self, positions: Array) -> Array:
+        """States (n, size) at rest with undeformed links at exactly these joint positions."""
+        still = np.zeros(len(self.joint_names))
+        return np.stack([self.initial_state(position, still) for position in positions])
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
