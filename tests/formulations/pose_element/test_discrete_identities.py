@@ -25,7 +25,8 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import Momen
 from pliant.mechanics.rigid_body import hat
 from pliant.spatial.arrays import rotation_from_vector
 
-pytestmark = pytest.mark.bounds
+# one process compiles the kernels with checks
+pytestmark = [pytest.mark.bounds, pytest.mark.xdist_group("pose kernels")]
 
 MEASURES = [0, 1, 2, 3, 4, 5, *range(BUSHING, BUSHING + 6)]
 seeds = st.integers(0, 2**32 - 1)

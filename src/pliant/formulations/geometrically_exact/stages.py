@@ -71,17 +71,24 @@ def set_root_twists(tree, pose, qd, i, V):
 
 
 @kernel
-def stage_values(method, h, increments, start, values, rates):
-    """values_i = start + increment_i and rates_i = (1/h) sum_j S_ij increment_j + history rate of the start."""
-    s, history = method.S.shape[0], method.history
-    count = increments[0].size
-    d, x, v = increments.reshape((s, count)), values.reshape((s, count)), rates.reshape((s, count))
-    start_x, start_v = start[0].reshape(count), start[1].reshape(count)
+def add_increments(start, increments, values):
+    """values_i = start + increment_i."""
+    s, count = values.shape[0], start.size
+    x, d, v = start.reshape(count), increments.reshape((s, count)), values.reshape((s, count))
+    for i in range(s):
+        for n in range(count):
+            v[i, n] = x[n] + d[i, n]
+
+
+@kernel
+def stage_rates(method, h, increments, rate, out):
+    """out_i = (1/h) sum_j S_ij increment_j + history rate."""
+    s, count = method.S.shape[0], rate.size
+    d, v, start = increments.reshape((s, count)), out.reshape((s, count)), rate.reshape(count)
     for i in range(s):
         f = method.S[i, 0] / h
         for n in range(count):
-            x[i, n] = start_x[n] + d[i, n]
-            v[i, n] = history * start_v[n] + f * d[0, n]
+            v[i, n] = method.history * start[n] + f * d[0, n]
         for j in range(1, s):
             f = method.S[i, j] / h
             for n in range(count):
@@ -89,23 +96,14 @@ def stage_values(method, h, increments, start, values, rates):
 
 
 @inline_kernel
-def roots_follow(tree, method, h, state, stages):
-    """Twists, increments and rates of the roots, which their parents and joints decide."""
-    s = method.S.shape[0]
-    for i in range(s):
+def roots_follow(tree, state, stages):
+    """Twists of the roots, which their parents and joints decide, and so their increments."""
+    for i in range(stages.V.shape[0]):
         set_root_twists(tree, stages.pose, stages.qd, i, stages.V)
         for link in range(tree.parent.shape[0]):
             a = tree.first_node[link]
             for c in range(6):
                 stages.dV[i, a, c] = stages.V[i, a, c] - state.V[a, c]
-    for link in range(tree.parent.shape[0]):
-        a = tree.first_node[link]
-        for i in range(s):
-            for c in range(6):
-                t = method.history * state.V_rate[a, c]
-                for j in range(s):
-                    t += method.S[i, j] / h * stages.dV[j, a, c]
-                stages.V_dot[i, a, c] = t
 
 
 @inline_kernel
@@ -333,9 +331,11 @@ def evaluate(plant, method, state, stages, tables, h, orient):
     V, rho = stages.V, stages.rho
     total = stages.total if section.damped else stages.stress
     place_joints(plant, method, state, stages, table, h)
-    stage_values(method, h, stages.dV, (state.V, state.V_rate), V, stages.V_dot)
-    stage_values(method, h, stages.de, (state.e, state.e_rate), stages.e, stages.e_dot)
-    roots_follow(tree, method, h, state, stages)
+    add_increments(state.V, stages.dV, V)
+    add_increments(state.e, stages.de, stages.e)
+    roots_follow(tree, state, stages)
+    stage_rates(method, h, stages.dV, state.V_rate, stages.V_dot)
+    stage_rates(method, h, stages.de, state.e_rate, stages.e_dot)
     residual = 0.0
     flow = gained = stored = 0.0
     for i in range(method.b.shape[0]):
