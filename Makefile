@@ -17,7 +17,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	for part in 2 4 pose; do $(BIN)/python tests/compile_kernels.py $$part & done; wait
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m bounds
+	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m bounds
 
 check: $(VENV)/installed-test $(VENV)/installed-check
 	$(BIN)/ruff format --check .
