@@ -12,6 +12,7 @@ from pliant.network.attachments import Attachment
 from pliant.robot import At
 from pliant.robot.declared import Declared, Name, Part
 from pliant.robot.joint import BASE
+from pliant.robot.joint_law import WrenchStiffness
 from pliant.robot.quantity import Demand, MatrixLike, Quantity, Vector3
 
 if TYPE_CHECKING:
@@ -55,15 +56,7 @@ class Bushing(Declared):
     name: ElementName
     first: FirstFrame
     second: SecondFrame
-    stiffness: Annotated[
-        MatrixLike,
-        Quantity(
-            "N/m, N/rad, N m/rad",
-            "wrench (6 values or 6x6) per displacement",
-            shape=(6, 6),
-            demand=Demand.POSITIVE_SEMIDEFINITE,
-        ),
-    ]
+    stiffness: WrenchStiffness
     damping: Annotated[
         MatrixLike,
         Quantity(

@@ -113,19 +113,22 @@ class BallSpring(Declared, word="ball_spring"):
     rest_rotation: RestRotation = IDENTITY
 
 
+WrenchStiffness = Annotated[
+    MatrixLike,
+    Quantity(
+        "N/m, N/rad, N m/rad",
+        "wrench (6 values or 6x6) per displacement",
+        shape=(6, 6),
+        demand=Demand.POSITIVE_SEMIDEFINITE,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class FreeSpring(Declared, word="free_spring"):
     """wrench = -stiffness e  with the displacement e = log(rest pose^-1 child), three lengths and then three angles."""
 
-    stiffness: Annotated[
-        MatrixLike,
-        Quantity(
-            "N/m, N/rad, N m/rad",
-            "wrench (6 values or 6x6) per displacement",
-            shape=(6, 6),
-            demand=Demand.POSITIVE_SEMIDEFINITE,
-        ),
-    ]
+    stiffness: WrenchStiffness
     rest_position: Annotated[
         Vector3, Quantity("m", "origin of the child's root frame in the joint frame at rest", shape=(3,))
     ] = (0.0, 0.0, 0.0)
