@@ -154,7 +154,8 @@ class GeometricallyExactArm(ArmFacts):
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
-        _, e, q, _ = self.split(states)
+        many, part = np.atleast_2d(states), self.layout.part
+        e, q = (np.ascontiguousarray(part(many, name)) for name in ("strain", "joint_position"))
         x, R = rebuild_poses(self.chain, self._tip_path, e, q)
         position, rotation = x[:, 0], R[:, 0]
         link = self.robot.link(self.link_names[-1])

@@ -12,6 +12,9 @@ from pliant.formulations.geometrically_exact.discretise import Points, Stationin
 from pliant.formulations.geometrically_exact.poses import Path, rebuild
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
 
+# of strains at three Gauss points of an interval, per width: see Path
+MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * [[1.0], [15**0.5 / 3.0], [10.0 / 3.0]]
+
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:
     """March over all nodes and over ``wanted`` stations of each link; output rows in the order wanted.
@@ -20,7 +23,7 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
     """
     p = points.degree
     three = gauss_rule(3)[0]
-    first, element, width, values, row = [0], [], [], [], []
+    first, element, weights, row = [0], [], [], []
     root_row = np.full(len(wanted), -1, np.int64)
     rows = 0
     for link, stations in enumerate(wanted):
@@ -37,16 +40,17 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
                 marks = np.sort(np.concatenate([marks, 0.5 * (marks[:-1] + marks[1:])]))
             for x, y in itertools.pairwise(marks):
                 unit = (x + (y - x) * three - a) / (b - a)
-                values.append(lagrange_basis(points.strain_points, unit)[0])
+                weights.append((y - x) * MOMENTS @ lagrange_basis(points.strain_points, unit)[0])
                 element.append(int(chain.tree.first_element[link]) + i)
-                width.append(float(y - x))
                 row.append(numbers.get(y, -1))
         first.append(len(element))
+    moments = np.array(weights, dtype=float).reshape(len(element), 3, p)
+    strain_points = np.array(element, dtype=np.int64)[:, None] * p + np.arange(p)
     return Path(
         np.array(first, dtype=np.int64),
         np.array(element, dtype=np.int64),
-        np.array(width, dtype=float),
-        np.array(values, dtype=float).reshape(len(element), 3, p),
+        np.ascontiguousarray(moments.transpose(0, 2, 1)),
+        moments @ chain.section.rest[strain_points],
         np.array(row, dtype=np.int64),
         root_row,
         rows,
@@ -58,7 +62,7 @@ def rebuild_poses(chain: Chain, path: Path, e: Floats, q: Floats) -> tuple[Float
     count, links = len(e), len(chain.tree.parent)
     R, r = np.empty((count, path.rows, 9)), np.empty((count, path.rows, 3))
     scratch = (np.zeros((1, links, 12)), np.zeros((1, links, 12)))
-    rebuild(chain.tree, chain.section.rest, path, e, q, scratch, (R, r))
+    rebuild(chain.tree, path, e, q, scratch, (R, r))
     return r, R.reshape(count, path.rows, 3, 3)
 
 

@@ -6,7 +6,6 @@ The strain of an element is the polynomial through its strain points; one sixth-
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from pliant.formulations.geometrically_exact.chain import Floats, Ints
@@ -17,33 +16,37 @@ from pliant.spatial.se3 import ad, exp, mul
 
 
 class Path(NamedTuple):
-    """Marks along all links in order; station rows are numbered over all links."""
+    """Marks along all links in order; station rows are numbered over all links.
+
+    Moments of the strain over an interval of width h with strains x, y, z at its Gauss points are
+    h y, sqrt(15)/3 h (z - x) and 10/3 h (z - 2 y + x).
+    """
 
     first: Ints  # (links + 1,) first interval of each link
     element: Ints  # (intervals,)
-    width: Floats  # (intervals,) metre
-    values: Floats  # (intervals, 3, p) strains at three points from the strain points
+    weights: Floats  # (intervals, p, 3) moments from the strains at the strain points
+    rest: Floats  # (intervals, 3, 6) moments of the strain at rest
     row: Ints  # (intervals,) output row reached at the end of the interval, -1: none
     root_row: Ints  # (links,) output row of the root, -1: none
     rows: int
 
 
 @inline_kernel
-def total_strain(path, rest, e, interval, point):
-    p = path.values.shape[2]
-    x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for g in range(p):
-        k = path.element[interval] * p + g
-        f = path.values[interval, point, g]
-        x = (
-            x[0] + f * (rest[k, 0] + e[k, 0]),
-            x[1] + f * (rest[k, 1] + e[k, 1]),
-            x[2] + f * (rest[k, 2] + e[k, 2]),
-            x[3] + f * (rest[k, 3] + e[k, 3]),
-            x[4] + f * (rest[k, 4] + e[k, 4]),
-            x[5] + f * (rest[k, 5] + e[k, 5]),
-        )
-    return x
+def add_multiple(x, f, e, k):
+    """x + f e[k] of 6-tuples."""
+    return (
+        x[0] + f * e[k, 0],
+        x[1] + f * e[k, 1],
+        x[2] + f * e[k, 2],
+        x[3] + f * e[k, 3],
+        x[4] + f * e[k, 4],
+        x[5] + f * e[k, 5],
+    )
+
+
+@inline_kernel
+def load6(a, k, m):
+    return a[k, m, 0], a[k, m, 1], a[k, m, 2], a[k, m, 3], a[k, m, 4], a[k, m, 5]
 
 
 @inline_kernel
@@ -60,13 +63,15 @@ def combine(a, x, b, y, c, z):
 
 
 @inline_kernel
-def magnus_twist(x, y, z, h):
-    """Twist over a length h from the strains at its three Gauss points; brackets as in `orientation`."""
-    r = math.sqrt(15.0) / 3.0 * h
-    t = 10.0 / 3.0 * h
-    a1 = combine(0.0, x, h, y, 0.0, z)
-    a2 = combine(-r, x, 0.0, y, r, z)
-    a3 = combine(t, x, -2 * t, y, t, z)
+def magnus_twist(path, e, k):
+    """Twist over interval k from the moments of its strain; brackets as in `orientation`."""
+    a1, a2, a3 = load6(path.rest, k, 0), load6(path.rest, k, 1), load6(path.rest, k, 2)
+    p = path.weights.shape[1]
+    for g in range(p):
+        point = path.element[k] * p + g
+        a1 = add_multiple(a1, path.weights[k, g, 0], e, point)
+        a2 = add_multiple(a2, path.weights[k, g, 1], e, point)
+        a3 = add_multiple(a3, path.weights[k, g, 2], e, point)
     c1 = ad(a2, a1)
     c2 = ad(a1, combine(2.0, a3, 1.0, c1, 0.0, a1))
     u = combine(-20.0, a1, -1.0, a3, 1.0, c1)
@@ -83,7 +88,7 @@ def store_pose(g, R, r, n, k):
 
 
 @kernel
-def rebuild(tree, rest, path, e, q, scratch, out):
+def rebuild(tree, path, e, q, scratch, out):
     """World poses at the stations for n states e (n, points, 6), q (n, dofs).
 
     out: rotations (n, rows, 9) and positions (n, rows, 3); scratch: two arrays (1, links, 12).
@@ -106,10 +111,7 @@ def rebuild(tree, rest, path, e, q, scratch, out):
             if path.root_row[link] >= 0:
                 store_pose(g, R, r, n, path.root_row[link])
             for k in range(path.first[link], path.first[link + 1]):
-                x = total_strain(path, rest, e[n], k, 0)
-                y = total_strain(path, rest, e[n], k, 1)
-                z = total_strain(path, rest, e[n], k, 2)
-                g = mul(g, exp(magnus_twist(x, y, z, path.width[k])))
+                g = mul(g, exp(magnus_twist(path, e[n], k)))
                 if path.row[k] >= 0:
                     store_pose(g, R, r, n, path.row[k])
             for i in range(9):
