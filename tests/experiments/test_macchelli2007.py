@@ -11,23 +11,18 @@ import pytest
 import pliant as pl
 from experiments import comparison
 from experiments.macchelli2007 import mechanisms, run, runs
+from tests.experiments.reproduction import Again, check_numbers_and_figures, reproduced
 
 FOLDER = Path(run.__file__).parent
 
 
 @pytest.fixture(scope="module")
-def again(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[comparison.Finding]]:
-    folder = tmp_path_factory.mktemp("macchelli2007")
-    return folder, run.main(folder, quick=True)
+def again(tmp_path_factory: pytest.TempPathFactory) -> Again:
+    return reproduced(run, tmp_path_factory)
 
 
-def test_all_numbers_are_met_and_all_figures_written(again: tuple[Path, list[comparison.Finding]]) -> None:
-    folder, findings = again
-    assert len(findings) == len(comparison.read_expected(FOLDER / "expected.yaml"))
-    assert all(finding.ok for finding in findings)
-    named = {line.split("`")[1] for line in (FOLDER / "README.md").read_text().splitlines() if "| `" in line}
-    assert named == {path.name for path in folder.glob("*.png")}
-    assert all(path.stat().st_size > 10_000 for path in folder.glob("*.png"))
+def test_all_numbers_are_met_and_all_figures_written(again: Again) -> None:
+    check_numbers_and_figures(run, again)
 
 
 def test_a_number_that_is_off_ends_with_status_1(

@@ -13,26 +13,21 @@ import pliant as pl
 from experiments import comparison
 from experiments.wang2017 import beam, rig, run
 from pliant.mechanics.closed_form import FREE, hub, natural_frequencies
+from tests.experiments.reproduction import Again, check_numbers_and_figures, reproduced
 
 FOLDER = Path(run.__file__).parent
 
 
 @pytest.fixture(scope="module")
-def again(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[comparison.Finding]]:
-    folder = tmp_path_factory.mktemp("wang2017")
-    return folder, run.main(folder, quick=True)
+def again(tmp_path_factory: pytest.TempPathFactory) -> Again:
+    return reproduced(run, tmp_path_factory)
 
 
-def test_all_numbers_are_met_and_all_figures_written(again: tuple[Path, list[comparison.Finding]]) -> None:
-    folder, findings = again
-    assert len(findings) == len(comparison.read_expected(FOLDER / "expected.yaml"))
-    assert all(finding.ok for finding in findings)
-    named = {line.split("`")[1] for line in (FOLDER / "README.md").read_text().splitlines() if "| `" in line}
-    assert named == {path.name for path in folder.glob("*.png")}
-    assert all(path.stat().st_size > 10_000 for path in folder.glob("*.png"))
+def test_all_numbers_are_met_and_all_figures_written(again: Again) -> None:
+    check_numbers_and_figures(run, again)
 
 
-def test_table_2_is_there_with_its_25_printed_numbers(again: tuple[Path, list[comparison.Finding]]) -> None:
+def test_table_2_is_there_with_its_25_printed_numbers(again: Again) -> None:
     folder, findings = again
     printed = [finding for finding in findings if finding.expected.name.startswith("Table 2")]
     assert len(printed) == 25
