@@ -28,9 +28,9 @@ BASE_PARENT = -1
 # what a coordinate does
 TURN_X, TURN_Y, TURN_Z, SLIDE_X, SLIDE_Y, SLIDE_Z = range(6)
 
-# columns of Tree.index
+# columns of Tree.joints
 PARENT, KIND, TURNED, BODY = range(4)
-INDEX_COLUMNS = 4
+JOINT_COLUMNS = 4
 
 # values of the column BODY: what the body weighs decides what is computed for it
 NOTHING, POINT, RIGID = range(3)
@@ -47,7 +47,7 @@ BASE_SIZE = 15
 class Tree(NamedTuple):
     """A tree of n coordinates; `new_tree` makes one."""
 
-    index: Ints  # (n, 4) parent, kind, whether the placement turns, kind of body
+    joints: Ints  # (n, 4) parent, kind, whether the placement turns, kind of body
     facts: (
         Floats  # (n, 23) placement (9 + 3), mass, centre (3), inertia (6: xx yy zz xy xz yz), rotor inertia
     )
@@ -56,15 +56,15 @@ class Tree(NamedTuple):
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return len(self.index)
+        return len(self.joints)
 
     @property
     def parent(self) -> Ints:
-        return self.index[:, PARENT]
+        return self.joints[:, PARENT]
 
     @property
     def kind(self) -> Ints:
-        return self.index[:, KIND]
+        return self.joints[:, KIND]
 
     @property
     def mass(self) -> Floats:
@@ -104,10 +104,10 @@ def new_tree(
     one = np.eye(3)
     turns = np.broadcast_to(one, (n, 3, 3)) if rotation is None else np.asarray(rotation, float)
     tensor = z((n, 3, 3)) if inertia is None else np.asarray(inertia, float)
-    index = np.zeros((n, INDEX_COLUMNS), np.int64)
-    index[:, PARENT] = parent
-    index[:, KIND] = kind
-    index[:, TURNED] = (turns != one).any(axis=(1, 2))
+    joints = np.zeros((n, JOINT_COLUMNS), np.int64)
+    joints[:, PARENT] = parent
+    joints[:, KIND] = kind
+    joints[:, TURNED] = (turns != one).any(axis=(1, 2))
     facts = z((n, FACTS_COLUMNS))
     facts[:, ROTATION : ROTATION + 9] = turns.reshape(n, 9)
     for column, width, given in (
@@ -117,6 +117,8 @@ def new_tree(
             facts[:, column : column + width] = np.asarray(given, float).reshape(n, width)
     for column, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
         facts[:, INERTIA + column] = tensor[:, i, j]
-    index[:, BODY] = np.where(tensor.any(axis=(1, 2)), RIGID, np.where(facts[:, MASS] != 0.0, POINT, NOTHING))
+    joints[:, BODY] = np.where(
+        tensor.any(axis=(1, 2)), RIGID, np.where(facts[:, MASS] != 0.0, POINT, NOTHING)
+    )
     base = np.concatenate([np.ravel(one if base_rotation is None else base_rotation), base_position, gravity])
-    return Tree(index, facts, base.astype(float))
+    return Tree(joints, facts, base.astype(float))

@@ -1,0 +1,155 @@
+"""What acts on a tree: springs, drives, loads, velocity servos and closed loops, as arrays for the steppers.
+
+    M(q) v' + h(q, v) + g(q) + K (q - rest) + D v + dV/dq  =  drive + servo + loads + G(q)^T impulses ,    G(q) v = 0
+
+with  drive = feedforward - stiffness (q - reference) - damping (v - reference rate),  cut to its limit, or whatever a
+prescribed coordinate needs. V is the potential of condensed fields.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.mechanics.minimal.tree import Bools, Floats, Ints, Tree
+
+# what a closure measures; c are points and d directions fixed to the bodies a and b
+COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
+DIRECTION = 3  # (R_a d_a) . (R_b d_b)
+ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
+
+# columns of Servos.law
+GAIN, COMMAND_LIMIT, COMMAND_RESOLUTION, RATE_LIMIT, RATE_RESOLUTION, TORQUE_LIMIT = range(6)
+SERVO_COLUMNS = 6
+
+
+class Springs(NamedTuple):
+    """Linear springs and dampers between the coordinates; `new_springs` makes them."""
+
+    K: Floats  # (n, n) symmetric
+    rest: Floats  # (n,)
+    D_field: Floats  # (n, n) symmetric: its loss is that of the material
+    D_joint: Floats  # (n, n) symmetric: its loss is that of the joints
+    span: (
+        Ints  # (n, 2) first column of a row that is not zero in one of the three, and the one after the last
+    )
+
+
+class Drives(NamedTuple):
+    """How each coordinate is driven."""
+
+    prescribed: Bools  # (n,)
+    gain: Floats  # (n, 2) position and rate feedback
+    limit: Floats  # (n,) of the whole drive, may be infinite
+
+
+class Wrenches(NamedTuple):
+    """Load ``load[k]``, times ``weight[k]``, acts on a point of a body."""
+
+    load: Ints
+    body: Ints
+    point: Floats  # (rows, 3) in the body's frame
+    weight: Floats
+    world: Bools  # keeps its direction; otherwise it turns with the body ``axes``
+    axes: Ints
+
+
+class Servos(NamedTuple):
+    """Velocity servos [konno1996] (47): sampled at the start of chosen steps, then held.
+
+    torque = cut(gain (c - r)),  c = cut(rounded(command)),  r = cut(rounded(v)); every number as seen at the joint.
+    """
+
+    coordinate: Ints  # (servos,) whose rate is read
+    law: Floats  # (servos, 6) gain, limit and resolution of the command, of the rate, limit of the torque
+
+
+class Loops(NamedTuple):
+    """Closures between two bodies of the tree, one scalar per row; body -1 is the base."""
+
+    measure: Ints
+    body: Ints  # (rows, 2) a and b
+    point: Floats  # (rows, 2, 3) c_a, c_b
+    direction: Floats  # (rows, 2, 3) d_a, d_b
+
+
+class Mechanism(NamedTuple):
+    """A tree with everything that acts on it."""
+
+    tree: Tree
+    springs: Springs
+    drives: Drives
+    wrenches: Wrenches
+    servos: Servos
+    loops: Loops
+
+
+def new_springs(
+    n: int,
+    K: ArrayLike | None = None,
+    rest: ArrayLike | None = None,
+    D_field: ArrayLike | None = None,
+    D_joint: ArrayLike | None = None,
+) -> Springs:
+    """Springs from matrices (n, n); diagonals (n,) are taken as such. What is left out is zero."""
+    matrices = []
+    for given in (K, D_field, D_joint):
+        values = np.zeros(n) if given is None else np.asarray(given, float)
+        matrices.append(np.ascontiguousarray(np.diag(values) if values.ndim == 1 else values))
+    filled = (matrices[0] != 0.0) | (matrices[1] != 0.0) | (matrices[2] != 0.0)
+    span = np.zeros((n, 2), np.int64)
+    for i in np.flatnonzero(filled.any(axis=1)):
+        columns = np.flatnonzero(filled[i])
+        span[i] = columns[0], columns[-1] + 1
+    place = np.zeros(n) if rest is None else np.array(rest, float)
+    return Springs(matrices[0], place, matrices[1], matrices[2], span)
+
+
+def new_drives(
+    n: int,
+    prescribed: ArrayLike | None = None,
+    stiffness: ArrayLike = 0.0,
+    damping: ArrayLike = 0.0,
+    limit: ArrayLike = np.inf,
+) -> Drives:
+    """Free coordinates without feedback, but for what is given."""
+    gain = np.zeros((n, 2))
+    gain[:, 0], gain[:, 1] = stiffness, damping
+    held = np.zeros(n, np.bool_) if prescribed is None else np.array(prescribed, np.bool_)
+    return Drives(held, gain, np.broadcast_to(np.asarray(limit, float), (n,)).copy())
+
+
+def no_wrenches() -> Wrenches:
+    z = np.zeros
+    whole = np.int64
+    return Wrenches(z(0, whole), z(0, whole), z((0, 3)), z(0), z(0, np.bool_), z(0, whole))
+
+
+def no_servos() -> Servos:
+    return Servos(np.zeros(0, np.int64), np.zeros((0, SERVO_COLUMNS)))
+
+
+def no_loops() -> Loops:
+    return Loops(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2, 3)), np.zeros((0, 2, 3)))
+
+
+def new_mechanism(
+    tree: Tree,
+    springs: Springs | None = None,
+    drives: Drives | None = None,
+    wrenches: Wrenches | None = None,
+    servos: Servos | None = None,
+    loops: Loops | None = None,
+) -> Mechanism:
+    """A tree with what acts on it; what is left out is not there."""
+    n = tree.size
+    return Mechanism(
+        tree,
+        springs or new_springs(n),
+        drives or new_drives(n),
+        wrenches or no_wrenches(),
+        servos or no_servos(),
+        loops or no_loops(),
+    )
