@@ -75,7 +75,9 @@ def test_torques_on_a_ball_add_to_one_moment_on_its_child_that_reacts_on_its_par
         JointTorque("ball", Constant((1.0, 2.0, 3.0))),
         JointTorque("ball", Step((0.0, 0.0, 5.0), at=0.5)),
     )
-    assert closed.inputs.loads == (LoadPlace("ball", "bob", False, Frame.BODY, End.ROOT, reacts_on="plate"),)
+    assert closed.inputs.loads == (
+        LoadPlace("ball", "bob", False, Frame.BODY, End.ROOT, reacts_on=At("plate")),
+    )
     signals = closed.inputs.load_signals(np.array([0.0, 1.0]))
     np.testing.assert_array_equal(signals[:, 0], [SIX, (0.0, 0.0, 0.0, 1.0, 2.0, 8.0)])
     assert closed.inputs.breaks == (0.5,)
@@ -129,7 +131,8 @@ def test_a_wrench_on_a_free_joint_acts_on_its_child_and_the_ground() -> None:
         ),
         (
             lambda: JointTorque("tether", Constant(1.0)),
-            "JointTorque: joint 'tether' closes a loop and has no coordinate; cut the loop at another joint",
+            "JointTorque: joint 'tether' closes a loop, and this formulation gives it no coordinate;"
+            " use PoseElement, or close the loop at another joint",
         ),
         (
             lambda: PointWrench(At("rail"), Constant((0.0,) * 6)),

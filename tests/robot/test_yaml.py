@@ -141,7 +141,15 @@ def joints_between(draw: st.DrawFn, parent: str, child: str, place: tuple[object
 def loops_of(draw: st.DrawFn, names: list[str]) -> list[r.LoopJoint]:
     kind = draw(st.sampled_from(list(r.LoopKind)))
     with_axis = kind not in (r.LoopKind.SPHERICAL, r.LoopKind.FIXED)
-    with_spring = kind in (r.LoopKind.REVOLUTE, r.LoopKind.PRISMATIC)
+    law = dataclasses.replace(draw(coordinates()), initial_position=0.0, initial_rate=0.0)
+    laws: dict[str, object] = {}
+    if kind in (r.LoopKind.REVOLUTE, r.LoopKind.PRISMATIC):
+        laws = {"spring": law.spring, "damping": law.damping, "friction": law.friction, "limits": law.limits}
+    elif kind is r.LoopKind.SPHERICAL:
+        laws = {"ball_spring": draw(ball_springs()), "cone": r.Cone(0.5, draw(SIZES)), "damping": law.damping}
+    elif kind is not r.LoopKind.FIXED:
+        word = "first_turn" if kind is r.LoopKind.UNIVERSAL else "turn"
+        laws = {word: law}
     loop = r.LoopJoint(
         "a-loop-joint",
         kind,
@@ -149,7 +157,7 @@ def loops_of(draw: st.DrawFn, names: list[str]) -> list[r.LoopJoint]:
         r.At("base", position=draw(VECTORS)),
         draw(AXES) if with_axis else (0, 0, 1),
         draw(AXES) if kind is r.LoopKind.UNIVERSAL else None,
-        *((r.JointSpring(draw(SIZES), draw(ANY)), draw(SIZES)) if with_spring else ()),
+        **laws,
     )
     return [loop]
 

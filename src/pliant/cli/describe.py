@@ -84,13 +84,9 @@ def _laws(robot: Robot) -> Table:
     from pliant.cli.terminal import table
 
     rows = table("laws of the joints", ("coordinate", "law"), ())
-    for joint in robot.joints:
+    for joint in (*robot.joints, *(loop.joint for loop in robot.loops)):
         for name, law in _laws_of(joint):
             rows.add_row(name, law)
-    for loop in robot.loops:
-        slides = loop.kind == "prismatic"
-        for law in _words(loop.spring, None, None, loop.damping, slides):
-            rows.add_row(loop.name, law)
     return rows
 
 

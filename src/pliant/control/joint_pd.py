@@ -10,7 +10,7 @@ from pliant.errors import InvalidInput
 from pliant.network.attachments import Attachment, Feedback, Torque
 from pliant.network.fields import Holds, JointNames
 from pliant.network.motions import Motion
-from pliant.network.ports import drivable
+from pliant.network.ports import drivable_in_the_tree
 from pliant.network.signals import Signal
 from pliant.robot.declared import Declared
 from pliant.robot.quantity import Quantity
@@ -50,7 +50,7 @@ class JointPD(Declared):
     ] = None
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        joints = drivable(arm) if self.joints is None else tuple(self.joints)
+        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         references = _for_each("reference", self.reference, joints)
         stiffnesses = _for_each("stiffness", self.stiffness, joints)
         dampings = _for_each("damping", self.damping, joints)

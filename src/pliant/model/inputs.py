@@ -28,7 +28,7 @@ class LoadPlace:
     """Where a wrench acts: on a point of an end section of a link, or spread along it (per metre).
 
     ``position`` is the point in the frame of that end section; a spread load acts on the axis of the link. The drive
-    of a ball joint is a moment on the child whose opposite acts on the tip of the link ``reacts_on``, or on the base.
+    of a ball joint is a moment on the child whose opposite acts on the link or the base that carries ``reacts_on``.
     """
 
     name: str
@@ -37,7 +37,7 @@ class LoadPlace:
     frame: Frame
     end: End = End.TIP
     position: Vector3 = ORIGIN
-    reacts_on: str | None = None
+    reacts_on: At | None = None
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from pliant.network.motions import Hold, Motion
 from pliant.network.ports import check_ports, driven_as_a_whole
 from pliant.network.quaternions import rotated
 from pliant.network.signals import Constant, Signal
-from pliant.robot import End, SphericalJoint
+from pliant.robot import At, End, SphericalJoint
 from pliant.robot.link import IDENTITY
 from pliant.robot.quantity import Quaternion
 
@@ -199,13 +199,17 @@ def _in_axes_of_place(load: Load) -> Signal:
 def _drives_of_whole_joints(arm: Model, torques: list[Torque]) -> list[Load]:
     """One load on the child of each ball and free joint that is driven, whose torques add."""
     drives = []
+    loops = {loop.name: loop for loop in arm.robot.loops}
     for name in dict.fromkeys(each.joint for each in torques):
         joint = driven_as_a_whole(arm, name)
         assert joint is not None
-        parent = joint.parent if isinstance(joint, SphericalJoint) else None
-        place = LoadPlace(name, joint.child, False, Frame.BODY, End.ROOT, reacts_on=parent)
+        parent, child = At(joint.parent), At(joint.child, End.ROOT)
+        if name in loops:
+            parent, child = loops[name].first, loops[name].second
+        reaction = parent if isinstance(joint, SphericalJoint) else None
+        place = LoadPlace(name, child.link, False, Frame.BODY, child.end, reacts_on=reaction)
         signals = tuple(each.signal for each in torques if each.joint == name)
-        drives.append(Load(place, WholeEffort(signals)))
+        drives.append(Load(place, WholeEffort(signals), child.rotation))
     return drives
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -10,6 +11,7 @@ from pliant.model.layout import Array, Layout
 from pliant.model.port import Port
 from pliant.network.assemble import assemble
 from pliant.network.attachments import Component
+from pliant.network.ports import driven_joints
 
 if TYPE_CHECKING:
     from pliant.model.contract import Mismatch, Model, Record, Run, SecondOrder, Settled
@@ -23,6 +25,15 @@ class Carrying(Protocol):
 
     def carrying(self, inputs: Inputs) -> Model:
         """The arm itself if it carries the inputs, else a model of the same robot that does."""
+        ...
+
+
+@runtime_checkable
+class Driving(Protocol):
+    """An arm whose loop joints have coordinates where something drives them."""
+
+    def driving(self, coordinates: Collection[str]) -> Model:
+        """The arm itself, or with these coordinates of loop joints."""
         ...
 
 
@@ -103,6 +114,9 @@ def connect(arm: Model, *components: Component) -> Connected:
     """
     if isinstance(arm, Connected):
         return connect(arm.given, *arm.components, *components)
+    given = arm
+    if isinstance(arm, Driving):
+        arm = arm.driving({joint for part in components for joint in _driven_by(part, arm)})
     inputs = assemble(arm, components)
     carrier = arm.carrying(inputs) if isinstance(arm, Carrying) else arm
     notice = getattr(carrier, "notice", "")
@@ -112,4 +126,9 @@ def connect(arm: Model, *components: Component) -> Connected:
             f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"
             f" {' and the '.join(beyond(inputs))}"
         )
-    return Connected(carrier, components, inputs, arm, notice)
+    return Connected(carrier, components, inputs, given, notice)
+
+
+def _driven_by(component: Component, arm: Model) -> Iterator[str]:
+    for attachment in component.attachments(arm):
+        yield from driven_joints(attachment)

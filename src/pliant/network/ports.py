@@ -9,7 +9,7 @@ from pliant.model.inputs import BushingPlace, LoadPlace, MotorPlace, SpringPlace
 from pliant.model.port import Frame, Port
 from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw, Torque
 from pliant.network.fields import nearest
-from pliant.robot import At, FixedJoint, FlexibleLink, FreeJoint, RigidLink, SphericalJoint
+from pliant.robot import At, FixedJoint, FlexibleLink, FreeJoint, Joint, RigidLink, SphericalJoint
 from pliant.robot.joint import BASE
 
 if TYPE_CHECKING:
@@ -21,9 +21,21 @@ def drivable(arm: Model) -> tuple[str, ...]:
     return tuple(port.name for port in arm.ports if port.frame is Frame.JOINT)
 
 
+def drivable_in_the_tree(arm: Model) -> tuple[str, ...]:
+    """Those that a law for all joints drives; loop joints, which follow from them, are driven by name only."""
+    loops = [loop.name for loop in arm.robot.loops]
+    return tuple(name for name in drivable(arm) if name.partition(".")[0] not in loops)
+
+
+def described_joint(arm: Model, name: str) -> Joint | None:
+    """The joint or loop joint of that name."""
+    joints = (*arm.robot.joints, *(loop.joint for loop in arm.robot.loops))
+    return next((joint for joint in joints if joint.name == name), None)
+
+
 def driven_as_a_whole(arm: Model, name: str) -> SphericalJoint | FreeJoint | None:
     """The ball or free joint of that name, which one torque or wrench drives in all its directions."""
-    joint = next((each for each in arm.robot.joints if each.name == name), None)
+    joint = described_joint(arm, name)
     return joint if isinstance(joint, (SphericalJoint, FreeJoint)) else None
 
 
@@ -79,8 +91,16 @@ def _end(at: At) -> str:
 
 def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> None:
     known = drivable(arm)
+    described = described_joint(arm, joint.partition(".")[0])
+    if joint in known:
+        return
+    if described and described not in arm.robot.joints and not _has_port(arm, described):
+        raise InvalidInput(
+            f"{label}: joint '{described.name}' closes a loop, and this formulation gives it no coordinate;"
+            " use PoseElement, or close the loop at another joint"
+        )
     whole = driven_as_a_whole(arm, joint.partition(".")[0])
-    if joint in known or (whole and whole.name == joint and isinstance(attachment, Torque)):
+    if whole and whole.name == joint and isinstance(attachment, Torque):
         return
     if whole:
         raise InvalidInput(_about_whole(label, whole))
@@ -93,11 +113,6 @@ def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> 
         raise InvalidInput(
             f"{label}: it gives {gives}, but port '{port.name}' takes a {takes}; name a joint{hint}"
         )
-    described = next((each for each in arm.robot.joints if each.name == joint.partition(".")[0]), None)
-    if joint in (loop.name for loop in arm.robot.loops):
-        raise InvalidInput(
-            f"{label}: joint '{joint}' closes a loop and has no coordinate; cut the loop at another joint"
-        )
     if described is None:
         raise InvalidInput(f"{label}: the arm has no joint '{joint}'; {nearest(joint, known)}")
     if isinstance(described, FixedJoint):
@@ -108,6 +123,11 @@ def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> 
         f"{label}: '{joint}' names no coordinate of joint '{described.name}';"
         f" write {' or '.join(described.coordinate_names)}"
     )
+
+
+def _has_port(arm: Model, joint: Joint) -> bool:
+    names = {joint.name, *joint.coordinate_names}
+    return not joint.moves or any(port.name in names for port in arm.ports)
 
 
 def _about_whole(label: str, joint: SphericalJoint | FreeJoint) -> str:

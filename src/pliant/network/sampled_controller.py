@@ -14,7 +14,7 @@ from pliant.model.inputs import Sample
 from pliant.model.layout import Array
 from pliant.network.attachments import Attachment, SampledLaw
 from pliant.network.fields import Holds, JointNames
-from pliant.network.ports import drivable
+from pliant.network.ports import drivable_in_the_tree
 from pliant.robot.declared import Declared, Name
 from pliant.robot.quantity import Quantity
 
@@ -43,7 +43,7 @@ class SampledController(Declared):
     name: Annotated[str | None, Name("name of the controller in messages")] = None
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        joints = drivable(arm) if self.joints is None else tuple(self.joints)
+        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
         return (SampledLaw(CheckedLaw(self.name or own_name, self.period, joints, self.function)),)
 

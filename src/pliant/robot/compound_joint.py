@@ -45,7 +45,8 @@ def _under(*coordinates: str) -> dict[str, str]:
     return dict.fromkeys(LAW_FIELDS, f"write it under {', '.join(coordinates[:-1])} or {coordinates[-1]}")
 
 
-def _parallel(first: Vector3, second: Vector3) -> bool:
+def parallel(first: Vector3, second: Vector3) -> bool:
+    """Whether two axes leave the direction between them to rounding."""
     return bool(np.linalg.norm(np.cross(first, second)) < PARALLEL)
 
 
@@ -89,7 +90,7 @@ class UniversalJoint(Joint, word="universal"):
     )
 
     def conflicts(self) -> Iterator[Problem]:
-        if _parallel(self.first_axis, self.second_axis):
+        if parallel(self.first_axis, self.second_axis):
             yield Problem(
                 f"= {_shown(self.second_axis)} is parallel to first_axis, which leaves one turn for two"
                 " coordinates; write an axis across the first, or use a revolute joint",
@@ -133,7 +134,7 @@ class PlanarJoint(Joint, word="planar"):
     )
 
     def conflicts(self) -> Iterator[Problem]:
-        if _parallel(self.normal, self.first_axis):
+        if parallel(self.normal, self.first_axis):
             yield Problem(
                 f"= {_shown(self.first_axis)} is parallel to the normal and gives no direction in the plane;"
                 " write a direction across it",
@@ -147,13 +148,14 @@ class PlanarJoint(Joint, word="planar"):
         second /= np.linalg.norm(second)
         first = np.cross(second, normal)
         return (
-            Freedom(f"{self.name}.first_slide", True, _plain(first), self.first_slide),
-            Freedom(f"{self.name}.second_slide", True, _plain(second), self.second_slide),
+            Freedom(f"{self.name}.first_slide", True, plain(first), self.first_slide),
+            Freedom(f"{self.name}.second_slide", True, plain(second), self.second_slide),
             Freedom(f"{self.name}.turn", False, self.normal, self.turn),
         )
 
 
-def _plain(vector: NDArray[np.float64]) -> Vector3:
+def plain(vector: NDArray[np.float64]) -> Vector3:
+    """A tuple of numbers."""
     x, y, z = (float(entry) + 0.0 for entry in vector)  # no negative zero
     return x, y, z
 

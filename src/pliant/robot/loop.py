@@ -5,11 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, ClassVar
 
+import numpy as np
+
 from pliant.errors import Problem
+from pliant.robot.compound_joint import (
+    CylindricalJoint,
+    PlanarJoint,
+    SphericalJoint,
+    UniversalJoint,
+    parallel,
+    plain,
+)
 from pliant.robot.declared import Choice, Declared, Name, Part
-from pliant.robot.joint_law import ALONG_Z, DAMPING, JointSpring
+from pliant.robot.joint import FixedJoint, Freedom, Joint, PrismaticJoint, RevoluteJoint
+from pliant.robot.joint_law import (
+    ALONG_X,
+    ALONG_Y,
+    ALONG_Z,
+    DAMPING,
+    BallSpring,
+    Cone,
+    Coordinate,
+    Friction,
+    JointSpring,
+    Limits,
+)
 from pliant.robot.payload import End
 from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
 
@@ -46,16 +69,29 @@ class LoopKind(StrEnum):
     FIXED = "fixed"
 
 
+FREELY = Coordinate()
+OF_ONE_AXIS = ("spring", "damping", "friction", "limits")
+LAWS: Mapping[LoopKind, tuple[str, ...]] = {
+    LoopKind.REVOLUTE: OF_ONE_AXIS,
+    LoopKind.PRISMATIC: OF_ONE_AXIS,
+    LoopKind.CYLINDRICAL: ("slide", "turn"),
+    LoopKind.UNIVERSAL: ("first_turn", "second_turn"),
+    LoopKind.SPHERICAL: ("ball_spring", "damping", "friction", "cone"),
+    LoopKind.PLANAR: ("first_slide", "second_slide", "turn"),
+    LoopKind.FIXED: (),
+}
+
+
 @dataclass(frozen=True)
 class LoopJoint(Declared, word="loop"):
-    """A joint between two frames that the tree already carries; it has no coordinate and no drive.
+    """A joint between two frames that the tree already carries, with the coordinates and laws of a joint of its kind.
 
-    Revolute and prismatic ones may have a spring and damping between their frames.
+    Where it starts follows from the joints of the tree.
     """
 
     elsewhere: ClassVar[Mapping[str, str]] = {"type": "write kind"} | dict.fromkeys(
-        ("initial_position", "initial_rate", "friction", "limits"),
-        "it has no coordinate, so cut the loop at another joint and write this one under joints",
+        ("initial_position", "initial_rate", "initial_rotation"),
+        "the start of a loop joint follows from those of the joints",
     )
     name: Annotated[str, Name("name of the loop joint")]
     kind: Annotated[LoopKind, Choice("kind of joint", LoopKind)]
@@ -83,8 +119,32 @@ class LoopJoint(Declared, word="loop"):
         JointSpring | None, Part("spring of a revolute or prismatic loop joint", JointSpring)
     ] = None
     damping: Annotated[
-        float, Quantity(DAMPING, "viscous damping of a revolute or prismatic loop joint", at_least=0)
+        float,
+        Quantity(DAMPING, "viscous damping of a revolute, prismatic or spherical loop joint", at_least=0),
     ] = 0.0
+    friction: Annotated[
+        Friction | None, Part("dry friction of a revolute, prismatic or spherical loop joint", Friction)
+    ] = None
+    limits: Annotated[Limits | None, Part("stops of a revolute or prismatic loop joint", Limits)] = None
+    slide: Annotated[Coordinate, Part("slide of a cylindrical loop joint", Coordinate, slides=True)] = FREELY
+    turn: Annotated[
+        Coordinate, Part("turn of a cylindrical or planar loop joint", Coordinate, slides=False)
+    ] = FREELY
+    first_slide: Annotated[
+        Coordinate,
+        Part("slide of a planar loop joint along x of the first frame, or y", Coordinate, slides=True),
+    ] = FREELY
+    second_slide: Annotated[
+        Coordinate, Part("slide of a planar loop joint across the first", Coordinate, slides=True)
+    ] = FREELY
+    first_turn: Annotated[
+        Coordinate, Part("turn of a universal loop joint about axis", Coordinate, slides=False)
+    ] = FREELY
+    second_turn: Annotated[
+        Coordinate, Part("turn of a universal loop joint about second_axis", Coordinate, slides=False)
+    ] = FREELY
+    ball_spring: Annotated[BallSpring | None, Part("spring of a spherical loop joint", BallSpring)] = None
+    cone: Annotated[Cone | None, Part("cone that a spherical loop joint stays in", Cone)] = None
 
     def conflicts(self) -> Iterator[Problem]:
         universal = self.kind is LoopKind.UNIVERSAL
@@ -97,11 +157,84 @@ class LoopJoint(Declared, word="loop"):
             yield Problem(f"is not used by a {self.kind} loop joint; remove it", ("second_axis",))
         if self.kind in (LoopKind.SPHERICAL, LoopKind.FIXED) and self.axis != ALONG_Z:
             yield Problem(f"is not used by a {self.kind} loop joint; remove it", ("axis",))
-        if self.kind not in (LoopKind.REVOLUTE, LoopKind.PRISMATIC):
-            for field in ("spring", "damping"):
-                if getattr(self, field):
+        yield from self._laws_of_another_kind()
+        for field in ("slide", "turn", "first_slide", "second_slide", "first_turn", "second_turn"):
+            coordinate = getattr(self, field)
+            for start in ("initial_position", "initial_rate"):
+                if getattr(coordinate, start):
                     yield Problem(
-                        f"is not carried by a {self.kind} loop joint, which has no single axis to act on; cut the loop"
-                        " at another joint and write this one under joints",
-                        (field,),
+                        "is not carried by a loop joint, whose start follows from those of the joints; remove it",
+                        (field, start),
                     )
+
+    def _laws_of_another_kind(self) -> Iterator[Problem]:
+        own = LAWS[self.kind]
+        remedy = f"; write {', '.join(own[:-1])} or {own[-1]}" if own else ", which does not move; remove it"
+        for field in dict.fromkeys(field for fields in LAWS.values() for field in fields):
+            if field not in own and getattr(self, field) not in (None, 0.0, FREELY):
+                yield Problem(f"is not carried by a {self.kind} loop joint{remedy}", (field,))
+
+    @property
+    def obeys_nothing(self) -> bool:
+        """Whether the frames move against each other freely where the kind lets them."""
+        given = (getattr(self, field) for field in LAWS[self.kind])
+        return all(part.obeys_nothing if isinstance(part, Coordinate) else not part for part in given)
+
+    @cached_property
+    def joint(self) -> Joint:
+        """The joint that it would be in the tree, from its first frame to its second."""
+        ends = (self.name, self.first.link, self.second.link)
+        match self.kind:
+            case LoopKind.REVOLUTE | LoopKind.PRISMATIC:
+                of_one_axis = RevoluteJoint if self.kind is LoopKind.REVOLUTE else PrismaticJoint
+                return of_one_axis(
+                    *ends,
+                    axis=self.axis,
+                    spring=self.spring,
+                    damping=self.damping,
+                    friction=self.friction,
+                    limits=self.limits,
+                )
+            case LoopKind.CYLINDRICAL:
+                return CylindricalJoint(*ends, axis=self.axis, slide=self.slide, turn=self.turn)
+            case LoopKind.UNIVERSAL:
+                return UniversalJoint(
+                    *ends,
+                    first_axis=self.axis,
+                    second_axis=self._second_axis_across_the_first(),
+                    first=self.first_turn,
+                    second=self.second_turn,
+                )
+            case LoopKind.SPHERICAL:
+                return SphericalJoint(
+                    *ends,
+                    spring=self.ball_spring,
+                    damping=self.damping,
+                    friction=self.friction,
+                    limits=self.cone,
+                )
+            case LoopKind.PLANAR:
+                return PlanarJoint(
+                    *ends,
+                    normal=self.axis,
+                    first_axis=ALONG_Y if parallel(self.axis, ALONG_X) else ALONG_X,
+                    first_slide=self.first_slide,
+                    second_slide=self.second_slide,
+                    turn=self.turn,
+                )
+            case LoopKind.FIXED:
+                return FixedJoint(*ends)
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        """Its coordinates, from the first frame to the second."""
+        return self.joint.freedoms
+
+    def _second_axis_across_the_first(self) -> Vector3:
+        """The direction perpendicular to the axis that lies nearest to the second axis."""
+        assert self.second_axis is not None
+        first, second = np.array(self.axis), np.array(self.second_axis)
+        if parallel(self.axis, self.second_axis):
+            second = np.eye(3)[int(np.argmin(np.abs(first)))]
+        across = second - (second @ first) / (first @ first) * first
+        return plain(across / np.linalg.norm(across))

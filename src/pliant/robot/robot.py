@@ -112,13 +112,13 @@ class Robot(Declared, word="robot"):
 
     @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The coordinates of all joints, in the order of the chain."""
+        """The coordinates of all joints of the tree, in the order of the chain."""
         return tuple(freedom for joint in self.chain_order for freedom in joint.freedoms)
 
     def freedom(self, name: str) -> Freedom:
-        """The coordinate of that name."""
-        names = [freedom.name for freedom in self.freedoms]
-        return self.freedoms[_index("joint coordinate", name, names)]
+        """The coordinate of that name, of a joint or of a loop joint."""
+        freedoms = (*self.freedoms, *(freedom for loop in self.loops for freedom in loop.freedoms))
+        return freedoms[_index("joint coordinate", name, [freedom.name for freedom in freedoms])]
 
     def link(self, name: str) -> Link:
         """The link of that name."""

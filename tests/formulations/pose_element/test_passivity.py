@@ -124,7 +124,8 @@ def components(rng: np.random.Generator, robot: pl.Robot, arm: PoseElementArm) -
         pl.Bushing("mount", near(rng, arm, root), on_root, (40.0,) * 3 + (2.0,) * 3, (0.5,) * 3 + (0.1,) * 3),
         pl.Wall("floor", last, direction(rng), direction(rng), 300.0, 3.0),
     ]
-    balls = {name for joint in robot.joints for name in joint.coordinate_names
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    balls = {name for joint in joints for name in joint.coordinate_names
              if isinstance(joint, pl.SphericalJoint)}  # fmt: skip
     for name in arm.joint_names:
         if name not in balls and rng.uniform() < 0.5:

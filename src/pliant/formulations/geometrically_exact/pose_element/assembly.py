@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.discretise import element_ends
 from pliant.formulations.geometrically_exact.pose_element.joint_tables import Laws, LineRows, friction_row
+from pliant.formulations.geometrically_exact.pose_element.loop_joints import Head, lay_head
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     ELEMENT,
     FIXED,
@@ -24,6 +25,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Ints,
     Tree,
 )
+from pliant.formulations.geometrically_exact.pose_element.nodes import IDENTITY, ORIGIN, Nodes, Place
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import (
     At,
@@ -40,77 +42,6 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
-IDENTITY = np.eye(3)
-ORIGIN = np.zeros(3)
-HUGE = 1e300
-
-
-@dataclass(frozen=True)
-class Place:
-    """A frame fixed to a node."""
-
-    node: int
-    position: Floats
-    rotation: Floats
-
-    def moved(self, position: ArrayLike) -> Place:
-        """A frame at a position in this one."""
-        return Place(self.node, self.position + self.rotation @ np.asarray(position, float), self.rotation)
-
-    def turned(self, rotation: Floats) -> Place:
-        """A frame turned against this one."""
-        return Place(self.node, self.position, self.rotation @ rotation)
-
-
-@dataclass
-class Nodes:
-    """Rows of the tree while it grows."""
-
-    parent: list[int] = field(default_factory=list)
-    hang: list[int] = field(default_factory=list)
-    coordinate: list[int] = field(default_factory=list)
-    axis: list[Floats] = field(default_factory=list)
-    axis_parent: list[Floats] = field(default_factory=list)
-    offset: list[Floats] = field(default_factory=list)
-    turn: list[Floats] = field(default_factory=list)
-    restarts: list[bool] = field(default_factory=list)
-    length: list[float] = field(default_factory=list)
-    rest: list[Floats] = field(default_factory=list)
-    K: list[Floats] = field(default_factory=list)
-    C: list[Floats] = field(default_factory=list)
-    inertia: list[Floats] = field(default_factory=list)
-    viscous: list[Floats] = field(default_factory=list)
-    grip: dict[int, Floats] = field(default_factory=dict)
-
-    def add(self, parent: int, hang: int, offset: ArrayLike = ORIGIN, turn: Floats = IDENTITY) -> int:
-        """A node that hangs on its parent rigidly or on nothing; what else it is follows."""
-        self.parent.append(parent)
-        self.hang.append(hang)
-        self.coordinate.append(-1)
-        self.axis.append(np.zeros(3))
-        self.axis_parent.append(np.zeros(3))
-        self.offset.append(np.asarray(offset, float))
-        self.turn.append(np.asarray(turn, float))
-        self.restarts.append(False)
-        self.length.append(1.0)
-        self.rest.append(np.zeros(6))
-        for square in (self.K, self.C, self.inertia):
-            square.append(np.zeros((6, 6)))
-        self.viscous.append(np.zeros(6))
-        return len(self.parent) - 1
-
-    def carrier(self, node: int) -> tuple[int, Floats, Floats]:
-        """The node to which ``node`` is rigidly fixed in the end, and its pose there."""
-        R, r = IDENTITY, ORIGIN
-        while self.hang[node] == FIXED:
-            R, r = self.turn[node] @ R, self.offset[node] + self.turn[node] @ r
-            node = self.parent[node]
-        return node, R, r
-
-    def add_inertia(self, node: int, matrix: Floats) -> None:
-        """A rigid body on a node; on a node that is fixed to another the other carries it."""
-        at, R, r = self.carrier(node)
-        self.inertia[at] = self.inertia[at] + transform_inertia(matrix, R, r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,35 +64,53 @@ class Structure:
     laws: Laws
     lines: LineRows
     links: tuple[LinkNodes, ...]
-    coordinate_names: tuple[str, ...]
+    heads: tuple[Head, ...]
     robot: Robot
+    counts: dict[str, int]  # elements of each flexible link
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Of the joints of the tree, then of the loop joints that have coordinates."""
+        return tuple(self.laws.names)
 
     def link(self, name: str) -> LinkNodes:
         return next(link for link in self.links if link.name == name)
 
     def place(self, at: At) -> Place:
         """The node, and the pose on it, of a frame of the robot."""
-        R, r = matrix_of(at.rotation), np.asarray(at.position, float)
-        if at.link == BASE:
-            return Place(0, r, R)
-        link = self.link(at.link)
-        end = link.tip if at.end is End.TIP else Place(int(link.nodes[0]), ORIGIN, IDENTITY)
-        return Place(end.node, end.position + end.rotation @ r, end.rotation @ R)
+        return _place(self.links, at)
+
+    def ends(self, joint: str) -> tuple[Place, Place]:
+        """The frames that a joint or loop joint ties together."""
+        for loop in self.robot.loops:
+            if loop.name == joint:
+                return self.place(loop.first), self.place(loop.second)
+        found = self.robot.joint(joint)
+        return self.place(At(found.parent)), self.place(At(found.child, End.ROOT))
 
 
-def assemble(robot: Robot, elements: dict[str, int]) -> Structure:
-    """All links and joints of the robot as nodes; its loop joints as lines."""
+def _place(links: Collection[LinkNodes], at: At) -> Place:
+    base = Place(0, ORIGIN, IDENTITY)
+    if at.link != BASE:
+        link = next(link for link in links if link.name == at.link)
+        base = link.tip if at.end is End.TIP else Place(int(link.nodes[0]), ORIGIN, IDENTITY)
+    return base.moved(at.position).turned(matrix_of(at.rotation))
+
+
+def assemble(robot: Robot, counts: dict[str, int], driven: Collection[str] = ()) -> Structure:
+    """All links and joints of the robot as nodes; its loop joints as lines.
+
+    Loop joints that obey a law or are ``driven`` have coordinates too.
+    """
     nodes, laws, lines = Nodes(), Laws(), LineRows()
     nodes.add(-1, GROUND)
     links: dict[str, LinkNodes] = {}
-    names: list[str] = []
     for joint in robot.chain_order:
         parent = Place(0, ORIGIN, IDENTITY) if joint.parent == BASE else links[joint.parent].tip
         root = _joint_nodes(nodes, laws, lines, joint, parent)
-        names.extend(joint.coordinate_names)
         link = robot.link(joint.child)
         if isinstance(link, FlexibleLink):
-            links[link.name] = _flexible_nodes(nodes, link, root, elements[link.name])
+            links[link.name] = _flexible_nodes(nodes, link, root, counts[link.name])
         else:
             assert isinstance(link, RigidLink)
             nodes.add_inertia(root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
@@ -176,6 +125,13 @@ def assemble(robot: Robot, elements: dict[str, int]) -> Structure:
             nodes.add_inertia(tip.node, transform_inertia(matrix, tip.rotation, tip.position))
         else:
             nodes.add_inertia(int(link_nodes.nodes[0]), matrix)
+    heads = []
+    for loop in robot.loops:
+        first, second = (_place(links.values(), at) for at in (loop.first, loop.second))
+        if loop.freedoms and (loop.name in driven or not loop.obeys_nothing):
+            heads.append(lay_head(nodes, laws, lines, loop, first, second))
+        else:
+            lines.close(loop, first, second)
     structure = Structure(
         _tree(nodes),
         Elements(np.array(nodes.length), np.array(nodes.rest), np.array(nodes.K), np.array(nodes.C)),
@@ -183,21 +139,17 @@ def assemble(robot: Robot, elements: dict[str, int]) -> Structure:
         laws,
         lines,
         tuple(links.values()),
-        tuple(names),
+        tuple(heads),
         robot,
+        counts,
     )
-    for loop in robot.loops:
-        lines.close(loop, structure.place(loop.first), structure.place(loop.second))
     _refuse_dead_ends(structure, joint_of=_joint_of_nodes(robot, structure))
     return structure
 
 
 def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, parent: Place) -> int:
     """The nodes of a joint; returns the root of the child."""
-    R, r = (
-        parent.rotation @ matrix_of(joint.rotation),
-        parent.position + parent.rotation @ np.asarray(joint.position, float),
-    )
+    at = parent.moved(joint.position).turned(matrix_of(joint.rotation))
     if isinstance(joint, FreeJoint):
         root = nodes.add(-1, FREE)
         nodes.viscous[root] = np.array(joint.damping, float)
@@ -205,25 +157,14 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, parent
             nodes.grip[root] = np.array(
                 [friction_row(joint.slide_friction), friction_row(joint.turn_friction)]
             )
-        lines.hold_free(joint, Place(parent.node, r, R), Place(root, ORIGIN, IDENTITY))
+        lines.hold_free(joint, at, Place(root, ORIGIN, IDENTITY))
         return root
     if not joint.freedoms:
-        return nodes.add(parent.node, FIXED, r, R)
-    at, first = parent.node, len(laws.names)
-    ball = isinstance(joint, SphericalJoint)
-    for k, freedom in enumerate(joint.freedoms):
-        offset, turn = (r, R) if k == 0 else (ORIGIN, IDENTITY)
-        node = nodes.add(at, PRISMATIC if freedom.slides else REVOLUTE, offset, turn)
-        axis = np.asarray(freedom.axis, float)
-        nodes.axis[node] = axis / np.linalg.norm(axis)
-        nodes.axis_parent[node] = turn @ nodes.axis[node]
-        nodes.coordinate[node] = len(laws.names)
-        nodes.restarts[node] = ball and k == 0
-        laws.add(freedom, joint, first if ball else -1)
-        at = node
+        return nodes.add(at.node, FIXED, at.position, at.rotation)
+    root = nodes.hang(joint, at, laws.add(joint))
     if isinstance(joint, SphericalJoint):
-        lines.hold_ball(joint, Place(parent.node, r, R), Place(at, ORIGIN, IDENTITY))
-    return at
+        lines.hold_ball(joint, at, Place(root, ORIGIN, IDENTITY))
+    return root
 
 
 def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
@@ -264,7 +205,7 @@ def rest_pose(link: FlexibleLink, a: float, b: float) -> Floats:
 def _tree(nodes: Nodes) -> Tree:
     return Tree(
         np.array(nodes.parent, np.int64),
-        np.array(nodes.hang, np.int64),
+        np.array(nodes.hangs, np.int64),
         np.array(nodes.coordinate, np.int64),
         np.array(nodes.axis),
         np.array(nodes.axis_parent),

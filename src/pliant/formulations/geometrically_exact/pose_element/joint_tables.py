@@ -22,11 +22,10 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 )
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import BushingPlace, Inputs, SpringPlace, WallPlace
-from pliant.robot import Cone, Freedom, FreeJoint, Friction, Joint, LoopJoint, LoopKind, SphericalJoint
-from pliant.spatial.arrays import rotation_from_vector
+from pliant.robot import Cone, FreeJoint, Friction, Joint, LoopJoint, LoopKind, SphericalJoint
 
 if TYPE_CHECKING:
-    from pliant.formulations.geometrically_exact.pose_element.assembly import Place
+    from pliant.formulations.geometrically_exact.pose_element.nodes import Place
 
 FAR = 1e300  # a stop that is never reached
 NO_LIMIT = 1e300  # N m
@@ -50,22 +49,26 @@ class Laws:
     stops: list[tuple[float, ...]] = field(default_factory=list)
     ball: list[int] = field(default_factory=list)
 
-    def add(self, freedom: Freedom, joint: Joint, ball: int) -> None:
-        law = freedom.law
-        damping, friction = law.damping, law.friction
-        if isinstance(joint, SphericalJoint):
-            damping, friction = joint.damping, joint.friction
-        self.names.append(freedom.name)
-        self.spring.append((law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0))
-        self.viscous.append(damping)
-        self.friction.append(friction_row(friction))
-        limits = law.limits
-        self.stops.append(
-            (limits.lower, limits.upper, limits.stiffness, limits.damping)
-            if limits
-            else (-FAR, FAR, 0.0, 0.0)
-        )
-        self.ball.append(ball)
+    def add(self, joint: Joint) -> int:
+        """The coordinates of a joint; returns the number of the first."""
+        first = len(self.names)
+        ball = first if isinstance(joint, SphericalJoint) else -1
+        for freedom in joint.freedoms:
+            law = freedom.law
+            damping, friction, limits = law.damping, law.friction, law.limits
+            if isinstance(joint, SphericalJoint):
+                damping, friction = joint.damping, joint.friction
+            self.names.append(freedom.name)
+            self.spring.append((law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0))
+            self.viscous.append(damping)
+            self.friction.append(friction_row(friction))
+            self.stops.append(
+                (limits.lower, limits.upper, limits.stiffness, limits.damping)
+                if limits
+                else (-FAR, FAR, 0.0, 0.0)
+            )
+            self.ball.append(ball)
+        return first
 
     def coordinates(self, inputs: Inputs) -> Coordinates:
         """The laws with the drives and motors of ``inputs``."""
@@ -164,12 +167,14 @@ class LineRows:
 
     def close(self, loop: LoopJoint, first: Place, second: Place) -> None:
         """The constraints of a loop joint."""
+        kind, frames = loop.kind, (first, second)
+        if kind is LoopKind.FIXED:
+            self.weld(loop.name, first, second)
+            return
         axis = np.asarray(loop.axis, float)
         axis = axis / np.linalg.norm(axis)
         one, two = across(axis)
-        frames = (first, second)
-        kind = loop.kind
-        if kind in (LoopKind.REVOLUTE, LoopKind.UNIVERSAL, LoopKind.SPHERICAL, LoopKind.FIXED):
+        if kind in (LoopKind.REVOLUTE, LoopKind.UNIVERSAL, LoopKind.SPHERICAL):
             for k in range(3):
                 self.add(loop.name, COINCIDENCE_X + k, CLOSED, frames)
         elif kind in (LoopKind.PRISMATIC, LoopKind.CYLINDRICAL):
@@ -180,7 +185,7 @@ class LineRows:
         if kind in (LoopKind.REVOLUTE, LoopKind.CYLINDRICAL, LoopKind.PLANAR):
             for direction in (one, two):
                 self.add(loop.name, DIRECTION, CLOSED, frames, (direction, axis))
-        elif kind in (LoopKind.PRISMATIC, LoopKind.FIXED):
+        elif kind is LoopKind.PRISMATIC:
             e = np.eye(3)
             for k in range(3):
                 self.add(loop.name, DIRECTION, CLOSED, frames, (e[k], e[(k + 1) % 3]))
@@ -188,20 +193,14 @@ class LineRows:
             assert loop.second_axis is not None
             second_axis = np.asarray(loop.second_axis, float)
             self.add(loop.name, DIRECTION, CLOSED, frames, (axis, second_axis / np.linalg.norm(second_axis)))
-        if loop.spring or loop.damping:
-            self._hold_loop(loop, axis, first, second)
 
-    def _hold_loop(self, loop: LoopJoint, axis: Floats, first: Place, second: Place) -> None:
-        """Spring and damping along or about the axis, on which the closed frames coincide."""
-        k, rest = (loop.spring.stiffness, loop.spring.rest_position) if loop.spring else (0.0, 0.0)
-        if loop.kind is LoopKind.PRISMATIC:
-            stiffness, damping, along = first_of(k), first_of(loop.damping), (axis, axis)
-            self.add(loop.name, ALONG, SPRING, (first, second), along, stiffness, damping, rest)
-            return
-        about = np.zeros((6, 6))
-        about[3:, 3:] = np.outer(axis, axis)
-        at_rest = first.turned(rotation_from_vector(rest * axis))
-        self.six(loop.name, at_rest, second, k * about, loop.damping * about)
+    def weld(self, owner: str, first: Place, second: Place) -> None:
+        """Two frames that stay together in all directions."""
+        e = np.eye(3)
+        for k in range(3):
+            self.add(owner, COINCIDENCE_X + k, CLOSED, (first, second))
+        for k in range(3):
+            self.add(owner, DIRECTION, CLOSED, (first, second), (e[k], e[(k + 1) % 3]))
 
     def hold_ball(self, joint: SphericalJoint, first: Place, second: Place) -> None:
         """Spring and cone of a ball joint."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.formulations.geometrically_exact.pose_element.assembly import Place, Structure
+from pliant.formulations.geometrically_exact.pose_element.assembly import Structure, assemble
 from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
 from pliant.formulations.geometrically_exact.pose_element.joint_tables import across
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
@@ -18,6 +19,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Pose,
     Wrenches,
 )
+from pliant.formulations.geometrically_exact.pose_element.nodes import Place
 from pliant.formulations.geometrically_exact.pose_element.observe import observe, tip_of
 from pliant.formulations.geometrically_exact.pose_element.posture import (
     close,
@@ -37,7 +39,7 @@ from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
-from pliant.model.port import Frame
+from pliant.model.port import Frame, Port, joint_ports
 from pliant.robot import At, FreeJoint, Robot
 
 if TYPE_CHECKING:
@@ -77,9 +79,23 @@ class PoseElementArm(ArmFacts):
     def joint_names(self) -> tuple[str, ...]:
         return self.structure.coordinate_names
 
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """Those of any model of the robot and those of its loop joints."""
+        of_loops = [port for loop in self.robot.loops for port in joint_ports(loop.joint)]
+        return (*super().ports, *of_loops)
+
     def carrying(self, inputs: Inputs) -> PoseElementArm:
         """Itself: pose elements carry all inputs."""
         return self
+
+    def driving(self, coordinates: Collection[str]) -> PoseElementArm:
+        """Itself, or with coordinates for the loop joints to which some of these belong."""
+        present = {head.name for head in self.structure.heads}
+        wanted = {name.partition(".")[0] for name in coordinates} & {loop.name for loop in self.robot.loops}
+        if wanted <= present:
+            return self
+        return replace(self, structure=assemble(self.robot, self.structure.counts, wanted | present))
 
     def mechanism(self, inputs: Inputs) -> Mechanism:
         """The arrays of the mechanism with what is connected to it; ball joints and friction of free links are
@@ -144,7 +160,7 @@ class PoseElementArm(ArmFacts):
                 at = self.structure.place(At(place.link, place.end, place.position))
                 rows = [(at.node, at.position, 1.0, at.node)]
                 if place.reacts_on:
-                    parent = self.structure.place(At(place.reacts_on))
+                    parent = self.structure.place(place.reacts_on)
                     rows.append((parent.node, parent.position, -1.0, at.node))
             for i, position, share, turns_with in rows:
                 load.append(k)
@@ -167,15 +183,15 @@ class PoseElementArm(ArmFacts):
     ) -> Floats:
         """Undeformed links at joint positions near the given ones that close all loops; ``held`` joints stay put.
 
-        Rates are as given; the run starts with the nearest that fit the loops.
+        Rates of the tree are as given; the run starts with the nearest that fit the loops. Positions and rates of
+        loop joints that are not held follow from the others.
         """
         stays = np.zeros(len(self.joint_names), np.bool_) if held is None else np.array(held, np.bool_)
-        freedoms = [freedom for joint in self.robot.chain_order for freedom in joint.freedoms]
-        q = [freedom.law.initial_position for freedom in freedoms] if position is None else position
-        qd = [freedom.law.initial_rate for freedom in freedoms] if rate is None else rate
-        rates = np.array(qd, float)
+        laws = [self.robot.freedom(name).law for name in self.joint_names]
+        q = [law.initial_position for law in laws] if position is None else position
+        qd = [law.initial_rate for law in laws] if rate is None else rate
         closed, x, R = close(self.structure, np.array(q, float), stays)
-        v, w = rest_velocities(self.structure, x, R, rates)
+        v, w, rates = rest_velocities(self.structure, x, R, np.array(qd, float))
         rotor = np.column_stack([closed, rates])
         return np.concatenate([part.ravel() for part in (x, quaternions(R), v, w, closed, rates, rotor)])
 
@@ -262,6 +278,9 @@ class PoseElementArm(ArmFacts):
             if node in link.nodes:
                 at = int(np.flatnonzero(link.nodes == node)[0])
                 return f"link '{link.name}', {link.station[at]:.3g} m from its root"
+        for head in self.structure.heads:
+            if node in head.nodes:
+                return f"loop joint '{head.name}'"
         return "the base" if node == 0 else "a joint"
 
     def noticing(self, notice: str) -> PoseElementArm:

@@ -105,15 +105,14 @@ def gaps(structure: Structure, x: Floats, R: Floats) -> Floats:
 def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats, Floats]:
     """Joint coordinates near q that close all loops with links at rest, and the poses.
 
-    Least changes of the coordinates that are not ``held`` (Gauss-Newton).
+    Least changes of the coordinates of the tree that are not ``held`` (Gauss-Newton); those of loop joints follow.
     """
     free = free_starts(structure)
-    q = np.array(q, float)
+    q, follows = _with_heads_in_place(structure, q, held, free)
     x, R = poses(structure, q, free)
     open_by = gaps(structure, x, R)
     if not len(open_by):
         return q, x, R
-    movable = np.flatnonzero(~held)
     best = (np.inf, q)
     for _ in range(CLOSING_STEPS):
         size = float(np.abs(open_by).max())
@@ -121,18 +120,17 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
             best = (size, q)
         elif best[0] < CLOSED_WITHIN:
             break
-        if len(movable) == 0 or size == 0.0:
+        if held.all() or size == 0.0:
             break
-        slope = np.zeros((len(open_by), len(movable)))
-        for column, c in enumerate(movable):
+        slope = np.zeros((len(open_by), len(q)))
+        for c in np.flatnonzero(~held):
             for sign in (1.0, -1.0):
                 moved = q.copy()
                 moved[c] += sign * PROBE
-                slope[:, column] += sign * gaps(structure, *poses(structure, moved, free)) / (2 * PROBE)
-        change = -np.linalg.lstsq(slope, open_by, rcond=1e-8)[0]
+                slope[:, c] += sign * gaps(structure, *poses(structure, moved, free)) / (2 * PROBE)
+        change = _least_change(slope, open_by, follows)
         largest = np.abs(change).max()
-        q = q.copy()
-        q[movable] += change * min(1.0, LARGEST_STEP / max(largest, 1e-300))
+        q = q + change * min(1.0, LARGEST_STEP / max(largest, 1e-300))
         x, R = poses(structure, q, free)
         open_by = gaps(structure, x, R)
     size, q = best
@@ -141,6 +139,40 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
         raise InvalidInput(_cannot_close(structure, gaps(structure, x, R), held))
     x, R = poses(structure, q, free)
     return q, x, R
+
+
+def _with_heads_in_place(
+    structure: Structure, q: Floats, held: Bools, free: dict[int, tuple[Floats, Floats]]
+) -> tuple[Floats, Bools]:
+    """q with the coordinates of loop joints as near to closing as they come, and which of them may follow.
+
+    Ball joints among them start from the rotation that they have then, which is added to ``free``.
+    """
+    q, follows = np.array(q, float), np.zeros(len(q), np.bool_)
+    if structure.heads:
+        x, R = poses(structure, q, free)
+        for head in structure.heads:
+            own = np.array(head.coordinates)
+            follows[own] = ~held[own]
+            q[own] = np.where(held[own], q[own], head.positions(x, R))
+            turn = head.ball_turn(R)
+            if turn is not None:
+                free[head.nodes[0]] = np.zeros(3), turn
+    return q, follows
+
+
+def _least_change(slope: Floats, open_by: Floats, follows: Bools) -> Floats:
+    """Of coordinates, to close what is open; the coordinates that follow may change by any amount."""
+    change = np.zeros(len(follows))
+    own = slope[:, follows]
+    for_tree = slope[:, ~follows]
+    reached = own @ np.linalg.pinv(own, rcond=1e-8) if own.size else np.zeros((len(open_by),) * 2)
+    others = np.eye(len(open_by)) - reached
+    change[~follows] = -np.linalg.lstsq(others @ for_tree, others @ open_by, rcond=1e-8)[0]
+    if own.size:
+        left = open_by + for_tree @ change[~follows]
+        change[follows] = -np.linalg.lstsq(own, left, rcond=1e-8)[0]
+    return change
 
 
 def _extent(structure: Structure) -> float:
@@ -162,8 +194,11 @@ def _cannot_close(structure: Structure, open_by: Floats, held: Bools) -> str:
     )
 
 
-def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> tuple[Floats, Floats]:
-    """Velocity of the bodies' centres of mass (world) and spin (body) for joint rates, links moving as rigid bodies."""
+def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> tuple[Floats, Floats, Floats]:
+    """Velocity of the bodies' centres of mass (world) and spin (body) for joint rates, links moving as rigid bodies.
+
+    The heads of loop joints move with what they are welded to; last come the rates with theirs.
+    """
     tree, bodies = structure.tree, structure.bodies
     starts = {
         int(structure.link(joint.child).nodes[0]): joint
@@ -185,8 +220,14 @@ def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> t
                     omega[i] = omega[i] + axis * qd[c]
                 else:
                     v[i] = v[i] + axis * qd[c]
+    rates = np.array(qd, float)
+    for head in structure.heads:
+        to = head.welded_to.node
+        rates[head.coordinates] = head.rates(tree, x, R, v, omega)
+        omega[head.node] = omega[to]
+        v[head.node] = v[to] + np.cross(omega[to], x[head.node] - x[to])
     center = np.einsum("nij,nj->ni", R, bodies.center)
-    return v + np.cross(omega, center), np.einsum("nji,nj->ni", R, omega)
+    return v + np.cross(omega, center), np.einsum("nji,nj->ni", R, omega), rates
 
 
 def quaternions(R: Floats) -> Floats:

@@ -24,8 +24,8 @@ from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
 
 if TYPE_CHECKING:
-    from pliant.formulations.geometrically_exact.pose_element.assembly import Place
     from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+    from pliant.formulations.geometrically_exact.pose_element.nodes import Place
 
 
 def small_motions(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
@@ -153,6 +153,8 @@ def _ports(now: Instant, moved: Maps, reduction: Reduction) -> Iterator[SmallPor
         if port.causality is not Causality.EFFORT_IN:
             continue
         if port.frame is Frame.JOINT:
+            if port.name not in now.arm.joint_names:
+                continue  # a loop joint without coordinates
             c = now.arm.joint_names.index(port.name)
             if now.mechanism.coordinates.prescribed[c]:
                 continue
@@ -168,15 +170,14 @@ def _ports(now: Instant, moved: Maps, reduction: Reduction) -> Iterator[SmallPor
 
 def _at_ball(now: Instant, port: Port, T: Floats, twists: Floats) -> tuple[Floats, Floats]:
     """Spin of the child of a ball joint against its parent, in its own axes: of rates, and of displacements."""
-    structure = now.arm.structure
-    joint = next(each for each in now.arm.robot.joints if each.name == port.name)
-    child, parent = structure.place(At(joint.child, End.ROOT)).node, structure.place(At(joint.parent)).node
+    first, second = now.arm.structure.ends(port.name)
+    parent, child, own = first.node, second.node, second.rotation
     turn = now.R[child].T @ now.R[parent]
     carried = now.V[parent, 3:]
     rate = T[child][3:] - turn @ T[parent][3:]
     shift = twists[child][3:] - turn @ twists[parent][3:]
     shift += turn @ hat(carried) @ T[parent][3:] - hat(turn @ carried) @ T[child][3:]
-    return rate, shift
+    return own.T @ rate, own.T @ shift
 
 
 def _at_port(now: Instant, port: Port, T: Floats) -> Floats:
