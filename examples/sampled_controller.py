@@ -3,7 +3,6 @@
 import numpy as np
 
 import pliant as pl
-from pliant.model.inputs import Sample
 
 TARGET, STIFFNESS, DAMPING, LIMIT = 0.8, 30.0, 2.5, 6.0
 
@@ -23,7 +22,7 @@ arm = pl.GeometricallyExact(degree=5).compile(robot)
 mass = 7850.0 * 0.004 * 0.03 * 0.7
 
 
-def lift(sample: Sample) -> float:
+def lift(sample: pl.Sample) -> float:
     angle, rate = sample.joint_positions[0], sample.joint_rates[0]
     weight = mass * 9.81 * 0.35 * np.cos(angle)
     wanted = weight - STIFFNESS * (angle - TARGET) - DAMPING * rate

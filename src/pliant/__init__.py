@@ -16,17 +16,19 @@ _PLACES = {
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",
     "pliant.formulations.pseudo_spectral": "ChebyshevPoints GaussPoints GivenPoints PseudoSpectral UniformPoints",
     "pliant.model.port": "Causality Frame",
+    "pliant.model.sampling": "Sample",
     "pliant.model.linear": (
         "DiracStructure LinearPort LinearPortHamiltonian LinearSystem check_passivity check_structure"
         " eliminate_constraints"
     ),
     "pliant.network": (
-        "BangBang BaseMotion Bushing CommonEffort CommonFlow Constant Constraints Cycloid DistributedWrench Feedback"
-        " FunctionMotion FunctionSignal GearMotor Hold JointTorque MotionSum MotionTable PiecewiseLinear PointWrench"
-        " PrescribedMotion Quintic SampledController Scaled Series SignalSum SignalTable Sine SmoothStart SpringDamper"
-        " Step TipWrench Wall connect interconnect report"
+        "BangBang BaseMotion Bushing CommonEffort CommonFlow Constant Constraints Cycloid DeflectionSensor"
+        " DistributedWrench Encoder Feedback FunctionMotion FunctionSignal GearMotor Hold JointTorque MotionSum"
+        " MotionTable PiecewiseLinear PointWrench PrescribedMotion Quintic SampledCommand SampledController Scaled"
+        " Series SignalSum SignalTable Sine SmoothStart SpringDamper Step StrainGauge Tachometer TipWrench Wall connect"
+        " interconnect report"
     ),
-    "pliant.control": "JointPD",
+    "pliant.control": "JointPD PositionLoop VelocityServo VibrationSuppression",
     "pliant.simulation.simulate": "simulate",
     "pliant.simulation.equilibrium": "equilibrium",
     "pliant.analysis.joint_dynamics": "joint_dynamics",

@@ -11,8 +11,9 @@ import pytest
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, Promise, Run
-from pliant.model.inputs import LoadPlace, Sample
+from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
+from pliant.model.sampling import Sample
 from pliant.model.stage_method import gauss_collocation
 from pliant.network import (
     BangBang,

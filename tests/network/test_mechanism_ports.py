@@ -9,8 +9,9 @@ import pytest
 
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
-from pliant.model.inputs import LoadPlace, Sample
+from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
+from pliant.model.sampling import Sample
 from pliant.network import (
     Component,
     Constant,

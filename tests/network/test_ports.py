@@ -16,8 +16,9 @@ from scipy.spatial.transform import Rotation
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
-from pliant.model.inputs import Inputs, LoadPlace, Sample
+from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Frame
+from pliant.model.sampling import Sample
 from pliant.network import (
     BaseMotion,
     Bushing,

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from pliant.errors import InvalidInput
-from pliant.model.inputs import Sample
+from pliant.model.sampling import Sample
 from pliant.network import ControllerFailed, SampledController, connect
 from tests.network.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()
-SAMPLE = Sample(0.25, np.array([1.0, 2.0, 3.0]), np.zeros(3), np.zeros(3), ARM)
+POSITIONS, RATES = np.array([1.0, 2.0, 3.0]), np.zeros(3)
+SAMPLE = Sample(
+    0.25, POSITIONS, RATES, RATES, ARM, POSITIONS, RATES, lambda stations: ARM.observe(RATES[None])
+)
 
 
 def pull_back(sample: Sample) -> np.ndarray:
@@ -27,13 +30,13 @@ def divide(sample: Sample) -> float:
 def test_acts_on_all_joints_unless_told() -> None:
     (law,) = connect(ARM, SampledController(pull_back, 0.01)).inputs.controllers
     assert (law.name, law.period, law.joints) == ("pull_back", 0.01, JOINTS)
-    np.testing.assert_array_equal(law.torque(SAMPLE), [-1.0, -2.0, -3.0])
+    np.testing.assert_array_equal(law.started()(SAMPLE), [-1.0, -2.0, -3.0])
 
 
 def test_one_number_will_do_for_one_joint() -> None:
     (law,) = connect(ARM, SampledController(lambda sample: 4, 0.01, joints="elbow")).inputs.controllers
     assert law.joints == ("elbow",)
-    np.testing.assert_array_equal(law.torque(SAMPLE), [4.0])
+    np.testing.assert_array_equal(law.started()(SAMPLE), [4.0])
 
 
 def test_an_object_with_a_memory_is_a_function_too() -> None:
@@ -46,8 +49,27 @@ def test_an_object_with_a_memory_is_a_function_too() -> None:
 
     (law,) = connect(ARM, SampledController(Integrator(), 0.01)).inputs.controllers
     assert law.name == "Integrator"
-    law.torque(SAMPLE)
-    np.testing.assert_array_equal(law.torque(SAMPLE), 0.5)
+    law.started()(SAMPLE)
+    np.testing.assert_array_equal(law.started()(SAMPLE), 0.5)
+
+
+def test_a_memory_may_begin_anew_with_every_run() -> None:
+    class Counting:
+        def started(self) -> Callable[[Sample], np.ndarray]:
+            calls: list[float] = []
+
+            def count(sample: Sample) -> np.ndarray:
+                calls.append(sample.time)
+                return np.full(3, len(calls))
+
+            return count
+
+    (law,) = connect(ARM, SampledController(Counting(), 0.01)).inputs.controllers
+    assert law.name == "Counting"
+    first, second = law.started(), law.started()
+    first(SAMPLE)
+    np.testing.assert_array_equal(first(SAMPLE), 2.0)
+    np.testing.assert_array_equal(second(SAMPLE), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +95,7 @@ def test_an_object_with_a_memory_is_a_function_too() -> None:
 def test_failures_name_the_controller(function: Callable[[Sample], object], sentence: str) -> None:
     (law,) = connect(ARM, SampledController(function, 0.01, name="brain")).inputs.controllers
     with pytest.raises(ControllerFailed) as failed:
-        law.torque(SAMPLE)
+        law.started()(SAMPLE)
     assert str(failed.value) == sentence
 
 

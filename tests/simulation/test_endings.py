@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.ending import Cause
-from pliant.model.inputs import Sample
+from pliant.model.sampling import Sample
 from tests.laws.arms import ASIDE, two_links
 
 SPECTRAL = pl.GeometricallyExact(degree=4)

@@ -92,10 +92,16 @@ def modes(model: Model, state: Array | None = None, count: int = 10, time: float
 
 def small_motions_of(model: Model, state: Array | None, time: float) -> SecondOrder:
     """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
-    for controller in model.inputs.controllers:
+    inputs = model.inputs
+    for controller in (*inputs.controllers, *inputs.commands):
         raise InvalidInput(
             f"the sampled controller '{controller.name}' acts at instants and has no linearisation; linearise the model"
             " without it, or use JointPD"
+        )
+    for servo in inputs.servos:
+        raise InvalidInput(
+            f"the velocity servo of joint '{servo.joint}' acts at instants and has no linearisation; linearise the"
+            " model without it, or use JointPD"
         )
     at = consistent_start(model, time) if state is None else checked_state(model, state)
     small = model.small_motions(at, model.inputs, time)

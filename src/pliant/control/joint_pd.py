@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
-from pliant.errors import InvalidInput
+from pliant.control.per_joint import for_each
 from pliant.network.attachments import Attachment, Feedback, Torque
 from pliant.network.fields import Holds, JointNames
 from pliant.network.motions import Motion
@@ -17,8 +17,6 @@ from pliant.robot.quantity import Quantity
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -51,22 +49,10 @@ class JointPD(Declared):
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
-        references = _for_each("reference", self.reference, joints)
-        stiffnesses = _for_each("stiffness", self.stiffness, joints)
-        dampings = _for_each("damping", self.damping, joints)
+        references = for_each(self, "reference", joints)
+        stiffnesses = for_each(self, "stiffness", joints)
+        dampings = for_each(self, "damping", joints)
         feedbacks = map(Feedback, joints, references, stiffnesses, dampings)
         if self.feedforward is None:
             return tuple(feedbacks)
-        return (*feedbacks, *map(Torque, joints, _for_each("feedforward", self.feedforward, joints)))
-
-
-def _for_each(field: str, values: T | Sequence[T], joints: tuple[str, ...]) -> tuple[T, ...]:
-    """One value for each joint; a single value serves all."""
-    if not isinstance(values, Sequence):
-        return (values,) * len(joints)
-    if len(values) != len(joints):
-        raise InvalidInput(
-            f"JointPD: {field} has {len(values)} values for {len(joints)} joints ({', '.join(joints)});"
-            " give one for all or one for each"
-        )
-    return tuple(values)
+        return (*feedbacks, *map(Torque, joints, for_each(self, "feedforward", joints)))

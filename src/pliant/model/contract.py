@@ -32,8 +32,8 @@ class Run:
     """A request to advance a model over a time grid, keeping states at chosen times.
 
     ``grid`` holds the end times of all steps, first entry the start; ``outputs`` the times whose states are
-    kept, by the polynomial of the step where they fall between grid points. Controllers act at the grid points
-    nearest to multiples of their period.
+    kept, by the polynomial of the step where they fall between grid points. Sampled control acts at the multiples of
+    its periods from the start on, or at the first grid point after one; `simulate` ends steps at all of them.
     """
 
     start: Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
-from pliant.model.sampling import ask
+from pliant.model.sampling import Sampling
 from pliant.model.schedule import Schedule, chunks
 
 Floats = NDArray[np.float64]
@@ -38,21 +38,38 @@ class Machine(Protocol, Generic[T]):
     def record(self, done: int, ending: Ending) -> Record: ...
 
 
+@runtime_checkable
+class CarriesServos(Protocol):
+    """A machine that computes velocity servos inside its compiled loop."""
+
+    def command(self, rates: Floats) -> None:
+        """The commanded rates of all joints, from now until the next call; asked for before ``tables``."""
+        ...
+
+
+def servos_inside(machine: object, run: Run) -> bool:
+    """Whether the compiled loop computes the servos; where their sensors are noisy, the loop around it does."""
+    return isinstance(machine, CarriesServos) and not any(servo.rate_noise for servo in run.inputs.servos)
+
+
 def drive(machine: Machine[T], run: Run) -> Record:
     """Run a machine over the grid of a request; a run that cannot go on keeps what it computed."""
     n_steps = len(run.grid) - 1
     ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
-    torques: dict[str, Floats] = {}
+    inside = servos_inside(machine, run)
+    sampling = Sampling(machine.model, run.inputs, (float(run.grid[0]), float(run.grid[-1])), inside)
     done = 0
     shown = time.monotonic()
     try:
-        for a, b, sampled in chunks(run, n_steps):
-            for controller in sampled:
-                state = machine.state_vector()
-                problem = ask(machine.model, controller, float(run.grid[a]), state, torques)
+        for a, b in chunks(run, inside):
+            now = float(run.grid[a])
+            if sampling.due(now):
+                problem = sampling.act(now, machine.state_vector())
                 if problem:
                     return machine.record(done, problem)
-            held = sum(torques.values(), np.zeros(len(run.inputs.prescribed)))
+            if inside and isinstance(machine, CarriesServos):
+                machine.command(sampling.commands(now))
+            held = sampling.torques(now)
             found = readable_tables(machine, held, a, b)
             tables, unreadable = found
             if tables is not None:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.model.layout import Array
 from pliant.model.port import Frame
+from pliant.model.sampling import SampledController
+from pliant.model.servo import ServoPlace
 from pliant.robot import At, End
 from pliant.robot.quantity import Vector3
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Model
-
 
 ORIGIN: Vector3 = (0.0, 0.0, 0.0)
 Matrix6 = tuple[tuple[float, ...], ...]
@@ -111,29 +109,6 @@ class BaseMotionSignals(Protocol):
     def __call__(self, times: Array) -> BasePath: ...
 
 
-@dataclass(frozen=True)
-class Sample:
-    """What a sampled controller may read at its sampling instant."""
-
-    time: float
-    joint_positions: Array
-    joint_rates: Array
-    state: Array
-    model: Model
-
-
-class SampledController(Protocol):
-    """A torque law called at its own period; its answer is held until the next call."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def period(self) -> float: ...
-    @property
-    def joints(self) -> tuple[str, ...]: ...
-    def torque(self, sample: Sample) -> Array: ...
-
-
 def _no_joint_signals(n_joints: int) -> Callable[[Array], Array]:
     return lambda times: np.zeros((len(times), n_joints, 3))
 
@@ -152,6 +127,7 @@ class Inputs:
     ``load_signals(times)`` has shape (n, n_loads, 6): force and moment (linear, angular) of each load.
     ``base_motion(times)`` replaces the pose of the robot's base; None leaves the base where it is.
     ``breaks`` are the times at which a signal or one of its two first derivatives jumps; steps end there.
+    ``controllers`` answer with torques, ``commands`` with joint rates that the ``servos`` turn into torques.
     """
 
     prescribed: tuple[bool, ...]
@@ -161,7 +137,9 @@ class Inputs:
     loads: tuple[LoadPlace, ...] = ()
     load_signals: Callable[[Array], Array] = _no_load_signals
     breaks: tuple[float, ...] = ()
-    controllers: tuple[SampledController, ...] = field(default=())
+    controllers: tuple[SampledController, ...] = ()
+    commands: tuple[SampledController, ...] = ()
+    servos: tuple[ServoPlace, ...] = ()
     springs: tuple[SpringPlace, ...] = ()
     bushings: tuple[BushingPlace, ...] = ()
     walls: tuple[WallPlace, ...] = ()

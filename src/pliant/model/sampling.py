@@ -1,33 +1,189 @@
-"""Calling sampled controllers."""
+"""Sampled control: what controllers read, when they act, and what is held in between.
+
+From the start of a run on, a controller reads a Sample every ``period``; its answer takes effect ``delay`` later and is
+held until the next one does. Where several act at one instant, all read the same state: first the controllers, in the
+order in which they were connected, then the servos, which see the commands that have taken effect by then.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from pliant.model.ending import Cause, Ending
-from pliant.model.inputs import Sample, SampledController
 from pliant.model.layout import Array
+from pliant.model.servo import ServoGroup, ServoPlace
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model
+    from pliant.model.inputs import Inputs
+    from pliant.model.observation import Observation
+
+SAME_INSTANT = 2e-12  # part of the clock, or of a second, within which two instants are one
+Span = tuple[float, float]
 
 
-def ask(
-    model: Model, controller: SampledController, now: float, state: Array, held: dict[str, Array]
-) -> Ending | None:
-    """Call a controller and hold its torque under its name; an Ending if it fails."""
-    position, rate = (model.layout.part(state, name).copy() for name in ("joint_position", "joint_rate"))
-    try:
-        torque = np.atleast_1d(controller.torque(Sample(now, position, rate, state, model)))
-    except Exception as error:  # a user's function may raise anything; the run must survive as a value
-        return Ending(
-            Cause.CONTROLLER,
-            now,
-            f"controller '{controller.name}' ({type(error).__name__}: {error})",
-            "mend the controller; what was computed so far is kept",
-        )
-    own = held[controller.name] = np.zeros(len(model.joint_names))
-    own[[model.joint_names.index(name) for name in controller.joints]] = torque
-    return None
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What a sampled controller may read at its sampling instant.
+
+    ``motor_positions`` and ``motor_rates`` are those of the rotor, counted at the joint, where an elastic gear lies
+    between; else those of the joint. ``observation(stations)`` shows strains and shape with so many stations on every
+    link, 2 for root and tip; however many controllers ask at one instant, it is computed once.
+    """
+
+    time: float
+    joint_positions: Array
+    joint_rates: Array
+    state: Array
+    model: Model
+    motor_positions: Array
+    motor_rates: Array
+    observation: Callable[[int], Observation]
+
+
+class SampledController(Protocol):
+    """A law called every ``period``; its answer takes effect after ``delay`` and is held until the next one does."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def period(self) -> float: ...
+    @property
+    def delay(self) -> float: ...
+    @property
+    def joints(self) -> tuple[str, ...]: ...
+    def started(self) -> Callable[[Sample], Array]:
+        """The law of one run, with a memory of its own: one number for each of the joints."""
+        ...
+
+
+def slack(end: float) -> float:
+    """How far apart two instants of a run until ``end`` may lie and yet be one."""
+    return SAME_INSTANT * max(1.0, abs(end))
+
+
+class Clock:
+    """Counts the multiples of a period over a span, from the start of a run to its end."""
+
+    def __init__(self, period: float, span: Span) -> None:
+        self.period, self.count = period, 0
+        self.start, self.slack = span[0], slack(span[1])
+
+    def due(self, now: float) -> bool:
+        return self.start + self.count * self.period <= now + self.slack
+
+    def advance(self, now: float) -> None:
+        while self.due(now):
+            self.count += 1
+
+
+class Acting:
+    """A controller during one run: its clock, its memory, the answers on their way and the one in effect."""
+
+    def __init__(self, controller: SampledController, model: Model, span: Span) -> None:
+        self.controller = controller
+        self.law: Callable[[Sample], Array] | None = None
+        self.clock = Clock(controller.period, span)
+        self.places = [model.joint_names.index(name) for name in controller.joints]
+        self.value = np.zeros(len(model.joint_names))
+        self.coming: deque[tuple[float, Array]] = deque()
+
+    def ask(self, sample: Sample) -> Ending | None:
+        """Call the law; an Ending if it fails."""
+        try:
+            self.law = self.law or self.controller.started()
+            answer = self.law(sample)
+        except Exception as error:  # a user's function may raise anything; the run must survive as a value
+            return Ending(
+                Cause.CONTROLLER,
+                sample.time,
+                f"controller '{self.controller.name}' ({type(error).__name__}: {error})",
+                "mend the controller; what was computed so far is kept",
+            )
+        whole = np.zeros(len(self.value))
+        whole[self.places] = answer
+        self.coming.append((sample.time + self.controller.delay, whole))
+        return None
+
+    def in_effect(self, now: float) -> Array:
+        """The newest answer whose delay is over; zero before the first."""
+        while self.coming and self.coming[0][0] <= now + self.clock.slack:
+            self.value = self.coming.popleft()[1]
+        return self.value
+
+
+class Sampling:
+    """All sampled control of one run over a span of time: who is due, and what is held.
+
+    ``servos_inside`` says that the loop between two samples computes the servos itself, from ``commands``.
+    """
+
+    def __init__(self, model: Model, inputs: Inputs, span: Span, servos_inside: bool = False) -> None:
+        self.model = model
+        self.elastic = [
+            model.joint_names.index(motor.joint) for motor in inputs.motors if motor.stiffness > 0.0
+        ]
+        self.controllers = [Acting(each, model, span) for each in inputs.controllers]
+        self.commanding = [Acting(each, model, span) for each in inputs.commands]
+        self.servos = [] if servos_inside else _groups(inputs.servos, model.joint_names, span)
+
+    def due(self, now: float) -> bool:
+        clocks = [each.clock for each in (*self.controllers, *self.commanding)]
+        return any(clock.due(now) for clock in (*clocks, *(clock for clock, _ in self.servos)))
+
+    def act(self, now: float, state: Array) -> Ending | None:
+        """Ask all who are due; an Ending if one fails."""
+        model = self.model
+        observation = cache(lambda stations: model.observe(state[None], stations))
+        for acting in (*self.controllers, *self.commanding):
+            if acting.clock.due(now):
+                acting.clock.advance(now)
+                failure = acting.ask(self._sample(now, state.copy(), observation))
+                if failure:
+                    return failure
+        for clock, group in self.servos:
+            if clock.due(now):
+                clock.advance(now)
+                group.act(self.commands(now), self._motor(state)[1])
+        return None
+
+    def commands(self, now: float) -> Array:
+        """The sum of the commanded rates in effect, one for each joint."""
+        return sum((each.in_effect(now) for each in self.commanding), np.zeros(len(self.model.joint_names)))
+
+    def torques(self, now: float) -> Array:
+        """The sum of the torques in effect, one for each joint."""
+        total = np.zeros(len(self.model.joint_names))
+        for acting in self.controllers:
+            total += acting.in_effect(now)
+        for _, group in self.servos:
+            total[group.places] += group.torque
+        return total
+
+    def _motor(self, state: Array) -> tuple[Array, Array]:
+        part = self.model.layout.part
+        position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
+        if self.elastic:
+            rotor = part(state, "rotor")[self.elastic]
+            position[self.elastic], rate[self.elastic] = rotor[:, 0], rotor[:, 1]
+        return position, rate
+
+    def _sample(self, now: float, state: Array, observation: Callable[[int], Observation]) -> Sample:
+        part = self.model.layout.part
+        position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
+        return Sample(now, position, rate, state, self.model, *self._motor(state), observation)
+
+
+def _groups(
+    servos: tuple[ServoPlace, ...], joints: tuple[str, ...], span: Span
+) -> list[tuple[Clock, ServoGroup]]:
+    """Servos of one period together."""
+    periods = dict.fromkeys(servo.period for servo in servos)
+    together = {period: [servo for servo in servos if servo.period == period] for period in periods}
+    return [(Clock(period, span), ServoGroup(group, joints)) for period, group in together.items()]

@@ -21,7 +21,8 @@ from pliant.network.motions import (
     SmoothStart,
 )
 from pliant.network.report import report
-from pliant.network.sampled_controller import ControllerFailed, SampledController
+from pliant.network.sampled_controller import ControllerFailed, SampledCommand, SampledController
+from pliant.network.sensors import DeflectionSensor, Encoder, StrainGauge, Tachometer
 from pliant.network.signals import (
     Constant,
     FunctionSignal,
@@ -46,7 +47,9 @@ __all__ = [
     "Constraints",
     "ControllerFailed",
     "Cycloid",
+    "DeflectionSensor",
     "DistributedWrench",
+    "Encoder",
     "Feedback",
     "FunctionMotion",
     "FunctionSignal",
@@ -60,6 +63,7 @@ __all__ = [
     "PointWrench",
     "PrescribedMotion",
     "Quintic",
+    "SampledCommand",
     "SampledController",
     "Scaled",
     "Series",
@@ -70,6 +74,8 @@ __all__ = [
     "SmoothStart",
     "SpringDamper",
     "Step",
+    "StrainGauge",
+    "Tachometer",
     "TipWrench",
     "Wall",
     "connect",

@@ -12,9 +12,11 @@ from pliant.errors import InvalidInput
 from pliant.model.inputs import BushingPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.layout import Array
 from pliant.model.port import Frame
+from pliant.model.servo import ServoPlace
 from pliant.network.attachments import (
     Attachment,
     BaseMove,
+    CommandLaw,
     Component,
     Feedback,
     Load,
@@ -181,6 +183,8 @@ def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
         load_signals=LoadSignals(constant_loads, varying_loads),
         breaks=merged_breaks(breaks),
         controllers=tuple(each.controller for each in attachments if isinstance(each, SampledLaw)),
+        commands=tuple(each.controller for each in attachments if isinstance(each, CommandLaw)),
+        servos=tuple(each for each in attachments if isinstance(each, ServoPlace)),
         springs=tuple(each for each in attachments if isinstance(each, SpringPlace)),
         bushings=tuple(each for each in attachments if isinstance(each, BushingPlace)),
         walls=tuple(each for each in attachments if isinstance(each, WallPlace)),

@@ -10,10 +10,11 @@ from pliant.model.inputs import (
     BushingPlace,
     LoadPlace,
     MotorPlace,
-    SampledController,
     SpringPlace,
     WallPlace,
 )
+from pliant.model.sampling import SampledController
+from pliant.model.servo import ServoPlace
 from pliant.network.motions import Motion
 from pliant.network.signals import Signal
 from pliant.robot.link import IDENTITY
@@ -76,8 +77,16 @@ class SampledLaw:
     controller: SampledController
 
 
+@dataclass(frozen=True)
+class CommandLaw:
+    """Joint rates asked for at its own period; they add to the other commands that the servos of its joints see."""
+
+    controller: SampledController
+
+
 ForceElement = SpringPlace | BushingPlace | WallPlace
-Attachment = Prescription | Feedback | Torque | SampledLaw | MotorPlace | Load | ForceElement | BaseMove
+Sampled = SampledLaw | CommandLaw | ServoPlace
+Attachment = Prescription | Feedback | Torque | Sampled | MotorPlace | Load | ForceElement | BaseMove
 
 
 class Component(Protocol):

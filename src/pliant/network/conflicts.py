@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from pliant.errors import InvalidInput
 from pliant.model.inputs import BushingPlace, MotorPlace, SpringPlace, WallPlace
-from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw
+from pliant.model.servo import ServoPlace
+from pliant.network.attachments import (
+    Attachment,
+    BaseMove,
+    CommandLaw,
+    Feedback,
+    Load,
+    Prescription,
+    SampledLaw,
+)
 from pliant.network.fields import first_repeated
 from pliant.network.ports import driven_as_a_whole, driven_joints
 from pliant.robot.joint import BASE
@@ -23,10 +32,23 @@ def refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
     if sum(isinstance(each, BaseMove) for each in attachments) > 1:
         raise InvalidInput("the base is moved twice; put all its motions into one BaseMotion")
     _refuse_names(arm, attachments)
-    controllers = [each.controller.name for each in attachments if isinstance(each, SampledLaw)]
+    controllers = [each.controller.name for each in attachments if isinstance(each, (SampledLaw, CommandLaw))]
     repeated = first_repeated(controllers)
     if repeated is not None:
         raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
+
+
+def _refuse_servos(joint: str, on_joint: list[tuple[str, Attachment]]) -> None:
+    servos = [label for label, each in on_joint if isinstance(each, ServoPlace)]
+    commands = [(label, each.controller.name) for label, each in on_joint if isinstance(each, CommandLaw)]
+    if len(servos) > 1:
+        raise InvalidInput(f"joint '{joint}' has two velocity servos; remove one VelocityServo")
+    if commands and not servos:
+        label, name = commands[0]
+        raise InvalidInput(
+            f"{label} '{name}' commands the rate of joint '{joint}', which has no servo; connect a VelocityServo of"
+            " this joint together with it"
+        )
 
 
 def _refuse_on_joint(joint: str, on_joint: list[tuple[str, Attachment]]) -> None:
@@ -49,6 +71,7 @@ def _refuse_on_joint(joint: str, on_joint: list[tuple[str, Attachment]]) -> None
         )
     if len(motors) > 1:
         raise InvalidInput(f"joint '{joint}' has two motors; remove one GearMotor")
+    _refuse_servos(joint, on_joint)
     if sum(isinstance(each, Feedback) for _, each in on_joint) > 1:
         raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
 

@@ -81,7 +81,7 @@ class Holds:
     """The declaration of a field that holds an object of some kind, ``many`` of them, or either."""
 
     meaning: str
-    kind: type
+    kind: type | tuple[type, ...]
     remedy: str
     one: bool = True
     many: bool = False
@@ -99,6 +99,18 @@ class Holds:
         if not isinstance(value, self.kind):
             raise BadValue(f"= {value!r} does not fit; {self.remedy}", index)
         return value
+
+
+@dataclass(frozen=True)
+class Seed:
+    """The declaration of a field that holds the seed of random numbers."""
+
+    meaning: str = "seed of the noise"
+
+    def settle(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+            raise BadValue(f"= {clip(str(value))} is no seed; write a whole number that is not negative")
+        return int(value)
 
 
 @dataclass(frozen=True)

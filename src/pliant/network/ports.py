@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 from pliant.errors import InvalidInput
 from pliant.model.inputs import BushingPlace, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.port import Frame, Port
-from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw, Torque
+from pliant.model.servo import ServoPlace
+from pliant.network.attachments import (
+    Attachment,
+    BaseMove,
+    CommandLaw,
+    Feedback,
+    Load,
+    Prescription,
+    SampledLaw,
+    Torque,
+)
 from pliant.network.fields import nearest
 from pliant.robot import At, FixedJoint, FlexibleLink, FreeJoint, Joint, RigidLink, SphericalJoint
 from pliant.robot.joint import BASE
@@ -41,9 +51,9 @@ def driven_as_a_whole(arm: Model, name: str) -> SphericalJoint | FreeJoint | Non
 
 def driven_joints(attachment: Attachment) -> tuple[str, ...]:
     match attachment:
-        case Prescription() | Feedback() | Torque() | MotorPlace():
+        case Prescription() | Feedback() | Torque() | MotorPlace() | ServoPlace():
             return (attachment.joint,)
-        case SampledLaw():
+        case SampledLaw() | CommandLaw():
             return attachment.controller.joints
         case _:
             return ()

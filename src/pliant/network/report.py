@@ -5,7 +5,17 @@ from __future__ import annotations
 from math import isinf
 
 from pliant.model.inputs import BushingPlace, MotorPlace, SpringPlace, WallPlace
-from pliant.network.attachments import Attachment, BaseMove, Feedback, Load, Prescription, SampledLaw, Torque
+from pliant.model.servo import ServoPlace
+from pliant.network.attachments import (
+    Attachment,
+    BaseMove,
+    CommandLaw,
+    Feedback,
+    Load,
+    Prescription,
+    SampledLaw,
+    Torque,
+)
 from pliant.network.connect import Connected
 from pliant.network.motions import Hold
 from pliant.network.ports import ports_used
@@ -43,6 +53,12 @@ def _effect(attachment: Attachment) -> str:
             return f"torque {type(attachment.signal).__name__}"
         case SampledLaw():
             return f"'{attachment.controller.name}' every {attachment.controller.period:g} s"
+        case CommandLaw():
+            return (
+                f"'{attachment.controller.name}' commands the rate every {attachment.controller.period:g} s"
+            )
+        case ServoPlace():
+            return f"at the joint gain {attachment.gain:g}, every {attachment.period:g} s"
         case MotorPlace():
             limit = "" if isinf(attachment.torque_limit) else f", limit {attachment.torque_limit:g}"
             gear = f"stiffness {attachment.stiffness:g}" if attachment.stiffness else "rigid gear"

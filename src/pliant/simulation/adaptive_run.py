@@ -12,7 +12,7 @@ from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
 from pliant.model.ledger import Ledger
-from pliant.model.sampling import ask
+from pliant.model.sampling import Sampling
 from pliant.simulation.integrators.adaptive import Adaptive
 
 PRESENT = ("kinetic", "strain")
@@ -31,15 +31,15 @@ def advance_adaptively(
     marks = np.unique(np.concatenate([corners, wanted]))
     marks = marks[np.concatenate([[True], np.diff(marks) > 1e-12 * max(until, 1.0)])]
     state, now, h = start, 0.0, integrator.first_step
-    held: dict[str, Array] = {}
+    sampling = Sampling(model, model.inputs, (now, until))
     scale = np.full(len(model.layout.blocks), 1e-12)
     parts: list[Record] = []
     reached: Record | None = None
     for mark in marks[1:]:
-        failure = _ask_controllers(model, state, now, held)
+        failure = sampling.act(now, state.copy())
         if failure:
             return _join(model, start, _with_last(parts, reached), failure)
-        inputs = _with_held_torque(model.inputs, held)
+        inputs = _with_held_torque(model.inputs, sampling.torques(now))
         while now < mark - 1e-12 * max(until, 1.0):
             h = min(h, mark - now, integrator.largest_step)
             coarse = _run(model, inputs, state, np.array([now, now + h]), integrator)
@@ -56,6 +56,7 @@ def advance_adaptively(
                 return _join(model, start, _with_last(parts, reached), _why(coarse, fine, now))
             growth = 0.9 * (integrator.accuracy / max(error, 1e-30)) ** (1 / (integrator.order + 1))
             h = max(h * float(np.clip(growth, 0.2, 3.0)), integrator.smallest_step)
+        now = float(mark)
         if progress:
             progress(now / until)
     return _join(model, start, parts, Ending(Cause.COMPLETED, until))
@@ -66,29 +67,17 @@ def _run(model: Model, inputs: Inputs, state: Array, grid: Array, integrator: Ad
     return model.advance(Run(state, grid, ends, inputs, integrator.method, integrator.promise))
 
 
-def _ask_controllers(model: Model, state: Array, now: float, held: dict[str, Array]) -> Ending | None:
-    """Call the controllers that are due and hold their torques; an Ending if one fails."""
-    for controller in model.inputs.controllers:
-        turns = now / controller.period
-        if abs(turns - round(turns)) <= 1e-6:
-            failure = ask(model, controller, now, state.copy(), held)
-            if failure:
-                return failure
-    return None
-
-
-def _with_held_torque(inputs: Inputs, held: dict[str, Array]) -> Inputs:
-    """The same inputs with the torques of the controllers as known ones."""
-    if not held:
+def _with_held_torque(inputs: Inputs, torque: Array) -> Inputs:
+    """The same inputs with the torques of sampled control as known ones."""
+    if not (inputs.controllers or inputs.servos):
         return inputs
-    torque = sum(held.values())
 
     def signals(times: Array) -> Array:
         table = inputs.joint_signals(times).copy()
         table[..., 2] += torque
         return table
 
-    return replace(inputs, joint_signals=signals, controllers=())
+    return replace(inputs, joint_signals=signals, controllers=(), commands=(), servos=())
 
 
 def _with_last(parts: list[Record], reached: Record | None) -> list[Record]:

@@ -13,6 +13,7 @@ from pliant.errors import InvalidInput
 from pliant.model.contract import Model, Run
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
+from pliant.model.schedule import instants
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha
@@ -109,11 +110,9 @@ def checked_state(model: Model, state: Array) -> Array:
 
 
 def corners(inputs: Inputs, until: float) -> Array:
-    """Times at which steps must end: breaks of the signals, samples of the controllers, the end."""
-    times = [0.0, until, *(t for t in inputs.breaks if 0.0 < t < until)]
-    for controller in inputs.controllers:
-        times.extend(np.arange(0.0, until, controller.period))
-    unique = np.unique(times)
+    """Times at which steps must end: breaks of the signals, instants of sampled control, the end."""
+    breaks = [0.0, until, *(t for t in inputs.breaks if 0.0 < t < until)]
+    unique = np.unique(np.concatenate([breaks, instants(inputs, 0.0, until)]))
     apart = np.concatenate([[True], np.diff(unique) > 1e-12 * max(until, 1.0)])
     kept: Array = unique[apart]
     return kept

@@ -12,7 +12,7 @@ from pliant.formulations.geometrically_exact.account import kinetic_energy
 from pliant.formulations.geometrically_exact.chain import Chain, Floats, Loads
 from pliant.formulations.geometrically_exact.discretise import Points, Stationing
 from pliant.formulations.geometrically_exact.element import strain_energy
-from pliant.formulations.geometrically_exact.observe import observe, section_stress, strain_rates_of
+from pliant.formulations.geometrically_exact.observe import Sight, observe, section_stress, strain_rates_of
 from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses
 from pliant.formulations.geometrically_exact.poses import Path
 from pliant.formulations.geometrically_exact.run import advance
@@ -128,6 +128,11 @@ class GeometricallyExactArm(ArmFacts):
                 weight[row, rows] += self.points.node_weights * mesh.length[e]
         world = np.array([place.frame is Frame.WORLD for place in places], dtype=np.bool_)
         return Loads(first, last, weight, world)
+
+    @cached_property
+    def sights(self) -> dict[int, Sight]:
+        """What every observation with equally many stations needs, made once: controllers observe at every sample."""
+        return {}
 
     @cached_property
     def _node_path(self) -> Path:

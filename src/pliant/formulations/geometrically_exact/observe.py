@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.element import many_strain_rates, many_stresses
 from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses, strain_values
+from pliant.formulations.geometrically_exact.poses import Path
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.model.observation import LinkObservation, Observation
 from pliant.robot import FlexibleLink, RigidLink
@@ -31,17 +34,38 @@ def section_stress(arm: GeometricallyExactArm, e: Floats, rate: Floats) -> Float
     return stress
 
 
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """Equally spaced stations of every link, how to reach them, and the strain points and weights of flexible links."""
+
+    wanted: list[Floats]
+    path: Path
+    strains: dict[int, tuple[NDArray[np.int64], Floats]]
+
+    @staticmethod
+    def of(arm: GeometricallyExactArm, stations: int) -> Sight:
+        links = [arm.robot.link(name) for name in arm.link_names]
+        wanted = [
+            np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1)
+            for link in links
+        ]
+        strains = {
+            k: strain_values(arm.chain, arm.points, arm.placed, k, wanted[k])
+            for k, link in enumerate(links)
+            if isinstance(link, FlexibleLink)
+        }
+        return Sight(wanted, make_path(arm.chain, arm.points, arm.placed, wanted), strains)
+
+
 def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observation:
     """All links at equally spaced stations, joints and tip."""
     V, e, q, qd = arm.split(states)
     stress = section_stress(arm, e, strain_rates_of(arm, V, e))
-    wanted = []
-    for name in arm.link_names:
-        link = arm.robot.link(name)
-        wanted.append(
-            np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1)
-        )
-    x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, wanted), e, q)
+    if stations not in arm.sights:
+        arm.sights[stations] = Sight.of(arm, stations)
+    sight = arm.sights[stations]
+    wanted = sight.wanted
+    x, R = rebuild_poses(arm.chain, sight.path, e, q)
     links = []
     begin = 0
     for k, name in enumerate(arm.link_names):
@@ -49,7 +73,7 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
         rows = slice(begin, begin + len(wanted[k]))
         begin += len(wanted[k])
         if isinstance(link, FlexibleLink):
-            at, weights = strain_values(arm.chain, arm.points, arm.placed, k, wanted[k])
+            at, weights = sight.strains[k]
             strain = np.einsum("nmpc,mp->nmc", e[:, at], weights)
             wrench = np.einsum("nmpc,mp->nmc", stress[:, at], weights)
             links.append(LinkObservation(name, wanted[k], x[:, rows], R[:, rows], strain, wrench))

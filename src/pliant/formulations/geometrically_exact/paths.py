@@ -13,7 +13,11 @@ from pliant.formulations.geometrically_exact.poses import Path, rebuild
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
 
 # of strains at three Gauss points of an interval, per width: see Path
-MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * [[1.0], [15**0.5 / 3.0], [10.0 / 3.0]]
+MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * [
+    [1.0],
+    [15**0.5 / 3.0],
+    [10.0 / 3.0],
+]
 
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:

@@ -113,10 +113,17 @@ class Kinematics:
         return x[:, None] + np.einsum("nij,nsj->nsi", R, inside), R[:, None] @ turn
 
     def stations(self, name: str, count: int) -> tuple[Floats, Deflection]:
-        link = self.robot.link(name)
-        assert isinstance(link, FlexibleLink)
-        stations = np.linspace(0.0, link.length, count)
-        return stations, Deflection.at(stations, link.length, self.degree)
+        if (name, count) not in self._seen:
+            link = self.robot.link(name)
+            assert isinstance(link, FlexibleLink)
+            stations = np.linspace(0.0, link.length, count)
+            self._seen[name, count] = stations, Deflection.at(stations, link.length, self.degree)
+        return self._seen[name, count]
+
+    @cached_property
+    def _seen(self) -> dict[tuple[str, int], tuple[Floats, Deflection]]:
+        """Made once for equally many stations: controllers observe at every sample."""
+        return {}
 
     @cached_property
     def _ends(self) -> dict[str, tuple[Floats, Deflection]]:

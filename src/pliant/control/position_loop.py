@@ -1,0 +1,100 @@
+"""A sampled loop around the positions of joints that have velocity servos."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+from pliant.control.per_joint import for_each
+from pliant.model.layout import Array
+from pliant.model.sampling import Sample
+from pliant.model.servo import noise_source
+from pliant.network.attachments import Attachment, CommandLaw
+from pliant.network.fields import Holds, JointNames
+from pliant.network.motions import Motion
+from pliant.network.ports import drivable_in_the_tree
+from pliant.network.sampled_controller import (
+    CheckedLaw,
+    ControllerName,
+    Delay,
+    EncoderField,
+    Law,
+    Period,
+    SeedField,
+)
+from pliant.network.sensors import Encoder
+from pliant.robot.declared import Declared
+from pliant.robot.quantity import Quantity
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Model
+
+
+@dataclass(frozen=True)
+class PositionLoop(Declared):
+    """commanded rate = gain (reference - q) + feedforward reference rate, every ``period`` and held in between.
+
+    q is the position of the rotor, counted at the joint, where a GearMotor has an elastic gear, else that of the joint,
+    as the ``encoder`` gives it. A VelocityServo must be connected to each of the ``joints``. Give one reference and one
+    gain for all joints or one for each, in their order; without ``joints`` the loop acts on all that can be driven.
+    """
+
+    reference: Annotated[
+        Motion | Sequence[Motion],
+        Holds("motion to follow", Motion, "write a motion, such as Hold(1.0), or a list of them", many=True),
+    ]
+    gain: Annotated[
+        float | Sequence[float],
+        Quantity("1/s", "rate per error of position", at_least=0),
+        Quantity("1/s", "rates per error of position", shape=(None,), at_least=0),
+    ]
+    period: Period
+    joints: Annotated[Sequence[str] | None, JointNames("names of the commanded joints")] = None
+    feedforward: Annotated[
+        float, Quantity("1", "part of the reference rate to add", at_least=0, at_most=1)
+    ] = 0.0
+    encoder: EncoderField = None
+    delay: Delay = 0.0
+    seed: SeedField = 0
+    name: ControllerName = None
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        law = PositionLaw(
+            self.name or "position_loop",
+            for_each(self, "reference", joints),
+            np.array(for_each(self, "gain", joints)),
+            self.feedforward,
+            [arm.joint_names.index(name) for name in joints if name in arm.joint_names],
+            self.encoder or Encoder(),
+            self.seed,
+        )
+        return (CommandLaw(CheckedLaw(law.name, self.period, joints, law, self.delay, "rate", "rad/s")),)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionLaw:
+    """The loop on the joints of one arm."""
+
+    name: str
+    references: tuple[Motion, ...]
+    gain: Array
+    feedforward: float
+    places: list[int]
+    encoder: Encoder
+    seed: int
+
+    def started(self) -> Law:
+        source = noise_source(self.seed, self.name)
+
+        def rates(sample: Sample) -> Array:
+            now = np.array([sample.time])
+            wanted = np.array([[part[0] for part in motion.evaluate(now)[:2]] for motion in self.references])
+            seen = self.encoder.read(sample.motor_positions[self.places], source)
+            command: Array = self.gain * (wanted[:, 0] - seen) + self.feedforward * wanted[:, 1]
+            return command
+
+        return rates
