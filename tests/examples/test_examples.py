@@ -56,6 +56,13 @@ def test_sampled_controller_reaches_its_target(tmp_path: Path, monkeypatch: pyte
     assert np.max(np.abs(shown["torque"])) <= shown["LIMIT"] + 1e-9
 
 
+def test_suppression_calms_the_strip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("several_rates", tmp_path, monkeypatch)
+    assert shown["swings"]["with suppression"] < 0.05 * shown["swings"]["position loop alone"]
+    assert shown["run"].joint_position[-1, 0] == pytest.approx(shown["TURN"], abs=1e-3)
+    assert shown["closes"] < 1e-10
+
+
 def test_motors_bring_the_chain_to_its_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("motors_on_a_parallelogram", tmp_path, monkeypatch)
     moved = shown["run"]
