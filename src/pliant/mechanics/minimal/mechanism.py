@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.mechanics.minimal.condensed import Condensed, none_condensed
 from pliant.mechanics.minimal.tree import Bools, Floats, Ints, Tree
 
 # what a closure measures; c are points and d directions fixed to the bodies a and b
@@ -84,6 +85,7 @@ class Mechanism(NamedTuple):
     wrenches: Wrenches
     servos: Servos
     loops: Loops
+    condensed: Condensed
 
 
 def new_springs(
@@ -142,6 +144,7 @@ def new_mechanism(
     wrenches: Wrenches | None = None,
     servos: Servos | None = None,
     loops: Loops | None = None,
+    condensed: Condensed | None = None,
 ) -> Mechanism:
     """A tree with what acts on it; what is left out is not there."""
     n = tree.size
@@ -152,4 +155,5 @@ def new_mechanism(
         wrenches or no_wrenches(),
         servos or no_servos(),
         loops or no_loops(),
+        condensed or none_condensed(),
     )

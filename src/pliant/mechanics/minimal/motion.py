@@ -149,6 +149,15 @@ def place_base(tree: Tree, motion: Floats) -> None:
 @inline_kernel
 def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
     """Pose and Jacobian column of body i from the pose of its parent."""
+    s, c = 0.0, 1.0
+    if tree.joints[i, KIND] < SLIDE_X:
+        s, c = math.sin(q), math.cos(q)
+    place_turned(tree, i, q, (s, c), motion)
+
+
+@inline_kernel
+def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion: Floats) -> None:
+    """The same with the sine and cosine of a coordinate that turns."""
     facts, own, p = tree.facts, i + 1, tree.joints[i, PARENT] + 1
     kind = tree.joints[i, KIND]
     R = nine(motion, p, POSE_R)
@@ -164,7 +173,7 @@ def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
         put_three(motion, own, AXIS, a)
         put_three(motion, own, AXIS + 3, (0.0, 0.0, 0.0))
         return
-    c, s = math.cos(q), math.sin(q)
+    s, c = turn
     if kind == TURN_X:
         a = (R[0], R[3], R[6])
         R = (

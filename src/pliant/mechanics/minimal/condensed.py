@@ -1,0 +1,375 @@
+"""The elastic energy of point masses on massless beams, the turns of the beams eliminated.
+
+Stations are points that only slide: in the motion of the tree fields do not turn. Their displacements d, each against
+the station before it, are what is left of the deflections; the turns follow statically. With unit forces b on the ends
+of the fields, in the undeformed arm at the present joint positions theta,
+
+    F(theta) = sum over the fields k of  b_k^T F_k b_k ,      V = d^T F(theta)^-1 d / 2 ,
+
+F_k the flexibility of field k ([konno1996] neglects station inertia in this way). With the forces f = F^-1 d on the
+stations, V changes by f in d. A joint turns forces and levers behind it against the fields before it: with the wrench
+(P, N) of the former about its axis a, and displacement and turn (U, Phi) that the latter give the joint,
+
+    dV/dtheta = -a . (P x U + N x Phi)  for a turn ,      -a . (P x Phi)  for a slide .
+
+The force on a station acts back on the one before it, in directions that turn as well: where that one lies before the
+joint and is displaced by D, a turn has  + a . (f x D)  too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X, moved, nine, put_three, three
+from pliant.mechanics.minimal.tree import KIND, PARENT, SLIDE_X, Floats, Ints, Tree
+from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, product, sub
+
+ASIDE, ONLY_IT, BOTH = 0, 1, 2  # whether a field lies before a station, and before the station before it too
+
+# columns of Condensed.push: direction of a displacement, its station and the one before, in the undeformed arm
+DIRECTION, STATION, BEFORE = 0, 3, 6
+# columns of Condensed.end: axes and far end of a field in the undeformed arm
+AXES, END = 0, 9
+
+
+class Condensed(NamedTuple):
+    """Arrays for c displacements, k fields and the b joints between fields; the last ones are scratch."""
+
+    coordinate: Ints  # (c,) of the tree
+    before: Ints  # (c,) body of the station before, or -1
+    reach: Ints  # (c, k) ASIDE, ONLY_IT or BOTH
+    home: Ints  # (k,) body that holds the axes and the far end of the field
+    frame: Floats  # (k, 12) rotation and position of these in the body
+    factor: Floats  # (k, 6, 6) lower triangle L of F_k = L L^T over the deflections that happen
+    parts: Ints  # (k, 7) how many these are, and which
+    slides: Ints  # (n,) 1 for coordinates of stations
+    joint: Ints  # (b,) coordinates between fields and stations
+    inside: Ints  # (b, k) 1 for fields before the joint
+    beyond: Ints  # (b, c) stations behind the joint, in the words of ``reach``
+    turning: Ints  # (c, k) 1 where a joint lies between field and station
+    inner: Ints  # fields before joints
+    outer: Ints  # displacements behind joints
+    steady: Floats  # (c, c) what F has of fields and stations that no joint turns against each other
+    shift: Floats  # (n + 1, 3) how far bodies are displaced
+    end: Floats  # (k, 12)
+    push: Floats  # (c, 9)
+    unit: Floats  # (c, k, 6) L^T b; constant where no joint turns
+    F: Floats  # (c, c) flexibility, then its factors
+    f: Floats  # (c,) forces
+    deflection: Floats  # (k, 6) of the fields, in their axes
+
+
+def none_condensed() -> Condensed:
+    """Of an arm whose stations are rigid bodies, or that has none."""
+    return new_condensed(0, [], [], np.zeros((0, 0)), [], ([], np.zeros((0, 0)), np.zeros((0, 0))))
+
+
+class FieldFacts(NamedTuple):
+    """One field: the body that holds it, rotation and position there, flexibility, deflections that happen."""
+
+    home: int
+    rotation: Floats
+    position: Floats
+    flexibility: Floats
+    parts: tuple[int, ...]
+
+
+def new_condensed(
+    n: int,
+    coordinate: list[int],
+    before: list[int],
+    reach: Floats,
+    fields: list[FieldFacts],
+    between: tuple[list[int], Floats, Floats],
+) -> Condensed:
+    """With scratch of its own.
+
+    ``between`` are joints with ``inside`` and ``beyond``. Call `steady_parts` before use.
+    """
+    c, k = len(coordinate), len(fields)
+    joint, inside, beyond = between
+    frame, factor, parts = np.zeros((k, 12)), np.zeros((k, 6, 6)), np.zeros((k, 7), np.int64)
+    for row, field in enumerate(fields):
+        count = len(field.parts)
+        frame[row, :9], frame[row, 9:] = field.rotation.ravel(), field.position
+        yielding = field.flexibility[np.ix_(field.parts, field.parts)]
+        factor[row, :count, :count] = np.linalg.cholesky(yielding)
+        parts[row, 0], parts[row, 1 : count + 1] = count, field.parts
+    slides = np.zeros(n, np.int64)
+    slides[coordinate] = 1
+    within = np.asarray(inside).astype(np.int64).reshape(len(joint), k)
+    behind = np.asarray(beyond).astype(np.int64).reshape(len(joint), c)
+    turning = (within[:, None, :] * (behind[:, :, None] > 0)).sum(axis=0).reshape(c, k) > 0
+    return Condensed(
+        np.array(coordinate, np.int64),
+        np.array(before, np.int64),
+        np.asarray(reach).astype(np.int64).reshape(c, k),
+        np.array([field.home for field in fields], np.int64),
+        frame,
+        factor,
+        parts,
+        slides,
+        np.array(joint, np.int64),
+        within,
+        behind,
+        turning.astype(np.int64),
+        np.flatnonzero(within.any(axis=0)),
+        np.flatnonzero(behind.any(axis=0)),
+        np.zeros((c, c)),
+        np.zeros((n + 1, 3)),
+        np.zeros((k, 12)),
+        np.zeros((c, 9)),
+        np.zeros((c, k, 6)),
+        np.zeros((c, c)),
+        np.zeros(c),
+        np.zeros((k, 6)),
+    )
+
+
+@inline_kernel
+def undeformed(condensed: Condensed, motion: Floats, body: int) -> Vector:
+    """Where a body would be without deflections."""
+    return sub(three(motion, body + 1, POSE_X), three(condensed.shift, body + 1, 0))
+
+
+@inline_kernel
+def find_shift(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> None:
+    shift = condensed.shift
+    for i in range(q.shape[0]):
+        step = three(shift, tree.joints[i, PARENT] + 1, 0)
+        if condensed.slides[i] == 1:
+            step = moved(step, q[i], three(motion, i + 1, AXIS))
+        put_three(shift, i + 1, 0, step)
+
+
+@inline_kernel
+def find_end(condensed: Condensed, motion: Floats, k: int) -> None:
+    """Axes and far end of field k in the undeformed arm."""
+    body, frame, end = condensed.home[k], condensed.frame, condensed.end
+    R = nine(motion, body + 1, POSE_R)
+    put_three(end, k, END, moved(undeformed(condensed, motion, body), 1.0, apply(R, three(frame, k, 9))))
+    axes = product(R, nine(frame, k, 0))
+    for i in range(9):
+        end[k, AXES + i] = axes[i]
+
+
+@inline_kernel
+def find_push(condensed: Condensed, motion: Floats, j: int) -> None:
+    """Direction and stations of displacement j in the undeformed arm."""
+    body, push = condensed.coordinate[j], condensed.push
+    put_three(push, j, DIRECTION, three(motion, body + 1, AXIS))
+    put_three(push, j, STATION, undeformed(condensed, motion, body))
+    if condensed.before[j] >= 0:
+        put_three(push, j, BEFORE, undeformed(condensed, motion, condensed.before[j]))
+
+
+@inline_kernel
+def lever(condensed: Condensed, j: int, case: int, origin: Vector) -> tuple[Vector, Vector]:
+    """Force and moment about ``origin`` of a unit force of displacement j that is seen as ``case`` says."""
+    push = condensed.push
+    u, at = three(push, j, DIRECTION), three(push, j, STATION)
+    if case == BOTH:
+        return (0.0, 0.0, 0.0), cross(sub(at, three(push, j, BEFORE)), u)
+    return u, cross(sub(at, origin), u)
+
+
+@inline_kernel
+def find_unit(condensed: Condensed, j: int, k: int) -> None:
+    """unit = L^T b."""
+    R, count = nine(condensed.end, k, AXES), condensed.parts[k, 0]
+    force, moment = lever(condensed, j, condensed.reach[j, k], three(condensed.end, k, END))
+    t, m = apply_transpose(R, force), apply_transpose(R, moment)
+    b = (t[0], t[1], t[2], m[0], m[1], m[2])
+    for row in range(count):
+        condensed.unit[j, k, row] = 0.0
+    for column in range(count):
+        part = b[condensed.parts[k, column + 1]]
+        for row in range(column + 1):
+            condensed.unit[j, k, row] += condensed.factor[k, column, row] * part
+
+
+@inline_kernel
+def common(condensed: Condensed, i: int, j: int, k: int) -> float:
+    total = 0.0
+    for row in range(condensed.parts[k, 0]):
+        total += condensed.unit[i, k, row] * condensed.unit[j, k, row]
+    return total
+
+
+@kernel
+def steady_parts(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> None:
+    """What stays the same when joints move, from any posture; once before all else."""
+    c, fields = condensed.coordinate.shape[0], condensed.home.shape[0]
+    if c == 0:
+        return
+    find_shift(condensed, tree, motion, q)
+    for k in range(fields):
+        find_end(condensed, motion, k)
+    for j in range(c):
+        find_push(condensed, motion, j)
+        for k in range(fields):
+            if condensed.reach[j, k] != ASIDE:
+                find_unit(condensed, j, k)
+    for i in range(c):
+        for j in range(i + 1):
+            condensed.steady[i, j] = 0.0
+            for k in range(fields):
+                both = condensed.reach[i, k] != ASIDE and condensed.reach[j, k] != ASIDE
+                if both and condensed.turning[i, k] == 0 and condensed.turning[j, k] == 0:
+                    condensed.steady[i, j] += common(condensed, i, j, k)
+
+
+@inline_kernel
+def find_flexibility(condensed: Condensed, motion: Floats) -> None:
+    """The lower triangle of F; what no joint turns is known."""
+    c, F, reach, turning = condensed.coordinate.shape[0], condensed.F, condensed.reach, condensed.turning
+    for m in range(condensed.inner.shape[0]):
+        find_end(condensed, motion, condensed.inner[m])
+    for m in range(condensed.outer.shape[0]):
+        j = condensed.outer[m]
+        find_push(condensed, motion, j)
+        for p in range(condensed.inner.shape[0]):
+            k = condensed.inner[p]
+            if turning[j, k] == 1 and reach[j, k] != ASIDE:
+                find_unit(condensed, j, k)
+    for i in range(c):
+        for j in range(i + 1):
+            F[i, j] = condensed.steady[i, j]
+    for p in range(condensed.inner.shape[0]):
+        k = condensed.inner[p]
+        for i in range(c):
+            if reach[i, k] != ASIDE:
+                for j in range(i + 1):
+                    if reach[j, k] != ASIDE and (turning[i, k] == 1 or turning[j, k] == 1):
+                        F[i, j] += common(condensed, i, j, k)
+
+
+@inline_kernel
+def factorise(F: Floats) -> None:
+    """F = L D L^T in place: L below the diagonal, and the inverse of D on it."""
+    for j in range(F.shape[0]):
+        for k in range(j):
+            # the row still holds L D, which the diagonal needs beside L
+            scaled = F[j, k]
+            F[j, k] = scaled * F[k, k]
+            F[j, j] -= scaled * F[j, k]
+        F[j, j] = 1.0 / F[j, j]
+        for i in range(j + 1, F.shape[0]):
+            for k in range(j):
+                F[i, j] -= F[i, k] * F[j, k]
+
+
+@inline_kernel
+def solve(F: Floats, x: Floats) -> None:
+    """x := F^-1 x with the factors."""
+    c = F.shape[0]
+    for i in range(c):
+        for k in range(i):
+            x[i] -= F[i, k] * x[k]
+    for i in range(c):
+        x[i] *= F[i, i]
+    for i in range(c - 1, -1, -1):
+        for k in range(i + 1, c):
+            x[i] -= F[k, i] * x[k]
+
+
+@inline_kernel
+def find_deflection(condensed: Condensed, k: int) -> None:
+    """Of field k, from the forces."""
+    count, deflection = condensed.parts[k, 0], condensed.deflection
+    for part in range(6):
+        deflection[k, part] = 0.0
+    for j in range(condensed.f.shape[0]):
+        if condensed.reach[j, k] != ASIDE:
+            for column in range(count):
+                pull = condensed.unit[j, k, column] * condensed.f[j]
+                for row in range(column, count):
+                    deflection[k, condensed.parts[k, row + 1]] += condensed.factor[k, row, column] * pull
+
+
+@inline_kernel
+def displacement_before(condensed: Condensed, j: int) -> Vector:
+    """Of the station before that of displacement j, by the fields before it."""
+    at, D, deflection = three(condensed.push, j, BEFORE), (0.0, 0.0, 0.0), condensed.deflection
+    for p in range(condensed.inner.shape[0]):
+        k = condensed.inner[p]
+        if condensed.reach[j, k] == BOTH:
+            R, lever_to = nine(condensed.end, k, AXES), sub(at, three(condensed.end, k, END))
+            D = moved(D, 1.0, apply(R, three(deflection, k, 0)))
+            D = moved(D, 1.0, cross(apply(R, three(deflection, k, 3)), lever_to))
+    return D
+
+
+@inline_kernel
+def joint_force(condensed: Condensed, tree: Tree, motion: Floats, row: int) -> float:
+    """-dV/dtheta of a joint between fields."""
+    joint = condensed.joint[row]
+    origin = undeformed(condensed, motion, joint)
+    U, Phi = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for p in range(condensed.inner.shape[0]):
+        k = condensed.inner[p]
+        if condensed.inside[row, k] == 1:
+            R = nine(condensed.end, k, AXES)
+            turn = apply(R, three(condensed.deflection, k, 3))
+            U = moved(U, 1.0, apply(R, three(condensed.deflection, k, 0)))
+            U = moved(U, 1.0, cross(turn, sub(origin, three(condensed.end, k, END))))
+            Phi = moved(Phi, 1.0, turn)
+    P, N, back = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for m in range(condensed.outer.shape[0]):
+        j = condensed.outer[m]
+        if condensed.beyond[row, j] != ASIDE:
+            force, moment = lever(condensed, j, condensed.beyond[row, j], origin)
+            P, N = moved(P, condensed.f[j], force), moved(N, condensed.f[j], moment)
+            if condensed.beyond[row, j] == ONLY_IT and condensed.before[j] >= 0:
+                back = moved(back, condensed.f[j], cross(force, displacement_before(condensed, j)))
+    if tree.joints[joint, KIND] >= SLIDE_X:
+        return dot(three(motion, joint + 1, AXIS), cross(P, Phi))
+    both = moved(moved(cross(P, U), 1.0, cross(N, Phi)), -1.0, back)
+    return dot(three(motion, joint + 1, AXIS + 3), both)
+
+
+@kernel
+def condensed_force(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, force: Floats) -> float:
+    """Adds -dV/dq to ``force`` and returns V; ``motion`` has the poses and Jacobian columns of q."""
+    c = condensed.coordinate.shape[0]
+    if c == 0:
+        return 0.0
+    if condensed.joint.shape[0] > 0:
+        find_shift(condensed, tree, motion, q)
+    find_flexibility(condensed, motion)
+    factorise(condensed.F)
+    for j in range(c):
+        condensed.f[j] = q[condensed.coordinate[j]]
+    solve(condensed.F, condensed.f)
+    stored = 0.0
+    for j in range(c):
+        stored += 0.5 * condensed.f[j] * q[condensed.coordinate[j]]
+        force[condensed.coordinate[j]] -= condensed.f[j]
+    for p in range(condensed.inner.shape[0]):
+        find_deflection(condensed, condensed.inner[p])
+    for row in range(condensed.joint.shape[0]):
+        force[condensed.joint[row]] += joint_force(condensed, tree, motion, row)
+    return stored
+
+
+@kernel
+def condensed_deflections(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, force: Floats) -> None:
+    """As `condensed_force`, and leaves the deflections of all fields in ``condensed.deflection``."""
+    condensed_force(condensed, tree, motion, q, force)
+    for k in range(condensed.home.shape[0]):
+        find_deflection(condensed, k)
+
+
+@kernel
+def add_condensed_stiffness(condensed: Condensed, K: Floats) -> None:
+    """Adds F^-1 to the rows and columns of the stations in K, after `condensed_force` at the same place."""
+    c = condensed.coordinate.shape[0]
+    for j in range(c):
+        for i in range(c):
+            condensed.f[i] = 1.0 if i == j else 0.0
+        solve(condensed.F, condensed.f)
+        for i in range(c):
+            K[condensed.coordinate[i], condensed.coordinate[j]] += condensed.f[i]

@@ -1,0 +1,126 @@
+"""Forces of springs, drives and loads on the coordinates, at one posture and velocity."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.jit import inline_kernel, inner_kernel
+from pliant.mechanics.minimal.mechanism import (
+    COMMAND_LIMIT,
+    COMMAND_RESOLUTION,
+    GAIN,
+    RATE_LIMIT,
+    RATE_RESOLUTION,
+    TORQUE_LIMIT,
+    Drives,
+    Servos,
+    Springs,
+    Wrenches,
+)
+from pliant.mechanics.minimal.motion import (
+    AXIS,
+    POSE_R,
+    POSE_X,
+    Six,
+    dot_six,
+    joined,
+    moved,
+    nine,
+    put_six,
+    six,
+    three,
+)
+from pliant.mechanics.minimal.step_data import Signals, Step
+from pliant.mechanics.minimal.tree import PARENT, Bools, Floats, Tree
+from pliant.spatial.vectors import Vector, apply, cross, scale
+
+
+@inline_kernel
+def clipped(x: float, limit: float) -> float:
+    return min(max(x, -limit), limit)
+
+
+@inline_kernel
+def rounded(x: float, resolution: float) -> float:
+    return resolution * float(np.rint(x / resolution)) if resolution > 0.0 else x
+
+
+@inline_kernel
+def spring_forces(springs: Springs, q: Floats, v: Floats, step: Step) -> None:
+    """Elastic and damping forces, as they resist."""
+    for i in range(q.shape[0]):
+        pull, field, joint = 0.0, 0.0, 0.0
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            pull += springs.K[i, j] * (q[j] - springs.rest[j])
+            field += springs.D_field[i, j] * v[j]
+            joint += springs.D_joint[i, j] * v[j]
+        step.elastic[i] = pull
+        step.lost_field[i] = field
+        step.lost_joint[i] = joint
+
+
+@inner_kernel
+def spring_energy(springs: Springs, q: Floats) -> float:
+    """K (q - rest)^2 / 2."""
+    energy = 0.0
+    for i in range(q.shape[0]):
+        pull = 0.0
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            pull += springs.K[i, j] * (q[j] - springs.rest[j])
+        energy += 0.5 * pull * (q[i] - springs.rest[i])
+    return energy
+
+
+@inline_kernel
+def drive_force(drives: Drives, signals: Signals, held: float, i: int, q: float, v: float) -> float:
+    """Of a coordinate that is not prescribed; ``held`` is what its servo holds."""
+    target, gain = signals.target, drives.gain
+    feedback = gain[i, 0] * (q - target[i, 0]) + gain[i, 1] * (v - target[i, 1])
+    return clipped(target[i, 2] - feedback, drives.limit[i]) + held
+
+
+@inner_kernel
+def sample_servos(servos: Servos, sampled: Bools, command: Floats, v: Floats, held: Floats) -> None:
+    """Anew the torques of the servos whose instant this is; ``command`` holds a rate for each."""
+    for k in range(servos.coordinate.shape[0]):
+        if sampled[k]:
+            i, law = servos.coordinate[k], servos.law[k]
+            wanted = clipped(rounded(command[k], law[COMMAND_RESOLUTION]), law[COMMAND_LIMIT])
+            seen = clipped(rounded(v[i], law[RATE_RESOLUTION]), law[RATE_LIMIT])
+            held[i] = clipped(law[GAIN] * (wanted - seen), law[TORQUE_LIMIT])
+
+
+@inline_kernel
+def rotated(motion: Floats, body: int, x: Vector) -> Vector:
+    return apply(nine(motion, body + 1, POSE_R), x)
+
+
+@inner_kernel
+def load_forces(
+    tree: Tree, wrenches: Wrenches, load: Floats, motion: Floats, wrench: Floats, force: Floats
+) -> None:
+    """Wrenches in the world about its origin, and their forces on the coordinates."""
+    for i in range(force.shape[0]):
+        force[i] = 0.0
+    for k in range(wrenches.load.shape[0]):
+        body, m = wrenches.body[k], wrenches.load[k]
+        f, n = scale(wrenches.weight[k], three(load, m, 0)), scale(wrenches.weight[k], three(load, m, 3))
+        if not wrenches.world[k]:
+            f, n = rotated(motion, wrenches.axes[k], f), rotated(motion, wrenches.axes[k], n)
+        x = moved(three(motion, body + 1, POSE_X), 1.0, rotated(motion, body, three(wrenches.point, k, 0)))
+        W = joined(f, moved(n, 1.0, cross(x, f)))
+        put_six(wrench, k, 0, W)
+        i = body
+        while i >= 0:
+            force[i] += dot_six(six(motion, i + 1, AXIS), W)
+            i = tree.joints[i, PARENT]
+
+
+@inline_kernel
+def load_power(tree: Tree, body: int, W: Six, v: Floats, motion: Floats) -> float:
+    """Power of a wrench on a body at the velocities v."""
+    power, i = 0.0, body
+    while i >= 0:
+        power += v[i] * dot_six(six(motion, i + 1, AXIS), W)
+        i = tree.joints[i, PARENT]
+    return power
