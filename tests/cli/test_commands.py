@@ -276,7 +276,7 @@ def test_modes_about_the_last_state_of_a_saved_run(tmp_path: Path) -> None:
     assert answer.exit_code == 0, answer.stderr
     other = run("modes", "steel_strip", "--degree", "3", "--state", str(file))
     assert other.exit_code == 2
-    assert "give the same --degree and --elements as to pliant simulate" in other.stderr
+    assert "give the same --formulation, --degree and --elements as to pliant simulate" in other.stderr
     missing = run("modes", "steel_strip", "--state", "nowhere.nc")
     assert missing.exit_code == 2
     assert "--state nowhere.nc is neither 'equilibrium' nor 'start' nor a file" in missing.stderr
@@ -288,6 +288,44 @@ def test_frequency_shows_and_draws_a_response(tmp_path: Path) -> None:
     assert answer.exit_code == 0, answer.stderr
     assert "hub.torque to tip.displacement[1]" in answer.stdout
     assert (tmp_path / "frequency.png").stat().st_size > 10_000
+
+
+def test_frequency_takes_the_motion_of_a_held_joint_and_of_the_base() -> None:
+    band = ["--from", "1", "--to", "20", "--points", "2"]
+    answer = run("frequency", "wang_beam", "--hold", "--input", "hub", "--output", "beam.tip.twist[5]", *band)
+    assert answer.exit_code == 0, answer.stderr
+    assert "hub.rate to beam.tip.twist[5]" in answer.stdout
+    # the exact beam of wang2017 at 1 Hz and 20 Hz
+    assert "1.01597" in answer.stdout
+    assert "1.1674" in answer.stdout
+    by_base = [
+        "--formulation",
+        "pseudo-spectral",
+        "--input",
+        "base.twist[5]",
+        "--output",
+        "beam.tip.twist[5]",
+    ]
+    other = run("frequency", "wang_beam", "--hold", *by_base, *band)
+    assert other.exit_code == 0, other.stderr
+    assert "1.01597" in other.stdout
+
+
+@pytest.mark.parametrize(
+    ("formulation", "options"),
+    [("pose-element", ["--elements", "12"]), ("mixed-element", []), ("pseudo-spectral", ["--degree", "8"])],
+)
+def test_a_formulation_is_chosen_by_name(formulation: str, options: list[str]) -> None:
+    answer = run("modes", "wang_beam", "--hold", "--count", "1", "--formulation", formulation, *options)
+    assert answer.exit_code == 0, answer.stderr
+    # wang2017 Table 2: 9.8873 Hz; the elements of second order are coarse
+    assert " 9.8" in answer.stdout or " 9.9" in answer.stdout
+
+
+def test_choices_that_a_formulation_does_not_have_are_refused() -> None:
+    answer = run("modes", "wang_beam", "--formulation", "pose-element", "--degree", "4")
+    assert answer.exit_code == 2
+    assert answer.stderr == "--degree 4 has no meaning for the formulation pose-element; leave it out\n"
 
 
 @pytest.mark.parametrize(

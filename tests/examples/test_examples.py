@@ -101,3 +101,9 @@ def test_higher_degrees_are_better(
     errors = [float(row[1]) for row in rows]
     assert errors[-1] < 1e-2 * errors[0]
     assert errors == sorted(errors, reverse=True)
+
+
+def test_the_sagging_arm_reaches_its_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("reach_while_sagging", tmp_path, monkeypatch)
+    assert np.linalg.norm(shown["sagging"].deflection[:3]) > 1e-3
+    assert shown["found"].position_error < 1e-9

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.analysis.linearize import linearize
+from pliant.analysis.first_order import first_order, held_ports
+from pliant.analysis.modes import small_motions_of
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.layout import Array
@@ -50,8 +51,10 @@ def frequency_response(
     """From an input to an output of a model, or of a linear system, at ``frequencies`` in hertz.
 
     Names are those of `linearize`: ``shoulder.torque``, ``tip.displacement[1]``. A port of one component may be named
-    alone. The input may also be a flow, such as ``shoulder.rate``: it is then imposed, by whatever effort that takes at
-    the same port. A model is linearised about ``state`` at ``time``.
+    alone. The input may also be a flow or a joint position, such as ``shoulder.rate``: it is then imposed, by whatever
+    effort that takes at the same port. At prescribed joints and the base the world decides the flow, so that alone
+    ``elbow`` means ``elbow.rate``, and ``elbow.acceleration`` is an input too; the others keep to their motion.
+    A model is linearised about ``state`` at ``time``. Gains at 0 Hz are not finite where they have no limit there.
     """
     at = np.atleast_1d(np.asarray(frequencies, float))
     if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or np.any(at < 0.0):
@@ -61,9 +64,13 @@ def frequency_response(
     elif isinstance(model, LinearPortHamiltonian):
         system = model.state_space()
     else:
-        system = linearize(model, state, time)
+        small = small_motions_of(model, state, time)
+        moved = [port for port in held_ports(small) if port.name in (input, input.rpartition(".")[0])]
+        system = first_order(small, model.joint_names, tuple(port.name for port in moved))
+        if moved and moved[0].name == input and moved[0].size == 1:
+            input = f"{input}.{moved[0].flow}"
     sink, s = full_name("output", output, system.outputs), 2j * np.pi * at
-    imposed = _effort_behind(input, system)
+    imposed = _input_behind(input, system)
     if imposed:
         both = system.between((imposed,), (sink, input)).transfer(s)
         return FrequencyResponse(input, sink, at, both[:, 0, 0] / both[:, 1, 0])
@@ -71,11 +78,13 @@ def frequency_response(
     return FrequencyResponse(source, sink, at, system.between((source,), (sink,)).transfer(s)[:, 0, 0])
 
 
-def _effort_behind(flow: str, system: LinearSystem) -> str:
-    """The effort at the port of a flow: outputs begin with the flows of the inputs, in their order."""
-    for effort, answer in zip(system.inputs, system.outputs):
-        if answer == flow != effort and effort.rpartition(".")[0] == flow.rpartition(".")[0]:
-            return effort
+def _input_behind(answer: str, system: LinearSystem) -> str:
+    """The input by which a flow or position is imposed: outputs begin with the flows of the inputs, in their order."""
+    port = answer.rpartition(".")[0]
+    for source, flow in zip(system.inputs, system.outputs):
+        seen = answer == flow or (answer == f"{port}.position" and answer in system.outputs)
+        if seen and answer != source and source.rpartition(".")[0] == port:
+            return source
     return ""
 
 

@@ -7,49 +7,39 @@ from typing import Any
 
 import numpy as np
 
+from pliant.analysis.first_order import first_order, linear_port, stacked
 from pliant.analysis.modes import small_motions_of
 from pliant.analysis.spectrum import conservative_modes
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, SecondOrder, SmallPort
+from pliant.model.contract import Model, SecondOrder
 from pliant.model.layout import Array
-from pliant.model.linear import LinearPort, LinearPortHamiltonian, LinearSystem
+from pliant.model.linear import LinearPortHamiltonian, LinearSystem
+from pliant.model.port import Frame
 
-SYMMETRIC = (
-    1e-5  # part of its stiffness by which a mesh may let one slow mode push another without being pushed back
-)
+# parts of its stiffness by which one slow mode may push another without being pushed back: with loads that may have no
+# potential, and where all forces have one, so that it is the error of a mesh and frequencies err by no less
+SYMMETRIC, MESH = 1e-5, 1e-2
 SLOW = 5  # modes that are asked
 
 
-def linearize(model: Model, state: Array | None = None, time: float = 0.0) -> LinearSystem:
+def linearize(
+    model: Model, state: Array | None = None, time: float = 0.0, moved: tuple[str, ...] = ()
+) -> LinearSystem:
     """The linear system of small deviations from the motion of ``model`` through ``state`` at ``time``.
 
     Inputs are the efforts at all ports that take one, named as ``shoulder.torque`` or ``forearm.tip.wrench[1]``;
-    outputs the flows at the same ports (``shoulder.rate``, ``forearm.tip.twist[1]``), the changes of all joint
-    positions (``shoulder.position``) and the displacement of the tip in its own axes (``tip.displacement[0]`` to
-    ``[5]``). States are deviations from strains or relative displacements and from joint positions, then their
-    rates. Prescribed joints keep to their motion; closed loops are eliminated. By default ``state`` is the
-    undeformed arm at its initial joint positions.
+    outputs the flows at the same ports (``shoulder.rate``, ``forearm.tip.twist[1]``), the efforts that hold
+    prescribed joints and the base (``elbow.torque``, ``base.wrench[0]``), the changes of all joint positions
+    (``shoulder.position``) and the displacement of the tip in its own axes (``tip.displacement[0]`` to ``[5]``).
+    States are deviations from strains or relative displacements and from joint positions, then their rates. Closed
+    loops are eliminated. By default ``state`` is the undeformed arm at its initial joint positions.
+
+    Prescribed joints and the base keep to their motion, but for those that are ``moved``: of these the derivatives of
+    their flows are inputs (``elbow.acceleration``, ``base.acceleration[0]`` in the axes of the base), the flows
+    outputs, and places and flows states.
     """
     small = small_motions_of(model, state, time)
-    n = len(small.M)
-    one, zero = np.eye(n), np.zeros((n, n))
-    ports = [_linear_port(port) for port in small.ports]
-    flows = _stacked([port.rate for port in small.ports], n)
-    shifts = _stacked([port.shift for port in small.ports], n)
-    places = np.concatenate([small.joint_position, small.tip])
-    return LinearSystem(
-        E=np.block([[one, zero], [zero, small.M]]),
-        A=np.block([[zero, one], [-small.K, -small.D]]),
-        B=np.concatenate([np.zeros_like(flows.T), flows.T]),
-        C=np.block([[shifts, flows], [places, np.zeros_like(places)]]),
-        inputs=tuple(name for port in ports for name in port.input_names),
-        outputs=(
-            *(name for port in ports for name in port.output_names),
-            *(f"{name}.position" for name in model.joint_names),
-            *(f"tip.displacement[{k}]" for k in range(6)),
-        ),
-        states=_state_names(small),
-    )
+    return first_order(small, model.joint_names, moved)
 
 
 def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0) -> LinearPortHamiltonian:
@@ -57,7 +47,8 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
 
     Its ports are those of the model that take an effort. States are deviations y and their rates; with mass M and
     stiffness K its energy is y K y / 2 + v M v / 2. Refused where the state moves or is not balanced, and where
-    forces without a potential, such as loads that follow their section, make K unsymmetric.
+    forces without a potential, such as loads that follow their section, make K unsymmetric. What a mesh of spectral
+    links lacks of symmetry under gravity is left out: it is as large as the error of their frequencies.
     """
     own = _own_system(model)
     if own is not None:
@@ -71,23 +62,32 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
             " give the state of equilibrium(model), or use linearize"
         )
     uneven = _one_sided_pushes(small)
-    if uneven > SYMMETRIC:
+    if uneven > (MESH if _loads_have_potential(model, time) else SYMMETRIC):
         raise InvalidInput(
             f"the stiffness of the slow modes about this state is unsymmetric by {uneven:.2g} of itself, so that it has"
-            " no energy; remove loads in body axes, take a finer mesh, or use linearize"
+            " no energy; remove moments and loads in body axes, take a finer mesh, or use linearize"
         )
     n = len(small.M)
     one, zero = np.eye(n), np.zeros((n, n))
     K, gyroscopic = 0.5 * (small.K + small.K.T), 0.5 * (small.D - small.D.T)
-    flows = _stacked([port.rate for port in small.ports], n)
+    flows = stacked([port.rate for port in small.ports], n)
     return LinearPortHamiltonian(
         E=np.block([[one, zero], [zero, small.M]]),
         J=np.block([[zero, one], [-one, -gyroscopic]]),
         R=np.block([[zero, zero], [zero, 0.5 * (small.D + small.D.T)]]),
         Q=np.block([[K, zero], [zero, one]]),
         B=np.concatenate([np.zeros_like(flows.T), flows.T]),
-        ports=tuple(_linear_port(port) for port in small.ports),
+        ports=tuple(linear_port(port.port) for port in small.ports),
         states=_state_names(small),
+    )
+
+
+def _loads_have_potential(model: Model, time: float) -> bool:
+    """Whether all loads are forces that keep their direction in the world; moments and followers need not have one."""
+    wrenches = model.inputs.load_signals(np.array([time]))[0]
+    return all(
+        not wrench.any() or (place.frame is Frame.WORLD and not wrench[3:].any())
+        for place, wrench in zip(model.inputs.loads, wrenches, strict=True)
     )
 
 
@@ -106,17 +106,6 @@ def _one_sided_pushes(small: SecondOrder) -> float:
 def _own_system(model: Model) -> Any:
     """The method by which a linear model gives its own system, if it has one."""
     return getattr(getattr(model, "arm", model), "linear", None)
-
-
-def _linear_port(small: SmallPort) -> LinearPort:
-    port = small.port
-    return LinearPort(
-        port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size, port.causality
-    )
-
-
-def _stacked(rows: list[Array], n: int) -> Array:
-    return np.concatenate([np.zeros((0, n)), *rows])
 
 
 def _state_names(small: SecondOrder) -> tuple[str, ...]:

@@ -7,16 +7,27 @@ from typing import Annotated
 
 import typer
 
+from pliant.cli.formulation import DegreeOption, ElementsOption, Formulation, FormulationOption
+
 ROWS = 20
 
 
 def frequency(
     robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
     input: Annotated[
-        str, typer.Option("--input", help="Port of the effort, such as a joint or LINK.tip.wrench[1].")
+        str,
+        typer.Option(
+            "--input",
+            help="Port of the effort, such as a joint or LINK.tip.wrench[1]; of a held joint or the base the motion,"
+            " such as JOINT.rate or base.twist[1].",
+        ),
     ],
     output: Annotated[
-        str, typer.Option("--output", help="Port of the flow, JOINT.position or tip.displacement[1].")
+        str,
+        typer.Option(
+            "--output",
+            help="Port of the flow, JOINT.position or tip.displacement[1]; of a held joint the effort, JOINT.torque.",
+        ),
     ],
     lowest: Annotated[float, typer.Option("--from", help="Lowest frequency [Hz].")] = 0.1,
     highest: Annotated[float, typer.Option("--to", help="Highest frequency [Hz].")] = 100.0,
@@ -25,8 +36,9 @@ def frequency(
         str,
         typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file)."),
     ] = "equilibrium",
-    degree: Annotated[int, typer.Option(help="Polynomial degree of each element.")] = 5,
-    elements: Annotated[int, typer.Option(help="Elements per flexible link.")] = 1,
+    formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
+    degree: DegreeOption = None,
+    elements: ElementsOption = None,
     pd: Annotated[
         list[str] | None,
         typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
@@ -39,6 +51,9 @@ def frequency(
     import numpy as np
 
     from pliant.analysis.frequency_response import frequency_response
+    from pliant.cli.arm_file import find_robot
+    from pliant.cli.drives import joint_drives
+    from pliant.cli.formulation import compiled
     from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
     from pliant.cli.terminal import output as terminal
     from pliant.cli.terminal import table
@@ -51,7 +66,9 @@ def frequency(
     if points < 2:
         raise InvalidInput(f"--points {points} must be at least 2; raise it")
     path = figure_path(figure, "frequency", overwrite)
-    model, at = model_and_state(robot, degree, elements, pd or [], hold, state)
+    described = find_robot(robot)
+    arm = compiled(described, formulation, degree, elements)
+    model, at = model_and_state(arm, joint_drives(described, [], pd or [], hold), state)
     response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
     screen = terminal()
     for notice in notices(model, at):

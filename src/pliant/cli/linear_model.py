@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pliant.model.contract import Model
     from pliant.model.layout import Array
+    from pliant.network import Component
 
 
 UNBALANCED = 1e-6  # N or N m, more than rounding leaves on any arm
@@ -25,21 +26,13 @@ class About(StrEnum):
     START = "start"
 
 
-def model_and_state(
-    robot: str, degree: int, elements: int, pd: list[str], hold: bool, state: str
-) -> tuple[Model, Array]:
+def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Model, Array]:
     """The arm with its drives, and its state: settled, as it starts, or the last one of a saved trajectory."""
-    from pliant.cli.arm_file import find_robot
-    from pliant.cli.drives import joint_drives
     from pliant.cli.terminal import progress_after_a_second
-    from pliant.formulations.geometrically_exact import GeometricallyExact
     from pliant.network import connect
     from pliant.simulation.equilibrium import equilibrium
     from pliant.simulation.simulate import consistent_start
 
-    described = find_robot(robot)
-    drives = joint_drives(described, [], pd, hold)
-    arm = GeometricallyExact(degree=degree, elements=elements).compile(described)
     model: Model = connect(arm, *drives) if drives else arm
     if state == About.START:
         return model, consistent_start(model)
@@ -83,8 +76,8 @@ def _saved(model: Model, file: str) -> Array:
     last = load_trajectory(Path(file)).states[-1]
     if last.shape != (model.layout.size,):
         raise InvalidInput(
-            f"--state {file} holds {last.size} states, but this model has {model.layout.size}; give the same --degree"
-            " and --elements as to pliant simulate"
+            f"--state {file} holds {last.size} states, but this model has {model.layout.size}; give the same"
+            " --formulation, --degree and --elements as to pliant simulate"
         )
     return np.asarray(last, float)
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pliant.cli.formulation import DegreeOption, ElementsOption, Formulation, FormulationOption
+
 
 def modes(
     robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
@@ -15,8 +17,9 @@ def modes(
         str,
         typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file)."),
     ] = "equilibrium",
-    degree: Annotated[int, typer.Option(help="Polynomial degree of each element.")] = 5,
-    elements: Annotated[int, typer.Option(help="Elements per flexible link.")] = 1,
+    formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
+    degree: DegreeOption = None,
+    elements: ElementsOption = None,
     pd: Annotated[
         list[str] | None,
         typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
@@ -30,11 +33,16 @@ def modes(
     Joints that neither hold nor are controlled are free.
     """
     from pliant.analysis.modes import modes as find_modes
+    from pliant.cli.arm_file import find_robot
+    from pliant.cli.drives import joint_drives
+    from pliant.cli.formulation import compiled
     from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
     from pliant.cli.terminal import number, output, table
 
     path = figure_path(figure, "modes", overwrite)
-    model, at = model_and_state(robot, degree, elements, pd or [], hold, state)
+    described = find_robot(robot)
+    arm = compiled(described, formulation, degree, elements)
+    model, at = model_and_state(arm, joint_drives(described, [], pd or [], hold), state)
     found = find_modes(model, at, count)
     screen = output()
     for notice in notices(model, at):

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pliant.cli.formulation import DegreeOption, ElementsOption, Formulation, FormulationOption
+
 
 def simulate(
     robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
@@ -18,8 +20,9 @@ def simulate(
             help="Order of Gauss collocation in time: 2, 4 or 6; if not given 4, or 2 for mechanisms."
         ),
     ] = None,
-    degree: Annotated[int, typer.Option(help="Polynomial degree of each element.")] = 5,
-    elements: Annotated[int, typer.Option(help="Elements per flexible link.")] = 1,
+    formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
+    degree: DegreeOption = None,
+    elements: ElementsOption = None,
     outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
     move: Annotated[
         list[str] | None,
@@ -40,8 +43,8 @@ def simulate(
     """
     from pliant.cli.arm_file import find_robot
     from pliant.cli.drives import joint_drives
+    from pliant.cli.formulation import compiled
     from pliant.cli.run import Destination, run_and_report
-    from pliant.formulations.geometrically_exact import GeometricallyExact
     from pliant.network import connect
     from pliant.simulation.integrators import Gauss
 
@@ -49,7 +52,7 @@ def simulate(
     to.refuse()
     described = find_robot(robot)
     drives = joint_drives(described, move or [], pd or [], hold)
-    arm = GeometricallyExact(degree=degree, elements=elements).compile(described)
+    arm = compiled(described, formulation, degree, elements)
     model = connect(arm, *drives) if drives else arm
     best = min(4, model.highest_order)
     integrator = Gauss(order=best if order is None else order, step=step)

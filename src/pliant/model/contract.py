@@ -99,6 +99,31 @@ class SmallPort:
 
 
 @dataclass(frozen=True, eq=False)
+class Held:
+    """Prescribed joints and the base in small motions, should they leave the motion that they keep to.
+
+    Their flows deviate by f and their places by r,  r' = f - drift r ;  components stand in the order of ``ports``.
+    ``M``, ``D`` and ``K`` are those of y and, behind it, of r, so that
+
+        M (y'', f') + D (y', f) + K (y, r) = sum over the ports of rate^T effort ,
+
+    where the first rows are the balance of y and in the last ones the efforts that hold the ports count too. ``rate``
+    and ``shift`` are what f and r add to the flows of the other ports, one below the other; ``joint_position`` and
+    ``tip`` what r adds to theirs.
+    """
+
+    ports: tuple[Port, ...]
+    M: Array
+    D: Array
+    K: Array
+    drift: Array
+    rate: Array
+    shift: Array
+    joint_position: Array
+    tip: Array
+
+
+@dataclass(frozen=True, eq=False)
 class SecondOrder:
     """Small deviations y from the motion through a state:  M y'' + D y' + K y = sum over the ports of rate^T effort.
 
@@ -106,7 +131,8 @@ class SecondOrder:
     for forces that have no potential; ``unbalanced`` is the generalised force that accelerates the state.
     ``to_twist`` (nodes, 6, unknowns) turns y into body displacements of the nodes, ``joint_position`` (joints,
     unknowns) into changes of the joint positions, ``tip`` (6, unknowns) into the body displacement of the tip.
-    ``state_at`` gives the state of finite y and y'.
+    ``state_at`` gives the state of finite y and y'. ``held`` says how prescribed joints and the base act, where a room
+    tells it.
     """
 
     M: Array
@@ -120,6 +146,7 @@ class SecondOrder:
     joint_position: Array
     tip: Array
     state_at: Callable[[Array, Array], Array]
+    held: Held | None = None
 
 
 @runtime_checkable

@@ -1,7 +1,8 @@
 """An arm of spectral links at one instant: how strains and joints carry over to the twists of its nodes.
 
-Unknown are the changes y of strains and joint positions. The twists of the nodes follow, delta V = T v + U y, and their
-accelerations T v' + X v + Y y. Here v is measured by the rates that it gives strains and joints.
+Unknown are the changes y of strains and free joint positions. The twists of the nodes follow, delta V = T v + U y, and
+their accelerations T v' + X v + Y y. Here v is measured by the rates that it gives strains and joints. Behind the
+unknowns stand, as if they were such, the positions of prescribed joints and the displacement of the base in its axes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pliant.formulations.geometrically_exact.factorise import new_frozen
 from pliant.formulations.geometrically_exact.orientation import rebuild_orientations
 from pliant.formulations.geometrically_exact.stage_data import new_stages
 from pliant.formulations.geometrically_exact.stages import set_poses
+from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.twist_matrices import bracket, to_frame
 from pliant.model.inputs import Inputs
 
@@ -42,13 +44,18 @@ class Instant:
         self.qd = np.where(self.prescribed, self.signals[:, 1], part(state, "joint_rate"))
         self.V = part(state, "twist").copy()
         self.points, self.nodes = len(self.e), len(self.V)
-        self.free = np.flatnonzero(~self.prescribed)
-        self.size = 6 * self.points + len(self.free)
-        self.column = {int(dof): 6 * self.points + k for k, dof in enumerate(self.free)}
+        self.free, self.given = np.flatnonzero(~self.prescribed), np.flatnonzero(self.prescribed)
+        self.own = 6 * self.points + len(self.free)  # unknowns
+        self.size = 6 * self.points + len(self.q) + 6  # with what is held
+        self.joints = np.append(self.free, self.given)
+        self.column = {int(dof): 6 * self.points + k for k, dof in enumerate(self.joints)}
         stages = new_stages(1, len(chain.tree.parent), self.nodes, self.points, len(self.q), False)
         stages.q[0] = self.q
         set_poses(chain.tree, stages.q, 0, stages.pose)
         self.Ad = to_frame(stages.pose[0, :, :9].reshape(-1, 3, 3), stages.pose[0, :, 9:])
+        base = arm.robot.base
+        self.R_base = matrix_of(base.rotation)
+        self.from_base = self.Ad @ np.linalg.inv(to_frame(self.R_base, np.asarray(base.position, float)))
         self.R, self.R_point = self._orientations(self.e, self.q)
         shape = (self.nodes, 6, self.size)
         self.T, self.U, self.X = np.zeros(shape), np.zeros(shape), np.zeros(shape)
@@ -86,24 +93,35 @@ class Instant:
         for link in range(len(tree.parent)):
             root, dof, S = int(tree.first_node[link]), int(tree.dof[link]), tree.S[link]
             rate = self.qd[dof] if dof >= 0 else 0.0
-            self.V[root] = S * rate
+            self.V[root], turn = S * rate, bracket(S * rate)
+            self.T[root] = self.of_parent(link, self.T)
+            self.X[root] = -turn @ self.T[root]
             if tree.parent[link] >= 0:
                 p, Ad = int(tree.parent_node[link]), self.Ad[link]
-                carried, turn = Ad @ self.V[p], bracket(S * rate)
+                carried = Ad @ self.V[p]
                 self.V[root] += carried
-                self.T[root], self.U[root], self.X[root] = Ad @ self.T[p], Ad @ self.U[p], Ad @ self.X[p]
-                self.X[root] -= turn @ self.T[root]
+                self.U[root] = Ad @ self.U[p]
+                self.X[root] += Ad @ self.X[p]
                 self.bias[root] = Ad @ self.bias[p] - turn @ carried
-                if dof in self.column:
+                if dof >= 0:
                     self.U[root][:, self.column[dof]] -= bracket(S) @ carried
                     self.X[root][:, self.column[dof]] -= bracket(S) @ carried
-            if dof in self.column:
+            if dof >= 0:
                 self.T[root][:, self.column[dof]] += S
-            elif dof >= 0:
+            if dof in self.given:
                 self.bias[root] += S * self.signals[dof, 2]
             for node in range(root + 1, int(tree.last_node[link]) + 1):
                 self.T[node][:, position : position + 6] = np.eye(6)
                 position += 6
+
+    def of_parent(self, link: int, T: Floats) -> Floats:
+        """Rows (6, unknowns) of the twist with which the parent carries the root of a link."""
+        tree = self.arm.chain.tree
+        if tree.parent[link] >= 0:
+            return np.asarray(self.Ad[link] @ T[tree.parent_node[link]])
+        rows = np.zeros((6, self.size))
+        rows[:, -6:] = self.from_base[link]
+        return rows
 
     def accelerated(self, V_dot: Floats) -> Floats:
         """The matrices Y (nodes, 6, unknowns) for accelerations of the nodes."""
@@ -116,7 +134,7 @@ class Instant:
             p, Ad = int(tree.parent_node[link]), self.Ad[link]
             turn = bracket(S * (self.qd[dof] if dof >= 0 else 0.0))
             Y[root] = Ad @ Y[p] - turn @ self.U[root]
-            if dof in self.column:
+            if dof >= 0:
                 Y[root][:, self.column[dof]] -= bracket(S) @ (Ad @ V_dot[p])
         return Y
 
@@ -199,7 +217,8 @@ class Instant:
     def torque(self) -> Floats:
         """(unknowns,) efforts of the drives."""
         efforts = np.zeros(self.size)
-        for dof, column in self.column.items():
+        for dof in self.free:
+            column = self.column[int(dof)]
             reference, rate, feedforward = self.signals[dof]
             efforts[column] = feedforward - self.inputs.stiffness[dof] * (self.q[dof] - reference)
             efforts[column] -= self.inputs.damping[dof] * (self.qd[dof] - rate)
@@ -214,7 +233,7 @@ class Instant:
 
     @cached_property
     def unbalanced(self) -> Floats:
-        """(unknowns,) generalised forces that accelerate the arm."""
+        """(unknowns,) generalised forces that accelerate the arm; on what is held, minus the effort that holds it."""
         lack = self.inertial(self.bias) - self.weights
         return np.asarray(self.torque - self.internal - np.einsum("nij,ni->j", self.T, lack))
 
@@ -230,23 +249,25 @@ class Instant:
         size = stiffness + np.abs(self.torque)
         size[6 * self.points :] += load
         floor = ROUND_OFF * stiffness.max(initial=0.0)
-        return bool(np.all(np.abs(self.unbalanced) <= floor + BALANCED * size))
+        return bool(np.all((np.abs(self.unbalanced) <= floor + BALANCED * size)[: self.own]))
 
     @cached_property
     def acceleration(self) -> Floats:
         """(nodes, 6) of the nodal twists."""
         if self.rests:
             return np.zeros((self.nodes, 6))
-        scale = 1.0 / np.sqrt(np.maximum(np.diagonal(self.mass), 1e-300))
-        values, vectors = np.linalg.eigh(self.mass * np.outer(scale, scale))
+        own = slice(self.own)
+        mass = self.mass[own, own]
+        scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mass), 1e-300))
+        values, vectors = np.linalg.eigh(mass * np.outer(scale, scale))
         heavy = values > MASSLESS
-        parts = vectors[:, heavy].T @ (scale * self.unbalanced) / values[heavy]
-        return np.asarray(self.T @ (scale * (vectors[:, heavy] @ parts)) + self.bias)
+        parts = vectors[:, heavy].T @ (scale * self.unbalanced[own]) / values[heavy]
+        return np.asarray(self.T[:, :, own] @ (scale * (vectors[:, heavy] @ parts)) + self.bias)
 
     def turning(self) -> Floats:
         """(bodies, 3, unknowns) by which sections turn in their own axes, nodes first."""
         steps = np.append(
-            np.repeat(PROBE / max(self.arm.reach, 1e-300), 6 * self.points), np.full(len(self.free), PROBE)
+            np.repeat(PROBE / max(self.arm.reach, 1e-300), 6 * self.points), np.full(len(self.q), PROBE)
         )
         now = np.concatenate([self.R, self.R_point])
         turn = np.zeros((len(now), 3, self.size))
@@ -259,8 +280,9 @@ class Instant:
                 if column < 6 * self.points:
                     e.ravel()[column] += ahead * step
                 else:
-                    q[self.free[column - 6 * self.points]] += ahead * step
+                    q[self.joints[column - 6 * self.points]] += ahead * step
                 slope += weight / (12.0 * step) * np.concatenate(self._orientations(e, q))
             body = np.swapaxes(now, 1, 2) @ slope
             turn[:, :, column] = np.stack([body[:, 2, 1], body[:, 0, 2], body[:, 1, 0]], axis=1)
+        turn[:, :, -3:] = np.swapaxes(now, 1, 2) @ self.R_base
         return turn

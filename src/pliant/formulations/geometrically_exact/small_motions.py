@@ -2,8 +2,8 @@
 
     y' = v + drift y ,    drift y = B U y - bracket(N V) delta_e ,      M v' + D v + K y = 0
 
-with the unknowns of `arm_instant`, and then in y alone. The elastic stiffness is that of the strain points: rigid
-motions strain nothing, and slow motions keep their digits beside stiff links.
+with the unknowns of `arm_instant` and what is held behind them, and then in y alone. The elastic stiffness is that of
+the strain points: rigid motions strain nothing, and slow motions keep their digits beside stiff links.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from pliant.formulations.geometrically_exact.arm_instant import Instant
 from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.twist_matrices import bracket, dual_bracket, hat, to_frame
-from pliant.model.contract import SecondOrder, SmallPort
+from pliant.model.contract import Held, SecondOrder, SmallPort
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import RigidLink
+from pliant.robot.joint import BASE
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
@@ -29,7 +30,7 @@ PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
 
 def small_motions(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
-    """M, D and K over strains and free joint positions."""
+    """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
     now = Instant(arm, state, inputs, time)
     drift = _drift(now)
     D, K = _of_sections(now, drift)
@@ -39,34 +40,56 @@ def small_motions(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, tim
     _turn_with_joints(now, K)
     joints = np.zeros((len(now.q), now.size))
     for dof, column in now.column.items():
-        D[column, column] += inputs.damping[dof]
-        K[column, column] += inputs.stiffness[dof]
         joints[dof, column] = 1.0
+        if dof in now.free:
+            D[column, column] += inputs.damping[dof]
+            K[column, column] += inputs.stiffness[dof]
 
     if now.moves or now.acceleration.any():
         D, K = _without_drift(now, drift, D, K)
+    n, own, held = now.own, slice(now.own), slice(now.own, now.size)
+    shift = now.U - now.T @ drift
 
     def state_at(y: Floats, rate: Floats) -> Floats:
         """The state of strains and joint positions changed by y, with rates changed by ``rate``."""
         e, q, qd = now.e + y[: 6 * now.points].reshape(-1, 6), now.q.copy(), now.qd.copy()
         q[now.free] += y[6 * now.points :]
         qd[now.free] += rate[6 * now.points :]
-        V = now.V + now.T @ (rate - drift @ y) + now.U @ y
+        V = now.V + now.T[:, :, own] @ rate + shift[:, :, own] @ y
         return np.concatenate([V.ravel(), e.ravel(), q, qd])
 
+    ports = tuple(_ports(now, shift))
+    tip = _at_end(now, arm.link_names[-1], "tip", now.T)
+    nothing = np.zeros((0, now.size))
     return SecondOrder(
-        now.mass,
-        D,
-        K,
-        now.unbalanced,
+        now.mass[own, own],
+        D[own, own],
+        K[own, own],
+        now.unbalanced[own],
         now.rests,
         tuple(_names(now)),
-        tuple(_ports(now, now.U - now.T @ drift)),
-        now.T,
-        joints,
-        _at_end(now, arm.link_names[-1], "tip", now.T),
+        tuple(SmallPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
+        now.T[:, :, own],
+        joints[:, own],
+        tip[:, own],
         state_at,
+        Held(
+            _held_ports(now),
+            now.mass,
+            D,
+            K,
+            np.zeros((now.size - n, now.size - n)),
+            np.concatenate([nothing, *(each.rate for each in ports)])[:, held],
+            np.concatenate([nothing, *(each.shift for each in ports)])[:, held],
+            joints[:, held],
+            tip[:, held],
+        ),
     )
+
+
+def _held_ports(now: Instant) -> tuple[Port, ...]:
+    by_name = {port.name: port for port in now.arm.ports}
+    return (*(by_name[now.arm.joint_names[dof]] for dof in now.given), by_name[BASE])
 
 
 def _without_drift(now: Instant, drift: Floats, D: Floats, K: Floats) -> tuple[Floats, Floats]:
@@ -149,13 +172,12 @@ def _turn_with_joints(now: Instant, K: Floats) -> None:
     tree = now.arm.chain.tree
     lack = now.inertial(now.acceleration) - now.weights + _section_wrenches(now)
     for link in range(len(tree.parent) - 1, -1, -1):
-        if tree.parent[link] < 0:
-            continue
-        root, p, dof = tree.first_node[link], tree.parent_node[link], int(tree.dof[link])
-        if dof in now.column:
+        root, dof = tree.first_node[link], int(tree.dof[link])
+        if dof >= 0:
             turned = dual_bracket(lack[root]) @ tree.S[link]
-            K[:, now.column[dof]] -= (now.Ad[link] @ now.T[p]).T @ turned
-        lack[p] += now.Ad[link].T @ lack[root]
+            K[:, now.column[dof]] -= now.of_parent(link, now.T).T @ turned
+        if tree.parent[link] >= 0:
+            lack[tree.parent_node[link]] += now.Ad[link].T @ lack[root]
 
 
 def _section_wrenches(now: Instant) -> Floats:
@@ -178,7 +200,7 @@ def _ports(now: Instant, shift: Floats) -> Iterator[SmallPort]:
             continue
         if port.frame is Frame.JOINT:
             dof = now.arm.joint_names.index(port.name)
-            if dof in now.column:
+            if dof in now.free:
                 rate = np.zeros((1, now.size))
                 rate[0, now.column[dof]] = 1.0
                 yield SmallPort(port, rate, np.zeros_like(rate))

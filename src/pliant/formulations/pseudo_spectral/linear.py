@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.formulations.pseudo_spectral.equations import load_columns
+from pliant.formulations.pseudo_spectral.held import held_ports
 from pliant.formulations.pseudo_spectral.normal_form import NormalForm
 from pliant.model.contract import SecondOrder, SmallPort
 from pliant.model.inputs import Inputs, LoadPlace
@@ -40,7 +41,7 @@ def linear_system(arm: PseudoSpectralArm, inputs: Inputs) -> LinearPortHamiltoni
     J[q, z], J[z, q] = rates, -rates.T
     R[z, z] = -0.5 * (equations.A[z, z] + equations.A[z, z].T)
     Q[q, q] = np.diag(own.stiffness[kept])
-    ports, columns = _ports(arm, form)
+    ports, columns, _ = _ports(arm, form)
     B = np.zeros((size, columns.shape[1]))
     B[z] = form.T.T @ columns
     states = (
@@ -51,10 +52,10 @@ def linear_system(arm: PseudoSpectralArm, inputs: Inputs) -> LinearPortHamiltoni
     return LinearPortHamiltonian(J=J, R=R, Q=Q, B=B, ports=ports, states=states)
 
 
-def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, ...], Floats]:
-    """The ports of the model whose effort is free, and the forces on v per component of their efforts."""
+def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, ...], Floats, Floats]:
+    """The ports of the model whose effort is free; the forces on v, and on links, per component of their efforts."""
     own = form.mechanics
-    ports, columns = [], []
+    ports, columns, on_links = [], [], []
     for port in arm.ports:
         body, _, where = port.name.partition(".")
         if port.name in arm.joint_names:
@@ -63,17 +64,20 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
                 continue
             column = np.zeros((len(own.M), 1))
             column[own.coefficients + own.drive[joint]] = 1.0
+            load = np.zeros((len(arm.assembly.M), 1))
         elif where in ("root", "tip", "distributed"):
             end = End.ROOT if where == "root" else End.TIP
             place = LoadPlace(port.name, body, where == "distributed", Frame.BODY, end)
-            column = own.to_links.T @ load_columns(arm.assembly, place)
+            load = load_columns(arm.assembly, place)
+            column = own.to_links.T @ load
         else:
             continue
         columns.append(column)
+        on_links.append(load)
         ports.append(
             LinearPort(port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size)
         )
-    return tuple(ports), np.hstack(columns)
+    return tuple(ports), np.hstack(columns), np.hstack(on_links)
 
 
 def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOrder:
@@ -105,7 +109,7 @@ def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> Seco
         moved[q] += rates @ y
         return np.asarray(arm.states_of(form, moved[None], rate[None])[0])
 
-    ports, columns = _ports(arm, form)
+    ports, columns, on_links = _ports(arm, form)
     flows = np.split(columns.T @ form.T, np.cumsum([port.size for port in ports])[:-1])
     by_name = {port.name: port for port in arm.ports}
     return SecondOrder(
@@ -120,4 +124,5 @@ def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> Seco
         rates[: len(arm.joint_names)],
         arm.assembly.bodies[-1].tip @ to_links,
         state_at,
+        held_ports(arm, form, columns, on_links),
     )

@@ -54,11 +54,11 @@ class LinearPort:
     @property
     def input_names(self) -> tuple[str, ...]:
         """One name per component: ``hub.torque``, or ``tip.force[0]``, ``tip.force[1]`` ..."""
-        return self._names(self.effort if self.takes_effort else self.flow)
+        return self.names_of(self.effort if self.takes_effort else self.flow)
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        return self._names(self.flow if self.takes_effort else self.effort)
+        return self.names_of(self.flow if self.takes_effort else self.effort)
 
     def component(self, k: int) -> LinearPort:
         """One component as a port of its own, named ``tip[2]``.
@@ -77,7 +77,8 @@ class LinearPort:
             size=1,
         )
 
-    def _names(self, quantity: str) -> tuple[str, ...]:
+    def names_of(self, quantity: str) -> tuple[str, ...]:
+        """One name per component for any quantity of the port."""
         if self.size == 1:
             return (f"{self.name}.{quantity}",)
         return tuple(f"{self.name}.{quantity}[{k}]" for k in range(self.size))

@@ -106,8 +106,7 @@ class Instant:
 
     def _free(self) -> Bools:
         free = np.ones(self.columns.total, np.bool_)
-        for i in np.flatnonzero(self.mechanism.tree.hang == GROUND):
-            free[self.columns.place[i]] = False
+        free[self.columns.place[self.base]] = False
         for c in np.flatnonzero(self.mechanism.coordinates.prescribed):
             free[self.of_coordinate[int(c)]] = False
         return free
@@ -117,15 +116,19 @@ class Instant:
         """The unknown of each joint coordinate."""
         return np.array([self.of_coordinate[c] for c in range(len(self.pose.q))], np.int64)
 
+    @property
+    def base(self) -> int:
+        """The node of the base."""
+        return int(np.flatnonzero(self.mechanism.tree.hang == GROUND)[0])
+
     def _prescribed(self, derivative: int) -> Floats:
         """Rates (1) or accelerations (2) of the base and of prescribed joints; zero for all free unknowns."""
         given = np.zeros(self.columns.total)
         signals = self.inputs.joint_signals(np.array([self.time]))[0]
         for c in np.flatnonzero(self.mechanism.coordinates.prescribed):
             given[self.of_coordinate[int(c)]] = signals[c, derivative]
-        base = int(np.flatnonzero(self.mechanism.tree.hang == GROUND)[0])
         if self.inputs.base_motion is not None:
-            place = self.columns.place[base]
+            place = self.columns.place[self.base]
             if derivative == 1:
                 given[place] = self._base_twist(np.array([self.time]))[0]
             else:

@@ -3,13 +3,15 @@
 Closures bind the unknowns, g(t) y = 0, at all times. With y = Z(t) z, Z the identity on the independent unknowns,
 
     g Z = 0 ,   g Z' = -g' Z ,   g Z'' = -g'' Z - 2 g' Z' .
+
+Behind the independent unknowns z stand, as if they were such, those that are held: prescribed joints and the base.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pliant.formulations.geometrically_exact.pose_element.instant import Instant
+from pliant.formulations.geometrically_exact.pose_element.instant import DEPENDENT, Instant
 from pliant.formulations.geometrically_exact.pose_element.line_derivatives import (
     Pair,
     gradient_changes,
@@ -18,25 +20,51 @@ from pliant.formulations.geometrically_exact.pose_element.line_derivatives impor
 from pliant.formulations.geometrically_exact.pose_element.mechanism import ELEMENT, FREE, Floats, Ints
 from pliant.formulations.geometrically_exact.pose_element.relative_motion import Maps, maps, to_children
 from pliant.mechanics.twist_matrices import bracket
+from pliant.model.port import Port
+from pliant.robot.joint import BASE
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation
 
 PROBE = 1e-3  # m or rad, of the only difference there is: the second derivative of closures in time
+JAMMED = 1e-8  # m or rad by which a unit of a held motion may open loops that nothing else can close
 PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
 
 class Reduction:
-    """Z (unknowns and rotors, independent ones) and its time derivatives."""
+    """Z (unknowns and rotors, independent ones and held ones) and its time derivatives."""
 
     def __init__(self, now: Instant, moved: Maps, V_dot: Floats) -> None:
         self.now = now
         free, closure = np.flatnonzero(now.free), now.closure
         n, rotors = now.columns.total, len(now.slopes.rotors)
-        self.independent = np.append(free[closure.independent], n + np.arange(rotors)).astype(np.int64)
+        own = np.append(free[closure.independent], n + np.arange(rotors)).astype(np.int64)
+        self.ports, held = self._held(moved)
+        self.independent = np.append(own, held)
+        self.own = slice(len(own))
+        self.held = slice(len(own), len(self.independent))
         shape = (n + rotors, len(self.independent))
         self.Z, self.Z_rate, self.Z_acceleration = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.Z[self.independent, np.arange(shape[1])] = 1.0
         if len(closure.rows):
             self._close(moved, V_dot, free[closure.dependent])
+
+    def _held(self, moved: Maps) -> tuple[tuple[Port, ...], Ints]:
+        """The ports of prescribed joints and of the base that loops let move, and their unknowns."""
+        now = self.now
+        places = {
+            now.arm.joint_names[c]: now.coordinate_columns[c : c + 1]
+            for c in np.flatnonzero(now.mechanism.coordinates.prescribed)
+        }
+        base = now.columns.place[now.base]
+        places[BASE] = np.arange(base.start, base.stop)
+        if len(now.closed):
+            rows = now.on_nodes(now.gradients, moved.T)[now.closed]
+            followed = rows[:, now.free] @ np.linalg.pinv(rows[:, now.free], rcond=DEPENDENT)
+            jams = np.abs(rows - followed @ rows).max(axis=0) > JAMMED
+            places = {name: at for name, at in places.items() if not jams[at].any()}
+        by_name = {port.name: port for port in now.arm.ports}
+        return tuple(by_name[name] for name in places), np.concatenate(
+            [np.zeros(0, np.int64), *places.values()]
+        )
 
     def _close(self, moved: Maps, V_dot: Floats, dependent: Ints) -> None:
         now, n = self.now, self.now.columns.total
@@ -90,13 +118,14 @@ class Reduction:
         for c, column in enumerate(now.coordinate_columns):
             names[column] = joints[c]
         names += [f"{joints[c]}.rotor" for c in now.slopes.rotors]
-        return tuple(names[k] for k in self.independent)
+        return tuple(names[k] for k in self.independent[self.own])
 
     def state_at(self, y: Floats, v: Floats) -> Floats:
         """The state displaced by y with rates v; loops are closed to first order of y."""
         now, n = self.now, self.now.columns.total
         tree, columns, bodies = now.mechanism.tree, now.columns, now.mechanism.bodies
-        change, speed = self.Z @ y, self.Z @ v + self.Z_rate @ y
+        Z = self.Z[:, self.own]
+        change, speed = Z @ y, Z @ v + self.Z_rate[:, self.own] @ y
         x, R, rates = now.x.copy(), now.R.copy(), now.rates + speed[:n]
         for i in range(len(x)):
             p, place = tree.parent[i], columns.place[i]

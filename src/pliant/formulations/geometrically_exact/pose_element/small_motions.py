@@ -18,7 +18,7 @@ from pliant.formulations.geometrically_exact.pose_element.loop_reduction import 
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Floats
 from pliant.formulations.geometrically_exact.pose_element.relative_motion import Maps, gather, maps
 from pliant.mechanics.twist_matrices import bracket, dual_bracket, hat, logarithm_curvature, to_frame
-from pliant.model.contract import SecondOrder, SmallPort
+from pliant.model.contract import Held, SecondOrder, SmallPort
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def small_motions(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
-    """M, D and K over the independent relative displacements and the rotors of elastic gears."""
+    """M, D and K over the independent relative displacements and rotors; prescribed joints and the base as held."""
     now = Instant(arm, state, inputs, time)
     acceleration, forces = now.motion
     moved = maps(now.mechanism.tree, now.columns, now.A, now.rates, acceleration)
@@ -40,20 +40,54 @@ def small_motions(arm: PoseElementArm, state: Floats, inputs: Inputs, time: floa
     _add_lines(now, moved, forces, D, K)
     M, D, K = _with_laws(now, M, D, K)
     reduction = Reduction(now, moved, V_dot)
-    Z = reduction.Z
+    Z, own, held = reduction.Z, reduction.own, reduction.held
     tree_part = Z[: now.columns.total]
     lack = np.append(now.unbalanced, now.slopes.effort[len(now.pose.q) :])
-    return SecondOrder(
-        *reduction.apply(M, D, K),
-        Z.T @ lack,
-        not (now.moves or np.any(acceleration)),
-        reduction.names(),
-        tuple(_ports(now, moved, reduction)),
-        moved.T @ tree_part,
+    M, D, K = reduction.apply(M, D, K)
+    ports = tuple(_ports(now, moved, reduction))
+    joints, tip = (
         tree_part[now.coordinate_columns],
         _at_place(arm.structure.links[-1].tip, moved.T) @ tree_part,
-        reduction.state_at,
     )
+    return SecondOrder(
+        M[own, own],
+        D[own, own],
+        K[own, own],
+        (Z.T @ lack)[own],
+        not (now.moves or np.any(acceleration)),
+        reduction.names(),
+        tuple(SmallPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
+        moved.T @ tree_part[:, own],
+        joints[:, own],
+        tip[:, own],
+        reduction.state_at,
+        _held(now, reduction, V_dot, (M, D, K), ports, joints[:, held], tip[:, held]),
+    )
+
+
+def _held(
+    now: Instant,
+    reduction: Reduction,
+    V_dot: Floats,
+    wide: tuple[Floats, Floats, Floats],
+    ports: tuple[SmallPort, ...],
+    joints: Floats,
+    tip: Floats,
+) -> Held:
+    """Held ports by their flows f in place of r': the twist of a base that moves is r' + drift r."""
+    held = reduction.held
+    nothing = np.zeros((0, held.stop))
+    rate = np.concatenate([nothing, *(each.rate for each in ports)])[:, held]
+    shift = np.concatenate([nothing, *(each.shift for each in ports)])[:, held]
+    # the base comes last, and no loop keeps it from moving with all that hangs on it
+    drift, change = np.zeros((rate.shape[1],) * 2), np.zeros((rate.shape[1],) * 2)
+    drift[-6:, -6:], change[-6:, -6:] = bracket(now.V[now.base]), bracket(V_dot[now.base])
+    M, D, K = wide
+    D, K = D.copy(), K.copy()
+    # r' = f - drift r ,  r'' = f' - drift f + (drift drift - drift') r
+    K[:, held] += M[:, held] @ (drift @ drift - change) - D[:, held] @ drift
+    D[:, held] -= M[:, held] @ drift
+    return Held(reduction.ports, M, D, K, drift, rate, shift - rate @ drift, joints, tip)
 
 
 def _of_nodes(now: Instant, moved: Maps, V_dot: Floats) -> tuple[Floats, Floats, Floats]:
