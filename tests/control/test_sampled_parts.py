@@ -60,15 +60,52 @@ def test_without_more_the_gain_is_that_of_the_joint() -> None:
     assert all((servo.gain, servo.command_limit, servo.torque_limit) == (2.0, inf, inf) for servo in servos)
 
 
-def test_a_servo_behind_an_elastic_gear_reads_the_rotor() -> None:
-    """Torque = - gain times rate of the rotor at the sample, which differs from that of the joint."""
-    motor = pl.GearMotor("motor", rotor_inertia=2e-5, ratio=100.0, stiffness=50.0)
-    closed = pl.connect(pl.PseudoSpectral(degree=3).compile(robot()), motor, pl.VelocityServo(30.0, 1e-3))
+@pytest.mark.parametrize(
+    "room", [pl.PseudoSpectral(degree=3), pl.PoseElement(elements=2)], ids=["linear", "pose"]
+)
+def test_a_servo_behind_an_elastic_gear_reads_the_rotor(room: pl.PseudoSpectral | pl.PoseElement) -> None:
+    """Inertia times change of rate of the rotor, plus the torque of the gear, is - gain times its rate at the sample.
+
+    The midpoint rule takes the mean of both ends for the twist of the gear.
+    """
+    inertia, stiffness, gain, step = 0.2, 50.0, 30.0, 1e-3
+    motor = pl.GearMotor("motor", rotor_inertia=inertia / 100.0**2, ratio=100.0, stiffness=stiffness)
+    closed = pl.connect(room.compile(robot()), motor, pl.VelocityServo(gain, step))
     start = closed.initial_state(np.zeros(1), np.array([0.5]))
-    run = pl.simulate(closed, 0.05, pl.Gauss(order=4, step=1e-3), initial=start)
-    rotor = run.state("rotor")[:, 0, 1]
-    assert np.abs(rotor - run.joint_rate[:, 0]).max() > 0.1
-    np.testing.assert_allclose(run.efforts["motor"][1:, 0], -30.0 * rotor[:-1], rtol=1e-9, atol=1e-9)
+    run = pl.simulate(closed, 0.02, pl.Gauss(order=2, step=step), initial=start)
+    angle, rate = run.state("rotor")[:, 0].T
+    assert np.abs(rate - run.joint_rate[:, 0]).max() > 0.1
+    twist = angle - run.joint_position[:, 0]
+    torque = inertia * np.diff(rate) / step + stiffness * 0.5 * (twist[1:] + twist[:-1])
+    np.testing.assert_allclose(torque, -gain * rate[:-1], rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["two_link_planar", "anthropomorphic_three_link"])
+def test_servos_of_library_arms_obey_their_law_in_every_sample(name: str) -> None:
+    """Commands and torques follow from the states at the samples, with a delay of two; the account closes."""
+    arm = pl.GeometricallyExact(degree=3).compile(pl.load(pl.library.path(name)))
+    start = arm.layout.part(arm.initial_state(), "joint_position")
+    joints, period, gain = len(start), 5e-4, np.array([5.0, 4.0, 3.0])[: len(start)]
+    targets = start + 0.2
+    loop = pl.PositionLoop([pl.Hold(target) for target in targets], 4.0, 10 * period, delay=2 * period)
+    closed = pl.connect(arm, pl.VelocityServo(gain, period), loop)
+    run = pl.simulate(closed, 0.1, pl.Gauss(order=4, step=period / 2), outputs=period * np.arange(201))
+    assert run.ending.completed
+    assert run.ledger.worst_ratio < 1e-10
+    sent = 4.0 * (targets - run.joint_position[::10])
+    commands = np.vstack([np.zeros((2, joints)), np.repeat(sent, 10, axis=0)])[:200]
+    torques = np.hstack([run.efforts[joint] for joint in arm.joint_names])[1:]
+    np.testing.assert_allclose(torques, gain * (commands - run.joint_rate[:-1]), rtol=1e-9, atol=1e-9)
+    assert np.abs(torques).max() > 3.0
+
+
+def test_a_run_with_servos_is_saved_and_loaded(tmp_path: Path) -> None:
+    arm = pl.PseudoSpectral(degree=3).compile(robot())
+    damper = pl.VibrationSuppression("motor", pl.StrainGauge("strip"), 1.0, 1e-2)
+    closed = pl.connect(arm, SERVO, pl.PositionLoop(pl.Hold(0.1), 4.0, 1e-2), damper)
+    run = pl.simulate(closed, 0.05)
+    run.save(tmp_path / "run.nc")
+    np.testing.assert_array_equal(pl.load_trajectory(tmp_path / "run.nc").states, run.states)
 
 
 def test_report_names_servos_and_commands() -> None:

@@ -101,6 +101,17 @@ def test_the_ratio_that_one_mode_and_a_perfect_servo_would_give() -> None:
         assert gained == pytest.approx(gain * participation / (2 * mode), rel=0.1)
 
 
+def test_too_high_a_gain_drives_the_second_mode_as_predicted() -> None:
+    """A gauge at the root sees the second mode, which the held command reaches too late: it grows."""
+    arm = pl.PseudoSpectral(degree=6).compile(robot())
+    theory = SampledLinear.of(arm, GAUGE)
+    fastest = {gain: np.abs(np.linalg.eigvals(theory.period_map(gain))).max() for gain in (6.0, 12.0)}
+    assert fastest[6.0] < 1.0 < fastest[12.0]
+    _, reading = simulated(closed(arm, GAUGE, 12.0, 0.02), GAUGE, step=1e-4)
+    grown = (np.abs(reading[100]) / np.abs(reading[50])) ** (1 / 50)
+    assert grown == pytest.approx(fastest[12.0], rel=1e-4)
+
+
 def test_the_slow_part_is_washed_out() -> None:
     """A lasting push at the tip turns the joint by the sag times both gains, unless that is washed out.
 

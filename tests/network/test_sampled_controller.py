@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from pliant.control import VelocityServo
 from pliant.errors import InvalidInput
 from pliant.model.sampling import Sample
-from pliant.network import ControllerFailed, SampledController, connect
+from pliant.network import ControllerFailed, Encoder, SampledCommand, SampledController, Tachometer, connect
 from tests.network.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()
@@ -72,6 +74,45 @@ def test_a_memory_may_begin_anew_with_every_run() -> None:
     np.testing.assert_array_equal(second(SAMPLE), 1.0)
 
 
+def test_sensors_stand_between_the_sample_and_the_function() -> None:
+    """What the function sees is rounded and cut, and its noise begins anew with every run."""
+    seen: list[Sample] = []
+
+    def look(sample: Sample) -> np.ndarray:
+        seen.append(sample)
+        return np.zeros(3)
+
+    sensors = {"encoder": Encoder(resolution=0.4, noise=1e-9), "tachometer": Tachometer(limit=0.5)}
+    (law,) = connect(ARM, SampledController(look, 0.01, **sensors, seed=2)).inputs.controllers
+    moving = replace(SAMPLE, joint_rates=np.array([0.2, 3.0, -3.0]))
+    law.started()(moving)
+    np.testing.assert_allclose(seen[0].joint_positions, [0.8, 2.0, 3.2], atol=1e-12)
+    np.testing.assert_array_equal(seen[0].joint_rates, [0.2, 0.5, -0.5])
+    noisy = {"encoder": Encoder(noise=0.1), "tachometer": Tachometer(noise=0.1)}
+    (law,) = connect(ARM, SampledController(look, 0.01, **noisy, seed=2)).inputs.controllers
+    first, second = law.started(), law.started()
+    first(SAMPLE), second(SAMPLE), first(SAMPLE)
+    np.testing.assert_array_equal(seen[1].joint_positions, seen[2].joint_positions)
+    np.testing.assert_array_equal(seen[1].joint_rates, seen[2].joint_rates)
+    assert not np.any(seen[1].joint_positions == seen[3].joint_positions)
+
+
+def test_commands_are_rates_for_servos() -> None:
+    command = SampledCommand(
+        lambda sample: [1.0, 2.0], 0.01, joints=["elbow", "slide"], name="brain", delay=0.3
+    )
+    (law,) = connect(ARM, VelocityServo(1.0, 0.001), command).inputs.commands
+    assert (law.name, law.period, law.delay, law.joints) == ("brain", 0.01, 0.3, ("elbow", "slide"))
+    np.testing.assert_array_equal(law.started()(SAMPLE), [1.0, 2.0])
+    wrong = SampledCommand(lambda sample: [1.0, np.inf], 0.01, joints=["elbow", "slide"], name="brain")
+    (law,) = connect(ARM, VelocityServo(1.0, 0.001), wrong).inputs.commands
+    with pytest.raises(ControllerFailed) as failed:
+        law.started()(SAMPLE)
+    assert str(failed.value) == (
+        "controller 'brain' answered at t = 0.25 s with inf rad/s for joint 'slide'; return finite rates"
+    )
+
+
 @pytest.mark.parametrize(
     ("function", "sentence"),
     [
@@ -106,6 +147,10 @@ def test_failures_name_the_controller(function: Callable[[Sample], object], sent
             lambda: SampledController(pull_back, 0.0),
             "SampledController: period = 0 s must be greater than 0;"
             " write the time between two calls in seconds",
+        ),
+        (
+            lambda: SampledController(pull_back, 0.01, encoder=0.1),
+            "SampledController: encoder = 0.1 does not fit; write an Encoder(...)",
         ),
         (
             lambda: SampledController(3.0, 0.01),
