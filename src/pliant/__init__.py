@@ -13,7 +13,7 @@ _PLACES = {
         " Stations Straight StrainField Tapered Tube UniversalJoint dump load loads save"
     ),
     "pliant.errors": "InvalidFile InvalidInput",
-    "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement",
+    "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement WhenBent",
     "pliant.formulations.pseudo_spectral": "ChebyshevPoints GaussPoints GivenPoints PseudoSpectral UniformPoints",
     "pliant.model.port": "Causality Frame",
     "pliant.model.sampling": "Sample",

@@ -192,3 +192,12 @@ class Model(Protocol):
     def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
         ...
+
+
+@runtime_checkable
+class HandsOver(Protocol):
+    """A model that knows who carries bends of its links that are too large for itself."""
+
+    def handing_over(self, start: Array, stopped: Array) -> tuple[Model, Array] | None:
+        """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
+        ...

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pliant.model.contract import HandsOver
 from pliant.model.inputs import Inputs, beyond
 from pliant.model.layout import Array, Layout
 from pliant.model.port import Port
@@ -102,6 +103,10 @@ class Connected:
 
     def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         return self.arm.small_motions(state, inputs, time)
+
+    def handing_over(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
+        found = self.arm.handing_over(start, stopped) if isinstance(self.arm, HandsOver) else None
+        return found and (connect(found[0], *self.components), found[1])
 
 
 def connect(arm: Model, *components: Component) -> Connected:

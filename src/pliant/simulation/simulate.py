@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, Run
+from pliant.model.contract import HandsOver, Model, Record, Run
+from pliant.model.ending import Cause
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
 from pliant.model.schedule import instants
@@ -34,7 +36,8 @@ def simulate(
     ``outputs`` is how many states to keep at most, at ends of steps, first and last included; or the times at
     which states are wanted, between steps by the polynomial of the step. ``initial`` is a state vector, for
     example from `equilibrium`; by default the arm starts undeformed at the robot's initial joint values, or where
-    prescribed motions begin. A run that cannot go on ends as a value: see ``trajectory.ending``.
+    prescribed motions begin. A run that cannot go on ends as a value: see ``trajectory.ending``. Where links bend too
+    far for the model and another model of the same robot carries them, the run is done anew by that one, with a notice.
     """
     if not 0.0 < until < float("inf"):
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
@@ -43,29 +46,59 @@ def simulate(
     integrator = Gauss(min(4, model.highest_order)) if integrator is None else integrator
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
+    notice = getattr(model, "notice", "")
+    record = _advance(model, start, until, integrator, outputs, progress)
+    if record.ending.cause is Cause.TOO_BENT and isinstance(model, HandsOver):
+        other = model.handing_over(start, record.states[-1])
+        if other is not None:
+            given, (model, start) = model, other
+            integrator = of_order(integrator, model.highest_order)
+            notice = (
+                f"{model.formulation} computes in place of {given.formulation}, from the start and by {integrator},"
+                f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
+            )
+            record = _advance(model, start, until, integrator, outputs, progress)
+    wall_time = time.perf_counter() - began
+    if progress:
+        progress(1.0)
+    choices = {"integrator": repr(integrator), "until": f"{until:g} s"}
+    if notice:
+        choices["notice"] = notice
+    return Trajectory.from_record(model, record, choices, wall_time)
+
+
+def _advance(
+    model: Model,
+    start: Array,
+    until: float,
+    integrator: Integrator,
+    outputs: int | Array,
+    progress: Callable[[float], None] | None,
+) -> Record:
     marks = corners(model.inputs, until)
     if isinstance(integrator, Adaptive):
         wanted = (
             np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
         )
-        record = advance_adaptively(model, start, integrator, wanted, marks, progress)
-    else:
-        grid = step_grid(marks, integrator.step)
-        wanted = (
-            grid[saved_indices(len(grid) - 1, outputs)]
-            if isinstance(outputs, int)
-            else wanted_times(outputs, until)
-        )
-        record = model.advance(
-            Run(start, grid, wanted, model.inputs, integrator.method, integrator.promise, progress)
-        )
-    wall_time = time.perf_counter() - began
-    if progress:
-        progress(1.0)
-    choices = {"integrator": repr(integrator), "until": f"{until:g} s"}
-    if notice := getattr(model, "notice", ""):
-        choices["notice"] = notice
-    return Trajectory.from_record(model, record, choices, wall_time)
+        return advance_adaptively(model, start, integrator, wanted, marks, progress)
+    grid = step_grid(marks, integrator.step)
+    wanted = (
+        grid[saved_indices(len(grid) - 1, outputs)]
+        if isinstance(outputs, int)
+        else wanted_times(outputs, until)
+    )
+    return model.advance(
+        Run(start, grid, wanted, model.inputs, integrator.method, integrator.promise, progress)
+    )
+
+
+def of_order(integrator: Integrator, highest: int) -> Integrator:
+    """The same steps by Gauss collocation of an order that is at most ``highest``."""
+    match integrator:
+        case GeneralizedAlpha():
+            return Gauss(min(2, highest), integrator.step, integrator.tolerance)
+        case Gauss() | Adaptive():
+            return replace(integrator, order=min(integrator.order, highest))
 
 
 def wanted_times(outputs: Array, until: float) -> Array:

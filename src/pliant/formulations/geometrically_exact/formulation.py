@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from math import ceil
 
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.discretise import Points, beyond_spectral_links, build_chain
+from pliant.formulations.geometrically_exact.hand_over import SPECTRAL_TURN
 from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
 from pliant.formulations.geometrically_exact.pose_element.assembly import assemble
 from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
@@ -17,10 +19,8 @@ from pliant.robot import FixedJoint, FlexibleLink, Robot
 
 Counts = int | Mapping[str, int]
 
-SPECTRAL_TURN = (
-    1.5  # rad between two nodes at rest, beyond which pose elements take the place of spectral links
-)
 POSE_TURN = 0.5  # rad of a pose element at rest
+ROOM_TO_BEND = 2.0  # times the bend at which pose elements take over during a run
 REST_STATIONS = 201
 
 
@@ -52,22 +52,31 @@ def rest_turn(robot: Robot, name: str) -> float:
     return float(np.trapezoid(curvature, stations))
 
 
+class WhenBent(StrEnum):
+    """What a run does when a spectral link bends too far for its polynomials."""
+
+    HAND_OVER = "hand over"  # it is done anew by pose elements, with a notice
+    STOP = "stop"
+
+
 @dataclass(frozen=True)
 class GeometricallyExact:
     """Spectral links: twists at degree + 1 Lobatto nodes, strains at degree Gauss points of each element.
 
-    ``elements`` per link, one number for all or a mapping from link names. Degree 1 is a two-node element.
+    ``elements`` per link, one number for all or a mapping from link names. Degree 1 is a two-node element. A run
+    in which a link bends too far for its polynomials is done anew by pose elements, unless ``when_bent`` stops it.
     """
 
     degree: int = 5
     elements: Counts = 1
+    when_bent: WhenBent = field(default=WhenBent.HAND_OVER, repr=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.degree <= 16:
             raise InvalidInput(f"degree = {self.degree} must lie between 1 and 16; 4 to 6 serves most links")
 
     def __hash__(self) -> int:
-        return hash((self.degree, repr(self.elements)))
+        return hash((self.degree, repr(self.elements), self.when_bent))
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
         """The equations of the robot; by pose elements, with a notice, where spectral links do not carry it."""
@@ -78,13 +87,17 @@ class GeometricallyExact:
         chain, placed = build_chain(robot, points, _counts(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)
 
-    def pose_elements(self, robot: Robot) -> PoseElementArm:
+    def pose_elements(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm:
         """The robot by pose elements, as many as the spectral links have intervals between nodes, at least 8.
 
-        A link that is bent at rest has more, so that none turns by more than half a radian.
+        A link bent at rest, or known to turn by so many radians in ``turns``, has more: none turns by more than
+        half a radian.
         """
+        known = {} if turns is None else {name: ROOM_TO_BEND * turn for name, turn in turns.items()}
         counts = {
-            name: max(8, count * self.degree, ceil(rest_turn(robot, name) / POSE_TURN))
+            name: max(
+                8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN)
+            )
             for name, count in _counts(robot, self.elements).items()
         }
         return PoseElement(counts).compile(robot)

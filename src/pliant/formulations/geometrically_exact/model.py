@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.account import kinetic_energy
 from pliant.formulations.geometrically_exact.chain import Chain, Floats, Loads
 from pliant.formulations.geometrically_exact.discretise import Points, Stationing
 from pliant.formulations.geometrically_exact.element import strain_energy
+from pliant.formulations.geometrically_exact.hand_over import pose_state, turns_of_links
 from pliant.formulations.geometrically_exact.observe import Sight, observe, section_stress, strain_rates_of
 from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses
 from pliant.formulations.geometrically_exact.poses import Path
@@ -78,6 +80,19 @@ class GeometricallyExactArm(ArmFacts):
         if not beyond(inputs) or not isinstance(self.formulation, GeometricallyExact):
             return self
         return self.formulation.pose_elements(self.robot)
+
+    def handing_over(self, start: Floats, stopped: Floats) -> tuple[PoseElementArm, Floats] | None:
+        """Pose elements that carry bends beyond those of the state ``stopped``, and ``start`` as a state of theirs."""
+        from pliant.formulations.geometrically_exact.formulation import GeometricallyExact, WhenBent
+
+        own = self.formulation
+        if not isinstance(own, GeometricallyExact) or own.when_bent is WhenBent.STOP or own.degree == 1:
+            return None
+        try:
+            arm = own.pose_elements(self.robot, turns_of_links(self, self.split(stopped)[1][0]))
+        except InvalidInput:  # a law that only spectral links carry
+            return None
+        return arm, pose_state(self, arm, start)
 
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None

@@ -11,6 +11,7 @@ from pliant.formulations.geometrically_exact.account import stored_energies
 from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Plant
 from pliant.formulations.geometrically_exact.energy_account import new_account
 from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
+from pliant.formulations.geometrically_exact.hand_over import bent_too_far
 from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.newton import (
     NOT_FINITE,
@@ -176,12 +177,15 @@ class Machine:
         """Why and where the loop gave up, with what to try."""
         now = float(self.run.grid[done])
         place = self.model.place_of(int(self.control.counts[2]))
+        if status == SINGULAR:
+            return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
+        bent = bent_too_far(self.model, self.state.e)
+        if bent:
+            return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
         if status == NOT_FINITE:
             return Ending(
                 Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step"
             )
-        if status == SINGULAR:
-            return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         return Ending(
             Cause.NOT_CONVERGED,
             now,

@@ -1,0 +1,102 @@
+"""Spectral links that bend too far for their polynomials: pose elements do the run anew, with a notice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.formulations.geometrically_exact.hand_over import pose_state
+from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
+from pliant.model.ending import Cause
+from pliant.network import Connected
+
+SOFT = pl.GeneralSection(
+    stiffness=(1e4, 5e3, 5e3, 0.5, 0.5, 0.5),
+    inertia=(0.2, 0.2, 0.2, 1e-4, 1e-4, 1e-4),
+    damping=(0.5, 0.5, 0.5, 1e-3, 1e-3, 1e-3),
+)
+HAND = pl.RigidLink("hand", (0.05, 0.0, 0.0), 0.02, center_of_mass=(0.02, 0.0, 0.0), inertia=(1e-4,) * 3)
+ROBOT = pl.Robot(
+    "whip",
+    (pl.FlexibleLink("rod", 1.0, SOFT), HAND),
+    (
+        pl.RevoluteJoint("hinge", "base", "rod", initial_rate=0.5),
+        pl.FixedJoint("grip", "rod", "hand"),
+    ),
+)
+GAUSS = pl.Gauss(order=4, step=2e-3)
+UNTIL = 0.06
+
+
+def rolled(
+    formulation: pl.GeometricallyExact | pl.PoseElement | pl.MixedElement, robot: pl.Robot = ROBOT
+) -> Connected:
+    """The end of the rod is rolled up by a moment of many times its bending stiffness."""
+    moment = pl.TipWrench("hand", pl.Constant((0.0, 0.0, 0.0, 0.0, 0.0, 12.0)), frame=pl.Frame.BODY)
+    return pl.connect(formulation.compile(robot), pl.PrescribedMotion("hinge", pl.Hold(0.0)), moment)
+
+
+def test_a_run_that_bends_too_far_goes_on_by_pose_elements() -> None:
+    spectral = rolled(pl.GeometricallyExact(degree=5))
+    run = pl.simulate(spectral, UNTIL, GAUSS, outputs=20)
+    assert run.ending.completed
+    assert run.ledger.worst_ratio < 1e-10
+    notice = run.provenance.choices["notice"]
+    assert notice.startswith("PoseElement(elements={'rod': ")
+    assert "computes in place of GeometricallyExact(degree=5, elements=1), from the start" in notice
+    assert "because link 'rod' is bent too far for it at t = 0.0" in notice
+    assert "Gauss(order=2, step=0.002" in run.provenance.choices["integrator"]
+    assert notice in [line.value for line in run.summary()]
+    elements = run.state("position").shape[1] - 3  # base, root of the rod and hand are the other nodes
+    same = pl.simulate(rolled(pl.PoseElement(elements)), UNTIL, replace(GAUSS, order=2), outputs=20)
+    assert run.tip_position == pytest.approx(same.tip_position, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "robot"),
+    [
+        (pl.GeometricallyExact(degree=5, when_bent=pl.WhenBent.STOP), ROBOT),
+        # pose elements carry no hardening law: nobody takes over
+        (
+            pl.GeometricallyExact(degree=5),
+            replace(ROBOT, links=(replace(ROBOT.links[0], law=pl.HardeningLaw((0.0,) * 6)), HAND)),
+        ),
+    ],
+    ids=["told to stop", "nobody takes over"],
+)
+def test_a_run_that_nobody_takes_over_stops_with_its_cause(
+    formulation: pl.GeometricallyExact, robot: pl.Robot
+) -> None:
+    run = pl.simulate(rolled(formulation, robot), UNTIL, GAUSS, outputs=20)
+    assert run.ending.cause is Cause.TOO_BENT
+    assert run.ending.place == "link 'rod'"
+    assert "PoseElement" in run.ending.remedy
+    assert "notice" not in run.provenance.choices
+    assert 0.0 < run.time[-1] < UNTIL
+
+
+def test_a_step_that_is_too_large_for_a_link_that_is_hardly_bent_is_no_reason() -> None:
+    run = pl.simulate(rolled(pl.GeometricallyExact(degree=5)), 1.0, pl.Gauss(order=4, step=0.1))
+    assert run.ending.cause in (Cause.NOT_CONVERGED, Cause.NOT_FINITE)
+
+
+def test_pose_elements_start_in_the_shape_and_motion_of_the_spectral_links() -> None:
+    arm = pl.GeometricallyExact(degree=6, elements=2).compile(ROBOT)
+    assert isinstance(arm, GeometricallyExactArm)
+    push = pl.TipWrench("hand", pl.Constant((0.0, 3.0, 2.0, 0.0, 0.0, 0.0)))
+    state = pl.simulate(pl.connect(arm, push), 0.1, pl.Gauss(order=4, step=1e-3), outputs=1).states[-1]
+    turn = np.linalg.norm(arm.observe(state[None]).links[0].strain[0, :, 3:], axis=1).mean()
+    assert turn > 0.3, "it is hardly bent"
+    expected, errors = np.array(arm.energy(state[None]))[:2, 0], []
+    for elements in (16, 32):
+        poses = pl.PoseElement(elements).compile(ROBOT)
+        start = pose_state(arm, poses, state)
+        assert poses.tip(start[None])[0] == pytest.approx(arm.tip(state[None])[0], abs=1e-9)
+        assert poses.layout.part(start, "joint_rate") == pytest.approx(arm.layout.part(state, "joint_rate"))
+        errors.append(np.abs(np.array(poses.energy(start[None]))[:2, 0] - expected) / expected)
+    # masses on nodes and strains as helices, against polynomials: kinetic and strain energy to the length squared
+    assert np.all(errors[1] < 0.01)
+    assert np.all(np.log2(errors[0] / errors[1]) > 1.9)
