@@ -331,7 +331,7 @@ def joint_force(condensed: Condensed, tree: Tree, motion: Floats, row: int) -> f
     return dot(three(motion, joint + 1, AXIS + 3), both)
 
 
-@kernel
+@inline_kernel
 def condensed_force(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, force: Floats) -> float:
     """Adds -dV/dq to ``force`` and returns V; ``motion`` has the poses and Jacobian columns of q."""
     c = condensed.coordinate.shape[0]
@@ -356,11 +356,12 @@ def condensed_force(condensed: Condensed, tree: Tree, motion: Floats, q: Floats,
 
 
 @kernel
-def condensed_deflections(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, force: Floats) -> None:
-    """As `condensed_force`, and leaves the deflections of all fields in ``condensed.deflection``."""
-    condensed_force(condensed, tree, motion, q, force)
+def condensed_state(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, force: Floats) -> float:
+    """`condensed_force` from Python; leaves the deflections of all fields in ``condensed.deflection``."""
+    stored = condensed_force(condensed, tree, motion, q, force)
     for k in range(condensed.home.shape[0]):
         find_deflection(condensed, k)
+    return stored
 
 
 @kernel

@@ -8,7 +8,7 @@ from pliant.mechanics.minimal.composite import fill_mass_matrix
 from pliant.mechanics.minimal.loops import closure_gradients, factorise_closures, solve_closures
 from pliant.mechanics.minimal.mechanism import Mechanism
 from pliant.mechanics.minimal.passes import end_pass
-from pliant.mechanics.minimal.step_data import FITTED, STALE, T_END, V_END, Account, Step
+from pliant.mechanics.minimal.step_data import FITTED, LIFTED, STALE, T_END, Account, Step
 from pliant.mechanics.minimal.tree import Bools, Floats
 
 
@@ -64,8 +64,8 @@ def fit_velocities(mechanism: Mechanism, step: Step, account: Account) -> bool:
         for i in range(n):
             step.v_end[i] -= step.AG[k, i] * step.gap[k]
     before = step.number[T_END]
-    potential = step.number[V_END]
+    lifted = step.number[LIFTED]
     end_pass(mechanism.tree, step)
-    step.number[V_END] = potential
+    step.number[LIFTED] = lifted
     step.number[FITTED] = before - step.number[T_END]
     return True

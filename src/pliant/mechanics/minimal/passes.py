@@ -7,14 +7,19 @@ import math
 from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.minimal.mechanism import Mechanism
 from pliant.mechanics.minimal.motion import (
+    ARTICULATED,
     AXIS,
     MOMENTUM,
     WRENCH,
     dot_six,
     move_body,
+    moved,
+    nine,
     place_turned,
     put_six,
+    put_three,
     six,
+    three,
 )
 from pliant.mechanics.minimal.recursions import (
     accelerate_body,
@@ -23,9 +28,38 @@ from pliant.mechanics.minimal.recursions import (
     own_momentum,
     own_wrench,
 )
-from pliant.mechanics.minimal.step_data import KNOWN, T_END, V_END, H, Signals, Step
-from pliant.mechanics.minimal.tree import BODY, KIND, NOTHING, ROTOR, SLIDE_X, Floats, Tree
+from pliant.mechanics.minimal.step_data import (
+    KNOWN,
+    LIFT_SIZE,
+    LIFTED,
+    T_END,
+    V_END,
+    V_START,
+    H,
+    Signals,
+    Step,
+)
+from pliant.mechanics.minimal.tree import (
+    BASE_ROTATION,
+    BODY,
+    CENTER,
+    GRAVITY,
+    KIND,
+    MASS,
+    NOTHING,
+    PARENT,
+    POSITION,
+    ROTATION,
+    ROTOR,
+    SLIDE_X,
+    TURNED,
+    Floats,
+    Tree,
+)
+from pliant.spatial.vectors import apply, dot, product
 
+# columns of the motion that hold mean, difference and way of the ends of a step
+DIFFERENCE, MEAN, WAY = ARTICULATED, ARTICULATED + 9, ARTICULATED + 18
 SMALL_ANGLE = 0.1  # rad, half the turn of a step up to which its series is exact to round-off
 EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -131,6 +165,62 @@ def energies_at(tree: Tree, q: Floats, v: Floats, turn: Floats, motion: Floats) 
 @inline_kernel
 def end_pass(tree: Tree, step: Step) -> None:
     """Energies at the end of the step, whose poses stay in ``motion_end``."""
-    step.number[T_END], step.number[V_END] = energies_at(
-        tree, step.q_end, step.v_end, step.turn[2], step.motion_end
-    )
+    number = step.number
+    number[T_END], number[V_END] = energies_at(tree, step.q_end, step.v_end, step.turn[2], step.motion_end)
+    number[LIFTED] = number[V_END] - number[V_START]
+    number[LIFT_SIZE] = abs(number[V_END]) + abs(number[V_START])
+
+
+@inner_kernel
+def lift(tree: Tree, q: Floats, q_end: Floats, motion: Floats) -> float:
+    """Change of the potential of gravity from q to q_end, to round-off of the change, not of the potential.
+
+    With means and differences of both ends,  d(R E) = dR mean(E) + mean(R) dE  and  mean(R E) = mean(R) mean(E)
+    + dR dE / 4,  where the differences of sines are products. Scratch are the columns of articulated inertias.
+    """
+    lifted, base = 0.0, tree.base
+    for k in range(9):
+        motion[0, DIFFERENCE + k], motion[0, MEAN + k] = 0.0, base[BASE_ROTATION + k]
+    for k in range(3):
+        motion[0, WAY + k] = 0.0
+    for i in range(q.shape[0]):
+        own, p, kind = i + 1, tree.joints[i, PARENT] + 1, tree.joints[i, KIND]
+        D, M = nine(motion, p, DIFFERENCE), nine(motion, p, MEAN)
+        way = moved(three(motion, p, WAY), 1.0, apply(D, three(tree.facts, i, POSITION)))
+        if tree.joints[i, TURNED] != 0:
+            D, M = product(D, nine(tree.facts, i, ROTATION)), product(M, nine(tree.facts, i, ROTATION))
+        for k in range(9):
+            motion[own, DIFFERENCE + k], motion[own, MEAN + k] = D[k], M[k]
+        change = q_end[i] - q[i]
+        middle = q[i] + 0.5 * change
+        if kind >= SLIDE_X:
+            for r in range(3):
+                at = 3 * r + kind - SLIDE_X
+                motion[own, WAY + r] = way[r]
+                motion[own, WAY + r] += (
+                    middle * motion[own, DIFFERENCE + at] + change * motion[own, MEAN + at]
+                )
+        else:
+            put_three(motion, own, WAY, way)
+            half, s, c = math.sin(0.5 * change), math.sin(middle), math.cos(middle)
+            cut, ds, dc = math.cos(0.5 * change), 2.0 * half * c, -2.0 * half * s
+            for r in range(3):
+                a, b = 3 * r + (kind + 1) % 3, 3 * r + (kind + 2) % 3
+                d_a, d_b = motion[own, DIFFERENCE + a], motion[own, DIFFERENCE + b]
+                m_a, m_b = motion[own, MEAN + a], motion[own, MEAN + b]
+                motion[own, DIFFERENCE + a] = cut * (c * d_a + s * d_b) + dc * m_a + ds * m_b
+                motion[own, DIFFERENCE + b] = cut * (c * d_b - s * d_a) + dc * m_b - ds * m_a
+                motion[own, MEAN + a] = cut * (c * m_a + s * m_b) + 0.25 * (dc * d_a + ds * d_b)
+                motion[own, MEAN + b] = cut * (c * m_b - s * m_a) + 0.25 * (dc * d_b - ds * d_a)
+        carried = apply(nine(motion, own, DIFFERENCE), three(tree.facts, i, CENTER))
+        moved_by = moved(three(motion, own, WAY), 1.0, carried)
+        g = (base[GRAVITY], base[GRAVITY + 1], base[GRAVITY + 2])
+        lifted -= tree.facts[i, MASS] * dot(moved_by, g)
+    return lifted
+
+
+@inline_kernel
+def sharpen(tree: Tree, step: Step) -> None:
+    """The change of the potential anew, where the difference of two potentials is not good enough."""
+    step.number[LIFTED] = lift(tree, step.q, step.q_end, step.motion_end)
+    step.number[LIFT_SIZE] = abs(step.number[LIFTED])

@@ -23,6 +23,7 @@ from pliant.mechanics.minimal.step_data import (
     JOINT,
     KINETIC,
     KNOWN,
+    LIFTED,
     MATERIAL,
     PROJECTION,
     RESIDUAL,
@@ -169,12 +170,13 @@ def book(
 @inline_kernel
 def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: float) -> None:
     """The account of a finished step of the energy-exact rule."""
-    number, h = step.number, step.number[H]
+    number = step.number
     field, joint, supplied, works = 0.0, 0.0, 0.0, 0.0
     strain = number[STRAIN_END] - number[STRAIN_START]
     for i in range(step.q.shape[0]):
-        way = h * step.w[i]
-        work = way * step.drive[i]
+        way = step.q_end[i] - step.q[i]
+        work = way * step.drive[i] + step.extra[i]
+        step.change[i] = way
         field += way * step.lost_field[i]
         joint += way * step.lost_joint[i]
         strain += way * step.elastic[i]
@@ -183,13 +185,12 @@ def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: floa
         account.joints[i] += work
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
-        work = h * load_power(mechanism.tree, body, six(step.wrench, k, 0), step.w, step.motion)
+        work = load_power(mechanism.tree, body, six(step.wrench, k, 0), step.change, step.motion)
         supplied += work
         works += abs(work)
         account.loads[mechanism.wrenches.load[k]] += work
     kinetic = number[T_END] + number[FITTED] - number[T_START]
-    gravity = number[V_START] - number[V_END]
-    book(account, (kinetic, strain, gravity, field, joint, supplied), works, time)
+    book(account, (kinetic, strain, -number[LIFTED], field, joint, supplied), works, time)
     account.sums[PROJECTION] += number[FITTED]
 
 
@@ -207,7 +208,7 @@ def book_gill(mechanism: Mechanism, step: Step, stages: Stages, account: Account
         supplied += stages.loads[k]
         works += abs(stages.loads[k])
     kinetic = number[T_END] + number[FITTED] - number[T_START]
-    gravity = number[V_START] - number[V_END]
+    gravity = -number[LIFTED]
     strain = spring_energy(mechanism.springs, step.q_end) - spring_energy(mechanism.springs, step.q)
     strain += number[STRAIN_END] - number[STRAIN_START]
     flows = (kinetic, strain, gravity, stages.lost[0], stages.lost[1], supplied)

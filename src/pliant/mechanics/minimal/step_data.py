@@ -15,11 +15,12 @@ KINETIC, STRAIN, GRAVITY_WORK, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, E
 ACCOUNT_COLUMNS = 9
 
 # places in Step.number: length of the step; kinetic energy, potential of gravity and energy of condensed fields at its
-# start and at its end; correction; how many mean velocities are known; whether the factors are stale; square of the
-# contraction of Newton's method when last seen and with fresh factors; kinetic energy that fitting velocities took
-H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END = range(7)
-CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED = range(7, 13)
-NUMBERS = 13
+# start and at its end; change of the first potential and the size of what it was computed from; correction; how many
+# mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen
+# and with fresh factors; kinetic energy that fitting velocities took
+H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END, LIFTED, LIFT_SIZE = range(9)
+CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED = range(9, 15)
+NUMBERS = 15
 
 REST = 1e-30  # J; less is nothing
 
@@ -41,6 +42,7 @@ class Step(NamedTuple):
     lost_field: Floats  # damping forces
     lost_joint: Floats
     drive: Floats
+    extra: Floats  # work of prescribed drives beside that of ``drive`` on the way of the step
     load: Floats
     residual: Floats
     change: Floats  # of w by Newton's method
@@ -50,7 +52,7 @@ class Step(NamedTuple):
     factors: Floats  # (n, n)
     motion: Floats  # (n + 1, columns) at the middle
     motion_end: Floats
-    number: Floats  # (13,)
+    number: Floats  # (15,)
     held: Floats  # (n,) torques of servos
     wrench: Floats  # (wrenches, 6) in the world about its origin, at the middle
     loop: Floats  # (closures,) multipliers
@@ -97,6 +99,7 @@ def new_step(n: int, wrenches: int, closures: int) -> Step:
         lost_field=z(n),
         lost_joint=z(n),
         drive=z(n),
+        extra=z(n),
         load=z(n),
         residual=z(n),
         change=z(n),
