@@ -105,8 +105,7 @@ class StrainGauge(Declared):
 
     def reader(self, arm: Model) -> Reader:
         refuse_link("StrainGauge", arm, self.link)
-        parts = max(self._share.denominator, 1)
-        place = self._share.numerator
+        place, parts = self._share.numerator, self._share.denominator
         component = 4 if self.about is Across.Y else 5
 
         def read(sample: Sample, source: Noise) -> float:
