@@ -14,6 +14,9 @@ _PLACES = {
     ),
     "pliant.errors": "InvalidFile InvalidInput",
     "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement WhenBent",
+    "pliant.formulations.lumped": (
+        "Beam Deflection Fields JointField Lumped Rigid StationInertia field_transfer small_field_transfer"
+    ),
     "pliant.formulations.pseudo_spectral": "ChebyshevPoints GaussPoints GivenPoints PseudoSpectral UniformPoints",
     "pliant.model.port": "Causality Frame",
     "pliant.model.sampling": "Sample",
@@ -41,7 +44,7 @@ _PLACES = {
     "pliant.analysis.manipulability": "manipulability vibration_controllability",
     "pliant.analysis.linearize": "linearize port_hamiltonian",
     "pliant.analysis.frequency_response": "frequency_response",
-    "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha",
+    "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha RungeKuttaGill",
     "pliant.results": "Trajectory load_trajectory",
 }
 _HOME = {name: place for place, names in _PLACES.items() for name in names.split()}

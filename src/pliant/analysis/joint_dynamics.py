@@ -16,16 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
+from pliant.mechanics.rest_curve import inertia_along, inside_pieces, poses_along
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.model.contract import Model
 from pliant.model.layout import Array
 from pliant.robot import End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
 from pliant.robot.joint import BASE
-from pliant.spatial.arrays import pose_from_twist, rotation_from_vector
+from pliant.spatial.arrays import rotation_from_vector
 
 PIECES = 64  # of a flexible link between jumps of its properties; each is a helix, exact for straight links and arcs
-GAUSS = np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
-WEIGHT = np.array([5.0, 8.0, 5.0]) / 18.0
 FREE_ROWS = ("vx", "vy", "vz", "wx", "wy", "wz")
 
 
@@ -230,16 +229,10 @@ def _along_rest_shape(link: FlexibleLink) -> tuple[Array, Array]:
     """Inertia of a flexible link about its root, and the pose (4, 4) of its tip."""
     marks = [0.0, *link.breakpoints, link.length]
     ends = np.unique(np.concatenate([np.linspace(a, b, PIECES + 1) for a, b in itertools.pairwise(marks)]))
-    inertia, pose = np.zeros((6, 6)), np.eye(4)
-    for a, b in itertools.pairwise(ends):
-        width = b - a
-        strain = link.rest_strain([0.5 * (a + b)])[0]
-        sections = link.inertia(a + width * GAUSS)
-        for part, weight, section in zip(GAUSS, WEIGHT, sections):
-            at = pose @ pose_from_twist(part * width * strain)
-            inertia += transform_inertia(weight * width * section, at[:3, :3], at[:3, 3])
-        pose = pose @ pose_from_twist(width * strain)
-    return inertia, pose
+    width = np.diff(ends)
+    poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
+    sections = link.inertia(inside_pieces(ends).ravel()).reshape(len(width), 3, 6, 6)
+    return inertia_along(inside, width, sections), poses[-1]
 
 
 def _checked(name: str, values: ArrayLike, count: int, wanted: str) -> Array:

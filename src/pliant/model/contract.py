@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from pliant.errors import InvalidInput
 from pliant.model.ending import Ending
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Layout
 from pliant.model.ledger import Ledger
 from pliant.model.observation import Observation
 from pliant.model.port import Port
-from pliant.model.stage_method import StageMethod
+from pliant.model.stage_method import ExplicitMethod, StageMethod
 
 if TYPE_CHECKING:
     from pliant.robot import Robot
@@ -40,9 +41,18 @@ class Run:
     grid: Array
     outputs: Array
     inputs: Inputs
-    method: StageMethod
+    method: StageMethod | ExplicitMethod
     promise: Promise
     progress: Callable[[float], None] | None = None
+
+    def implicit_method(self, formulation: str) -> StageMethod:
+        """The method; an explicit one is refused, because the formulation has waves too fast for it."""
+        if isinstance(self.method, ExplicitMethod):
+            raise InvalidInput(
+                f"{formulation} does not take explicit methods, whose steps would have to resolve its fastest waves;"
+                " use Gauss, or compile the robot with Lumped() or Rigid()"
+            )
+        return self.method
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.contract import Run
 from pliant.model.inputs import Inputs
 from pliant.model.sampling import slack
+from pliant.model.stage_method import StageMethod
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,7 +48,7 @@ class Schedule:
         tau = (wanted - grid[step]) / h[step]
         tau[tau > 1 - 1e-9] = 1.0
         dense = np.zeros((len(tau) + 1, run.method.stages))
-        if (tau < 1.0).any():
+        if (tau < 1.0).any() and isinstance(run.method, StageMethod):
             dense[1:] = lagrange_values(np.append(0.0, run.method.nodes), tau)[:, 1:]
         stop = 1 + np.bincount(step, minlength=len(h)).cumsum()
         first = np.append(1, stop[:-1])

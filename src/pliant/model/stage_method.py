@@ -5,7 +5,7 @@ With stage increments E_i = x(t + c_i h) - x_n the loop solves
     xdot_i = (1/h) sum_j S_ij E_j + history xdot_n ,     x_{n+1} = x_n + sum_j update_j E_j .
 
 Collocation has S = A^-1 and history 0; generalized-alpha has one stage and carries
-xdot_{n+1} = xdot_n + rate_gain (xdot_1 - xdot_n).
+xdot_{n+1} = xdot_n + rate_gain (xdot_1 - xdot_n). Explicit methods have no S and are a kind of their own.
 """
 
 from __future__ import annotations
@@ -82,6 +82,32 @@ class StageMethod:
         values = np.ascontiguousarray(lagrange_basis(np.concatenate([[0.0], self.nodes]), points)[0][:, 1:])
         basis = lagrange_basis(self.nodes, points)[0]
         return values, (weights[:, None] * basis / self.weights).T.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class ExplicitMethod:
+    """A method of Runge and Kutta whose stages follow from those before:  x_i = x_n + h sum_{j<i} A_ij xdot_j ."""
+
+    nodes: Array
+    weights: Array
+    A: Array
+    order: int
+    exact: bool = False
+
+    @property
+    def stages(self) -> int:
+        return len(self.nodes)
+
+
+def runge_kutta_gill() -> ExplicitMethod:
+    """The method of order four [gill1951] that [konno1996] takes."""
+    root = np.sqrt(2.0)
+    A = np.zeros((4, 4))
+    A[1, 0] = 0.5
+    A[2, :2] = 0.5 * (root - 1.0), 0.5 * (2.0 - root)
+    A[3, 1:3] = -0.5 * root, 0.5 * (2.0 + root)
+    weights = np.array([1.0, 2.0 - root, 2.0 + root, 1.0]) / 6.0
+    return ExplicitMethod(A.sum(axis=1), weights, A, 4)
 
 
 def gauss_collocation(stages: int) -> StageMethod:

@@ -67,6 +67,11 @@ class FlexibleLink(Link, word="flexible"):
         tables = (t for t in (self.section, self.rest_shape) if isinstance(t, (Stations, StrainField)))
         return tuple(sorted({station for table in tables for station in table.positions[1:-1]}))
 
+    @property
+    def massless(self) -> bool:
+        """Whether some section of the link has no mass."""
+        return bool(np.any(self.inertia([0.0, *self.breakpoints, self.length])[:, 0, 0] == 0.0))
+
     def stiffness(self, s: ArrayLike) -> Array:
         """Section stiffness at the stations s, (n, 6, 6), order (EA, GAy, GAz, GJ, EIy, EIz)."""
         return self._matrices(s, lambda section: section.stiffness_of(self.material))

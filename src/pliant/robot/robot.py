@@ -89,7 +89,7 @@ class Robot(Declared, word="robot"):
         joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]
         tied = {at.link for loop in self.loops for at in (loop.first, loop.second)}
         heavy = {p.link for p in self.payloads if p.mass} | tied
-        heavy |= {link.name for link in self.links if not isinstance(link, RigidLink) or link.mass}
+        heavy |= {link.name for link in self.links if _has_mass(link)}
         inert = {p.link for p in self.payloads} | heavy
         inert |= {link.name for link in self.links if isinstance(link, RigidLink) and np.any(link.inertia)}
         turning = {j.name: "mass or inertia" for j in self.joints if j.moves and not _needs_mass(j)}
@@ -135,6 +135,12 @@ class Robot(Declared, word="robot"):
     def payload(self, name: str) -> Payload:
         """The payload of that name."""
         return self.payloads[_index("payload", name, [payload.name for payload in self.payloads])]
+
+
+def _has_mass(link: Link) -> bool:
+    if isinstance(link, FlexibleLink):
+        return not link.massless
+    return isinstance(link, RigidLink) and link.mass > 0.0
 
 
 def _needs_mass(joint: Joint) -> bool:

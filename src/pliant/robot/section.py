@@ -202,7 +202,10 @@ def cowper_tube(ratio: float, poisson: float) -> float:
 
 @dataclass(frozen=True)
 class GeneralSection(UniformSection, word="general"):
-    """A section given by its matrices (or their diagonals), with any coupling; it needs no material."""
+    """A section given by its matrices (or their diagonals), with any coupling; it needs no material.
+
+    Without inertia the link is a massless spring, as the fields of lumped arms are.
+    """
 
     stiffness: Annotated[
         MatrixLike,
@@ -214,14 +217,14 @@ class GeneralSection(UniformSection, word="general"):
         ),
     ]
     inertia: Annotated[
-        MatrixLike,
+        MatrixLike | None,
         Quantity(
             "kg/m, kg, kg m",
-            "inertia per length (mass three times, then rotary inertia about x, y, z)",
+            "inertia per length (mass three times, then rotary inertia about x, y, z; without it: massless)",
             shape=(6, 6),
             demand=Demand.POSITIVE_DEFINITE,
         ),
-    ]
+    ] = None
     damping: Annotated[
         float | MatrixLike,
         Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0),
@@ -241,7 +244,7 @@ class GeneralSection(UniformSection, word="general"):
         return np.array(self.stiffness, dtype=float)
 
     def inertia_of(self, material: Material | None) -> Array:
-        return np.array(self.inertia, dtype=float)
+        return np.zeros((6, 6)) if self.inertia is None else np.array(self.inertia, dtype=float)
 
     def damping_of(self, material: Material | None) -> Array:
         if isinstance(self.damping, float):

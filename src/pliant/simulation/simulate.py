@@ -18,9 +18,9 @@ from pliant.model.layout import Array
 from pliant.model.schedule import instants
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
-from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha
+from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 
-Integrator = Gauss | GeneralizedAlpha | Adaptive
+Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive
 
 
 def simulate(

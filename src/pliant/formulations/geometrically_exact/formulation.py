@@ -15,6 +15,7 @@ from pliant.formulations.geometrically_exact.hand_over import SPECTRAL_TURN
 from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
 from pliant.formulations.geometrically_exact.pose_element.assembly import assemble
 from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+from pliant.model.massless_links import refuse_massless_links
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 
 Counts = int | Mapping[str, int]
@@ -80,6 +81,7 @@ class GeometricallyExact:
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
         """The equations of the robot; by pose elements, with a notice, where spectral links do not carry it."""
+        refuse_massless_links(robot, "GeometricallyExact")
         reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
             return self.pose_elements(robot).noticing(f"pose elements were chosen because {reason}")
@@ -130,6 +132,7 @@ class PoseElement:
 
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
+        refuse_massless_links(robot, "PoseElement")
         return PoseElementArm(robot, self, assemble(robot, _counts(robot, self.elements)))
 
 
@@ -153,6 +156,7 @@ class MixedElement:
 
     def compile(self, robot: Robot) -> GeometricallyExactArm:
         """The equations of the robot."""
+        refuse_massless_links(robot, "MixedElement")
         for joint in robot.joints:
             if joint.parent != "base" and not isinstance(joint, FixedJoint):
                 raise InvalidInput(

@@ -99,7 +99,8 @@ class Machine:
         links, loads = len(chain.tree.parent), len(run.inputs.loads)
         self.model, self.run, self.plan = arm, run, Schedule.of(run)
         self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
-        method, spectrum = method_tables(run.method)
+        self.method = run.implicit_method("GeometricallyExact")
+        method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
         in_world = bool(np.any(self.plant.loads.world))
         self.control = Control(
@@ -113,7 +114,7 @@ class Machine:
             np.zeros(3, np.int64),
         )
         self.scheme = Scheme(method, spectrum, self.control)
-        s, n_lam, dtype = run.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
+        s, n_lam, dtype = self.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
         solver = Solver(
             new_stages(s, links, nodes, points, dofs, chain.inertia.at_points),
             new_frozen(chain, n_lam, dtype),
@@ -141,12 +142,12 @@ class Machine:
         """Tables for the steps a .. b-1 of the grid, at the stages and the end of each."""
         run, plan = self.run, self.plan
         h, ends = plan.h[a:b], run.grid[a + 1 : b + 1]
-        times = np.concatenate([run.grid[a:b, None] + h[:, None] * run.method.nodes, ends[:, None]], axis=1)
+        times = np.concatenate([run.grid[a:b, None] + h[:, None] * self.method.nodes, ends[:, None]], axis=1)
         joints, loads = input_tables(run, times, held)
         return Tables(h, ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
 
     def steps(self, tables: Tables) -> tuple[int, int]:
-        if self.run.method.history != 0.0 and self.control.counts[1] == 0:
+        if self.method.history != 0.0 and self.control.counts[1] == 0:
             self.start_rates()
         done, status = run_steps(self.plant, self.scheme, self.work, tables, self.output)
         return done, status
@@ -208,7 +209,7 @@ class Machine:
             arm.layout.part(states, "joint_rate")[:, prescribed] = signals[:, prescribed, 1]
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
         works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
-        ledger = ledger_of(self.account, out.sums[:rows], works, names, run.method.exact)
+        ledger = ledger_of(self.account, out.sums[:rows], works, names, self.method.exact)
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]

@@ -8,6 +8,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.model import PseudoSpectralArm
 from pliant.formulations.pseudo_spectral.points import GaussPoints, Points
+from pliant.model.massless_links import refuse_massless_links
 from pliant.robot import FixedJoint, PrismaticJoint, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
 
@@ -40,6 +41,7 @@ class PseudoSpectral:
 
 def _refuse(robot: Robot) -> None:
     """What this room does not model."""
+    refuse_massless_links(robot, "PseudoSpectral")
     if robot.loops:
         raise InvalidInput(
             f"loop joint '{robot.loops[0].name}' closes the tree, which PseudoSpectral does not carry; use PoseElement"

@@ -79,6 +79,7 @@ class Machine:
 
     def __init__(self, arm: PseudoSpectralArm, run: Run) -> None:
         self.model, self.run, self.plan = arm, run, Schedule.of(run)
+        self.method = run.implicit_method("PseudoSpectral")
         self.form, self.equations = arm.equations(run.inputs)
         self.prescribed = self.form.mechanics.prescribed
         self.x, self.rate = arm.normal_state(self.form, run.start)
@@ -108,7 +109,7 @@ class Machine:
 
     def tables(self, held: Floats, a: int, b: int) -> Tables:
         """Inputs of the steps a .. b-1, at the stages and the end of each."""
-        run, method, own = self.run, self.run.method, self.form.mechanics
+        run, method, own = self.run, self.method, self.form.mechanics
         h, ends = self.plan.h[a:b], run.grid[a + 1 : b + 1]
         times = np.concatenate([run.grid[a:b, None] + h[:, None] * method.nodes, ends[:, None]], axis=1)
         joints, loads = input_tables(run, times, held)
@@ -161,9 +162,9 @@ class Machine:
     def _prepare(self, h: float) -> Prepared:
         key = (self.active.tobytes(), h)
         if key not in self.prepared:
-            equations, active, stages = self.equations, self.active, self.run.method.stages
+            equations, active, stages = self.equations, self.active, self.method.stages
             A, B = equations.A[np.ix_(active, active)], equations.B[active]
-            maps = step_maps(A, B, self.run.method, h)
+            maps = step_maps(A, B, self.method, h)
             self.prepared[key] = Prepared(
                 maps,
                 np.ascontiguousarray(maps.change.T),
@@ -174,7 +175,7 @@ class Machine:
 
     def _stretch(self, tables: Tables, begin: int, end: int) -> bool:
         """Steps of equal length; False, and nothing kept, if they leave the numbers."""
-        h, method = float(tables.h[begin]), self.run.method
+        h, method = float(tables.h[begin]), self.method
         prepared = self._prepare(h)
         inputs = tables.inputs[begin:end]
         flat = inputs.reshape(end - begin, -1)
@@ -211,7 +212,7 @@ class Machine:
         if not self.pending:
             return
         done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
-        steps, method, prepared = len(done.start), self.run.method, self._prepare(done.h)
+        steps, method, prepared = len(done.start), self.method, self._prepare(done.h)
         flat = done.inputs.reshape(steps, -1)
         stretch = Stretch(
             np.tile(done.h * method.weights, (steps, 1)),
@@ -245,7 +246,7 @@ class Machine:
 
     def _carried(self, inputs: Floats) -> Floats:
         """The present state of what moves, with its rate where the method carries that."""
-        if self.run.method.history == 0.0:
+        if self.method.history == 0.0:
             return self.x[self.active]
         if self.x_rate is None:
             self.x_rate = self.equations.A @ self.x + self.equations.B @ inputs
@@ -297,7 +298,7 @@ class Machine:
             arm.layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
             arm.layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
-        ledger = self.account.ledger(rows, names, run.method.exact)
+        ledger = self.account.ledger(rows, names, self.method.exact)
         efforts = {name: self.efforts[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = self.wrenches[:rows, 6 * k : 6 * k + 6]

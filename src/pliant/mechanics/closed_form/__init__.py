@@ -3,7 +3,8 @@
 Nothing here knows the formulations or the compiled kernels. ``beam_modes`` has frequencies and mode shapes of
 uniform Timoshenko beams between any ends of ``timoshenko_beam``, ``beam_response`` their transfer functions,
 ``beam_poles`` poles under joint PD; all of them rest on ``beam_waves``. ``vibration`` has formulas of textbooks,
-``large_deflection`` the elastica and others, ``rod_statics`` the static shape of a Simo-Reissner rod by shooting.
+``large_deflection`` the elastica and others, ``rod_statics`` the static shape of a Simo-Reissner rod by shooting,
+``two_station_arm`` the vibrations of two massless beams that carry two masses.
 """
 
 from pliant.mechanics.closed_form.beam_modes import (
@@ -45,6 +46,7 @@ from pliant.mechanics.closed_form.timoshenko_beam import (
     body,
     hub,
 )
+from pliant.mechanics.closed_form.two_station_arm import TwoStationArm, frequencies
 from pliant.mechanics.closed_form.vibration import (
     euler_bernoulli_cantilever_frequencies,
     euler_bernoulli_cantilever_roots,
@@ -65,12 +67,14 @@ __all__ = [
     "Rod",
     "RodShape",
     "TimoshenkoBeam",
+    "TwoStationArm",
     "bend_of_45_degrees",
     "body",
     "elastica_tip",
     "euler_bernoulli_cantilever_frequencies",
     "euler_bernoulli_cantilever_roots",
     "forced_response",
+    "frequencies",
     "hub",
     "joint_pd_poles",
     "modes_below",

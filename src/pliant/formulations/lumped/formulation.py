@@ -1,0 +1,115 @@
+"""The doors of the room: choices that compile a robot into a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pliant.errors import InvalidInput
+from pliant.formulations.lumped.assembly import assemble
+from pliant.formulations.lumped.choices import Beam, Fields, JointField, StationInertia
+from pliant.formulations.lumped.model import LumpedArm
+from pliant.robot import FlexibleLink, FreeJoint, LinearLaw, Robot, SphericalJoint
+from pliant.robot.topology import nearest
+
+Divisions = int | Fields | Mapping[str, int | Fields]
+
+
+@dataclass(frozen=True)
+class Lumped:
+    """Stations (masses) and fields (massless springs) after Holzer [konno1996], with large joint motions.
+
+    ``fields`` per flexible link: one number or one `Fields` for all, or a mapping from link names. ``joint_fields`` add
+    the flexibility of bearings. The fewer the fields, the smaller must be the deflection of each.
+    """
+
+    fields: Divisions = 4
+    beam: Beam = Beam.TIMOSHENKO
+    station_inertia: StationInertia = StationInertia.KEPT
+    joint_fields: tuple[JointField, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash((repr(self.fields), self.beam, self.station_inertia, self.joint_fields))
+
+    def compile(self, robot: Robot) -> LumpedArm:
+        """The equations of the robot."""
+        _refuse(robot, "Lumped")
+        names = [joint.name for joint in robot.joints]
+        for each in self.joint_fields:
+            if each.joint not in names:
+                raise InvalidInput(
+                    f"JointField: '{each.joint}' is not a joint of robot '{robot.name}'; {nearest(each.joint, names)}"
+                )
+        condensed = self.station_inertia is StationInertia.NEGLECTED
+        if condensed:
+            _refuse_damped(robot)
+        return LumpedArm(
+            robot, self, assemble(robot, self._divisions(robot), self.beam, condensed, self.joint_fields)
+        )
+
+    def _divisions(self, robot: Robot) -> dict[str, Fields]:
+        flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
+        if not isinstance(self.fields, Mapping):
+            return dict.fromkeys(flexible, _fields(self.fields))
+        for name in self.fields:
+            if name not in flexible:
+                raise InvalidInput(
+                    f"fields: '{name}' is not a flexible link of robot '{robot.name}'; {nearest(name, flexible)}"
+                )
+        return {name: _fields(self.fields.get(name, Fields())) for name in flexible}
+
+
+@dataclass(frozen=True)
+class Rigid:
+    """All links rigid, flexible ones in their rest shape: equation (40) of [konno1996], a lumped arm without fields."""
+
+    def compile(self, robot: Robot) -> LumpedArm:
+        """The equations of the robot."""
+        _refuse(robot, "Rigid")
+        return LumpedArm(robot, self, assemble(robot, {}, Beam.TIMOSHENKO, False, ()))
+
+
+def _fields(division: int | Fields) -> Fields:
+    return division if isinstance(division, Fields) else Fields(division)
+
+
+def _refuse(robot: Robot, formulation: str) -> None:
+    """What this room does not model."""
+    if robot.loops:
+        raise InvalidInput(
+            f"loop joint '{robot.loops[0].name}' closes the tree, which {formulation} does not carry; use PoseElement"
+        )
+    for joint in robot.chain_order:
+        if isinstance(joint, (SphericalJoint, FreeJoint)):
+            raise InvalidInput(
+                f"joint '{joint.name}' is a {type(joint).__name__}, whose angles have a singular posture, and"
+                f" {formulation} carries joints of one axis after the other; use a universal joint, or PoseElement"
+            )
+        for freedom in joint.freedoms:
+            for word in ("friction", "limits"):
+                if getattr(freedom.law, word) is not None:
+                    raise InvalidInput(
+                        f"joint '{joint.name}': {formulation} does not carry its {word}; remove it, or use PoseElement"
+                    )
+    for link in robot.links:
+        if not isinstance(link, FlexibleLink):
+            continue
+        if not isinstance(link.law, LinearLaw) and formulation == "Lumped":
+            raise InvalidInput(
+                f"link '{link.name}' has a {link.law.word} law, and fields are linear springs; use GeometricallyExact,"
+                " or write a linear law"
+            )
+        if any(link.viscous_damping):
+            raise InvalidInput(
+                f"link '{link.name}' has viscous_damping, which {formulation} does not carry; remove it, or use"
+                " GeometricallyExact"
+            )
+
+
+def _refuse_damped(robot: Robot) -> None:
+    for link in robot.links:
+        if isinstance(link, FlexibleLink) and link.material_damping([0.0, link.length]).any():
+            raise InvalidInput(
+                f"link '{link.name}' has material damping, which is not carried where station inertia is neglected; set"
+                " it to zero, or keep the inertia of stations"
+            )

@@ -1,0 +1,202 @@
+"""A compiled arm in minimal coordinates: joint positions and deflections of fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.formulations.lumped.blocks import Blocks, blocks, internal_forces
+from pliant.formulations.lumped.observe import observe, poses_of, shape_table
+from pliant.formulations.lumped.run import advance
+from pliant.formulations.lumped.settle import settle
+from pliant.formulations.lumped.small_motions import small_motions
+from pliant.formulations.lumped.structure import Floats, Structure
+from pliant.formulations.lumped.system import System
+from pliant.mechanics.minimal.condensed import condensed_state
+from pliant.model.arm_facts import ArmFacts
+from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.inputs import Beyond, Inputs, refuse_beyond
+from pliant.model.layout import Block, Layout
+from pliant.model.observation import Observation
+from pliant.robot import Robot
+
+if TYPE_CHECKING:
+    from pliant.formulations.lumped.formulation import Lumped, Rigid
+
+CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP)
+REMEDY = "compile the robot with PoseElement()"
+
+
+@dataclass(frozen=True, eq=False)
+class LumpedArm(ArmFacts):
+    """States: positions and rates of the joints, deflections of the fields and their rates, rotors of gear motors."""
+
+    robot: Robot
+    formulation: Lumped | Rigid
+    structure: Structure
+    _systems: dict[tuple[object, ...], System] = field(default_factory=dict, repr=False)
+    _shapes: dict[tuple[int, float], tuple[Floats, ...]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def layout(self) -> Layout:
+        dofs, elastic = len(self.joint_names), len(self.structure.elastic)
+        deflections = (
+            Block("deflection", (elastic,), "m or rad", "deflections of the fields"),
+            Block("deflection_rate", (elastic,), "m/s or rad/s", "rates of the deflections"),
+        )
+        return Layout(
+            (
+                Block("joint_position", (dofs,), "rad or m", "joint positions"),
+                Block("joint_rate", (dofs,), "rad/s or m/s", "joint rates"),
+                *(deflections if elastic else ()),
+                Block("rotor", (dofs, 2), "rad, rad/s", "rotor angle and rate of gear motors, joint side"),
+            )
+        )
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(freedom.name for freedom in self.structure.freedoms)
+
+    @property
+    def deflection_names(self) -> tuple[str, ...]:
+        """Of the block ``deflection``: ``<link>.field[<k>].dy`` and so on."""
+        return self.structure.elastic_names
+
+    @property
+    def highest_order(self) -> int:
+        """Of the methods in time that close the energy account."""
+        return 2
+
+    def system(self, inputs: Inputs) -> System:
+        """The arm with what is connected to it; made once for all inputs that differ in time only."""
+        refuse_beyond(inputs, CARRIED, REMEDY)
+        key = (inputs.prescribed, inputs.stiffness, inputs.damping, inputs.motors, inputs.loads)
+        if key not in self._systems:
+            self._systems[key] = System.of(self.structure, inputs)
+        return self._systems[key]
+
+    @cached_property
+    def bare(self) -> System:
+        """The arm alone, whose coordinates may lack a mass that a motor would give them."""
+        return System.of(self.structure, self.inputs, checked=False)
+
+    def coordinates(self, system: System, state: Floats) -> tuple[Floats, Floats]:
+        """Positions and rates of all coordinates of a system."""
+        part, structure = self.layout.part, self.structure
+        q, v = np.zeros(system.size), np.zeros(system.size)
+        q[structure.joints], v[structure.joints] = part(state, "joint_position"), part(state, "joint_rate")
+        if len(structure.elastic):
+            q[structure.elastic] = part(state, "deflection")
+            v[structure.elastic] = part(state, "deflection_rate")
+        q[structure.size :], v[structure.size :] = part(state, "rotor")[system.geared].T
+        return q, v
+
+    def state_of(self, system: System, q: Floats, v: Floats) -> Floats:
+        """The state of positions and rates of all coordinates."""
+        state: Floats = self.states_of(system, q[None], v[None])[0]
+        return state
+
+    def states_of(self, system: System, q: Floats, v: Floats) -> Floats:
+        """States (n, size) of positions and rates (n, coordinates)."""
+        part, structure = self.layout.part, self.structure
+        states = np.zeros((len(q), self.layout.size))
+        part(states, "joint_position")[:], part(states, "joint_rate")[:] = (
+            q[:, structure.joints],
+            v[:, structure.joints],
+        )
+        if len(structure.elastic):
+            part(states, "deflection")[:] = q[:, structure.elastic]
+            part(states, "deflection_rate")[:] = v[:, structure.elastic]
+        rotor = part(states, "rotor")
+        rotor[:, :, 0], rotor[:, :, 1] = q[:, system.drive], v[:, system.drive]
+        return states
+
+    def initial_state(
+        self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
+    ) -> Floats:
+        """Undeformed links at the given joint positions and rates; the robot's own initial values by default."""
+        laws = [freedom.law for freedom in self.structure.freedoms]
+        q, v = np.zeros(self.bare.size), np.zeros(self.bare.size)
+        q[self.structure.joints] = [law.initial_position for law in laws] if position is None else position
+        v[self.structure.joints] = [law.initial_rate for law in laws] if rate is None else rate
+        return self.state_of(self.bare, q, v)
+
+    def slaved_turns(self, system: System, q: Floats) -> dict[int, Floats]:
+        """Of each body behind fields whose turns are no coordinates: its turn (3, n) in the world per coordinate."""
+        if not self.structure.condensed:
+            return {}
+        tables, motion = system.condensed, system.placed(q).copy()
+        own, ends = (
+            np.zeros((len(tables.home), 3, system.size)),
+            motion[tables.home + 1, :9].reshape(-1, 3, 3),
+        )
+        frames = ends @ tables.frame[:, :9].reshape(-1, 3, 3)
+        for column in tables.coordinate.tolist():
+            one = q.copy()
+            one[tables.coordinate] = 0.0
+            one[column] = 1.0
+            place_of = system.placed(one)
+            condensed_state(tables, system.tree, place_of, one, np.zeros(system.size))
+            own[:, :, column] = np.einsum("kij,kj->ki", frames, tables.deflection[:, 3:])
+        turns = {}
+        for body in range(system.size):
+            before = np.array([bool(system.before[body + 1, home]) for home in tables.home])
+            if before.any():
+                turns[body] = own[before].sum(axis=0)
+        return turns
+
+    def shape_at(self, k: int, station: float) -> tuple[Floats, ...]:
+        """How field k looks at a station; see `observe.shape_table`."""
+        if (k, station) not in self._shapes:
+            self._shapes[k, station] = shape_table(self, k, station)
+        return self._shapes[k, station]
+
+    def observe(self, states: Floats, stations: int = 21) -> Observation:
+        """Shape, strains and section wrenches at equally spaced stations of every link."""
+        return observe(self, np.atleast_2d(states), stations)
+
+    def tip(self, states: Floats) -> tuple[Floats, Floats]:
+        """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
+        return poses_of(self, np.atleast_2d(states)).at(self.structure.links[-1].tip)
+
+    def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
+        """Kinetic, elastic and gravity potential energy of many states, joule; without what is connected."""
+        rows = []
+        for state in np.atleast_2d(states):
+            q, v = self.coordinates(self.bare, state)
+            kinetic, potential = self.bare.dynamics.energies(q, v)
+            rows.append((kinetic, self.bare.elastic_energy(q), potential))
+        kinetic, elastic, potential = np.array(rows).T
+        return kinetic, elastic, potential
+
+    def blocks(self, state: Floats | None = None, inputs: Inputs | None = None) -> Blocks:
+        """M11 to K and the Jacobians of all stations, equations (12) to (39) [konno1996], by default at the start."""
+        system = self.bare if inputs is None else self.system(inputs)
+        return blocks(system, *self.coordinates(system, self.initial_state() if state is None else state))
+
+    def internal_forces(
+        self, position: ArrayLike, rate: ArrayLike, acceleration: ArrayLike
+    ) -> dict[str, Floats]:
+        """What every field carries while the arm moves without deflection, equation (41) [konno1996]."""
+        return internal_forces(self.bare, position, rate, acceleration)
+
+    def advance(self, run: Run) -> Record:
+        """Advance over the grid of a run."""
+        return advance(self, run)
+
+    def mismatch(self, record: Record) -> Mismatch:
+        """None: velocities and poses follow from the same coordinates."""
+        zero = np.zeros(len(record.time))
+        return Mismatch(zero, zero)
+
+    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+        """Static equilibrium under gravity and the loads of one time."""
+        return settle(self, start, inputs, time, load_steps, accuracy)
+
+    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+        """Of deviations from the motion through a state."""
+        return small_motions(self, state, inputs, time)

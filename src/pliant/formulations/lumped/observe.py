@@ -1,0 +1,155 @@
+"""What can be seen of a lumped arm: its frames, and between stations the shapes of massless beams.
+
+Where station inertia is neglected, frames turn by what the fields before them do, which the coordinates of the tree
+leave out; the points of the stations are those of the tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.formulations.lumped.beam import Stretch, end_flexibility, shape_inside
+from pliant.formulations.lumped.structure import Field, Floats, LinkPlaces, Place
+from pliant.formulations.lumped.transfer import turned_in_order
+from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X
+from pliant.model.observation import LinkObservation, Observation
+from pliant.robot import FlexibleLink
+from pliant.spatial.arrays import rotation_from_vector
+
+if TYPE_CHECKING:
+    from pliant.formulations.lumped.model import LumpedArm
+
+
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """All bodies, the base first, at n times."""
+
+    rotation: Floats  # (n, bodies + 1, 3, 3)
+    position: Floats  # (n, bodies + 1, 3)
+    turn: Floats  # (n, bodies + 1, 3, 3) by fields whose turns are no coordinates
+    deflection: Floats  # (n, fields, 6)
+    deflection_rate: Floats
+
+    def at(self, place: Place) -> tuple[Floats, Floats]:
+        """Position (n, 3) and rotation (n, 3, 3) of a frame."""
+        R = self.turn[:, place.body + 1] @ self.rotation[:, place.body + 1]
+        return self.position[:, place.body + 1] + R @ place.position, R @ place.rotation
+
+
+def poses_of(arm: LumpedArm, states: Floats) -> Poses:
+    """Of many states (n, size)."""
+    system, structure = arm.bare, arm.structure
+    count, bodies, fields = len(states), system.size + 1, len(structure.fields)
+    R, x = np.zeros((count, bodies, 3, 3)), np.zeros((count, bodies, 3))
+    turn = np.tile(np.eye(3), (count, bodies, 1, 1))
+    s, s_rate = np.zeros((count, fields, 6)), np.zeros((count, fields, 6))
+    for row, state in enumerate(states):
+        q, v = arm.coordinates(system, state)
+        motion = system.placed(q)
+        R[row] = motion[:, POSE_R : POSE_R + 9].reshape(bodies, 3, 3)
+        x[row] = motion[:, POSE_X : POSE_X + 3]
+        for k, field in enumerate(structure.fields):
+            s[row, k, list(field.kept)], s_rate[row, k, list(field.kept)] = q[field.columns], v[field.columns]
+        if structure.condensed:
+            for body, map_of in arm.slaved_turns(system, q).items():
+                turn[row, body + 1] = rotation_from_vector(map_of @ q)
+    poses = Poses(R, x, turn, s, s_rate)
+    if structure.condensed:
+        for k, field in enumerate(structure.fields):
+            s[:, k] = _relative(poses, field)
+    return poses
+
+
+def _relative(poses: Poses, field: Field) -> Floats:
+    """Deflection (n, 6) of a field between frames that turn."""
+    near, R = poses.at(field.root)
+    if not len(field.columns):
+        return np.zeros((len(near), 6))
+    end = Place(int(field.columns[-1]), np.zeros(3), np.eye(3))
+    far, R_far = poses.at(end)
+    back = np.swapaxes(R, 1, 2)
+    d = np.einsum("nij,nj->ni", back, far - near) - field.far[:3, 3]
+    turned = back @ R_far
+    small = [
+        turned[:, 2, 1] - turned[:, 1, 2],
+        turned[:, 0, 2] - turned[:, 2, 0],
+        turned[:, 1, 0] - turned[:, 0, 1],
+    ]
+    return np.concatenate([d, 0.5 * np.stack(small, axis=1)], axis=1)
+
+
+def observe(arm: LumpedArm, states: Floats, stations: int) -> Observation:
+    """All links at equally spaced stations, joints and tip."""
+    poses = poses_of(arm, states)
+    links = tuple(_observe_link(arm, poses, link, stations) for link in arm.structure.links)
+    tip = arm.structure.links[-1].tip
+    position, rotation = poses.at(tip)
+    part = arm.layout.part
+    twist = tip_twists(arm, states)
+    return Observation(
+        part(states, "joint_position"), part(states, "joint_rate"), links, position, rotation, twist
+    )
+
+
+def tip_twists(arm: LumpedArm, states: Floats) -> Floats:
+    """Body twists (n, 6) of the tip."""
+    system, tip = arm.bare, arm.structure.links[-1].tip
+    twists = np.zeros((len(states), 6))
+    for row, state in enumerate(states):
+        q, v = arm.coordinates(system, state)
+        motion = system.placed(q)
+        moving = system.before[tip.body + 1]
+        V = (motion[1:, AXIS : AXIS + 6][moving].T @ v[moving]) if moving.any() else np.zeros(6)
+        R = motion[tip.body + 1, POSE_R : POSE_R + 9].reshape(3, 3).copy()
+        origin = motion[tip.body + 1, POSE_X : POSE_X + 3].copy()
+        lever = R @ tip.position
+        velocity, spin = V[:3] + np.cross(V[3:], origin + lever), V[3:].copy()
+        slaved = arm.slaved_turns(system, q).get(tip.body)
+        if slaved is not None:
+            velocity = velocity + np.cross(slaved @ v, lever)
+            spin = spin + slaved @ v
+            R = rotation_from_vector(slaved @ q) @ R
+        own = R @ tip.rotation
+        twists[row] = np.concatenate([own.T @ velocity, own.T @ spin])
+    return twists
+
+
+def _observe_link(arm: LumpedArm, poses: Poses, link: LinkPlaces, stations: int) -> LinkObservation:
+    if not link.fields:
+        # a link of the robot that bends, seen as rigid, is still drawn along its axis
+        ends = link.nodes if isinstance(arm.robot.link(link.name), FlexibleLink) else (link.root, link.tip)
+        seen = [poses.at(node) for node in ends]
+        x, R = np.stack([each[0] for each in seen], axis=1), np.stack([each[1] for each in seen], axis=1)
+        zero = np.zeros((*x.shape[:2], 6))
+        return LinkObservation(link.name, link.stations, x, R, zero, zero)
+    wanted = np.linspace(0.0, link.stations[-1], stations)
+    at = np.clip(np.searchsorted(link.stations, wanted, side="right") - 1, 0, len(link.fields) - 1)
+    columns = [_inside(arm, poses, link.fields[int(k)], float(station)) for k, station in zip(at, wanted)]
+    x, R, strain, wrench = (np.stack([column[i] for column in columns], axis=1) for i in range(4))
+    return LinkObservation(link.name, wanted, x, R, strain, wrench)
+
+
+def _inside(arm: LumpedArm, poses: Poses, k: int, station: float) -> tuple[Floats, ...]:
+    """Position, rotation, strain and section wrench at a station of field k."""
+    field, (rest, per_end, strain_of, section) = arm.structure.fields[k], arm.shape_at(k, station)
+    s, rate = poses.deflection[:, k], poses.deflection_rate[:, k]
+    deflection = s @ per_end.T
+    x, R = poses.at(field.root)
+    inside = rest[:3, 3] + deflection[:, :3]
+    turned = turned_in_order(deflection[:, 3:]) @ rest[:3, :3]
+    wrench = s @ field.stiffness.T + rate @ field.damping.T
+    return x + np.einsum("nij,nj->ni", R, inside), R @ turned, s @ strain_of.T, wrench @ section.T
+
+
+def shape_table(arm: LumpedArm, k: int, station: float) -> tuple[Floats, ...]:
+    """Rest pose, and deflection and strain per deflection of the far end, section wrench per wrench there."""
+    field = arm.structure.fields[k]
+    link = arm.robot.link(field.link)
+    assert isinstance(link, FlexibleLink)
+    beam = arm.structure.beam
+    rest, deflection, strain, section = shape_inside(link, field.start, field.end, station, beam)
+    stiffness = np.linalg.inv(end_flexibility(Stretch.of(link, field.start, field.end), beam))
+    return rest, deflection @ stiffness, strain @ stiffness, section

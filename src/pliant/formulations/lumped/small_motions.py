@@ -1,0 +1,175 @@
+"""Small deviations from the motion of an arm through a state, over the coordinates that are not prescribed.
+
+    M y'' + (dtau/dv + D) y' + (dtau/dq + K - dQ/dq) y = sum over the ports of rate^T effort ,
+
+tau the torques of inverse dynamics at the accelerations of that motion. The flow of a port on body b, its twist in the
+axes of a section, changes by A J y' + A (V_i x J_i) y_i: coordinate i carries along what lies behind it, but not the
+twist V_i that came from before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.formulations.lumped.load_force import load_force
+from pliant.formulations.lumped.structure import Floats, Place
+from pliant.formulations.lumped.system import System
+from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X
+from pliant.mechanics.twist_matrices import to_frame
+from pliant.model.contract import SecondOrder, SmallPort
+from pliant.model.inputs import Inputs
+from pliant.model.port import Causality, Frame, Port
+from pliant.robot import At, End
+
+if TYPE_CHECKING:
+    from pliant.formulations.lumped.model import LumpedArm
+
+STILL = 1e-9  # unbalanced force against the largest force in the balance that counts as an equilibrium
+
+
+class Instant:
+    """A state with its forces and accelerations."""
+
+    def __init__(self, arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> None:
+        self.arm, self.inputs, self.system = arm, inputs, arm.system(inputs)
+        system = self.system
+        self.q, self.v = arm.coordinates(system, state)
+        at = np.array([time])
+        signals = inputs.joint_signals(at)[0]
+        self.target = np.zeros((system.size, 3))
+        self.target[system.drive] = signals
+        self.target[system.structure.joints[list(inputs.prescribed)]] = signals[list(inputs.prescribed)]
+        self.load, self.load_slope = load_force(system, self.q, inputs.load_signals(at)[0])
+        springs, drives = system.springs, system.drives
+        self.damping = springs.D_field + springs.D_joint
+        drive = self.target[:, 2] - drives.gain[:, 0] * (self.q - self.target[:, 0])
+        drive -= drives.gain[:, 1] * (self.v - self.target[:, 1])
+        limited = np.abs(drive) > drives.limit
+        self.gain = np.where(limited[:, None], 0.0, drives.gain)
+        drive = np.clip(drive, -drives.limit, drives.limit)
+        self.force = system.elastic_force(self.q) - self.damping @ self.v + self.load + drive
+        self.acceleration = self._acceleration()
+
+    def _acceleration(self) -> Floats:
+        """Of all coordinates; prescribed ones follow their signals."""
+        system, held = self.system, self.system.drives.prescribed
+        a = np.where(held, self.target[:, 2], 0.0)
+        lack = self.force - system.dynamics.inverse_dynamics(self.q, self.v, a)
+        free = system.free
+        self.unbalanced = lack[free]
+        if len(free):
+            a[free] = np.linalg.solve(system.dynamics.mass_matrix(self.q)[np.ix_(free, free)], lack[free])
+        return a
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing moves and all forces balance to rounding."""
+        size = np.abs(self.force).max(initial=0.0) + np.abs(self.system.dynamics.gravity(self.q)).max(
+            initial=0.0
+        )
+        return not self.v.any() and bool(np.abs(self.unbalanced).max(initial=0.0) <= STILL * size)
+
+
+def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+    """M, D and K of deviations from the motion through a state."""
+    now = Instant(arm, state, inputs, time)
+    system = now.system
+    free = system.free
+    square = np.ix_(free, free)
+    by_position, by_rate = system.dynamics.inverse_dynamics_derivatives(now.q, now.v, now.acceleration)
+    K = by_position + system.elastic_stiffness(now.q) + np.diag(now.gain[:, 0]) - now.load_slope
+    D = by_rate + now.damping + np.diag(now.gain[:, 1])
+    K, D = K[square], D[square]
+    if now.at_rest and not np.any(system.loads.wrenches.world == 0):
+        K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)  # of a potential, but for rounding
+    maps = Maps(now)
+    to_twist = np.stack([maps.rate(node) for link in system.structure.links for node in link.nodes])
+    positions = np.eye(system.size)[system.structure.joints][:, free]
+
+    def state_at(y: Floats, change: Floats) -> Floats:
+        q, v = now.q.copy(), now.v.copy()
+        q[free] += y
+        v[free] += change
+        return arm.state_of(system, q, v)
+
+    return SecondOrder(
+        system.dynamics.mass_matrix(now.q)[square],
+        D,
+        K,
+        now.unbalanced,
+        now.at_rest,
+        tuple(system.names[k] for k in free),
+        tuple(_ports(now, maps)),
+        to_twist,
+        positions,
+        maps.rate(system.structure.links[-1].tip),
+        state_at,
+    )
+
+
+class Maps:
+    """Twists of frames from the rates of the free coordinates."""
+
+    def __init__(self, now: Instant) -> None:
+        self.system, self.free = now.system, now.system.free
+        self.motion = now.system.placed(now.q).copy()
+        J = self.motion[1:, AXIS : AXIS + 6]
+        V = now.system.before[1:] @ (J * now.v[:, None])
+        self.J = J
+        # V_i x J_i
+        self.carried = np.concatenate(
+            [np.cross(V[:, 3:], J[:, :3]) + np.cross(V[:, :3], J[:, 3:]), np.cross(V[:, 3:], J[:, 3:])],
+            axis=1,
+        )
+        self.turns = now.arm.slaved_turns(now.system, now.q)
+
+    def rate(self, place: Place) -> Floats:
+        """(6, free) body twist of a frame."""
+        return self._at(place, self.J, slaved=True)
+
+    def shift(self, place: Place) -> Floats:
+        """(6, free) change of the body twist when the arm is displaced."""
+        return self._at(place, self.carried, slaved=False)
+
+    def _at(self, place: Place, columns: Floats, slaved: bool) -> Floats:
+        R = self.motion[place.body + 1, POSE_R : POSE_R + 9].reshape(3, 3)
+        x = self.motion[place.body + 1, POSE_X : POSE_X + 3] + R @ place.position
+        seen = to_frame(R @ place.rotation, x) @ (columns * self.system.before[place.body + 1][:, None]).T
+        if slaved and place.body in self.turns:
+            turns, own = self.turns[place.body], (R @ place.rotation).T
+            seen[:3] += own @ np.cross(turns.T, R @ place.position).T
+            seen[3:] += own @ turns
+        return np.asarray(seen[:, self.free])
+
+
+def _ports(now: Instant, maps: Maps) -> Iterator[SmallPort]:
+    """All ports that take an effort."""
+    system = now.system
+    names = [freedom.name for freedom in system.structure.freedoms]
+    for port in now.arm.ports:
+        if port.causality is not Causality.EFFORT_IN:
+            continue
+        if port.frame is Frame.JOINT:
+            joint = names.index(port.name)
+            if now.inputs.prescribed[joint]:
+                continue
+            rate = np.eye(system.size)[system.drive[joint]][None, system.free]
+            yield SmallPort(port, rate, np.zeros_like(rate))
+            continue
+        places = list(_places(system, port))
+        rate = sum((share * maps.rate(place) for place, share in places), np.zeros((6, len(system.free))))
+        shift = sum((share * maps.shift(place) for place, share in places), np.zeros((6, len(system.free))))
+        yield SmallPort(port, rate, shift)
+
+
+def _places(system: System, port: Port) -> Iterator[tuple[Place, float]]:
+    """Where the wrench of a port acts, and with which part of it."""
+    name, _, where = port.name.rpartition(".")
+    if where != "distributed":
+        yield system.structure.place(At(name, End(where))), 1.0
+        return
+    link = system.structure.link(name)
+    yield from zip(link.nodes, link.shares.tolist())

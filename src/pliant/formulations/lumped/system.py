@@ -1,0 +1,300 @@
+"""A structure with what is connected to it: the tree with its rotors, springs, drives and loads.
+
+The rotor of an elastic gear is one more coordinate, which turns against nothing: its kinetic energy is that of a motor
+that keeps its place ([konno1996] (18)). A rigid gear adds the rotor to the inertia of its joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InvalidInput
+from pliant.formulations.lumped.condensation import condense
+from pliant.formulations.lumped.structure import IDENTITY, ON_BASE, Floats, Ints, Place, Structure
+from pliant.mechanics.minimal.condensed import (
+    Condensed,
+    add_condensed_stiffness,
+    condensed_state,
+    steady_parts,
+)
+from pliant.mechanics.minimal.dynamics import TreeDynamics, new_motion
+from pliant.mechanics.minimal.mechanism import Drives, Springs, Wrenches, new_drives, new_springs
+from pliant.mechanics.minimal.recursions import place
+from pliant.mechanics.minimal.tree import TURN_Z, Tree, new_tree
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.inputs import Inputs, MotorPlace
+from pliant.model.port import Frame
+from pliant.robot import At
+
+Bools = NDArray[np.bool_]
+SAME_POINT = 1e-9  # m, of a load and its station
+SINGULAR = 1e-13  # smallest eigenvalue of the scaled mass matrix of coordinates that move without mass
+HESSIAN_STEP = 1e-4  # part of a radian or of the reach, for differences of fifth order
+
+
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """Wrenches on points of bodies, and which of the given loads, turned how, each of them is."""
+
+    wrenches: Wrenches
+    given: Ints
+    turn: Floats  # (loads, 3, 3)
+    forces_only: tuple[str, ...]  # names of given loads, empty where a moment is welcome too
+
+    def in_body_axes(self, table: Floats) -> Floats:
+        """Given loads (..., loads, 6) in the axes of the bodies that they turn with."""
+        for k, name in enumerate(self.forces_only):
+            if name and table[..., k, 3:].any():
+                raise InvalidInput(
+                    f"load '{name}' has a moment, which turns nothing that has a coordinate where station inertia is"
+                    " neglected; give a force alone, or keep the inertia of stations"
+                )
+        chosen = table[..., self.given, :].reshape(*table.shape[:-2], len(self.given), 2, 3)
+        turned = np.einsum("kij,...kpj->...kpi", self.turn, chosen)
+        return np.ascontiguousarray(turned.reshape(*table.shape[:-2], len(self.given), 6))
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """``drive`` (joints,) is the coordinate on which the drive of each joint acts: the joint, or its rotor."""
+
+    structure: Structure
+    tree: Tree
+    springs: Springs
+    drives: Drives
+    loads: Loads
+    drive: Ints
+    geared: Ints  # joints with an elastic gear, whose rotors are the last coordinates
+
+    @staticmethod
+    def of(structure: Structure, inputs: Inputs, checked: bool = True) -> System:
+        names = [freedom.name for freedom in structure.freedoms]
+        elastic = [motor for motor in inputs.motors if motor.stiffness > 0.0]
+        geared = np.array([names.index(motor.joint) for motor in elastic], np.int64)
+        own, n = structure.size, structure.size + len(elastic)
+        rotor = np.zeros(n)
+        for motor in inputs.motors:
+            if motor.stiffness <= 0.0:
+                rotor[structure.joints[names.index(motor.joint)]] = motor.rotor_inertia
+        rotor[own:] = [motor.rotor_inertia for motor in elastic]
+        drive = structure.joints.copy()
+        drive[geared] = own + np.arange(len(elastic))
+        stiffness, damping, limit, prescribed = (
+            np.zeros(n),
+            np.zeros(n),
+            np.full(n, np.inf),
+            np.zeros(n, bool),
+        )
+        stiffness[drive], damping[drive] = inputs.stiffness, inputs.damping
+        prescribed[structure.joints] = inputs.prescribed
+        for motor in inputs.motors:
+            limit[drive[names.index(motor.joint)]] = motor.torque_limit
+        system = System(
+            structure,
+            _tree(structure, rotor),
+            _springs(structure, elastic, structure.joints[geared], n),
+            new_drives(n, prescribed, stiffness, damping, limit),
+            _loads(structure, inputs),
+            drive,
+            geared,
+        )
+        if checked:
+            system.refuse_massless_coordinates()
+        return system
+
+    @property
+    def size(self) -> int:
+        return self.tree.size
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        joints = [self.structure.freedoms[k].name for k in self.geared]
+        return (*self.structure.names, *(f"{name}.rotor" for name in joints))
+
+    @cached_property
+    def dynamics(self) -> TreeDynamics:
+        return TreeDynamics(self.tree)
+
+    @cached_property
+    def condensed(self) -> Condensed:
+        return self.new_condensed()
+
+    def new_condensed(self) -> Condensed:
+        """Tables of condensed stations with scratch of their own."""
+        tables = condense(self.structure, self.size)
+        steady_parts(tables, self.tree, self.placed(self.at_start), self.at_start)
+        return tables
+
+    @cached_property
+    def _motion(self) -> Floats:
+        return new_motion(self.size)
+
+    @cached_property
+    def before(self) -> Bools:
+        """(n + 1, n) whether coordinate i moves body b; row 0 is the base."""
+        table = np.zeros((self.size + 1, self.size), np.bool_)
+        for i, parent in enumerate(self.tree.parent):
+            table[i + 1] = table[parent + 1]
+            table[i + 1, i] = True
+        return table
+
+    def placed(self, q: Floats) -> Floats:
+        """Poses and Jacobian columns of all bodies, `pliant.mechanics.minimal.motion`; good until the next call."""
+        place(self.tree, q, self._motion)
+        return self._motion
+
+    @cached_property
+    def free(self) -> Ints:
+        """The coordinates that are not prescribed."""
+        return np.flatnonzero(~self.drives.prescribed)
+
+    def elastic_energy(self, q: Floats) -> float:
+        """Of fields, gears and the joints' own springs, joule."""
+        off = q - self.springs.rest
+        return float(0.5 * off @ self.springs.K @ off) + self._condensed(q)[0]
+
+    def elastic_force(self, q: Floats) -> Floats:
+        """Minus the gradient of the elastic energy."""
+        return np.asarray(self._condensed(q)[1] - self.springs.K @ (q - self.springs.rest))
+
+    def elastic_stiffness(self, q: Floats) -> Floats:
+        """The second derivative of the elastic energy, (n, n)."""
+        if not len(self.condensed.coordinate):
+            return self.springs.K
+        K = self.springs.K.copy()
+        self._condensed(q)
+        add_condensed_stiffness(self.condensed, K)
+        # the fields bend otherwise when a joint between them turns
+        for i in self.condensed.joint.tolist():
+            column = self._difference(q, i)
+            K[:, i] += column
+            K[i, self.condensed.coordinate] += column[self.condensed.coordinate]
+        return K
+
+    def _difference(self, q: Floats, i: int) -> Floats:
+        """Change of the gradient of condensed stations per coordinate i."""
+        step = np.zeros(self.size)
+        step[i] = HESSIAN_STEP
+        near = self._condensed(q - step)[1] - self._condensed(q + step)[1]
+        far = self._condensed(q - 2.0 * step)[1] - self._condensed(q + 2.0 * step)[1]
+        return np.asarray((8.0 * near - far) / (12.0 * HESSIAN_STEP))
+
+    def _condensed(self, q: Floats) -> tuple[float, Floats]:
+        force = np.zeros(self.size)
+        if not len(self.condensed.coordinate):
+            return 0.0, force
+        return condensed_state(self.condensed, self.tree, self.placed(q), q, force), force
+
+    def refuse_massless_coordinates(self) -> None:
+        """Every coordinate that moves by itself must move a mass, in the posture in which the robot starts."""
+        free = self.free
+        M = self.dynamics.mass_matrix(self.at_start)[np.ix_(free, free)]
+        scale = np.sqrt(np.maximum(M.diagonal(), 1e-300))
+        if not len(free):
+            return
+        values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+        if values[0] > SINGULAR:
+            return
+        strong = np.argsort(-np.abs(vectors[:, 0]))
+        names = [self.names[free[k]] for k in strong if abs(vectors[k, 0]) > 0.1][:3]
+        other = "" if self.structure.condensed else ", or neglect station inertia (StationInertia.NEGLECTED)"
+        raise InvalidInput(
+            f"{' and '.join(repr(name) for name in names)} can move without moving a mass; give what lies behind an"
+            f" inertia in kg m^2, add a GearMotor, prescribe the joint{other}"
+        )
+
+    @cached_property
+    def at_start(self) -> Floats:
+        """Coordinates of the undeformed arm at its initial joint positions."""
+        q = np.zeros(self.size)
+        q[self.structure.joints] = [freedom.law.initial_position for freedom in self.structure.freedoms]
+        q[self.structure.size :] = q[self.structure.joints[self.geared]]
+        return q
+
+
+def _tree(structure: Structure, rotor: Floats) -> Tree:
+    bodies, more = structure.bodies, len(rotor) - structure.size
+    robot = structure.robot
+
+    def wider(values: Floats) -> Floats:
+        return np.concatenate([values, np.zeros((more, *values.shape[1:]))])
+
+    rotation = wider(bodies.rotation)
+    rotation[structure.size :] = np.eye(3)
+    return new_tree(
+        np.append(bodies.parent, np.full(more, ON_BASE)),
+        np.append(bodies.kind, np.full(more, TURN_Z)),
+        rotation=rotation,
+        position=wider(bodies.position),
+        mass=wider(bodies.mass),
+        center=wider(bodies.center),
+        inertia=wider(bodies.inertia),
+        rotor=rotor,
+        base_rotation=matrix_of(robot.base.rotation),
+        base_position=robot.base.position,
+        gravity=robot.gravity,
+    )
+
+
+def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int) -> Springs:
+    own = structure.size
+    K, D_field, D_joint, rest = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
+    K[:own, :own], rest[:own] = structure.stiffness, structure.rest
+    D_field[:own, :own], D_joint[:own, :own] = structure.field_damping, structure.joint_damping
+    for k, (motor, joint) in enumerate(zip(gears, joints)):
+        pair = np.ix_([own + k, joint], [own + k, joint])
+        twist = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        K[pair] += motor.stiffness * twist
+        rest[own + k] = rest[joint]
+        D_joint[pair] += motor.damping * twist
+    return new_springs(n, K, rest, D_field, D_joint)
+
+
+def _loads(structure: Structure, inputs: Inputs) -> Loads:
+    """A load that turns with sections of several axes against their bodies becomes several."""
+    loads: list[tuple[int, Floats]] = []
+    rows: list[tuple[int, Place, float, bool]] = []
+    for k, load in enumerate(inputs.loads):
+        world = load.frame is Frame.WORLD
+        if load.distributed:
+            link = structure.link(load.link)
+            places = list(zip(link.nodes, link.shares.tolist()))
+        else:
+            places = [(structure.place(At(load.link, load.end, load.position)), 1.0)]
+        own = len(loads)
+        for place_of, share in places:
+            turn = IDENTITY if world else place_of.rotation
+            known = [
+                i for i, (_, other) in enumerate(loads[own:], own) if np.allclose(turn, other, 0.0, 1e-14)
+            ]
+            if not known:
+                loads.append((k, turn))
+            if place_of.body != ON_BASE:
+                rows.append((known[0] if known else len(loads) - 1, place_of, share, world))
+    body = np.array([place_of.body for _, place_of, _, _ in rows], np.int64)
+    wrenches = Wrenches(
+        np.array([row for row, _, _, _ in rows], np.int64),
+        body,
+        np.array([place_of.position for _, place_of, _, _ in rows]).reshape(len(rows), 3),
+        np.array([share for _, _, share, _ in rows], float),
+        np.array([world for _, _, _, world in rows], np.bool_),
+        body,
+    )
+    forces_only = [""] * len(inputs.loads)
+    for row, place_of, _, _ in rows:
+        if structure.turned_statically[place_of.body]:
+            k = loads[row][0]
+            forces_only[k] = inputs.loads[k].name
+            if np.linalg.norm(place_of.position) > SAME_POINT:
+                raise InvalidInput(
+                    f"load '{forces_only[k]}' acts {np.linalg.norm(place_of.position):.3g} m from its station, whose"
+                    " turn is no coordinate where station inertia is neglected; move it there, or keep the inertia of"
+                    " stations"
+                )
+    given = np.array([k for k, _ in loads], np.int64)
+    turns = np.array([turn for _, turn in loads]).reshape(len(loads), 3, 3)
+    return Loads(wrenches, given, turns, tuple(forces_only))

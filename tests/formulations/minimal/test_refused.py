@@ -1,0 +1,133 @@
+"""What lumped and rigid arms do not carry is refused in a sentence with the remedy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import pliant as pl
+from tests.formulations.minimal.arms import POINTS, condensed, massless, two_stations
+from tests.laws.arms import on_a_hinge, soft_link, two_links
+
+HINGED = on_a_hinge(soft_link())
+
+
+def with_joint(joint: object) -> pl.Robot:
+    return pl.Robot(name="pendulum", links=(soft_link(),), joints=(joint,))
+
+
+def hinge(**law: object) -> pl.Robot:
+    return with_joint(pl.RevoluteJoint(name="hinge", parent="base", child="link", **law))
+
+
+COMPILED = [
+    (
+        pl.Lumped(),
+        pl.load(pl.library.path("parallelogram")),
+        r"loop joint 'far_corner' .*Lumped.*use PoseElement",
+    ),
+    (
+        pl.Rigid(),
+        pl.load(pl.library.path("parallelogram")),
+        r"loop joint 'far_corner' .*Rigid.*use PoseElement",
+    ),
+    (
+        pl.Rigid(),
+        with_joint(pl.SphericalJoint("ball", "base", "link")),
+        r"'ball' is a SphericalJoint.*universal",
+    ),
+    (pl.Lumped(), with_joint(pl.FreeJoint("free", "base", "link")), r"'free' is a FreeJoint.*PoseElement"),
+    (pl.Lumped(), hinge(friction=pl.Friction(coulomb=0.1)), r"joint 'hinge'.* friction; remove it"),
+    (pl.Rigid(), hinge(limits=pl.Limits(-1.0, 1.0, 100.0)), r"joint 'hinge'.* limits; remove it"),
+    (pl.Lumped(), on_a_hinge(soft_link(law=pl.HardeningLaw((1.0,) * 6))), r"link 'link' has a hardening law"),
+    (pl.Rigid(), on_a_hinge(soft_link(viscous_damping=(0.1,) * 6)), r"link 'link' has viscous_damping"),
+    (pl.Lumped({"upper": 2}), HINGED, r"fields: 'upper' is not a flexible link"),
+    (
+        pl.Lumped(joint_fields=(pl.JointField("hip", (1.0,) * 6),)),
+        HINGED,
+        r"JointField: 'hip' is not a joint",
+    ),
+    (
+        pl.Lumped(pl.Fields(1, (pl.Deflection.TURN_Z,)), station_inertia=POINTS),
+        HINGED,
+        r"fields of link 'link' have no displacement.*add Deflection\.Y",
+    ),
+]
+
+
+@pytest.mark.parametrize(("formulation", "robot", "words"), COMPILED)
+def test_robots_are_refused(formulation: object, robot: pl.Robot, words: str) -> None:
+    with pytest.raises(pl.InvalidInput, match=words):
+        formulation.compile(robot)
+
+
+def test_choices_are_refused() -> None:
+    with pytest.raises(pl.InvalidInput, match=r"count = 0 of Fields must lie between 1 and 200"):
+        pl.Fields(0)
+    with pytest.raises(pl.InvalidInput, match=r"deflections of Fields are empty"):
+        pl.Fields(2, ())
+    with pytest.raises(pl.InvalidInput, match=r"stiffness of JointField 'hip' .*greater than 0"):
+        pl.JointField("hip", (1.0, 1.0, 0.0, 1.0, 1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "formulation", [pl.GeometricallyExact(), pl.PoseElement(), pl.MixedElement(), pl.PseudoSpectral()]
+)
+def test_links_without_mass_are_for_lumped_arms(formulation: object) -> None:
+    robot = pl.Robot(
+        name="spring",
+        links=(massless("rod", 1.0, 4.0, 3.0),),
+        joints=(pl.FixedJoint(name="root", parent="base", child="rod"),),
+        payloads=(pl.Payload(name="tip", link="rod", mass=1.0),),
+    )
+    name = type(formulation).__name__
+    with pytest.raises(
+        pl.InvalidInput, match=rf"'rod' has a section without inertia, which {name}.*use Lumped"
+    ):
+        formulation.compile(robot)
+
+
+def test_coordinates_that_move_no_mass_are_named() -> None:
+    """Two point masses cannot tell the turn of a hinge from the bend of the beam behind it; a rotor can."""
+    arm = condensed(two_stations(0.3))
+    with pytest.raises(
+        pl.InvalidInput,
+        match=r"'elbow' and 'lower.field\[0\].dy' can move without moving a mass.*add a GearMotor",
+    ):
+        pl.simulate(arm, until=0.1)
+    arm = pl.Lumped().compile(two_stations(0.3))
+    with pytest.raises(pl.InvalidInput, match=r"neglect station inertia"):
+        pl.modes(arm)
+
+
+def test_masses_off_their_station_need_the_turns_of_fields() -> None:
+    robot = two_stations(0.3)
+    off = replace(robot.payloads[1], center_of_mass=(0.1, 0.0, 0.0))
+    with pytest.raises(
+        pl.InvalidInput, match=r"0\.1 m from the station before it.*keep the inertia of stations"
+    ):
+        condensed(replace(robot, payloads=(robot.payloads[0], off)))
+
+
+def test_inputs_are_refused() -> None:
+    arm = pl.Lumped(1).compile(two_links())
+    wall = pl.Wall("floor", pl.At("lower"), point=(0.0, -1.0, 0.0), normal=(0.0, 1.0, 0.0), stiffness=1e4)
+    with pytest.raises(pl.InvalidInput, match=r"wall 'floor' is not carried.*PoseElement"):
+        pl.simulate(pl.connect(arm, wall), until=0.01)
+    with pytest.raises(pl.InvalidInput, match=r"Gauss\(order=2\).*RungeKuttaGill"):
+        pl.simulate(arm, until=0.01, integrator=pl.Gauss(order=4))
+    exact = pl.GeometricallyExact(degree=4).compile(two_links())
+    with pytest.raises(pl.InvalidInput, match=r"GeometricallyExact does not take explicit methods"):
+        pl.simulate(exact, until=0.01, integrator=pl.RungeKuttaGill())
+
+
+def test_moments_on_point_masses_are_refused() -> None:
+    arm = condensed(two_stations(0.3))
+    motors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
+    twisted = pl.connect(arm, *motors, pl.TipWrench("lower", pl.Constant((0.0,) * 5 + (1.0,)), name="twist"))
+    with pytest.raises(pl.InvalidInput, match=r"load 'twist' has a moment.*keep the inertia of stations"):
+        pl.equilibrium(twisted)
+    run = pl.simulate(twisted, until=0.01)
+    assert not run.ending.completed
+    assert "load 'twist' has a moment" in str(run.ending)
