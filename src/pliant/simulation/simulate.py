@@ -97,6 +97,8 @@ def of_order(integrator: Integrator, highest: int) -> Integrator:
     match integrator:
         case GeneralizedAlpha():
             return Gauss(min(2, highest), integrator.step, integrator.tolerance)
+        case RungeKuttaGill():
+            return Gauss(min(2, highest), integrator.step)
         case Gauss() | Adaptive():
             return replace(integrator, order=min(integrator.order, highest))
 
