@@ -41,7 +41,7 @@ _PLACES = {
     "pliant.analysis.reduction": "reduce_port_hamiltonian",
     "pliant.analysis.kinematics": "forward_kinematics rigid_kinematics",
     "pliant.analysis.inverse_kinematics": "inverse_kinematics",
-    "pliant.analysis.manipulability": "manipulability vibration_controllability",
+    "pliant.analysis.manipulability": "Drive manipulability vibration_controllability",
     "pliant.analysis.linearize": "linearize port_hamiltonian",
     "pliant.analysis.frequency_response": "frequency_response",
     "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha RungeKuttaGill",

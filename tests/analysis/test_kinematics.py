@@ -223,6 +223,21 @@ def test_joint_accelerations_drive_the_modes_of_a_link_as_the_exact_beam_says():
         assert found.least < 1e-9
 
 
+def test_joint_torques_drive_the_modes_of_a_link_with_its_joint_free():
+    """Gain of a pinned mode: the turn of its root; the rigid turn has 1 / sqrt(inertia)."""
+    robot = pl.load(pl.library.path("wang_beam"))
+    C, M = robot.links[0].stiffness(0.0)[0], robot.links[0].inertia(0.0)[0]
+    beam = closed_form.TimoshenkoBeam(robot.links[0].length, M[0, 0], M[5, 5], C[5, 5], C[1, 1])
+    exact = closed_form.natural_modes(beam, 1, root=closed_form.PINNED)[0]
+    inertia = M[0, 0] * beam.length**3 / 3 + M[5, 5] * beam.length
+    arm = pl.GeometricallyExact(degree=10).compile(robot)
+    found = pl.vibration_controllability(arm, [0.0], count=4, drive=pl.Drive.TORQUE)
+    assert found.frequency[0] == 0.0
+    assert abs(found.gain[0, 0]) == pytest.approx(inertia**-0.5, rel=1e-9)
+    swings = np.abs(found.frequency / exact.frequency - 1.0) < 1e-6
+    assert np.abs(found.gain[swings, 0]) == pytest.approx([abs(float(exact.rotation(0.0)))], rel=1e-6)
+
+
 def test_a_stretched_arm_does_not_reach_its_vibrations_across_the_plane():
     model = sagging_arm(pl.PoseElement(4))
     found = pl.vibration_controllability(model, (-np.pi / 2, 0.0), count=4)

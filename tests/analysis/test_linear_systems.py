@@ -86,7 +86,7 @@ def test_a_sagging_spectral_link_is_port_hamiltonian_but_for_its_mesh():
         state = pl.equilibrium(model).state
         system = pl.port_hamiltonian(model, state)
         assert pl.check_structure(system).holds
-        slow = np.abs(system.state_space().poles[:6])
+        slow = np.abs(system.poles[:6])
         fine = slow if fine is None else fine
         # both forms miss the finer mesh by no more than a thousandth
         assert slow == pytest.approx(fine, rel=1e-3)

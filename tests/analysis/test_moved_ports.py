@@ -31,6 +31,7 @@ def test_the_rate_of_a_prescribed_hub_reaches_the_tip_as_the_reference_says():
     found = pl.frequency_response(model, "hub", "beam.tip.twist[5]", HERTZ)
     assert found.input == "hub.rate"
     assert found.magnitude == pytest.approx(REFERENCE, abs=1e-6)
+    assert pl.frequency_response(model, "hub", "hub.rate", [3.0]).gain == pytest.approx([1.0])
 
 
 SOURCES = {

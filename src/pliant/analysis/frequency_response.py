@@ -71,6 +71,8 @@ def frequency_response(
             input = f"{input}.{moved[0].flow}"
     sink, s = full_name("output", output, system.outputs), 2j * np.pi * at
     imposed = _input_behind(input, system)
+    if imposed and sink == input:
+        return FrequencyResponse(input, sink, at, np.ones(len(at), complex))
     if imposed:
         both = system.between((imposed,), (sink, input)).transfer(s)
         return FrequencyResponse(input, sink, at, both[:, 0, 0] / both[:, 1, 0])

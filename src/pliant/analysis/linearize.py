@@ -20,6 +20,7 @@ from pliant.model.port import Frame
 # potential, and where all forces have one, so that it is the error of a mesh and frequencies err by no less
 SYMMETRIC, MESH = 1e-5, 1e-2
 SLOW = 5  # modes that are asked
+ROUND_OFF = 1e-14  # part of the strongest loss below which one is none
 
 
 def linearize(
@@ -45,10 +46,10 @@ def linearize(
 def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0) -> LinearPortHamiltonian:
     """The linear port-Hamiltonian system of small motions about an equilibrium at rest.
 
-    Its ports are those of the model that take an effort. States are deviations y and their rates; with mass M and
-    stiffness K its energy is y K y / 2 + v M v / 2. Refused where the state moves or is not balanced, and where
-    forces without a potential, such as loads that follow their section, make K unsymmetric. What a mesh of spectral
-    links lacks of symmetry under gravity is left out: it is as large as the error of their frequencies.
+    Its ports are those of the model that take an effort. States are deviations y and velocities w of mass one, with the
+    energy y K y / 2 + w w / 2; where a part has no mass, w are the rates of y. Refused where the state moves or is not
+    balanced, and where forces without a potential, such as loads that follow their section, make K unsymmetric. What a
+    mesh of spectral links lacks of symmetry under gravity is left out: frequencies err by as much.
     """
     own = _own_system(model)
     if own is not None:
@@ -69,17 +70,39 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
         )
     n = len(small.M)
     one, zero = np.eye(n), np.zeros((n, n))
-    K, gyroscopic = 0.5 * (small.K + small.K.T), 0.5 * (small.D - small.D.T)
-    flows = stacked([port.rate for port in small.ports], n)
+    T, mass = _unit_velocities(small.M)
+    D, gyroscopic = _losses(0.5 * (small.D + small.D.T), T), T.T @ (0.5 * (small.D - small.D.T)) @ T
+    flows = stacked([port.rate for port in small.ports], n) @ T
     return LinearPortHamiltonian(
-        E=np.block([[one, zero], [zero, small.M]]),
-        J=np.block([[zero, one], [-one, -gyroscopic]]),
-        R=np.block([[zero, zero], [zero, 0.5 * (small.D + small.D.T)]]),
-        Q=np.block([[K, zero], [zero, one]]),
+        E=np.block([[one, zero], [zero, mass]]),
+        J=np.block([[zero, T], [-T.T, -0.5 * (gyroscopic - gyroscopic.T)]]),
+        R=np.block([[zero, zero], [zero, D]]),
+        Q=np.block([[0.5 * (small.K + small.K.T), zero], [zero, one]]),
         B=np.concatenate([np.zeros_like(flows.T), flows.T]),
         ports=tuple(linear_port(port.port) for port in small.ports),
-        states=_state_names(small),
+        states=(*small.names, *(f"{name}.velocity" for name in small.names)),
     )
+
+
+def _losses(D: Array, T: Array) -> Array:
+    """T^T D T as sums of squares, so that no round-off of strong losses makes weak ones negative."""
+    values, vectors = np.linalg.eigh(D)
+    some = np.abs(values) > ROUND_OFF * np.abs(values).max(initial=0.0)
+    rows = np.sqrt(np.abs(values[some]))[:, None] * (vectors[:, some].T @ T)
+    squares = (rows * np.sign(values[some])[:, None]).T @ rows
+    return np.asarray(0.5 * (squares + squares.T))
+
+
+def _unit_velocities(M: Array) -> tuple[Array, Array]:
+    """T with y' = T w, and the mass of w: one, so that masses far apart cost no digits; M where some have none."""
+    from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M), 1e-300))
+    try:
+        upper = cholesky(M * np.outer(scale, scale))
+    except LinAlgError:
+        return np.eye(len(M)), M
+    return scale[:, None] * solve_triangular(upper, np.eye(len(M))), np.eye(len(M))
 
 
 def _loads_have_potential(model: Model, time: float) -> bool:
@@ -106,7 +129,3 @@ def _one_sided_pushes(small: SecondOrder) -> float:
 def _own_system(model: Model) -> Any:
     """The method by which a linear model gives its own system, if it has one."""
     return getattr(getattr(model, "arm", model), "linear", None)
-
-
-def _state_names(small: SecondOrder) -> tuple[str, ...]:
-    return (*small.names, *(f"{name}.rate" for name in small.names))

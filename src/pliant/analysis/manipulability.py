@@ -8,14 +8,16 @@ Vibrations with the joints held, in normal coordinates of mass one, feel joint a
     eta'' + omega^2 eta = gain q'' ,     gain = -Phi^T M E ,
 
 E the motion with which the arm at rest follows its joints. Measured so, a gain does not depend on the coordinates of
-the model. A mode is out of reach where its row is zero; modes of one frequency are where their rows depend on
-each other, since the same motion of the joints drives them all.
+the model. With the joints free their torques drive the modes of the whole arm by  gain = Phi^T P^T ,  P y the joint
+positions. A mode is out of reach where its row is zero; modes of one frequency are where their rows depend on each
+other, since the same motion or torque drives them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,11 +67,19 @@ def manipulability(tip: TipPose, rows: Sequence[int] = (0, 1, 2)) -> Manipulabil
     return Manipulability(float(np.prod(half_axes)), half_axes, directions)
 
 
+class Drive(StrEnum):
+    """What the joints decide."""
+
+    ACCELERATION = "acceleration"
+    TORQUE = "torque"
+
+
 @dataclass(frozen=True, eq=False)
 class VibrationControllability:
-    """Modes with the joints held, slowest first, and how joint accelerations drive them.
+    """Modes, slowest first, and how joints drive them.
 
-    ``frequency`` (n,) in hertz; ``gain`` (n, joints) in sqrt(kg) m per radian, or sqrt(kg) for joints that slide.
+    ``frequency`` (n,) in hertz, zero where the arm moves without vibrating; ``gain`` (n, joints): of accelerations in
+    sqrt(kg) m per radian, or sqrt(kg) for joints that slide, of torques and forces in the inverse of that.
     ``strength`` (n,) is the norm of each row; among modes of one frequency, the smallest singular value of their rows
     together. ``least`` of them is zero where a mode is out of reach of all joints.
     """
@@ -98,18 +108,20 @@ def vibration_controllability(
     positions: ArrayLike,
     joints: Sequence[str] | None = None,
     count: int = 4,
+    drive: Drive = Drive.ACCELERATION,
     time: float = 0.0,
 ) -> VibrationControllability:
-    """How strongly accelerations of ``joints`` act on the ``count`` slowest modes of the arm at rest at ``positions``.
+    """How strongly ``joints`` act on the ``count`` slowest modes of the arm at rest at ``positions``.
 
-    By default of all joints that are not prescribed. Damping plays no part.
+    By default all joints that are not prescribed, and by their accelerations, the modes being those with the joints
+    held. By torques the modes are those with the joints free under the torques that hold them. Damping plays no part.
     """
     if count < 1:
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
     tip = forward_kinematics(model, positions, joints, time=time)
     small, held = tip.small, tip.held
     P = small.joint_position[list(held.columns)]
-    still = _left_alone(P)
+    still = _left_alone(P) if drive is Drive.ACCELERATION else np.eye(P.shape[1])
     if not still.shape[1]:
         raise InvalidInput(
             f"nothing of robot '{model.robot.name}' vibrates with its joints held; make a link flexible, or hold fewer"
@@ -118,8 +130,9 @@ def vibration_controllability(
     inner = replace(small, M=still.T @ small.M @ still, K=still.T @ K @ still)
     values, vectors = conservative_modes(inner, count)
     shapes = vectors.real / np.sqrt(np.einsum("ik,ij,jk->k", vectors.real, inner.M, vectors.real))
-    gain = -(still @ shapes).T @ small.M @ tip.carried
-    frequency = np.abs(values) / (2.0 * np.pi)
+    shapes = still @ shapes
+    gain = -shapes.T @ small.M @ tip.carried if drive is Drive.ACCELERATION else shapes.T @ P.T
+    frequency = np.abs(values.imag) / (2.0 * np.pi)
     return VibrationControllability(held.names, frequency, gain, _strengths(frequency, gain), tip)
 
 
