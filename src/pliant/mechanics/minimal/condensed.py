@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X, moved, nine, put_three, three
 from pliant.mechanics.minimal.tree import KIND, PARENT, SLIDE_X, Floats, Ints, Tree
 from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, product, sub
@@ -43,8 +43,7 @@ class Condensed(NamedTuple):
     reach: Ints  # (c, k) ASIDE, ONLY_IT or BOTH
     home: Ints  # (k,) body that holds the axes and the far end of the field
     frame: Floats  # (k, 12) rotation and position of these in the body
-    factor: Floats  # (k, 6, 6) lower triangle L of F_k = L L^T over the deflections that happen
-    parts: Ints  # (k, 7) how many these are, and which
+    flexibility: Floats  # (k, 6, 6) F_k, zero for deflections that do not happen
     slides: Ints  # (n,) 1 for coordinates of stations
     joint: Ints  # (b,) coordinates between fields and stations
     inside: Ints  # (b, k) 1 for fields before the joint
@@ -56,7 +55,7 @@ class Condensed(NamedTuple):
     shift: Floats  # (n + 1, 3) how far bodies are displaced
     end: Floats  # (k, 12)
     push: Floats  # (c, 9)
-    unit: Floats  # (c, k, 6) L^T b; constant where no joint turns
+    unit: Floats  # (c, k, 12) b and F_k b; constant where no joint turns
     F: Floats  # (c, c) flexibility, then its factors
     f: Floats  # (c,) forces
     deflection: Floats  # (k, 6) of the fields, in their axes
@@ -91,13 +90,11 @@ def new_condensed(
     """
     c, k = len(coordinate), len(fields)
     joint, inside, beyond = between
-    frame, factor, parts = np.zeros((k, 12)), np.zeros((k, 6, 6)), np.zeros((k, 7), np.int64)
+    frame, flexibility = np.zeros((k, 12)), np.zeros((k, 6, 6))
     for row, field in enumerate(fields):
-        count = len(field.parts)
         frame[row, :9], frame[row, 9:] = field.rotation.ravel(), field.position
-        yielding = field.flexibility[np.ix_(field.parts, field.parts)]
-        factor[row, :count, :count] = np.linalg.cholesky(yielding)
-        parts[row, 0], parts[row, 1 : count + 1] = count, field.parts
+        happening = np.ix_(field.parts, field.parts)
+        flexibility[row][happening] = field.flexibility[happening]
     slides = np.zeros(n, np.int64)
     slides[coordinate] = 1
     within = np.asarray(inside).astype(np.int64).reshape(len(joint), k)
@@ -109,8 +106,7 @@ def new_condensed(
         np.asarray(reach).astype(np.int64).reshape(c, k),
         np.array([field.home for field in fields], np.int64),
         frame,
-        factor,
-        parts,
+        flexibility,
         slides,
         np.array(joint, np.int64),
         within,
@@ -122,7 +118,7 @@ def new_condensed(
         np.zeros((n + 1, 3)),
         np.zeros((k, 12)),
         np.zeros((c, 9)),
-        np.zeros((c, k, 6)),
+        np.zeros((c, k, 12)),
         np.zeros((c, c)),
         np.zeros(c),
         np.zeros((k, 6)),
@@ -178,25 +174,34 @@ def lever(condensed: Condensed, j: int, case: int, origin: Vector) -> tuple[Vect
 
 @inline_kernel
 def find_unit(condensed: Condensed, j: int, k: int) -> None:
-    """unit = L^T b."""
-    R, count = nine(condensed.end, k, AXES), condensed.parts[k, 0]
+    """b, and the deflection F_k b of the field."""
+    R, F, unit = nine(condensed.end, k, AXES), condensed.flexibility, condensed.unit
     force, moment = lever(condensed, j, condensed.reach[j, k], three(condensed.end, k, END))
     t, m = apply_transpose(R, force), apply_transpose(R, moment)
     b = (t[0], t[1], t[2], m[0], m[1], m[2])
-    for row in range(count):
-        condensed.unit[j, k, row] = 0.0
-    for column in range(count):
-        part = b[condensed.parts[k, column + 1]]
-        for row in range(column + 1):
-            condensed.unit[j, k, row] += condensed.factor[k, column, row] * part
+    for row in range(6):
+        unit[j, k, row] = b[row]
+        unit[j, k, 6 + row] = (
+            F[k, row, 0] * b[0]
+            + F[k, row, 1] * b[1]
+            + F[k, row, 2] * b[2]
+            + F[k, row, 3] * b[3]
+            + F[k, row, 4] * b[4]
+            + F[k, row, 5] * b[5]
+        )
 
 
 @inline_kernel
-def common(condensed: Condensed, i: int, j: int, k: int) -> float:
-    total = 0.0
-    for row in range(condensed.parts[k, 0]):
-        total += condensed.unit[i, k, row] * condensed.unit[j, k, row]
-    return total
+def common(unit: Floats, i: int, j: int, k: int) -> float:
+    """b_i . F_k b_j."""
+    return float(
+        unit[i, k, 0] * unit[j, k, 6]
+        + unit[i, k, 1] * unit[j, k, 7]
+        + unit[i, k, 2] * unit[j, k, 8]
+        + unit[i, k, 3] * unit[j, k, 9]
+        + unit[i, k, 4] * unit[j, k, 10]
+        + unit[i, k, 5] * unit[j, k, 11]
+    )
 
 
 @kernel
@@ -219,7 +224,7 @@ def steady_parts(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) ->
             for k in range(fields):
                 both = condensed.reach[i, k] != ASIDE and condensed.reach[j, k] != ASIDE
                 if both and condensed.turning[i, k] == 0 and condensed.turning[j, k] == 0:
-                    condensed.steady[i, j] += common(condensed, i, j, k)
+                    condensed.steady[i, j] += common(condensed.unit, i, j, k)
 
 
 @inline_kernel
@@ -244,7 +249,7 @@ def find_flexibility(condensed: Condensed, motion: Floats) -> None:
             if reach[i, k] != ASIDE:
                 for j in range(i + 1):
                     if reach[j, k] != ASIDE and (turning[i, k] == 1 or turning[j, k] == 1):
-                        F[i, j] += common(condensed, i, j, k)
+                        F[i, j] += common(condensed.unit, i, j, k)
 
 
 @inline_kernel
@@ -279,15 +284,14 @@ def solve(F: Floats, x: Floats) -> None:
 @inline_kernel
 def find_deflection(condensed: Condensed, k: int) -> None:
     """Of field k, from the forces."""
-    count, deflection = condensed.parts[k, 0], condensed.deflection
+    deflection, unit = condensed.deflection, condensed.unit
     for part in range(6):
         deflection[k, part] = 0.0
     for j in range(condensed.f.shape[0]):
         if condensed.reach[j, k] != ASIDE:
-            for column in range(count):
-                pull = condensed.unit[j, k, column] * condensed.f[j]
-                for row in range(column, count):
-                    deflection[k, condensed.parts[k, row + 1]] += condensed.factor[k, row, column] * pull
+            pull = condensed.f[j]
+            for part in range(6):
+                deflection[k, part] += unit[j, k, 6 + part] * pull
 
 
 @inline_kernel
@@ -332,11 +336,9 @@ def joint_force(condensed: Condensed, tree: Tree, motion: Floats, row: int) -> f
 
 
 @inline_kernel
-def condensed_force(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, force: Floats) -> float:
-    """Adds -dV/dq to ``force`` and returns V; ``motion`` has the poses and Jacobian columns of q."""
-    c = condensed.coordinate.shape[0]
-    if c == 0:
-        return 0.0
+def find_forces(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> float:
+    """Forces on the stations; returns V."""
+    c, stored = condensed.coordinate.shape[0], 0.0
     if condensed.joint.shape[0] > 0:
         find_shift(condensed, tree, motion, q)
     find_flexibility(condensed, motion)
@@ -344,9 +346,24 @@ def condensed_force(condensed: Condensed, tree: Tree, motion: Floats, q: Floats,
     for j in range(c):
         condensed.f[j] = q[condensed.coordinate[j]]
     solve(condensed.F, condensed.f)
-    stored = 0.0
     for j in range(c):
         stored += 0.5 * condensed.f[j] * q[condensed.coordinate[j]]
+    return stored
+
+
+@inner_kernel
+def condensed_energy(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> float:
+    """V alone; ``motion`` has the poses and Jacobian columns of q."""
+    return find_forces(condensed, tree, motion, q) if condensed.coordinate.shape[0] > 0 else 0.0
+
+
+@inner_kernel
+def condensed_force(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, force: Floats) -> float:
+    """Adds -dV/dq to ``force`` and returns V; ``motion`` has the poses and Jacobian columns of q."""
+    if condensed.coordinate.shape[0] == 0:
+        return 0.0
+    stored = find_forces(condensed, tree, motion, q)
+    for j in range(condensed.f.shape[0]):
         force[condensed.coordinate[j]] -= condensed.f[j]
     for p in range(condensed.inner.shape[0]):
         find_deflection(condensed, condensed.inner[p])

@@ -76,7 +76,7 @@ def drive_force(drives: Drives, signals: Signals, held: float, i: int, q: float,
     """Of a coordinate that is not prescribed; ``held`` is what its servo holds."""
     target, gain = signals.target, drives.gain
     feedback = gain[i, 0] * (q - target[i, 0]) + gain[i, 1] * (v - target[i, 1])
-    return clipped(target[i, 2] - feedback, drives.limit[i]) + held
+    return clipped(target[i, 2] - feedback + held, drives.limit[i])
 
 
 @inner_kernel

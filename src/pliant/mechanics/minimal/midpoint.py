@@ -29,7 +29,11 @@ import math
 from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.minimal.cholesky import factorise, solve
 from pliant.mechanics.minimal.composite import fill_mass_matrix
-from pliant.mechanics.minimal.condensed import add_condensed_stiffness, condensed_force
+from pliant.mechanics.minimal.condensed import (
+    add_condensed_stiffness,
+    condensed_energy,
+    condensed_force,
+)
 from pliant.mechanics.minimal.fitting import closed_force, leave_out_prescribed
 from pliant.mechanics.minimal.forces import drive_force, load_forces, spring_forces
 from pliant.mechanics.minimal.loops import (
@@ -225,8 +229,8 @@ def measure_end(mechanism: Mechanism, step: Step) -> None:
     """Energies at the end of the step."""
     end_pass(mechanism.tree, step)
     if mechanism.condensed.coordinate.shape[0] > 0:
-        step.number[STRAIN_END] = condensed_force(
-            mechanism.condensed, mechanism.tree, step.motion_end, step.q_end, step.change
+        step.number[STRAIN_END] = condensed_energy(
+            mechanism.condensed, mechanism.tree, step.motion_end, step.q_end
         )
 
 
