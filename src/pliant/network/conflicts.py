@@ -28,6 +28,7 @@ def refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
     """Refuse two components that claim the same thing; each attachment comes with its component's label."""
     for joint in arm.joint_names:
         _refuse_on_joint(joint, [(label, each) for label, each in pairs if joint in driven_joints(each)])
+    _refuse_half_a_motion(arm, [each.joint for _, each in pairs if isinstance(each, Prescription)])
     attachments = [each for _, each in pairs]
     if sum(isinstance(each, BaseMove) for each in attachments) > 1:
         raise InvalidInput("the base is moved twice; put all its motions into one BaseMotion")
@@ -36,6 +37,19 @@ def refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
     repeated = first_repeated(controllers)
     if repeated is not None:
         raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
+
+
+def _refuse_half_a_motion(arm: Model, prescribed: list[str]) -> None:
+    """The coordinates of ball and free joints are no single ones: some of them free would lock the others."""
+    for name in dict.fromkeys(joint.partition(".")[0] for joint in prescribed):
+        whole = driven_as_a_whole(arm, name)
+        missing = (
+            [each.name for each in whole.guided_freedoms if each.name not in prescribed] if whole else []
+        )
+        if missing:
+            raise InvalidInput(
+                f"joint '{name}' is prescribed in part only; prescribe {', '.join(missing)} too, for example by Hold(0)"
+            )
 
 
 def _refuse_servos(joint: str, on_joint: list[tuple[str, Attachment]]) -> None:

@@ -112,8 +112,8 @@ class Connected:
 def connect(arm: Model, *components: Component) -> Connected:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
-    Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, motions
-    and feedback of ball and free joints, a joint that is prescribed and also driven with torque or by a motor, or
+    Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, feedback and
+    motions in part of ball and free joints, a joint that is prescribed and also driven with torque or by a motor, or
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
     and equal names.
     """

@@ -27,14 +27,18 @@ if TYPE_CHECKING:
 
 
 def drivable(arm: Model) -> tuple[str, ...]:
-    """The joint coordinates that can be driven or prescribed: all but those of ball joints."""
+    """The joint coordinates that can be driven or prescribed: all but those of ball joints that are not prescribed."""
     return tuple(port.name for port in arm.ports if port.frame is Frame.JOINT)
 
 
 def drivable_in_the_tree(arm: Model) -> tuple[str, ...]:
-    """Those that a law for all joints drives; loop joints, which follow from them, are driven by name only."""
+    """Those that a law for all joints drives; loop joints, which follow from them, are driven by name only.
+
+    Coordinates of a ball or free joint are there only where its motion is prescribed.
+    """
     loops = [loop.name for loop in arm.robot.loops]
-    return tuple(name for name in drivable(arm) if name.partition(".")[0] not in loops)
+    owned = ((name, name.partition(".")[0]) for name in drivable(arm))
+    return tuple(name for name, owner in owned if owner not in loops and not driven_as_a_whole(arm, owner))
 
 
 def described_joint(arm: Model, name: str) -> Joint | None:
@@ -102,15 +106,17 @@ def _end(at: At) -> str:
 def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> None:
     known = drivable(arm)
     described = described_joint(arm, joint.partition(".")[0])
-    if joint in known:
+    whole = driven_as_a_whole(arm, joint.partition(".")[0])
+    if joint in known and (whole is None or isinstance(attachment, Prescription)):
         return
     if described and described not in arm.robot.joints and not _has_port(arm, described):
         raise InvalidInput(
             f"{label}: joint '{described.name}' closes a loop, and this formulation gives it no coordinate;"
             " use PoseElement, or close the loop at another joint"
         )
-    whole = driven_as_a_whole(arm, joint.partition(".")[0])
     if whole and whole.name == joint and isinstance(attachment, Torque):
+        if joint not in (port.name for port in arm.ports):
+            raise InvalidInput(f"{label}: joint '{joint}' is prescribed too; remove one of the two")
         return
     if whole:
         raise InvalidInput(_about_whole(label, whole))
@@ -144,11 +150,12 @@ def _about_whole(label: str, joint: SphericalJoint | FreeJoint) -> str:
     if isinstance(joint, FreeJoint):
         return (
             f"{label}: joint '{joint.name}' is free and has no coordinate; drive it by a JointTorque of 6 components,"
-            " or give it a spring"
+            f" prescribe {joint.name}.x to {joint.name}.turn_z together, or give it a spring"
         )
     return (
         f"{label}: joint '{joint.name}' is spherical, and its coordinates start anew at every step; drive it by a"
-        f" JointTorque '{joint.name}' of 3 components, give it a spring, or take a universal joint"
+        f" JointTorque '{joint.name}' of 3 components, prescribe {joint.name}.x, {joint.name}.y and {joint.name}.z"
+        " together, give it a spring, or take a universal joint"
     )
 
 

@@ -183,6 +183,11 @@ class SphericalJoint(Joint, word="spherical"):
             for word, axis, rate in rates
         )
 
+    @property
+    def guided_freedoms(self) -> tuple[Freedom, ...]:
+        """Where its motion is prescribed: turns about x, then about the new y, then about the new z."""
+        return self.freedoms
+
 
 @dataclass(frozen=True)
 class FreeJoint(Joint, word="free"):
@@ -239,6 +244,16 @@ class FreeJoint(Joint, word="free"):
     @property
     def moves(self) -> bool:
         return True
+
+    @property
+    def guided_freedoms(self) -> tuple[Freedom, ...]:
+        """Where its motion is prescribed: slides along the axes of the joint frame, then turns like those of a ball."""
+        axes = (ALONG_X, ALONG_Y, ALONG_Z)
+        slides = (Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes))
+        turns = (
+            Freedom(f"{self.name}.turn_{word}", False, axis, Coordinate()) for word, axis in zip("xyz", axes)
+        )
+        return (*slides, *turns)
 
     @property
     def drags(self) -> bool:

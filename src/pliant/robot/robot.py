@@ -116,8 +116,13 @@ class Robot(Declared, word="robot"):
         return tuple(freedom for joint in self.chain_order for freedom in joint.freedoms)
 
     def freedom(self, name: str) -> Freedom:
-        """The coordinate of that name, of a joint or of a loop joint."""
-        freedoms = (*self.freedoms, *(freedom for loop in self.loops for freedom in loop.freedoms))
+        """The coordinate of that name, of a joint, of a loop joint or of a free joint whose motion is prescribed."""
+        free = (joint for joint in self.joints if isinstance(joint, FreeJoint))
+        freedoms = (
+            *self.freedoms,
+            *(freedom for loop in self.loops for freedom in loop.freedoms),
+            *(freedom for joint in free for freedom in joint.guided_freedoms),
+        )
         return freedoms[_index("joint coordinate", name, [freedom.name for freedom in freedoms])]
 
     def link(self, name: str) -> Link:

@@ -67,6 +67,7 @@ class Structure:
     heads: tuple[Head, ...]
     robot: Robot
     counts: dict[str, int]  # elements of each flexible link
+    guided: frozenset[str]  # ball and free joints whose motion is prescribed
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -97,17 +98,21 @@ def _place(links: Collection[LinkNodes], at: At) -> Place:
     return base.moved(at.position).turned(matrix_of(at.rotation))
 
 
-def assemble(robot: Robot, counts: dict[str, int], driven: Collection[str] = ()) -> Structure:
+def assemble(
+    robot: Robot, counts: dict[str, int], driven: Collection[str] = (), guided: Collection[str] = ()
+) -> Structure:
     """All links and joints of the robot as nodes; its loop joints as lines.
 
-    Loop joints that obey a law or are ``driven`` have coordinates too.
+    Loop joints that obey a law or are ``driven`` have coordinates too. Ball and free joints whose motion is prescribed
+    are ``guided``: they go through plain coordinates, which cannot lock because none of them is free.
     """
     nodes, laws, lines = Nodes(), Laws(), LineRows()
     nodes.add(-1, GROUND)
     links: dict[str, LinkNodes] = {}
     for joint in robot.chain_order:
         parent = Place(0, ORIGIN, IDENTITY) if joint.parent == BASE else links[joint.parent].tip
-        root = _joint_nodes(nodes, laws, lines, joint, parent)
+        at = parent.moved(joint.position).turned(matrix_of(joint.rotation))
+        root = _joint_nodes(nodes, laws, lines, joint, at, joint.name in guided)
         link = robot.link(joint.child)
         if isinstance(link, FlexibleLink):
             links[link.name] = _flexible_nodes(nodes, link, root, counts[link.name])
@@ -142,16 +147,16 @@ def assemble(robot: Robot, counts: dict[str, int], driven: Collection[str] = ())
         tuple(heads),
         robot,
         counts,
+        frozenset(guided),
     )
     _refuse_dead_ends(structure, joint_of=_joint_of_nodes(robot, structure))
     return structure
 
 
-def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, parent: Place) -> int:
+def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Place, guided: bool) -> int:
     """The nodes of a joint; returns the root of the child."""
-    at = parent.moved(joint.position).turned(matrix_of(joint.rotation))
     if isinstance(joint, FreeJoint):
-        root = nodes.add(-1, FREE)
+        root = nodes.add(-1, FREE) if not guided else _guided(nodes, laws, joint, at)
         nodes.viscous[root] = np.array(joint.damping, float)
         if joint.slide_friction or joint.turn_friction:
             nodes.grip[root] = np.array(
@@ -161,10 +166,24 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, parent
         return root
     if not joint.freedoms:
         return nodes.add(at.node, FIXED, at.position, at.rotation)
-    root = nodes.hang(joint, at, laws.add(joint))
     if isinstance(joint, SphericalJoint):
+        if guided:
+            root = _guided(nodes, laws, joint, at)
+        else:
+            root = nodes.hang(joint.freedoms, True, at, laws.add(joint, joint.freedoms, True))
         lines.hold_ball(joint, at, Place(root, ORIGIN, IDENTITY))
-    return root
+        return root
+    return nodes.hang(joint.freedoms, False, at, laws.add(joint, joint.freedoms, False))
+
+
+def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Place) -> int:
+    """A ball or free joint by slides and turns in a row."""
+    if isinstance(joint, SphericalJoint) and (joint.damping or joint.friction):
+        raise InvalidInput(
+            f"joint '{joint.name}' has damping or friction, which a ball does not carry while its motion is prescribed;"
+            " remove them, or take a universal joint"
+        )
+    return nodes.hang(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
 
 
 def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 )
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import BushingPlace, Inputs, SpringPlace, WallPlace
-from pliant.robot import Cone, FreeJoint, Friction, Joint, LoopJoint, LoopKind, SphericalJoint
+from pliant.robot import Cone, Freedom, FreeJoint, Friction, Joint, LoopJoint, LoopKind, SphericalJoint
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.pose_element.nodes import Place
@@ -49,11 +50,11 @@ class Laws:
     stops: list[tuple[float, ...]] = field(default_factory=list)
     ball: list[int] = field(default_factory=list)
 
-    def add(self, joint: Joint) -> int:
+    def add(self, joint: Joint, freedoms: Sequence[Freedom], restarts: bool) -> int:
         """The coordinates of a joint; returns the number of the first."""
         first = len(self.names)
-        ball = first if isinstance(joint, SphericalJoint) else -1
-        for freedom in joint.freedoms:
+        ball = first if restarts else -1
+        for freedom in freedoms:
             law = freedom.law
             damping, friction, limits = law.damping, law.friction, law.limits
             if isinstance(joint, SphericalJoint):

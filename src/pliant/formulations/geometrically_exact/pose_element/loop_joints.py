@@ -112,10 +112,11 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
             f"loop joint '{loop.name}' has coordinates, but links '{loop.first.link}' and '{loop.second.link}' have no"
             " inertia along them; give one of the links a mass and inertia, or close the loop at another joint"
         )
-    number = laws.add(joint)
+    ball = isinstance(joint, SphericalJoint)
+    number = laws.add(joint, joint.freedoms, ball)
     begin = len(nodes.parent)
     carrier = second if backwards else first
-    node = nodes.hang(joint, carrier, number, backwards)
+    node = nodes.hang(joint.freedoms, ball, carrier, number, backwards)
     head = Place(node, ORIGIN, IDENTITY)
     at, _, _ = nodes.carrier(body.node)
     nodes.inertia[at] = (1.0 - SHARE) * nodes.inertia[at]

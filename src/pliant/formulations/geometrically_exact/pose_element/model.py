@@ -39,8 +39,8 @@ from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
-from pliant.model.port import Frame, Port, joint_ports
-from pliant.robot import At, FreeJoint, Robot
+from pliant.model.port import Frame, Port, coordinate_port, joint_ports
+from pliant.robot import At, FreeJoint, Robot, SphericalJoint
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import PoseElement
@@ -81,21 +81,28 @@ class PoseElementArm(ArmFacts):
 
     @cached_property
     def ports(self) -> tuple[Port, ...]:
-        """Those of any model of the robot and those of its loop joints."""
+        """Those of any model of the robot and those of its loop joints; guided joints by their coordinates."""
+        guided = self.structure.guided
+        of_tree = [port for port in super().ports if port.name not in guided]
         of_loops = [port for loop in self.robot.loops for port in joint_ports(loop.joint)]
-        return (*super().ports, *of_loops)
+        names = (name for name in self.joint_names if name.partition(".")[0] in guided)
+        return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
 
     def carrying(self, inputs: Inputs) -> PoseElementArm:
         """Itself: pose elements carry all inputs."""
         return self
 
     def driving(self, coordinates: Collection[str]) -> PoseElementArm:
-        """Itself, or with coordinates for the loop joints to which some of these belong."""
+        """Itself, or with coordinates for the loop, ball and free joints to which some of these belong."""
         present = {head.name for head in self.structure.heads}
         wanted = {name.partition(".")[0] for name in coordinates} & {loop.name for loop in self.robot.loops}
-        if wanted <= present:
+        owners = {name.partition(".")[0] for name in coordinates if "." in name}
+        whole = (joint for joint in self.robot.joints if isinstance(joint, (SphericalJoint, FreeJoint)))
+        guided = self.structure.guided | {joint.name for joint in whole if joint.name in owners}
+        if wanted <= present and guided == self.structure.guided:
             return self
-        return replace(self, structure=assemble(self.robot, self.structure.counts, wanted | present))
+        structure = assemble(self.robot, self.structure.counts, wanted | present, guided)
+        return replace(self, structure=structure)
 
     def mechanism(self, inputs: Inputs) -> Mechanism:
         """The arrays of the mechanism with what is connected to it; ball joints and friction of free links are

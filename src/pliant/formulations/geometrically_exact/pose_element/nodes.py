@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +15,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Floats,
 )
 from pliant.mechanics.rigid_body import transform_inertia
-from pliant.robot import Joint, SphericalJoint
+from pliant.robot import Freedom
 
 IDENTITY = np.eye(3)
 ORIGIN = np.zeros(3)
@@ -87,13 +88,16 @@ class Nodes:
         at, R, r = self.carrier(node)
         self.inertia[at] = self.inertia[at] + transform_inertia(matrix, R, r)
 
-    def hang(self, joint: Joint, parent: Place, first: int, backwards: bool = False) -> int:
+    def hang(
+        self, freedoms: Sequence[Freedom], ball: bool, parent: Place, first: int, backwards: bool = False
+    ) -> int:
         """The nodes of the coordinates of a joint, numbered from ``first``; returns the last, which it carries.
 
-        ``backwards`` they lead from the frame that the joint carries to the one that carries it.
+        ``backwards`` they lead from the frame that the joint carries to the one that carries it. Those of a ``ball``
+        start anew at every step.
         """
-        ball, sign = isinstance(joint, SphericalJoint), -1.0 if backwards else 1.0
-        steps = list(enumerate(joint.freedoms, first))
+        sign = -1.0 if backwards else 1.0
+        steps = list(enumerate(freedoms, first))
         if backwards and not ball:
             steps.reverse()
         at, place = parent.node, parent

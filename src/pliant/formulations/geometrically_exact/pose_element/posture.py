@@ -81,6 +81,8 @@ def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:
     origin, turn = base_pose(structure)
     for joint in structure.robot.chain_order:
         root = int(structure.link(joint.child).nodes[0])
+        if joint.name in structure.guided:
+            continue
         if isinstance(joint, FreeJoint):
             at, R = origin + turn @ np.asarray(joint.position, float), turn @ matrix_of(joint.rotation)
             starts[root] = (
@@ -203,7 +205,7 @@ def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> t
     starts = {
         int(structure.link(joint.child).nodes[0]): joint
         for joint in structure.robot.chain_order
-        if isinstance(joint, FreeJoint)
+        if isinstance(joint, FreeJoint) and joint.name not in structure.guided
     }
     v, omega = np.zeros_like(x), np.zeros_like(x)
     for i in range(len(x)):
