@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.mechanics import closed_form
 
 L1, L2 = 0.7, 0.5
-FORMULATIONS = [pl.GeometricallyExact(degree=5), pl.PoseElement(6)]
+FORMULATIONS = [pl.GeometricallyExact(degree=5), pl.PoseElement(6), pl.Lumped(), pl.Rigid()]
 
 
 def rigid_arm(**choices):
@@ -112,6 +112,7 @@ def differences(model, q, size=1e-4):
     ("formulation", "tolerance"),
     [
         (pl.PoseElement(4), 1e-7),
+        (pl.Lumped(4), 1e-9),
         (
             pl.GeometricallyExact(degree=4),
             1e-4,
@@ -135,7 +136,7 @@ def test_the_jacobian_counts_how_the_deflection_changes(formulation, tolerance):
 KINEMATICS = (pl.rigid_kinematics, pl.forward_kinematics)
 
 
-@pytest.mark.parametrize("formulation", [pl.GeometricallyExact(degree=4), pl.PoseElement(4)])
+@pytest.mark.parametrize("formulation", [pl.GeometricallyExact(degree=4), pl.PoseElement(4), pl.Lumped(3)])
 def test_postures_found_for_a_sagging_arm_reach_their_target(formulation):
     push = pl.TipWrench("lower", pl.Constant((0.6, -0.4, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.WORLD)
     model = sagging_arm(formulation, push)

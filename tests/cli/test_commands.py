@@ -313,7 +313,12 @@ def test_frequency_takes_the_motion_of_a_held_joint_and_of_the_base() -> None:
 
 @pytest.mark.parametrize(
     ("formulation", "options"),
-    [("pose-element", ["--elements", "12"]), ("mixed-element", []), ("pseudo-spectral", ["--degree", "8"])],
+    [
+        ("pose-element", ["--elements", "12"]),
+        ("mixed-element", []),
+        ("pseudo-spectral", ["--degree", "8"]),
+        ("lumped", ["--elements", "8"]),
+    ],
 )
 def test_a_formulation_is_chosen_by_name(formulation: str, options: list[str]) -> None:
     answer = run("modes", "wang_beam", "--hold", "--count", "1", "--formulation", formulation, *options)

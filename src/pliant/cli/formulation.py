@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,39 +22,46 @@ class Formulation(StrEnum):
     POSE_ELEMENT = "pose-element"
     MIXED_ELEMENT = "mixed-element"
     PSEUDO_SPECTRAL = "pseudo-spectral"
+    LUMPED = "lumped"
+    RIGID = "rigid"
 
 
-WITHOUT_DEGREE = (Formulation.POSE_ELEMENT, Formulation.MIXED_ELEMENT)
-WITHOUT_ELEMENTS = (Formulation.PSEUDO_SPECTRAL,)
+WITH_DEGREE = (Formulation.GEOMETRICALLY_EXACT, Formulation.PSEUDO_SPECTRAL)
+WITHOUT_ELEMENTS = (Formulation.PSEUDO_SPECTRAL, Formulation.RIGID)
 
 FormulationOption = Annotated[Formulation, typer.Option(help="How links are modelled.")]
 DegreeOption = Annotated[
     int | None, typer.Option(help="Polynomial degree; if not given that of the formulation.")
 ]
 ElementsOption = Annotated[
-    int | None, typer.Option(help="Elements per flexible link; if not given those of the formulation.")
+    int | None,
+    typer.Option(help="Elements or fields per flexible link; if not given those of the formulation."),
 ]
 
 
 def compiled(robot: Robot, formulation: Formulation, degree: int | None, elements: int | None) -> Model:
     """The robot by the formulation, whose own choices stand where none is given."""
     from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement, PoseElement
+    from pliant.formulations.lumped import Lumped, Rigid
     from pliant.formulations.pseudo_spectral import PseudoSpectral
 
-    for option, value, without in (
-        ("--degree", degree, WITHOUT_DEGREE),
-        ("--elements", elements, WITHOUT_ELEMENTS),
+    for option, value, known in (
+        ("--degree", degree, formulation in WITH_DEGREE),
+        ("--elements", elements, formulation not in WITHOUT_ELEMENTS),
     ):
-        if value is not None and formulation in without:
+        if value is not None and not known:
             raise InvalidInput(
                 f"{option} {value} has no meaning for the formulation {formulation.value}; leave it out"
             )
-    given = {name: value for name, value in (("degree", degree), ("elements", elements)) if value is not None}
-    doors = {
+    count = "fields" if formulation is Formulation.LUMPED else "elements"
+    given = {name: value for name, value in (("degree", degree), (count, elements)) if value is not None}
+    doors: dict[Formulation, Callable[..., Any]] = {
         Formulation.GEOMETRICALLY_EXACT: GeometricallyExact,
         Formulation.POSE_ELEMENT: PoseElement,
         Formulation.MIXED_ELEMENT: MixedElement,
         Formulation.PSEUDO_SPECTRAL: PseudoSpectral,
+        Formulation.LUMPED: Lumped,
+        Formulation.RIGID: Rigid,
     }
     arm: Model = doors[formulation](**given).compile(robot)
     return arm

@@ -1,4 +1,4 @@
-"""Small deviations from the motion of an arm through a state, over the coordinates that are not prescribed.
+"""Small deviations from the motion of an arm through a state: of free coordinates, and behind them prescribed ones.
 
     M y'' + (dtau/dv + D) y' + (dtau/dq + K - dQ/dq) y = sum over the ports of rate^T effort ,
 
@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.formulations.lumped.load_force import load_force
 from pliant.formulations.lumped.structure import Floats, Place
 from pliant.formulations.lumped.system import System
 from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X
 from pliant.mechanics.twist_matrices import to_frame
-from pliant.model.contract import SecondOrder, SmallPort
+from pliant.model.contract import Held, SecondOrder, SmallPort
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
@@ -78,16 +79,22 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
     now = Instant(arm, state, inputs, time)
     system = now.system
     free = system.free
-    square = np.ix_(free, free)
+    given = system.structure.joints[list(inputs.prescribed)]
+    order, own, held = np.append(free, given), slice(len(free)), slice(len(free), len(free) + len(given))
+    square = np.ix_(order, order)
     by_position, by_rate = system.dynamics.inverse_dynamics_derivatives(now.q, now.v, now.acceleration)
     K = by_position + system.elastic_stiffness(now.q) + np.diag(now.gain[:, 0]) - now.load_slope
     D = by_rate + now.damping + np.diag(now.gain[:, 1])
     K, D = K[square], D[square]
     if now.at_rest and not np.any(system.loads.wrenches.world == 0):
         K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)  # of a potential, but for rounding
-    maps = Maps(now)
+    M = system.dynamics.mass_matrix(now.q)[square]
+    maps = Maps(now, order)
     to_twist = np.stack([maps.rate(node) for link in system.structure.links for node in link.nodes])
-    positions = np.eye(system.size)[system.structure.joints][:, free]
+    positions = np.eye(system.size)[system.structure.joints][:, order]
+    tip = maps.rate(system.structure.links[-1].tip)
+    ports = tuple(_ports(now, maps))
+    nothing = np.zeros((0, len(order)))
 
     def state_at(y: Floats, change: Floats) -> Floats:
         q, v = now.q.copy(), now.v.copy()
@@ -95,26 +102,39 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
         v[free] += change
         return arm.state_of(system, q, v)
 
+    by_name = {port.name: port for port in arm.ports}
+    prescribed = zip(arm.joint_names, inputs.prescribed, strict=True)
     return SecondOrder(
-        system.dynamics.mass_matrix(now.q)[square],
-        D,
-        K,
+        M[own, own],
+        D[own, own],
+        K[own, own],
         now.unbalanced,
         now.at_rest,
         tuple(system.names[k] for k in free),
-        tuple(_ports(now, maps)),
-        to_twist,
-        positions,
-        maps.rate(system.structure.links[-1].tip),
+        tuple(SmallPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
+        to_twist[:, :, own],
+        positions[:, own],
+        tip[:, own],
         state_at,
+        Held(
+            tuple(by_name[name] for name, each in prescribed if each),
+            M,
+            D,
+            K,
+            np.zeros((len(given), len(given))),
+            np.concatenate([nothing, *(each.rate for each in ports)])[:, held],
+            np.concatenate([nothing, *(each.shift for each in ports)])[:, held],
+            positions[:, held],
+            tip[:, held],
+        ),
     )
 
 
 class Maps:
-    """Twists of frames from the rates of the free coordinates."""
+    """Twists of frames from the rates of coordinates, in the given order."""
 
-    def __init__(self, now: Instant) -> None:
-        self.system, self.free = now.system, now.system.free
+    def __init__(self, now: Instant, order: NDArray[np.int64]) -> None:
+        self.system, self.order = now.system, order
         self.motion = now.system.placed(now.q).copy()
         J = self.motion[1:, AXIS : AXIS + 6]
         V = now.system.before[1:] @ (J * now.v[:, None])
@@ -127,11 +147,11 @@ class Maps:
         self.turns = now.arm.slaved_turns(now.system, now.q)
 
     def rate(self, place: Place) -> Floats:
-        """(6, free) body twist of a frame."""
+        """(6, coordinates) body twist of a frame."""
         return self._at(place, self.J, slaved=True)
 
     def shift(self, place: Place) -> Floats:
-        """(6, free) change of the body twist when the arm is displaced."""
+        """(6, coordinates) change of the body twist when the arm is displaced."""
         return self._at(place, self.carried, slaved=False)
 
     def _at(self, place: Place, columns: Floats, slaved: bool) -> Floats:
@@ -142,7 +162,7 @@ class Maps:
             turns, own = self.turns[place.body], (R @ place.rotation).T
             seen[:3] += own @ np.cross(turns.T, R @ place.position).T
             seen[3:] += own @ turns
-        return np.asarray(seen[:, self.free])
+        return np.asarray(seen[:, self.order])
 
 
 def _ports(now: Instant, maps: Maps) -> Iterator[SmallPort]:
@@ -156,12 +176,13 @@ def _ports(now: Instant, maps: Maps) -> Iterator[SmallPort]:
             joint = names.index(port.name)
             if now.inputs.prescribed[joint]:
                 continue
-            rate = np.eye(system.size)[system.drive[joint]][None, system.free]
+            rate = np.eye(system.size)[system.drive[joint]][None, maps.order]
             yield SmallPort(port, rate, np.zeros_like(rate))
             continue
         places = list(_places(system, port))
-        rate = sum((share * maps.rate(place) for place, share in places), np.zeros((6, len(system.free))))
-        shift = sum((share * maps.shift(place) for place, share in places), np.zeros((6, len(system.free))))
+        none = np.zeros((6, len(maps.order)))
+        rate = sum((share * maps.rate(place) for place, share in places), none)
+        shift = sum((share * maps.shift(place) for place, share in places), none)
         yield SmallPort(port, rate, shift)
 
 
