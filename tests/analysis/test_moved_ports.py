@@ -140,7 +140,7 @@ def test_rooms_agree_on_a_moved_elbow_and_a_moved_base():
     assert np.all(size.max(axis=0) > 0.0)
     # what lies across the plane of the others is zero but for round-off
     size = np.maximum(size, 1e-6 * size.max())
-    assert (np.abs(answers[1] - answers[0]) / size).max() < 1e-7
+    assert (np.abs(answers[1] - answers[0]) / size).max() < 1e-5  # of both meshes
 
 
 @pytest.mark.parametrize("formulation", [pl.GeometricallyExact(degree=3), pl.PoseElement(3)])
