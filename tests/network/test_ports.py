@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
-from pliant.model.inputs import Inputs, LoadPlace
+from pliant.model.inputs import Inputs, LoadPlace, beyond
 from pliant.model.port import Frame
 from pliant.model.sampling import Sample
 from pliant.network import (
@@ -161,8 +161,11 @@ class ChoosyArm(TwoLinkArm):
 
     formulation: object = "choosy"
 
+    def lacking(self, inputs: Inputs) -> tuple[str, ...]:
+        return beyond(inputs)
+
     def carrying(self, inputs: Inputs) -> Model:
-        return STRONG if inputs.springs or inputs.walls else self
+        return STRONG if self.lacking(inputs) else self
 
 
 STRONG = TwoLinkArm(formulation="strong", joint_names=("slide", "elbow", "shoulder"))

@@ -86,7 +86,7 @@ def test_a_step_that_is_too_large_for_a_link_that_is_hardly_bent_is_no_reason() 
 def test_pose_elements_start_in_the_shape_and_motion_of_the_spectral_links() -> None:
     arm = pl.GeometricallyExact(degree=6, elements=2).compile(ROBOT)
     assert isinstance(arm, GeometricallyExactArm)
-    push = pl.TipWrench("hand", pl.Constant((0.0, 3.0, 2.0, 0.0, 0.0, 0.0)))
+    push = pl.TipWrench("rod", pl.Constant((0.0, 3.0, 2.0, 0.0, 0.0, 0.0)))
     state = pl.simulate(pl.connect(arm, push), 0.1, pl.Gauss(order=4, step=1e-3), outputs=1).states[-1]
     turn = np.linalg.norm(arm.observe(state[None]).links[0].strain[0, :, 3:], axis=1).mean()
     assert turn > 0.3, "it is hardly bent"

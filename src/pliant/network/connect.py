@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pliant.model.contract import HandsOver
-from pliant.model.inputs import Inputs, beyond
+from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Layout
 from pliant.model.port import Port
 from pliant.network.assemble import assemble
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 @runtime_checkable
 class Carrying(Protocol):
     """An arm that knows who can take its place where it cannot carry some inputs."""
+
+    def lacking(self, inputs: Inputs) -> tuple[str, ...]:
+        """In words, the inputs that it does not carry."""
+        ...
 
     def carrying(self, inputs: Inputs) -> Model:
         """The arm itself if it carries the inputs, else a model of the same robot that does."""
@@ -123,15 +127,14 @@ def connect(arm: Model, *components: Component) -> Connected:
     if isinstance(arm, Driving):
         arm = arm.driving({joint for part in components for joint in _driven_by(part, arm)})
     inputs = assemble(arm, components)
-    carrier = arm.carrying(inputs) if isinstance(arm, Carrying) else arm
-    notice = getattr(carrier, "notice", "")
-    if carrier is not arm:
-        inputs = assemble(carrier, components)
+    notice = getattr(arm, "notice", "")
+    if isinstance(arm, Carrying) and (carrier := arm.carrying(inputs)) is not arm:
         notice = (
             f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"
-            f" {' and the '.join(beyond(inputs))}"
+            f" {' and the '.join(arm.lacking(inputs))}"
         )
-    return Connected(carrier, components, inputs, given, notice)
+        arm, inputs = carrier, assemble(carrier, components)
+    return Connected(arm, components, inputs, given, notice)
 
 
 def _driven_by(component: Component, arm: Model) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,11 @@ from pliant.formulations.geometrically_exact.run import advance
 from pliant.formulations.geometrically_exact.settle import settle
 from pliant.formulations.geometrically_exact.small_motions import small_motions
 from pliant.formulations.geometrically_exact.stage_data import State
+from pliant.formulations.geometrically_exact.tip_loads import in_axes_of_nodes, with_a_turning_lever
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.inputs import Inputs, LoadPlace, beyond, refuse_beyond
+from pliant.model.inputs import Inputs, LoadPlace, beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
 from pliant.model.port import Frame
@@ -73,11 +74,21 @@ class GeometricallyExactArm(ArmFacts):
         """Of the methods in time that this model takes."""
         return 8
 
+    def lacking(self, inputs: Inputs) -> tuple[str, ...]:
+        """In words, the inputs that it does not carry."""
+        return (*beyond(inputs), *with_a_turning_lever(self.robot, inputs))
+
+    def _at_nodes(self, inputs: Inputs) -> Inputs:
+        """The inputs as they act on the nodes; refused where they do not."""
+        for words in self.lacking(inputs):
+            raise InvalidInput(f"the {words} is not carried by this formulation; {REMEDY}")
+        return in_axes_of_nodes(self.robot, inputs, at_roots=True)
+
     def carrying(self, inputs: Inputs) -> GeometricallyExactArm | PoseElementArm:
         """Itself, or pose elements where there are springs, walls, motors or a moved base."""
         from pliant.formulations.geometrically_exact.formulation import GeometricallyExact
 
-        if not beyond(inputs) or not isinstance(self.formulation, GeometricallyExact):
+        if not self.lacking(inputs) or not isinstance(self.formulation, GeometricallyExact):
             return self
         return self.formulation.pose_elements(self.robot)
 
@@ -210,18 +221,15 @@ class GeometricallyExactArm(ArmFacts):
 
     def advance(self, run: Run) -> Record:
         """Advance over the grid of a run."""
-        refuse_beyond(run.inputs, (), REMEDY)
-        return advance(self, run)
+        return advance(self, replace(run, inputs=self._at_nodes(run.inputs)))
 
     def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         """Static equilibrium under gravity and the loads of one time."""
-        refuse_beyond(inputs, (), REMEDY)
-        return settle(self, start, inputs, time, load_steps, accuracy)
+        return settle(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
 
     def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness of deviations from the motion through a state."""
-        refuse_beyond(inputs, (), REMEDY)
-        return small_motions(self, state, inputs, time)
+        return small_motions(self, state, self._at_nodes(inputs), time)
 
     def mismatch(self, record: Record) -> Mismatch:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against booked work."""

@@ -33,6 +33,7 @@ from pliant.formulations.geometrically_exact.pose_element.settle import settle
 from pliant.formulations.geometrically_exact.pose_element.small_motions import small_motions
 from pliant.formulations.geometrically_exact.pose_element.step import take_up
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, new_moment, new_pose
+from pliant.formulations.geometrically_exact.tip_loads import in_axes_of_nodes
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
@@ -91,6 +92,13 @@ class PoseElementArm(ArmFacts):
     def carrying(self, inputs: Inputs) -> PoseElementArm:
         """Itself: pose elements carry all inputs."""
         return self
+
+    def lacking(self, inputs: Inputs) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def _at_nodes(self, inputs: Inputs) -> Inputs:
+        return in_axes_of_nodes(self.robot, inputs, at_roots=False)
 
     def driving(self, coordinates: Collection[str]) -> PoseElementArm:
         """Itself, or with coordinates for the loop, ball and free joints to which some of these belong."""
@@ -264,7 +272,7 @@ class PoseElementArm(ArmFacts):
 
     def advance(self, run: Run) -> Record:
         """Advance over the grid of a run."""
-        return advance(self, run)
+        return advance(self, replace(run, inputs=self._at_nodes(run.inputs)))
 
     def mismatch(self, record: Record) -> Mismatch:
         """None: nodal poses are the only truth of this element."""
@@ -273,11 +281,11 @@ class PoseElementArm(ArmFacts):
 
     def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         """Static equilibrium under gravity and the loads of one time."""
-        return settle(self, start, inputs, time, load_steps, accuracy)
+        return settle(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
 
     def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion through a state; loops are eliminated."""
-        return small_motions(self, state, inputs, time)
+        return small_motions(self, state, self._at_nodes(inputs), time)
 
     def place_of(self, node: int) -> str:
         """In words, where a node is."""
