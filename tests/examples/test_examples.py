@@ -107,3 +107,13 @@ def test_the_sagging_arm_reaches_its_target(tmp_path: Path, monkeypatch: pytest.
     shown = run("reach_while_sagging", tmp_path, monkeypatch)
     assert np.linalg.norm(shown["sagging"].deflection[:3]) > 1e-3
     assert shown["found"].position_error < 1e-9
+
+
+def test_more_fields_come_nearer_to_the_exact_strip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("lumped_or_exact", tmp_path, monkeypatch)
+    small = np.array(shown["difference"][0])
+    # the division alone: second order in the number of fields, 3 % of the deflection with four of them
+    assert np.log2(small[2] / small[3]) == pytest.approx(2.0, abs=0.2)
+    assert small[2] < 0.05 * shown["deflection"][0]
+    assert np.all(np.diff(np.array(shown["difference"]), axis=1) < 0.0)
+    assert (tmp_path / "lumped_error.png").is_file()

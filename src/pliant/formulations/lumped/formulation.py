@@ -43,6 +43,7 @@ class Lumped:
         condensed = self.station_inertia is StationInertia.NEGLECTED
         if condensed:
             _refuse_damped(robot)
+            _refuse_loops(robot)
         return LumpedArm(
             robot, self, assemble(robot, self._divisions(robot), self.beam, condensed, self.joint_fields)
         )
@@ -75,10 +76,12 @@ def _fields(division: int | Fields) -> Fields:
 
 def _refuse(robot: Robot, formulation: str) -> None:
     """What this room does not model."""
-    if robot.loops:
-        raise InvalidInput(
-            f"loop joint '{robot.loops[0].name}' closes the tree, which {formulation} does not carry; use PoseElement"
-        )
+    for loop in robot.loops:
+        if not loop.obeys_nothing:
+            raise InvalidInput(
+                f"loop joint '{loop.name}' has a spring, damping, friction or stops, which {formulation} carries at"
+                " joints of the tree only; close the loop at another joint, or use PoseElement"
+            )
     for joint in robot.chain_order:
         if isinstance(joint, (SphericalJoint, FreeJoint)):
             raise InvalidInput(
@@ -113,3 +116,11 @@ def _refuse_damped(robot: Robot) -> None:
                 f"link '{link.name}' has material damping, which is not carried where station inertia is neglected; set"
                 " it to zero, or keep the inertia of stations"
             )
+
+
+def _refuse_loops(robot: Robot) -> None:
+    for loop in robot.loops:
+        raise InvalidInput(
+            f"loop joint '{loop.name}' ties frames whose turns are no coordinates where station inertia is neglected;"
+            " keep the inertia of stations"
+        )

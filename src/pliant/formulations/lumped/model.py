@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.formulations.lumped.blocks import Blocks, blocks, internal_forces
+from pliant.formulations.lumped.loops import close, fitted
 from pliant.formulations.lumped.observe import observe, poses_of, shape_table
 from pliant.formulations.lumped.run import advance
 from pliant.formulations.lumped.settle import settle
@@ -118,12 +119,23 @@ class LumpedArm(ArmFacts):
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
     ) -> Floats:
-        """Undeformed links at the given joint positions and rates; the robot's own initial values by default."""
+        """Undeformed links at joint positions and rates near the given ones that close all loops."""
         laws = [freedom.law for freedom in self.structure.freedoms]
         q, v = np.zeros(self.bare.size), np.zeros(self.bare.size)
         q[self.structure.joints] = [law.initial_position for law in laws] if position is None else position
         v[self.structure.joints] = [law.initial_rate for law in laws] if rate is None else rate
+        if len(self.bare.loops.measure):
+            stays = np.zeros(len(laws), np.bool_) if held is None else np.array(held, np.bool_)
+            moving = self.structure.joints[~stays]
+            q = close(self.bare, q, moving)
+            v = fitted(self.bare, q, v, moving)
         return self.state_of(self.bare, q, v)
+
+    def unbent(self, positions: Floats) -> Floats:
+        """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
+        q = np.zeros((len(positions), self.bare.size))
+        q[:, self.structure.joints] = positions
+        return self.states_of(self.bare, q, np.zeros_like(q))
 
     def slaved_turns(self, system: System, q: Floats) -> dict[int, Floats]:
         """Of each body behind fields whose turns are no coordinates: its turn (3, n) in the world per coordinate."""

@@ -55,6 +55,7 @@ class Machine:
             system.drives,
             system.loads.wrenches,
             Servos(system.drive[self.servo_joints], _laws(inside)),
+            system.loops,
             condensed=system.new_condensed(),
         )
         loads = len(system.loads.given)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.formulations.lumped.load_force import load_force
+from pliant.formulations.lumped.loops import close, closures, in_loops, pull
 from pliant.formulations.lumped.structure import Floats, Ints
 from pliant.formulations.lumped.system import System
 from pliant.model.contract import Settled
@@ -26,7 +27,8 @@ def settle(
 ) -> Settled:
     """Under gravity, loads and feedforward of one time, grown from nothing in steps.
 
-    Fields settle, and joints under feedback stiffness, a spring or a gear; all others keep their place in ``start``.
+    Fields settle, and joints under feedback stiffness, a spring or a gear, or in a loop; all others keep their place in
+    ``start``.
     """
     search = _Search(arm, start, inputs, time)
     reached, step, iterations = 0.0, 1.0 / load_steps, 0
@@ -62,6 +64,9 @@ class _Search:
         held = np.array(inputs.prescribed, np.bool_)
         self.q[joints[held]] = signals[held, 0]
         self.q[system.structure.size :] = self.q[joints[system.geared]]
+        self.multipliers = np.zeros(len(system.loops.measure))
+        if len(self.multipliers):
+            self.q = close(system, self.q, joints[~held])
         self.settling = _settling(system)
         # weights that make turns and displacements comparable
         self.scale = np.where(system.tree.kind < 3, 1.0, 1.0 / arm.reach)
@@ -74,7 +79,7 @@ class _Search:
         for count in range(1, ITERATIONS + 1):
             force, stiffness = self.balance(fraction)
             try:
-                change = np.linalg.solve(stiffness[np.ix_(free, free)], force[free])
+                change = self.change(force[free], stiffness)
             except np.linalg.LinAlgError:
                 return False, count
             size = float(np.abs(change * self.scale[free]).max())
@@ -84,6 +89,21 @@ class _Search:
             if size <= max(accuracy, 1e-15):
                 return True, count
         return False, ITERATIONS
+
+    def change(self, force: Floats, stiffness: Floats) -> Floats:
+        """Of the settling coordinates; multipliers are found along with them."""
+        system, free, rows = self.system, self.settling, len(self.multipliers)
+        if not rows:
+            return np.asarray(np.linalg.solve(stiffness[np.ix_(free, free)], force))
+        phi, G = closures(system, self.q)
+        own = G[:, free]
+        K = (stiffness - pull(system, self.q, self.multipliers)[1])[np.ix_(free, free)]
+        # closures that follow from others are left out: all multipliers that balance alike will do
+        scale = np.abs(K).max() / np.abs(own).max()
+        matrix = np.block([[K, -scale * own.T], [scale * own, np.zeros((rows, rows))]])
+        answer = np.linalg.lstsq(matrix, np.append(force, -scale * phi), rcond=1e-12)[0]
+        self.multipliers = scale * answer[len(free) :]
+        return np.asarray(answer[: len(free)])
 
     def balance(self, fraction: float) -> tuple[Floats, Floats]:
         """Force on the coordinates and minus its derivative."""
@@ -117,6 +137,7 @@ def _settling(system: System) -> Ints:
     for joint, freedom in zip(structure.joints, structure.freedoms):
         if freedom.law.spring:
             moving[joint] = True
+    moving[in_loops(system)] = True
     for k, joint in enumerate(structure.joints[system.geared]):
         pair = [structure.size + k, int(joint)]
         moving[pair] = moving[pair].any()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.formulations.lumped.load_force import load_force
+from pliant.formulations.lumped.loops import RANK, Reduction, closures, pull, turning_rate
 from pliant.formulations.lumped.structure import Floats, Place
 from pliant.formulations.lumped.system import System
 from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X
@@ -60,9 +61,18 @@ class Instant:
         a = np.where(held, self.target[:, 2], 0.0)
         lack = self.force - system.dynamics.inverse_dynamics(self.q, self.v, a)
         free = system.free
+        M = system.dynamics.mass_matrix(self.q)[np.ix_(free, free)]
+        self.multipliers = np.zeros(len(system.loops.measure))
+        if len(free) and len(self.multipliers):
+            _, G = closures(system, self.q)
+            own, missing = G[:, free], turning_rate(system, self.q, self.v) + G @ a
+            yielding = np.linalg.solve(M, np.column_stack([own.T, lack[free]]))
+            gap = own @ yielding[:, -1] + missing
+            self.multipliers = -np.linalg.lstsq(own @ yielding[:, :-1], gap, rcond=RANK)[0]
+            lack = lack + G.T @ self.multipliers
         self.unbalanced = lack[free]
         if len(free):
-            a[free] = np.linalg.solve(system.dynamics.mass_matrix(self.q)[np.ix_(free, free)], lack[free])
+            a[free] = np.linalg.solve(M, lack[free])
         return a
 
     @property
@@ -75,32 +85,37 @@ class Instant:
 
 
 def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
-    """M, D and K of deviations from the motion through a state."""
+    """M, D and K of deviations from the motion through a state, loops eliminated."""
     now = Instant(arm, state, inputs, time)
     system = now.system
-    free = system.free
     given = system.structure.joints[list(inputs.prescribed)]
-    order, own, held = np.append(free, given), slice(len(free)), slice(len(free), len(free) + len(given))
+    still = np.zeros_like(now.v)
+    reduction = Reduction(system, given, now.q, now.v, still if now.at_rest else now.acceleration)
+    Z, Z_rate, order = reduction.Z, reduction.Z_rate, reduction.order
+    count = len(reduction.independent)
+    own, held = slice(count), slice(count, count + len(given))
     square = np.ix_(order, order)
     by_position, by_rate = system.dynamics.inverse_dynamics_derivatives(now.q, now.v, now.acceleration)
     K = by_position + system.elastic_stiffness(now.q) + np.diag(now.gain[:, 0]) - now.load_slope
-    D = by_rate + now.damping + np.diag(now.gain[:, 1])
-    K, D = K[square], D[square]
+    K = (K - pull(system, now.q, now.multipliers)[1])[square]
+    D = (by_rate + now.damping + np.diag(now.gain[:, 1]))[square]
+    M = system.dynamics.mass_matrix(now.q)[square]
+    K = Z.T @ (K @ Z + D @ Z_rate + M @ reduction.Z_acceleration)
+    D = Z.T @ (D @ Z + 2.0 * M @ Z_rate)
+    M = Z.T @ M @ Z
     if now.at_rest and not np.any(system.loads.wrenches.world == 0):
         K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)  # of a potential, but for rounding
-    M = system.dynamics.mass_matrix(now.q)[square]
     maps = Maps(now, order)
-    to_twist = np.stack([maps.rate(node) for link in system.structure.links for node in link.nodes])
-    positions = np.eye(system.size)[system.structure.joints][:, order]
-    tip = maps.rate(system.structure.links[-1].tip)
-    ports = tuple(_ports(now, maps))
-    nothing = np.zeros((0, len(order)))
+    to_twist = np.stack([maps.rate(node) @ Z for link in system.structure.links for node in link.nodes])
+    positions = np.eye(system.size)[system.structure.joints][:, order] @ Z
+    tip = maps.rate(system.structure.links[-1].tip) @ Z
+    ports = tuple(
+        SmallPort(each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z) for each in _ports(now, maps)
+    )
+    nothing = np.zeros((0, count + len(given)))
 
     def state_at(y: Floats, change: Floats) -> Floats:
-        q, v = now.q.copy(), now.v.copy()
-        q[free] += y
-        v[free] += change
-        return arm.state_of(system, q, v)
+        return arm.state_of(system, *reduction.moved(now.q, now.v, y, change))
 
     by_name = {port.name: port for port in arm.ports}
     prescribed = zip(arm.joint_names, inputs.prescribed, strict=True)
@@ -108,9 +123,9 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
         M[own, own],
         D[own, own],
         K[own, own],
-        now.unbalanced,
+        Z[: len(system.free), own].T @ now.unbalanced,
         now.at_rest,
-        tuple(system.names[k] for k in free),
+        tuple(system.names[k] for k in reduction.independent),
         tuple(SmallPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
         to_twist[:, :, own],
         positions[:, own],

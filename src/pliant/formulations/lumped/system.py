@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
+from pliant.formulations.lumped.closure_rows import closure_rows
 from pliant.formulations.lumped.condensation import condense
 from pliant.formulations.lumped.structure import IDENTITY, ON_BASE, Floats, Ints, Place, Structure
 from pliant.mechanics.minimal.condensed import (
@@ -22,7 +23,7 @@ from pliant.mechanics.minimal.condensed import (
     steady_parts,
 )
 from pliant.mechanics.minimal.dynamics import TreeDynamics, new_motion
-from pliant.mechanics.minimal.mechanism import Drives, Springs, Wrenches, new_drives, new_springs
+from pliant.mechanics.minimal.mechanism import Drives, Loops, Springs, Wrenches, new_drives, new_springs
 from pliant.mechanics.minimal.recursions import place
 from pliant.mechanics.minimal.tree import TURN_Z, Tree, new_tree
 from pliant.mechanics.rigid_body import matrix_of
@@ -67,6 +68,7 @@ class System:
     springs: Springs
     drives: Drives
     loads: Loads
+    loops: Loops
     drive: Ints
     geared: Ints  # joints with an elastic gear, whose rotors are the last coordinates
 
@@ -99,6 +101,7 @@ class System:
             _springs(structure, elastic, structure.joints[geared], n),
             new_drives(n, prescribed, stiffness, damping, limit),
             _loads(structure, inputs),
+            closure_rows(structure),
             drive,
             geared,
         )
