@@ -51,7 +51,7 @@ def test_deviations_of_a_moving_four_bar() -> None:
         state = small.state_at(np.array([y]), np.array([rate]))
         joint = arm.joint_names.index(small.names[0])
         q, v = (arm.layout.part(state, block)[0] for block in ("joint_position", "joint_rate"))
-        angle, first, second = four_bar.ratios(q)
+        _, first, second = four_bar.ratios(q)
         ahead = np.array([1.0, first[1] - 1.0, first[2]])[joint]
         bend = np.array([0.0, second[1], second[2]])[joint]
         return ahead * four_bar.acceleration(q, v) + bend * v**2
@@ -87,7 +87,7 @@ def driven(formulation: object, *components: object) -> object:
 
 
 def test_a_flexible_parallelogram_is_that_of_pose_elements() -> None:
-    """Slow modes and the sag under a corner load; both divisions are of second order, so four times finer is near exact."""
+    """Slow modes and the sag under a corner load; both divisions are of second order, so four times finer is exact."""
     push = pl.TipWrench("right_outer", pl.Constant((3.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
     fine, coarse = driven(pl.PoseElement(16), push), driven(pl.Lumped(4), push)
     expected, found = (pl.equilibrium(model) for model in (fine, coarse))

@@ -8,6 +8,7 @@ import pytest
 
 import pliant as pl
 from tests.formulations.minimal.arms import POINTS, condensed, massless, two_stations
+from tests.formulations.pose_element import four_bar
 from tests.laws.arms import on_a_hinge, soft_link, two_links
 
 HINGED = on_a_hinge(soft_link())
@@ -23,14 +24,14 @@ def hinge(**law: object) -> pl.Robot:
 
 COMPILED = [
     (
-        pl.Lumped(),
-        pl.load(pl.library.path("parallelogram")),
-        r"loop joint 'far_corner' .*Lumped.*use PoseElement",
+        pl.Rigid(),
+        four_bar.robot(damping=0.1),
+        r"loop joint 'tip' has a spring, damping.*Rigid.*use PoseElement",
     ),
     (
-        pl.Rigid(),
+        pl.Lumped(station_inertia=POINTS),
         pl.load(pl.library.path("parallelogram")),
-        r"loop joint 'far_corner' .*Rigid.*use PoseElement",
+        r"loop joint 'far_corner' ties frames.*keep the inertia of stations",
     ),
     (
         pl.Rigid(),

@@ -62,13 +62,15 @@ class Instant:
         lack = self.force - system.dynamics.inverse_dynamics(self.q, self.v, a)
         free = system.free
         M = system.dynamics.mass_matrix(self.q)[np.ix_(free, free)]
-        self.multipliers = np.zeros(len(system.loops.measure))
+        self.multipliers: Floats = np.zeros(len(system.loops.measure))
         if len(free) and len(self.multipliers):
             _, G = closures(system, self.q)
             own, missing = G[:, free], turning_rate(system, self.q, self.v) + G @ a
             yielding = np.linalg.solve(M, np.column_stack([own.T, lack[free]]))
             gap = own @ yielding[:, -1] + missing
-            self.multipliers = -np.linalg.lstsq(own @ yielding[:, :-1], gap, rcond=RANK)[0]
+            self.multipliers = np.asarray(
+                -np.linalg.lstsq(own @ yielding[:, :-1], gap, rcond=RANK)[0], np.float64
+            )
             lack = lack + G.T @ self.multipliers
         self.unbalanced = lack[free]
         if len(free):
