@@ -319,10 +319,10 @@ def test_a_held_port_that_leaves_its_motion_moves_the_arm_as_linearised(build, f
     turned = R.T @ (ahead.tip_rotation[-1] - behind.tip_rotation[-1]) / (2 * size)
     found = np.append(moved, (turned[2, 1], turned[0, 2], turned[1, 0]))
     assert found == pytest.approx(tip, abs=3e-3 * np.abs(tip).max())
-    if "elbow.wrench" in run.efforts:
-        # of the wrench on the forearm, in its own axes, the part along the axis z
-        torque = (ahead.efforts["elbow.wrench"][-1, 5] - behind.efforts["elbow.wrench"][-1, 5]) / (2 * size)
-        assert torque == pytest.approx(effort[0], rel=3e-3)
+    if port == "elbow":
+        torque = (ahead.efforts[port][-1, 0] - behind.efforts[port][-1, 0]) / (2 * size)
+        # the stiff stretch of lumped links, struck at the start, is not resolved by these steps
+        assert torque == pytest.approx(effort[0], rel=3e-2 if isinstance(formulation, pl.Lumped) else 3e-3)
 
 
 def test_an_arm_displaced_or_carried_along_as_a_whole_feels_nothing():

@@ -120,6 +120,30 @@ def test_a_prescribed_joint_works_with_its_torque() -> None:
     assert trajectory.ledger.works["shoulder"][-1] == pytest.approx(work, rel=1e-4)
 
 
+def test_prescribed_coordinates_of_pose_elements_work_with_their_efforts() -> None:
+    """A slide that carries a cardan joint that carries a bendy rod; axes that turn with later ones cost order one."""
+    motions = {
+        "rail": pl.Quintic(0.0, 0.4, 1.0),
+        "cardan.first": pl.Quintic(0.2, 1.4, 1.0),
+        "cardan.second": pl.Quintic(-0.3, 0.9, 1.0),
+    }
+    cart = pl.RigidLink("cart", (0.1, 0.0, 0.0), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    joints = (
+        pl.PrismaticJoint("rail", "base", "cart", axis=(1.0, 0.0, 0.0)),
+        pl.UniversalJoint("cardan", "cart", "link"),
+    )
+    robot = pl.Robot("crane", (cart, soft_link(section=CALM)), joints, gravity=(0.0, -9.81, 1.0))
+    arm = pl.PoseElement(3).compile(robot)
+    assert set(arm.joint_names) == set(motions)
+    model = pl.connect(arm, *(pl.PrescribedMotion(name, motion) for name, motion in motions.items()))
+    run = pl.simulate(model, until=1.0, integrator=pl.Gauss(order=2, step=1e-3), outputs=1000)
+    for name, motion in motions.items():
+        parts = run.efforts[name][1:, 0] * np.diff(motion.evaluate(run.time)[0])
+        exchanged = np.abs(parts).sum()
+        assert exchanged > 0.05
+        assert run.ledger.works[name][-1] == pytest.approx(parts.sum(), abs=2e-3 * exchanged), name
+
+
 @pytest.mark.parametrize("frame", [pl.Frame.WORLD, pl.Frame.BODY])
 def test_a_tip_wrench_works_on_the_tip(frame: pl.Frame) -> None:
     """Integral of force times velocity and moment times angular rate of the tip, both in the axes given."""

@@ -40,8 +40,9 @@ from pliant.model.driving import drive, input_tables, times_reached
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
 from pliant.model.schedule import Schedule
+from pliant.robot import Joint
 from pliant.robot.joint import BASE
-from pliant.spatial.arrays import quaternion_from_rotation
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
@@ -198,6 +199,7 @@ class Machine:
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
+            self._add_holding_efforts(joint, efforts, out.x[:rows])
         owners = np.array(arm.line_owners(run.inputs))
         for owner in dict.fromkeys(owners.tolist()):
             efforts[f"{owner}.force"] = out.impulse[:rows, owners == owner]
@@ -209,6 +211,23 @@ class Machine:
             "redundant closures": float(len(self.redundant)),
         }
         return Record(times, out.x[:rows], efforts, ledger, ending, statistics)
+
+    def _add_holding_efforts(self, joint: Joint, efforts: dict[str, Floats], states: Floats) -> None:
+        """Of prescribed coordinates, what moves them is the part of the joint's wrench along them."""
+        names, prescribed = self.model.joint_names, self.run.inputs.prescribed
+        q = self.model.layout.part(states, "joint_position")
+        wrench = efforts[f"{joint.name}.wrench"]
+        for k, freedom in enumerate(joint.freedoms):
+            if freedom.name not in names or not prescribed[names.index(freedom.name)]:
+                continue
+            along = np.tile(np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis), (len(q), 1))
+            for later in joint.freedoms[k + 1 :]:
+                if not later.slides:
+                    axis = np.asarray(later.axis, float) / np.linalg.norm(later.axis)
+                    turned = rotation_from_vector(-q[:, [names.index(later.name)]] * axis)
+                    along = np.einsum("nij,nj->ni", turned, along)
+            part = slice(0, 3) if freedom.slides else slice(3, 6)
+            efforts[freedom.name] = np.einsum("ni,ni->n", wrench[:, part], along)[:, None]
 
 
 def advance(arm: PoseElementArm, run: Run) -> Record:
