@@ -80,14 +80,27 @@ def drive_force(drives: Drives, signals: Signals, held: float, i: int, q: float,
 
 
 @inner_kernel
-def sample_servos(servos: Servos, sampled: Bools, command: Floats, v: Floats, held: Floats) -> None:
-    """Anew the torques of the servos whose instant this is; ``command`` holds a rate for each."""
+def sample_servos(
+    servos: Servos, sampled: Bools, command: Floats, v: Floats, held: Floats, jump: Floats
+) -> bool:
+    """Anew the torques of the servos whose instant this is, and by how much they jump; whether there was any.
+
+    ``command`` holds a rate for each servo.
+    """
+    some = False
     for k in range(servos.coordinate.shape[0]):
         if sampled[k]:
+            if not some:
+                for i in range(jump.shape[0]):
+                    jump[i] = 0.0
+                some = True
             i, law = servos.coordinate[k], servos.law[k]
             wanted = clipped(rounded(command[k], law[COMMAND_RESOLUTION]), law[COMMAND_LIMIT])
             seen = clipped(rounded(v[i], law[RATE_RESOLUTION]), law[RATE_LIMIT])
-            held[i] = clipped(law[GAIN] * (wanted - seen), law[TORQUE_LIMIT])
+            torque = clipped(law[GAIN] * (wanted - seen), law[TORQUE_LIMIT])
+            jump[i] = torque - held[i]
+            held[i] = torque
+    return some
 
 
 @inline_kernel

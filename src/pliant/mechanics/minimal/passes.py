@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from pliant.jit import inline_kernel, inner_kernel
+from pliant.mechanics.minimal.cholesky import solve
 from pliant.mechanics.minimal.mechanism import Mechanism
 from pliant.mechanics.minimal.motion import (
     ARTICULATED,
@@ -32,6 +33,7 @@ from pliant.mechanics.minimal.step_data import (
     KNOWN,
     LIFT_SIZE,
     LIFTED,
+    STALE,
     T_END,
     V_END,
     V_START,
@@ -118,6 +120,18 @@ def predict(step: Step) -> None:
             step.w[i] = 2.0 * a - b
         else:
             step.w[i] = step.v[i]
+
+
+@inline_kernel
+def expect_jump(step: Step) -> None:
+    """Mean velocities of the past as if the torques in ``residual`` had been there: so they can be extrapolated."""
+    number = step.number
+    if number[STALE] > 0.0 or number[KNOWN] == 0.0:
+        return
+    solve(step.factors, step.residual, step.change)
+    for k in range(3):
+        for i in range(step.q.shape[0]):
+            step.past[k, i] -= (k + 0.5) * number[H] * step.change[i]
 
 
 @inline_kernel

@@ -13,7 +13,7 @@ from pliant.mechanics.minimal.gill import Stages, gill_step, new_stages
 from pliant.mechanics.minimal.mechanism import Mechanism
 from pliant.mechanics.minimal.midpoint import CONVERGED, SINGULAR, measure_end, solve_step
 from pliant.mechanics.minimal.motion import place_base, six
-from pliant.mechanics.minimal.passes import remember, turn_afresh
+from pliant.mechanics.minimal.passes import expect_jump, remember, turn_afresh
 from pliant.mechanics.minimal.step_data import (
     ACCOUNT_COLUMNS,
     CONTRACTION,
@@ -278,6 +278,14 @@ def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float,
 
 
 @inline_kernel
+def sample(mechanism: Mechanism, tables: Tables, n: int, step: Step) -> bool:
+    """Servos that are sampled at the start of step n; the jump of their torques stands in the residual."""
+    return sample_servos(
+        mechanism.servos, tables.sampled[n], tables.command, step.v, step.held, step.residual
+    )
+
+
+@inline_kernel
 def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
     """Step n by the energy-exact rule, in halves, quarters and so on where Newton's method does not converge."""
     step, account = work.step, work.account
@@ -340,7 +348,8 @@ def run_midpoint(mechanism: Mechanism, work: Work, tables: Tables, output: Outpu
         inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
         if inside:
             keep(mechanism, last, work, output)
-        sample_servos(mechanism.servos, tables.sampled[n], tables.command, work.step.v, work.step.held)
+        if sample(mechanism, tables, n, work.step):
+            expect_jump(work.step)
         status = midpoint_over(mechanism, tables, n, work)
         if status != CONVERGED:
             return n, status
@@ -359,7 +368,7 @@ def run_gill(mechanism: Mechanism, work: Work, tables: Tables, output: Output) -
         inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
         if inside:
             keep(mechanism, last, work, output)
-        sample_servos(mechanism.servos, tables.sampled[n], tables.command, work.step.v, work.step.held)
+        sample(mechanism, tables, n, work.step)
         status = gill_over(mechanism, tables, n, work)
         if status != CONVERGED:
             return n, status

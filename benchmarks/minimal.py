@@ -1,0 +1,162 @@
+"""Arms in minimal coordinates: forward dynamics beside Pinocchio, a mass matrix, the step, an arm under control."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio
+
+import pliant as pl
+from benchmarks.harness import Session
+from pliant.mechanics.minimal.dynamics import TreeDynamics
+from pliant.mechanics.minimal.tree import Tree
+from pliant.model.contract import Model
+
+SLOWER, MATRIX, FASTER = 3.0, 50.0, 50.0  # demands: times Pinocchio, microseconds, times real time
+CALLS, STEP, UNTIL = 2000, 1e-4, 2.0
+JOINTS = (
+    pinocchio.JointModelRX,
+    pinocchio.JointModelRY,
+    pinocchio.JointModelRZ,
+    pinocchio.JointModelPX,
+    pinocchio.JointModelPY,
+    pinocchio.JointModelPZ,
+)
+
+
+def microseconds(call: Callable[[], object], repeats: int) -> float:
+    """Best mean of several rounds of calls from Python."""
+    call()
+    best = np.inf
+    for _ in range(10 * repeats):
+        begin = clock.perf_counter()
+        for _ in range(CALLS):
+            call()
+        best = min(best, clock.perf_counter() - begin)
+    return 1e6 * float(best) / CALLS
+
+
+def in_pinocchio(tree: Tree) -> pinocchio.Model:
+    """The same tree there."""
+    model = pinocchio.Model()
+    model.gravity.linear = tree.base[12:15]
+    base = pinocchio.SE3(tree.base[:9].reshape(3, 3), tree.base[9:12])
+    for i, facts in enumerate(tree.facts):
+        place, p = pinocchio.SE3(facts[:9].reshape(3, 3), facts[9:12]), int(tree.parent[i])
+        joint = model.addJoint(p + 1, JOINTS[tree.kind[i]](), base * place if p < 0 else place, f"joint {i}")
+        xx, yy, zz, xy, xz, yz = facts[16:22]
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        body = pinocchio.Inertia(facts[12], facts[13:16], tensor)
+        model.appendBodyToJoint(joint, body, pinocchio.SE3.Identity())
+    model.armature = tree.rotor
+    return model
+
+
+def forward_dynamics(repeats: int) -> tuple[float, float]:
+    """Microseconds of ours and of Pinocchio's for the rigid arm of seven joints, both called from Python."""
+    arm = pl.Rigid().compile(pl.load(pl.library.path("seven_joint_two_flexible")))
+    tree = arm.system(arm.inputs).tree
+    ours, model = TreeDynamics(tree), in_pinocchio(tree)
+    data = model.createData()
+    q, v, tau = np.random.default_rng(1).normal(size=(3, tree.size))
+    if np.abs(ours.forward_dynamics(q, v, tau) / pinocchio.aba(model, data, q, v, tau) - 1.0).max() > 1e-8:
+        raise RuntimeError("the two arms of seven joints are not the same")
+    return (
+        microseconds(lambda: ours.forward_dynamics(q, v, tau), repeats),
+        microseconds(lambda: pinocchio.aba(model, data, q, v, tau), repeats),
+    )
+
+
+def mass_matrix(repeats: int) -> tuple[int, float]:
+    """Number of coordinates and microseconds of the mass matrix of an arm of many fields."""
+    robot = pl.load(pl.library.path("macchelli_link"))
+    arm = pl.Lumped(fields=10).compile(robot)
+    ours = TreeDynamics(arm.system(arm.inputs).tree)
+    q = 0.1 * np.random.default_rng(2).normal(size=ours.size)
+    return ours.size, microseconds(lambda: ours.mass_matrix(q), repeats)
+
+
+def two_stations() -> pl.Robot:
+    """An arm like that of konno1996: four joints, two massless beams, a point mass at the end of each."""
+
+    def beam(name: str, bending: float) -> pl.FlexibleLink:
+        section = pl.GeneralSection(stiffness=(1e7, 1e7, 1e7, bending / 1.3, bending, bending))
+        return pl.FlexibleLink(name=name, length=0.5, section=section)
+
+    def hub(name: str) -> pl.RigidLink:
+        return pl.RigidLink(name=name, tip_position=(0.0, 0.0, 0.0), mass=0.0, inertia=(0.0, 0.0, 0.0))
+
+    x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    return pl.Robot(
+        name="two_stations",
+        links=(hub("column"), hub("shoulder"), beam("upper", 291.6), beam("lower", 102.1)),
+        joints=(
+            pl.RevoluteJoint("turn", "base", "column", axis=z),
+            pl.RevoluteJoint("lift", "column", "shoulder", axis=y, initial_position=0.3),
+            pl.RevoluteJoint("roll", "shoulder", "upper", axis=x),
+            pl.RevoluteJoint("elbow", "upper", "lower", axis=y, initial_position=0.8),
+        ),
+        payloads=(pl.Payload("elbow_mass", "upper", mass=6.6), pl.Payload("tip_mass", "lower", mass=3.0)),
+        gravity=(0.0, 0.0, -9.81),
+    )
+
+
+def controlled() -> Model:
+    """Rotors, velocity servos every millisecond, a position loop every ten."""
+    bending = (
+        pl.Deflection.Y,
+        pl.Deflection.Z,
+        pl.Deflection.TURN_X,
+        pl.Deflection.TURN_Y,
+        pl.Deflection.TURN_Z,
+    )
+    lumped = pl.Lumped(pl.Fields(1, bending), pl.Beam.EULER_BERNOULLI, pl.StationInertia.NEGLECTED)
+    arm = lumped.compile(two_stations())
+    rotors = {"turn": 1.63e-4, "lift": 0.99e-4, "roll": 0.99e-4, "elbow": 0.15e-4}
+    parts: list[object] = [pl.GearMotor(name, rotor_inertia=J, ratio=100.0) for name, J in rotors.items()]
+    parts += [
+        pl.VelocityServo(gain=0.5, sensor_gain=0.01, ratio=100.0, period=1e-3),
+        pl.PositionLoop(pl.Hold(0.5), gain=4.0, period=1e-2),
+    ]
+    return pl.connect(arm, *parts)
+
+
+def times_real_time(repeats: int, integrator: object) -> float:
+    """Simulated seconds per second of CPU, of the whole of `simulate`."""
+    model, best = controlled(), np.inf
+    for _ in range(repeats + 1):
+        begin = clock.process_time()
+        run = pl.simulate(model, until=UNTIL, integrator=integrator, outputs=200)
+        best = min(best, clock.process_time() - begin)
+        if not run.ending.completed:
+            raise RuntimeError(f"the arm under control: {run.ending}")
+    return UNTIL / float(best)
+
+
+def measure(session: Session) -> str:
+    ours, theirs = forward_dynamics(session.repeats)
+    size, matrix = mass_matrix(session.repeats)
+    lines = [
+        "## minimal",
+        "",
+        "| arm in minimal coordinates | measured | demand |",
+        "|---|---|---|",
+        f"| forward dynamics, rigid, 7 joints, from Python | {ours:.2f} us, Pinocchio {theirs:.2f} us: "
+        f"**{ours / theirs:.2f}** times | at most {SLOWER:g} times, {verdict(ours <= SLOWER * theirs)} |",
+        f"| mass matrix, lumped, {size} coordinates, from Python | **{matrix:.1f} us** | "
+        f"below {MATRIX:g} us, {verdict(matrix < MATRIX)} |",
+    ]
+    methods = {"energy-exact": pl.Gauss(order=2, step=STEP), "Runge-Kutta-Gill": pl.RungeKuttaGill(step=STEP)}
+    for name, integrator in methods.items():
+        faster = times_real_time(session.repeats, integrator)
+        lines.append(
+            f"| {name}, 8 coordinates, 0.1 ms steps, 10 ms controller | **{faster:.0f}** times real time | "
+            f"at least {FASTER:g}, {verdict(faster >= FASTER)} |"
+        )
+    return "\n".join(lines)
+
+
+def verdict(met: bool) -> str:
+    return "met" if met else "not met"
