@@ -52,6 +52,7 @@ def test_the_stretched_stiffness() -> None:
     np.testing.assert_allclose(own, relative.T @ stiffness @ relative, rtol=1e-9)
 
 
+@pytest.mark.bounds
 def test_forces_of_condensed_fields_are_the_gradient_of_their_energy() -> None:
     """At a bent elbow between bent fields, against differences of fourth order."""
     arm = condensed(two_stations(0.9), WITH_TORSION)
