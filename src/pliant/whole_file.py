@@ -17,10 +17,22 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder; name a file in it")
     if path.exists() and not overwrite:
-        raise InvalidInput(f"{path} exists already; choose another name or allow overwriting")
+        raise InvalidInput(
+            f"{path} exists already; choose another name or allow overwriting (--overwrite, overwrite=True)"
+        )
     if not path.parent.is_dir():
         raise InvalidInput(
             f"{path} cannot be written because the folder {path.parent} does not exist; create it"
+        )
+
+
+def refuse_folder(folder: Path) -> None:
+    """Refuse a folder that is a file, or that stands in one which does not exist, as a file there would be."""
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file; name a folder")
+    if not folder.parent.is_dir():
+        raise InvalidInput(
+            f"{folder} cannot be made because the folder {folder.parent} does not exist; create it"
         )
 
 

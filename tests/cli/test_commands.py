@@ -187,7 +187,10 @@ def test_simulate_saves_and_draws_and_does_not_overwrite(tmp_path: Path) -> None
     before = (tmp_path / "run.nc").read_bytes()
     second = process(*arguments, folder=tmp_path)
     assert second.returncode == 2
-    assert second.stderr == "run.nc exists already; choose another name or allow overwriting\n"
+    assert (
+        second.stderr
+        == "run.nc exists already; choose another name or allow overwriting (--overwrite, overwrite=True)\n"
+    )
     assert (tmp_path / "run.nc").read_bytes() == before
     assert process(*arguments, "--overwrite", folder=tmp_path).returncode == 0
 

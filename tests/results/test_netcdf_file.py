@@ -105,7 +105,10 @@ def test_an_existing_file_is_refused_and_untouched(tmp_path: Path) -> None:
     path.write_text("precious")
     with pytest.raises(InvalidInput) as refusal:
         fake_trajectory().save(path)
-    assert str(refusal.value) == f"{path} exists already; choose another name or allow overwriting"
+    assert (
+        str(refusal.value)
+        == f"{path} exists already; choose another name or allow overwriting (--overwrite, overwrite=True)"
+    )
     assert path.read_text() == "precious"
     fake_trajectory().save(path, overwrite=True)
     assert len(load_trajectory(path).time) == 101

@@ -245,7 +245,10 @@ def test_save_refuses_to_overwrite(tmp_path: Path) -> None:
     r.save(robot, file)
     with pytest.raises(InvalidInput) as caught:
         r.save(longer, file)
-    assert str(caught.value) == f"{file} exists already; choose another name or allow overwriting"
+    assert (
+        str(caught.value)
+        == f"{file} exists already; choose another name or allow overwriting (--overwrite, overwrite=True)"
+    )
     assert r.load(file) == robot
     r.save(longer, file, overwrite=True)
     assert r.load(file) == longer

@@ -164,6 +164,14 @@ def test_the_ledger_stacks_to_what_was_supplied() -> None:
     assert top == pytest.approx(max(supplied.get_ydata()), rel=1e-9)
 
 
+def test_the_ledger_of_a_run_in_which_nothing_happened_says_so() -> None:
+    run = fake_trajectory()
+    assert draw_ledger(run).get_suptitle() == ""
+    nothing = {name: 0.0 * getattr(run.ledger, name) for name in ("kinetic", "strain", "exchanged")}
+    still = replace(run, ledger=replace(run.ledger, **nothing))
+    assert draw_ledger(still).get_suptitle() == "nothing moved and no energy was exchanged"
+
+
 def test_shape_draws_each_link_at_each_flash() -> None:
     trajectory = fake_trajectory()
     (axes,) = data_axes(draw_shape(trajectory, flashes=5))

@@ -27,6 +27,12 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except InvalidInput as error:
             typer.echo(str(error), err=True)
+        except MemoryError:
+            typer.echo(
+                "the memory of this machine does not suffice; take fewer elements, a lower degree, longer steps or"
+                " fewer outputs",
+                err=True,
+            )
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             typer.echo(f"{place}{error.strerror or error}; check the path and the rights on it", err=True)

@@ -38,7 +38,7 @@ def demo(
         PrescribedMotion("shoulder", Quintic(0.0, 1.9, 1.5)),
         JointPD(Quintic(0.0, -1.3, 1.5), stiffness=60.0, damping=1.5, joints=["elbow"]),
     )
-    output.mkdir(parents=True, exist_ok=True)
+    output.mkdir(exist_ok=True)
     (output / MARK).write_text("pliant demo wrote this folder and may write it again.\n")
     to = Destination(output / "run.nc", output, overwrite=True)
     run_and_report(closed, UNTIL, Gauss(order=4, step=1e-3), 1000, to)

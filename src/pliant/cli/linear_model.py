@@ -92,13 +92,12 @@ def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
 
 def figure_path(folder: Path | None, name: str, overwrite: bool) -> Path | None:
     """Where a figure goes, refused before any work is spent; its folder is made."""
-    from pliant.whole_file import refuse_existing
+    from pliant.whole_file import refuse_existing, refuse_folder
 
     if folder is None:
         return None
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file; name a folder for the figure")
-    folder.mkdir(parents=True, exist_ok=True)
+    refuse_folder(folder)
+    folder.mkdir(exist_ok=True)
     path = folder / f"{name}.png"
     refuse_existing(path, overwrite)
     return path

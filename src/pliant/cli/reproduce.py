@@ -28,7 +28,7 @@ def reproduce(
         raise InvalidInput(f"paper '{paper}' has no experiment here; {choices}")
     folder = output or Path(paper)
     refuse_used(folder, overwrite)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     import_module(f"experiments.{paper}.run").main(output=folder, quick=quick)
 
 

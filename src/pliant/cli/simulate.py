@@ -17,7 +17,7 @@ def simulate(
     order: Annotated[
         int | None,
         typer.Option(
-            help="Order of Gauss collocation in time: 2, 4 or 6; if not given 4, or 2 for mechanisms."
+            help="Order of Gauss collocation in time: 2, 4, 6 or 8; if not given 4, or 2 for mechanisms."
         ),
     ] = None,
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,

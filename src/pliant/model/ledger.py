@@ -37,3 +37,8 @@ class Ledger:
     @property
     def stored(self) -> Array:
         return self.kinetic + self.strain
+
+    @property
+    def empty(self) -> bool:
+        """Whether no energy was ever stored or exchanged: nothing happened."""
+        return not (self.stored.any() or self.exchanged.any())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from pliant.model.ledger import Ledger
     from pliant.results.trajectory import Trajectory
 
 # One per cent: what a reader of the figures would see.
@@ -15,6 +16,9 @@ MISMATCH_THAT_MATTERS = 1e-2
 MISMATCH_FLOOR = 1e-9
 # The promise of an exact integrator for every step, relative to the energy exchanged.
 RESIDUAL_PROMISED = 1e-10
+NOTHING_HAPPENED = (
+    "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
+)
 
 
 class Line(NamedTuple):
@@ -30,6 +34,7 @@ def summarize(trajectory: Trajectory) -> list[Line]:
     return [
         Line("ending", str(trajectory.ending.cause), ""),
         *_notice(trajectory.provenance.choices),
+        *_stillness(trajectory.ledger),
         Line("simulated time", trajectory.simulated_time, "s"),
         Line("wall time", trajectory.wall_time, "s"),
         Line("real-time factor", trajectory.real_time_factor, "1"),
@@ -65,6 +70,11 @@ def warn(trajectory: Trajectory) -> list[str]:
 def _notice(choices: dict[str, str]) -> list[Line]:
     """Where another formulation computed than the one that was asked for."""
     return [Line("notice", choices["notice"], "")] if "notice" in choices else []
+
+
+def _stillness(ledger: Ledger) -> list[Line]:
+    """Where nothing happened: whoever reads the rest should know that the zeros are no achievement."""
+    return [Line("notice", NOTHING_HAPPENED, "")] if ledger.empty else []
 
 
 def _cost(statistics: dict[str, float]) -> list[Line]:

@@ -99,10 +99,11 @@ class Trajectory:
 
     @cached_property
     def tip_quaternion(self) -> Array:
-        """(n, 4) the same as unit quaternions (w, x, y, z), without jumps of sign in time."""
+        """(n, 4) the same as unit quaternions (w, x, y, z), the first with w >= 0, without jumps of sign in time."""
         from scipy.spatial.transform import Rotation
 
-        quaternion: Array = Rotation.from_matrix(self.tip_rotation).as_quat(scalar_first=True)
+        turns = Rotation.from_matrix(self.tip_rotation)
+        quaternion: Array = turns.as_quat(canonical=True, scalar_first=True)
         turned = np.sum(quaternion[1:] * quaternion[:-1], axis=1) < 0.0
         quaternion[1:] *= np.where(np.cumsum(turned) % 2 == 1, -1.0, 1.0)[:, None]
         return quaternion

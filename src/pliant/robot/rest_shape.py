@@ -87,7 +87,7 @@ class StrainField(RestShape, word="strain_field"):
     ]
     strains: Annotated[
         tuple[Vector6, ...],
-        Quantity("1, 1/m", "strain (gamma1..3, kappa1..3) from straight at each position", shape=(None, 6)),
+        Quantity("1, 1/m", "strain (gamma_x..z, kappa_x..z) from straight at each position", shape=(None, 6)),
     ]
 
     def conflicts(self) -> Iterator[Problem]:

@@ -19,6 +19,7 @@ from pliant.model.schedule import instants
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
+from pliant.simulation.limits import check_duration, check_steps, checked_outputs
 
 Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive
 
@@ -33,17 +34,17 @@ def simulate(
 ) -> Trajectory:
     """Simulate from time 0 to ``until`` seconds.
 
-    ``outputs`` is how many states to keep at most, at ends of steps, first and last included; or the times at
-    which states are wanted, between steps by the polynomial of the step. ``initial`` is a state vector, for
+    ``outputs`` is how many states to keep at most after the first, at ends of steps, the last included; or the times
+    at which states are wanted, between steps by the polynomial of the step. ``initial`` is a state vector, for
     example from `equilibrium`; by default the arm starts undeformed at the robot's initial joint values, or where
     prescribed motions begin. A run that cannot go on ends as a value: see ``trajectory.ending``. Where links bend too
     far for the model and another model of the same robot carries them, the run is done anew by that one, with a notice.
     """
-    if not 0.0 < until < float("inf"):
-        raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
-    if isinstance(outputs, int) and outputs < 1:
-        raise InvalidInput(f"outputs = {outputs} must be at least 1; give the number of states to keep")
+    check_duration(until)
+    outputs = checked_outputs(outputs, until, model.layout.size)
     integrator = Gauss(min(4, model.highest_order)) if integrator is None else integrator
+    if not isinstance(integrator, Adaptive):
+        check_steps(until, integrator.step)
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     notice = getattr(model, "notice", "")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.errors import InvalidInput
 from pliant.view.figures.ledger import draw_ledger
 from pliant.view.figures.motion import draw_motion
 from pliant.view.figures.shape import draw_shape
 from pliant.view.figures.strains import draw_strains
 from pliant.view.figures.style import PIXELS_PER_INCH
-from pliant.whole_file import refuse_existing, whole_file
+from pliant.whole_file import refuse_existing, refuse_folder, whole_file
 
 if TYPE_CHECKING:
     from pliant.results import Trajectory
@@ -26,8 +25,7 @@ def figure_paths(folder: Path) -> dict[str, Path]:
 
 def refuse_figures(folder: Path, overwrite: bool) -> None:
     """Refuse a folder that cannot take the figures, before any work is spent on them."""
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file; name a folder for the figures")
+    refuse_folder(folder)
     if folder.exists():
         for path in figure_paths(folder).values():
             refuse_existing(path, overwrite)
@@ -36,7 +34,7 @@ def refuse_figures(folder: Path, overwrite: bool) -> None:
 def write_figures(trajectory: Trajectory, folder: Path, overwrite: bool = False) -> list[Path]:
     """Write every figure as PNG into ``folder``, which is made if need be; all are refused if one exists."""
     refuse_figures(folder, overwrite)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     paths = figure_paths(folder)
     for name, path in paths.items():
         with whole_file(path, overwrite) as temporary:

@@ -34,6 +34,8 @@ def draw_ledger(trajectory: Trajectory) -> Figure:
         for axes in (held, works, residual):
             time_axis(axes, trajectory.time)
             axes.label_outer()
+        if trajectory.ledger.empty:
+            figure.suptitle("nothing moved and no energy was exchanged")
     return figure
 
 

@@ -1,0 +1,44 @@
+"""Runs that no machine can hold, and values of the wrong kind, are refused in a sentence before any work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pliant as pl
+
+ARM = pl.GeometricallyExact(degree=2).compile(pl.load(pl.library.path("steel_strip")))
+
+
+@pytest.mark.parametrize(
+    ("until", "step", "outputs", "message"),
+    [
+        (
+            2.0,
+            1e-9,
+            10,
+            r"^step = 1e-09 s makes 2e\+09 steps of until = 2 s, more than 2e\+07; take a longer step,",
+        ),
+        (
+            1.0,
+            1e-3,
+            10**9,
+            r"^outputs = 1000000000 states of \d+ numbers each are \d+ GB, more than 2 GB; keep fewer",
+        ),
+        ("1", 1e-3, 10, r"^until = '1' is no number; give the end time in seconds$"),
+        (True, 1e-3, 10, r"^until = 'True' is no number;"),
+        (1.0, 1e-3, 2.5, r"^outputs = 2\.5 is neither a whole number nor times; give how many states"),
+        (1.0, 1e-3, "10", r"^outputs = '10' is neither a whole number nor times;"),
+    ],
+)
+def test_what_cannot_run_is_refused(until: Any, step: float, outputs: Any, message: str) -> None:
+    with pytest.raises(pl.InvalidInput, match=message):
+        pl.simulate(ARM, until=until, integrator=pl.Gauss(step=step), outputs=outputs)
+
+
+@pytest.mark.parametrize("outputs", [10, np.int64(10)])
+def test_a_count_of_outputs_leaves_out_the_start(outputs: int) -> None:
+    run = pl.simulate(ARM, until=0.04, integrator=pl.Gauss(order=4, step=2e-3), outputs=outputs)
+    assert np.allclose(run.time, np.linspace(0.0, 0.04, 11))
