@@ -64,7 +64,7 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
     """Everything, into the folder ``output``; leaves with status 1 if a number is off."""
     from experiments.macchelli2007 import figures
     from experiments.macchelli2007.mechanism_figures import draw_mechanisms
-    from pliant.cli.terminal import progress_after_a_second
+    from pliant.cli.progress import progress_after_a_second
 
     effort, care = (runs.QUICK, mechanisms.QUICK) if quick else (runs.WHOLE, mechanisms.WHOLE)
     with progress_after_a_second("simulating the links of macchelli2007") as report:
@@ -74,8 +74,9 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
         serial = mechanisms.serial_runs(care, lambda done: report(0.6 + 0.2 * done))
         chain = mechanisms.chain_runs(care, lambda done: report(0.8 + 0.2 * done))
     output.mkdir(parents=True, exist_ok=True)
-    written = figures.write_all(output, steps, manoeuvres, smooth)
-    written += write(output, draw_mechanisms(serial, chain))
+    with progress_after_a_second("drawing the figures of macchelli2007"):
+        written = figures.write_all(output, steps, manoeuvres, smooth)
+        written += write(output, draw_mechanisms(serial, chain))
     expected = read_expected(Path(__file__).with_name("expected.yaml"))
     findings = compare(expected, {**measure(steps, manoeuvres), **measure_mechanisms(serial, chain)})
     return conclude(findings, written, output, figures.convergence_table(steps, smooth))

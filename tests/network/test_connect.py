@@ -255,13 +255,13 @@ def test_a_users_own_motion_is_welcome() -> None:
         ),
         (
             lambda: [PrescribedMotion("elbow", Shapeless())],
-            "PrescribedMotion: Shapeless is no motion; let its evaluate return position, rate and"
+            "PrescribedMotion of joint 'elbow': Shapeless is no motion; let its evaluate return position, rate and"
             " acceleration,"
             " each of the shape of the times",
         ),
         (
             lambda: [PrescribedMotion("elbow", Constant(1.0))],
-            "PrescribedMotion: Constant is no motion; let its evaluate return position, rate and"
+            "PrescribedMotion of joint 'elbow': Constant is no motion; let its evaluate return position, rate and"
             " acceleration,"
             " each of the shape of the times",
         ),

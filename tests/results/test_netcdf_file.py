@@ -157,7 +157,7 @@ def test_files_that_are_no_trajectories_are_refused(tmp_path: Path) -> None:
         tmp_path / "absent.nc": "is not a file",
         text: "is not a netCDF file or is damaged",
         other: "is netCDF but not a trajectory",
-        future: "has trajectory format 99, this version reads 1",
+        future: "has trajectory format 99, this version reads 2",
     }
     for path, reason in expected.items():
         with pytest.raises(InvalidInput) as refusal:

@@ -49,3 +49,19 @@ def test_the_account_closes_in_the_table(trajectory: Trajectory) -> None:
     losses = table[["material_loss", "viscous_loss", "joint_loss", "projection_loss"]].sum(axis=1)
     balance = stored[0] + table["gravity"] + works - losses + table["residual"]
     pandas.testing.assert_series_equal(balance, stored, check_names=False, atol=1e-12)
+
+
+def test_one_row_per_time_port_and_component(trajectory: Trajectory) -> None:
+    table = trajectory.port_table()
+    assert len(table) == 11 * (1 + 1 + 6)
+    shoulder = table[table["port"] == "shoulder"]
+    assert np.array_equal(shoulder["effort"], trajectory.efforts["shoulder"][:, 0])
+    assert np.array_equal(shoulder["flow"], trajectory.joint_rate[:, 0])
+    assert set(shoulder["effort unit"]) == {"N m"}
+    assert set(shoulder["flow unit"]) == {"rad/s"}
+    hand = table[table["port"] == "hand tip"]
+    units = dict(zip(hand["component"], hand["effort unit"], strict=True))
+    assert units == {
+        f"{kind}_{axis}": unit for kind, unit in (("linear", "N"), ("angular", "N m")) for axis in "xyz"
+    }
+    assert hand["flow"].isna().all(), "the fake arm connects no load, so nobody knows where it would act"

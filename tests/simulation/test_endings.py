@@ -72,19 +72,27 @@ def until_breakdown(values: object) -> pl.FunctionSignal:
 
 
 @pytest.mark.parametrize(
-    "component",
+    ("component", "place"),
     [
-        pl.JointTorque("elbow", until_breakdown(0.2)),
-        pl.TipWrench("upper", until_breakdown((0.1, 0.2, 0.3, 0.0, 0.0, 0.0))),
-        pl.DistributedWrench("lower", until_breakdown((0.1, 0.2, 0.3, 0.0, 0.0, 0.0)), pl.Frame.BODY),
+        (pl.JointTorque("elbow", until_breakdown(0.2)), "the torque of joint 'elbow'"),
+        (
+            pl.TipWrench("upper", until_breakdown((0.1, 0.2, 0.3, 0.0, 0.0, 0.0)), name="pull"),
+            "load 'pull'",
+        ),
+        (
+            pl.DistributedWrench("lower", until_breakdown((0.1, 0.2, 0.3, 0.0, 0.0, 0.0)), pl.Frame.BODY),
+            "load 'lower_distributed_wrench'",
+        ),
     ],
     ids=["torque", "tip wrench", "line load"],
 )
-def test_a_load_that_is_not_a_number(component: object) -> None:
+def test_a_load_that_is_not_a_number(component: object, place: str) -> None:
     """It ends there and then, not at the beginning of the run, though signals are evaluated ahead of time."""
     trajectory = pl.simulate(pl.connect(arm(), component), 1.0, GAUSS, outputs=9)
     check_not_a_number(trajectory)
     check_kept(trajectory, BREAKDOWN)
+    assert trajectory.ending.place.startswith(f"{place}: FunctionSignal")
+    assert trajectory.ending.remedy == "let it return finite numbers"
 
 
 def test_a_motion_that_is_not_a_number() -> None:
@@ -96,6 +104,7 @@ def test_a_motion_that_is_not_a_number() -> None:
     trajectory = pl.simulate(closed, 1.0, GAUSS, outputs=9)
     check_not_a_number(trajectory)
     check_kept(trajectory, BREAKDOWN)
+    assert trajectory.ending.place.startswith("the motion of joint 'shoulder': FunctionMotion")
 
 
 def failing(sample: Sample) -> float:

@@ -55,6 +55,7 @@ def frequency(
     from pliant.cli.drives import joint_drives
     from pliant.cli.formulation import compiled
     from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
+    from pliant.cli.progress import progress_after_a_second
     from pliant.cli.terminal import output as terminal
     from pliant.cli.terminal import table
     from pliant.errors import InvalidInput
@@ -69,7 +70,8 @@ def frequency(
     described = find_robot(robot)
     arm = compiled(described, formulation, degree, elements)
     model, at = model_and_state(arm, joint_drives(described, [], pd or [], hold), state)
-    response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
+    with progress_after_a_second("solving for the response"):
+        response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
     screen = terminal()
     for notice in notices(model, at):
         screen.print(notice, soft_wrap=True)

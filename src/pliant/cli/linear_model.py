@@ -28,7 +28,7 @@ class About(StrEnum):
 
 def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Model, Array]:
     """The arm with its drives, and its state: settled, as it starts, or the last one of a saved trajectory."""
-    from pliant.cli.terminal import progress_after_a_second
+    from pliant.cli.progress import progress_after_a_second
     from pliant.network import connect
     from pliant.simulation.equilibrium import equilibrium
     from pliant.simulation.simulate import consistent_start
@@ -83,10 +83,11 @@ def _saved(model: Model, file: str) -> Array:
 
 
 def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
+    from pliant.cli.progress import progress_after_a_second
     from pliant.view.figures.style import PIXELS_PER_INCH
     from pliant.whole_file import whole_file
 
-    with whole_file(path, overwrite) as temporary:
+    with progress_after_a_second("drawing"), whole_file(path, overwrite) as temporary:
         figure.savefig(temporary, dpi=PIXELS_PER_INCH)
 
 

@@ -37,13 +37,15 @@ def modes(
     from pliant.cli.drives import joint_drives
     from pliant.cli.formulation import compiled
     from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
+    from pliant.cli.progress import progress_after_a_second
     from pliant.cli.terminal import number, output, table
 
     path = figure_path(figure, "modes", overwrite)
     described = find_robot(robot)
     arm = compiled(described, formulation, degree, elements)
     model, at = model_and_state(arm, joint_drives(described, [], pd or [], hold), state)
-    found = find_modes(model, at, count)
+    with progress_after_a_second("solving for the modes"):
+        found = find_modes(model, at, count)
     screen = output()
     for notice in notices(model, at):
         screen.print(notice, soft_wrap=True)

@@ -36,24 +36,29 @@ class Destination:
 
     def write(self, trajectory: Trajectory) -> list[Path]:
         """Write what was asked for; the paths written."""
+        from pliant.cli.progress import progress_after_a_second
         from pliant.view.figures import write_figures
 
         written = []
         if self.file is not None:
-            trajectory.save(self.file, self.overwrite)
+            with progress_after_a_second(f"saving {self.file}"):
+                trajectory.save(self.file, self.overwrite)
             written.append(self.file)
         if self.figures is not None:
-            written += write_figures(trajectory, self.figures, self.overwrite)
+            with progress_after_a_second("drawing figures") as report:
+                written += write_figures(trajectory, self.figures, self.overwrite, report)
         return written
 
 
 def run_and_report(model: Model, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
     """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
-    from pliant.cli.terminal import progress_after_a_second, show_run
+    from pliant.cli.progress import progress_after_a_second
+    from pliant.cli.terminal import show_run
     from pliant.simulation.simulate import simulate
 
     # One step beforehand, so that the wall time does not count the loading of compiled kernels.
-    simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
+    with progress_after_a_second("loading kernels"):
+        simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
     with progress_after_a_second("simulating") as report:
         trajectory = simulate(model, until=until, integrator=integrator, outputs=outputs, progress=report)
     show_run(trajectory, to.write(trajectory))

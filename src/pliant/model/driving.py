@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
+from pliant.model.interruption import INTERRUPTED_REMEDY, interruption_deferred
 from pliant.model.sampling import Sampling
 from pliant.model.schedule import Schedule, chunks
 
@@ -73,20 +74,21 @@ def drive(machine: Machine[T], run: Run) -> Record:
             found = readable_tables(machine, held, a, b)
             tables, unreadable = found
             if tables is not None:
-                count, status = machine.steps(tables)
-                done += count
+                with interruption_deferred():
+                    count, status = machine.steps(tables)
+                    done += count
                 if status != DONE:
                     ending = machine.stopped(status, done)
                     break
             if unreadable:
-                now = float(run.grid[done])
-                ending = Ending(Cause.INPUT, now, unreadable, "what was computed so far is kept")
+                place, _, remedy = unreadable.rpartition("; ")
+                ending = Ending(Cause.INPUT, float(run.grid[done]), place, remedy)
                 break
             if run.progress and time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
                 run.progress(done / n_steps)
     except KeyboardInterrupt:
-        ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy="what was computed is kept")
+        ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy=INTERRUPTED_REMEDY)
     return machine.record(done, ending)
 
 
@@ -113,9 +115,19 @@ def input_tables(run: Run, times: Floats, held: Floats) -> tuple[Floats, Floats]
         joints = joints.copy()
         joints[..., 2] += held
     loads = run.inputs.load_signals(flat).reshape(*times.shape, len(run.inputs.loads), 6)
-    if not (np.isfinite(joints).all() and np.isfinite(loads).all()):
-        raise InvalidInput("a drive or load is not finite; let signals and motions return finite numbers")
+    refuse_not_finite(run, joints, loads)
     return joints, loads
+
+
+def refuse_not_finite(run: Run, joints: Floats, loads: Floats) -> None:
+    """Refuse tables that hold what is no number, naming the first joint or load that has it."""
+    for k in np.flatnonzero(~np.isfinite(joints).all(axis=(0, 1, 3)))[:1]:
+        raise InvalidInput(
+            f"the drive of joint {k + 1} is not finite; let its motion or torque return numbers"
+        )
+    for k in np.flatnonzero(~np.isfinite(loads).all(axis=(0, 1, 3)))[:1]:
+        name = run.inputs.loads[k].name
+        raise InvalidInput(f"load '{name}' is not finite; let its signal return finite numbers")
 
 
 def times_reached(plan: Schedule, run: Run, done: int, ending: Ending, keep: Callable[[int], None]) -> Floats:

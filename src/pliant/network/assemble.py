@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,15 @@ _PROBE_TIMES = np.zeros(2)
 _PROBE_TIMES.setflags(write=False)
 
 
+@contextmanager
+def told(owner: str) -> Iterator[None]:
+    """Let the sentence of a function that fails name the part that it drives."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"{owner}: {error}") from error
+
+
 @dataclass(frozen=True, eq=False)
 class JointSignals:
     """Position, rate and acceleration, or reference and feedforward, of every joint at many times at once.
@@ -54,6 +64,7 @@ class JointSignals:
     of their joint, and the third too where the joint is ``prescribed``; ``torques`` add to the third.
     """
 
+    names: tuple[str, ...]
     constant: Array
     prescribed: tuple[bool, ...]
     motions: tuple[tuple[int, Motion], ...]
@@ -63,13 +74,19 @@ class JointSignals:
         signals = np.empty((len(times), *self.constant.shape))
         signals[:] = self.constant
         for joint, motion in self.motions:
-            position, rate, acceleration = motion.evaluate(times)
+            with told(f"the motion of joint '{self.names[joint]}'"):
+                position, rate, acceleration = motion.evaluate(times)
             signals[:, joint, 0] = position
             signals[:, joint, 1] = rate
             if self.prescribed[joint]:
                 signals[:, joint, 2] = acceleration
         for joint, torque in self.torques:
-            signals[:, joint, 2] += torque.evaluate(times)
+            with told(f"the torque of joint '{self.names[joint]}'"):
+                signals[:, joint, 2] += torque.evaluate(times)
+        for joint in np.flatnonzero(~np.isfinite(signals).all(axis=(0, 2)))[:1]:
+            raise InvalidInput(
+                f"the motion or torque of joint '{self.names[joint]}' is not finite; let it return finite numbers"
+            )
         return signals
 
 
@@ -77,6 +94,7 @@ class JointSignals:
 class LoadSignals:
     """The wrenches of all loads at many times; ``constant`` (n_loads, 6) holds those fixed in time."""
 
+    names: tuple[str, ...]
     constant: Array
     varying: tuple[tuple[int, Signal], ...]
 
@@ -84,7 +102,8 @@ class LoadSignals:
         signals = np.empty((len(times), *self.constant.shape))
         signals[:] = self.constant
         for load, signal in self.varying:
-            signals[:, load] = signal.evaluate(times)
+            with told(f"load '{self.names[load]}'"):
+                signals[:, load] = signal.evaluate(times)
         return signals
 
 
@@ -178,9 +197,11 @@ def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
         prescribed=tuple(prescribed),
         stiffness=tuple(stiffness),
         damping=tuple(damping),
-        joint_signals=JointSignals(constant, tuple(prescribed), varying_motions, varying_torques),
+        joint_signals=JointSignals(
+            joint_names, constant, tuple(prescribed), varying_motions, varying_torques
+        ),
         loads=tuple(load.place for load in loads),
-        load_signals=LoadSignals(constant_loads, varying_loads),
+        load_signals=LoadSignals(tuple(load.place.name for load in loads), constant_loads, varying_loads),
         breaks=merged_breaks(breaks),
         controllers=tuple(each.controller for each in attachments if isinstance(each, SampledLaw)),
         commands=tuple(each.controller for each in attachments if isinstance(each, CommandLaw)),
@@ -228,9 +249,9 @@ def _check(arm: Model, label: str, attachment: Attachment) -> None:
     check_ports(arm, label, attachment)
     match attachment:
         case Prescription():
-            _check_motion(label, attachment.motion)
+            _check_motion(f"{label} of joint '{attachment.joint}'", attachment.motion)
         case Feedback():
-            _check_motion(label, attachment.reference)
+            _check_motion(f"{label} of joint '{attachment.joint}'", attachment.reference)
         case BaseMove():
             for motion in attachment.motions:
                 _check_motion(label, motion)
@@ -245,7 +266,8 @@ def _check(arm: Model, label: str, attachment: Attachment) -> None:
 
 
 def _check_motion(label: str, motion: Motion) -> None:
-    answer: object = motion.evaluate(_PROBE_TIMES)
+    with told(label):
+        answer: object = motion.evaluate(_PROBE_TIMES)
     if not isinstance(answer, tuple) or [np.shape(part) for part in answer] != [_PROBE_TIMES.shape] * 3:
         raise InvalidInput(
             f"{label}: {type(motion).__name__} is no motion; let its evaluate return position, rate and"
@@ -254,7 +276,8 @@ def _check_motion(label: str, motion: Motion) -> None:
 
 
 def _check_signal(label: str, signal: Signal, shape: tuple[int, ...], needs: str) -> None:
-    answer: object = signal.evaluate(_PROBE_TIMES)
+    with told(label):
+        answer: object = signal.evaluate(_PROBE_TIMES)
     if not isinstance(answer, np.ndarray) or answer.shape[:1] != _PROBE_TIMES.shape:
         raise InvalidInput(
             f"{label}: {type(signal).__name__} is no signal; let its evaluate return an array with one value,"

@@ -70,6 +70,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
     tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
     observation = Observation(joints, rates, _read_links(dataset), *tip)
     provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
+    flows = _read_signals(dataset, "flow", description["efforts"])
     source = StoredSource(
         observation,
         Mismatch(
@@ -80,6 +81,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         dataset["rigid_tip_position"].values,
         tuple(JointUnit(unit) for unit in description["joint_units"]),
         provenance,
+        {name: flows[name] for name in description["load_flows"]},
     )
     ports = tuple(_read_port(port) for port in description["ports"])
     return Trajectory(
@@ -88,7 +90,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         layout=Layout(tuple(_read_block(block) for block in description["layout"])),
         ports=ports,
         joint_names=tuple(description["joints"]),
-        efforts=_read_efforts(dataset, description["efforts"]),
+        efforts=_read_signals(dataset, "effort", description["efforts"]),
         ledger=_read_account(dataset, description),
         ending=Ending(**{**description["ending"], "cause": Cause(description["ending"]["cause"])}),
         statistics=description["statistics"],
@@ -115,6 +117,9 @@ def _coordinates(trajectory: Trajectory) -> Variables:
     coordinates: Variables = {
         name: ((name,), np.array(values, dtype=object), {}) for name, values in names.items() if values
     }
+    for name, values in _signal_names(trajectory).items():
+        if values:
+            coordinates[name] = (("signal",), np.array(values, dtype=object), {})
     coordinates["time"] = (
         ("time",),
         trajectory.time,
@@ -189,13 +194,21 @@ def _account(ledger: Ledger) -> Variables:
 
 
 def _signals(trajectory: Trajectory) -> Variables:
-    columns = [effort.reshape(len(trajectory.time), -1) for effort in trajectory.efforts.values()]
-    efforts = np.concatenate(columns, axis=1) if columns else np.zeros((len(trajectory.time), 0))
+    signals = trajectory.port_signals.values()
     twist, gravity = observables.MISMATCH_TWIST, observables.MISMATCH_GRAVITY
     mismatch = trajectory.mismatch
     return {
         "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
-        "effort": (("time", "effort_index"), efforts, _about("see description", "efforts of all ports")),
+        "effort": (
+            ("time", "signal"),
+            _side_by_side([signal.effort for signal in signals], trajectory.time),
+            _about("see effort_unit", "efforts of joints, inside joints and of loads"),
+        ),
+        "flow": (
+            ("time", "signal"),
+            _side_by_side([signal.flow for signal in signals], trajectory.time),
+            _about("see flow_unit", "flows of the same; not a number where it is not observed"),
+        ),
         "mismatch_twist": (
             ("time",),
             mismatch.twist,
@@ -203,6 +216,21 @@ def _signals(trajectory: Trajectory) -> Variables:
         ),
         "mismatch_gravity": (("time",), mismatch.gravity, _about(gravity.unit, gravity.meaning)),
     }
+
+
+def _side_by_side(columns: list[Array], time: Array) -> Array:
+    return np.concatenate(columns, axis=1) if columns else np.zeros((len(time), 0))
+
+
+def _signal_names(trajectory: Trajectory) -> dict[str, list[str]]:
+    """Of every column of ``effort`` and ``flow``: the port, with its component if it has several, and the units."""
+    names: dict[str, list[str]] = {"signal": [], "effort_unit": [], "flow_unit": []}
+    for name, signal in trajectory.port_signals.items():
+        several = len(signal.components) > 1
+        names["signal"] += [f"{name}.{each}" if several else name for each in signal.components]
+        names["effort_unit"] += signal.effort_units
+        names["flow_unit"] += signal.flow_units
+    return names
 
 
 def _description(trajectory: Trajectory) -> dict[str, Any]:
@@ -220,7 +248,8 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         },
         "layout": [asdict(block) for block in trajectory.layout.blocks],
         "ports": [asdict(port) for port in trajectory.ports],
-        "efforts": {name: list(effort.shape[1:]) for name, effort in trajectory.efforts.items()},
+        "efforts": {name: effort.shape[1] for name, effort in trajectory.efforts.items()},
+        "load_flows": list(trajectory.source.load_flows()),
         "ending": asdict(trajectory.ending),
         "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
         "wall_time": float(trajectory.wall_time),
@@ -248,14 +277,12 @@ def _read_account(dataset: Dataset, description: dict[str, Any]) -> Ledger:
     return Ledger(works=works, **energies, **description["ledger"])
 
 
-def _read_efforts(dataset: Dataset, shapes: dict[str, list[int]]) -> dict[str, Array]:
-    efforts, start = {}, 0
-    for name, shape in shapes.items():
-        width = int(np.prod(shape))
-        columns = dataset["effort"].values[:, start : start + width]
-        efforts[name] = columns.reshape(len(columns), *shape).copy()
-        start += width
-    return efforts
+def _read_signals(dataset: Dataset, variable: str, sizes: dict[str, int]) -> dict[str, Array]:
+    signals, start = {}, 0
+    for name, size in sizes.items():
+        signals[name] = dataset[variable].values[:, start : start + size].copy()
+        start += size
+    return signals
 
 
 def _read_block(block: dict[str, Any]) -> Block:

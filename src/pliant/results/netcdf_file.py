@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pliant.results.trajectory import Trajectory
 
 FORMAT_KEY = "pliant_trajectory"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:

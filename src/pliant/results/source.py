@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from pliant.model.layout import Array
 from pliant.model.observation import LinkObservation, Observation
 from pliant.results.observables import JointUnit
+from pliant.results.port_signals import load_flows
 from pliant.results.provenance import Provenance, installed_versions
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Source(Protocol):
     def rigid_tip_position(self, joint_position: Array) -> Array: ...
     def tip_position(self) -> Array: ...
     def joint_units(self) -> tuple[JointUnit, ...]: ...
+    def load_flows(self) -> dict[str, Array]: ...
     def provenance(self) -> Provenance: ...
 
 
@@ -57,6 +59,11 @@ class LiveSource:
     def joint_units(self) -> tuple[JointUnit, ...]:
         return tuple(JointUnit(self.model.robot.freedom(name).unit) for name in self.model.joint_names)
 
+    def load_flows(self) -> dict[str, Array]:
+        """Twists of the loads on the tip of the last link, in the axes of their wrenches."""
+        seen = self.ends()
+        return load_flows(self.model.inputs.loads, seen.links[-1].name, seen.tip_rotation, seen.tip_twist)
+
     def provenance(self) -> Provenance:
         from pliant.robot import dump
 
@@ -79,6 +86,7 @@ class StoredSource:
     rigid_tip: Array
     units: tuple[JointUnit, ...]
     origin: Provenance
+    flows: dict[str, Array]
 
     def ends(self) -> Observation:
         return self.observed
@@ -100,3 +108,6 @@ class StoredSource:
 
     def provenance(self) -> Provenance:
         return self.origin
+
+    def load_flows(self) -> dict[str, Array]:
+        return self.flows

@@ -66,6 +66,36 @@ def ledger_table(trajectory: Trajectory) -> DataFrame:
     return _frame(columns)
 
 
+def port_table(trajectory: Trajectory) -> DataFrame:
+    """One row per time, port and component: effort and flow, their units in columns because they differ by row."""
+    import pandas
+
+    times = len(trajectory.time)
+    tables = []
+    for name, signal in trajectory.port_signals.items():
+        size = len(signal.components)
+        tables.append(
+            pandas.DataFrame(
+                {
+                    "time": np.repeat(trajectory.time, size),
+                    "port": name,
+                    "component": np.tile(signal.components, times),
+                    "effort": signal.effort.ravel(),
+                    "effort unit": np.tile(signal.effort_units, times),
+                    "flow": signal.flow.ravel(),
+                    "flow unit": np.tile(signal.flow_units, times),
+                }
+            )
+        )
+    table = pandas.concat(tables, ignore_index=True)
+    table.attrs["units"] = dict.fromkeys(table.columns, "") | {
+        "time": TIME.unit,
+        "effort": "see effort unit",
+        "flow": "see flow unit",
+    }
+    return table
+
+
 def _link_columns(time: Array, link: LinkObservation) -> Columns:
     stations = len(link.station)
     return {

@@ -16,6 +16,7 @@ from pliant.model.ledger import Ledger
 from pliant.model.observation import LinkObservation, Observation
 from pliant.model.port import Port
 from pliant.results.observables import JointUnit
+from pliant.results.port_signals import PortSignal, load_efforts, load_ports, port_signals
 from pliant.results.provenance import Provenance
 from pliant.results.source import LiveSource, Source
 
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 class Trajectory:
     """A run from its first to its last saved time, n in all.
 
-    ``states`` (n, size) is read block by block with ``state(name)``; ``efforts`` maps each port to its
-    effort (n, port size). What the arm looked like is worked out on first use and then kept.
+    ``states`` (n, size) is read block by block with ``state(name)``. ``efforts`` maps the name of each moving joint to
+    its torque or force (n, 1) and ``<joint>.wrench`` to the wrench (n, 6) that the parent exerts on the child, both
+    means over the step that ends at the saved time, and each load to its wrench (n, 6) at that time; ``ports`` are
+    those of the arm and of the loads. What the arm looked like is worked out on first use and then kept.
     """
 
     time: Array = field(repr=False)
@@ -54,9 +57,9 @@ class Trajectory:
             time=record.time,
             states=record.states,
             layout=model.layout,
-            ports=model.ports,
+            ports=(*model.ports, *load_ports(model)),
             joint_names=model.joint_names,
-            efforts=record.efforts,
+            efforts=record.efforts | load_efforts(model, record),
             ledger=record.ledger,
             ending=record.ending,
             statistics=record.statistics,
@@ -143,6 +146,11 @@ class Trajectory:
         return self.source.joint_units()
 
     @cached_property
+    def port_signals(self) -> dict[str, PortSignal]:
+        """Effort and flow of every joint and load, with units; a flow that is not observed is NaN."""
+        return port_signals(self)
+
+    @cached_property
     def mismatch(self) -> Mismatch:
         """How far the mesh lets two ways of knowing the same motion lie apart."""
         return self.source.mismatch()
@@ -191,6 +199,12 @@ class Trajectory:
         from pliant.results.tables import ledger_table
 
         return ledger_table(self)
+
+    def port_table(self) -> DataFrame:
+        """One row per time, port and component: effort and flow with their units."""
+        from pliant.results.tables import port_table
+
+        return port_table(self)
 
     def dataset(self) -> Dataset:
         """All arrays with names, units and meanings, as the file holds them."""

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
+from pliant.model.interruption import INTERRUPTED_REMEDY, interruption_deferred
 from pliant.model.layout import Array
 from pliant.model.ledger import Ledger
 from pliant.model.sampling import Sampling
 from pliant.simulation.integrators.adaptive import Adaptive
 
 PRESENT = ("kinetic", "strain")
+
+
+@dataclass
+class Reached:
+    """How far a run has come: its state and time, and the accounts of all steps so far."""
+
+    state: Array
+    now: float = 0.0
+    parts: list[Record] = field(default_factory=list)
+    last: Record | None = None
+
+    def accept(self, step: Record, keep: bool) -> None:
+        with interruption_deferred():
+            self.parts.append(step if keep else _only_account(step))
+            self.state, self.now, self.last = step.states[-1], float(step.time[-1]), step
+
+    def parts_until(self, ending: Ending) -> list[Record]:
+        """All parts; where the run stopped early, with the state at which the last one ended."""
+        if ending.completed or self.last is None:
+            return self.parts
+        return [*self.parts[:-1], self.last]
 
 
 def advance_adaptively(
@@ -27,44 +49,60 @@ def advance_adaptively(
     progress: Callable[[float], None] | None,
 ) -> Record:
     """Steps that end on the corners and on the wanted times, their lengths chosen by step doubling."""
+    reached = Reached(start)
+    try:
+        ending = _advance(model, reached, integrator, wanted, corners, progress)
+    except KeyboardInterrupt:
+        ending = Ending(Cause.INTERRUPTED, reached.now, remedy=INTERRUPTED_REMEDY)
+    return _join(model, start, reached.parts_until(ending), ending)
+
+
+def _advance(
+    model: Model,
+    reached: Reached,
+    integrator: Adaptive,
+    wanted: Array,
+    corners: Array,
+    progress: Callable[[float], None] | None,
+) -> Ending:
     until = float(corners[-1])
     marks = np.unique(np.concatenate([corners, wanted]))
     marks = marks[np.concatenate([[True], np.diff(marks) > 1e-12 * max(until, 1.0)])]
-    state, now, h = start, 0.0, integrator.first_step
-    sampling = Sampling(model, model.inputs, (now, until))
+    h = integrator.first_step
+    sampling = Sampling(model, model.inputs, (reached.now, until))
     scale = np.full(len(model.layout.blocks), 1e-12)
-    parts: list[Record] = []
-    reached: Record | None = None
     for mark in marks[1:]:
-        failure = sampling.act(now, state.copy())
+        failure = sampling.act(reached.now, reached.state.copy())
         if failure:
-            return _join(model, start, _with_last(parts, reached), failure)
-        inputs = _with_held_torque(model.inputs, sampling.torques(now))
-        while now < mark - 1e-12 * max(until, 1.0):
+            return failure
+        inputs = _with_held_torque(model.inputs, sampling.torques(reached.now))
+        while reached.now < mark - 1e-12 * max(until, 1.0):
+            now = reached.now
             h = min(h, mark - now, integrator.largest_step)
-            coarse = _run(model, inputs, state, np.array([now, now + h]), integrator)
-            fine = _run(model, inputs, state, np.array([now, now + h / 2, now + h]), integrator)
+            coarse = _run(model, inputs, reached.state, np.array([now, now + h]), integrator)
+            fine = _run(model, inputs, reached.state, np.array([now, now + h / 2, now + h]), integrator)
             error = np.inf
             if coarse.ending.completed and fine.ending.completed:
                 scale = np.maximum(scale, _sizes(model, fine.states[-1]))
                 error = float(np.max(_sizes(model, fine.states[-1] - coarse.states[-1]) / scale))
             if error <= integrator.accuracy:
-                keep = bool(np.any(np.abs(wanted - (now + h)) < 1e-12 * max(until, 1.0)))
-                parts.append(fine if keep else _only_account(fine))
-                state, now, reached = fine.states[-1], float(fine.time[-1]), fine
+                reached.accept(fine, bool(np.any(np.abs(wanted - (now + h)) < 1e-12 * max(until, 1.0))))
             elif h <= integrator.smallest_step:
-                return _join(model, start, _with_last(parts, reached), _why(coarse, fine, now))
+                return _why(coarse, fine, now)
             growth = 0.9 * (integrator.accuracy / max(error, 1e-30)) ** (1 / (integrator.order + 1))
             h = max(h * float(np.clip(growth, 0.2, 3.0)), integrator.smallest_step)
-        now = float(mark)
+        reached.now = float(mark)
         if progress:
-            progress(now / until)
-    return _join(model, start, parts, Ending(Cause.COMPLETED, until))
+            progress(reached.now / until)
+    return Ending(Cause.COMPLETED, until)
 
 
 def _run(model: Model, inputs: Inputs, state: Array, grid: Array, integrator: Adaptive) -> Record:
     ends = grid[[0, -1]]
-    return model.advance(Run(state, grid, ends, inputs, integrator.method, integrator.promise))
+    record = model.advance(Run(state, grid, ends, inputs, integrator.method, integrator.promise))
+    if record.ending.cause is Cause.INTERRUPTED:
+        raise KeyboardInterrupt
+    return record
 
 
 def _with_held_torque(inputs: Inputs, torque: Array) -> Inputs:
@@ -78,11 +116,6 @@ def _with_held_torque(inputs: Inputs, torque: Array) -> Inputs:
         return table
 
     return replace(inputs, joint_signals=signals, controllers=(), commands=(), servos=())
-
-
-def _with_last(parts: list[Record], reached: Record | None) -> list[Record]:
-    """The parts, with the state at which the last one ended."""
-    return parts if reached is None else [*parts[:-1], reached]
 
 
 def _why(coarse: Record, fine: Record, now: float) -> Ending:

@@ -13,7 +13,7 @@ MOST_STEPS = 20_000_000  # their times, lengths and places in the output take ab
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
 
 
-def check_duration(until: object) -> None:
+def check_duration(until: float) -> None:
     """Refuse an end time that is no positive number of seconds."""
     if isinstance(until, bool) or not isinstance(until, Real):
         raise InvalidInput(f"until = '{clip(str(until))}' is no number; give the end time in seconds")

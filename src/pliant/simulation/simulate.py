@@ -21,6 +21,8 @@ from pliant.simulation.adaptive_run import advance_adaptively
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 from pliant.simulation.limits import check_duration, check_steps, checked_outputs
 
+GIVEN_START = "a given state, which is the first of the saved ones"
+OWN_START = "undeformed at the initial joint values or where motions begin"
 Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive
 
 
@@ -47,7 +49,7 @@ def simulate(
         check_steps(until, integrator.step)
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
-    notice = getattr(model, "notice", "")
+    notice, components = getattr(model, "notice", ""), getattr(model, "components", ())
     record = _advance(model, start, until, integrator, outputs, progress)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, HandsOver):
         other = model.handing_over(start, record.states[-1])
@@ -62,7 +64,13 @@ def simulate(
     wall_time = time.perf_counter() - began
     if progress:
         progress(1.0)
-    choices = {"integrator": repr(integrator), "until": f"{until:g} s"}
+    choices = {
+        "components": "\n".join(map(repr, components)) or "none",
+        "integrator": repr(integrator),
+        "until": f"{until!r} s",
+        "outputs": str(outputs) if isinstance(outputs, int) else f"{np.size(outputs)} given times",
+        "start": OWN_START if initial is None else GIVEN_START,
+    }
     if notice:
         choices["notice"] = notice
     return Trajectory.from_record(model, record, choices, wall_time)

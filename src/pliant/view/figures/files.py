@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,19 @@ def refuse_figures(folder: Path, overwrite: bool) -> None:
             refuse_existing(path, overwrite)
 
 
-def write_figures(trajectory: Trajectory, folder: Path, overwrite: bool = False) -> list[Path]:
+def write_figures(
+    trajectory: Trajectory,
+    folder: Path,
+    overwrite: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> list[Path]:
     """Write every figure as PNG into ``folder``, which is made if need be; all are refused if one exists."""
     refuse_figures(folder, overwrite)
     folder.mkdir(exist_ok=True)
     paths = figure_paths(folder)
-    for name, path in paths.items():
+    for done, (name, path) in enumerate(paths.items(), start=1):
         with whole_file(path, overwrite) as temporary:
             _FIGURES[name](trajectory).savefig(temporary, dpi=PIXELS_PER_INCH)
+        if progress:
+            progress(done / len(paths))
     return list(paths.values())

@@ -1,0 +1,79 @@
+"""Ctrl-C ends a run as a value: every row that is kept is a state of the run at that time."""
+
+from __future__ import annotations
+
+import signal
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.model.ending import Cause
+from pliant.model.interruption import interruption_deferred
+from tests.laws.arms import ASIDE, two_links
+
+ARM = pl.GeometricallyExact(degree=4).compile(two_links(ASIDE, rates=(2.0, -3.0)))
+GAUSS = pl.Gauss(order=4, step=1e-3)
+UNTIL = 0.2
+
+
+class PressesOnce:
+    """Ctrl-C while the inputs of a late stretch are read: it is delivered when the compiled loop has returned."""
+
+    def __init__(self, after: float) -> None:
+        self.after, self.pressed = after, False
+
+    def __call__(self, times: np.ndarray) -> np.ndarray:
+        if times.max() > self.after and not self.pressed:
+            self.pressed = True
+            signal.raise_signal(signal.SIGINT)
+        return 0.2 + 0.0 * times
+
+
+def test_ctrl_c_inside_a_block_waits_for_its_end() -> None:
+    noted = []
+
+    @interruption_deferred()
+    def pressed_half_way() -> None:
+        signal.raise_signal(signal.SIGINT)
+        noted.append("all is noted")
+
+    with pytest.raises(KeyboardInterrupt):
+        pressed_half_way()
+    assert noted == ["all is noted"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop is interrupted after its steps are done and before anybody has noted them."""
+    from pliant.formulations.geometrically_exact.run import Machine
+
+    usual = Machine.steps
+
+    def interrupted(machine: Machine, tables: object) -> tuple[int, int]:
+        answer = usual(machine, tables)  # type: ignore[arg-type]
+        signal.raise_signal(signal.SIGINT)
+        return answer
+
+    whole = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
+    monkeypatch.setattr(Machine, "steps", interrupted)
+    kept = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
+    assert kept.ending.cause is Cause.INTERRUPTED
+    assert kept.ending.time == pytest.approx(UNTIL)
+    np.testing.assert_array_equal(kept.states, whole.states)
+    np.testing.assert_array_equal(kept.time, whole.time)
+
+
+def test_an_adaptive_run_keeps_what_it_computed() -> None:
+    press = PressesOnce(after=0.05)
+    closed = pl.connect(ARM, pl.JointTorque("elbow", pl.FunctionSignal(press)))
+    kept = pl.simulate(closed, UNTIL, pl.Adaptive(accuracy=1e-6, order=4), outputs=40)
+    assert press.pressed
+    assert kept.ending.cause is Cause.INTERRUPTED
+    assert "what was computed is kept" in kept.ending.remedy
+    assert 0.0 < kept.ending.time < UNTIL
+    assert kept.time[-1] == pytest.approx(kept.ending.time)
+    calm = pl.connect(ARM, pl.JointTorque("elbow", pl.Constant(0.2)))
+    whole = pl.simulate(calm, UNTIL, pl.Adaptive(accuracy=1e-6, order=4), outputs=kept.time)
+    # both follow the same motion to 1e-6 of the largest state, in steps that may differ
+    np.testing.assert_allclose(kept.tip_position, whole.tip_position, atol=1e-6)
