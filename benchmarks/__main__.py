@@ -32,13 +32,15 @@ def main() -> int:
     for name in [n for n in chosen.names if n in OWN]:
         own.append(OWN[name](session))
         loads[name] = os.getloadavg()[0]
-    tables = [report.summary_table(comparisons), *own] if comparisons else own
+    tables = [each.text for each in own]
+    if comparisons:
+        tables.insert(0, report.summary_table(comparisons))
     text = "\n\n".join([report.provenance(loads), *tables])
     report.write_runs(comparisons, chosen.out / "runs.csv")
     print(text)
     details = "\n\n".join(report.detail(comparison) for comparison in comparisons)
     (chosen.out / "results.md").write_text(f"# Results\n\n{text}\n\n{details}\n", encoding="utf-8")
-    missed = any(not v.met for c in comparisons for v in c.verdicts)
+    missed = any(not v.met for c in comparisons for v in c.verdicts) or any(not each.met for each in own)
     return 1 if missed and not session.quick else 0
 
 

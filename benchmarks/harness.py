@@ -34,6 +34,14 @@ class Session:
 
 
 @dataclass(frozen=True)
+class OwnMeasure:
+    """What we measure of ourselves alone: the text of the report, and whether the demand is met."""
+
+    text: str
+    met: bool
+
+
+@dataclass(frozen=True)
 class Motion:
     """Tip positions (n, 3) in metres at n times."""
 

@@ -46,7 +46,7 @@ def write_all(folder: Path, steps: Steps, manoeuvres: Manoeuvres, smooth: Smooth
         {
             "figure_4_joint_error": joint_error(steps),
             "figure_5_strains_of_the_step": strains_of_step(steps),
-            "figure_6_transient": transient(),
+            "figure_6_transient": transient(steps.fine),
             "figure_7_pick_and_place": manoeuvre_strains(manoeuvres.pick_and_place, "PP"),
             "figure_8_step_acceleration": manoeuvre_strains(manoeuvres.step_acceleration, "ST"),
             "damping_of_st": damping(manoeuvres),
@@ -60,9 +60,10 @@ def joint_error(steps: Steps) -> Figure:
     """Fig. 4: the joint error decays; all meshes lie on one line."""
     with styled(6.4, 3.6) as figure:
         axes = figure.subplots()
-        for k, seen in enumerate((steps.literal[20], steps.degrees[6])):
-            style = ("-", "--")[k]
-            axes.plot(seen.time, runs.TARGET - seen.angle, style, color=color(k), label=seen.label)
+        for k, seen in enumerate(steps.all):
+            # the widest line lies lowest, so that all of them can be seen where they coincide
+            width = 3.0 - 0.35 * k
+            axes.plot(seen.time, runs.TARGET - seen.angle, color=color(k), linewidth=width, label=seen.label)
         axes.set_title("joint error after a step of 1 rad")
         axes.set_ylabel(r"$\theta_d - \theta$ [rad]")
         axes.axhline(0.0, color=FAINT, linewidth=0.8, zorder=0)
@@ -86,18 +87,24 @@ def strains_of_step(steps: Steps) -> Figure:
                     axes.plot(seen.time[early], values, color=shade, linewidth=width, label=seen.label)
                 axes.set_ylabel(LABELS[component])
                 time_axis(axes, seen.time[early])
+                axes.set_xticks(
+                    (0.0, 0.1, 0.2, 0.3)
+                )  # without the last, which would touch the next panel's first
                 axes.label_outer()
             grid[0, column].set_title(f"$s$ = {words}")
         grid[0, 2].legend(loc="lower right")
     return figure
 
 
-def transient() -> Figure:
-    """Fig. 6: the first instants, strobed; beside it the same shapes seen from the turning joint, enlarged."""
-    run = runs.respond_to_step(runs.WHOLE.link, 1e-3, TRANSIENT)
+def transient(run: Seen) -> Figure:
+    """Fig. 6: the first instants, strobed; beside it the same shapes seen from the turning joint, enlarged.
+
+    Only the fine mesh resolves the front of the wave that runs through the link.
+    """
     link = run.trajectory.link("link")
     flashes = np.searchsorted(run.time, np.linspace(0.0, TRANSIENT, FLASHES) - 1e-9)
-    shades = time_colors(run.time).to_rgba(run.time[flashes])
+    shown = run.time[: flashes[-1] + 1]
+    shades = time_colors(shown).to_rgba(run.time[flashes])
     with styled(9.6, 4.2) as figure:
         world, joint = figure.subplots(1, 2)
         for n, shade in zip(flashes, shades, strict=True):
@@ -112,14 +119,17 @@ def transient() -> Figure:
         joint.set_title("seen from the joint")
         joint.set_xlabel(STATION.label)
         joint.set_ylabel("deflection [cm]")
-        time_bar(figure, joint, run.time)
+        time_bar(figure, joint, shown)
     return figure
 
 
 def manoeuvre_strains(manoeuvres: dict[float, Seen], name: str) -> Figure:
-    """Figs. 7 and 8: bending and shear at two stations, slow and fast."""
-    with styled(9.6, 5.4) as figure:
+    """Figs. 7 and 8: bending and shear at two stations, slow and fast; the two stations of a pace share their scale."""
+    with styled(10.4, 5.4) as figure:
         grid = figure.subplots(2, 4, sharex="col")
+        for axes in grid:
+            axes[1].sharey(axes[0])
+            axes[3].sharey(axes[2])
         column = 0
         for duration, pace in ((SLOW, "s"), (FAST, "f")):
             seen = manoeuvres[duration]
@@ -127,7 +137,8 @@ def manoeuvre_strains(manoeuvres: dict[float, Seen], name: str) -> Figure:
                 for row, component in enumerate((KAPPA_Z, GAMMA_Y)):
                     axes = grid[row, column]
                     axes.plot(seen.time, seen.at(eighth, component), color=color(row), linewidth=0.9)
-                    axes.set_ylabel(LABELS[component] if column == 0 else "")
+                    axes.set_ylabel(LABELS[component] if column % 2 == 0 else "")
+                    axes.tick_params(labelleft=column % 2 == 0)
                     time_axis(axes, seen.time)
                     axes.set_xlabel(TIME.label if row == 1 else "")
                 grid[0, column].set_title(f"{name}-{pace}, $s$ = {words}")
@@ -210,6 +221,7 @@ def convergence(steps: Steps, smooth: SmoothErrors) -> Figure:
         jump.set_ylim(1e-4, 1e-2)
         n = np.array(list(smooth.literal), dtype=float)
         easy.loglog(n, smooth.literal[10] * 0.5 * (n / 10) ** -2, "--", color=FAINT, label="order 2")
+        jump.legend()
         easy.legend()
         for axes in (jump, easy):
             axes.set_xlim(1.7, 48)

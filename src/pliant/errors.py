@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 
 
 def clip(text: str, width: int = 40) -> str:
@@ -55,6 +56,13 @@ class InvalidInput(PliantError, ValueError):
 
 class InvalidFile(InvalidInput):
     """A file cannot be read or written; each problem names file, line and column where they are known."""
+
+
+def refuse_other_than_number(field: str, value: object, remedy: str, whole: bool = False) -> None:
+    """Refuse a text, a truth value or anything else where a number, or a whole one, must stand."""
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        kind = "whole number" if whole else "number"
+        raise InvalidInput(f"{field} = {clip(repr(value))} is no {kind}; {remedy}")
 
 
 def raise_if_any(problems: Sequence[Problem]) -> None:

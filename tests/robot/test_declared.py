@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Annotated, get_args, get_type_hints
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,52 +26,9 @@ def concrete_parts(cls: type[Declared] = Declared) -> Iterator[type[Declared]]:
 PARTS = sorted(set(concrete_parts()), key=lambda cls: cls.__name__)
 
 
-def holds_numbers(hint: object) -> bool:
-    return hint in (float, int) or any(holds_numbers(argument) for argument in get_args(hint))
-
-
-def undeclared_numbers(cls: type) -> list[str]:
-    """Fields whose type holds numbers but that have no unit and meaning."""
-    bare, full = get_type_hints(cls), get_type_hints(cls, include_extras=True)
-    found = []
-    for name, hint in bare.items():
-        quantities = [q for q in getattr(full[name], "__metadata__", ()) if isinstance(q, Quantity)]
-        described = bool(quantities) and all(q.unit and q.meaning for q in quantities)
-        if holds_numbers(hint) and not described and name not in ("word", "words", "elsewhere", "slides"):
-            found.append(name)
-    return found
-
-
 def test_all_parts_are_found() -> None:
     assert {r.FlexibleLink, r.RigidLink, r.Robot, r.Base, r.Payload, r.Material, r.Tapered} <= set(PARTS)
     assert len(PARTS) >= 21
-
-
-@pytest.mark.parametrize("cls", PARTS, ids=lambda cls: cls.__name__)
-def test_every_number_has_unit_and_meaning(cls: type[Declared]) -> None:
-    assert undeclared_numbers(cls) == []
-    for declaration in declarations(cls):
-        assert declaration.meaning
-
-
-def test_an_undeclared_number_is_noticed() -> None:
-    @dataclass(frozen=True)
-    class Careless(Declared):
-        length: float
-        width: Annotated[float, "of the section"]
-
-    assert undeclared_numbers(Careless) == ["length", "width"]
-    with pytest.raises(TypeError, match=r"Careless\.length has no declaration"):
-        Careless(1.0, 1.0)
-
-
-@pytest.mark.parametrize("cls", PARTS, ids=lambda cls: cls.__name__)
-def test_units_are_si(cls: type[Declared]) -> None:
-    symbols = {"m", "kg", "s", "N", "Pa", "rad", "1"}
-    for declaration in declarations(cls):
-        for quantity in declaration.rules if isinstance(declaration.rules, tuple) else ():
-            words = quantity.unit.replace(" or ", " ").replace(",", " ").replace("/", " ").split()
-            assert {word.split("^")[0] for word in words} <= symbols
 
 
 def test_messages_read_the_declaration() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ ARM = pl.GeometricallyExact(degree=2).compile(pl.load(pl.library.path("steel_str
             r"^outputs = 1000000000 states of \d+ numbers each are \d+ GB, more than 2 GB; keep fewer",
         ),
         ("1", 1e-3, 10, r"^until = '1' is no number; give the end time in seconds$"),
-        (True, 1e-3, 10, r"^until = 'True' is no number;"),
+        (True, 1e-3, 10, r"^until = True is no number;"),
         (1.0, 1e-3, 2.5, r"^outputs = 2\.5 is neither a whole number nor times; give how many states"),
         (1.0, 1e-3, "10", r"^outputs = '10' is neither a whole number nor times;"),
     ],
@@ -42,3 +43,27 @@ def test_what_cannot_run_is_refused(until: Any, step: float, outputs: Any, messa
 def test_a_count_of_outputs_leaves_out_the_start(outputs: int) -> None:
     run = pl.simulate(ARM, until=0.04, integrator=pl.Gauss(order=4, step=2e-3), outputs=outputs)
     assert np.allclose(run.time, np.linspace(0.0, 0.04, 11))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: pl.GeometricallyExact(degree="5"), r"^degree = '5' is no whole number; 4 to 6 serves"),
+        (lambda: pl.PseudoSpectral(degree=2.5), r"^degree = 2\.5 is no whole number; 8 to 16 serves"),
+        (lambda: pl.MixedElement(alpha="half"), r"^alpha = 'half' is no number; choose 0\.5"),
+        (lambda: pl.Gauss(step="1"), r"^Gauss: step = '1' is not a number"),
+        (
+            lambda: pl.Gauss(step=-1.0),
+            r"^Gauss: step = -1 s must be greater than 0; write the length of all steps in s",
+        ),
+        (lambda: pl.Gauss(order=5), r"^Gauss: order = 5 must be 2, 4, 6 or 8; 4 serves most arms"),
+        (lambda: pl.Adaptive(order="8"), r"^Adaptive: order = '8' must be 2, 4, 6 or 8"),
+        (
+            lambda: pl.equilibrium(ARM, load_steps=2.5),
+            r"^load_steps = 2\.5 is no whole number; 10 serves most loads",
+        ),
+    ],
+)
+def test_values_of_the_wrong_kind_are_refused(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(pl.InvalidInput, match=message):
+        build()

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.analysis.first_order import first_order, held_ports
 from pliant.analysis.modes import small_motions_of
+from pliant.analysis.signal_units import unit_of_ratio
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.layout import Array
@@ -18,17 +19,22 @@ from pliant.robot.topology import nearest
 Complex = NDArray[np.complex128]
 
 
+REAL = 1e-9  # imaginary part of a gain, over its real part, that counts as round-off
+
+
 @dataclass(frozen=True, eq=False)
 class FrequencyResponse:
     """The answer of ``output`` to a unit of ``input`` at each ``frequency`` in hertz.
 
-    ``gain`` is complex: its magnitude is the ratio of amplitudes, its angle the phase by which the output leads.
+    ``gain`` is complex: its magnitude is the ratio of amplitudes in ``unit``, which a linear system without a model
+    leaves open; its angle is the phase by which the output leads.
     """
 
     input: str
     output: str
     frequency: Array
     gain: Complex
+    unit: str = ""
 
     @property
     def magnitude(self) -> Array:
@@ -36,8 +42,14 @@ class FrequencyResponse:
 
     @property
     def phase(self) -> Array:
-        """In radians, continuous along the frequencies."""
-        return np.asarray(np.unwrap(np.angle(self.gain)))
+        """In radians, continuous along the frequencies; a gain that is negative but for round-off lags by pi."""
+        real = np.abs(self.gain.imag) <= REAL * np.abs(self.gain.real)
+        angle = np.where(real, np.where(self.gain.real < 0.0, -np.pi, 0.0), np.angle(self.gain))
+        return np.asarray(np.unwrap(angle))
+
+    @property
+    def magnitude_label(self) -> str:
+        return f"magnitude [{self.unit}]" if self.unit else "magnitude"
 
 
 def frequency_response(
@@ -69,15 +81,22 @@ def frequency_response(
         system = first_order(small, model.joint_names, tuple(port.name for port in moved))
         if moved and moved[0].name == input and moved[0].size == 1:
             input = f"{input}.{moved[0].flow}"
-    sink, s = full_name("output", output, system.outputs), 2j * np.pi * at
+    sink = full_name("output", output, system.outputs)
+    source, gain = _gain(system, input, sink, 2j * np.pi * at)
+    unit = "" if isinstance(model, LinearSystem) else unit_of_ratio(model, sink, source)
+    return FrequencyResponse(source, sink, at, gain, unit)
+
+
+def _gain(system: LinearSystem, input: str, sink: str, s: Complex) -> tuple[str, Complex]:
+    """The full name of the input, and the transfer function from it."""
     imposed = _input_behind(input, system)
     if imposed and sink == input:
-        return FrequencyResponse(input, sink, at, np.ones(len(at), complex))
+        return input, np.ones(len(s), complex)
     if imposed:
         both = system.between((imposed,), (sink, input)).transfer(s)
-        return FrequencyResponse(input, sink, at, both[:, 0, 0] / both[:, 1, 0])
+        return input, np.asarray(both[:, 0, 0] / both[:, 1, 0])
     source = full_name("input", input, system.inputs)
-    return FrequencyResponse(source, sink, at, system.between((source,), (sink,)).transfer(s)[:, 0, 0])
+    return source, np.asarray(system.between((source,), (sink,)).transfer(s)[:, 0, 0])
 
 
 def _input_behind(answer: str, system: LinearSystem) -> str:

@@ -12,10 +12,15 @@ from pliant.errors import InvalidInput
 from pliant.model.contract import Model, SecondOrder
 from pliant.model.layout import Array
 from pliant.model.observation import Observation
+from pliant.results.observables import AXES
 from pliant.simulation.simulate import checked_state, consistent_start
 
 Complex = NDArray[np.complex128]
 
+SMALL_SWING = 1e-3  # m or rad: small enough for turns to be vectors
+ONLY_TURNS = (
+    1e-3  # of the reach times the turn: sections that turn move hardly more than that in torsion alone
+)
 MASSLESS = 1e-10  # smallest eigenvalue of the scaled mass matrix below which an unknown carries no mass
 
 
@@ -58,6 +63,29 @@ class Modes:
     ) -> Observation:
         """What is seen of the arm over one cycle of a mode."""
         return self.model.observe(self.states(mode, amplitude, frames), stations)
+
+    def direction(self, mode: int) -> str:
+        """The world axis along which the links move most, such as ``y``, or about which they only turn: ``about x``."""
+        there, back, _ = range(3)
+        seen = self.observation(mode, SMALL_SWING, 3).links
+        place = np.concatenate([link.position for link in seen], axis=1)
+        turn = np.concatenate([link.rotation for link in seen], axis=1)
+        moved = np.abs(place[there] - place[back])
+        change = turn[there] @ np.swapaxes(turn[back], -1, -2)
+        turned = (
+            np.abs(
+                [
+                    change[:, 2, 1] - change[:, 1, 2],
+                    change[:, 0, 2] - change[:, 2, 0],
+                    change[:, 1, 0] - change[:, 0, 1],
+                ]
+            )
+            / 2
+        )
+        reach = float(np.ptp(place[there], axis=0).max())
+        if moved.max() < ONLY_TURNS * reach * turned.max():
+            return f"about {AXES[int((turned**2).sum(axis=1).argmax())]}"
+        return AXES[int((moved**2).sum(axis=0).argmax())]
 
 
 def modes(model: Model, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:

@@ -76,10 +76,14 @@ def frequency(
     for notice in notices(model, at):
         screen.print(notice, soft_wrap=True)
     rows = table(
-        f"{response.input} to {response.output}", (), ("frequency [Hz]", "magnitude [SI]", "phase [deg]")
+        f"{response.input} to {response.output}",
+        (),
+        ("frequency [Hz]", response.magnitude_label, "phase [deg]"),
     )
     for k in np.unique(np.linspace(0, points - 1, min(points, ROWS)).round().astype(int)):
-        phase = f"{np.degrees(response.phase[k]):.4g}"
+        phase = (
+            f"{round(float(np.degrees(response.phase[k])), 6) + 0.0:.4g}"  # below a microdegree is round-off
+        )
         rows.add_row(f"{response.frequency[k]:.6g}", f"{response.magnitude[k]:.6g}", phase)
     screen.print(rows)
     if path is not None:

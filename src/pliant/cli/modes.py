@@ -50,7 +50,9 @@ def modes(
     for notice in notices(model, at):
         screen.print(notice, soft_wrap=True)
     rows = table(
-        f"modes of {model.robot.name}", ("mode",), ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
+        f"modes of {model.robot.name}",
+        ("mode", "direction"),
+        ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]"),
     )
     for k, value in enumerate(found.eigenvalue):
         ratio = (
@@ -58,7 +60,10 @@ def modes(
         )  # what is smaller is round-off; no minus before zero
         real = value.real if ratio else 0.0
         damping = number(ratio) if value else "-"
-        rows.add_row(str(k + 1), f"{found.frequency[k]:.6g}", damping, f"{real:.4g} {value.imag:+.6g}j")
+        where = found.direction(k)
+        rows.add_row(
+            str(k + 1), where, f"{found.frequency[k]:.6g}", damping, f"{real:.4g} {value.imag:+.6g}j"
+        )
     screen.print(rows)
     if path is not None:
         from pliant.view.figures import draw_mode_shapes

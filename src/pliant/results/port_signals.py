@@ -39,14 +39,14 @@ class PortSignal:
 
     @property
     def effort_units(self) -> tuple[str, ...]:
-        return _of_components(self.port.effort_unit, self.port.size)
+        return component_units(self.port.effort_unit, self.port.size)
 
     @property
     def flow_units(self) -> tuple[str, ...]:
-        return _of_components(self.port.flow_unit, self.port.size)
+        return component_units(self.port.flow_unit, self.port.size)
 
 
-def _of_components(unit: str, size: int) -> tuple[str, ...]:
+def component_units(unit: str, size: int) -> tuple[str, ...]:
     """The unit of each component; that of a wrench or twist names the linear one, then the angular one."""
     linear, comma, angular = unit.partition(", ")
     return (linear,) * 3 + (angular,) * 3 if comma and size == 6 else (unit,) * size

@@ -6,7 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from pliant.errors import InvalidInput, clip
+from pliant.errors import InvalidInput, clip, refuse_other_than_number
 from pliant.model.layout import Array
 
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
@@ -15,8 +15,7 @@ MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
 
 def check_duration(until: float) -> None:
     """Refuse an end time that is no positive number of seconds."""
-    if isinstance(until, bool) or not isinstance(until, Real):
-        raise InvalidInput(f"until = '{clip(str(until))}' is no number; give the end time in seconds")
+    refuse_other_than_number("until", until, "give the end time in seconds")
     if not 0.0 < until < float("inf"):
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
 

@@ -57,7 +57,7 @@ def simulate(
             given, (model, start) = model, other
             integrator = of_order(integrator, model.highest_order)
             notice = (
-                f"{model.formulation} computes in place of {given.formulation}, from the start and by {integrator},"
+                f"{model.formulation} computes in place of {given.formulation}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
             record = _advance(model, start, until, integrator, outputs, progress)

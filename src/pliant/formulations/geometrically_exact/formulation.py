@@ -9,7 +9,7 @@ from math import ceil
 
 import numpy as np
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.formulations.geometrically_exact.discretise import Points, beyond_spectral_links, build_chain
 from pliant.formulations.geometrically_exact.hand_over import SPECTRAL_TURN
 from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
@@ -27,7 +27,7 @@ REST_STATIONS = 201
 
 def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
     flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
-    if isinstance(elements, int):
+    if not isinstance(elements, Mapping):
         counts = dict.fromkeys(flexible, elements)
     else:
         for name in elements:
@@ -37,6 +37,7 @@ def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
                 )
         counts = {name: elements.get(name, 1) for name in flexible}
     for name, count in counts.items():
+        refuse_other_than_number(f"elements of link '{name}'", count, "give how many", whole=True)
         if not 1 <= count <= 10_000:
             raise InvalidInput(
                 f"elements of link '{name}' = {count} must lie between 1 and 10000; choose another count"
@@ -73,6 +74,7 @@ class GeometricallyExact:
     when_bent: WhenBent = field(default=WhenBent.HAND_OVER, repr=False)
 
     def __post_init__(self) -> None:
+        refuse_other_than_number("degree", self.degree, "4 to 6 serves most links", whole=True)
         if not 1 <= self.degree <= 16:
             raise InvalidInput(f"degree = {self.degree} must lie between 1 and 16; 4 to 6 serves most links")
 
@@ -148,6 +150,7 @@ class MixedElement:
     alpha: float = 0.5
 
     def __post_init__(self) -> None:
+        refuse_other_than_number("alpha", self.alpha, "choose 0.5 for second order")
         if not 0.5 <= self.alpha < 1.0:
             raise InvalidInput(
                 f"alpha = {self.alpha:g} must lie in [0.5, 1) because the base twist and the tip wrench are the"

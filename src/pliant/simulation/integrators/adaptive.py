@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from pliant.errors import InvalidInput
 from pliant.model.contract import Promise
 from pliant.model.stage_method import StageMethod
-from pliant.simulation.integrators.gauss import ORDERS, Gauss, check_positive
+from pliant.robot.declared import Declared
+from pliant.robot.quantity import Quantity
+from pliant.simulation.integrators.gauss import GaussOrder, gauss_method
 
 
 @dataclass(frozen=True)
-class Adaptive:
+class Adaptive(Declared):
     """Gauss collocation whose steps are halved or grown until one step and two halves agree.
 
     ``accuracy`` bounds their difference relative to the largest value so far of each kind of state.
     """
 
-    accuracy: float = 1e-9
-    order: int = 8
-    first_step: float = 1e-3
-    largest_step: float = 0.1
-    smallest_step: float = 1e-9
-
-    def __post_init__(self) -> None:
-        if self.order not in ORDERS:
-            raise InvalidInput(
-                f"order = {self.order} of Adaptive must be one of {ORDERS}; 8 suits references"
-            )
-        for field in ("accuracy", "first_step", "largest_step", "smallest_step"):
-            check_positive(field, getattr(self, field), "1" if field == "accuracy" else "s", "Adaptive")
+    accuracy: Annotated[float, Quantity("1", "difference that two ways to step may have", above=0)] = 1e-9
+    order: Annotated[int, GaussOrder()] = 8
+    first_step: Annotated[float, Quantity("s", "first step to try", above=0)] = 1e-3
+    largest_step: Annotated[float, Quantity("s", "longest step", above=0)] = 0.1
+    smallest_step: Annotated[float, Quantity("s", "shortest step, below which the run ends", above=0)] = 1e-9
 
     @property
     def method(self) -> StageMethod:
-        return Gauss(self.order).method
+        return gauss_method(self.order)
 
     @property
     def promise(self) -> Promise:

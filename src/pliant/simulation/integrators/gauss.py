@@ -4,21 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated
 
-from pliant.errors import InvalidInput
+from pliant.errors import clip
 from pliant.model.contract import Promise
 from pliant.model.stage_method import StageMethod, gauss_collocation
+from pliant.robot.declared import Declared
+from pliant.robot.quantity import BadValue, Quantity
 
 ORDERS = (2, 4, 6, 8)
 
 
+@dataclass(frozen=True)
+class GaussOrder:
+    """The declaration of a field that holds an order of Gauss collocation."""
+
+    meaning: str = "order in time"
+
+    def settle(self, value: object) -> int:
+        if isinstance(value, int) and value in ORDERS:
+            return int(value)
+        raise BadValue(f"= {clip(repr(value))} must be 2, 4, 6 or 8; 4 serves most arms, 8 references")
+
+
 @cache
-def _method(order: int) -> StageMethod:
+def gauss_method(order: int) -> StageMethod:
     return gauss_collocation(order // 2)
 
 
+Step = Annotated[float, Quantity("s", "length of all steps", above=0)]
+Tolerance = Annotated[
+    float, Quantity("1", "displacement, over the reach, that Newton may leave open", above=0)
+]
+EnergyTolerance = Annotated[
+    float, Quantity("1", "part of the energy exchanged in a step that may stay unexplained", above=0)
+]
+
+
 @dataclass(frozen=True)
-class Gauss:
+class Gauss(Declared):
     """Gauss collocation of order 2 (implicit midpoint rule), 4, 6 or 8 with a fixed step in seconds.
 
     Newton stops when the next increment would change no displacement by more than ``tolerance`` times the
@@ -26,30 +50,15 @@ class Gauss:
     exchanges.
     """
 
-    order: int = 4
-    step: float = 1e-3
-    tolerance: float = 1e-9
-    energy_tolerance: float = 1e-11
-
-    def __post_init__(self) -> None:
-        if self.order not in ORDERS:
-            raise InvalidInput(f"order = {self.order} of Gauss must be one of {ORDERS}; 4 serves most arms")
-        check_positive("step", self.step, "s", "Gauss")
-        check_positive("tolerance", self.tolerance, "1", "Gauss")
-        check_positive("energy_tolerance", self.energy_tolerance, "1", "Gauss")
+    order: Annotated[int, GaussOrder()] = 4
+    step: Step = 1e-3
+    tolerance: Tolerance = 1e-9
+    energy_tolerance: EnergyTolerance = 1e-11
 
     @property
     def method(self) -> StageMethod:
-        return _method(self.order)
+        return gauss_method(self.order)
 
     @property
     def promise(self) -> Promise:
         return Promise(self.tolerance, self.energy_tolerance)
-
-
-def check_positive(field: str, value: float, unit: str, owner: str) -> None:
-    """Refuse what is not a positive finite number."""
-    if not 0.0 < value < float("inf"):
-        raise InvalidInput(
-            f"{field} = {value:g} {unit} of {owner} must be positive and finite; choose another value"
-        )

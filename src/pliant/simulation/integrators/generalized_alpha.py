@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Annotated
 
-from pliant.errors import InvalidInput
 from pliant.model.contract import Promise
 from pliant.model.stage_method import StageMethod, generalized_alpha
-from pliant.simulation.integrators.gauss import check_positive
+from pliant.robot.declared import Declared
+from pliant.robot.quantity import Quantity
+from pliant.simulation.integrators.gauss import Step, Tolerance
 
 
 @cache
@@ -17,23 +19,17 @@ def _method(spectral_radius: float) -> StageMethod:
 
 
 @dataclass(frozen=True)
-class GeneralizedAlpha:
+class GeneralizedAlpha(Declared):
     """Generalized-alpha for first-order systems; modes too fast for the step shrink by ``spectral_radius`` a step.
 
     Its energy account does not close: the residual is the numerical damping.
     """
 
-    step: float = 1e-3
-    spectral_radius: float = 0.9
-    tolerance: float = 1e-9
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step, "s", "GeneralizedAlpha")
-        check_positive("tolerance", self.tolerance, "1", "GeneralizedAlpha")
-        if not 0.0 <= self.spectral_radius <= 1.0:
-            raise InvalidInput(
-                f"spectral_radius = {self.spectral_radius:g} must lie in [0, 1]; 1 damps nothing, 0.9 a little"
-            )
+    step: Step = 1e-3
+    spectral_radius: Annotated[
+        float, Quantity("1", "factor per step of what is too fast for it", at_least=0, at_most=1)
+    ] = 0.9
+    tolerance: Tolerance = 1e-9
 
     @property
     def method(self) -> StageMethod:

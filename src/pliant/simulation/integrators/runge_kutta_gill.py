@@ -7,7 +7,8 @@ from functools import cache
 
 from pliant.model.contract import Promise
 from pliant.model.stage_method import ExplicitMethod, runge_kutta_gill
-from pliant.simulation.integrators.gauss import check_positive
+from pliant.robot.declared import Declared
+from pliant.simulation.integrators.gauss import Step
 
 
 @cache
@@ -16,17 +17,14 @@ def _method() -> ExplicitMethod:
 
 
 @dataclass(frozen=True)
-class RungeKuttaGill:
+class RungeKuttaGill(Declared):
     """The explicit method of order four of [konno1996], for lumped and rigid arms, with a fixed step in seconds.
 
     Its energy account does not close: the residual is its drift. Steps longer than about 2.8 over the highest angular
     frequency of the arm let it explode.
     """
 
-    step: float = 1e-4
-
-    def __post_init__(self) -> None:
-        check_positive("step", self.step, "s", "RungeKuttaGill")
+    step: Step = 1e-4
 
     @property
     def method(self) -> ExplicitMethod:

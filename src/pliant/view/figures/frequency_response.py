@@ -19,7 +19,7 @@ def draw_frequency_response(response: FrequencyResponse) -> Figure:
     with styled(6.6, 5.0) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
         upper.semilogy(response.frequency, response.magnitude, color=color(0))
-        upper.set_ylabel("magnitude [SI]")
+        upper.set_ylabel(response.magnitude_label)
         upper.set_title(f"{response.input} to {response.output}")
         lower.plot(response.frequency, np.degrees(response.phase), color=color(0))
         lower.set_ylabel("phase [deg]")

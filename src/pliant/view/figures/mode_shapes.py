@@ -51,6 +51,8 @@ def _draw_mode(figure: Figure, modes: Modes, mode: int, place: tuple[int, int, i
         axes.plot(*projection.of(link.position[0]).T, color=INK, linewidth=1.0, linestyle=":")
     if projection.planar:
         axes.set_aspect("equal", adjustable="datalim")
+    for name, observable in zip("xyz", projection.observables):
+        getattr(axes, f"set_{name}label")(observable.label, fontsize=8)
     axes.tick_params(labelsize=7)
     axes.set_title(_title(modes, mode))
 
@@ -63,7 +65,8 @@ def _amplitude(modes: Modes, mode: int, size: float) -> float:
 
 
 def _title(modes: Modes, mode: int) -> str:
-    value = modes.eigenvalue[mode]
+    value, where = modes.eigenvalue[mode], modes.direction(mode)
+    along = where if where.startswith("about") else f"along {where}"
     if modes.frequency[mode] > 0.0:
-        return f"{mode + 1}: {modes.frequency[mode]:.4g} Hz"
-    return f"{mode + 1}: no swing, {value.real:.3g}/s"
+        return f"{mode + 1}: {modes.frequency[mode]:.4g} Hz, {along}"
+    return f"{mode + 1}: no swing, {value.real:.3g}/s, {along}"
