@@ -194,11 +194,11 @@ def test_a_users_own_motion_is_welcome() -> None:
         ),
         (
             lambda: [JointTorque("knee", Constant(1.0))],
-            "JointTorque: the arm has no joint 'knee'; known are shoulder, elbow, slide",
+            "JointTorque: the arm has no joint 'knee'; write one of shoulder, elbow, slide",
         ),
         (
             lambda: [JointPD(Hold(1.0), 1.0, 1.0, joints="weld")],
-            "JointPD: joint 'weld' is fixed and has no degree of freedom; known are shoulder, elbow, slide",
+            "JointPD: joint 'weld' is fixed and has no degree of freedom; write one of shoulder, elbow, slide",
         ),
         (
             lambda: [SampledController(rest, 0.01, joints=["shoulder", "elbows"])],

@@ -64,7 +64,7 @@ def test_drives_keep_the_units_of_the_joint_beside_a_motor() -> None:
         ),
         (
             lambda: connect(ARM, GearMotor("weld", 1e-4, 100.0, 1e4)),
-            "GearMotor: joint 'weld' is fixed and has no degree of freedom; known are shoulder, elbow, slide",
+            "GearMotor: joint 'weld' is fixed and has no degree of freedom; write one of shoulder, elbow, slide",
         ),
         (
             lambda: connect(ARM, GearMotor("upper.tip", 1e-4, 100.0, 1e4)),

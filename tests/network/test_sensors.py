@@ -122,7 +122,7 @@ def test_rounding_of_a_noisy_reading_adds_a_twelfth_of_the_step_squared() -> Non
         ),
         (
             lambda: pl.StrainGauge("hand").reader(ARM),
-            "StrainGauge: link 'hand' is rigid and does not bend; known are upper, lower",
+            "StrainGauge: link 'hand' is rigid and does not bend; write one of upper, lower",
         ),
         (
             lambda: pl.DeflectionSensor("uper").reader(ARM),

@@ -51,7 +51,7 @@ def test_unknown_references_are_all_listed() -> None:
     assert problems_of([body("upper")], [hinge("j", "bas", "uper")], [payload]) == [
         "Robot 'arm': joints.j.parent = 'bas' is not a link; did you mean 'base'?",
         "Robot 'arm': joints.j.child = 'uper' is not a link; did you mean 'upper'?",
-        "Robot 'arm': payloads.tool.link = 'hand' is not a link; known: upper",
+        "Robot 'arm': payloads.tool.link = 'hand' is not a link; write one of upper",
     ]
 
 
@@ -105,7 +105,7 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
     robot = r.Robot("arm", links=[body("upper")], joints=[hinge("elbow", "base", "upper")])
     with pytest.raises(InvalidInput, match=r"'uper' is not a link of this robot; did you mean 'upper'\?"):
         robot.link("uper")
-    with pytest.raises(InvalidInput, match="'wrist' is not a joint of this robot; known: elbow"):
+    with pytest.raises(InvalidInput, match="'wrist' is not a joint of this robot; write one of elbow"):
         robot.joint("wrist")
 
 

@@ -166,7 +166,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, names, n=1)
     if close:
         return f"did you mean '{close[0]}'?"
-    return f"known are {', '.join(names)}" if names else "it has none"
+    return f"write one of {', '.join(names)}" if names else "leave it out, since there is none"
 
 
 def called(owner: str, function: Callable[[Array], object], times: Array) -> Array:

@@ -73,6 +73,17 @@ class BadValue(Exception):
         self.index = index
 
 
+class Overflowing(float):
+    """Infinity, with the text of the finite number that was too large to be held."""
+
+    def __new__(cls, text: str) -> Overflowing:
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    text: str
+
+
 @dataclass(frozen=True)
 class Quantity:
     """The declaration of one numeric field.
@@ -150,7 +161,9 @@ class Quantity:
         try:
             number = float(value)
         except OverflowError:
-            number = math.inf
+            raise BadValue(f"has more digits than a number can hold; {self.remedy}", index) from None
+        if isinstance(value, Overflowing):
+            raise BadValue(f"= {clip(value.text)} is larger than a number can be; {self.remedy}", index)
         if not math.isfinite(number):
             raise BadValue(f"= {self.show(number, index)} must be finite; {self.remedy}", index)
         outside = (

@@ -18,12 +18,12 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A hint such as "did you mean 'upper'?", or the list of what is known."""
+    """The remedy for an unknown word: "did you mean 'upper'?", or to write one of those that are known."""
     choices = sorted(known)
     close = closest(word, choices)
     if close:
         return f"did you mean '{close}'?"
-    return f"known: {', '.join(choices)}" if choices else "none is defined"
+    return f"write one of {', '.join(choices)}" if choices else "define one first"
 
 
 def reference_problems(

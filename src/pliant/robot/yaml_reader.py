@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from pliant.errors import InvalidFile, Problem, clip
-from pliant.robot.quantity import NUMBER
+from pliant.robot.quantity import NUMBER, Overflowing
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20
@@ -42,7 +43,8 @@ class Scalar(Node):
         if self.quoted:
             return self.text
         if NUMBER.fullmatch(self.text):
-            return float(self.text)
+            number = float(self.text)
+            return number if isfinite(number) else Overflowing(self.text)
         not_finite = NOT_FINITE.fullmatch(self.text)
         return float(not_finite[1] + not_finite[2]) if not_finite else self.text
 
