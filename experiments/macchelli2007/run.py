@@ -171,7 +171,7 @@ def measure_step(steps: Steps) -> dict[str, float]:
     measured["step: joint angle, spectral link against fine mesh"] = angle_difference(link, fine)
     measured["step: largest q_θ at L/4, N = 20"] = largest(paper.at(2, KAPPA_Z))
     measured["step: largest q_y at L/4, N = 20"] = largest(paper.at(2, GAMMA_Y))
-    for component in (GAMMA_X, GAMMA_Y):
+    for component in (KAPPA_Z, GAMMA_X, GAMMA_Y):
         for inner, outer, words in ((2, 4, "L/2 over L/4"), (4, 6, "3L/4 over L/2")):
             name = f"step: largest {runs.NAMES[component]}, {words}"
             measured[name] = largest(paper.at(outer, component)) / largest(paper.at(inner, component))

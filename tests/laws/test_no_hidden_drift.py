@@ -127,16 +127,20 @@ def carried_along(start: np.ndarray, twist: np.ndarray, h: float) -> np.ndarray:
 
 
 def test_twists_added_up_lead_to_the_shape_and_miss_it_less_with_the_degree() -> None:
-    """Two seconds of tumbling, 1000 twists of the tip integrated, against the pose that the strains give at the end."""
+    """Two seconds of tumbling, 2000 twists of the tip integrated, against the pose that the strains give at the end.
+
+    Degree 1 missed it by 6.7e-3 m, degree 2 by 1.7e-5 m, degree 7 by 1.2e-7 m, where the error in time begins.
+    """
     missed = {}
-    for degree in (3, 5, 7):
+    for degree in (1, 2, 7):
         arm = pl.GeometricallyExact(degree=degree).compile(tumbler(ASIDE, section=SECTION))
-        run = pl.simulate(arm, 2.0, pl.Gauss(order=4, step=2e-3, tolerance=1e-11))
+        run = pl.simulate(arm, 2.0, pl.Gauss(order=4, step=1e-3, tolerance=1e-11), outputs=2000)
         ends = [pose_of(run.tip_rotation[k], run.tip_position[k]) for k in (0, -1)]
-        reached = carried_along(ends[0], run.tip_twist, 2e-3)
+        reached = carried_along(ends[0], run.tip_twist, 1e-3)
         missed[degree] = np.linalg.norm(reached[:3, 3] - ends[1][:3, 3])
-    assert missed[3] > 5.0 * missed[5] > 25.0 * missed[7], missed
-    assert missed[7] < 1e-5, missed  # m, after a way of several metres
+    assert missed[1] > 100.0 * missed[2], missed
+    assert missed[2] > 30.0 * missed[7], missed
+    assert missed[7] < 1e-6, missed  # m, after a way of several metres
 
 
 def test_a_mesh_that_is_fine_enough_warns_of_nothing(tumbles: dict[int, pl.Trajectory]) -> None:

@@ -225,7 +225,13 @@ def test_mode_shapes_name_frequencies_and_draw_both_ends_of_the_swing() -> None:
     figure = draw_mode_shapes(modes, count=2)
     first, second = figure.axes
     assert first.get_title(loc="left").startswith("1: no swing")
-    assert second.get_title(loc="left") == f"2: {modes.frequency[1]:.4g} Hz"
+    assert second.get_title(loc="left") == f"2: {modes.frequency[1]:.4g} Hz, along y"
+    assert [modes.direction(k) for k in range(3)] == [
+        "y",
+        "y",
+        "y",
+    ]  # the beam bends in its plane of motion first
+    assert (second.get_xlabel(), second.get_ylabel()) == ("$x$ [m]", "$y$ [m]")
     # nine shapes of the only link, and the undisturbed one
     assert len(second.lines) == 10
     with pytest.raises(InvalidInput, match="count = 0 must be at least 1"):
@@ -241,3 +247,12 @@ def test_a_frequency_response_is_drawn_as_magnitude_and_phase() -> None:
     # below its first resonance a free beam is a mass: its rate lags by 90 degrees
     assert lower.lines[0].get_ydata() == pytest.approx([-90.0] * 3, abs=1e-3)
     assert lower.get_xscale() == "log"
+    assert upper.get_ylabel() == "magnitude [(rad/s)/(N m)]"
+
+
+def test_an_undamped_response_lags_by_half_a_turn_or_not_at_all() -> None:
+    """Gains are real but for round-off, of either sign: the phase neither flickers nor grows."""
+    signs = np.array([1.0, -1.0, -1.0, 1.0, -1.0]) * (1.0 + 1e-13j * np.array([1, 1, -1, -1, 1]))
+    response = pliant.FrequencyResponse("a", "b", np.arange(5.0), signs)
+    assert np.degrees(response.phase).tolist() == [0.0, -180.0, -180.0, 0.0, -180.0]
+    assert response.magnitude_label == "magnitude"
