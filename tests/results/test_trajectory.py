@@ -111,6 +111,9 @@ def test_summary_reports_cost_and_account() -> None:
     assert lines["worst energy residual of a step, relative"].value == 1e-14
     assert lines["largest tip deflection"].unit == "m"
     assert lines["ending"].value == "completed"
+    assert str(lines["ending"]) == "ending: completed"
+    assert str(lines["real-time factor"]) == "real-time factor: 40"
+    assert str(lines["simulated time"]) == "simulated time: 2 s"
 
 
 def test_summary_says_where_another_formulation_computed_than_asked() -> None:

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import pliant
+from pliant.analysis.frequency_response import FrequencyResponse
 from pliant.errors import InvalidInput
 from pliant.results import Trajectory, load_trajectory
 from pliant.view.figures import (
@@ -253,6 +254,6 @@ def test_a_frequency_response_is_drawn_as_magnitude_and_phase() -> None:
 def test_an_undamped_response_lags_by_half_a_turn_or_not_at_all() -> None:
     """Gains are real but for round-off, of either sign: the phase neither flickers nor grows."""
     signs = np.array([1.0, -1.0, -1.0, 1.0, -1.0]) * (1.0 + 1e-13j * np.array([1, 1, -1, -1, 1]))
-    response = pliant.FrequencyResponse("a", "b", np.arange(5.0), signs)
+    response = FrequencyResponse("a", "b", np.arange(5.0), signs)
     assert np.degrees(response.phase).tolist() == [0.0, -180.0, -180.0, 0.0, -180.0]
     assert response.magnitude_label == "magnitude"

@@ -28,6 +28,10 @@ class Line(NamedTuple):
     value: float | str
     unit: str
 
+    def __str__(self) -> str:
+        value = self.value if isinstance(self.value, str) else f"{self.value:.4g}"
+        return f"{self.name}: {value} {'' if self.unit == '1' else self.unit}".rstrip()
+
 
 def summarize(trajectory: Trajectory) -> list[Line]:
     """Time, cost, energy account, mesh error, deflection and ending."""
