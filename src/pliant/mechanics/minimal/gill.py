@@ -23,7 +23,7 @@ from pliant.mechanics.minimal.midpoint import CONVERGED, NOT_FINITE, SINGULAR, m
 from pliant.mechanics.minimal.motion import place_body, six
 from pliant.mechanics.minimal.passes import turn_afresh
 from pliant.mechanics.minimal.recursions import inverse_dynamics
-from pliant.mechanics.minimal.step_data import T_END, Account, H, Signals, Step
+from pliant.mechanics.minimal.step_data import FITTED, T_END, Account, H, Signals, Step
 from pliant.mechanics.minimal.tree import Floats
 
 ROOT = math.sqrt(2.0)
@@ -48,7 +48,7 @@ def new_stages(n: int, loads: int) -> Stages:
     return Stages(np.zeros((4, 2, n)), np.zeros(n), np.zeros(n), np.zeros(loads), np.zeros(2))
 
 
-@inline_kernel
+@inner_kernel
 def closed_accelerations(mechanism: Mechanism, step: Step, account: Account) -> bool:
     """Multipliers, and accelerations that keep the loops closed."""
     n, rows = step.q.shape[0], step.loop.shape[0]
@@ -64,7 +64,7 @@ def closed_accelerations(mechanism: Mechanism, step: Step, account: Account) -> 
     return True
 
 
-@inner_kernel
+@inline_kernel
 def accelerate(mechanism: Mechanism, signals: Signals, step: Step, account: Account) -> bool:
     """Accelerations at (q_mid, w), and the drives of all coordinates."""
     tree, drives, motion = mechanism.tree, mechanism.drives, step.motion
@@ -132,7 +132,7 @@ def close_positions(mechanism: Mechanism, step: Step, account: Account) -> bool:
     return True
 
 
-@inner_kernel
+@inline_kernel
 def gill_step(
     mechanism: Mechanism,
     signals: tuple[Signals, Signals, Signals],
@@ -179,4 +179,7 @@ def gill_step(
     measure_end(mechanism, step)
     if not number[T_END] < math.inf:
         return NOT_FINITE
-    return CONVERGED if fit_velocities(mechanism, step, account) else SINGULAR
+    number[FITTED] = 0.0
+    if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, account):
+        return SINGULAR
+    return CONVERGED
