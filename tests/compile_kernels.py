@@ -1,7 +1,7 @@
-"""Fill the kernel cache before tests run side by side: ``python tests/compile_kernels.py 2``, ``4`` or ``pose``.
+"""Fill the kernel cache before tests run side by side: ``python tests/compile_kernels.py`` with 2, 4, pose or minimal.
 
 Orders 4 to 8 share one compiled version of the time loop of spectral links, order 2 and generalized-alpha the other;
-pose elements have a loop of their own.
+pose elements have a loop of their own, arms in minimal coordinates one for each of their two methods.
 """
 
 from __future__ import annotations
@@ -26,8 +26,17 @@ def compile_pose_elements() -> None:
     print(f"their statics: {pl.equilibrium(arm).ending}")
 
 
+def compile_minimal_coordinates() -> None:
+    arm = pl.Lumped(fields=1).compile(pl.load(pl.library.path("macchelli_link")))
+    for integrator in (pl.Gauss(order=2, step=1e-3), pl.RungeKuttaGill(step=1e-5)):
+        run = pl.simulate(arm, until=2e-5, integrator=integrator)
+        print(f"minimal coordinates: {run.ending}, tip at {run.tip_position[-1]}")
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "pose":
         compile_pose_elements()
+    elif sys.argv[1] == "minimal":
+        compile_minimal_coordinates()
     else:
         compile_kernels(int(sys.argv[1]))
