@@ -36,11 +36,15 @@ for duration in DURATIONS:
     exact = swing(pl.GeometricallyExact(degree=4), duration)
     deflection.append(apart(exact, swing(pl.Rigid(), duration)))
     difference.append([apart(exact, swing(pl.Lumped(fields), duration)) for fields in FIELDS])
-    print(f"deflection {deflection[-1]:.1e} m, difference {' '.join(f'{gap:.1e}' for gap in difference[-1])} m")
+    print(
+        f"deflection {deflection[-1]:.1e} m, difference {' '.join(f'{gap:.1e}' for gap in difference[-1])} m"
+    )
 
 figure, panel = plt.subplots(figsize=(6.0, 4.0))
 for k, fields in enumerate(FIELDS):
-    panel.loglog(deflection, [row[k] for row in difference], "o-", label=f"{fields} field{'s' * (fields > 1)}")
+    panel.loglog(
+        deflection, [row[k] for row in difference], "o-", label=f"{fields} field{'s' * (fields > 1)}"
+    )
 panel.loglog(deflection, deflection, "k:", label="rigid arm")
 panel.set(xlabel="largest deflection of the tip / length", ylabel="error of the tip / length")
 panel.legend()
