@@ -39,6 +39,14 @@ def test_what_cannot_run_is_refused(until: Any, step: float, outputs: Any, messa
         pl.simulate(ARM, until=until, integrator=pl.Gauss(step=step), outputs=outputs)
 
 
+def test_a_controller_that_is_asked_too_often_is_refused() -> None:
+    busy = pl.connect(ARM, pl.SampledController(lambda sample: 0.0, 1e-10, joints=["hub"], name="busy"))
+    with pytest.raises(
+        pl.InvalidInput, match=r"^period = 1e-10 s of the controller 'busy' makes 1e\+10 samples"
+    ):
+        pl.simulate(busy, until=1.0)
+
+
 @pytest.mark.parametrize("outputs", [10, np.int64(10)])
 def test_a_count_of_outputs_leaves_out_the_start(outputs: int) -> None:
     run = pl.simulate(ARM, until=0.04, integrator=pl.Gauss(order=4, step=2e-3), outputs=outputs)

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number
+from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
 
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
@@ -46,3 +47,15 @@ def check_steps(until: float, step: float) -> None:
             f"step = {step:g} s makes {until / step:.3g} steps of until = {until:g} s, more than {MOST_STEPS:g};"
             " take a longer step, or simulate in pieces that each start at the last state of the one before"
         )
+
+
+def check_samples(until: float, inputs: Inputs) -> None:
+    """Refuse sampled control so fast that its instants alone would fill the memory."""
+    named = [(f"controller '{each.name}'", each.period) for each in (*inputs.controllers, *inputs.commands)]
+    named += [(f"servo of joint '{each.joint}'", each.period) for each in inputs.servos]
+    for name, period in named:
+        if until / period > MOST_STEPS:
+            raise InvalidInput(
+                f"period = {period:g} s of the {name} makes {until / period:.3g} samples of until = {until:g} s, more"
+                f" than {MOST_STEPS:g}; take a longer period, or simulate in pieces"
+            )

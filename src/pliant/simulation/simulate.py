@@ -19,7 +19,7 @@ from pliant.model.schedule import instants
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
-from pliant.simulation.limits import check_duration, check_steps, checked_outputs
+from pliant.simulation.limits import check_duration, check_samples, check_steps, checked_outputs
 
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
@@ -47,6 +47,7 @@ def simulate(
     integrator = Gauss(min(4, model.highest_order)) if integrator is None else integrator
     if not isinstance(integrator, Adaptive):
         check_steps(until, integrator.step)
+    check_samples(until, model.inputs)
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     notice, components = getattr(model, "notice", ""), getattr(model, "components", ())
