@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import pliant as pl
+from pliant.formulations.lumped import Lumped
 from pliant.formulations.lumped.model import LumpedArm
 from pliant.mechanics.closed_form import TwoStationArm
 from pliant.model.contract import Model
@@ -64,9 +65,7 @@ def robot_with(
         replace(joint, initial_position=elbow) if joint.name == "joint_4" else joint for joint in robot.joints
     )
     links = tuple(_twisting(link, torsion) for link in robot.links)
-    return replace(
-        robot, links=links, joints=joints, gravity=robot.gravity if gravity is None else gravity
-    )
+    return replace(robot, links=links, joints=joints, gravity=robot.gravity if gravity is None else gravity)
 
 
 def _twisting(link: pl.RigidLink | pl.FlexibleLink, torsion: float) -> pl.RigidLink | pl.FlexibleLink:
@@ -80,15 +79,15 @@ def _twisting(link: pl.RigidLink | pl.FlexibleLink, torsion: float) -> pl.RigidL
 def condensed(robot: pl.Robot, twists: bool = True) -> LumpedArm:
     """One field for each link and point masses: section 6.1 of the paper."""
     fields = pl.Fields(1, WITH_TORSION if twists else BENDING)
-    return pl.Lumped(fields, pl.Beam.EULER_BERNOULLI, pl.StationInertia.NEGLECTED).compile(robot)
+    return Lumped(fields, pl.Beam.EULER_BERNOULLI, pl.StationInertia.NEGLECTED).compile(robot)
 
 
 def clamped(arm: Model) -> Model:
     """All joints held where they start."""
     start = arm.layout.part(arm.initial_state(), "joint_position")
-    return pl.connect(
-        arm, *(pl.PrescribedMotion(name, pl.Hold(float(q))) for name, q in zip(arm.joint_names, start))
-    )
+    holds = (pl.PrescribedMotion(name, pl.Hold(float(q))) for name, q in zip(arm.joint_names, start))
+    model: Model = pl.connect(arm, *holds)
+    return model
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,9 @@ class Damper:
 def dampers(gain: float) -> tuple[Damper, ...]:
     """Every joint against the deflection it makes; roll turns the raised forearm towards its negative y."""
     signs = (1.0, 1.0, -1.0, 1.0)
-    return tuple(Damper(*each, sign * gain) for *each, sign in zip(JOINTS, SIGNALS, signs))
+    return tuple(
+        Damper(joint, signal, sign * gain) for joint, signal, sign in zip(JOINTS, SIGNALS, signs, strict=True)
+    )
 
 
 def field_deflections(arm: LumpedArm, states: Array) -> dict[str, Array]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 import pliant as pl
 from experiments.konno1996.adam import (
+    ELBOW,
     JOINTS,
     TUBE,
     WEIGHTLESS,
@@ -24,12 +26,11 @@ from pliant.model.layout import Array
 
 TABLE_ELBOWS = (0.0, 45.0, 90.0, 120.0)  # degrees
 DOWN = -9.81
-# the plane of the arm upright with the elbow bent up or down, or level
+# the upper arm level or hanging, in an upright plane; in a level plane gravity changes frequencies by less than 0.2 %
 POSTURES = {
     "no gravity": WEIGHTLESS,
     "forearm up": (0.0, 0.0, DOWN),
     "forearm down": (0.0, 0.0, -DOWN),
-    "arm in a level plane": (0.0, DOWN, 0.0),
     "upper arm hangs": (-DOWN, 0.0, 0.0),
 }
 LIGHT = 1e-5  # kg/m, of links whose own mass is not to matter
@@ -44,7 +45,60 @@ class Table:
     second: float  # in the plane, stretched
 
 
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Frequencies (Hz) against each number that is not printed."""
+
+    elbow: Array  # degrees
+    clamped: dict[str, Array]
+    torsion: Array  # G J / E I
+    twisting: Array
+    ratio: Array
+    free: dict[float, Array]  # by elbow angle in degrees: (ratios, 2)
+    servo: Array
+    servoed: dict[float, tuple[Array, Array]]  # frequencies and damping ratios (gains, 2)
+    gravity_elbow: Array  # degrees
+    gravity: dict[str, Array]  # (angles, 2)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How finely the numbers are varied."""
+
+    points: int
+    gravity_step: float  # degrees
+
+
 IN_PLANE, RIGID, TWISTING = "in the plane", "across it, rigid in torsion", "across it, a tube"
+
+
+LITERAL = "in the plane, read word by word"
+
+
+def effects(effort: Effort, report: Callable[[float], None]) -> Effects:
+    stiff, tube = closed_form(None), closed_form(TUBE)
+    elbow = np.linspace(0.0, 135.0, 136)
+    angles = np.radians(elbow)
+    clamped_arm = {
+        IN_PLANE: np.array([frequencies(*stiff.in_plane(q))[0] for q in angles]),
+        TWISTING: np.array([frequencies(*tube.out_of_plane(q))[0] for q in angles]),
+        RIGID: np.array([frequencies(*stiff.out_of_plane(q))[0] for q in angles]),
+        LITERAL: np.array([slaved(stiff, q)[0] for q in angles]),
+    }
+    torsion = np.linspace(0.4, 2.0, 81)
+    twisting = np.array([frequencies(*closed_form(t).out_of_plane(ELBOW))[0] for t in torsion])
+    ratio, servo = np.geomspace(50.0, 500.0, effort.points), np.geomspace(0.05, 1.0, effort.points)
+    shown = (0.0, 90.0)
+    free = {q: free_rotors(ratio, np.radians(q)) for q in shown}
+    report(0.2)
+    servoed = {q: servo_sweep(servo, np.radians(q)) for q in shown}
+    report(0.5)
+    gravity_elbow = np.arange(0.0, 121.0, effort.gravity_step)
+    gravity = {}
+    for k, (name, direction) in enumerate(POSTURES.items()):
+        gravity[name] = np.array([under_gravity(np.radians(q), direction) for q in gravity_elbow])
+        report(0.5 + 0.5 * (k + 1) / len(POSTURES))
+    return Effects(elbow, clamped_arm, torsion, twisting, ratio, free, servo, servoed, gravity_elbow, gravity)
 
 
 def clamped_table() -> Table:
@@ -108,15 +162,19 @@ def torsion_for(frequency: float, elbow: float) -> float:
     from scipy.optimize import brentq
 
     q = np.radians(elbow)
-    return float(brentq(lambda ratio: frequencies(*closed_form(ratio).out_of_plane(q))[0] - frequency, 0.1, 10.0))
+    return float(
+        brentq(lambda ratio: frequencies(*closed_form(ratio).out_of_plane(q))[0] - frequency, 0.1, 10.0)
+    )
 
 
 def free_rotor(inertia: float) -> float:
-    """First frequency of the stretched arm that yaws against a rotor of this inertia at the joint, others locked, Hz."""
+    """First frequency of the stretched arm that yaws against a rotor of this inertia, other joints locked, Hz."""
     arm = condensed(robot_with(0.0, gravity=WEIGHTLESS))
     locks = [pl.PrescribedMotion(name, pl.Hold(0.0)) for name in JOINTS[1:]]
     rotor = pl.GearMotor(JOINTS[0], inertia, ratio=1.0)
-    return float(within(pl.connect(arm, rotor, *locks), ("dy", JOINTS[0]))[1])  # the first is the arm that turns freely
+    return float(
+        within(pl.connect(arm, rotor, *locks), ("dy", JOINTS[0]))[1]
+    )  # the first is the arm that turns freely
 
 
 def free_rotors(ratios: Array, elbow: float) -> Array:
@@ -146,7 +204,7 @@ def under_gravity(elbow: float, gravity: tuple[float, ...]) -> Array:
     links = tuple(_light(link) if isinstance(link, pl.FlexibleLink) else link for link in robot.links)
     arm = clamped(pl.GeometricallyExact(degree=4).compile(replace(robot, links=links)))
     settled = pl.equilibrium(arm)
-    return pl.modes(arm, settled.state, count=2).frequency
+    return np.asarray(pl.modes(arm, settled.state, count=2).frequency)
 
 
 def _light(link: pl.FlexibleLink) -> pl.FlexibleLink:

@@ -38,20 +38,26 @@ class Response:
 
     run: pl.Trajectory
     deflection: dict[str, Array]  # of the fields in the axes of their roots, m: y3, z3, y5, z5
+    rest: Array  # where the wrist comes to rest, m
 
     @property
     def time(self) -> Array:
-        return self.run.time
+        return np.asarray(self.run.time)
 
     @property
     def angles(self) -> Array:
         """Of the joints, against the posture that was asked for before the step, rad."""
-        return self.run.state("joint_position") - REST
+        return np.asarray(self.run.state("joint_position") - REST)
 
     @property
     def swing(self) -> Array:
-        """The tip against where it comes to rest, m."""
-        return np.asarray(np.linalg.norm(self.run.tip_position - self.run.tip_position[-1], axis=1))
+        """Distance of the wrist from where it comes to rest, m."""
+        return np.asarray(np.linalg.norm(self.run.tip_position - self.rest, axis=1))
+
+    @property
+    def left(self) -> float:
+        """Root mean square of that distance over the last second, m."""
+        return float(np.sqrt(np.mean(self.swing[self.time > self.time[-1] - 1.0] ** 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +97,9 @@ def unexplained(run: pl.Trajectory) -> float:
     return float(np.abs(run.ledger.residual).max() / run.ledger.exchanged[-1])
 
 
-def respond(integrator: pl.RungeKuttaGill | pl.Gauss, damped: tuple[Damper, ...] = (), until: float = UNTIL) -> Response:
+def respond(
+    integrator: pl.RungeKuttaGill | pl.Gauss, damped: tuple[Damper, ...] = (), until: float = UNTIL
+) -> Response:
     """From rest, the references of yaw and pitch jump at time 0."""
     arm, drives = condensed(robot_with()), Drives()
     controllers = [damper.controller() for damper in damped]
@@ -100,7 +108,8 @@ def respond(integrator: pl.RungeKuttaGill | pl.Gauss, damped: tuple[Damper, ...]
     run = pl.simulate(model, until, integrator, initial=at_rest(arm, drives, REST), outputs=times)
     if not run.ending.completed:
         raise RuntimeError(f"the step response {run.ending}")
-    return Response(run, field_deflections(arm, run.states))
+    rest = arm.tip(at_rest(arm, drives, TARGET))[0][0]
+    return Response(run, field_deflections(arm, run.states), rest)
 
 
 def ringing(response: Response, begin: float = RINGING) -> Complex:
@@ -118,9 +127,3 @@ def ringing(response: Response, begin: float = RINGING) -> Complex:
 def nearest(found: Complex, wanted: Complex) -> Complex:
     """Of each wanted pole the one that was found next to it."""
     return np.asarray([found[np.abs(found - pole).argmin()] for pole in wanted])
-
-
-def last_above(response: Response, band: float) -> float:
-    """When the tip was last further than ``band`` metres from where it comes to rest, s."""
-    outside = np.flatnonzero(response.swing > band)
-    return float(response.time[outside[-1]]) if len(outside) else 0.0

@@ -35,12 +35,10 @@ def at_rest(arm: LumpedArm, drives: Drives, reference: Array) -> Array:
     settled = pl.equilibrium(pl.connect(arm, *drives.motors(), drives.springs(reference)))
     if not settled.ending.completed:
         raise RuntimeError(f"the arm finds no rest: {settled.ending}")
-    return settled.state
+    return np.asarray(settled.state)
 
 
-def poles(
-    arm: LumpedArm, drives: Drives, reference: Array, damped: tuple[Damper, ...] = ()
-) -> Complex:
+def poles(arm: LumpedArm, drives: Drives, reference: Array, damped: tuple[Damper, ...] = ()) -> Complex:
     """All poles s of the loop about its rest."""
     from scipy.linalg import expm
 
@@ -68,7 +66,9 @@ def poles(
     return np.asarray(np.log(values.astype(complex)) / CONTROL_PERIOD)
 
 
-def _with_dampers(over_a_period: Array, held: Array, readings: dict[str, Array], damped: tuple[Damper, ...]) -> Array:
+def _with_dampers(
+    over_a_period: Array, held: Array, readings: dict[str, Array], damped: tuple[Damper, ...]
+) -> Array:
     """The map with the slow parts of the readings as further states; a command uses the slow part of its instant."""
     n, count = len(over_a_period), len(damped)
     forget = 1.0 - np.exp(-CONTROL_PERIOD / WASHOUT)

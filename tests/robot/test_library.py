@@ -34,6 +34,7 @@ def test_names() -> None:
         "anthropomorphic_three_link",
         "seven_joint_two_flexible",
         "parallelogram",
+        "adam",
     } <= set(library.names())
     with pytest.raises(
         InvalidInput, match=r"'steel_stripe' is not an arm of the library; did you mean 'steel_strip'\?"
@@ -171,6 +172,20 @@ def test_seven_joints_carry_the_dimensions_of_adam() -> None:
     assert robot.payload("elbow").mass + masses["elbow_pitch"] == pytest.approx(6.6)
     wrist = robot.payload("wrist").mass + masses["wrist_pitch"] + masses["hand"]
     assert wrist == pytest.approx(3.0)
+
+
+def test_adam_is_table_one_without_mass_of_its_own() -> None:
+    # Table 1 of [konno1996]: l3 = l5 = 0.5 m, E I = 291.6 and 102.1 N m^2, m2 = 6.6 kg, m3 = 3.0 kg; G J = E I / 1.3.
+    robot = arm("adam")
+    assert [joint.name for joint in robot.chain_order] == ["joint_1", "joint_2", "joint_3", "joint_4"]
+    for name, bending in (("upper_arm", 291.6), ("forearm", 102.1)):
+        link = flexible(robot, name)
+        assert link.length == 0.5
+        assert not link.inertia(0).any()
+        assert np.diag(link.stiffness(0)[0])[3:] == pytest.approx([bending / 1.3, bending, bending])
+    assert [payload.mass for payload in robot.payloads] == [6.6, 3.0]
+    # a right angle at the elbow: the wrist stands above it
+    assert undeformed_tips(robot)["forearm"] == pytest.approx([0.5, 0, 0.5], abs=1e-15)
 
 
 def test_steel_strip_bends_easily_in_the_plane_of_motion() -> None:

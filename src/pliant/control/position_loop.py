@@ -14,7 +14,7 @@ from pliant.model.sampling import Sample
 from pliant.model.servo import noise_source
 from pliant.network.attachments import Attachment, CommandLaw
 from pliant.network.fields import Holds, JointNames
-from pliant.network.motions import Motion
+from pliant.network.motions import Hold, Motion
 from pliant.network.ports import drivable_in_the_tree
 from pliant.network.sampled_controller import (
     CheckedLaw,
@@ -89,12 +89,16 @@ class PositionLaw:
 
     def started(self) -> Law:
         source = noise_source(self.seed, self.name)
+        moving = [(k, motion) for k, motion in enumerate(self.references) if not isinstance(motion, Hold)]
+        holds = [motion.position if isinstance(motion, Hold) else 0.0 for motion in self.references]
+        wanted, rate = np.array(holds), np.zeros(len(holds))
 
         def rates(sample: Sample) -> Array:
-            now = np.array([sample.time])
-            wanted = np.array([[part[0] for part in motion.evaluate(now)[:2]] for motion in self.references])
+            for k, motion in moving:
+                position, speed, _ = motion.evaluate(np.array([sample.time]))
+                wanted[k], rate[k] = position[0], speed[0]
             seen = self.encoder.read(sample.motor_positions[self.places], source)
-            command: Array = self.gain * (wanted[:, 0] - seen) + self.feedforward * wanted[:, 1]
+            command: Array = self.gain * (wanted - seen) + self.feedforward * rate
             return command
 
         return rates

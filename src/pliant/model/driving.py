@@ -58,6 +58,7 @@ def drive(machine: Machine[T], run: Run) -> Record:
     n_steps = len(run.grid) - 1
     ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
     inside = servos_inside(machine, run)
+    servoing = machine if inside and isinstance(machine, CarriesServos) else None
     sampling = Sampling(machine.model, run.inputs, (float(run.grid[0]), float(run.grid[-1])), inside)
     done = 0
     shown = time.monotonic()
@@ -68,8 +69,8 @@ def drive(machine: Machine[T], run: Run) -> Record:
                 problem = sampling.act(now, machine.state_vector())
                 if problem:
                     return machine.record(done, problem)
-            if inside and isinstance(machine, CarriesServos):
-                machine.command(sampling.commands(now))
+            if servoing is not None:
+                servoing.command(sampling.commands(now))
             held = sampling.torques(now)
             found = readable_tables(machine, held, a, b)
             tables, unreadable = found

@@ -44,7 +44,10 @@ class Layout:
             start += block.size
         return slices
 
+    @cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {block.name: block.shape for block in self.blocks}
+
     def part(self, states: Array, name: str) -> Array:
         """The block ``name`` of one state (size,) or of many (n, size), as a view in its own shape."""
-        shape = next(block.shape for block in self.blocks if block.name == name)
-        return states[..., self.slices[name]].reshape(states.shape[:-1] + shape)
+        return states[..., self.slices[name]].reshape(states.shape[:-1] + self._shapes[name])

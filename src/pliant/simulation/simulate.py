@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -165,11 +164,15 @@ def corners(inputs: Inputs, until: float) -> Array:
 
 def step_grid(marks: Array, step: float) -> Array:
     """Equal steps of at most ``step`` between consecutive marks."""
-    pieces = [marks[:1]]
-    for a, b in itertools.pairwise(marks):
-        count = max(1, int(np.ceil((b - a) / step - 1e-6)))
-        pieces.append(np.linspace(a, b, count + 1)[1:])
-    return np.concatenate(pieces)
+    widths = np.diff(marks)
+    counts = np.maximum(1, np.ceil(widths / step - 1e-6)).astype(np.int64)
+    last = np.cumsum(counts)
+    within = np.arange(1, last[-1] + 1) - np.repeat(last - counts, counts)
+    grid = np.empty(last[-1] + 1)
+    grid[0] = marks[0]
+    grid[1:] = np.repeat(marks[:-1], counts) + within * np.repeat(widths / counts, counts)
+    grid[last] = marks[1:]
+    return grid
 
 
 def saved_indices(steps: int, outputs: int) -> NDArray[np.int64]:

@@ -94,6 +94,7 @@ def test_where_the_base_stands_does_not_matter() -> None:
 
 
 REFUSED = {
+    "adam": "section without inertia",
     "anthropomorphic_three_link": "gravity",
     "l_frame": "gravity",
     "parallelogram": "closes the tree",

@@ -98,22 +98,12 @@ class LumpedArm(ArmFacts):
 
     def state_of(self, system: System, q: Floats, v: Floats) -> Floats:
         """The state of positions and rates of all coordinates."""
-        state: Floats = self.states_of(system, q[None], v[None])[0]
+        state: Floats = np.concatenate([q, v])[system.order_of_state]
         return state
 
     def states_of(self, system: System, q: Floats, v: Floats) -> Floats:
         """States (n, size) of positions and rates (n, coordinates)."""
-        part, structure = self.layout.part, self.structure
-        states = np.zeros((len(q), self.layout.size))
-        part(states, "joint_position")[:], part(states, "joint_rate")[:] = (
-            q[:, structure.joints],
-            v[:, structure.joints],
-        )
-        if len(structure.elastic):
-            part(states, "deflection")[:] = q[:, structure.elastic]
-            part(states, "deflection_rate")[:] = v[:, structure.elastic]
-        rotor = part(states, "rotor")
-        rotor[:, :, 0], rotor[:, :, 1] = q[:, system.drive], v[:, system.drive]
+        states: Floats = np.concatenate([q, v], axis=1)[:, system.order_of_state]
         return states
 
     def initial_state(

@@ -27,7 +27,7 @@ from pliant.model.contract import Record, Run
 from pliant.model.driving import drive, input_tables, servos_inside, times_reached
 from pliant.model.ending import Cause, Ending
 from pliant.model.ledger import Ledger
-from pliant.model.schedule import Schedule, samples_of
+from pliant.model.schedule import CHUNK, Schedule, samples_of
 from pliant.model.servo import ServoPlace
 from pliant.model.stage_method import ExplicitMethod
 
@@ -58,6 +58,8 @@ class Machine:
             system.loops,
             condensed=system.new_condensed(),
         )
+        self.begin = 0
+        self.ahead: Tables | None = None
         loads = len(system.loads.given)
         q, v = arm.coordinates(system, run.start)
         self.work = new_work(self.mechanism, loads, q, v)
@@ -71,12 +73,42 @@ class Machine:
         return self.model.state_of(self.system, self.work.step.q, self.work.step.v)
 
     def tables(self, held: Floats, a: int, b: int) -> Tables:
-        """Inputs of the steps a .. b-1, at their starts, middles and ends."""
+        """Inputs of the steps a .. b-1; all but the torques that controllers hold is made for many chunks at once."""
+        ahead = self.ahead
+        if ahead is None or not self.begin <= a <= b <= self.begin + len(ahead.h):
+            self.begin, self.ahead = a, (ahead := self._ahead(a, b))
+        rows = slice(a - self.begin, b - self.begin)
+        joint = ahead.joint[rows]
+        if held.any():
+            joint = joint.copy()
+            joint[:, :, self.system.drive, 2] += held
+        return Tables(
+            ahead.h[rows],
+            ahead.end[rows],
+            joint,
+            ahead.load[rows],
+            ahead.sampled[rows],
+            self.commanded,
+            ahead.first[rows],
+            ahead.stop[rows],
+            self.plan.tau,
+        )
+
+    def _ahead(self, a: int, b: int) -> Tables:
+        """For as many steps from a on as the inputs can be read; at least up to b, or refused."""
+        try:
+            return self._tabulated(a, min(max(b, a + CHUNK), len(self.plan.h)))
+        except InvalidInput:
+            return self._tabulated(a, b)
+
+    def _tabulated(self, a: int, b: int) -> Tables:
+        """Inputs of the steps a .. b-1 at their starts, middles and ends, without torques that are held."""
         run, system = self.run, self.system
         h = self.plan.h[a:b]
         within = WITHIN if self.explicit else 0.0
         parts = np.array([within, 0.5, 1.0 - within])
-        joints, loads = input_tables(run, run.grid[a:b, None] + h[:, None] * parts, held)
+        nothing = np.zeros(len(run.inputs.prescribed))
+        joints, loads = input_tables(run, run.grid[a:b, None] + h[:, None] * parts, nothing)
         table = np.zeros((b - a, 3, system.size, 3))
         table[:, :, system.drive] = joints
         prescribed = np.flatnonzero(np.array(run.inputs.prescribed, np.bool_))

@@ -119,6 +119,13 @@ class System:
         return (*self.structure.names, *(f"{name}.rotor" for name in joints))
 
     @cached_property
+    def order_of_state(self) -> Ints:
+        """Where the numbers of a state, in the order of `LumpedArm.layout`, stand among positions and then rates."""
+        n, joints, elastic = self.size, self.structure.joints, self.structure.elastic
+        rotors = np.stack([self.drive, n + self.drive], axis=1).ravel()
+        return np.concatenate([joints, n + joints, elastic, n + elastic, rotors]).astype(np.int64)
+
+    @cached_property
     def dynamics(self) -> TreeDynamics:
         return TreeDynamics(self.tree)
 
