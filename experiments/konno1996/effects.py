@@ -33,6 +33,7 @@ POSTURES = {
     "forearm down": (0.0, 0.0, -DOWN),
     "upper arm hangs": (-DOWN, 0.0, 0.0),
 }
+RINGS = 0.4  # damping ratio above which nobody would count a vibration
 LIGHT = 1e-5  # kg/m, of links whose own mass is not to matter
 
 
@@ -55,8 +56,7 @@ class Effects:
     twisting: Array
     ratio: Array
     free: dict[float, Array]  # by elbow angle in degrees: (ratios, 2)
-    servo: Array
-    servoed: dict[float, tuple[Array, Array]]  # frequencies and damping ratios (gains, 2)
+    servoed: dict[float, Array]  # gain, frequency and damping ratio (n, 3)
     gravity_elbow: Array  # degrees
     gravity: dict[str, Array]  # (angles, 2)
 
@@ -87,7 +87,7 @@ def effects(effort: Effort, report: Callable[[float], None]) -> Effects:
     }
     torsion = np.linspace(0.4, 2.0, 81)
     twisting = np.array([frequencies(*closed_form(t).out_of_plane(ELBOW))[0] for t in torsion])
-    ratio, servo = np.geomspace(50.0, 500.0, effort.points), np.geomspace(0.05, 1.0, effort.points)
+    ratio, servo = np.geomspace(50.0, 500.0, effort.points), np.geomspace(0.02, 1.0, effort.points)
     shown = (0.0, 90.0)
     free = {q: free_rotors(ratio, np.radians(q)) for q in shown}
     report(0.2)
@@ -98,7 +98,7 @@ def effects(effort: Effort, report: Callable[[float], None]) -> Effects:
     for k, (name, direction) in enumerate(POSTURES.items()):
         gravity[name] = np.array([under_gravity(np.radians(q), direction) for q in gravity_elbow])
         report(0.5 + 0.5 * (k + 1) / len(POSTURES))
-    return Effects(elbow, clamped_arm, torsion, twisting, ratio, free, servo, servoed, gravity_elbow, gravity)
+    return Effects(elbow, clamped_arm, torsion, twisting, ratio, free, servoed, gravity_elbow, gravity)
 
 
 def clamped_table() -> Table:
@@ -187,12 +187,15 @@ def free_rotors(ratios: Array, elbow: float) -> Array:
     return np.array(found)
 
 
-def servo_sweep(gains: Array, elbow: float) -> tuple[Array, Array]:
-    """Frequencies (Hz) and damping ratios (gains, 2) of the two slowest vibrations of the sampled loop."""
+def servo_sweep(gains: Array, elbow: float) -> Array:
+    """Gain, frequency (Hz) and damping ratio (n, 3) of all vibrations of the sampled loop that can be seen to ring."""
     arm = condensed(robot_with(elbow, gravity=WEIGHTLESS))
     reference = np.array([0.0, 0.0, 0.0, elbow])
-    found = [vibrations(poles(arm, Drives(servo_share=float(gain)), reference), 1.5)[:2] for gain in gains]
-    return np.array([hertz(each) for each in found]), np.array([damping_ratio(each) for each in found])
+    rows = []
+    for gain in gains:
+        found = vibrations(poles(arm, Drives(servo_share=float(gain)), reference))
+        rows += [(gain, *each) for each in zip(hertz(found), damping_ratio(found)) if each[1] < RINGS]
+    return np.array(rows)
 
 
 def under_gravity(elbow: float, gravity: tuple[float, ...]) -> Array:

@@ -167,21 +167,21 @@ def _gears(axes: Axes, effects: Effects) -> None:
 
 
 def _servo(axes: Axes, below: Axes, effects: Effects) -> None:
-    for k, (elbow, (frequency, ratio)) in enumerate(effects.servoed.items()):
-        for j in range(2):
-            style = "." if j == 0 else "x"
-            words = f"elbow at {elbow:g} degrees" if j == 0 else None
-            axes.semilogx(effects.servo, frequency[:, j], style, color=color(k), label=words)
-            below.loglog(effects.servo, ratio[:, j], style, color=color(k), label=words)
+    for k, (elbow, found) in enumerate(effects.servoed.items()):
+        gain, frequency, ratio = found.T
+        words = f"elbow at {elbow:g} degrees"
+        axes.semilogx(gain, frequency, ".", color=color(k), label=words)
+        slow = frequency < BAND[1]
+        below.loglog(gain[slow], ratio[slow], ".", color=color(k), label=words)
     for each in (axes, below):
         each.axvline(SERVO_SHARE, color=FAINT, linewidth=1.2, label="our choice")
         each.set_xlabel("servo gain times its period over rotor inertia")
-        _plain_ticks(each, (0.05, 0.1, 0.2, 0.5, 1.0))
-        each.legend(loc="upper right")
+        _plain_ticks(each, (0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
+        each.legend(loc="lower right" if each is axes else "lower left")
     below.set_yticks([0.01, 0.02, 0.05, 0.1, 0.2, 0.5], ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"])
     below.set_yticks([], minor=True)
-    axes.set_title("servo gain: two slowest vibrations of the sampled loop")
-    below.set_title("their damping ratios")
+    axes.set_title("servo gain: vibrations of the sampled loop damped below 0.4")
+    below.set_title("servo gain: their damping ratios")
     below.set_ylabel("damping ratio")
 
 
