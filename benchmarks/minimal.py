@@ -78,31 +78,6 @@ def mass_matrix(repeats: int) -> tuple[int, float]:
     return ours.size, microseconds(lambda: ours.mass_matrix(q), repeats)
 
 
-def two_stations() -> pl.Robot:
-    """An arm like that of konno1996: four joints, two massless beams, a point mass at the end of each."""
-
-    def beam(name: str, bending: float) -> pl.FlexibleLink:
-        section = pl.GeneralSection(stiffness=(1e7, 1e7, 1e7, bending / 1.3, bending, bending))
-        return pl.FlexibleLink(name=name, length=0.5, section=section)
-
-    def hub(name: str) -> pl.RigidLink:
-        return pl.RigidLink(name=name, tip_position=(0.0, 0.0, 0.0), mass=0.0, inertia=(0.0, 0.0, 0.0))
-
-    x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-    return pl.Robot(
-        name="two_stations",
-        links=(hub("column"), hub("shoulder"), beam("upper", 291.6), beam("lower", 102.1)),
-        joints=(
-            pl.RevoluteJoint("turn", "base", "column", axis=z),
-            pl.RevoluteJoint("lift", "column", "shoulder", axis=y, initial_position=0.3),
-            pl.RevoluteJoint("roll", "shoulder", "upper", axis=x),
-            pl.RevoluteJoint("elbow", "upper", "lower", axis=y, initial_position=0.8),
-        ),
-        payloads=(pl.Payload("elbow_mass", "upper", mass=6.6), pl.Payload("tip_mass", "lower", mass=3.0)),
-        gravity=(0.0, 0.0, -9.81),
-    )
-
-
 def controlled() -> Model:
     """Rotors, velocity servos every millisecond, a position loop every ten."""
     bending = (
@@ -113,9 +88,12 @@ def controlled() -> Model:
         pl.Deflection.TURN_Z,
     )
     lumped = pl.Lumped(pl.Fields(1, bending), pl.Beam.EULER_BERNOULLI, pl.StationInertia.NEGLECTED)
-    arm = lumped.compile(two_stations())
-    rotors = {"turn": 1.63e-4, "lift": 0.99e-4, "roll": 0.99e-4, "elbow": 0.15e-4}
-    parts: list[object] = [pl.GearMotor(name, rotor_inertia=J, ratio=100.0) for name, J in rotors.items()]
+    arm = lumped.compile(pl.load(pl.library.path("adam")))
+    rotors = (1.63e-4, 0.99e-4, 0.99e-4, 0.15e-4)  # kg m^2, Table 1 of konno1996
+    parts: list[object] = [
+        pl.GearMotor(name, rotor_inertia=J, ratio=100.0)
+        for name, J in zip(arm.joint_names, rotors, strict=True)
+    ]
     parts += [
         pl.VelocityServo(gain=0.5, sensor_gain=0.01, ratio=100.0, period=1e-3),
         pl.PositionLoop(pl.Hold(0.5), gain=4.0, period=1e-2),
