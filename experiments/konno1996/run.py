@@ -23,7 +23,7 @@ Rung = dict[str, tuple[Complex, Complex]]
 def main(output: Path, quick: bool = False) -> list[Finding]:
     """Everything, into the folder ``output``; leaves with status 1 if a number is off."""
     from experiments.konno1996 import figures
-    from pliant.cli.terminal import progress_after_a_second
+    from pliant.cli.progress import progress_after_a_second
 
     with progress_after_a_second("computing the arm of konno1996") as report:
         table = effects.clamped_table()
@@ -32,7 +32,8 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
         report(1.0)
     rung = what_rings(stepped)
     output.mkdir(parents=True, exist_ok=True)
-    written = write(output, figures.draw(table, made, stepped))
+    with progress_after_a_second("drawing the figures of konno1996"):
+        written = write(output, figures.draw(table, made, stepped))
     expected = read_expected(Path(__file__).with_name("expected.yaml"))
     findings = compare(expected, measure(table, made, stepped, rung))
     tables = (
