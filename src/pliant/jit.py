@@ -60,16 +60,15 @@ def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _cached(function: Callable[P, R], inline: bool, inner: bool = False) -> Callable[P, R]:
-    folder = cache_folder(_home(function))
-    if folder is None:
+    if cache_folder(_home(function)) is None:
         return _compiled(function, keep=False, inline=inline, inner=inner)
     with _decoration:
-        others = settings.CACHE_DIR
-        settings.CACHE_DIR = str(folder)
+        others = settings.CACHE_LOCATOR_CLASSES
+        settings.CACHE_LOCATOR_CLASSES = f"{__name__}.{NamedFolder.__name__}"
         try:
             return _compiled(function, keep=True, inline=inline, inner=inner)
         finally:
-            settings.CACHE_DIR = others
+            settings.CACHE_LOCATOR_CLASSES = others
 
 
 def _home(function: Callable[..., object]) -> Path:
@@ -86,6 +85,30 @@ def _compiled(function: Callable[P, R], keep: bool, inline: bool, inner: bool) -
     }
     compiled: Callable[P, R] = numba.njit(nogil=True, error_model="numpy", cache=keep, **options)(function)
     return compiled
+
+
+class NamedFolder:
+    """Tells Numba where compiled kernels lie: by their sources alone, so that every copy of the package finds them."""
+
+    def __init__(self, folder: Path, line: int) -> None:
+        self.folder, self.line = folder, line
+
+    @classmethod
+    def from_function(cls, function: Callable[..., object], file: str) -> NamedFolder | None:
+        folder = cache_folder(Path(file).resolve())
+        return None if folder is None else cls(folder, function.__code__.co_firstlineno)
+
+    def ensure_cache_path(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        return str(self.folder)
+
+    def get_source_stamp(self) -> str:
+        return self.folder.name
+
+    def get_disambiguator(self) -> str:
+        return str(self.line)
 
 
 @cache
@@ -129,68 +152,77 @@ def cache_root() -> Path:
 
 def cache_key(file: Path) -> str:
     """A digest of everything that decides the machine code of the kernels of a file, except the processor."""
-    digest = hashlib.sha256()
-    for fact in (
-        platform.python_implementation(),
-        platform.python_version(),
-        version("numba"),
-        version("llvmlite"),
-        version("numpy"),
-        f"boundscheck={settings.BOUNDSCHECK}",
-        f"opt={settings.OPT}",
-        f"slp={settings.SLP_VECTORIZE}",
-        f"debug={settings.DEBUGINFO_DEFAULT}",
-    ):
-        digest.update(f"{fact}\0".encode())
+    digest = hashlib.sha256(_compiler_facts())
     for path in kernel_sources(file):
         digest.update(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        digest.update(hashlib.sha256(_text(path).encode()).digest())
     return digest.hexdigest()[:20]
 
 
 @cache
-def _texts() -> dict[Path, str]:
-    return {path: path.read_text(encoding="utf-8") for path in PACKAGE_FOLDER.rglob("*.py")}
+def _versions() -> tuple[str, ...]:
+    packages = (version(name) for name in ("numba", "llvmlite", "numpy"))
+    return (platform.python_implementation(), platform.python_version(), *packages)
+
+
+def _compiler_facts() -> bytes:
+    chosen = (
+        f"boundscheck={settings.BOUNDSCHECK}",
+        f"opt={settings.OPT}",
+        f"slp={settings.SLP_VECTORIZE}",
+        f"debug={settings.DEBUGINFO_DEFAULT}",
+    )
+    return "".join(f"{fact}\0" for fact in (*_versions(), *chosen)).encode()
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def kernel_sources(file: Path) -> list[Path]:
     """A file, the kernel files it calls, directly or not, and the files whose names these import."""
-    texts = _texts()
     found = {file}
-    pending = set(_imported_names(texts[file]))
+    pending = set(_imported_names(file))
     seen: set[tuple[str, str]] = set()
     while pending:
         module, name = pending.pop()
         seen.add((module, name))
-        home = _file_of(f"{module}.{name}", texts) or _file_of(module, texts)
+        home = _file_of(f"{module}.{name}") or _file_of(module)
         if home is None or home == Path(__file__).resolve():
             continue
         found.add(home)
-        has_kernels = _DECORATED.search(texts[home]) is not None
         # A name may only pass through its module, and a constant may rest on constants from elsewhere.
         passing = {
             (origin, other)
-            for origin, other in _imported_names(texts[home])
-            if has_kernels or other == name or (name.isupper() and other.isupper())
+            for origin, other in _imported_names(home)
+            if _has_kernels(home) or other == name or (name.isupper() and other.isupper())
         }
         pending |= passing - seen
     return sorted(found)
 
 
-def _imported_names(text: str) -> list[tuple[str, str]]:
+@cache
+def _has_kernels(file: Path) -> bool:
+    return _DECORATED.search(_text(file)) is not None
+
+
+@cache
+def _imported_names(file: Path) -> tuple[tuple[str, str], ...]:
     """(module, name) of the imports at the top of a file; those for types only are indented."""
-    return [
+    return tuple(
         (module, listed.split(" as ")[0].strip())
-        for module, several, one in _IMPORTED.findall(text)
+        for module, several, one in _IMPORTED.findall(_text(file))
         for listed in re.sub(r"#[^\n]*", "", several or one).split(",")
         if listed.strip()
-    ]
+    )
 
 
-def _file_of(module: str, texts: dict[Path, str]) -> Path | None:
+@cache
+def _file_of(module: str) -> Path | None:
     inside = PACKAGE_FOLDER.joinpath(*module.split(".")[1:])
     candidates = (inside.with_suffix(".py"), inside / "__init__.py")
-    return next((path for path in candidates if path in texts), None)
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def remove_old_folders(root: Path, current: Path) -> None:

@@ -75,6 +75,16 @@ def test_a_warm_cache_compiles_nothing_and_a_changed_callee_is_never_stale(tiny:
     assert run(tiny, CALL).split() == ["91.0", "1"]
 
 
+def test_another_copy_of_the_same_sources_finds_them_compiled(tiny: Path) -> None:
+    assert run(tiny, CALL).split() == ["7.0", "0"]
+    for file in tiny.glob("*.py"):
+        os.utime(file, (1.0e9, 1.0e9))
+    assert run(tiny, CALL).split() == ["7.0", "1"]
+    moved = tiny.parent / "elsewhere" / "tiny"
+    shutil.copytree(tiny, moved)
+    assert run(moved, CALL, PLIANT_CACHE=str(tiny.parent / "cache")).split() == ["7.0", "1"]
+
+
 def test_the_key_follows_kernels_and_bounds_checks_and_nothing_else(tiny: Path) -> None:
     before = run(tiny, KEY)
     assert run(tiny, KEY, NUMBA_BOUNDSCHECK="1") != before

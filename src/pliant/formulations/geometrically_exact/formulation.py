@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.formulations.geometrically_exact.discretise import Points, beyond_spectral_links, build_chain
 from pliant.formulations.geometrically_exact.hand_over import SPECTRAL_TURN
 from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
-from pliant.formulations.geometrically_exact.pose_element.assembly import assemble
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 from pliant.model.massless_links import refuse_massless_links
 from pliant.robot import FixedJoint, FlexibleLink, Robot
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 
 Counts = int | Mapping[str, int]
 
@@ -134,6 +136,10 @@ class PoseElement:
 
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
+        # loaded here: their kernels would make every start of spectral arms a quarter slower
+        from pliant.formulations.geometrically_exact.pose_element.assembly import assemble
+        from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+
         refuse_massless_links(robot, "PoseElement")
         return PoseElementArm(robot, self, assemble(robot, _counts(robot, self.elements)))
 
