@@ -57,8 +57,8 @@ def exp(twist: Twist) -> Pose:
     """The pose reached after unit time with constant body twist."""
     v, w = linear(twist), angular(twist)
     t2 = dot(w, w)
-    a, b = so3.exp_coefficients(t2)
     b, c = so3.tangent_coefficients(t2)
+    a = 1.0 - c * t2
     return (so3.quadratic_in_skew(a, b, w), apply(so3.quadratic_in_skew(b, c, w), v))
 
 

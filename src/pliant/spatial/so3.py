@@ -56,13 +56,16 @@ _A, _B, _C, _E, _B_SLOPE, _C_SLOPE, _E_SLOPE = (np.array(row) for row in _series
 @kernel
 def _series(coefficients: NDArray[np.float64], x: float) -> float:
     # the terms left out are below a unit in the last place of the first one
+    c = coefficients
     if x < 0.01:
-        c = coefficients
         return float(c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4]))))
-    total = 0.0
-    for k in range((8 if x < 0.25 else _TERMS) - 1, -1, -1):
-        total = total * x + coefficients[k]
-    return total
+    # even and odd powers apart: two short chains of operations instead of a long one
+    y = x * x
+    even = odd = 0.0
+    for k in range((8 if x < 0.25 else 12 if x < 1.0 else _TERMS) - 2, -1, -2):
+        even = even * y + c[k]
+        odd = odd * y + c[k + 1]
+    return float(even + x * odd)
 
 
 @kernel

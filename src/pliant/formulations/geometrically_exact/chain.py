@@ -43,8 +43,9 @@ class Mesh(NamedTuple):
     N: Floats  # (p, p+1) node polynomials at the strain points
     D: Floats  # (p, p+1) their derivatives on the unit interval
     w: Floats  # (p,) weights of the strain points
-    march: Floats  # (p, 3, p) strains at three points of each interval between nodes, from the strain points
-    interval: Floats  # (p,) widths of these intervals on the unit interval
+    moments: (
+        Floats  # (p, p, 3) moments over each interval between nodes of a unit element, from the strain points
+    )
 
 
 class Section(NamedTuple):

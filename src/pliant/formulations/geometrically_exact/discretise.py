@@ -34,6 +34,12 @@ from pliant.robot import (
 )
 from pliant.robot.payload import End
 
+MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * [
+    [1.0],
+    [15**0.5 / 3.0],
+    [10.0 / 3.0],
+]
+
 
 @dataclass(frozen=True, eq=False)
 class Points:
@@ -61,18 +67,24 @@ class Points:
 
     def mesh(self, start: list[int], length: list[float]) -> Mesh:
         N, D = lagrange_basis(self.nodes, self.strain_points)
-        widths = np.diff(self.nodes)
-        three = gauss_rule(3)[0]
-        march = [lagrange_basis(self.strain_points, a + w * three)[0] for a, w in zip(self.nodes, widths)]
+        marks = zip(self.nodes, np.diff(self.nodes))
         return Mesh(
             np.array(start, dtype=np.int64),
             np.array(length, dtype=float),
             N,
             D,
             self.strain_weights.copy(),
-            np.ascontiguousarray(march),
-            widths,
+            np.array([self.moments(start, width) for start, width in marks]),
         )
+
+    def moments(self, start: float, width: float) -> Floats:
+        """Weights (p, 3) of the strains in the moments of a stretch of the unit interval, for steps after Magnus.
+
+        With strains x, y, z at the Gauss points of a stretch of width h the moments are  h y,
+        sqrt(15)/3 h (z - x)  and  10/3 h (z - 2 y + x)  [blanes2009].
+        """
+        values = lagrange_basis(self.strain_points, start + width * gauss_rule(3)[0])[0]
+        return np.ascontiguousarray((width * MOMENTS @ values).T)
 
 
 def element_ends(link: FlexibleLink, count: int) -> Floats:

@@ -6,48 +6,34 @@ right, which turns the sign of every bracket.
 
 from __future__ import annotations
 
-import math
-
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.so3 import exp, mul
 from pliant.spatial.vectors import cross
 
 
 @inline_kernel
-def curvature(mesh, xi, i, element, interval, point):
-    """Total curvature at one of the three marching points of an interval."""
+def magnus_rotation(mesh, xi, i, element, interval):
+    """Rotation vector over one interval of an element from the moments of its curvature."""
     p = mesh.N.shape[0]
-    a = b = c = 0.0
+    x1 = x2 = x3 = y1 = y2 = y3 = z1 = z2 = z3 = 0.0
     for g in range(p):
         k = element * p + g
-        f = mesh.march[interval, point, g]
-        a += f * xi[i, k, 3]
-        b += f * xi[i, k, 4]
-        c += f * xi[i, k, 5]
-    return a, b, c
-
-
-@inline_kernel
-def magnus_rotation(x, y, z, h):
-    """Rotation vector over a length h from the curvatures at its three Gauss points."""
-    r = math.sqrt(15.0) / 3.0 * h
-    t = 10.0 / 3.0 * h
-    a1 = (h * y[0], h * y[1], h * y[2])
-    a2 = (r * (z[0] - x[0]), r * (z[1] - x[1]), r * (z[2] - x[2]))
-    a3 = (
-        t * (z[0] - 2 * y[0] + x[0]),
-        t * (z[1] - 2 * y[1] + x[1]),
-        t * (z[2] - 2 * y[2] + x[2]),
-    )
+        a, b, c = xi[i, k, 3], xi[i, k, 4], xi[i, k, 5]
+        f, d, q = mesh.moments[interval, g, 0], mesh.moments[interval, g, 1], mesh.moments[interval, g, 2]
+        x1, x2, x3 = x1 + f * a, x2 + f * b, x3 + f * c
+        y1, y2, y3 = y1 + d * a, y2 + d * b, y3 + d * c
+        z1, z2, z3 = z1 + q * a, z2 + q * b, z3 + q * c
+    l = mesh.length[element]
+    a1, a2, a3 = (l * x1, l * x2, l * x3), (l * y1, l * y2, l * y3), (l * z1, l * z2, l * z3)
     c1 = cross(a2, a1)
     c2 = cross(a1, (2 * a3[0] + c1[0], 2 * a3[1] + c1[1], 2 * a3[2] + c1[2]))
     u = (-20 * a1[0] - a3[0] + c1[0], -20 * a1[1] - a3[1] + c1[1], -20 * a1[2] - a3[2] + c1[2])
     v = (a2[0] + c2[0] / 60, a2[1] + c2[1] / 60, a2[2] + c2[2] / 60)
-    c = cross(v, u)
+    w = cross(v, u)
     return (
-        a1[0] + a3[0] / 12 + c[0] / 240,
-        a1[1] + a3[1] / 12 + c[1] / 240,
-        a1[2] + a3[2] / 12 + c[2] / 240,
+        a1[0] + a3[0] / 12 + w[0] / 240,
+        a1[1] + a3[1] / 12 + w[1] / 240,
+        a1[2] + a3[2] / 12 + w[2] / 240,
     )
 
 
@@ -77,11 +63,7 @@ def rebuild_orientations(tree, mesh, xi, pose, i, R_node, R_point):
         first = tree.first_element[link]
         for element in range(first, first + tree.n_elements[link]):
             for interval in range(p):
-                x = curvature(mesh, xi, i, element, interval, 0)
-                y = curvature(mesh, xi, i, element, interval, 1)
-                z = curvature(mesh, xi, i, element, interval, 2)
-                h = mesh.length[element] * mesh.interval[interval]
-                w = magnus_rotation(x, y, z, h)
+                w = magnus_rotation(mesh, xi, i, element, interval)
                 if R_point.shape[1] > 0:
                     f = mesh.N[0, 1]
                     store9(mul(R, exp((f * w[0], f * w[1], f * w[2]))), R_point, i, element)

@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from pliant.formulations.geometrically_exact.chain import Chain, Floats
 from pliant.formulations.geometrically_exact.discretise import Points, Stationing
 from pliant.formulations.geometrically_exact.poses import Path, rebuild
-from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
-
-# of strains at three Gauss points of an interval, per width: see Path
-MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * [
-    [1.0],
-    [15**0.5 / 3.0],
-    [10.0 / 3.0],
-]
+from pliant.mechanics.shape_functions import lagrange_basis
 
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:
@@ -26,7 +19,6 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
     Stations must be sorted; a rigid link can only be asked for station 0, its root.
     """
     p = points.degree
-    three = gauss_rule(3)[0]
     first, element, weights, row = [0], [], [], []
     root_row = np.full(len(wanted), -1, np.int64)
     rows = 0
@@ -43,18 +35,17 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
             if p > 5:
                 marks = np.sort(np.concatenate([marks, 0.5 * (marks[:-1] + marks[1:])]))
             for x, y in itertools.pairwise(marks):
-                unit = (x + (y - x) * three - a) / (b - a)
-                weights.append((y - x) * MOMENTS @ lagrange_basis(points.strain_points, unit)[0])
+                weights.append((b - a) * points.moments((x - a) / (b - a), (y - x) / (b - a)))
                 element.append(int(chain.tree.first_element[link]) + i)
                 row.append(numbers.get(y, -1))
         first.append(len(element))
-    moments = np.array(weights, dtype=float).reshape(len(element), 3, p)
+    moments = np.array(weights, dtype=float).reshape(len(element), p, 3)
     strain_points = np.array(element, dtype=np.int64)[:, None] * p + np.arange(p)
     return Path(
         np.array(first, dtype=np.int64),
         np.array(element, dtype=np.int64),
-        np.ascontiguousarray(moments.transpose(0, 2, 1)),
-        moments @ chain.section.rest[strain_points],
+        moments,
+        moments.transpose(0, 2, 1) @ chain.section.rest[strain_points],
         np.array(row, dtype=np.int64),
         root_row,
         rows,

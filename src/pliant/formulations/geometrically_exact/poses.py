@@ -16,11 +16,7 @@ from pliant.spatial.se3 import ad, exp, mul
 
 
 class Path(NamedTuple):
-    """Marks along all links in order; station rows are numbered over all links.
-
-    Moments of the strain over an interval of width h with strains x, y, z at its Gauss points are
-    h y, sqrt(15)/3 h (z - x) and 10/3 h (z - 2 y + x).
-    """
+    """Marks along all links in order; station rows are numbered over all links. Moments as in `Points.moments`."""
 
     first: Ints  # (links + 1,) first interval of each link
     element: Ints  # (intervals,)
