@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numba
+from numba.core import event
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,6 +33,7 @@ PACKAGE = __name__.rpartition(".")[0]
 PACKAGE_FOLDER = Path(__file__).resolve().parent
 
 KEPT_FOLDERS = 2
+PATIENCE = 1.0  # seconds of compiling before a word is said about it
 SECONDS_IN_USE = 3600.0  # another process may still compile into a folder it entered this recently
 
 _DECORATED = re.compile(r"^[ \t]*@(?:jit\.)?(?:inline_|inner_)?kernel\b", re.MULTILINE)
@@ -111,14 +113,32 @@ class NamedFolder:
         return str(self.line)
 
 
-@cache
-def announce_compilation(function: Callable[..., object]) -> None:
-    """Say once, on stderr, that the first run is slow because this kernel has not been compiled yet."""
-    folder = cache_folder(_home(function))
-    name = getattr(function, "py_func", function).__name__
-    if settings.DISABLE_JIT or (folder is not None and any(folder.rglob(f"*.{name}-*.nbi"))):
-        return
-    print("pliant: compiling kernels, once per version (a few minutes) ...", file=sys.stderr, flush=True)
+class CompilationNotice(event.Listener):
+    """Says once, on stderr, that kernels of the package are being compiled, if that takes longer than PATIENCE."""
+
+    def __init__(self) -> None:
+        self.timer: threading.Timer | None = None
+        self.depth = 0
+
+    def on_start(self, event: Any) -> None:
+        self.depth += 1
+        if self.timer is None and event.data["dispatcher"].py_func.__module__.startswith(f"{PACKAGE}."):
+            self.timer = threading.Timer(PATIENCE, self.say)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.timer is not None and self.timer.is_alive():
+            self.timer.cancel()
+            self.timer = None
+
+    @staticmethod
+    def say() -> None:
+        print("pliant: compiling kernels, once per version (a few minutes) ...", file=sys.stderr, flush=True)
+
+
+event.register("numba:compile", CompilationNotice())  # type: ignore[no-untyped-call]
 
 
 @cache

@@ -57,7 +57,7 @@ def run(package: Path, code: str, **environment: str) -> str:
         [sys.executable, "-c", code], env=settings, cwd=package.parent, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip() + done.stderr.strip()
+    return done.stdout.strip() + (done.stderr.strip() if "PATIENCE" in code else "")
 
 
 CALL = "from tiny.caller import shifted; print(shifted(3.0)); print(len(shifted.stats.cache_hits))"
@@ -108,13 +108,15 @@ def test_other_packages_keep_their_cache_place_and_the_compiler_can_be_off(tiny:
 
 
 def test_compilation_is_announced_once_and_only_when_there_is_something_to_compile(tiny: Path) -> None:
-    announce = (
-        "from tiny.jit import announce_compilation as a; from tiny.caller import shifted as f; a(f); a(f);"
-    )
-    assert run(tiny, announce).count("compiling kernels") == 1
-    assert run(tiny, announce, NUMBA_DISABLE_JIT="1") == ""
-    run(tiny, CALL)
-    assert run(tiny, announce) == ""
+    def said(call: str, patience: float = 0.0, **environment: str) -> int:
+        code = f"import time, tiny.jit as jit; jit.PATIENCE = {patience}; from tiny.caller import shifted; {call}"
+        return run(tiny, f"{code}; time.sleep(0.1)", **environment).count("compiling kernels")
+
+    assert said("shifted(3.0)", NUMBA_DISABLE_JIT="1") == 0
+    assert said("shifted(3.0)", patience=1e6) == 0, "soon done"
+    assert said("shifted(3.0)") == 0, "loaded"
+    assert said("shifted(3)") == 1, "not for these arguments"
+    assert said("shifted(3.0); shifted(3); shifted(3j); shifted(True)") == 1
 
 
 def test_an_unwritable_place_means_no_cache_but_still_a_result(tiny: Path) -> None:

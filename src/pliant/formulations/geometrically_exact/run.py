@@ -25,7 +25,6 @@ from pliant.formulations.geometrically_exact.newton import (
 from pliant.formulations.geometrically_exact.projection import new_projection
 from pliant.formulations.geometrically_exact.stage_data import Method, State, new_stages, new_state
 from pliant.formulations.geometrically_exact.step import Output, Tables, Work, run_steps
-from pliant.jit import announce_compilation
 from pliant.mechanics.factors import new_increments
 from pliant.model.contract import Promise, Record, Run
 from pliant.model.driving import drive, input_tables, times_reached
@@ -223,7 +222,6 @@ class Machine:
 
 def advance(arm: GeometricallyExactArm, run: Run) -> Record:
     """Run the compiled loop over the grid of the request."""
-    announce_compilation(run_steps)
     machine = Machine(arm, run)
     machine.keep(0)
     return drive(machine, run)

@@ -10,7 +10,6 @@ from pliant.formulations.geometrically_exact.chain import Drives, Floats, Plant
 from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
 from pliant.formulations.geometrically_exact.stage_data import new_stages
 from pliant.formulations.geometrically_exact.statics import settle_once
-from pliant.jit import announce_compilation
 from pliant.mechanics.factors import new_increments
 from pliant.model.contract import Settled
 from pliant.model.ending import Cause, Ending
@@ -30,7 +29,6 @@ def settle(
 
     Joints under feedback stiffness settle; all others keep the position they have in ``start``.
     """
-    announce_compilation(settle_once)
     chain = arm.chain
     dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
     stages = new_stages(1, len(chain.tree.parent), nodes, points, dofs, chain.inertia.at_points)

@@ -33,7 +33,6 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import (
     new_step,
 )
 from pliant.formulations.geometrically_exact.pose_element.tree_solver import new_factors, new_increment
-from pliant.jit import announce_compilation
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Record, Run
 from pliant.model.driving import drive, input_tables, times_reached
@@ -236,7 +235,6 @@ def advance(arm: PoseElementArm, run: Run) -> Record:
         raise InvalidInput(
             "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
         )
-    announce_compilation(run_steps)
     machine = Machine(arm, run)
     if not machine.start():
         start, remedy = float(run.grid[0]), "give every moving part an inertia"

@@ -43,7 +43,6 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import (
     new_signals,
     new_step,
 )
-from pliant.jit import announce_compilation
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Settled
 from pliant.model.ending import Cause, Ending
@@ -80,7 +79,6 @@ def settle(
     bushing or wall, a loop joint. Prescribed joints are at their place of that time; all others, and free links
     that nothing holds, keep their place in ``start``. Stops and friction do not hold a joint.
     """
-    announce_compilation(stiffness)
     search = _Search(arm, _at_references(arm, start, inputs, time), inputs, time)
     reached, step, iterations = 0.0, 1.0 / load_steps, 0
     good = search.copy()
