@@ -14,12 +14,17 @@ BAND = pl.Band(low=0.1, high=20.0)  # holds the four lowest modes, 2.2 to 4.9 Hz
 
 
 @pytest.fixture(scope="module")
-def arm() -> LinearPortHamiltonian:
-    """Joints under PD, links bent by gravity; seen at the shoulder's pitch and at the hand, along the forearm."""
+def whole() -> LinearPortHamiltonian:
+    """Joints under PD, links bent by gravity."""
     model = pl.PoseElement(elements=8).compile(pl.load(pl.library.path("seven_joint_two_flexible")))
     posture = [0.5 * np.pi if name == "joint_4" else 0.0 for name in model.joint_names]
     held = pl.connect(model, pl.JointPD([pl.Hold(angle) for angle in posture], stiffness=2e3, damping=20.0))
-    whole = pl.port_hamiltonian(held, pl.equilibrium(held).state)
+    return pl.port_hamiltonian(held, pl.equilibrium(held).state)
+
+
+@pytest.fixture(scope="module")
+def arm(whole: LinearPortHamiltonian) -> LinearPortHamiltonian:
+    """Seen at the shoulder's pitch and at the hand, along the forearm."""
     return whole.with_ports("joint_2", "hand.tip[0]")
 
 
@@ -56,3 +61,25 @@ def test_energy_and_response_in_between_are_those_of_the_arm(arm: LinearPortHami
 def test_the_error_falls_with_the_order(arm: LinearPortHamiltonian) -> None:
     errors = [pl.reduce_port_hamiltonian(arm, order, BAND).error.worst for order in (8, 10, 12, 14)]
     assert all(later < 0.3 * earlier for earlier, later in pairwise(errors))
+
+
+@pytest.mark.parametrize(
+    ("ports", "order", "error"),  # measured: 2.0e-4, 1.2e-4, 3.3e-6
+    [
+        (("joint_1", "joint_2"), 14, 5e-4),
+        (("hand.tip[0]", "hand.tip[1]", "hand.tip[2]"), 20, 5e-4),
+        (tuple(f"joint_{k}" for k in range(1, 8)), 30, 1e-5),
+    ],
+)
+def test_more_ports_need_more_states(
+    whole: LinearPortHamiltonian, ports: tuple[str, ...], order: int, error: float
+) -> None:
+    seen = whole.with_ports(*ports)
+    reduced = pl.reduce_port_hamiltonian(seen, order, BAND)
+    assert reduced.error.worst < error
+    assert pl.check_structure(reduced.system).holds
+    assert np.all(reduced.system.poles.real < 0.0)
+    # what ten states cannot do is said by the error, but stays stable
+    few = pl.reduce_port_hamiltonian(seen, 10, BAND)
+    assert few.error.worst > 0.05
+    assert np.all(few.system.poles.real < 0.0)
