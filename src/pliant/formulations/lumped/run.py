@@ -8,7 +8,6 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.structure import Floats
-from pliant.jit import announce_compilation
 from pliant.mechanics.minimal.mechanism import SERVO_COLUMNS, Servos, new_mechanism
 from pliant.mechanics.minimal.midpoint import NOT_CONVERGED, SINGULAR
 from pliant.mechanics.minimal.run import Tables, new_output, new_work, run_gill, run_midpoint, start_run
@@ -232,7 +231,6 @@ def advance(arm: LumpedArm, run: Run) -> Record:
             " choose one of them"
         )
     machine = Machine(arm, run)
-    announce_compilation(run_gill if machine.explicit else run_midpoint)
     if not start_run(machine.mechanism, machine.work):
         remedy = "give every coordinate a mass to move"
         return machine.record(0, Ending(Cause.SINGULAR, float(run.grid[0]), "the start", remedy))
