@@ -177,7 +177,7 @@ def _servo(axes: Axes, below: Axes, effects: Effects) -> None:
         each.axvline(SERVO_SHARE, color=FAINT, linewidth=1.2, label="our choice")
         each.set_xlabel("servo gain times its period over rotor inertia")
         _plain_ticks(each, (0.02, 0.05, 0.1, 0.2, 0.5, 1.0))
-        each.legend(loc="lower right" if each is axes else "lower left")
+        each.legend(loc="upper right" if each is axes else "lower left")
     below.set_yticks([0.01, 0.02, 0.05, 0.1, 0.2, 0.5], ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"])
     below.set_yticks([], minor=True)
     axes.set_title("servo gain: vibrations of the sampled loop damped below 0.4")
