@@ -45,6 +45,7 @@ from pliant.formulations.geometrically_exact.pose_element.relative_motion import
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import U
 from pliant.formulations.geometrically_exact.pose_element.run import base_table
+from pliant.formulations.geometrically_exact.pose_element.singularity import refuse_singular
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.mechanics.twist_matrices import bracket, hat, logarithm_tangent, to_frame
 from pliant.model.inputs import Inputs
@@ -97,6 +98,7 @@ class Instant:
         self.free = self._free()
         T = maps(tree, self.columns, self.A).T
         self.gradients = self._gradients()
+        refuse_singular(arm.structure, self.mechanism.coordinates.prescribed, self.x, self.R)
         self.closure = self._closure(T)
         self.rates = self._rates(T)
         self.moves = bool(np.any(self.rates))

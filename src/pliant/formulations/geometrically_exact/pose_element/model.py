@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.pose_element.assembly import Structure, assemble
+from pliant.formulations.geometrically_exact.pose_element.closures import fitting_rates
 from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
 from pliant.formulations.geometrically_exact.pose_element.joint_tables import across
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
@@ -196,17 +197,17 @@ class PoseElementArm(ArmFacts):
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
     ) -> Floats:
-        """Undeformed links at joint positions near the given ones that close all loops; ``held`` joints stay put.
+        """Undeformed links at joint positions and rates near the given ones that fit all loops; ``held`` ones stay.
 
-        Rates of the tree are as given; the run starts with the nearest that fit the loops. Positions and rates of
-        loop joints that are not held follow from the others.
+        Positions and rates of loop joints that are not held follow from the others.
         """
         stays = np.zeros(len(self.joint_names), np.bool_) if held is None else np.array(held, np.bool_)
         laws = [self.robot.freedom(name).law for name in self.joint_names]
         q = [law.initial_position for law in laws] if position is None else position
         qd = [law.initial_rate for law in laws] if rate is None else rate
         closed, x, R = close(self.structure, np.array(q, float), stays)
-        v, w, rates = rest_velocities(self.structure, x, R, np.array(qd, float))
+        fitting = fitting_rates(self.structure, x, R, np.array(qd, float), stays)
+        v, w, rates = rest_velocities(self.structure, x, R, fitting)
         rotor = np.column_stack([closed, rates])
         return np.concatenate([part.ravel() for part in (x, quaternions(R), v, w, closed, rates, rotor)])
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 CLOSED_WITHIN = 1e-13  # metres and radians, the round-off of a loop of unit size
 CLOSING_STEPS = 60
 LARGEST_STEP = 0.3  # rad or m, of a coordinate in one iteration of closing a loop
+STALLED, BETTER = 10, 0.98  # iterations without such progress end a search
+RESTARTS, RESTART_SPREAD = 6, 0.5  # searches from elsewhere, so many rad or m away
 PROBE = 1e-7  # rad or m, for the derivative of the closure
 
 
@@ -107,22 +109,45 @@ def gaps(structure: Structure, x: Floats, R: Floats) -> Floats:
 def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats, Floats]:
     """Joint coordinates near q that close all loops with links at rest, and the poses.
 
-    Least changes of the coordinates of the tree that are not ``held`` (Gauss-Newton); those of loop joints follow.
+    Least changes of the coordinates of the tree that are not ``held`` (Gauss-Newton); those of loop joints follow. A
+    search that stalls begins anew from positions beside q.
     """
     free = free_starts(structure)
     q, follows = _with_heads_in_place(structure, q, held, free)
     x, R = poses(structure, q, free)
-    open_by = gaps(structure, x, R)
-    if not len(open_by):
+    if not len(gaps(structure, x, R)):
         return q, x, R
-    best = (np.inf, q)
+    size, found = _nearest_closed(structure, q, held, free, follows)
+    enough = CLOSED_WITHIN * max(1.0, _extent(structure))
+    random = np.random.default_rng(1)
+    for _ in range(RESTARTS):
+        if size <= enough or held.all():
+            break
+        # the search may have begun where the gap is largest, and then no direction is better than its opposite
+        aside = np.where(held, q, q + RESTART_SPREAD * random.standard_normal(len(q)))
+        size, found = min(
+            (size, found), _nearest_closed(structure, aside, held, free, follows), key=lambda each: each[0]
+        )
+    x, R = poses(structure, found, free)
+    if size > enough:
+        raise InvalidInput(_cannot_close(structure, gaps(structure, x, R), held))
+    return found, x, R
+
+
+def _nearest_closed(
+    structure: Structure, q: Floats, held: Bools, free: dict[int, tuple[Floats, Floats]], follows: Bools
+) -> tuple[float, Floats]:
+    """Largest gap that Gauss-Newton leaves from q, and the coordinates there."""
+    best, stalled = (np.inf, q), 0
+    open_by = gaps(structure, *poses(structure, q, free))
     for _ in range(CLOSING_STEPS):
         size = float(np.abs(open_by).max())
+        stalled = 0 if size < BETTER * best[0] else stalled + 1
         if size < best[0]:
             best = (size, q)
         elif best[0] < CLOSED_WITHIN:
             break
-        if held.all() or size == 0.0:
+        if held.all() or size == 0.0 or stalled > STALLED:
             break
         slope = np.zeros((len(open_by), len(q)))
         for c in np.flatnonzero(~held):
@@ -130,17 +155,11 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
                 moved = q.copy()
                 moved[c] += sign * PROBE
                 slope[:, c] += sign * gaps(structure, *poses(structure, moved, free)) / (2 * PROBE)
-        change = _least_change(slope, open_by, follows)
+        change = least_change(slope, open_by, follows)
         largest = np.abs(change).max()
         q = q + change * min(1.0, LARGEST_STEP / max(largest, 1e-300))
-        x, R = poses(structure, q, free)
-        open_by = gaps(structure, x, R)
-    size, q = best
-    if size > CLOSED_WITHIN * max(1.0, _extent(structure)):
-        x, R = poses(structure, q, free)
-        raise InvalidInput(_cannot_close(structure, gaps(structure, x, R), held))
-    x, R = poses(structure, q, free)
-    return q, x, R
+        open_by = gaps(structure, *poses(structure, q, free))
+    return best
 
 
 def _with_heads_in_place(
@@ -163,7 +182,7 @@ def _with_heads_in_place(
     return q, follows
 
 
-def _least_change(slope: Floats, open_by: Floats, follows: Bools) -> Floats:
+def least_change(slope: Floats, open_by: Floats, follows: Bools) -> Floats:
     """Of coordinates, to close what is open; the coordinates that follow may change by any amount."""
     change = np.zeros(len(follows))
     own = slope[:, follows]

@@ -23,6 +23,7 @@ from pliant.formulations.geometrically_exact.pose_element.motion import (
     restart_ball_joints,
 )
 from pliant.formulations.geometrically_exact.pose_element.newton import evaluate
+from pliant.formulations.geometrically_exact.pose_element.singularity import refuse_singular
 from pliant.formulations.geometrically_exact.pose_element.step_data import (
     Signals,
     new_moment,
@@ -46,11 +47,14 @@ PROBE_STEP = 1e-3  # s
 def kept_lines(arm: PoseElementArm, mechanism: Mechanism, now: Pose) -> tuple[Bools, Bools]:
     """Which lines a step needs, and which of the closed ones the velocities need; the others follow from them.
 
-    Links that bend make closures independent in the step that are dependent for the velocities of rigid parts.
+    Links that bend make closures independent in the step that are dependent for the velocities of rigid parts. The
+    choice is made once, so that a posture in which more closures are dependent than around it is refused.
     """
     closed = mechanism.lines.law == CLOSED
     if not closed.any():
         return np.ones(len(closed), np.bool_), closed
+    at = arm.moment_of(mechanism, now)
+    refuse_singular(arm.structure, mechanism.coordinates.prescribed, at.x, at.R.reshape(-1, 3, 3))
     signals = _resting_signals(mechanism, now)
     in_step = ~closed | _independent(_answers_of_step(arm, mechanism, now, signals), closed)
     return in_step, _independent(_answers_of_velocities(arm, mechanism, now, signals), closed)

@@ -13,6 +13,7 @@ from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.pose_element.balance import new_sizes
 from pliant.formulations.geometrically_exact.pose_element.consistency import new_fit
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import new_joint_flows
+from pliant.formulations.geometrically_exact.pose_element.idle_joints import idle_joints
 from pliant.formulations.geometrically_exact.pose_element.line_solver import new_line_factors
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Bools, Floats, Mechanism
 from pliant.formulations.geometrically_exact.pose_element.newton import (
@@ -26,6 +27,11 @@ from pliant.formulations.geometrically_exact.pose_element.newton import (
 )
 from pliant.formulations.geometrically_exact.pose_element.redundancy import kept_lines
 from pliant.formulations.geometrically_exact.pose_element.run_data import Output, Work, new_past
+from pliant.formulations.geometrically_exact.pose_element.singularity import (
+    nearly_singular,
+    why_lost,
+    why_opened,
+)
 from pliant.formulations.geometrically_exact.pose_element.step import Tables, run_steps, start_run
 from pliant.formulations.geometrically_exact.pose_element.step_data import (
     new_moment,
@@ -44,6 +50,7 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 
 if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.pose_element.assembly import Structure
     from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 
 BASE_COLUMNS = 13  # position, quaternion, velocity, spin
@@ -153,14 +160,18 @@ class Machine:
         out.x[row] = self.state_vector()
         out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
 
+    def posture(self) -> tuple[Structure, Bools, Floats, Floats]:
+        """Where the nodes are, as far as a question about closed loops needs it."""
+        at = self.work.moments[0]
+        prescribed = self.mechanism.coordinates.prescribed
+        return self.model.structure, prescribed, at.x.copy(), at.R.reshape(-1, 3, 3).copy()
+
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
         now, where = float(self.run.grid[done]), int(self.control.counts[2])
         if status == LOOP_OPENED:
             loop = self.model.line_owners(self.run.inputs)[where]
-            remedy = (
-                "its joints are rigid or prescribed so that they contradict each other; let one of them move"
-            )
+            remedy = why_opened(*self.posture(), loop)
             return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
         if status == TURNED_OVER:
             owner = self.model.line_owners(self.run.inputs)[where]
@@ -175,7 +186,14 @@ class Machine:
             return Ending(
                 Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step"
             )
+        loop = nearly_singular(*self.posture())
+        if loop:
+            cause = Cause.SINGULAR if status == SINGULAR else Cause.NOT_CONVERGED
+            return Ending(cause, now, place, why_lost(self.model.structure, loop))
         if status == SINGULAR:
+            idle = idle_joints(self.model.structure, self.mechanism, *self.posture()[2:])
+            if idle:
+                raise InvalidInput(idle)
             remedy = "give every moving part an inertia, or keep loops out of singular postures"
             return Ending(Cause.SINGULAR, now, place, remedy)
         return Ending(
@@ -237,6 +255,9 @@ def advance(arm: PoseElementArm, run: Run) -> Record:
         )
     machine = Machine(arm, run)
     if not machine.start():
+        idle = idle_joints(arm.structure, machine.mechanism, *machine.posture()[2:])
+        if idle:
+            raise InvalidInput(idle)
         start, remedy = float(run.grid[0]), "give every moving part an inertia"
         return machine.record(0, Ending(Cause.SINGULAR, start, "the start", remedy))
     return drive(machine, run)

@@ -26,6 +26,7 @@ from pliant.formulations.geometrically_exact.pose_element.posture import poses
 from pliant.formulations.geometrically_exact.pose_element.redundancy import kept_lines
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import U
 from pliant.formulations.geometrically_exact.pose_element.run import base_table
+from pliant.formulations.geometrically_exact.pose_element.singularity import why_opened
 from pliant.formulations.geometrically_exact.pose_element.statics import (
     JOINT,
     LINE,
@@ -99,8 +100,7 @@ def settle(
             return Settled(search.state(), reached, iterations, ending)
     open_loop = search.open_loop()
     if open_loop:
-        remedy = "its joints are rigid or prescribed so that they contradict each other; let one of them move"
-        ending = Ending(Cause.LOOP_OPENED, time, f"loop '{open_loop}'", remedy)
+        ending = Ending(Cause.LOOP_OPENED, time, f"loop '{open_loop}'", search.why_opened(open_loop))
         return Settled(search.state(), 1.0, iterations, ending)
     return Settled(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
 
@@ -362,6 +362,12 @@ class _Search:
             if kind == CLOSED and abs(gap) > LARGEST_GAP:
                 return owner
         return ""
+
+    def why_opened(self, loop: str) -> str:
+        """What made a loop open, and what to change."""
+        prescribed = np.array(self.inputs.prescribed, np.bool_)
+        at = self.static.start
+        return why_opened(self.arm.structure, prescribed, at.x, at.R.reshape(-1, 3, 3), loop)
 
     def state(self) -> Floats:
         """The state vector of the present pose at rest."""

@@ -1,0 +1,29 @@
+"""Joints of spectral links that carry nothing that has inertia along them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.formulations.geometrically_exact.chain import Floats
+from pliant.mechanics.idle_motion import idle_motion, mass_matrix
+
+if TYPE_CHECKING:
+    from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
+
+
+def idle_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> str:
+    """Which of the joints that are not prescribed, or nothing; links do not bend meanwhile."""
+    part, M = arm.layout.part, arm.chain.inertia.M
+    moving = np.flatnonzero(~np.array(prescribed, np.bool_))
+    T = np.zeros((len(M), 6, len(moving)))
+    for column, rate in enumerate(np.eye(len(arm.joint_names))[moving]):
+        moved = arm.moving_state(part(state, "strain"), part(state, "joint_position"), rate)
+        T[:, :, column] = part(moved, "twist")
+    slides = np.array([arm.robot.freedom(arm.joint_names[k]).slides for k in moving], np.bool_)
+    whole = M[:, 0, 0].sum()
+    turning = whole * arm.reach**2 + np.einsum("nii->", M[:, 3:, 3:])
+    return idle_motion(
+        mass_matrix(T, M), np.where(slides, whole, turning), [arm.joint_names[k] for k in moving]
+    )

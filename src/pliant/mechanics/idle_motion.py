@@ -1,0 +1,41 @@
+"""Joint motions that move nothing that has inertia: they have no equation of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+NO_INERTIA = (
+    1e-11  # part of the inertia of the same axis with all its mass at reach, or of a scaled mass matrix
+)
+TAKES_PART = 0.05  # of the largest share in a motion
+
+
+def mass_matrix(T: Floats, M: Floats) -> Floats:
+    """(n, n) of joint rates, from body twists T (nodes, 6, n) of unit rates and body inertias M (nodes, 6, 6)."""
+    n = T.shape[-1]
+    return np.asarray(T.reshape(-1, n).T @ (M @ T).reshape(-1, n))
+
+
+def idle_motion(mass: Floats, largest: Floats, names: Sequence[str]) -> str:
+    """Which joints move nothing, by a mass matrix of joint rates, or nothing; ``largest`` (n,) counts as one."""
+    own = mass.diagonal()
+    for k in np.flatnonzero(own <= NO_INERTIA * largest):
+        return (
+            f"joint '{names[k]}' moves nothing that has inertia along or about its axis; give what it carries a mass or"
+            " inertia, prescribe its motion, or make the joint fixed"
+        )
+    scale = np.sqrt(own)
+    size, shape = np.linalg.eigh(mass / np.outer(scale, scale))
+    if not len(size) or size[0] >= NO_INERTIA:
+        return ""
+    share = np.abs(shape[:, 0])
+    joints = [f"'{name}'" for name, part in zip(names, share) if part > TAKES_PART * share.max()]
+    return (
+        f"joints {', '.join(joints)} can move together without moving anything that has inertia; give what they"
+        " carry an inertia, prescribe one of their motions, or make one of them fixed"
+    )
