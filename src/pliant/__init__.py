@@ -34,6 +34,7 @@ _PLACES = {
     "pliant.control": "JointPD PositionLoop VelocityServo VibrationSuppression",
     "pliant.simulation.simulate": "simulate",
     "pliant.simulation.equilibrium": "equilibrium",
+    "pliant.simulation.consistent_state": "consistent_state",
     "pliant.analysis.joint_dynamics": "joint_dynamics",
     "pliant.analysis.modes": "modes",
     "pliant.analysis.balanced_truncation": "balanced_truncation",

@@ -18,13 +18,13 @@ TAKES_PART = 0.05  # of the largest share in a motion
 def mass_matrix(T: Floats, M: Floats) -> Floats:
     """(n, n) of joint rates, from body twists T (nodes, 6, n) of unit rates and body inertias M (nodes, 6, 6)."""
     n = T.shape[-1]
-    return np.asarray(T.reshape(-1, n).T @ (M @ T).reshape(-1, n))
+    return np.asarray(T.reshape(6 * len(T), n).T @ (M @ T).reshape(6 * len(T), n))
 
 
 def idle_motion(mass: Floats, largest: Floats, names: Sequence[str]) -> str:
     """Which joints move nothing, by a mass matrix of joint rates, or nothing; ``largest`` (n,) counts as one."""
     own = mass.diagonal()
-    for k in np.flatnonzero(own <= NO_INERTIA * largest):
+    for k in np.flatnonzero(own <= NO_INERTIA * largest).tolist():
         return (
             f"joint '{names[k]}' moves nothing that has inertia along or about its axis; give what it carries a mass or"
             " inertia, prescribe its motion, or make the joint fixed"

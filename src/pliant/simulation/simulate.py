@@ -22,6 +22,7 @@ from pliant.simulation.limits import check_duration, check_samples, check_steps,
 
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
+WORTH_A_NOTICE = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
 Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive
 
 
@@ -49,7 +50,10 @@ def simulate(
     check_samples(until, model.inputs)
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
-    notice, components = getattr(model, "notice", ""), getattr(model, "components", ())
+    components = getattr(model, "components", ())
+    notice = "; ".join(
+        part for part in (getattr(model, "notice", ""), _moved_to_close(model, start, initial)) if part
+    )
     record = _advance(model, start, until, integrator, outputs, progress)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, HandsOver):
         other = model.handing_over(start, record.states[-1])
@@ -136,6 +140,19 @@ def consistent_start(model: Model, time: float = 0.0) -> Array:
         if prescribed:
             position[k], rate[k] = signals[k, 0], signals[k, 1]
     return model.initial_state(position, rate, inputs.prescribed)
+
+
+def _moved_to_close(model: Model, start: Array, initial: Array | None) -> str:
+    """Which joints start elsewhere than the robot says because loops close there, or nothing."""
+    if initial is not None or not model.robot.loops:
+        return ""
+    loops = {loop.name for loop in model.robot.loops}
+    found, moved = model.layout.part(start, "joint_position"), []
+    for name, place, prescribed in zip(model.joint_names, found, model.inputs.prescribed):
+        given = model.robot.freedom(name).law.initial_position
+        if not prescribed and name.partition(".")[0] not in loops and abs(place - given) > WORTH_A_NOTICE:
+            moved.append(f"joint '{name}' starts at {place:.4g}, not at {given:.4g}")
+    return f"{', '.join(moved)}, because the loops close there" if moved else ""
 
 
 def checked_state(model: Model, state: Array) -> Array:

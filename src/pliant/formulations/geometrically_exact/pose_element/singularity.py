@@ -38,13 +38,23 @@ def _ranked(G: Floats) -> tuple[Floats, Floats, int]:
 
 def refuse_singular(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> None:
     """Refuse a posture in which a loop is singular."""
+    loop = singular_loop(structure, prescribed, x, R)
+    if loop:
+        raise InvalidInput(
+            f"loop '{loop}' is singular in this posture: {_names(joints_of_loop(structure, loop))} can move it more"
+            " than one way; start from other joint positions, or make one of its links flexible"
+        )
+
+
+def singular_loop(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> str:
+    """The loop that is singular in a posture, if there is one."""
     loops = Closures(structure, prescribed)
     G = loops.rows(x, R)
     if not loops.free.any() or not len(G):
-        return
+        return ""
     left, _, rank = _ranked(G[:, loops.free])
     if rank == min(len(G), int(loops.free.sum())):
-        return
+        return ""
     _, size, ways = np.linalg.svd(G[:, loops.movable])
     ways = ways[int(np.sum(size > DEPENDENT * size.max(initial=1e-300))) :]
     random = np.random.default_rng(1)
@@ -58,12 +68,9 @@ def refuse_singular(structure: Structure, prescribed: Bools, x: Floats, R: Float
         if rank_there > rank:
             lost = left[:, rank:]
             missed = np.linalg.svd(lost.T @ of_there[:, :rank_there])[0][:, 0]
-            loop = loops.owner(lost @ missed)
-            raise InvalidInput(
-                f"loop '{loop}' is singular in this posture: {_names(joints_of_loop(structure, loop))} can move it more"
-                " than one way; start from other joint positions, or make one of its links flexible"
-            )
-        return
+            return loops.owner(lost @ missed)
+        break
+    return ""
 
 
 def _beside(loops: Closures, x: Floats, R: Floats, way: Floats) -> tuple[Floats, Floats] | None:
@@ -82,12 +89,16 @@ def _beside(loops: Closures, x: Floats, R: Floats, way: Floats) -> tuple[Floats,
 
 
 def nearly_singular(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> str:
-    """The loop of which a closure nearly follows from others here, if there is one."""
+    """The loop of which a closure follows or nearly follows from others here, but not beside it, if there is one."""
     loops = Closures(structure, prescribed)
     if not len(loops.closed) or not loops.free.any():
         return ""
-    left, size, rank = _ranked(loops.rows(x, R)[:, loops.free])
-    return loops.owner(left[:, rank - 1]) if rank and size[rank - 1] < NEARLY else ""
+    G = loops.rows(x, R)
+    for moving in (loops.free, loops.movable):
+        left, size, rank = _ranked(G[:, moving])
+        if rank and size[rank - 1] < NEARLY:
+            return loops.owner(left[:, rank - 1])
+    return singular_loop(structure, prescribed, x, R)
 
 
 def joints_of_loop(structure: Structure, loop: str) -> tuple[str, ...]:
