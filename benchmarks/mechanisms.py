@@ -12,6 +12,7 @@ import numpy as np
 
 import pliant as pl
 from benchmarks.cost_per_step import slope
+from benchmarks.harness import Session
 from pliant.formulations.geometrically_exact.run import Machine
 from pliant.model.contract import Run
 
@@ -124,7 +125,35 @@ def growth() -> str:
     return "\n".join(rows)
 
 
+def modes_of_many_states(repeats: int = REPEATS) -> str:
+    """Wall time of the ten lowest modes of an arm with at least 500 states."""
+    robot = pl.load(pl.library.path("steel_strip"))
+    rows = [
+        "Ten lowest modes of the steel strip, best wall time",
+        "",
+        "| states | s | demand |",
+        "|---|---|---|",
+    ]
+    for count in (21, 40):
+        arm = pl.PoseElement(count).compile(robot)
+        best = np.inf
+        for _ in range(repeats + 1):
+            began = time.perf_counter()
+            pl.modes(arm, count=10)
+            best = min(best, time.perf_counter() - began)
+        rows.append(f"| {arm.layout.size} | {best:.3f} | 1 |")
+    return "\n".join(rows)
+
+
+def measure(session: Session) -> str:
+    """All tables; a quick session leaves out the growth with the number of elements."""
+    parts = (parallelogram, modes_of_many_states) if session.quick else PARTS
+    return "\n\n".join(["## mechanisms", *(part() for part in parts)])
+
+
+PARTS = (seven_joint_arm, parallelogram, growth, modes_of_many_states)
+
 if __name__ == "__main__":
-    for part in (seven_joint_arm, parallelogram, growth):
+    for part in PARTS:
         print(part(), flush=True)
         print()

@@ -11,7 +11,7 @@ from pliant.formulations.geometrically_exact.pose_element.posture import gaps
 from pliant.spatial.arrays import rotation_from_quaternion
 from tests.formulations.pose_element import four_bar
 
-TEN_SECONDS = 10.0
+TEN_SECONDS, EVERY_STEP = 10.0, 5000  # of 2 ms
 
 
 def worst_gap(arm: PoseElementArm, states: np.ndarray) -> float:
@@ -147,7 +147,7 @@ def test_flexible_four_bar_stays_closed_for_ten_seconds(material: pl.Material) -
     arm = pl.PoseElement(elements=4).compile(flexible_four_bar(material))
     turning = pl.SmoothStart(rate=6.0, duration=1.0, position=four_bar.START)
     driven = pl.connect(arm, pl.PrescribedMotion("drive", turning))
-    run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=500)
+    run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=EVERY_STEP)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
     assert worst_gap(arm, run.states) < 1e-11
@@ -164,8 +164,18 @@ def test_driven_parallelogram_stays_closed_for_ten_seconds() -> None:
         pl.JointTorque("right_drive", pl.Sine(1.5, 0.7)),
         pl.JointTorque("left_drive", pl.Sine(-1.0, 1.1)),
     )
-    run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=500)
+    run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=EVERY_STEP)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
     assert worst_gap(arm, run.states) < 1e-11
     assert np.ptp(arm.layout.part(run.states, "joint_position"), axis=0).min() > 0.5, "it hardly moves"
+
+
+def test_halved_steps_keep_the_account_and_the_loop() -> None:
+    arm = pl.PoseElement(elements=4).compile(flexible_four_bar(NYLON))
+    run = pl.simulate(arm, until=1.0, integrator=pl.Gauss(order=2, step=0.05))
+    assert run.ending.completed
+    assert run.statistics["halvings"] > 0, "no step needed it"
+    assert run.time[1] == pytest.approx(0.05, abs=1e-15), "halves end where the step was to end"
+    assert run.ledger.worst_ratio < 1e-10
+    assert worst_gap(arm, run.states) < 1e-11

@@ -49,7 +49,7 @@ class Closures:
         """G (closures, unknowns)."""
         T = maps(self.tree, self.columns, to_children(self.tree, x, R)).T
         G = np.zeros((len(self.closed), self.columns.total))
-        for row, k in enumerate(self.closed):
+        for row, k in enumerate(self.closed.tolist()):
             a, b = self.lines.node[k]
             slope = gradient(self.lines, k, pair_of(self.lines, k, x, R))
             G[row] = slope[:6] @ T[a] + slope[6:] @ T[b]
@@ -72,7 +72,7 @@ class Closures:
     def owner(self, weights: Floats) -> str:
         """The loop whose closures weigh most."""
         strongest = int(np.argmax(np.abs(weights)))
-        return self.structure.lines.rows[self.closed[strongest]].owner
+        return str(self.structure.lines.rows[self.closed[strongest]].owner)
 
 
 def fitting_rates(structure: Structure, x: Floats, R: Floats, qd: Floats, held: Bools) -> Floats:

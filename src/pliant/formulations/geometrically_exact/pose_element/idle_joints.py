@@ -52,5 +52,5 @@ def idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats
     whole = bodies.mass.sum()
     reach = np.linalg.norm(x - x[0], axis=1).max() + np.linalg.norm(bodies.center, axis=1).max()
     turning = whole * reach**2 + np.einsum("nii->", bodies.J.reshape(-1, 3, 3))
-    slides = np.concatenate([np.zeros((6, 0)), *columns.S], axis=1)[:3].any(axis=0)[moving]
+    slides = np.any(np.concatenate([np.zeros((6, 0)), *columns.S], axis=1)[:3, moving] != 0.0, axis=0)
     return idle_motion(mass, np.where(slides, whole, turning), [name for name in names if name])
