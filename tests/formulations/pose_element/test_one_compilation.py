@@ -37,7 +37,7 @@ def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
         pl.connect(serial, pl.BaseMotion(x=pl.Quintic(0.0, 0.1, 1.0))),
         pl.connect(serial, pl.PointWrench(tip, pl.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))),
         pl.connect(closed, pl.PrescribedMotion("right_drive", pl.Quintic(0.0, 0.1, 1.0))),
-        pl.connect(closed, pl.JointTorque("far_corner", pl.Constant((1.0,)))),
+        pl.connect(closed, pl.JointTorque("far_corner", pl.Constant(1.0))),
         pl.connect(serial, pl.JointPD([pl.Hold(0.1)] * 2, stiffness=50.0, damping=1.0)),
         pl.connect(serial, pl.DistributedWrench("outer", pl.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))),
         pl.connect(serial, pl.SampledController(lambda sample: np.full(2, 0.1), period=1e-3)),
