@@ -134,7 +134,7 @@ def modes_of_many_states(repeats: int = REPEATS) -> str:
         "| states | s | demand |",
         "|---|---|---|",
     ]
-    for count in (21, 40):
+    for count in (40, 80):
         arm = pl.PoseElement(count).compile(robot)
         best = np.inf
         for _ in range(repeats + 1):
