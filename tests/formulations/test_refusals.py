@@ -55,7 +55,9 @@ def test_spectral_links_refuse_a_joint_that_turns_nothing_heavy() -> None:
     spin = pl.RevoluteJoint("spin", "base", "point", axis=(1.0, 0.0, 0.0))
     arm = pl.GeometricallyExact().compile(pl.Robot(name="point", links=(point,), joints=(spin,)))
     method = pl.Gauss(order=2, step=1e-3)
-    with pytest.raises(pl.InvalidInput, match="joint 'spin' moves nothing that has inertia .*; give what it"):
+    with pytest.raises(
+        pl.InvalidInput, match=r"joint 'spin' moves nothing that has inertia .*; give what it"
+    ):
         pl.simulate(arm, 0.01, method)
     told = pl.connect(arm, pl.PrescribedMotion("spin", pl.Quintic(0.0, 1.0, 1.0)))
     assert pl.simulate(told, 0.01, method).ending.completed
