@@ -9,11 +9,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import cost_per_step, minimal, report, startup
+from benchmarks import cost_per_step, mechanisms, minimal, report, startup
 from benchmarks.harness import Comparison, Problem, Session, compare
 
 PROBLEMS = ("pp_f", "damic_two_link", "l_frame", "rubber_pendulum", "steel_strip")
-OWN = {"cost_per_step": cost_per_step.measure, "minimal": minimal.measure, "startup": startup.measure}
+OWN = {
+    "cost_per_step": cost_per_step.measure,
+    "mechanisms": mechanisms.measure,
+    "minimal": minimal.measure,
+    "startup": startup.measure,
+}
 
 
 def main() -> int:
