@@ -314,6 +314,6 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
             if contraction > SLOW and size > ROUND_OFF:
                 renew = True
         # the loads follow the rotations only as long as that can still be seen in the answer
-        orient = control.orient and size * control.gravity_gain * h * h > 0.1 * control.displacement
+        orient = control.orient and size * control.gravity_gain * h * h > 0.01 * control.displacement
     note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
     return NOT_CONVERGED, 0.0
