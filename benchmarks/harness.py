@@ -33,12 +33,24 @@ class Session:
         return quick if self.quick else full
 
 
+MISSED = "not met"
+
+
+def verdict(met: bool) -> str:
+    """How a report of our own says it."""
+    return "met" if met else MISSED
+
+
 @dataclass(frozen=True)
 class OwnMeasure:
-    """What we measure of ourselves alone: the text of the report, and whether the demand is met."""
+    """What we measure of ourselves alone: the text of the report, and whether all demands in it are met."""
 
     text: str
     met: bool
+
+    @staticmethod
+    def told(text: str) -> OwnMeasure:
+        return OwnMeasure(text, MISSED not in text)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 import pliant as pl
 from benchmarks.cost_per_step import slope
-from benchmarks.harness import Session
+from benchmarks.harness import OwnMeasure, Session, verdict
 from pliant.formulations.geometrically_exact.run import Machine
 from pliant.model.contract import Run
 
@@ -85,7 +85,8 @@ def seven_joint_arm() -> str:
         cost = cpu_per_step(model, integrator, 500, start)
         wall, cpu = 1e3 * np.quantile(step_times(model, integrator, 10.0, start), 0.999, axis=0)
         rows.append(
-            f"| Gauss {order} | {1e6 * cost:.1f} | {STEP / cost:.1f} | 20 | {wall:.3f}, {cpu:.3f} | 0.5 |"
+            f"| Gauss {order} | {1e6 * cost:.1f} | {STEP / cost:.1f} | 20, {verdict(20 * cost <= STEP)} |"
+            f" {wall:.3f}, {cpu:.3f} | 0.5, {verdict(cpu < 0.5)} |"
         )
     return "\n".join(rows)
 
@@ -97,7 +98,7 @@ def parallelogram() -> str:
     for count in (4, 6, 8):
         model = swinging(robot, pl.PoseElement(count))
         cost = cpu_per_step(model, pl.Gauss(order=2, step=STEP), 500)
-        rows.append(f"| {count} | {1e6 * cost:.1f} | 60 |")
+        rows.append(f"| {count} | {1e6 * cost:.1f} | 60, {verdict(cost < 60e-6)} |")
     return "\n".join(rows)
 
 
@@ -118,10 +119,8 @@ def growth() -> str:
         cells = " | ".join(f"{1e6 * each:.1f}" for each in seconds)
         rows.append(f"| {name} | {cells} | {slope(ELEMENTS, seconds):.2f} |")
     at = ELEMENTS.index(100)
-    rows += [
-        "",
-        f"loop / tree at 100 elements: {costs['loop'][at] / costs['tree'][at]:.2f} (demand: at most 2)",
-    ]
+    ratio = costs["loop"][at] / costs["tree"][at]
+    rows += ["", f"loop / tree at 100 elements: {ratio:.2f} (demand: at most 2, {verdict(ratio <= 2.0)})"]
     return "\n".join(rows)
 
 
@@ -141,14 +140,14 @@ def modes_of_many_states(repeats: int = REPEATS) -> str:
             began = time.perf_counter()
             pl.modes(arm, count=10)
             best = min(best, time.perf_counter() - began)
-        rows.append(f"| {arm.layout.size} | {best:.3f} | 1 |")
+        rows.append(f"| {arm.layout.size} | {best:.3f} | 1, {verdict(best < 1.0)} |")
     return "\n".join(rows)
 
 
-def measure(session: Session) -> str:
+def measure(session: Session) -> OwnMeasure:
     """All tables; a quick session leaves out the growth with the number of elements."""
     parts = (parallelogram, modes_of_many_states) if session.quick else PARTS
-    return "\n\n".join(["## mechanisms", *(part() for part in parts)])
+    return OwnMeasure.told("\n\n".join(["## mechanisms", *(part() for part in parts)]))
 
 
 PARTS = (seven_joint_arm, parallelogram, growth, modes_of_many_states)

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio
 
 import pliant as pl
-from benchmarks.harness import Session
+from benchmarks.harness import OwnMeasure, Session, verdict
 from pliant.mechanics.minimal.dynamics import TreeDynamics
 from pliant.mechanics.minimal.tree import Tree
 from pliant.model.contract import Model
@@ -113,7 +113,7 @@ def times_real_time(repeats: int, integrator: object) -> float:
     return UNTIL / float(best)
 
 
-def measure(session: Session) -> str:
+def measure(session: Session) -> OwnMeasure:
     ours, theirs = forward_dynamics(session.repeats)
     size, matrix = mass_matrix(session.repeats)
     lines = [
@@ -133,8 +133,4 @@ def measure(session: Session) -> str:
             f"| {name}, 8 coordinates, 0.1 ms steps, 10 ms controller | **{faster:.0f}** times real time | "
             f"at least {FASTER:g}, {verdict(faster >= FASTER)} |"
         )
-    return "\n".join(lines)
-
-
-def verdict(met: bool) -> str:
-    return "met" if met else "not met"
+    return OwnMeasure.told("\n".join(lines))

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time as clock
 
-from benchmarks.harness import OwnMeasure, Session
+from benchmarks.harness import OwnMeasure, Session, verdict
 
 DEMAND = 2.0
 FIRST_RUN = """
@@ -29,7 +29,7 @@ def measure(session: Session) -> OwnMeasure:
     imported, warm = (
         min(_wall(code) for _ in range(session.repeats)) for code in ("import pliant", FIRST_RUN)
     )
-    answer = "met" if warm < DEMAND else "not met"
+    answer = verdict(warm < DEMAND)
     text = "\n".join(
         [
             "## startup",
@@ -38,4 +38,4 @@ def measure(session: Session) -> OwnMeasure:
             f"{imported:.2f}, import and first run **{warm:.2f}** (demand below {DEMAND:g}: {answer}).",
         ]
     )
-    return OwnMeasure(text, warm < DEMAND)
+    return OwnMeasure.told(text)
