@@ -54,6 +54,16 @@ COMPILED = [
         HINGED,
         r"fields of link 'link' have no displacement.*add Deflection\.Y",
     ),
+    (
+        pl.Lumped(joint_fields=(pl.JointField("hinge", (1.0,) * 6), pl.JointField("hinge", (2.0,) * 6))),
+        HINGED,
+        r"joint 'hinge' has 2 of them; give one",
+    ),
+    (
+        pl.Lumped(pl.Fields(3, stiffness=(9.0,) * 6)),
+        two_stations(0.3),
+        r"link 'upper' has no mass and is one field, but Fields gives 3.*count = 1",
+    ),
 ]
 
 
@@ -61,6 +71,30 @@ COMPILED = [
 def test_robots_are_refused(formulation: object, robot: pl.Robot, words: str) -> None:
     with pytest.raises(pl.InvalidInput, match=words):
         formulation.compile(robot)
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        (lambda: pl.Fields(2.5), r"count of Fields = 2\.5 is no whole number"),
+        (lambda: pl.Fields(True), r"count of Fields = True is no whole number"),
+        (lambda: pl.Fields(2, ("Y",)), r"Fields: one of the deflections = 'Y' is not known.*Deflection\.Y"),
+        (lambda: pl.Fields(2, pl.Deflection.Y), r"Fields: deflections = .* is not several"),
+        (lambda: pl.Lumped("4"), r"count of Fields = '4' is no whole number"),
+        (lambda: pl.Lumped(beam="euler"), r"Lumped: beam = 'euler' is not known.*Beam\.EULER_BERNOULLI"),
+        (lambda: pl.Lumped(station_inertia=False), r"station_inertia = False.*StationInertia\.NEGLECTED"),
+        (lambda: pl.Lumped(joint_fields=pl.JointField("hip", (1.0,) * 6)), r"joint_fields = .* not several"),
+        (lambda: pl.field_transfer(1.0, [0.1, 0.2]), r"deflection has 2 numbers.*give six"),
+        (
+            lambda: pl.Rigid().compile(HINGED).internal_forces([0.0, 1.0], [0.0], [0.0]),
+            r"position has shape \(2,\).*a number for each of hinge",
+        ),
+        (lambda: pl.Rigid().compile(HINGED).blocks().station("lin"), r"no station 'lin'.*link\.station"),
+    ],
+)
+def test_other_kinds_of_values_are_refused(choice: object, words: str) -> None:
+    with pytest.raises(pl.InvalidInput, match=words):
+        choice()
 
 
 def test_choices_are_refused() -> None:

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import pliant as pl
-from tests.formulations.minimal.arms import spatial_tree
+from tests.formulations.minimal.arms import condensed, spatial_tree, two_stations
 from tests.formulations.pose_element.trees import KINDS, random_tree, twin
 
 TREES = [(seed, tuple(np.random.default_rng(seed).permutation(KINDS))) for seed in range(5)]
@@ -53,8 +53,6 @@ def test_stations_without_deflection_are_the_rigid_arm() -> None:
 
 def test_blocks_are_the_sums_over_stations() -> None:
     """M = sum J^T R J of the paper with J of the stations, for point masses: R = m 1."""
-    from tests.formulations.minimal.arms import condensed, two_stations
-
     arm = condensed(two_stations(0.7, gravity=(0.0, -9.81, 1.0)))
     state = arm.initial_state(np.array([0.3, 0.7]), np.array([1.0, -2.0]))
     arm.layout.part(state, "deflection")[:] = 0.01, -0.02, 0.03, 0.015
@@ -93,3 +91,22 @@ def test_internal_forces_of_a_spinning_arm() -> None:
         assert found[0] == pytest.approx(pull, rel=1e-9)
         assert found[1] == pytest.approx(-0.5 * rho * acceleration * (length**2 - s**2), rel=1e-9)
         assert found[5] == pytest.approx(-moment, rel=1e-6)
+
+
+def test_internal_forces_do_not_ask_which_deflections_are_coordinates() -> None:
+    """A field carries what holds it straight too; of point masses all of it follows from the weight beyond."""
+    robot = spatial_tree()
+    motion = np.random.default_rng(1).normal(size=(3, len(pl.Rigid().compile(robot).joint_names)))
+    whole, part = (
+        pl.Lumped(fields).compile(robot).internal_forces(*motion)
+        for fields in (2, pl.Fields(2, (pl.Deflection.Y,)))
+    )
+    for name, expected in whole.items():
+        np.testing.assert_allclose(part[name], expected, rtol=1e-12)
+
+    elbow, weight = 0.9, np.array([0.0, -9.81, 0.0])
+    arm = condensed(two_stations(elbow, gravity=tuple(weight)))
+    forces = arm.internal_forces([0.0, elbow], [0.0, 0.0], [0.0, 0.0])
+    lever = 0.5 * np.array([np.cos(elbow), np.sin(elbow), 0.0])
+    np.testing.assert_allclose(forces["upper.field[0]"][:3], 9.6 * weight, atol=1e-12)
+    np.testing.assert_allclose(forces["upper.field[0]"][3:], np.cross(lever, 3.0 * weight), atol=1e-12)

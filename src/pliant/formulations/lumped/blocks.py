@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.formulations.lumped.structure import Floats
+from pliant.errors import InvalidInput
+from pliant.formulations.lumped.structure import ON_BASE, Floats
 from pliant.formulations.lumped.system import System
+from pliant.robot.topology import nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,12 @@ class Blocks:
     stations: tuple[StationJacobian, ...]
 
     def station(self, name: str) -> StationJacobian:
-        return next(each for each in self.stations if each.name == name)
+        for each in self.stations:
+            if each.name == name:
+                return each
+        raise InvalidInput(
+            f"stations: the arm has no station '{name}'; {nearest(name, [each.name for each in self.stations])}"
+        )
 
 
 def blocks(system: System, q: Floats, v: Floats) -> Blocks:
@@ -77,16 +84,27 @@ def internal_forces(
 ) -> dict[str, Floats]:
     """Forces and moments (6,) of every field of an arm that moves without deflection, equation (41).
 
-    In the axes of the near end of the field, on its far end, from inside; zero for deflections that it does not make.
+    In the axes of the near end of the field, on its far end, from inside: what the field would carry by K e where it
+    deflects, and what holds it straight where it does not.
     """
     structure = system.structure
     motion = np.zeros((3, system.size))
-    motion[:, structure.joints] = [
-        np.asarray(each, float).reshape(len(structure.joints)) for each in (position, rate, acceleration)
-    ]
-    needed = system.dynamics.inverse_dynamics(*motion)
+    for row, (word, given) in enumerate(
+        (("position", position), ("rate", rate), ("acceleration", acceleration))
+    ):
+        values = np.asarray(given, float)
+        if values.shape != (len(structure.joints),):
+            names = ", ".join(freedom.name for freedom in structure.freedoms)
+            raise InvalidInput(f"{word} has shape {values.shape}; give a number for each of {names}")
+        motion[row, structure.joints] = values
+    wrenches, (R, x) = system.dynamics.wrenches(*motion), system.dynamics.poses(motion[0])
     forces = {}
     for field in structure.fields:
-        forces[field.name] = np.zeros(6)
-        forces[field.name][list(field.kept)] = -needed[field.columns]
+        near = field.root
+        behind = int(field.columns[0]) if len(field.columns) else near.body
+        turn, origin = (R[near.body], x[near.body]) if near.body != ON_BASE else system.base_pose
+        far = origin + turn @ (near.position + near.rotation @ field.far[:3, 3])
+        force, moment = wrenches[behind, :3], wrenches[behind, 3:] - np.cross(far, wrenches[behind, :3])
+        axes = (turn @ near.rotation).T
+        forces[field.name] = -np.concatenate([axes @ force, axes @ moment])
     return forces

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.robot.quantity import BadValue, Demand, MatrixLike, Quantity
 
 
@@ -68,6 +69,7 @@ class Fields:
     stiffness: MatrixLike | None = None
 
     def __post_init__(self) -> None:
+        refuse_other_than_number("count of Fields", self.count, "4 to 8 serves most links", whole=True)
         if not 1 <= self.count <= MOST_FIELDS:
             raise InvalidInput(
                 f"count = {self.count} of Fields must lie between 1 and {MOST_FIELDS}; 4 to 8 serves most links"
@@ -91,7 +93,20 @@ class JointField:
         object.__setattr__(self, "stiffness", _settled(owner, self.stiffness))
 
 
+def refuse_other_choice(owner: str, field: str, value: object, options: type[Enum]) -> None:
+    """A word or a number in place of a choice would be taken for one of them in silence."""
+    if not isinstance(value, options):
+        names = ", ".join(f"{options.__name__}.{option.name}" for option in options)
+        raise InvalidInput(f"{owner}: {field} = {value!r} is not known; write one of {names}")
+
+
 def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflection, ...]:
+    if isinstance(deflections, (Deflection, str)) or not isinstance(deflections, Iterable):
+        raise InvalidInput(
+            f"{owner}: deflections = {deflections!r} is not several; write them as (Deflection.Y, ...)"
+        )
+    for each in deflections:
+        refuse_other_choice(owner, "one of the deflections", each, Deflection)
     if not deflections:
         raise InvalidInput(f"deflections of {owner} are empty; name one, or use a rigid link")
     return tuple(sorted(set(deflections)))

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.assembly import assemble
-from pliant.formulations.lumped.choices import Beam, Fields, JointField, StationInertia
+from pliant.formulations.lumped.choices import (
+    Beam,
+    Fields,
+    JointField,
+    StationInertia,
+    refuse_other_choice,
+)
 from pliant.formulations.lumped.model import LumpedArm
 from pliant.robot import FlexibleLink, FreeJoint, LinearLaw, Robot, SphericalJoint
 from pliant.robot.topology import nearest
@@ -28,25 +34,31 @@ class Lumped:
     station_inertia: StationInertia = StationInertia.KEPT
     joint_fields: tuple[JointField, ...] = ()
 
+    def __post_init__(self) -> None:
+        refuse_other_choice("Lumped", "beam", self.beam, Beam)
+        refuse_other_choice("Lumped", "station_inertia", self.station_inertia, StationInertia)
+        if not isinstance(self.fields, Mapping):
+            _fields(self.fields)
+        if not isinstance(self.joint_fields, (tuple, list)):
+            raise InvalidInput(
+                f"Lumped: joint_fields = {type(self.joint_fields).__name__} is not several; write (JointField(...),)"
+            )
+        object.__setattr__(self, "joint_fields", tuple(self.joint_fields))
+
     def __hash__(self) -> int:
         return hash((repr(self.fields), self.beam, self.station_inertia, self.joint_fields))
 
     def compile(self, robot: Robot) -> LumpedArm:
         """The equations of the robot."""
         _refuse(robot, "Lumped")
-        names = [joint.name for joint in robot.joints]
-        for each in self.joint_fields:
-            if each.joint not in names:
-                raise InvalidInput(
-                    f"JointField: '{each.joint}' is not a joint of robot '{robot.name}'; {nearest(each.joint, names)}"
-                )
+        _refuse_joint_fields(robot, self.joint_fields)
         condensed = self.station_inertia is StationInertia.NEGLECTED
         if condensed:
             _refuse_damped(robot)
             _refuse_loops(robot)
-        return LumpedArm(
-            robot, self, assemble(robot, self._divisions(robot), self.beam, condensed, self.joint_fields)
-        )
+        divisions = self._divisions(robot)
+        _refuse_massless_rows(robot, divisions)
+        return LumpedArm(robot, self, assemble(robot, divisions, self.beam, condensed, self.joint_fields))
 
     def _divisions(self, robot: Robot) -> dict[str, Fields]:
         flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
@@ -72,6 +84,33 @@ class Rigid:
 
 def _fields(division: int | Fields) -> Fields:
     return division if isinstance(division, Fields) else Fields(division)
+
+
+def _refuse_joint_fields(robot: Robot, chosen: tuple[JointField, ...]) -> None:
+    """Those of joints that are not there, and a second one on a joint."""
+    names = [joint.name for joint in robot.joints]
+    own = [each.joint for each in chosen]
+    for name in own:
+        if name not in names:
+            raise InvalidInput(
+                f"JointField: '{name}' is not a joint of robot '{robot.name}'; {nearest(name, names)}"
+            )
+        if own.count(name) > 1:
+            raise InvalidInput(
+                f"JointField: joint '{name}' has {own.count(name)} of them; give one, whose flexibility is the sum of"
+                " theirs"
+            )
+
+
+def _refuse_massless_rows(robot: Robot, divisions: Mapping[str, Fields]) -> None:
+    """A massless link is one field: the same as several of its section, but not as several of given stiffness."""
+    for name, chosen in divisions.items():
+        link = robot.link(name)
+        if isinstance(link, FlexibleLink) and link.massless and chosen.stiffness and chosen.count > 1:
+            raise InvalidInput(
+                f"link '{name}' has no mass and is one field, but Fields gives {chosen.count} of them a stiffness;"
+                " write count = 1 and the stiffness of the whole link, or give the link an inertia"
+            )
 
 
 def _refuse(robot: Robot, formulation: str) -> None:

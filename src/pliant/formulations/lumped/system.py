@@ -158,6 +158,12 @@ class System:
         return self._motion
 
     @cached_property
+    def base_pose(self) -> tuple[Floats, Floats]:
+        """Rotation and position of the base in the world."""
+        base = self.structure.robot.base
+        return matrix_of(base.rotation), np.array(base.position, float)
+
+    @cached_property
     def free(self) -> Ints:
         """The coordinates that are not prescribed."""
         return np.flatnonzero(~self.drives.prescribed)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.errors import InvalidInput
+
 Floats = NDArray[np.float64]
 
 
 def field_transfer(length: float, deflection: ArrayLike) -> Floats:
     """The exact matrix (6), (4, 4)."""
-    dx, dy, dz, phx, phy, phz = np.asarray(deflection, float)
+    dx, dy, dz, phx, phy, phz = _six(deflection)
     transfer = np.eye(4)
     transfer[:3, :3] = turned_in_order(np.array([phx, phy, phz]))
     transfer[:3, 3] = length + dx, dy, dz
@@ -24,7 +26,7 @@ def field_transfer(length: float, deflection: ArrayLike) -> Floats:
 
 def small_field_transfer(length: float, deflection: ArrayLike) -> Floats:
     """The matrix (7) for small turns and no stretch, (4, 4): it differs from (6) by terms of second order and by dx."""
-    _, dy, dz, phx, phy, phz = np.asarray(deflection, float)
+    _, dy, dz, phx, phy, phz = _six(deflection)
     return np.array(
         [
             [1.0, -phz, phy, length],
@@ -33,6 +35,15 @@ def small_field_transfer(length: float, deflection: ArrayLike) -> Floats:
             [0.0, 0.0, 0.0, 1.0],
         ]
     )
+
+
+def _six(deflection: ArrayLike) -> Floats:
+    values = np.asarray(deflection, float)
+    if values.shape != (6,):
+        raise InvalidInput(
+            f"deflection has {values.size} numbers; give six, (dx, dy, dz) in m and (phx, phy, phz) in rad"
+        )
+    return values
 
 
 def turned_in_order(turns: Floats) -> Floats:

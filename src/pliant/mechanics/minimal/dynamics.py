@@ -20,6 +20,7 @@ from pliant.mechanics.minimal.motion import (
     MOTION_COLUMNS,
     POSE_R,
     POSE_X,
+    WRENCH,
     angular,
     linear,
     moved,
@@ -85,6 +86,11 @@ class TreeDynamics:
         tau = np.empty(self.size)
         inverse_dynamics(self.tree, self._values(q), self._values(v), self._values(a), self._motion, tau)
         return tau
+
+    def wrenches(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
+        """(n, 6): force and moment about the world's origin, in world axes, that each joint passes on to its body."""
+        self.inverse_dynamics(q, v, a)
+        return self._motion[1:, WRENCH : WRENCH + 6].copy()
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """h + g."""
