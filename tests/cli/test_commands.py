@@ -254,6 +254,28 @@ def test_modes_shows_frequencies_and_draws_shapes(tmp_path: Path) -> None:
     assert "modes.png exists already" in again.stderr
 
 
+def test_modes_that_the_mesh_does_not_resolve_are_named(tmp_path: Path) -> None:
+    """The fourth bending mode of the strip lies at 143.6 Hz (y), which degree 5 puts at 207 Hz; degree 9 knows it."""
+    coarse = run("modes", "steel_strip", "--hold", "--count", "6", "--figure", str(tmp_path / "shapes.svg"))
+    assert "mode 6 is not resolved: with --degree 7 there is no mode of the same shape" in coarse.stdout
+    assert (tmp_path / "shapes.svg").is_file()
+    fine = run("modes", "steel_strip", "--hold", "--count", "6", "--degree", "9")
+    assert " 143.6" in fine.stdout
+    assert "not resolved" not in fine.stdout
+    few = run("modes", "steel_strip", "--hold", "--count", "3", "--formulation", "lumped")
+    assert "mode 3 is not resolved: with twice as many elements" in few.stdout
+
+
+def test_point_masses_are_for_lumped_arms() -> None:
+    """2.8028 Hz: the closed form of two massless beams at a right angle, see experiments/konno1996."""
+    answer = run("modes", "adam", "--formulation", "lumped", "--point-masses", "--hold", "--count", "2")
+    assert answer.exit_code == 0, answer.stderr
+    assert " 2.8028" in answer.stdout
+    other = run("modes", "adam", "--point-masses")
+    assert other.exit_code == 2
+    assert "--point-masses has no meaning for the formulation geometrically-exact" in other.stderr
+
+
 def test_modes_of_a_mechanism_say_who_computes() -> None:
     answer = run("modes", "parallelogram", "--count", "3", "--pd", "right_drive=15,3,0")
     assert answer.exit_code == 0, answer.stderr

@@ -40,6 +40,12 @@ def test_a_figure_that_exists_names_the_option(tmp_path: Path) -> None:
     assert answer.stderr.endswith("or allow overwriting (--overwrite, overwrite=True)\n")
 
 
+def test_several_figures_do_not_fit_into_a_file(tmp_path: Path) -> None:
+    answer = run("simulate", "steel_strip", "--figures", str(tmp_path / "swing.png"))
+    assert answer.exit_code == 2
+    assert answer.stderr.endswith("names a file, but a run has several figures; name a folder\n")
+
+
 def test_too_many_steps_are_refused_in_a_sentence() -> None:
     answer = run("simulate", "steel_strip", "--step", "1e-9")
     assert answer.exit_code == 2

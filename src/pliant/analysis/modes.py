@@ -21,6 +21,11 @@ SMALL_SWING = 1e-3  # m or rad: small enough for turns to be vectors
 ONLY_TURNS = (
     1e-3  # of the reach times the turn: sections that turn move hardly more than that in torsion alone
 )
+RIGID = 1e-7  # part of the largest eigenvalue below which a motion is none of elastic links
+SEEN_STATIONS = 9  # of every link, where shapes of two meshes are compared
+SAME_SHAPE = (
+    0.2  # part of a shape that may be left over: modes of one shape leave some per cent, others nearly all
+)
 MASSLESS = 1e-10  # smallest eigenvalue of the scaled mass matrix below which an unknown carries no mass
 
 
@@ -86,6 +91,39 @@ class Modes:
         if moved.max() < ONLY_TURNS * reach * turned.max():
             return f"about {AXES[int((turned**2).sum(axis=1).argmax())]}"
         return AXES[int((moved**2).sum(axis=0).argmax())]
+
+    def unresolved(self, finer: Modes, within: float = 0.01) -> tuple[int, ...]:
+        """Modes that ``finer``, those of the same arm by a finer mesh, does not confirm.
+
+        A mode is confirmed by modes whose frequencies lie ``within`` a part of its own and whose shapes together make
+        up its shape. ``finer`` must reach beyond the fastest mode asked about.
+        """
+        doubtful = []
+        largest = float(np.abs(self.eigenvalue).max(initial=0.0))
+        for k, value in enumerate(np.abs(self.eigenvalue)):
+            if value <= RIGID * largest:
+                continue
+            near = np.flatnonzero(np.abs(np.abs(finer.eigenvalue) - value) <= within * value)
+            if not len(near) or _left_over(self._seen(k), [finer._seen(int(j)) for j in near]) > SAME_SHAPE:
+                doubtful.append(k)
+        return tuple(doubtful)
+
+    def _seen(self, mode: int) -> Complex:
+        """Displacements and turns times the reach of sections along all links, per unit of the mode."""
+        ahead, quarter, back, last, _ = range(5)
+        seen = self.observation(mode, SMALL_SWING, 5, SEEN_STATIONS).links
+        place = np.concatenate([link.position for link in seen], axis=1)
+        axes = np.concatenate([link.rotation for link in seen], axis=1).reshape(5, -1, 9)
+        reach = float(np.ptp(place[ahead], axis=0).max())
+        whole = np.concatenate([place.reshape(5, -1), reach * axes.reshape(5, -1)], axis=1)
+        return np.asarray((whole[ahead] - whole[back]) - 1j * (whole[quarter] - whole[last]))
+
+
+def _left_over(shape: Complex, others: list[Complex]) -> float:
+    """Part of a shape that no combination of others makes up."""
+    basis = np.stack(others, axis=1)
+    rest = shape - basis @ np.linalg.lstsq(basis, shape, rcond=1e-6)[0]
+    return float(np.linalg.norm(rest)) / max(float(np.linalg.norm(shape)), 1e-300)
 
 
 def modes(model: Model, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:

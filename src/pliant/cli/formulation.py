@@ -37,12 +37,21 @@ ElementsOption = Annotated[
     int | None,
     typer.Option(help="Elements or fields per flexible link; if not given those of the formulation."),
 ]
+PointMassesOption = Annotated[
+    bool, typer.Option("--point-masses", help="Neglect the inertia of the stations of lumped links.")
+]
 
 
-def compiled(robot: Robot, formulation: Formulation, degree: int | None, elements: int | None) -> Model:
+def compiled(
+    robot: Robot,
+    formulation: Formulation,
+    degree: int | None,
+    elements: int | None,
+    point_masses: bool = False,
+) -> Model:
     """The robot by the formulation, whose own choices stand where none is given."""
     from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement, PoseElement
-    from pliant.formulations.lumped import Lumped, Rigid
+    from pliant.formulations.lumped import Lumped, Rigid, StationInertia
     from pliant.formulations.pseudo_spectral import PseudoSpectral
 
     for option, value, known in (
@@ -53,8 +62,15 @@ def compiled(robot: Robot, formulation: Formulation, degree: int | None, element
             raise InvalidInput(
                 f"{option} {value} has no meaning for the formulation {formulation.value}; leave it out"
             )
+    if point_masses and formulation is not Formulation.LUMPED:
+        raise InvalidInput(
+            f"--point-masses has no meaning for the formulation {formulation.value}; leave it out, or write"
+            f" --formulation {Formulation.LUMPED.value}"
+        )
     count = "fields" if formulation is Formulation.LUMPED else "elements"
-    given = {name: value for name, value in (("degree", degree), (count, elements)) if value is not None}
+    inertia = StationInertia.NEGLECTED if point_masses else None
+    chosen = (("degree", degree), (count, elements), ("station_inertia", inertia))
+    given = {name: value for name, value in chosen if value is not None}
     doors: dict[Formulation, Callable[..., Any]] = {
         Formulation.GEOMETRICALLY_EXACT: GeometricallyExact,
         Formulation.POSE_ELEMENT: PoseElement,

@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.formulation import DegreeOption, ElementsOption, Formulation, FormulationOption
+from pliant.cli.formulation import (
+    DegreeOption,
+    ElementsOption,
+    Formulation,
+    FormulationOption,
+    PointMassesOption,
+)
 
 ROWS = 20
 
@@ -39,12 +45,16 @@ def frequency(
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
     degree: DegreeOption = None,
     elements: ElementsOption = None,
+    point_masses: PointMassesOption = False,
     pd: Annotated[
         list[str] | None,
         typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
     ] = None,
     hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
-    figure: Annotated[Path | None, typer.Option(help="Draw magnitude and phase into this folder.")] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(help="Draw magnitude and phase to this file (.png, .pdf, .svg) or into this folder."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
     """Show the frequency response of a robot between two of its ports."""
@@ -68,7 +78,7 @@ def frequency(
         raise InvalidInput(f"--points {points} must be at least 2; raise it")
     path = figure_path(figure, "frequency", overwrite)
     described = find_robot(robot)
-    arm = compiled(described, formulation, degree, elements)
+    arm = compiled(described, formulation, degree, elements, point_masses)
     model, at = model_and_state(arm, joint_drives(described, [], pd or [], hold), state)
     with progress_after_a_second("solving for the response"):
         response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)

@@ -91,14 +91,17 @@ def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
         figure.savefig(temporary, dpi=PIXELS_PER_INCH)
 
 
-def figure_path(folder: Path | None, name: str, overwrite: bool) -> Path | None:
-    """Where a figure goes, refused before any work is spent; its folder is made."""
+def figure_path(place: Path | None, name: str, overwrite: bool) -> Path | None:
+    """Where a figure goes, refused before any work is spent: a file if its name ends like one, else a new folder."""
+    from pliant.view.figures.files import DRAWN
     from pliant.whole_file import refuse_existing, refuse_folder
 
-    if folder is None:
+    if place is None:
         return None
-    refuse_folder(folder)
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{name}.png"
+    path = place
+    if place.suffix not in DRAWN:
+        refuse_folder(place)
+        place.mkdir(exist_ok=True)
+        path = place / f"{name}.png"
     refuse_existing(path, overwrite)
     return path

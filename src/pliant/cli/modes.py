@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.formulation import DegreeOption, ElementsOption, Formulation, FormulationOption
+from pliant.cli.formulation import (
+    DegreeOption,
+    ElementsOption,
+    Formulation,
+    FormulationOption,
+    PointMassesOption,
+)
 
 
 def modes(
@@ -20,12 +26,16 @@ def modes(
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
     degree: DegreeOption = None,
     elements: ElementsOption = None,
+    point_masses: PointMassesOption = False,
     pd: Annotated[
         list[str] | None,
         typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
     ] = None,
     hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
-    figure: Annotated[Path | None, typer.Option(help="Draw the mode shapes into this folder.")] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
     """Show the slowest modes of a robot.
@@ -38,12 +48,14 @@ def modes(
     from pliant.cli.formulation import compiled
     from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
     from pliant.cli.progress import progress_after_a_second
+    from pliant.cli.resolution import unresolved_modes
     from pliant.cli.terminal import number, output, table
 
     path = figure_path(figure, "modes", overwrite)
     described = find_robot(robot)
-    arm = compiled(described, formulation, degree, elements)
-    model, at = model_and_state(arm, joint_drives(described, [], pd or [], hold), state)
+    arm = compiled(described, formulation, degree, elements, point_masses)
+    drives = joint_drives(described, [], pd or [], hold)
+    model, at = model_and_state(arm, drives, state)
     with progress_after_a_second("solving for the modes"):
         found = find_modes(model, at, count)
     screen = output()
@@ -65,6 +77,9 @@ def modes(
             str(k + 1), where, f"{found.frequency[k]:.6g}", damping, f"{real:.4g} {value.imag:+.6g}j"
         )
     screen.print(rows)
+    doubt = unresolved_modes(found, drives, state)
+    if doubt:
+        screen.print(doubt, soft_wrap=True)
     if path is not None:
         from pliant.view.figures import draw_mode_shapes
 

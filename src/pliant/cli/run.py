@@ -26,12 +26,17 @@ class Destination:
 
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
-        from pliant.view.figures.files import refuse_figures
+        from pliant.errors import InvalidInput
+        from pliant.view.figures.files import DRAWN, refuse_figures
         from pliant.whole_file import refuse_existing
 
         if self.file is not None:
             refuse_existing(self.file, self.overwrite)
         if self.figures is not None:
+            if self.figures.suffix in DRAWN:
+                raise InvalidInput(
+                    f"--figures {self.figures} names a file, but a run has several figures; name a folder"
+                )
             refuse_figures(self.figures, self.overwrite)
 
     def write(self, trajectory: Trajectory) -> list[Path]:

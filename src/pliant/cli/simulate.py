@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.formulation import DegreeOption, ElementsOption, Formulation, FormulationOption
+from pliant.cli.formulation import (
+    DegreeOption,
+    ElementsOption,
+    Formulation,
+    FormulationOption,
+    PointMassesOption,
+)
 
 
 def simulate(
@@ -23,6 +29,7 @@ def simulate(
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
     degree: DegreeOption = None,
     elements: ElementsOption = None,
+    point_masses: PointMassesOption = False,
     outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
     move: Annotated[
         list[str] | None,
@@ -52,7 +59,7 @@ def simulate(
     to.refuse()
     described = find_robot(robot)
     drives = joint_drives(described, move or [], pd or [], hold)
-    arm = compiled(described, formulation, degree, elements)
+    arm = compiled(described, formulation, degree, elements, point_masses)
     model = connect(arm, *drives) if drives else arm
     best = min(4, model.highest_order)
     integrator = Gauss(order=best if order is None else order, step=step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import ceil
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Counts = int | Mapping[str, int]
 
+HIGHEST_DEGREE = 16
 POSE_TURN = 0.5  # rad of a pose element at rest
 ROOM_TO_BEND = 2.0  # times the bend at which pose elements take over during a run
 REST_STATIONS = 201
@@ -45,6 +46,10 @@ def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
                 f"elements of link '{name}' = {count} must lie between 1 and 10000; choose another count"
             )
     return counts
+
+
+def _twice(elements: Counts) -> Counts:
+    return {name: 2 * n for name, n in elements.items()} if isinstance(elements, Mapping) else 2 * elements
 
 
 def rest_turn(robot: Robot, name: str) -> float:
@@ -77,11 +82,19 @@ class GeometricallyExact:
 
     def __post_init__(self) -> None:
         refuse_other_than_number("degree", self.degree, "4 to 6 serves most links", whole=True)
-        if not 1 <= self.degree <= 16:
-            raise InvalidInput(f"degree = {self.degree} must lie between 1 and 16; 4 to 6 serves most links")
+        if not 1 <= self.degree <= HIGHEST_DEGREE:
+            raise InvalidInput(
+                f"degree = {self.degree} must lie between 1 and {HIGHEST_DEGREE}; 4 to 6 serves most links"
+            )
 
     def __hash__(self) -> int:
         return hash((self.degree, repr(self.elements), self.when_bent))
+
+    def finer(self) -> GeometricallyExact:
+        """The next choice to compare with."""
+        if self.degree + 2 > HIGHEST_DEGREE:
+            return replace(self, elements=_twice(self.elements))
+        return replace(self, degree=self.degree + 2)
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
         """The equations of the robot; by pose elements, with a notice, where spectral links do not carry it."""
@@ -134,6 +147,10 @@ class PoseElement:
     def __hash__(self) -> int:
         return hash(repr(self.elements))
 
+    def finer(self) -> PoseElement:
+        """The next choice to compare with."""
+        return PoseElement(_twice(self.elements))
+
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
         # loaded here: their kernels would make every start of spectral arms a quarter slower
@@ -162,6 +179,10 @@ class MixedElement:
                 f"alpha = {self.alpha:g} must lie in [0.5, 1) because the base twist and the tip wrench are the"
                 " inputs of a link; choose 0.5 for second order"
             )
+
+    def finer(self) -> MixedElement:
+        """The next choice to compare with."""
+        return replace(self, elements=2 * self.elements)
 
     def compile(self, robot: Robot) -> GeometricallyExactArm:
         """The equations of the robot."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.assembly import assemble
 from pliant.formulations.lumped.choices import (
+    MOST_FIELDS,
     Beam,
     Fields,
     JointField,
@@ -48,6 +49,15 @@ class Lumped:
     def __hash__(self) -> int:
         return hash((repr(self.fields), self.beam, self.station_inertia, self.joint_fields))
 
+    def finer(self) -> Lumped | None:
+        """The next choice to compare with; none where the stiffness of fields is given, or they are many."""
+        if not isinstance(self.fields, Mapping):
+            twice = _twice(_fields(self.fields))
+            return None if twice is None else replace(self, fields=twice)
+        each = {name: _twice(_fields(division)) for name, division in self.fields.items()}
+        whole = {name: twice for name, twice in each.items() if twice}
+        return replace(self, fields=whole) if len(whole) == len(each) else None
+
     def compile(self, robot: Robot) -> LumpedArm:
         """The equations of the robot."""
         _refuse(robot, "Lumped")
@@ -84,6 +94,11 @@ class Rigid:
 
 def _fields(division: int | Fields) -> Fields:
     return division if isinstance(division, Fields) else Fields(division)
+
+
+def _twice(division: Fields) -> Fields | None:
+    fixed = division.stiffness is not None or 2 * division.count > MOST_FIELDS
+    return None if fixed else replace(division, count=2 * division.count)
 
 
 def _refuse_joint_fields(robot: Robot, chosen: tuple[JointField, ...]) -> None:

@@ -34,6 +34,10 @@ class PseudoSpectral:
             )
         self.points.states(self.degree)
 
+    def finer(self) -> PseudoSpectral | None:
+        """The next choice to compare with, unless this is the finest; motions do not depend on points."""
+        return PseudoSpectral(self.degree + 2) if self.degree + 2 <= HIGHEST_DEGREE else None
+
     def compile(self, robot: Robot) -> PseudoSpectralArm:
         """The equations of the robot for small deflections about its initial posture."""
         _refuse(robot)

@@ -16,6 +16,7 @@ from pliant.whole_file import refuse_existing, refuse_folder, whole_file
 if TYPE_CHECKING:
     from pliant.results import Trajectory
 
+DRAWN = (".png", ".pdf", ".svg")  # how names of files with one figure end
 _FIGURES = {"motion": draw_motion, "strains": draw_strains, "ledger": draw_ledger, "shape": draw_shape}
 
 
