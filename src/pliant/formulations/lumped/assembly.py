@@ -27,6 +27,7 @@ from pliant.formulations.lumped.structure import (
     Place,
     Station,
     Structure,
+    base_place,
 )
 from pliant.mechanics.minimal.tree import SLIDE_X, SLIDE_Y, SLIDE_Z, TURN_X, TURN_Y, TURN_Z
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
@@ -34,6 +35,7 @@ from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.joint import BASE
 
 SLIDES, TURNS = (SLIDE_X, SLIDE_Y, SLIDE_Z), (TURN_X, TURN_Y, TURN_Z)
+BASE_MOTIONS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 SAME_POINT = 1e-9  # m, of a mass and the station that it belongs to
 SPREAD_POINTS = 17  # of a flexible link that is taken as rigid, for loads along it
 
@@ -44,9 +46,12 @@ def assemble(
     beam: Beam,
     condensed: bool,
     joint_fields: tuple[JointField, ...],
+    moving_base: bool,
 ) -> Structure:
     """The structure of a robot; flexible links without fields are rigid in their rest shape."""
     builder = _Builder(robot, beam, condensed)
+    if moving_base:
+        builder.loosen_base()
     yielding = {each.joint: each for each in joint_fields}
     for joint in robot.chain_order:
         root = builder.cross(joint)
@@ -78,6 +83,7 @@ class _Builder:
         self.freedoms: list[Freedom] = []
         self.joints: list[int] = []
         self.elastic: list[int] = []
+        self.base: list[int] = []
         self.fields: list[Field] = []
         self.stations: list[tuple[str, Place]] = []
         self.masses: dict[str, float] = {}
@@ -94,9 +100,16 @@ class _Builder:
         self.behind_field.append(behind)
         return Place(len(self.names) - 1, ORIGIN, IDENTITY)
 
+    def loosen_base(self) -> None:
+        """Three slides and three turns before everything else."""
+        at = base_place(0)
+        for kind, word in zip((*SLIDES, *TURNS), BASE_MOTIONS, strict=True):
+            self.base.append(len(self.names))
+            at = self.coordinate(f"{BASE}.{word}", kind, at)
+
     def cross(self, joint: Joint) -> Place:
         """The root of the child of a joint."""
-        at = Place(ON_BASE, ORIGIN, IDENTITY) if joint.parent == BASE else self.links[joint.parent].tip
+        at = base_place(len(self.base)) if joint.parent == BASE else self.links[joint.parent].tip
         at = at.moved(joint.position).turned(matrix_of(joint.rotation))
         for freedom in joint.freedoms:
             axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
@@ -252,6 +265,7 @@ class _Builder:
             tuple(self.freedoms),
             np.array(self.joints, np.int64),
             np.array(self.elastic, np.int64),
+            np.array(self.base, np.int64),
             tuple(self.fields),
             stations,
             tuple(self.links.values()),

@@ -16,6 +16,7 @@ from pliant.formulations.lumped.choices import (
     refuse_other_choice,
 )
 from pliant.formulations.lumped.model import LumpedArm
+from pliant.formulations.lumped.structure import Structure
 from pliant.robot import FlexibleLink, FreeJoint, LinearLaw, Robot, SphericalJoint
 from pliant.robot.topology import nearest
 
@@ -62,13 +63,17 @@ class Lumped:
         """The equations of the robot."""
         _refuse(robot, "Lumped")
         _refuse_joint_fields(robot, self.joint_fields)
-        condensed = self.station_inertia is StationInertia.NEGLECTED
-        if condensed:
+        if self.station_inertia is StationInertia.NEGLECTED:
             _refuse_damped(robot)
             _refuse_loops(robot)
+        _refuse_massless_rows(robot, self._divisions(robot))
+        return LumpedArm(robot, self, self.structure(robot))
+
+    def structure(self, robot: Robot, moving_base: bool = False) -> Structure:
+        """Stations and fields of a robot, on its base or on one that moves by six coordinates."""
+        condensed = self.station_inertia is StationInertia.NEGLECTED
         divisions = self._divisions(robot)
-        _refuse_massless_rows(robot, divisions)
-        return LumpedArm(robot, self, assemble(robot, divisions, self.beam, condensed, self.joint_fields))
+        return assemble(robot, divisions, self.beam, condensed, self.joint_fields, moving_base)
 
     def _divisions(self, robot: Robot) -> dict[str, Fields]:
         flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
@@ -89,7 +94,11 @@ class Rigid:
     def compile(self, robot: Robot) -> LumpedArm:
         """The equations of the robot."""
         _refuse(robot, "Rigid")
-        return LumpedArm(robot, self, assemble(robot, {}, Beam.TIMOSHENKO, False, ()))
+        return LumpedArm(robot, self, self.structure(robot))
+
+    def structure(self, robot: Robot, moving_base: bool = False) -> Structure:
+        """Bodies of a robot, on its base or on one that moves by six coordinates."""
+        return assemble(robot, {}, Beam.TIMOSHENKO, False, (), moving_base)
 
 
 def _fields(division: int | Fields) -> Fields:

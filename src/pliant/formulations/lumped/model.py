@@ -72,13 +72,21 @@ class LumpedArm(ArmFacts):
         """Of the methods in time that close the energy account."""
         return 2
 
-    def system(self, inputs: Inputs) -> System:
-        """The arm with what is connected to it; made once for all inputs that differ in time only."""
+    def system(self, inputs: Inputs, moving_base: bool = False) -> System:
+        """The arm with what is connected to it; made once for all inputs that differ in time only.
+
+        With a ``moving_base`` its motion is that of six more coordinates, which are prescribed.
+        """
         refuse_beyond(inputs, CARRIED, REMEDY)
-        key = (inputs.prescribed, inputs.stiffness, inputs.damping, inputs.motors, inputs.loads)
+        key = (moving_base, inputs.prescribed, inputs.stiffness, inputs.damping, inputs.motors, inputs.loads)
         if key not in self._systems:
-            self._systems[key] = System.of(self.structure, inputs)
+            self._systems[key] = System.of(self.loose_structure if moving_base else self.structure, inputs)
         return self._systems[key]
+
+    @cached_property
+    def loose_structure(self) -> Structure:
+        """The same arm on a base that moves."""
+        return self.formulation.structure(self.robot, moving_base=True)
 
     @cached_property
     def bare(self) -> System:
@@ -87,7 +95,7 @@ class LumpedArm(ArmFacts):
 
     def coordinates(self, system: System, state: Floats) -> tuple[Floats, Floats]:
         """Positions and rates of all coordinates of a system."""
-        part, structure = self.layout.part, self.structure
+        part, structure = self.layout.part, system.structure
         q, v = np.zeros(system.size), np.zeros(system.size)
         q[structure.joints], v[structure.joints] = part(state, "joint_position"), part(state, "joint_rate")
         if len(structure.elastic):

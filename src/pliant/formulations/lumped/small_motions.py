@@ -1,10 +1,14 @@
-"""Small deviations from the motion of an arm through a state: of free coordinates, and behind them prescribed ones.
+"""Small deviations from the motion of an arm through a state: of free coordinates, and behind them what is held.
 
     M y'' + (dtau/dv + D) y' + (dtau/dq + K - dQ/dq) y = sum over the ports of rate^T effort ,
 
 tau the torques of inverse dynamics at the accelerations of that motion. The flow of a port on body b, its twist in the
 axes of a section, changes by A J y' + A (V_i x J_i) y_i: coordinate i carries along what lies behind it, but not the
 twist V_i that came from before it.
+
+Held are prescribed joints and the base, on which the arm rides by three slides s and three turns about x, y and z. The
+twist of the base in its axes is  f = E(turns) (s', turns') ,  E = 1 where the base rests, so that the wrench W that
+holds it is the effort of these coordinates there, and changes by that of the effort less  dE^T W .
 """
 
 from __future__ import annotations
@@ -20,11 +24,12 @@ from pliant.formulations.lumped.loops import RANK, Reduction, closures, pull, tu
 from pliant.formulations.lumped.structure import Floats, Place
 from pliant.formulations.lumped.system import System
 from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X
-from pliant.mechanics.twist_matrices import to_frame
+from pliant.mechanics.twist_matrices import hat, to_frame
 from pliant.model.contract import Held, SecondOrder, SmallPort
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
+from pliant.robot.joint import BASE
 
 if TYPE_CHECKING:
     from pliant.formulations.lumped.model import LumpedArm
@@ -36,7 +41,11 @@ class Instant:
     """A state with its forces and accelerations."""
 
     def __init__(self, arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> None:
-        self.arm, self.inputs, self.system = arm, inputs, arm.system(inputs)
+        self.arm, self.inputs, self.system = (
+            arm,
+            inputs,
+            arm.system(inputs, moving_base=True),
+        )
         system = self.system
         self.q, self.v = arm.coordinates(system, state)
         at = np.array([time])
@@ -78,11 +87,17 @@ class Instant:
         return a
 
     @property
+    def base_wrench(self) -> Floats:
+        """What holds the base, in its axes."""
+        asked = self.system.dynamics.inverse_dynamics(self.q, self.v, self.acceleration) - self.force
+        return np.asarray(asked[self.system.structure.base])
+
+    @property
     def at_rest(self) -> bool:
         """Whether nothing moves and all forces balance to rounding."""
-        size = np.abs(self.force).max(initial=0.0) + np.abs(self.system.dynamics.gravity(self.q)).max(
-            initial=0.0
-        )
+        both = np.abs([self.force, self.system.dynamics.gravity(self.q)])
+        both[:, self.system.structure.base] = 0.0
+        size = both.max(axis=1, initial=0.0).sum()
         return not self.v.any() and bool(np.abs(self.unbalanced).max(initial=0.0) <= STILL * size)
 
 
@@ -90,7 +105,7 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
     """M, D and K of deviations from the motion through a state, loops eliminated."""
     now = Instant(arm, state, inputs, time)
     system = now.system
-    given = system.structure.joints[list(inputs.prescribed)]
+    given = np.append(system.structure.joints[list(inputs.prescribed)], system.structure.base)
     still = np.zeros_like(now.v)
     reduction = Reduction(system, given, now.q, now.v, still if now.at_rest else now.acceleration)
     Z, Z_rate, order = reduction.Z, reduction.Z_rate, reduction.order
@@ -107,6 +122,7 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
     M = Z.T @ M @ Z
     if now.at_rest and not np.any(system.loads.wrenches.world == 0):
         K, D = 0.5 * (K + K.T), 0.5 * (D + D.T)  # of a potential, but for rounding
+    K[-6:, -3:] -= _turning_wrench(now.base_wrench)
     maps = Maps(now, order)
     to_twist = np.stack([maps.rate(node) @ Z for link in system.structure.links for node in link.nodes])
     positions = np.eye(system.size)[system.structure.joints][:, order] @ Z
@@ -134,7 +150,7 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
         tip[:, own],
         state_at,
         Held(
-            tuple(by_name[name] for name, each in prescribed if each),
+            (*(by_name[name] for name, each in prescribed if each), by_name[BASE]),
             M,
             D,
             K,
@@ -145,6 +161,12 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
             tip[:, held],
         ),
     )
+
+
+def _turning_wrench(wrench: Floats) -> Floats:
+    """(6, 3) with dE^T wrench for the turns of the base."""
+    x, y, z = wrench[3:]
+    return np.concatenate([-hat(wrench[:3]), [[0.0, z, -y], [0.0, 0.0, x], [0.0, 0.0, 0.0]]])
 
 
 class Maps:

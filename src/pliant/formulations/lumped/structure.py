@@ -42,6 +42,11 @@ class Place:
         return self.moved(pose[:3, 3]).turned(pose[:3, :3])
 
 
+def base_place(coordinates: int) -> Place:
+    """The frame of the base, which moves by so many coordinates, the first of the tree."""
+    return Place(coordinates - 1 if coordinates else ON_BASE, ORIGIN, IDENTITY)
+
+
 @dataclass(frozen=True, eq=False)
 class Field:
     """A massless spring: from the frame ``root`` to a far end whose deflection the ``columns`` of the tree hold.
@@ -116,7 +121,8 @@ class Bodies:
 class Structure:
     """``names`` are those of all coordinates in the order of the tree.
 
-    ``joints`` those of joints, ``elastic`` the rest.
+    ``joints`` are those of joints, ``elastic`` those of fields, ``base`` the three slides and three turns by which the
+    base may move; arms that keep to their base have none of the latter.
     """
 
     robot: Robot
@@ -127,6 +133,7 @@ class Structure:
     freedoms: tuple[Freedom, ...]
     joints: Ints
     elastic: Ints
+    base: Ints
     fields: tuple[Field, ...]
     stations: tuple[Station, ...]
     links: tuple[LinkPlaces, ...]
@@ -145,7 +152,7 @@ class Structure:
     def place(self, at: At) -> Place:
         """The frame of an end section, or of the base."""
         if at.link == BASE:
-            end = Place(ON_BASE, ORIGIN, IDENTITY)
+            end = base_place(len(self.base))
         else:
             link = self.link(at.link)
             end = link.tip if at.end is End.TIP else link.root

@@ -93,6 +93,7 @@ class System:
         )
         stiffness[drive], damping[drive] = inputs.stiffness, inputs.damping
         prescribed[structure.joints] = inputs.prescribed
+        prescribed[structure.base] = True
         for motor in inputs.motors:
             limit[drive[names.index(motor.joint)]] = motor.torque_limit
         system = System(
