@@ -63,7 +63,8 @@ class Body:
 class Assembly:
     """Kinetic energy u^T M u / 2, strain rates e' = G u, stress K e + C e', viscous forces -V u, gravity's ``weight``.
 
-    The strains are as many as the coefficients of flexible links, which are the first of the unknowns.
+    The strains are as many as the coefficients of flexible links, which are the first of the unknowns. ``heavy`` are
+    the forces per acceleration of gravity in the world.
     """
 
     bodies: tuple[Body, ...]
@@ -72,6 +73,7 @@ class Assembly:
     K: Floats
     C: Floats
     V: Floats
+    heavy: Floats  # (unknowns, 3)
     weight: Floats
     joint_axes: Floats  # (unknowns, joints)
     joints: tuple[Joint, ...]
@@ -95,7 +97,7 @@ class _Builder:
         self.strains = 6 * degree * sum(isinstance(link, FlexibleLink) for link in children)
         n = self.unknowns = self.strains + 6 * len(children)
         z = np.zeros
-        self.M, self.V, self.weight = z((n, n)), z((n, n)), z(n)
+        self.M, self.V, self.heavy = z((n, n)), z((n, n)), z((n, 3))
         self.G, self.K, self.C = z((self.strains, n)), z((self.strains,) * 2), z((self.strains,) * 2)
         self.bodies: dict[str, Body] = {}
         self.tip_axes = {BASE: matrix_of(robot.base.rotation)}
@@ -133,11 +135,7 @@ class _Builder:
 
     def _rigid(self, twist: Floats, inertia: Floats, axes: Floats) -> None:
         self.M += twist.T @ inertia @ twist
-        self.weight += twist.T @ inertia @ self._down(axes)
-
-    def _down(self, axes: Floats) -> Floats:
-        """The acceleration of gravity as a twist rate, in the given axes."""
-        return np.append(axes.T @ np.asarray(self.robot.gravity, float), np.zeros(3))
+        self.heavy += twist.T @ inertia @ falling(axes)
 
     def _flexible(self, link: FlexibleLink, cut: slice, root: Floats, axes: Floats, alone: bool) -> Body:
         size = 6 * self.degree
@@ -156,8 +154,8 @@ class _Builder:
         self.K[rows, rows] = section_integral(states, weights, link.stiffness(at))
         self.C[rows, rows] = section_integral(states, weights, link.material_damping(at))
         self.V[rows, rows] += section_integral(states, weights, link.viscous_damping_matrix(at))
-        down = self._down(axes)
-        self.weight[rows] += np.einsum("q,qk,qab,b->ka", weights, states, inertia, down).ravel()
+        pull = np.einsum("q,qk,qab,bc->kac", weights, states, inertia, falling(axes))
+        self.heavy[rows] += pull.reshape(size, 3)
         if alone:
             last = np.kron(spaces.effort_from(spaces.w_0)[-1:], np.eye(6)) @ inside
             self.M += last.T @ np.einsum("q,q,qab->ab", weights, last_value**2, inertia) @ last
@@ -190,9 +188,14 @@ class _Builder:
         axes = np.zeros((self.unknowns, len(moving)))
         for column, joint in enumerate(moving):
             axes[self.bodies[joint.child].cut, column] = axis_of(joint)
-        return Assembly(
-            tuple(self.bodies.values()), self.M, self.G, self.K, self.C, self.V, self.weight, axes, moving
-        )
+        weight = self.heavy @ np.asarray(self.robot.gravity, float)
+        bodies = tuple(self.bodies.values())
+        return Assembly(bodies, self.M, self.G, self.K, self.C, self.V, self.heavy, weight, axes, moving)
+
+
+def falling(axes: Floats) -> Floats:
+    """(6, 3) the twist rate, in the given axes, per acceleration in the world."""
+    return np.concatenate([axes.T, np.zeros((3, 3))])
 
 
 def axis_of(joint: Joint) -> Floats:

@@ -237,7 +237,7 @@ def _tree(nodes: Nodes) -> Tree:
 def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
     count = len(nodes.parent)
     mass, center, J = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 9))
-    for i in range(1, count):
+    for i in range(count):
         matrix = nodes.inertia[i]
         mass[i] = matrix[0, 0]
         if not np.allclose(matrix[:3, :3], mass[i] * np.eye(3), rtol=0.0, atol=1e-12 * max(mass[i], 1e-300)):
