@@ -49,7 +49,8 @@ def test_deviations_are_derivatives_of_the_motion(case: object) -> None:
 
     def acceleration(y: np.ndarray) -> np.ndarray:
         moved = small.state_at(y[:n], y[n:])
-        return Instant(arm, moved, model.inputs, 0.0).acceleration[free]
+        instant = Instant(arm, moved, model.inputs, 0.0)
+        return instant.acceleration[instant.system.free]
 
     def slope(direction: np.ndarray) -> np.ndarray:
         at = [acceleration(step * h * direction) for step in (-2, -1, 1, 2)]

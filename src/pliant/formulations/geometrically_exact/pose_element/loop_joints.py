@@ -102,8 +102,7 @@ def _positions(joint: Joint, between: Floats, turn: Floats) -> Floats:
 def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: Place, second: Place) -> Head:
     """The coordinates of a loop joint, with a head that takes a share of the body it is welded to."""
     joint = loop.joint
-    if isinstance(joint, UniversalJoint):
-        second = second.turned(_shortest_turn(loop, joint).T)
+    second = carried_frame(loop, second)
     backwards, body, share = False, second, _share(nodes, joint, second)
     if share is None:
         backwards, body, share = True, first, _share(nodes, joint, first)
@@ -126,6 +125,12 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
         lines.hold_ball(joint, first, second)
     coordinates = range(number, number + len(joint.freedoms))
     return Head(loop.name, joint, first, second, range(begin, node + 1), coordinates, backwards)
+
+
+def carried_frame(loop: LoopJoint, second: Place) -> Place:
+    """The second frame of a loop joint, turned so that the axes of a universal joint start across each other."""
+    joint = loop.joint
+    return second.turned(_shortest_turn(loop, joint).T) if isinstance(joint, UniversalJoint) else second
 
 
 def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:

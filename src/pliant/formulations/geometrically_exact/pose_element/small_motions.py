@@ -14,6 +14,8 @@ import numpy as np
 
 from pliant.formulations.geometrically_exact.pose_element.instant import Instant, congruence
 from pliant.formulations.geometrically_exact.pose_element.line_derivatives import gradient_changes, pair_of
+from pliant.formulations.geometrically_exact.pose_element.loop_joints import carried_frame
+from pliant.formulations.geometrically_exact.pose_element.loop_ports import frames, loop_flow
 from pliant.formulations.geometrically_exact.pose_element.loop_reduction import Reduction
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Floats
 from pliant.formulations.geometrically_exact.pose_element.relative_motion import Maps, gather, maps
@@ -188,7 +190,9 @@ def _ports(now: Instant, moved: Maps, reduction: Reduction) -> Iterator[SmallPor
             continue
         if port.frame is Frame.JOINT:
             if port.name not in now.arm.joint_names:
-                continue  # a loop joint without coordinates
+                rate[:, :n], shift[:, :n] = _at_loop(now, port, moved.T, twists)
+                yield SmallPort(port, rate @ reduction.Z, rate @ reduction.Z_rate + shift @ reduction.Z)
+                continue
             c = now.arm.joint_names.index(port.name)
             if now.mechanism.coordinates.prescribed[c]:
                 continue
@@ -212,6 +216,15 @@ def _at_ball(now: Instant, port: Port, T: Floats, twists: Floats) -> tuple[Float
     shift = twists[child][3:] - turn @ twists[parent][3:]
     shift += turn @ hat(carried) @ T[parent][3:] - hat(turn @ carried) @ T[child][3:]
     return own.T @ rate, own.T @ shift
+
+
+def _at_loop(now: Instant, port: Port, T: Floats, twists: Floats) -> tuple[Floats, Floats]:
+    """Rate of a loop joint without coordinates: of rates, and of displacements."""
+    loop = next(each for each in now.arm.robot.loops if each.name == port.name.partition(".")[0])
+    first, second = now.arm.structure.ends(loop.name)
+    names = [freedom.name for freedom in loop.joint.freedoms]
+    at = frames((first, carried_frame(loop, second)), (now.x, now.R), now.V, T, twists)
+    return loop_flow(loop.joint, names.index(port.name), at)
 
 
 def _at_port(now: Instant, port: Port, T: Floats) -> Floats:
