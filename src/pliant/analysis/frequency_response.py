@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.analysis.first_order import first_order, held_ports
-from pliant.analysis.modes import small_motions_of
+from pliant.analysis.modes import refuse_stillness, small_motions_of
 from pliant.analysis.signal_units import unit_of_ratio
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
@@ -78,6 +78,8 @@ def frequency_response(
     else:
         small = small_motions_of(model, state, time)
         moved = [port for port in held_ports(small) if port.name in (input, input.rpartition(".")[0])]
+        if not moved:
+            refuse_stillness(model, small)
         system = first_order(small, model.joint_names, tuple(port.name for port in moved))
         if moved and moved[0].name == input and moved[0].size == 1:
             input = f"{input}.{moved[0].flow}"

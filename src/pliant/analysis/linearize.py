@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.analysis.first_order import first_order, linear_port, stacked
-from pliant.analysis.modes import small_motions_of
+from pliant.analysis.modes import refuse_stillness, small_motions_of
 from pliant.analysis.spectrum import conservative_modes
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, SecondOrder
@@ -40,6 +40,8 @@ def linearize(
     outputs, and places and flows states.
     """
     small = small_motions_of(model, state, time)
+    if not moved:
+        refuse_stillness(model, small)
     return first_order(small, model.joint_names, moved)
 
 
@@ -56,6 +58,7 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
         system: LinearPortHamiltonian = own(state, model.inputs)
         return system
     small = small_motions_of(model, state, time)
+    refuse_stillness(model, small)
     if not small.fundamental:
         lack = float(np.abs(small.unbalanced).max(initial=0.0))
         raise InvalidInput(

@@ -137,6 +137,7 @@ def modes(model: Model, state: Array | None = None, count: int = 10, time: float
     if count < 1:
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
     small = small_motions_of(model, state, time)
+    refuse_stillness(model, small)
     if is_conservative(small) and _every_part_has_mass(small):
         values, vectors = conservative_modes(small, count)
     else:
@@ -170,13 +171,16 @@ def small_motions_of(model: Model, state: Array | None, time: float) -> SecondOr
             " model without it, or use JointPD"
         )
     at = consistent_start(model, time) if state is None else checked_state(model, state)
-    small = model.small_motions(at, model.inputs, time)
+    return model.small_motions(at, model.inputs, time)
+
+
+def refuse_stillness(model: Model, small: SecondOrder) -> None:
+    """Where nothing has a motion of its own."""
     if not len(small.M):
         raise InvalidInput(
             f"nothing of robot '{model.robot.name}' can move: its links are rigid and its joints prescribed or fixed;"
-            " free a joint, or make a link flexible"
+            " free a joint, make a link flexible, or move a prescribed joint or the base as an input of linearize"
         )
-    return small
 
 
 def _every_part_has_mass(small: SecondOrder) -> bool:

@@ -141,8 +141,8 @@ class SecondOrder:
     for forces that have no potential; ``unbalanced`` is the generalised force that accelerates the state.
     ``to_twist`` (nodes, 6, unknowns) turns y into body displacements of the nodes, ``joint_position`` (joints,
     unknowns) into changes of the joint positions, ``tip`` (6, unknowns) into the body displacement of the tip.
-    ``state_at`` gives the state of finite y and y'. ``held`` says how prescribed joints and the base act, where a room
-    tells it.
+    ``state_at`` gives the state of finite y and y'. ``held`` says how prescribed joints and the base act; a model may
+    leave it out.
     """
 
     M: Array

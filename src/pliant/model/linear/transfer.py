@@ -65,7 +65,8 @@ def of_standard(A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
 
     if not len(A):
         return TriangularForm(A.astype(complex), None, B.astype(complex), C.astype(complex), D)
-    balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    with np.errstate(invalid="ignore"):  # scales of states that hardly act are no permutation, and large
+        balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
     T, Z = rsf2csf(*schur(balanced))
     return TriangularForm(T, None, Z.conj().T @ (B / scale[:, None]), (C * scale) @ Z, D)
 

@@ -54,7 +54,7 @@ def loop_flow(joint: Joint, number: int, at: Frames) -> tuple[Floats, Floats]:
     freedom = joint.freedoms[number]
     a = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
     Q, d = at.Q, at.d
-    (v_1, w_1), (v_2, w_2) = (np.split(each, 2) for each in at.twist)
+    w_1, (v_2, w_2) = at.twist[0][3:], np.split(at.twist[1], 2)
     (xi_1, theta_1), (xi_2, theta_2) = (np.split(each, 2) for each in at.displaced)
     (dv_1, dw_1), (dv_2, dw_2) = (np.split(each, 2) for each in at.changed)
 
