@@ -162,7 +162,8 @@ def test_dry_friction_acts_against_velocity_and_spin_whatever_their_direction() 
     assert errors[1] < 2e-2
     assert np.linalg.norm(v[-1]) < 1e-12
     lost = 0.5 * MASS * speeds[0] ** 2 + 0.5 * ball * (speeds[1] ** 2 - w[-1] @ w[-1])
-    assert run.ledger.viscous_loss[-1] == pytest.approx(lost, rel=1e-12)
+    # every step is promised to 1e-11 of what it exchanges
+    assert run.ledger.viscous_loss[-1] == pytest.approx(lost, rel=1e-11)
 
 
 def test_body_bounces_in_its_box() -> None:

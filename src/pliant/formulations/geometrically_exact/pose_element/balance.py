@@ -99,22 +99,41 @@ def drag_body(bodies: Bodies, i: int, h: float, step: Step) -> float:
 
 
 @inline_kernel
-def mean_stress(elements: Elements, e: int, h: float, start: Moment, end: Moment) -> tuple[Vector, Vector]:
-    """Section force and moment: elastic from the mean strain, Kelvin-Voigt from its increment."""
+def mean_stresses(
+    elements: Elements, e: int, h: float, start: Moment, end: Moment
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Section force and moment from the mean strain, and those of Kelvin-Voigt from its increment.
+
+    Both matrices are symmetric; their rows stand in one piece, their columns do not.
+    """
     half, rate = 0.5 / elements.length[e], 1.0 / (elements.length[e] * h)
     stiffness, damping = elements.K[e], elements.C[e]
     n0, n1, n2, m0, m1, m2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    a0, a1, a2, b0, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(6):
         change = end.strain[e, CHANGE + j]
         strain = start.strain[e, U + j] / elements.length[e] - elements.rest[e, j] + half * change
         speed = rate * change
-        n0 += stiffness[0, j] * strain + damping[0, j] * speed
-        n1 += stiffness[1, j] * strain + damping[1, j] * speed
-        n2 += stiffness[2, j] * strain + damping[2, j] * speed
-        m0 += stiffness[3, j] * strain + damping[3, j] * speed
-        m1 += stiffness[4, j] * strain + damping[4, j] * speed
-        m2 += stiffness[5, j] * strain + damping[5, j] * speed
-    return (n0, n1, n2), (m0, m1, m2)
+        n0 += stiffness[j, 0] * strain
+        n1 += stiffness[j, 1] * strain
+        n2 += stiffness[j, 2] * strain
+        m0 += stiffness[j, 3] * strain
+        m1 += stiffness[j, 4] * strain
+        m2 += stiffness[j, 5] * strain
+        a0 += damping[j, 0] * speed
+        a1 += damping[j, 1] * speed
+        a2 += damping[j, 2] * speed
+        b0 += damping[j, 3] * speed
+        b1 += damping[j, 4] * speed
+        b2 += damping[j, 5] * speed
+    return (n0, n1, n2), (m0, m1, m2), (a0, a1, a2), (b0, b1, b2)
+
+
+@inline_kernel
+def mean_stress(elements: Elements, e: int, h: float, start: Moment, end: Moment) -> tuple[Vector, Vector]:
+    """Section force and moment, elastic and viscous."""
+    n, m, n_viscous, m_viscous = mean_stresses(elements, e, h, start, end)
+    return add(n, n_viscous), add(m, m_viscous)
 
 
 @inline_kernel
@@ -145,8 +164,7 @@ def balance_element(
     add_to(step.rho, a, 0, -h, F)
     add_to(step.rho, a, 3, -h, add(T, cross(r, F)))
     work = dot(n, vector(end.strain, i, CHANGE)) + dot(m, vector(end.strain, i, CHANGE + 3))
-    per_move = h * (elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0] / h) / elements.length[i]
-    rounding = 2.0 * EPSILON * h * per_move
+    rounding = 2.0 * EPSILON * h * (h * elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0]) / elements.length[i]
     return work, h * h * (dot(F, F) + dot(T, T)), rounding * rounding * (dot(y, y) + dot(carried, carried))
 
 

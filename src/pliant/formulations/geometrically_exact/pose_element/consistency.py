@@ -217,8 +217,9 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
             own.rhs[k] = -along_line(lines, k, fit.step.gradient, at.R, fit.t)
             own.rhs[k] -= along_line(lines, k, fit.step.gradient, at.R, inc.t)
     for i in range(inc.t.shape[0]):
-        add_six(fit.t, i, 1.0, six(inc.t, i))
-        fit.step.s[i] = inc.t_joint[i]
+        if fit.active[i]:
+            add_six(fit.t, i, 1.0, six(inc.t, i))
+            fit.step.s[i] = inc.t_joint[i]
     prescribed = mechanism.coordinates.prescribed
     fill_answers(fit.tree, lines, fit.step, at.R, (prescribed, fit.active, fit.factors), inc, own)
     for k in range(count):
@@ -231,8 +232,9 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
     for k in range(count):
         if own.kept[k]:
             for i in range(inc.t.shape[0]):
-                add_six(fit.t, i, fit.step.impulse[k], six(own.t[k], i))
-                fit.step.s[i] += fit.step.impulse[k] * own.t_joint[k, i]
+                if fit.active[i]:
+                    add_six(fit.t, i, fit.step.impulse[k], six(own.t[k], i))
+                    fit.step.s[i] += fit.step.impulse[k] * own.t_joint[k, i]
         else:
             fit.step.impulse[k] = 0.0
     return -1
@@ -283,7 +285,7 @@ def fit_velocities(
     pass_momentum(mechanism, now, fit, False)
     if factorise(tree, prescribed, fit.active, fit.factors) >= 0:
         return -1.0, 0.0
-    to_frames(tree, at.R, step.rho, inc.b)
+    to_frames(tree, fit.active, at.R, step.rho, inc.b)
     for i in range(tree.parent.shape[0]):
         inc.b_joint[i] = 0.0
         if fit.active[i]:
@@ -299,8 +301,9 @@ def fit_velocities(
             return -1.0, 0.0
     else:
         for i in range(tree.parent.shape[0]):
-            add_six(fit.t, i, 1.0, six(inc.t, i))
-            step.s[i] = inc.t_joint[i]
+            if fit.active[i]:
+                add_six(fit.t, i, 1.0, six(inc.t, i))
+                step.s[i] = inc.t_joint[i]
     lost, gained = 0.0, 0.0
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.formulations.geometrically_exact.energy_account import Account
-from pliant.formulations.geometrically_exact.pose_element.balance import wrench_on
+from pliant.formulations.geometrically_exact.pose_element.balance import mean_stresses, wrench_on
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import JointFlows, book_joint
 from pliant.formulations.geometrically_exact.pose_element.line_relations import book_lines, energy_of_lines
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
@@ -69,16 +69,9 @@ def elastic_energy(mechanism: Mechanism, now: Pose, at: Moment) -> float:
 @inline_kernel
 def element_change(elements: Elements, i: int, h: float, start: Moment, end: Moment) -> tuple[float, float]:
     """Strain energy stored in an element during a step, and its material loss."""
-    length = elements.length[i]
-    stored, lost = 0.0, 0.0
-    for k in range(6):
-        change = end.strain[i, CHANGE + k]
-        e = (start.strain[i, U + k] + 0.5 * change) / length - elements.rest[i, k]
-        for r in range(6):
-            other = end.strain[i, CHANGE + r]
-            stored += other * elements.K[i, r, k] * e
-            lost += other * elements.C[i, r, k] * change / (length * h)
-    return stored, lost
+    n, m, n_viscous, m_viscous = mean_stresses(elements, i, h, start, end)
+    du, dpsi = vector(end.strain, i, CHANGE), vector(end.strain, i, CHANGE + 3)
+    return dot(n, du) + dot(m, dpsi), dot(n_viscous, du) + dot(m_viscous, dpsi)
 
 
 @inline_kernel

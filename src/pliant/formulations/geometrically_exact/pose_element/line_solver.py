@@ -34,7 +34,9 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import Momen
 from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     Factors,
     Increment,
+    add_six,
     put_six,
+    six,
     solve_tree,
 )
 from pliant.jit import inner_kernel, kernel
@@ -69,9 +71,11 @@ def new_line_factors(lines: int, nodes: int, kept: Bools) -> LineFactors:
 
 
 @kernel
-def to_frames(tree: Tree, R: Floats, rho: Floats, b: Floats) -> None:
+def to_frames(tree: Tree, active: Bools, R: Floats, rho: Floats, b: Floats) -> None:
     """World impulses of free and element nodes in their frames; joint children have given theirs to parents."""
     for i in range(tree.parent.shape[0]):
+        if not active[i]:
+            continue
         if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
             Ri = matrix(R, i)
             put(b, i, 0, apply_transpose(Ri, vector(rho, i, 0)))
@@ -122,7 +126,7 @@ def answer_of_tree(
                 inc.b_joint[i] = dot(axis, vector(rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
             lever = vector(step.lever, i, 0)
             pass_to_parent(tree.hang[i], inc.b_joint[i], axis, lever, i, tree.parent[i], rho)
-    to_frames(tree, R, rho, inc.b)
+    to_frames(tree, active, R, rho, inc.b)
     solve_tree(tree, prescribed, active, factors, inc)
 
 
@@ -176,14 +180,16 @@ def fill_answers(
     inc: Increment,
     own: LineFactors,
 ) -> None:
-    """Answers of the tree to all lines, and S = G W."""
-    count = lines.measure.shape[0]
+    """Answers of the tree to all lines that are kept, and S = G W."""
+    count, active = lines.measure.shape[0], solver[1]
     for k in range(count):
+        if not own.kept[k]:
+            continue
         answer_of_tree(tree, lines, k, step, R, solver, inc)
         for i in range(tree.parent.shape[0]):
-            for j in range(6):
-                own.t[k, i, j] = inc.t[i, j]
-            own.t_joint[k, i] = inc.t_joint[i]
+            if active[i]:
+                put_six(own.t[k], i, six(inc.t, i))
+                own.t_joint[k, i] = inc.t_joint[i]
         for j in range(count):
             own.S[j, k] = along_line(lines, j, step.gradient, R, inc.t)
 
@@ -237,6 +243,5 @@ def line_increments(
         if lines.law[k] == CLOSED:
             step.impulse[k] += change
         for i in range(inc.t.shape[0]):
-            for j in range(6):
-                inc.t[i, j] += change * own.t[k, i, j]
+            add_six(inc.t, i, change, six(own.t[k], i))
             inc.t_joint[i] += change * own.t_joint[k, i]

@@ -94,9 +94,8 @@ def new_control(tolerance: float, energy_tolerance: float, max_iterations: int) 
 def evaluate(
     mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step, sizes: Sizes
 ) -> None:
-    """Poses, forces and balance of the present iterate."""
+    """Forces and balance of the present iterate, whose poses `move` has found."""
     lines = mechanism.lines
-    move(mechanism.tree, mechanism.coordinates.prescribed, signals, start, end, step)
     balance_nodes(mechanism, signals, now, start, end, step, sizes)
     if lines.measure.shape[0] > 0:
         measure_lines(lines, start.bushing, end)
@@ -158,16 +157,17 @@ def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> 
 def improve(
     mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
 ) -> None:
-    """One Newton increment with the factors at hand."""
+    """One Newton increment with the factors at hand, and the poses it leads to."""
     tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
     inc = solver.increment
-    to_frames(tree, step.R_mid, step.rho, inc.b)
+    to_frames(tree, solver.active, step.R_mid, step.rho, inc.b)
     for i in range(tree.parent.shape[0]):
         inc.b_joint[i] = step.row[i]
     solve_tree(tree, prescribed, solver.active, solver.factors, inc)
     if mechanism.lines.measure.shape[0] > 0:
         line_increments(mechanism.lines, signals.h[0], (start, end), step, inc, solver.lines)
     add_increment(tree, prescribed, inc, step)
+    move(tree, prescribed, signals, start, end, step)
 
 
 @inner_kernel
@@ -193,7 +193,7 @@ def solve_step(
     solver: Solver,
     control: Control,
 ) -> int:
-    """Iterate from the predicted velocities until the step is balanced and its energy is accounted for.
+    """Iterate from the predicted motion until the step is balanced and its energy is accounted for.
 
     The energy residual of any iterate is the sum of velocity times unbalanced impulse, so the promise itself is
     tested. Below the round-off floor an iteration that no longer gains is the end too.

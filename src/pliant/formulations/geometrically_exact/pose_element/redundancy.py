@@ -20,6 +20,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 )
 from pliant.formulations.geometrically_exact.pose_element.motion import (
     choose_mid_frames,
+    move,
     restart_ball_joints,
 )
 from pliant.formulations.geometrically_exact.pose_element.newton import evaluate
@@ -84,6 +85,7 @@ def _answers_of_step(arm: PoseElementArm, mechanism: Mechanism, now: Pose, signa
     prescribed = mechanism.coordinates.prescribed
     restart_ball_joints(mechanism.tree, start)
     choose_mid_frames(PROBE_STEP, start, step)
+    move(mechanism.tree, prescribed, signals, start, end, step)
     evaluate(mechanism, signals, now, start, end, step, new_sizes())
     put_tangent(mechanism, signals, start, end, step, factors, np.zeros((4, 6, 6)))
     factorise(mechanism.tree, prescribed, everything, factors)

@@ -25,8 +25,9 @@ from pliant.formulations.geometrically_exact.pose_element.newton import (
     Solver,
     new_control,
 )
+from pliant.formulations.geometrically_exact.pose_element.prediction import new_past
 from pliant.formulations.geometrically_exact.pose_element.redundancy import kept_lines
-from pliant.formulations.geometrically_exact.pose_element.run_data import Output, Work, new_past
+from pliant.formulations.geometrically_exact.pose_element.run_data import Output, Work
 from pliant.formulations.geometrically_exact.pose_element.singularity import (
     nearly_singular,
     why_lost,
@@ -99,7 +100,7 @@ class Machine:
         base = base_table(arm, run.inputs, np.array([start]))[0]
         kept, kept_in_velocity = kept_lines(arm, mechanism, now)
         self.redundant = np.flatnonzero(~kept)
-        past = new_past(nodes, dofs)
+        past = new_past(nodes, dofs, lines)
         past.base[:] = base
         past.target[:] = run.inputs.joint_signals(np.array([start]))[0, :, :2]
         self.account = new_account(dofs + 1, loads)

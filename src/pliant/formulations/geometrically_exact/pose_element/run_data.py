@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from pliant.formulations.geometrically_exact.energy_account import Account
 from pliant.formulations.geometrically_exact.pose_element.consistency import Fit
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import JointFlows
@@ -15,6 +13,7 @@ from pliant.formulations.geometrically_exact.pose_element.motion import (
     cayley_vector,
 )
 from pliant.formulations.geometrically_exact.pose_element.newton import Solver
+from pliant.formulations.geometrically_exact.pose_element.prediction import Past
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import matrix, put, vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
 from pliant.jit import inner_kernel
@@ -34,16 +33,6 @@ class Output(NamedTuple):
     roots: Ints  # (links,) root nodes
 
 
-class Past(NamedTuple):
-    """Velocities of the two last steps, for the predictor."""
-
-    Y: Floats  # (2, nodes, 6)
-    s: Floats  # (2, nodes)
-    steps: Floats  # (2,) their lengths, 0: none
-    base: Floats  # (13,) of the base at the start of the step
-    target: Floats  # (coordinates, 2) prescribed position and rate at the start of the step
-
-
 class Work(NamedTuple):
     """State and scratch of a run."""
 
@@ -57,11 +46,6 @@ class Work(NamedTuple):
     flows: JointFlows
     account: Account
     halvings: Ints  # (1,)
-
-
-def new_past(nodes: int, coordinates: int) -> Past:
-    z = np.zeros
-    return Past(z((2, nodes, 6)), z((2, nodes)), z(2), z(13), z((coordinates, 2)))
 
 
 @inner_kernel

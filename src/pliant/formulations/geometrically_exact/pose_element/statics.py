@@ -18,6 +18,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Pose,
     Tree,
 )
+from pliant.formulations.geometrically_exact.pose_element.motion import move
 from pliant.formulations.geometrically_exact.pose_element.newton import evaluate
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
@@ -72,6 +73,7 @@ def residual_at(
 ) -> None:
     """Unbalanced forces along the unknowns, and the gaps of closed lines, after `displace`."""
     step = static.step
+    move(mechanism.tree, mechanism.coordinates.prescribed, signals, static.start, static.end, step)
     evaluate(mechanism, signals, now, static.start, static.end, step, static.sizes)
     for u in range(unknowns.row.shape[0]):
         i, part = unknowns.row[u], unknowns.part[u]

@@ -52,6 +52,7 @@ from pliant.formulations.geometrically_exact.pose_element.newton import (
     Control,
     solve_step,
 )
+from pliant.formulations.geometrically_exact.pose_element.prediction import Past, predict, remember
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     K,
     matrix,
@@ -62,7 +63,6 @@ from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
 )
 from pliant.formulations.geometrically_exact.pose_element.run_data import (
     Output,
-    Past,
     Work,
     keep,
     keep_inside,
@@ -142,32 +142,6 @@ def set_signals(
             signals.load[k, j] = tables.load[n, 0, k, j]
     for k in range(13):
         signals.base[k] = between_samples(past.base[k], tables.base[n, 0, k], tables.base[n, 1, k], tau)
-
-
-@inner_kernel
-def predict(past: Past, h: float, step: Step) -> None:
-    """Velocities of the step by extrapolation from the last two of equal length."""
-    straight = past.steps[0] == h and past.steps[1] == h
-    for i in range(step.Y.shape[0]):
-        for k in range(6):
-            last = past.Y[0, i, k]
-            step.Y[i, k] = 2.0 * last - past.Y[1, i, k] if straight else last
-        step.s[i] = 2.0 * past.s[0, i] - past.s[1, i] if straight else past.s[0, i]
-    if past.steps[0] > 0.0 and past.steps[0] != h:
-        for k in range(step.impulse.shape[0]):
-            step.impulse[k] *= h / past.steps[0]
-
-
-@inner_kernel
-def remember(step: Step, h: float, past: Past) -> None:
-    for i in range(step.Y.shape[0]):
-        for k in range(6):
-            past.Y[1, i, k] = past.Y[0, i, k]
-            past.Y[0, i, k] = step.Y[i, k]
-        past.s[1, i] = past.s[0, i]
-        past.s[0, i] = step.s[i]
-    past.steps[1] = past.steps[0]
-    past.steps[0] = h
 
 
 @inner_kernel
@@ -266,8 +240,8 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     restart_ball_joints(mechanism.tree, start)
     for i in range(now.x.shape[0]):
         t = node_velocity(mechanism, i, now, start.R)
-        put(past.Y[0], i, 0, apply(matrix(start.R, i), (t[0], t[1], t[2])))
-        put(past.Y[0], i, 3, (t[3], t[4], t[5]))
+        put(past.Y, 0, 6 * i, apply(matrix(start.R, i), (t[0], t[1], t[2])))
+        put(past.Y, 0, 6 * i + 3, (t[3], t[4], t[5]))
         if mechanism.tree.coordinate[i] >= 0:
             past.s[0, i] = now.qd[mechanism.tree.coordinate[i]]
     take_energies(mechanism, work)
@@ -314,8 +288,6 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
             level += 1
             work.halvings[0] += 1
             work.past.steps[0] = 0.0
-            for k in range(work.step.impulse.shape[0]):
-                work.step.impulse[k] = 0.0
             if level > DEEPEST:
                 return status
     for k in range(13):
