@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -104,3 +109,15 @@ def test_wrenches_are_the_transpose_of_strain_rates(degree):
         into = np.sum(F[0] * V)
         stored = np.einsum("k,kc,kc->", weight, stress[0], rates(chain, e, V)[0])
         assert into == pytest.approx(-stored, abs=1e-12 * np.sum(np.abs(F[0] * V)))
+
+
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_assembled_newton_increment_removes_the_residuals_along_their_differences(order):
+    """All parts together, about rest, where the modified matrix is Newton's own: 1e-9."""
+    script = Path(__file__).with_name("assembled_newton.py")
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    told = subprocess.run(
+        [sys.executable, script, str(order)], env=environment, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr
+    assert float(told.stdout) < 1e-9

@@ -62,6 +62,12 @@ def test_rotation_preserves_the_bracket(w: so3.Vector, a: so3.Vector, b: so3.Vec
     np.testing.assert_allclose(so3.mul(so3.inverse(R), R), np.eye(3).ravel(), atol=2e-15)
 
 
+@given(vectors, vectors)
+def test_turning_back_is_the_transpose_of_the_rotation(w: so3.Vector, v: so3.Vector) -> None:
+    expected = so3.rotate_back(so3.exp(w), v)
+    assert so3.turn_back(w, v) == pytest.approx(expected, rel=0, abs=1e-14 * (1 + np.linalg.norm(v)))
+
+
 @given(vectors.map(lambda v: scale(3.0, v)))
 def test_quaternions_agree_with_matrices(w: so3.Vector) -> None:
     R, q = so3.exp(w), so3.exp_quaternion(w)

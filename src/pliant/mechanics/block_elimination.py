@@ -15,6 +15,7 @@ A free joint coordinate is a pivot kappa = S.C S + its own terms, and D_parent +
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.in_place import solve_in_place
 from pliant.mechanics.joint_kinematics import adjoint_to_child
 from pliant.spatial.small_matrices import invert, multiply, multiply_transposed
 
@@ -26,41 +27,62 @@ def condense_element(A, element, factors, k):
     The condensed matrix of the first node is left in the last scratch matrix; False if singular.
     """
     n = factors.XY.shape[2]
-    own, inverse, onto = factors.work[1], factors.work[2], factors.work[3]
-    for i in range(n):
-        for j in range(n):
-            own[i, j] = A[6 + i, 6 + j]
-    if not invert(own, n, inverse):
-        return False
-    for i in range(6):
-        for j in range(6):
-            onto[i, j] = A[i, j]
+    parts, XY, W_rows = factors.parts[k], factors.XY[k, element], factors.W_rows[k, element]
     for j in range(n):
         for i in range(n):
-            store_parts(factors.XY, k, element, j, i, inverse[i, j])
-            if j >= n - 6:
-                factors.X_tip[k, element, i, j - n + 6] = inverse[i, j]
+            store_parts(XY, parts, j, i, A[6 + i, 6 + j])
         for i in range(6):
-            y = 0.0 * A[0, 0]
-            w = 0.0 * A[0, 0]
-            for m in range(n):
-                y += A[i, 6 + m] * inverse[m, j]
-                w += inverse[j, m] * A[6 + m, i]
-            store_parts(factors.XY, k, element, j, n + i, y)
-            if j >= n - 6:
-                factors.Y_tip[k, element, i, j - n + 6] = y
-            factors.W[k, element, j, i] = w
-            store_parts(factors.W_rows, k, element, i, j, w)
-            for m in range(6):
-                onto[i, m] -= y * A[6 + j, m]
+            store_parts(XY, parts, j, n + i, A[i, 6 + j])
+    if not solve_in_place(XY, parts, factors.swaps):
+        return False
+    for i in range(6):
+        for part in range(parts):
+            for j in range(n):
+                W_rows[i, part, j] = 0.0
+        for m in range(n):
+            a, b = A[6 + m, i].real, A[6 + m, i].imag
+            if parts == 2 and (a != 0.0 or b != 0.0):
+                for j in range(n):
+                    W_rows[i, 0, j] += a * XY[m, 0, j] - b * XY[m, 1, j]
+                    W_rows[i, 1, j] += a * XY[m, 1, j] + b * XY[m, 0, j]
+            elif a != 0.0:
+                for j in range(n):
+                    W_rows[i, 0, j] += a * XY[m, 0, j]
+    copy_condensed(A, element, factors, k)
     return True
 
 
 @inline_kernel
-def store_parts(XY, k, element, j, i, value):
-    XY[k, element, j, 0, i] = value.real
-    if XY.shape[3] == 2:
-        XY[k, element, j, 1, i] = value.imag
+def copy_condensed(A, element, factors, k):
+    """What joins an element to its neighbours, as numbers."""
+    n = factors.XY.shape[2]
+    parts, unit, onto = factors.parts[k], factors.unit[0], factors.work[3]
+    XY, W_rows = factors.XY[k, element], factors.W_rows[k, element]
+    for i in range(6):
+        for j in range(6):
+            onto[i, j] = A[i, j]
+    for i in range(6):
+        for j in range(n):
+            factors.W[k, element, j, i] = number_at(W_rows, parts, i, j, unit)
+            y = number_at(XY, parts, j, n + i, unit)
+            for m in range(6):
+                onto[i, m] -= y * A[6 + j, m]
+            factors.X_tip[k, element, j, i] = number_at(XY, parts, n - 6 + i, j, unit)
+        for j in range(6):
+            factors.Y_tip[k, element, i, j] = number_at(XY, parts, n - 6 + j, n + i, unit)
+
+
+@inline_kernel
+def store_parts(rows, parts, j, i, value):
+    rows[j, 0, i] = value.real
+    if parts == 2:
+        rows[j, 1, i] = value.imag
+
+
+@inline_kernel
+def number_at(rows, parts, j, i, unit):
+    """Number i of row j whose parts are kept apart."""
+    return rows[j, 0, i] + unit * rows[j, parts - 1, i] if parts == 2 else rows[j, 0, i] + 0.0 * unit
 
 
 @kernel

@@ -134,14 +134,17 @@ def multiply_parts(A, k, element, x, first, parts, sums):
     for part in range(parts):
         for i in range(m):
             sums[part, i] = 0.0
-    # two rows at a time: half the traffic to and from the sums; there are always 6 or 6p rows
+    # two rows at a time: half the traffic to and from the sums; there are always 6 or 6p rows. In plane motion one
+    # pair of three is zero.
     for j in range(0, A.shape[2], 2):
         a, b = x[0, first + j], x[0, first + j + 1]
         if parts == 1:
-            for i in range(m):
-                sums[0, i] += A[k, element, j, 0, i] * a + A[k, element, j + 1, 0, i] * b
-        else:
-            c, d = x[1, first + j], x[1, first + j + 1]
+            if a != 0.0 or b != 0.0:
+                for i in range(m):
+                    sums[0, i] += A[k, element, j, 0, i] * a + A[k, element, j + 1, 0, i] * b
+            continue
+        c, d = x[1, first + j], x[1, first + j + 1]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
             for i in range(m):
                 p, q = A[k, element, j, 0, i], A[k, element, j, 1, i]
                 r, s = A[k, element, j + 1, 0, i], A[k, element, j + 1, 1, i]

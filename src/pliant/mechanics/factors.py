@@ -48,9 +48,7 @@ class Factors(NamedTuple):
 
     parts: NDArray[np.int64]  # (k,) 1 where a factorisation is real even if the numbers are complex
     unit: Numbers  # (1,) the imaginary unit, zero for real numbers
-    XY: NDArray[
-        np.float64
-    ]  # (k, elements, 6p, parts, 6p + 6) rows of (X, A_rf X)^T, real and imaginary parts apart
+    XY: NDArray[np.float64]  # (k, elements, 6p, parts, 6p + 6) rows of (X^T, (A_rf X)^T), parts apart
     W: Numbers  # (k, elements, 6p, 6) X A_fr
     W_rows: NDArray[np.float64]  # (k, elements, 6, parts, 6p) the rows of its transpose, parts apart like XY
     X_tip: Numbers  # (k, elements, 6p, 6) columns of X that belong to the element's last node
@@ -68,7 +66,8 @@ class Factors(NamedTuple):
     beta: Numbers  # (k, links) right side of the joint row, kept between the two sweeps of a solve
     tip: Numbers  # (k, links, 6) tip increments with the root held, kept likewise
     sums: NDArray[np.float64]  # (2, 6p + 6) scratch
-    work: Numbers  # (4, n, n) scratch
+    swaps: NDArray[np.int64]  # (6p,) scratch
+    work: Numbers  # (4, 6, 6) scratch
     pose: NDArray[np.float64]  # (1, links, 12) child in parent at the factorisation
     Ad: NDArray[np.float64]  # (1, links, 6, 6)
 
@@ -102,7 +101,8 @@ def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, 
         beta=zeros(count, links),
         tip=zeros(count, links, 6),
         sums=np.zeros((2, n + 6)),
-        work=zeros(4, n + 6, n + 6),
+        swaps=np.zeros(n, np.int64),
+        work=zeros(4, 6, 6),
         pose=np.zeros((1, links, 12)),
         Ad=np.zeros((1, links, 6, 6)),
     )

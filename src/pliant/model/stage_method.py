@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
 from pliant.model.layout import Array
 
+LARGEST_EXTRAPOLATED = 3  # stages
+
 
 @dataclass(frozen=True, eq=False)
 class StageMethod:
@@ -62,7 +64,13 @@ class StageMethod:
 
     @cached_property
     def extrapolation(self) -> Array:
-        """Stage increments of the next step from those of this one, by the polynomial through them."""
+        """Stage increments of the next step from those of this one, by the polynomial through them.
+
+        That of four stages and more exaggerates whatever is not smooth over the step, so much that the chord of the
+        step is nearer to where the next one leads.
+        """
+        if self.stages > LARGEST_EXTRAPOLATED:
+            return np.outer(self.nodes, self.update)
         nodes = np.concatenate([[0.0], self.nodes])
         ahead = lagrange_basis(nodes, 1 + self.nodes)[0][:, 1:]
         end = lagrange_basis(nodes, np.array([1.0]))[0][:, 1:]

@@ -20,7 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import kernel
-from pliant.spatial.vectors import Matrix, Vector, apply, apply_transpose, dot, product, scale, transpose
+from pliant.spatial.vectors import (
+    Matrix,
+    Vector,
+    apply,
+    apply_transpose,
+    cross,
+    dot,
+    product,
+    scale,
+    transpose,
+)
 
 Quaternion = tuple[float, float, float, float]
 
@@ -146,6 +156,15 @@ def inverse(R: Matrix) -> Matrix:
 def rotate(R: Matrix, v: Vector) -> Vector:
     """R v: from body to world."""
     return apply(R, v)
+
+
+@kernel
+def turn_back(w: Vector, v: Vector) -> Vector:
+    """exp(w)^T v = v - a w x v + b w x (w x v), without the matrix."""
+    a, b = exp_coefficients(dot(w, w))
+    u = cross(w, v)
+    x = cross(w, u)
+    return (v[0] - a * u[0] + b * x[0], v[1] - a * u[1] + b * x[1], v[2] - a * u[2] + b * x[2])
 
 
 @kernel

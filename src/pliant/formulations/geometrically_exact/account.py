@@ -9,6 +9,7 @@ from pliant.formulations.geometrically_exact.element import (
     stage_row,
     strain_energy,
 )
+from pliant.formulations.geometrically_exact.orientation import load3
 from pliant.formulations.geometrically_exact.stages import between, body_gravity, interpolate, load_wrench
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import dot6
@@ -72,9 +73,8 @@ def strain_change(mesh, section, e, moved):
 
 
 @inline_kernel
-def gravity_power(M, k, V, R, i, gravity):
-    """V . M (g, 0) of one mass in stage i."""
-    g = body_gravity(gravity, R, i, k)
+def gravity_power(M, k, V, g):
+    """V . M (g, 0) of one mass, gravity in its axes."""
     return dot6(V, product(M, k, (g[0], g[1], g[2], 0.0, 0.0, 0.0)))
 
 
@@ -95,11 +95,12 @@ def book_flows(plant, method, stages, load_table, h, account):
         if falls:
             for a in range(stages.V.shape[1]):
                 x = stage_row(stages.V, i, a)
-                gravity += f * gravity_power(inertia.M, a, x, stages.R, i, inertia.gravity)
+                gravity += f * gravity_power(inertia.M, a, x, load3(stages.g, i, a))
             if inertia.at_points:
                 for k in range(mesh.start.shape[0]):
                     x = interpolate(mesh.N, stages.V, i, mesh.start[k])
-                    gravity += f * gravity_power(inertia.M_point, k, x, stages.R_point, i, inertia.gravity)
+                    g = body_gravity(inertia.gravity, stages.R_point, i, k)
+                    gravity += f * gravity_power(inertia.M_point, k, x, g)
         if section.damped:
             for element in range(mesh.start.shape[0]):
                 for g in range(p):

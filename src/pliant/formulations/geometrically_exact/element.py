@@ -209,73 +209,92 @@ def freeze(section, e, i, xi, stress, tangent):
 def element_tangent(mesh, element, frozen):
     """frozen.K = sum w length (B^T C B + N^T Gamma B),  frozen.Kd = sum w length B^T Cd B  of one element.
 
-    Gamma is the derivative of ad_xi^T stress with respect to xi, all at the frozen strains.
+    Gamma is the derivative of ad_xi^T stress with respect to xi, all at the frozen strains. With B = D + ad_xi N and
+    S = w length C B the sum is D^T S + N^T (ad_xi^T S + w length Gamma B).
     """
-    xi, stress, tangent, damping = frozen.xi, frozen.stress, frozen.tangent, frozen.damping
-    B, S, K, Kd = frozen.B, frozen.CB, frozen.K, frozen.Kd
+    K, Kd = frozen.K, frozen.Kd
     p, nodes = mesh.N.shape
-    size = 6 * nodes
-    for i in range(size):
-        for j in range(size):
+    for i in range(6 * nodes):
+        for j in range(6 * nodes):
             K[i, j] = 0.0
             Kd[i, j] = 0.0
     for g in range(p):
         k = element * p + g
-        l = mesh.w[g] * mesh.length[element]
-        n1, n2, n3, k1, k2, k3 = stage_row(xi, 0, k)
-        f1, f2, f3, m1, m2, m3 = row(stress, k)
-        for i in range(6):
-            for j in range(size):
-                B[i, j] = 0.0
-        for a in range(nodes):
-            n = mesh.N[g, a]
-            d = mesh.D[g, a] / mesh.length[element]
-            j = 6 * a
-            for o in range(0, 6, 3):
-                B[o, j + o] = d
-                B[o + 1, j + o + 1] = d
-                B[o + 2, j + o + 2] = d
-                B[o, j + o + 1] = -k3 * n
-                B[o, j + o + 2] = k2 * n
-                B[o + 1, j + o] = k3 * n
-                B[o + 1, j + o + 2] = -k1 * n
-                B[o + 2, j + o] = -k2 * n
-                B[o + 2, j + o + 1] = k1 * n
-            B[0, j + 4] = -n3 * n
-            B[0, j + 5] = n2 * n
-            B[1, j + 3] = n3 * n
-            B[1, j + 5] = -n1 * n
-            B[2, j + 3] = -n2 * n
-            B[2, j + 4] = n1 * n
-        add_congruence(B, tangent, k, l, S, K)
-        if damping.shape[0] > 0:
-            add_congruence(B, damping, k, l, S, Kd)
-        for j in range(size):
-            b = (B[0, j], B[1, j], B[2, j], B[3, j], B[4, j], B[5, j])
-            c = dual_ad(b, (f1, f2, f3, m1, m2, m3))
-            for a in range(nodes):
-                n = l * mesh.N[g, a]
-                for i in range(6):
-                    K[6 * a + i, j] += n * c[i]
+        weight = mesh.w[g] * mesh.length[element]
+        xi, stress = stage_row(frozen.xi, 0, k), row(frozen.stress, k)
+        set_compatibility(mesh, element, g, xi, frozen.B)
+        stiffen(frozen, frozen.tangent, k, weight, xi, stress)
+        add_products(mesh, element, g, frozen, K)
+        if frozen.damping.shape[0] > 0:
+            stiffen(frozen, frozen.damping, k, weight, xi, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            add_products(mesh, element, g, frozen, Kd)
 
 
 @inline_kernel
-def add_congruence(B, C, k, factor, S, K):
-    """K += factor B^T C[k] B."""
+def set_compatibility(mesh, element, g, xi, B):
+    """B at point g of an element: strain rates from the twists of its nodes."""
+    n1, n2, n3, k1, k2, k3 = xi
+    for i in range(6):
+        for j in range(B.shape[1]):
+            B[i, j] = 0.0
+    for a in range(mesh.N.shape[1]):
+        n = mesh.N[g, a]
+        d = mesh.D[g, a] / mesh.length[element]
+        j = 6 * a
+        for o in range(0, 6, 3):
+            B[o, j + o] = d
+            B[o + 1, j + o + 1] = d
+            B[o + 2, j + o + 2] = d
+            B[o, j + o + 1] = -k3 * n
+            B[o, j + o + 2] = k2 * n
+            B[o + 1, j + o] = k3 * n
+            B[o + 1, j + o + 2] = -k1 * n
+            B[o + 2, j + o] = -k2 * n
+            B[o + 2, j + o + 1] = k1 * n
+        B[0, j + 4] = -n3 * n
+        B[0, j + 5] = n2 * n
+        B[1, j + 3] = n3 * n
+        B[1, j + 5] = -n1 * n
+        B[2, j + 3] = -n2 * n
+        B[2, j + 4] = n1 * n
+
+
+@inline_kernel
+def stiffen(frozen, C, k, weight, xi, stress):
+    """frozen.CB = S = weight C[k] B  and  frozen.turned = ad_xi^T S + weight Gamma B."""
+    B, S, Z = frozen.B, frozen.CB, frozen.turned
     size = B.shape[1]
     for i in range(6):
         for j in range(size):
             S[i, j] = 0.0
         for x in range(6):
-            c = factor * C[k, i, x]
-            for j in range(size):
-                S[i, j] += c * B[x, j]
-    for x in range(6):
-        for i in range(size):
-            b = B[x, i]
-            if b != 0.0:
+            c = weight * C[k, i, x]
+            if c != 0.0:
                 for j in range(size):
-                    K[i, j] += b * S[x, j]
+                    S[i, j] += c * B[x, j]
+    f = stress
+    y = (weight * f[0], weight * f[1], weight * f[2], weight * f[3], weight * f[4], weight * f[5])
+    for j in range(size):
+        a = dual_ad(xi, (S[0, j], S[1, j], S[2, j], S[3, j], S[4, j], S[5, j]))
+        b = dual_ad((B[0, j], B[1, j], B[2, j], B[3, j], B[4, j], B[5, j]), y)
+        Z[0, j] = a[0] + b[0]
+        Z[1, j] = a[1] + b[1]
+        Z[2, j] = a[2] + b[2]
+        Z[3, j] = a[3] + b[3]
+        Z[4, j] = a[4] + b[4]
+        Z[5, j] = a[5] + b[5]
+
+
+@inline_kernel
+def add_products(mesh, element, g, frozen, K):
+    """K += D^T S + N^T turned at point g."""
+    S, Z = frozen.CB, frozen.turned
+    for a in range(mesh.N.shape[1]):
+        n = mesh.N[g, a]
+        d = mesh.D[g, a] / mesh.length[element]
+        for i in range(6):
+            for j in range(S.shape[1]):
+                K[6 * a + i, j] += d * S[i, j] + n * Z[i, j]
 
 
 @kernel

@@ -31,6 +31,7 @@ class Frozen(NamedTuple):
     q: Floats
     B: Floats
     CB: Floats
+    turned: Floats
     K: Floats
     Kd: Floats
     node: Numbers  # (nodes, 6, 6)
@@ -52,6 +53,7 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
         q=z((1, dofs)),
         B=z((6, size)),
         CB=z((6, size)),
+        turned=z((6, size)),
         K=z((size, size)),
         Kd=z((size, size)),
         node=z((nodes, 6, 6), dtype),

@@ -33,6 +33,7 @@ class Stages(NamedTuple):
     pose: Floats  # (s, links, 12) child root in parent node
     R: Floats  # (s, nodes, 9)
     R_point: Floats  # (s, points or 0, 9)
+    g: Floats  # (s, nodes, 3) gravity in the axes of the nodes
     xi: Floats  # (s, points, 6) total strain, rest shape included
     rate: Floats  # (s, points, 6) B V
     stress: Floats  # (s, points, 6) elastic part
@@ -78,6 +79,7 @@ def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_p
         pose=z((s, links, 12)),
         R=z((s, nodes, 9)),
         R_point=z((s, points if at_points else 0, 9)),
+        g=z((s, nodes, 3)),
         xi=z((s, points, 6)),
         rate=z((s, points, 6)),
         stress=z((s, points, 6)),

@@ -18,7 +18,13 @@ from pliant.formulations.geometrically_exact.element import (
     strain_rates,
     subtract_internal_wrenches,
 )
-from pliant.formulations.geometrically_exact.orientation import load9, rebuild_orientations
+from pliant.formulations.geometrically_exact.orientation import (
+    carry_gravity,
+    load3,
+    load9,
+    rebuild_orientations,
+    turn_gravity,
+)
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, dot6, dot_row, place_child, to_child
 from pliant.spatial.so3 import rotate_back
@@ -165,16 +171,11 @@ def set_stresses(section, method, state, stages, i):
 @kernel
 def node_wrenches(inertia, stages, i):
     """Inertia and gravity at the nodes, added to rho; returns their power."""
-    M, gravity = inertia.M, inertia.gravity
-    V, V_dot, R, rho = stages.V, stages.V_dot, stages.R, stages.rho
+    M, V, V_dot, rho = inertia.M, stages.V, stages.V_dot, stages.rho
     power = 0.0
-    falls = gravity[0] != 0.0 or gravity[1] != 0.0 or gravity[2] != 0.0
-    g = (0.0, 0.0, 0.0)
     for a in range(M.shape[0]):
-        if falls:
-            g = body_gravity(gravity, R, i, a)
         x = stage_row(V, i, a)
-        f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), g)
+        f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), load3(stages.g, i, a))
         power += dot6(x, f)
         for c in range(6):
             rho[i, a, c] += f[c]
@@ -320,6 +321,17 @@ def power_of(V, rho, i):
 
 
 @inline_kernel
+def orient_stage(plant, stages, i):
+    """Gravity in the axes of the nodes, and their rotations where a load or a mass between nodes wants them."""
+    tree, mesh, _, inertia = plant.chain
+    if plant.loads.first.shape[0] > 0 or inertia.at_points:
+        rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
+        turn_gravity(stages.R, inertia.gravity, i, stages.g)
+    else:
+        carry_gravity(tree, mesh, stages.xi, stages.pose, inertia.gravity, i, stages.g)
+
+
+@inline_kernel
 def evaluate(plant, method, state, stages, tables, h, orient):
     """Residuals of all stages of a step; returns (energy residual, energy flow) of the step.
 
@@ -347,7 +359,7 @@ def evaluate(plant, method, state, stages, tables, h, orient):
                 rho[i, a, c] = 0.0
         strain_rates(mesh, stages.xi, V, i, stages.rate)
         if orient:
-            rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
+            orient_stage(plant, stages, i)
         set_stresses(section, method, state, stages, i)
         subtract_internal_wrenches(mesh, stages.xi, total, rho, i)
         kinetic = node_wrenches(inertia, stages, i)
