@@ -24,6 +24,7 @@ from pliant.formulations.lumped.structure import (
     Field,
     Floats,
     LinkPlaces,
+    Part,
     Place,
     Station,
     Structure,
@@ -87,6 +88,7 @@ class _Builder:
         self.fields: list[Field] = []
         self.stations: list[tuple[str, Place]] = []
         self.masses: dict[str, float] = {}
+        self.parts: list[Part] = []
         self.links: dict[str, LinkPlaces] = {}
 
     def coordinate(self, name: str, kind: int, at: Place) -> Place:
@@ -206,7 +208,7 @@ class _Builder:
             inertia = lumped_inertia(link, *span)
             if self.condensed:
                 inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
-            self.carry(name, place, inertia)
+            self.carry(link.name, name, place, inertia)
 
     def add_rest_shape(self, link: FlexibleLink, root: Place) -> None:
         """A flexible link as a rigid body in its rest shape."""
@@ -220,7 +222,7 @@ class _Builder:
         name = f"{link.name}.station"
         self.stations.append((name, root))
         self.masses[name] = 0.0
-        self.carry(name, root, whole.inertia())
+        self.carry(link.name, name, root, whole.inertia())
         self.links[link.name] = LinkPlaces(link.name, marks, tuple(nodes), shares, (), nodes[-1])
 
     def add_rigid(self, link: RigidLink, root: Place) -> None:
@@ -228,7 +230,7 @@ class _Builder:
         name = f"{link.name}.station"
         self.stations.append((name, root))
         self.masses[name] = 0.0
-        self.carry(name, root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
+        self.carry(link.name, name, root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
         ends = np.array([0.0, float(np.linalg.norm(link.tip_position))])
         self.links[link.name] = LinkPlaces(link.name, ends, (root, tip), np.zeros(2), (), tip)
 
@@ -237,14 +239,13 @@ class _Builder:
         place = places.tip if end is End.TIP else places.root
         names = [name for name, _ in self.stations if name.startswith(f"{link}.station")]
         name = names[-1] if end is End.TIP else names[0]
-        self.carry(name, place, spatial_inertia(mass, np.asarray(center, float), np.asarray(inertia, float)))
+        whole = spatial_inertia(mass, np.asarray(center, float), np.asarray(inertia, float))
+        self.carry(link, name, place, whole)
 
-    def carry(self, station: str, place: Place, inertia: Floats) -> None:
+    def carry(self, link: str, station: str, place: Place, inertia: Floats) -> None:
         """A rigid body on a frame; where station inertia is neglected and fields lie before it, its mass alone."""
         self.masses[station] += float(inertia[0, 0])
-        if place.body == ON_BASE:
-            return
-        if self.condensed and self.behind_field[place.body]:
+        if self.condensed and place.body != ON_BASE and self.behind_field[place.body]:
             off = place.position + place.rotation @ _center(inertia)
             if inertia[0, 0] > 0.0 and np.linalg.norm(off) > SAME_POINT:
                 raise InvalidInput(
@@ -252,7 +253,10 @@ class _Builder:
                     " the fields would move; keep the inertia of stations, or put the mass on the station"
                 )
             inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
-        self.inertia[place.body] += transform_inertia(inertia, place.rotation, place.position)
+        own = transform_inertia(inertia, place.rotation, place.position)
+        self.parts.append(Part(link, place.body, own))
+        if place.body != ON_BASE:
+            self.inertia[place.body] += own
 
     def structure(self) -> Structure:
         stations = tuple(Station(name, place, self.masses[name]) for name, place in self.stations)
@@ -268,6 +272,7 @@ class _Builder:
             np.array(self.base, np.int64),
             tuple(self.fields),
             stations,
+            tuple(self.parts),
             tuple(self.links.values()),
         )
 

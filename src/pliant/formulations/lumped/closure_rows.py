@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.formulations.lumped.structure import Floats, Structure
 from pliant.mechanics.minimal.mechanism import ALONG, COINCIDENCE_X, DIRECTION, Loops
-from pliant.robot import LoopJoint, LoopKind
+from pliant.robot import LoopJoint, LoopKind, Robot
 
 Row = tuple[int, Floats, Floats]
 
@@ -30,6 +30,11 @@ def closure_rows(structure: Structure) -> Loops:
         np.array(point, float).reshape(rows, 2, 3),
         np.array(direction, float).reshape(rows, 2, 3),
     )
+
+
+def closed_links(robot: Robot) -> tuple[tuple[str, str], ...]:
+    """The two links that each closure ties together, or the base."""
+    return tuple((loop.first.link, loop.second.link) for loop in robot.loops for _ in _rows(loop))
 
 
 def _rows(loop: LoopJoint) -> Iterator[Row]:

@@ -77,6 +77,15 @@ class Field:
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """A rigid part of a link, or a payload: its spatial inertia (6, 6) in the frame of the body that carries it."""
+
+    link: str
+    body: int
+    inertia: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Station:
     """A mass of the arm: a node of a flexible link, or a rigid link; payloads belong to it."""
 
@@ -136,6 +145,7 @@ class Structure:
     base: Ints
     fields: tuple[Field, ...]
     stations: tuple[Station, ...]
+    parts: tuple[Part, ...]
     links: tuple[LinkPlaces, ...]
 
     @property

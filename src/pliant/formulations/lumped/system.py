@@ -27,7 +27,7 @@ from pliant.mechanics.minimal.mechanism import Drives, Loops, Springs, Wrenches,
 from pliant.mechanics.minimal.recursions import place
 from pliant.mechanics.minimal.tree import TURN_Z, Tree, new_tree
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.inputs import Inputs, MotorPlace
+from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
 from pliant.robot import At
 
@@ -271,19 +271,22 @@ def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int
     return new_springs(n, K, rest, D_field, D_joint)
 
 
+def load_places(structure: Structure, load: LoadPlace) -> list[tuple[Place, float]]:
+    """Where a load acts, and with which part of it."""
+    if not load.distributed:
+        return [(structure.place(At(load.link, load.end, load.position)), 1.0)]
+    link = structure.link(load.link)
+    return list(zip(link.nodes, link.shares.tolist()))
+
+
 def _loads(structure: Structure, inputs: Inputs) -> Loads:
     """A load that turns with sections of several axes against their bodies becomes several."""
     loads: list[tuple[int, Floats]] = []
     rows: list[tuple[int, Place, float, bool]] = []
     for k, load in enumerate(inputs.loads):
         world = load.frame is Frame.WORLD
-        if load.distributed:
-            link = structure.link(load.link)
-            places = list(zip(link.nodes, link.shares.tolist()))
-        else:
-            places = [(structure.place(At(load.link, load.end, load.position)), 1.0)]
         own = len(loads)
-        for place_of, share in places:
+        for place_of, share in load_places(structure, load):
             turn = IDENTITY if world else place_of.rotation
             known = [
                 i for i, (_, other) in enumerate(loads[own:], own) if np.allclose(turn, other, 0.0, 1e-14)
