@@ -61,7 +61,8 @@ class Record:
 
     ``efforts`` maps the name of each moving joint to its torque or force, and ``<joint>.wrench`` to the wrench
     (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
-    ends at the saved time. ``statistics`` counts steps, iterations and factorisations.
+    ends at the saved time. A model that `Transmits` leaves the wrenches out. ``statistics`` counts steps, iterations
+    and factorisations.
     """
 
     time: Array
@@ -201,6 +202,15 @@ class Model(Protocol):
     ) -> Settled: ...
     def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
+        ...
+
+
+@runtime_checkable
+class Transmits(Protocol):
+    """A model whose steps do not pass by what its joints transmit, and that works it out when it is asked for."""
+
+    def transmitted(self, record: Record, inputs: Inputs) -> dict[str, Array]:
+        """``<joint>.wrench`` (n, 6) at the saved times themselves, as in `Record`."""
         ...
 
 

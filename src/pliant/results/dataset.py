@@ -81,6 +81,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         dataset["rigid_tip_position"].values,
         tuple(JointUnit(unit) for unit in description["joint_units"]),
         provenance,
+        _read_signals(dataset, "effort", description["efforts"]),
         {name: flows[name] for name in description["load_flows"]},
     )
     ports = tuple(_read_port(port) for port in description["ports"])
@@ -90,7 +91,6 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         layout=Layout(tuple(_read_block(block) for block in description["layout"])),
         ports=ports,
         joint_names=tuple(description["joints"]),
-        efforts=_read_signals(dataset, "effort", description["efforts"]),
         ledger=_read_account(dataset, description),
         ending=Ending(**{**description["ending"], "cause": Cause(description["ending"]["cause"])}),
         statistics=description["statistics"],

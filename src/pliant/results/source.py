@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from pliant.model.layout import Array
 from pliant.model.observation import LinkObservation, Observation
 from pliant.results.observables import JointUnit
-from pliant.results.port_signals import load_flows
+from pliant.results.port_signals import load_efforts, load_flows
 from pliant.results.provenance import Provenance, installed_versions
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Source(Protocol):
     def rigid_tip_position(self, joint_position: Array) -> Array: ...
     def tip_position(self) -> Array: ...
     def joint_units(self) -> tuple[JointUnit, ...]: ...
+    def efforts(self) -> dict[str, Array]: ...
     def load_flows(self) -> dict[str, Array]: ...
     def provenance(self) -> Provenance: ...
 
@@ -59,6 +60,14 @@ class LiveSource:
     def joint_units(self) -> tuple[JointUnit, ...]:
         return tuple(JointUnit(self.model.robot.freedom(name).unit) for name in self.model.joint_names)
 
+    def efforts(self) -> dict[str, Array]:
+        """Of joints, inside joints, and of loads."""
+        from pliant.model.contract import Transmits
+
+        arm = getattr(self.model, "arm", self.model)
+        inside = arm.transmitted(self.record, self.model.inputs) if isinstance(arm, Transmits) else {}
+        return self.record.efforts | inside | load_efforts(self.model, self.record)
+
     def load_flows(self) -> dict[str, Array]:
         """Twists of the loads on the tip of the last link, in the axes of their wrenches."""
         seen = self.ends()
@@ -86,6 +95,7 @@ class StoredSource:
     rigid_tip: Array
     units: tuple[JointUnit, ...]
     origin: Provenance
+    signals: dict[str, Array]
     flows: dict[str, Array]
 
     def ends(self) -> Observation:
@@ -108,6 +118,9 @@ class StoredSource:
 
     def provenance(self) -> Provenance:
         return self.origin
+
+    def efforts(self) -> dict[str, Array]:
+        return self.signals
 
     def load_flows(self) -> dict[str, Array]:
         return self.flows

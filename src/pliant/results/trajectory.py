@@ -16,7 +16,7 @@ from pliant.model.ledger import Ledger
 from pliant.model.observation import LinkObservation, Observation
 from pliant.model.port import Port
 from pliant.results.observables import JointUnit
-from pliant.results.port_signals import PortSignal, load_efforts, load_ports, port_signals
+from pliant.results.port_signals import PortSignal, load_ports, port_signals
 from pliant.results.provenance import Provenance
 from pliant.results.source import LiveSource, Source
 
@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 class Trajectory:
     """A run from its first to its last saved time, n in all.
 
-    ``states`` (n, size) is read block by block with ``state(name)``. ``efforts`` maps the name of each moving joint to
-    its torque or force (n, 1) and ``<joint>.wrench`` to the wrench (n, 6) that the parent exerts on the child, both
-    means over the step that ends at the saved time, and each load to its wrench (n, 6) at that time; ``ports`` are
-    those of the arm and of the loads. What the arm looked like is worked out on first use and then kept.
+    ``states`` (n, size) is read block by block with ``state(name)``; ``ports`` are those of the arm and of the loads.
+    What the arm looked like and what went through it is worked out on first use and then kept.
     """
 
     time: Array = field(repr=False)
@@ -43,7 +41,6 @@ class Trajectory:
     layout: Layout = field(repr=False)
     ports: tuple[Port, ...] = field(repr=False)
     joint_names: tuple[str, ...]
-    efforts: dict[str, Array] = field(repr=False)
     ledger: Ledger = field(repr=False)
     ending: Ending
     statistics: dict[str, float]
@@ -59,7 +56,6 @@ class Trajectory:
             layout=model.layout,
             ports=(*model.ports, *load_ports(model)),
             joint_names=model.joint_names,
-            efforts=record.efforts | load_efforts(model, record),
             ledger=record.ledger,
             ending=record.ending,
             statistics=record.statistics,
@@ -144,6 +140,16 @@ class Trajectory:
     def joint_units(self) -> tuple[JointUnit, ...]:
         """The unit each joint counts in."""
         return self.source.joint_units()
+
+    @cached_property
+    def efforts(self) -> dict[str, Array]:
+        """By name: of each moving joint its torque or force (n, 1), of each load its wrench (n, 6) at the saved time.
+
+        ``<joint>.wrench`` is the wrench (n, 6) that the parent exerts on the root of the child, in its axes. Both that
+        and what drives exert are means over the step that ends at the saved time; arms in minimal coordinates give the
+        wrench at that time itself.
+        """
+        return self.source.efforts()
 
     @cached_property
     def port_signals(self) -> dict[str, PortSignal]:

@@ -24,9 +24,7 @@ def test_the_pin_of_a_pendulum_carries_what_newton_and_euler_say(integrator: obj
     pin = pl.RevoluteJoint("pin", "base", "bar", initial_position=0.4, initial_rate=2.0, damping=0.05)
     arm = pl.Rigid().compile(pl.Robot("pendulum", (bar,), (pin,), gravity=GRAVITY))
     run = pl.simulate(arm, until=0.5, integrator=integrator, outputs=7)
-    for angle, rate, wrench in zip(
-        run.joint_position[:, 0], run.joint_rate[:, 0], run.efforts["pin.wrench"]
-    ):
+    for angle, rate, wrench in zip(run.joint_position[:, 0], run.joint_rate[:, 0], run.efforts["pin.wrench"]):
         g = np.array(
             [
                 np.cos(angle) * GRAVITY[0] + np.sin(angle) * GRAVITY[1],
@@ -40,7 +38,9 @@ def test_the_pin_of_a_pendulum_carries_what_newton_and_euler_say(integrator: obj
         force = m * (np.cross(spun, c) + np.cross(turn, np.cross(turn, c)) - g)
         moment = np.cross(c, force) + J * spun + np.cross(turn, J * turn)
         assert wrench == pytest.approx(np.append(force, moment), abs=1e-12)
-        assert wrench[5] == pytest.approx(-0.05 * rate, abs=1e-12)  # all that the pin transmits along its axis
+        assert wrench[5] == pytest.approx(
+            -0.05 * rate, abs=1e-12
+        )  # all that the pin transmits along its axis
 
 
 def test_the_geometrically_exact_room_transmits_the_same_through_rigid_links() -> None:
@@ -97,7 +97,11 @@ def test_pins_of_a_four_bar_carry_the_forces_of_its_loop() -> None:
         spin[link.name] = np.asarray(link.inertia)[2, 2] * at_the_middle(angle)
     end = run.link("coupler").position[now, -1, :2]
     # what the rocker exerts on the coupler, with the sign of its effect on all that hangs on each pin
-    hangs = {"crank": (("crank", "coupler"), 1.0), "coupler": (("coupler",), 1.0), "rocker": (("rocker",), -1.0)}
+    hangs = {
+        "crank": (("crank", "coupler"), 1.0),
+        "coupler": (("coupler",), 1.0),
+        "rocker": (("rocker",), -1.0),
+    }
     needed, arms = [], []
     for link, (links, sign) in hangs.items():
         needed.append(sum(spin[each] + moment(center[each] - pin[link], force[each]) for each in links))
@@ -133,7 +137,8 @@ def test_joints_of_resting_lumped_arms_hold_the_weight_behind_them() -> None:
             turn, origin = R[root.body] @ root.rotation, x[root.body] + R[root.body] @ root.position
             moment = sum(
                 np.cross(
-                    part.inertia[0, 0] * (x[part.body] - origin) + R[part.body] @ first(part), -np.array(GRAVITY)
+                    part.inertia[0, 0] * (x[part.body] - origin) + R[part.body] @ first(part),
+                    -np.array(GRAVITY),
                 )
                 for part in masses
             )

@@ -10,29 +10,50 @@ so that joints that are fixed transmit something too, although both of their lin
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.formulations.lumped.closure_rows import closed_links
 from pliant.formulations.lumped.structure import ON_BASE, Floats, Place
 from pliant.formulations.lumped.system import System, load_places
-from pliant.mechanics.minimal.mechanism import Mechanism
+from pliant.mechanics.minimal.mechanism import Mechanism, new_drives, new_mechanism
 from pliant.mechanics.minimal.motion import ACCELERATION, POSE_R, POSE_X, TWIST
 from pliant.mechanics.minimal.snapshots import Instants, snapshots
 from pliant.mechanics.twist_matrices import to_frame
+from pliant.model.contract import Record
 from pliant.model.inputs import Inputs
 from pliant.model.port import Frame
 from pliant.robot.joint import BASE
 
+if TYPE_CHECKING:
+    from pliant.formulations.lumped.model import LumpedArm
+
 CHUNK = 512  # instants at a time, which bounds the memory
 
 
-def joint_wrenches(
-    system: System, mechanism: Mechanism, inputs: Inputs, instants: Instants, loads: Floats
-) -> dict[str, Floats]:
-    """``<joint>.wrench`` (rows, 6) in the axes of the child; ``loads`` (rows, loads, 6) as given."""
-    robot = system.structure.robot
-    wrenches = {f"{joint.name}.wrench": np.full((len(loads), 6), np.nan) for joint in robot.chain_order}
-    for start in range(0, len(loads), CHUNK):
+def joint_wrenches(arm: LumpedArm, record: Record, inputs: Inputs) -> dict[str, Floats]:
+    """``<joint>.wrench`` (n, 6) at the saved times in the axes of the child.
+
+    NaN where a signal that failed during the run fails again.
+    """
+    robot, system, n = arm.robot, arm.system(inputs), len(record.time)
+    wrenches = {f"{joint.name}.wrench": np.full((n, 6), np.nan) for joint in robot.chain_order}
+    try:
+        joints, loads = inputs.joint_signals(record.time), inputs.load_signals(record.time)
+    except InvalidInput:
+        return wrenches
+    mechanism, target = _driven(system, record, inputs, joints)
+    x = np.zeros((n, 2 * system.size))
+    x[:, system.order_of_state] = record.states
+    instants = Instants(
+        np.ascontiguousarray(x[:, : system.size]),
+        np.ascontiguousarray(x[:, system.size :]),
+        target,
+        system.loads.in_body_axes(loads),
+    )
+    for start in range(0, n, CHUNK):
         rows = slice(start, start + CHUNK)
         chunk = Instants(*(table[rows] for table in instants))
         behind = _Behind(system, mechanism, inputs, chunk, loads[rows])
@@ -40,6 +61,29 @@ def joint_wrenches(
             found = behind.wrench(joint.child)
             wrenches[f"{joint.name}.wrench"][start : start + len(found)] = found
     return wrenches
+
+
+def _driven(system: System, record: Record, inputs: Inputs, signals: Floats) -> tuple[Mechanism, Floats]:
+    """The mechanism, and what drives its coordinates (n, coordinates, 3) at the saved times."""
+    prescribed = np.array(inputs.prescribed, np.bool_)
+    drives, target = system.drives, np.zeros((len(signals), system.size, 3))
+    if inputs.controllers or inputs.commands or inputs.servos:
+        # what sampled control holds is known by its effect alone: the mean effort of the step
+        drives = new_drives(system.size, drives.prescribed)
+        names = [freedom.name for freedom in system.structure.freedoms]
+        target[:, system.drive, 2] = np.concatenate([record.efforts[name] for name in names], axis=1)
+    else:
+        target[:, system.drive] = signals
+    target[:, system.structure.joints[prescribed]] = signals[:, prescribed]
+    mechanism = new_mechanism(
+        system.tree,
+        system.springs,
+        drives,
+        system.loads.wrenches,
+        loops=system.loops,
+        condensed=system.new_condensed(),
+    )
+    return mechanism, target
 
 
 class _Behind:

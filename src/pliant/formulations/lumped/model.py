@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.formulations.lumped.blocks import Blocks, blocks, internal_forces
+from pliant.formulations.lumped.joint_wrenches import joint_wrenches
 from pliant.formulations.lumped.loops import close, fitted
 from pliant.formulations.lumped.observe import observe, poses_of, shape_table
 from pliant.formulations.lumped.run import advance
@@ -197,6 +198,10 @@ class LumpedArm(ArmFacts):
     def advance(self, run: Run) -> Record:
         """Advance over the grid of a run."""
         return advance(self, run)
+
+    def transmitted(self, record: Record, inputs: Inputs) -> dict[str, Floats]:
+        """The wrenches of all joints at the saved times."""
+        return joint_wrenches(self, record, inputs)
 
     def mismatch(self, record: Record) -> Mismatch:
         """None: velocities and poses follow from the same coordinates."""

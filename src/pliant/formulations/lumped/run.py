@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.formulations.lumped.joint_wrenches import joint_wrenches
 from pliant.formulations.lumped.structure import Floats
-from pliant.mechanics.minimal.mechanism import SERVO_COLUMNS, Servos, new_drives, new_mechanism
+from pliant.mechanics.minimal.mechanism import SERVO_COLUMNS, Servos, new_mechanism
 from pliant.mechanics.minimal.midpoint import NOT_CONVERGED, SINGULAR
 from pliant.mechanics.minimal.run import Tables, new_output, new_work, run_gill, run_midpoint, start_run
-from pliant.mechanics.minimal.snapshots import Instants
 from pliant.mechanics.minimal.step_data import (
     EXCHANGED,
     GRAVITY_WORK,
@@ -164,7 +162,6 @@ class Machine:
         self._place_prescribed(times, states)
         acting = np.where(run.inputs.prescribed, system.structure.joints, system.drive)
         efforts = {name: out.effort[:rows, k : k + 1].copy() for name, k in zip(arm.joint_names, acting)}
-        efforts |= self._wrenches(times, out.x[:rows], out.effort[:rows])
         counts = self.work.account.counts
         statistics = {
             "steps": float(done),
@@ -172,28 +169,6 @@ class Machine:
             "factorisations": float(counts[1]),
         }
         return Record(times, states, efforts, self._ledger(rows, acting), ending, statistics)
-
-    def _wrenches(self, times: Floats, x: Floats, efforts: Floats) -> dict[str, Floats]:
-        """What joints transmit at the saved times; NaN where a signal that failed in the run fails again."""
-        run, system = self.run, self.system
-        joints, n = system.structure.joints, system.size
-        prescribed = np.array(run.inputs.prescribed, np.bool_)
-        names = [f"{joint.name}.wrench" for joint in self.model.robot.chain_order]
-        try:
-            signals, loads = run.inputs.joint_signals(times), run.inputs.load_signals(times)
-        except InvalidInput:
-            return {name: np.full((len(times), 6), np.nan) for name in names}
-        target = np.zeros((len(times), n, 3))
-        mechanism = self.mechanism
-        if run.inputs.controllers or run.inputs.commands or run.inputs.servos:
-            # what sampled control holds is known by its effect alone: the mean effort of the step
-            mechanism = mechanism._replace(drives=new_drives(n, system.drives.prescribed))
-            target[:, :, 2] = efforts
-        else:
-            target[:, system.drive] = signals
-        target[:, joints[prescribed]] = signals[:, prescribed]
-        instants = Instants(x[:, :n].copy(), x[:, n:].copy(), target, system.loads.in_body_axes(loads))
-        return joint_wrenches(system, mechanism, run.inputs, instants, loads)
 
     def _place_prescribed(self, times: Floats, states: Floats) -> None:
         """Prescribed joints are where they are meant to be between steps too."""

@@ -73,7 +73,7 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
             for k in range(6):
                 seen.closure[row, m, 0, k] = step.loop[m] * pair[0][k]
                 seen.closure[row, m, 1, k] = step.loop[m] * pair[1][k]
-    return given.q.shape[0]
+    return int(given.q.shape[0])
 
 
 def snapshots(mechanism: Mechanism, given: Instants) -> tuple[Snapshots, int]:
