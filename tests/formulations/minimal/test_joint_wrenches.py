@@ -66,9 +66,12 @@ def test_the_geometrically_exact_room_transmits_the_same_through_rigid_links() -
     for joint in robot.joints:
         ours, theirs = (run.efforts[f"{joint.name}.wrench"] for run in (rigid, exact))
         mean = (ours[:-2:2] + 4.0 * ours[1::2] + ours[2::2]) / 6.0
-        assert mean == pytest.approx(theirs[1:], abs=1e-10 * np.abs(theirs).max()), joint.name
+        # Newton's method of the other room turns gravity no further than its own accuracy asks for
+        assert mean == pytest.approx(theirs[1:], abs=1e-8 * np.abs(theirs).max()), joint.name
 
 
+@pytest.mark.bounds
+@pytest.mark.whole_loop
 def test_pins_of_a_four_bar_carry_the_forces_of_its_loop() -> None:
     """Newton and Euler in the plane: pins transmit no moment, from which the force of the loop follows twice over."""
     robot, d = four_bar.robot(), 1e-3
