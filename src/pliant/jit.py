@@ -61,6 +61,17 @@ def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
     return _cached(function, inline=True)
 
 
+def machine_code(compiled: Callable[P, R]) -> Callable[P, R]:
+    """A kernel that was called just before, for more calls with arguments of the same types, which it looks at no more.
+
+    To find out the types of a hundred arrays takes ten times as long as to hand them over. Where the kernel has been
+    compiled for several types, it is given back as it is.
+    """
+    known: dict[Any, Any] = getattr(compiled, "overloads", {})  # NUMBA_DISABLE_JIT leaves plain functions
+    found: Callable[P, R] = next(iter(known.values())).entry_point if len(known) == 1 else compiled
+    return found
+
+
 def _cached(function: Callable[P, R], inline: bool, inner: bool = False) -> Callable[P, R]:
     if cache_folder(_home(function)) is None:
         return _compiled(function, keep=False, inline=inline, inner=inner)

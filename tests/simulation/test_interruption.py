@@ -9,7 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.ending import Cause
-from pliant.model.interruption import interruption_deferred
+from pliant.model.interruption import interruptions_heard
 from tests.laws.arms import ASIDE, two_links
 
 ARM = pl.GeometricallyExact(degree=4).compile(two_links(ASIDE, rates=(2.0, -3.0)))
@@ -33,14 +33,34 @@ class PressesOnce:
 def test_ctrl_c_inside_a_block_waits_for_its_end() -> None:
     noted = []
 
-    @interruption_deferred()
     def pressed_half_way() -> None:
-        signal.raise_signal(signal.SIGINT)
-        noted.append("all is noted")
+        with interruptions_heard() as undivided:
+            with undivided:
+                noted.append("a first block goes undisturbed")
+            with undivided:
+                signal.raise_signal(signal.SIGINT)
+                noted.append("all is noted")
+            noted.append("too late")
 
     with pytest.raises(KeyboardInterrupt):
         pressed_half_way()
-    assert noted == ["all is noted"]
+    assert noted == ["a first block goes undisturbed", "all is noted"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_between_two_blocks_acts_at_once() -> None:
+    noted = []
+
+    def pressed_outside() -> None:
+        with interruptions_heard() as undivided:
+            with undivided:
+                noted.append("a block")
+            signal.raise_signal(signal.SIGINT)
+            noted.append("too late")
+
+    with pytest.raises(KeyboardInterrupt):
+        pressed_outside()
+    assert noted == ["a block"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.control.per_joint import for_each
 from pliant.model.layout import Array
@@ -68,7 +69,7 @@ class PositionLoop(Declared):
             for_each(self, "reference", joints),
             np.array(for_each(self, "gain", joints)),
             self.feedforward,
-            [arm.joint_names.index(name) for name in joints if name in arm.joint_names],
+            np.array([arm.joint_names.index(name) for name in joints if name in arm.joint_names], np.intp),
             self.encoder or Encoder(),
             self.seed,
         )
@@ -83,7 +84,7 @@ class PositionLaw:
     references: tuple[Motion, ...]
     gain: Array
     feedforward: float
-    places: list[int]
+    places: NDArray[np.intp]
     encoder: Encoder
     seed: int
 

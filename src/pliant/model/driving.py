@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
-from pliant.model.interruption import INTERRUPTED_REMEDY, interruption_deferred
+from pliant.model.interruption import INTERRUPTED_REMEDY, Undivided, interruptions_heard
 from pliant.model.sampling import Sampling
 from pliant.model.schedule import Schedule, chunks
 
@@ -55,42 +55,51 @@ def servos_inside(machine: object, run: Run) -> bool:
 
 def drive(machine: Machine[T], run: Run) -> Record:
     """Run a machine over the grid of a request; a run that cannot go on keeps what it computed."""
-    n_steps = len(run.grid) - 1
-    ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
-    inside = servos_inside(machine, run)
-    servoing = machine if inside and isinstance(machine, CarriesServos) else None
-    sampling = Sampling(machine.model, run.inputs, (float(run.grid[0]), float(run.grid[-1])), inside)
-    done = 0
-    shown = time.monotonic()
+    driven = Driven(machine, run)
     try:
-        for a, b in chunks(run, inside):
+        with interruptions_heard() as undivided:
+            ending = driven.through(undivided)
+    except KeyboardInterrupt:
+        ending = Ending(Cause.INTERRUPTED, float(run.grid[driven.done]), remedy=INTERRUPTED_REMEDY)
+    return machine.record(driven.done, ending)
+
+
+class Driven(Generic[T]):
+    """A machine on its way through a run, and how many steps it has done."""
+
+    def __init__(self, machine: Machine[T], run: Run) -> None:
+        self.machine, self.run, self.done = machine, run, 0
+        self.inside = servos_inside(machine, run)
+        span = (float(run.grid[0]), float(run.grid[-1]))
+        self.sampling = Sampling(machine.model, run.inputs, span, self.inside)
+
+    def through(self, undivided: Undivided) -> Ending:
+        """All steps, or as many as can be; how it ended."""
+        machine, run, sampling = self.machine, self.run, self.sampling
+        servoing = machine if self.inside and isinstance(machine, CarriesServos) else None
+        shown = time.monotonic()
+        for a, b in chunks(run, self.inside):
             now = float(run.grid[a])
             if sampling.due(now):
                 problem = sampling.act(now, machine.state_vector())
                 if problem:
-                    return machine.record(done, problem)
+                    return problem
             if servoing is not None:
                 servoing.command(sampling.commands(now))
-            held = sampling.torques(now)
-            found = readable_tables(machine, held, a, b)
-            tables, unreadable = found
+            tables, unreadable = readable_tables(machine, sampling.torques(now), a, b)
             if tables is not None:
-                with interruption_deferred():
+                with undivided:
                     count, status = machine.steps(tables)
-                    done += count
+                    self.done += count
                 if status != DONE:
-                    ending = machine.stopped(status, done)
-                    break
+                    return machine.stopped(status, self.done)
             if unreadable:
                 place, _, remedy = unreadable.rpartition("; ")
-                ending = Ending(Cause.INPUT, float(run.grid[done]), place, remedy)
-                break
+                return Ending(Cause.INPUT, float(run.grid[self.done]), place, remedy)
             if run.progress and time.monotonic() - shown > 0.1:
                 shown = time.monotonic()
-                run.progress(done / n_steps)
-    except KeyboardInterrupt:
-        ending = Ending(Cause.INTERRUPTED, float(run.grid[done]), remedy=INTERRUPTED_REMEDY)
-    return machine.record(done, ending)
+                run.progress(self.done / (len(run.grid) - 1))
+        return Ending(Cause.COMPLETED, float(run.grid[-1]))
 
 
 def readable_tables(machine: Machine[T], held: Floats, a: int, b: int) -> tuple[T | None, str]:

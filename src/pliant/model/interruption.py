@@ -4,28 +4,50 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
 
 
-@contextmanager
-def interruption_deferred() -> Iterator[None]:
-    """Inside, Ctrl-C waits for the end of the block, so that what was done and what was noted of it agree.
+class Undivided:
+    """A block of lines that Ctrl-C does not divide: inside, it waits for the end; outside, it does what it did before."""
 
-    Python delivers Ctrl-C when a compiled loop returns, before its answer is stored. Only the main thread hears it.
+    def __init__(self, usual: Callable[[int, FrameType | None], object] | None) -> None:
+        self.usual, self.inside = usual, False
+        self.heard: tuple[int, FrameType | None] | None = None
+
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        if self.inside:
+            self.heard = (number, frame)
+        elif self.usual is not None:
+            self.usual(number, frame)
+
+    def __enter__(self) -> None:
+        self.inside = True
+
+    def __exit__(self, *_: object) -> None:
+        self.inside = False
+        if self.heard is not None:
+            heard, self.heard = self.heard, None
+            self.hear(*heard)
+
+
+@contextmanager
+def interruptions_heard() -> Iterator[Undivided]:
+    """A block that may be entered again and again, so that what was done and what was noted of it agree.
+
+    Python delivers Ctrl-C when a compiled loop returns, before its answer is stored. Only the main thread hears it; to
+    tell it so takes longer than some of the loops, and is done once for all of them.
     """
     usual = signal.getsignal(signal.SIGINT)
     if not callable(usual) or threading.current_thread() is not threading.main_thread():
-        yield
+        yield Undivided(None)
         return
-    heard: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
+    block = Undivided(usual)
+    signal.signal(signal.SIGINT, block.hear)
     try:
-        yield
+        yield block
     finally:
         signal.signal(signal.SIGINT, usual)
-    if heard:
-        usual(*heard[0])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -90,7 +89,7 @@ class Acting:
         self.controller = controller
         self.law: Callable[[Sample], Array] | None = None
         self.clock = Clock(controller.period, span)
-        self.places = [model.joint_names.index(name) for name in controller.joints]
+        self.places = np.array([model.joint_names.index(name) for name in controller.joints], np.intp)
         self.value = np.zeros(len(model.joint_names))
         self.coming: deque[tuple[float, Array]] = deque()
 
@@ -132,16 +131,16 @@ class Sampling:
         self.controllers = [Acting(each, model, span) for each in inputs.controllers]
         self.commanding = [Acting(each, model, span) for each in inputs.commands]
         self.servos = [] if servos_inside else _groups(inputs.servos, model.joint_names, span)
+        self.acting = (*self.controllers, *self.commanding)
+        self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
     def due(self, now: float) -> bool:
-        clocks = [each.clock for each in (*self.controllers, *self.commanding)]
-        return any(clock.due(now) for clock in (*clocks, *(clock for clock, _ in self.servos)))
+        return any([clock.due(now) for clock in self.clocks])
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails."""
-        model = self.model
-        observation = cache(lambda stations: model.observe(state[None], stations))
-        for acting in (*self.controllers, *self.commanding):
+        observation = _observed_once(self.model, state)
+        for acting in self.acting:
             if acting.clock.due(now):
                 acting.clock.advance(now)
                 failure = acting.ask(self._sample(now, state.copy(), observation))
@@ -150,12 +149,17 @@ class Sampling:
         for clock, group in self.servos:
             if clock.due(now):
                 clock.advance(now)
-                group.act(self.commands(now), self._motor(state)[1])
+                part = self.model.layout.part
+                motor = self._motor(state, part(state, "joint_position"), part(state, "joint_rate"))
+                group.act(self.commands(now), motor[1])
         return None
 
     def commands(self, now: float) -> Array:
         """The sum of the commanded rates in effect, one for each joint."""
-        return sum((each.in_effect(now) for each in self.commanding), np.zeros(len(self.model.joint_names)))
+        total = np.zeros(len(self.model.joint_names))
+        for acting in self.commanding:
+            total += acting.in_effect(now)
+        return total
 
     def torques(self, now: float) -> Array:
         """The sum of the torques in effect, one for each joint."""
@@ -166,18 +170,31 @@ class Sampling:
             total[group.places] += group.torque
         return total
 
-    def _motor(self, state: Array) -> tuple[Array, Array]:
-        part = self.model.layout.part
-        position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
+    def _motor(self, state: Array, position: Array, rate: Array) -> tuple[Array, Array]:
+        """Positions and rates of the rotors, from those of the joints."""
+        position, rate = position.copy(), rate.copy()
         if self.elastic:
-            rotor = part(state, "rotor")[self.elastic]
+            rotor = self.model.layout.part(state, "rotor")[self.elastic]
             position[self.elastic], rate[self.elastic] = rotor[:, 0], rotor[:, 1]
         return position, rate
 
     def _sample(self, now: float, state: Array, observation: Callable[[int], Observation]) -> Sample:
         part = self.model.layout.part
         position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
-        return Sample(now, position, rate, state, self.model, *self._motor(state), observation)
+        motor = self._motor(state, position, rate)
+        return Sample(now, position, rate, state, self.model, *motor, observation)
+
+
+def _observed_once(model: Model, state: Array) -> Callable[[int], Observation]:
+    """What can be seen of a state with so many stations; kept, for others may ask too."""
+    seen: dict[int, Observation] = {}
+
+    def observation(stations: int) -> Observation:
+        if stations not in seen:
+            seen[stations] = model.observe(state[None], stations)
+        return seen[stations]
+
+    return observation
 
 
 def _groups(

@@ -47,7 +47,7 @@ class Sensor(Protocol):
 def measured(truth: Array, noise: float, resolution: float, limit: float | None, source: Noise) -> Array:
     """The truth as a sensor gives it."""
     seen = truth + noise * source.standard_normal(np.shape(truth)) if noise > 0.0 else truth
-    seen = rounded(seen, resolution)
+    seen = rounded(seen, resolution) if resolution > 0.0 else seen
     return seen if limit is None else np.clip(seen, -limit, limit)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.model.contract import Model, Record, Run
 from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs
-from pliant.model.interruption import INTERRUPTED_REMEDY, interruption_deferred
+from pliant.model.interruption import INTERRUPTED_REMEDY, interruptions_heard
 from pliant.model.layout import Array
 from pliant.model.ledger import Ledger
 from pliant.model.sampling import Sampling
@@ -29,7 +29,7 @@ class Reached:
     last: Record | None = None
 
     def accept(self, step: Record, keep: bool) -> None:
-        with interruption_deferred():
+        with interruptions_heard() as undivided, undivided:
             self.parts.append(step if keep else _only_account(step))
             self.state, self.now, self.last = step.states[-1], float(step.time[-1]), step
 

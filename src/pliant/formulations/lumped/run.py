@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.structure import Floats
-from pliant.mechanics.minimal.mechanism import SERVO_COLUMNS, Servos, new_mechanism
+from pliant.jit import machine_code
+from pliant.mechanics.minimal.mechanism import SERVO_COLUMNS, Mechanism, Servos, new_mechanism
 from pliant.mechanics.minimal.midpoint import NOT_CONVERGED, SINGULAR
-from pliant.mechanics.minimal.run import Tables, new_output, new_work, run_gill, run_midpoint, start_run
+from pliant.mechanics.minimal.run import (
+    Output,
+    Tables,
+    Work,
+    new_output,
+    new_work,
+    run_gill,
+    run_midpoint,
+    start_run,
+)
 from pliant.mechanics.minimal.step_data import (
     EXCHANGED,
     GRAVITY_WORK,
@@ -32,6 +43,8 @@ from pliant.model.stage_method import ExplicitMethod
 
 if TYPE_CHECKING:
     from pliant.formulations.lumped.model import LumpedArm
+
+Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 
 WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
 
@@ -59,6 +72,8 @@ class Machine:
         )
         self.begin = 0
         self.ahead: Tables | None = None
+        self.compiled: Loop = run_gill if self.explicit else run_midpoint
+        self.loop = self.compiled
         loads = len(system.loads.given)
         q, v = arm.coordinates(system, run.start)
         self.work = new_work(self.mechanism, loads, q, v)
@@ -66,7 +81,7 @@ class Machine:
 
     def command(self, rates: Floats) -> None:
         """What the servos are to reach from now on."""
-        self.commanded = rates[self.servo_joints].astype(float)
+        self.commanded = rates[self.servo_joints]
 
     def state_vector(self) -> Floats:
         return self.model.state_of(self.system, self.work.step.q, self.work.step.v)
@@ -78,7 +93,7 @@ class Machine:
             self.begin, self.ahead = a, (ahead := self._ahead(a, b))
         rows = slice(a - self.begin, b - self.begin)
         joint = ahead.joint[rows]
-        if held.any():
+        if np.count_nonzero(held):  # in a tenth of the time of any()
             joint = joint.copy()
             joint[:, :, self.system.drive, 2] += held
         return Tables(
@@ -126,8 +141,9 @@ class Machine:
 
     def steps(self, tables: Tables) -> tuple[int, int]:
         """Advance through the tables."""
-        advance_by = run_gill if self.explicit else run_midpoint
-        return advance_by(self.mechanism, self.work, tables, self.output)
+        answer = self.loop(self.mechanism, self.work, tables, self.output)
+        self.loop = machine_code(self.compiled)
+        return answer
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""
