@@ -86,7 +86,8 @@ class Driven(Generic[T]):
                     return problem
             if servoing is not None:
                 servoing.command(sampling.commands(now))
-            tables, unreadable = readable_tables(machine, sampling.torques(now), a, b)
+            found = readable_tables(machine, sampling.torques(now), a, b)
+            tables, unreadable = found
             if tables is not None:
                 with undivided:
                     count, status = machine.steps(tables)

@@ -12,7 +12,7 @@ INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elem
 
 
 class Undivided:
-    """A block of lines that Ctrl-C does not divide: inside, it waits for the end; outside, it does what it did before."""
+    """A block of lines that Ctrl-C does not divide: inside, it waits for the end; outside, it acts as ever."""
 
     def __init__(self, usual: Callable[[int, FrameType | None], object] | None) -> None:
         self.usual, self.inside = usual, False

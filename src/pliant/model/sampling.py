@@ -135,7 +135,7 @@ class Sampling:
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
     def due(self, now: float) -> bool:
-        return any([clock.due(now) for clock in self.clocks])
+        return any(clock.due(now) for clock in self.clocks)
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails."""

@@ -70,7 +70,7 @@ def march(
     """
     n, servos = mechanism.tree.size, len(mechanism.servos.coordinate)
     begin = step * np.arange(steps)
-    times = np.stack([begin, begin + 0.5 * step, begin + step], axis=1)
+    times = np.stack([begin + 0.5 * step, begin + step, begin], axis=1)
     joints = np.zeros((steps, 3, n, 3)) if joint is None else joint(times.ravel()).reshape(steps, 3, n, 3)
     wrenches = (
         np.zeros((steps, 3, loads, 6)) if load is None else load(times.ravel()).reshape(steps, 3, loads, 6)
@@ -81,6 +81,7 @@ def march(
     tables = Tables(
         np.full(steps, step),
         begin + step,
+        np.arange(n),
         joints,
         wrenches,
         np.zeros((steps, servos), np.bool_) if sampled is None else sampled,

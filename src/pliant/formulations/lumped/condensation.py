@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.formulations.lumped.structure import ON_BASE, Field, Structure
-from pliant.mechanics.minimal.condensed import (
+from pliant.mechanics.minimal.flexibility import (
     ASIDE,
     BOTH,
     ONLY_IT,

@@ -95,10 +95,11 @@ class Machine:
         joint = ahead.joint[rows]
         if np.count_nonzero(held):  # in a tenth of the time of any()
             joint = joint.copy()
-            joint[:, :, self.system.drive, 2] += held
+            joint[:, :, : len(held), 2] += held
         return Tables(
             ahead.h[rows],
             ahead.end[rows],
+            ahead.driven,
             joint,
             ahead.load[rows],
             ahead.sampled[rows],
@@ -116,21 +117,19 @@ class Machine:
             return self._tabulated(a, b)
 
     def _tabulated(self, a: int, b: int) -> Tables:
-        """Inputs of the steps a .. b-1 at their starts, middles and ends, without torques that are held."""
+        """Inputs of the steps a .. b-1 at their middles, ends and starts, without torques that are held."""
         run, system = self.run, self.system
         h = self.plan.h[a:b]
-        within = WITHIN if self.explicit else 0.0
-        parts = np.array([within, 0.5, 1.0 - within])
+        parts = np.array([0.5, 1.0 - WITHIN, WITHIN] if self.explicit else [0.5, 1.0])
         nothing = np.zeros(len(run.inputs.prescribed))
         joints, loads = input_tables(run, run.grid[a:b, None] + h[:, None] * parts, nothing)
-        table = np.zeros((b - a, 3, system.size, 3))
-        table[:, :, system.drive] = joints
-        prescribed = np.flatnonzero(np.array(run.inputs.prescribed, np.bool_))
-        table[:, :, system.structure.joints[prescribed]] = joints[:, :, prescribed]
+        # where a gear is elastic, a prescribed joint is not what its drive acts on
+        apart = np.flatnonzero(np.array(run.inputs.prescribed) & (system.drive != system.structure.joints))
         return Tables(
             h,
             run.grid[a + 1 : b + 1],
-            table,
+            np.concatenate([system.drive, system.structure.joints[apart]]),
+            np.concatenate([joints, joints[:, :, apart]], axis=2) if len(apart) else joints,
             system.loads.in_body_axes(loads),
             np.ascontiguousarray(self.samples[:, a:b].T).reshape(b - a, len(self.commanded)),
             self.commanded,
@@ -142,7 +141,8 @@ class Machine:
     def steps(self, tables: Tables) -> tuple[int, int]:
         """Advance through the tables."""
         answer = self.loop(self.mechanism, self.work, tables, self.output)
-        self.loop = machine_code(self.compiled)
+        if self.loop is self.compiled:
+            self.loop = machine_code(self.compiled)
         return answer
 
     def stopped(self, status: int, done: int) -> Ending:

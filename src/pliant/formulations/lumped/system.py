@@ -16,13 +16,9 @@ from pliant.errors import InvalidInput
 from pliant.formulations.lumped.closure_rows import closure_rows
 from pliant.formulations.lumped.condensation import condense
 from pliant.formulations.lumped.structure import IDENTITY, ON_BASE, Floats, Ints, Place, Structure
-from pliant.mechanics.minimal.condensed import (
-    Condensed,
-    add_condensed_stiffness,
-    condensed_state,
-    steady_parts,
-)
+from pliant.mechanics.minimal.condensed import add_condensed_stiffness, condensed_state
 from pliant.mechanics.minimal.dynamics import TreeDynamics, new_motion
+from pliant.mechanics.minimal.flexibility import Condensed, steady_parts
 from pliant.mechanics.minimal.mechanism import Drives, Loops, Springs, Wrenches, new_drives, new_springs
 from pliant.mechanics.minimal.recursions import place
 from pliant.mechanics.minimal.tree import TURN_Z, Tree, new_tree

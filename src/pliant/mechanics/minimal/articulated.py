@@ -110,20 +110,20 @@ def pass_coordinate(tree: Tree, i: int, tau: float, motion: Floats) -> bool:
     D = dot_six(J, U) + tree.facts[i, ROTOR]
     if not D > 0.0:  # also true for NaN
         return False
-    u = tau - dot_six(J, b)
+    u, inverse = tau - dot_six(J, b), 1.0 / D
     put_six(motion, own, LEVER, U)
-    motion[own, PIVOT] = 1.0 / D
+    motion[own, PIVOT] = inverse
     motion[own, PIVOT + 1] = u
     if p > 0:
         k = ARTICULATED
         for row in range(6):
-            factor = U[row] / D
+            factor = U[row] * inverse
             for column in range(row, 6):
                 motion[own, k] -= factor * U[column]
                 motion[p, k] += motion[own, k]
                 k += 1
         c = six(motion, own, BIAS)
-        add_six(motion, p, WRENCH, plus(plus(b, u / D, U), 1.0, times_triangle(motion, own, c)))
+        add_six(motion, p, WRENCH, plus(plus(b, u * inverse, U), 1.0, times_triangle(motion, own, c)))
     return True
 
 
@@ -138,18 +138,11 @@ def pass_prescribed(tree: Tree, i: int, a: float, motion: Floats) -> None:
         add_six(motion, p, WRENCH, plus(six(motion, own, WRENCH), 1.0, times_triangle(motion, own, c)))
 
 
-@kernel
-def forward_dynamics(
-    tree: Tree, prescribed: Bools, q: Floats, v: Floats, tau: Floats, motion: Floats, a: Floats
-) -> bool:
-    """a = M^-1 (tau - h - g); False where no mass resists.
-
-    The accelerations of prescribed coordinates are taken from ``a``, and their torques are not read.
-    """
-    n = q.shape[0]
-    place_base(tree, motion)
+@inline_kernel
+def placed_dynamics(tree: Tree, prescribed: Bools, v: Floats, tau: Floats, motion: Floats, a: Floats) -> bool:
+    """`forward_dynamics` from poses that stand."""
+    n = v.shape[0]
     for i in range(n):
-        place_body(tree, i, q[i], motion)
         move_body(tree, i, v[i], motion)
         start_articulated(tree, i, v[i], motion)
     for i in range(n - 1, -1, -1):
@@ -164,3 +157,17 @@ def forward_dynamics(
             a[i] = (motion[own, PIVOT + 1] - dot_six(six(motion, own, LEVER), A)) * motion[own, PIVOT]
         put_six(motion, own, ACCELERATION, plus(A, a[i], six(motion, own, AXIS)))
     return True
+
+
+@kernel
+def forward_dynamics(
+    tree: Tree, prescribed: Bools, q: Floats, v: Floats, tau: Floats, motion: Floats, a: Floats
+) -> bool:
+    """a = M^-1 (tau - h - g); False where no mass resists.
+
+    The accelerations of prescribed coordinates are taken from ``a``, and their torques are not read.
+    """
+    place_base(tree, motion)
+    for i in range(q.shape[0]):
+        place_body(tree, i, q[i], motion)
+    return placed_dynamics(tree, prescribed, v, tau, motion, a)

@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel
-from pliant.mechanics.minimal.articulated import forward_dynamics
+from pliant.mechanics.minimal.articulated import placed_dynamics
 from pliant.mechanics.minimal.condensed import condensed_force
 from pliant.mechanics.minimal.fitting import closed_force, factorise_mass, fit_velocities
 from pliant.mechanics.minimal.forces import drive_force, load_forces, load_power, spring_forces
 from pliant.mechanics.minimal.loops import closure_accelerations, closures, solve_closures
 from pliant.mechanics.minimal.mechanism import Mechanism
 from pliant.mechanics.minimal.midpoint import CONVERGED, NOT_FINITE, SINGULAR, measure_end
-from pliant.mechanics.minimal.motion import place_body, six
-from pliant.mechanics.minimal.passes import turn_afresh
+from pliant.mechanics.minimal.motion import place_turned, six
+from pliant.mechanics.minimal.passes import turn_along
 from pliant.mechanics.minimal.recursions import inverse_dynamics
 from pliant.mechanics.minimal.step_data import FITTED, T_END, Account, H, Signals, Step
 from pliant.mechanics.minimal.tree import Floats
@@ -74,12 +74,13 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, account: Acco
             step.q_mid[i], step.w[i] = signals.target[i, 0], signals.target[i, 1]
             step.acceleration[i] = signals.target[i, 2]
     spring_forces(mechanism.springs, step.q_mid, step.w, step)
-    if step.wrench.shape[0] > 0 or mechanism.condensed.coordinate.shape[0] > 0:
-        for i in range(n):
-            step.condensed[i] = 0.0
-            place_body(tree, i, step.q_mid[i], motion)
+    turn_along(tree, step.q_mid, 1, step)
+    for i in range(n):
+        step.condensed[i] = 0.0
+        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
+    if step.wrench.shape[0] > 0:
         load_forces(tree, mechanism.wrenches, signals.load, motion, step.wrench, step.load)
-        condensed_force(mechanism.condensed, tree, motion, step.q_mid, step.condensed)
+    condensed_force(mechanism.condensed, tree, motion, step.q_mid, step.turn[1], step.condensed)
     some_prescribed = False
     for i in range(n):
         step.residual[i] = step.condensed[i] + step.load[i] - step.elastic[i]
@@ -89,9 +90,7 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, account: Acco
         else:
             step.drive[i] = drive_force(drives, signals, step.held[i], i, step.q_mid[i], step.w[i])
             step.residual[i] += step.drive[i]
-    if not forward_dynamics(
-        tree, drives.prescribed, step.q_mid, step.w, step.residual, motion, step.acceleration
-    ):
+    if not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
         return False
     if step.loop.shape[0] > 0 and not closed_accelerations(mechanism, step, account):
         return False
@@ -140,7 +139,7 @@ def gill_step(
     stages: Stages,
     account: Account,
 ) -> int:
-    """The step from (q, v); signals are those at its start, middle and end."""
+    """The step from (q, v); signals are those at its middle, end and start."""
     n, h, number = step.q.shape[0], step.number[H], step.number
     for i in range(n):
         stages.joints[i], stages.effort[i] = 0.0, 0.0
@@ -157,7 +156,7 @@ def gill_step(
                     v += STAGES[s - 1, r] * stages.rate[r, 1, i]
                 step.q_mid[i], step.w[i] = step.q[i] + h * q, step.v[i] + h * v
         account.counts[0] += 1
-        if not accelerate(mechanism, signals[0 if s == 0 else (2 if s == 3 else 1)], step, account):
+        if not accelerate(mechanism, signals[2 if s == 0 else (1 if s == 3 else 0)], step, account):
             return SINGULAR
         for i in range(n):
             stages.rate[s, 0, i], stages.rate[s, 1, i] = step.w[i], step.acceleration[i]
@@ -170,12 +169,12 @@ def gill_step(
         step.q_end[i], step.v_end[i] = step.q[i] + h * q, step.v[i] + h * v
         step.drive[i] = stages.effort[i]
         if mechanism.drives.prescribed[i]:
-            step.q_end[i], step.v_end[i] = signals[2].target[i, 0], signals[2].target[i, 1]
-    turn_afresh(mechanism.tree, step.q_end, step.turn[2])
+            step.q_end[i], step.v_end[i] = signals[1].target[i, 0], signals[1].target[i, 1]
+    turn_along(mechanism.tree, step.q_end, 2, step)
     if step.loop.shape[0] > 0:
         if not close_positions(mechanism, step, account):
             return SINGULAR
-        turn_afresh(mechanism.tree, step.q_end, step.turn[2])
+        turn_along(mechanism.tree, step.q_end, 2, step)
     measure_end(mechanism, step)
     if not number[T_END] < math.inf:
         return NOT_FINITE

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant.mechanics.minimal.condensed import Condensed, none_condensed
+from pliant.mechanics.minimal.flexibility import Condensed, none_condensed
 from pliant.mechanics.minimal.tree import Bools, Floats, Ints, Tree
 
 # what a closure measures; c are points and d directions fixed to the bodies a and b

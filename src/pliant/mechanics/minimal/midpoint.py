@@ -77,7 +77,7 @@ SAME_VELOCITY = (
 )
 SAME_ENERGY = 3e-13  # part of the exchanged energy that may be missing
 CLOSED = 1e-8
-AGING = 1.2  # of the square of the contraction, per step in which it is not seen
+AGING = 1.1  # of the square of the contraction, per step in which it is not seen
 WORSE, SLOW = 16.0, 1e-6  # the same that makes factors stale: against fresh ones, and at least
 MOST_ITERATIONS = 30
 PATIENCE = 2  # changes of w after which c is found along with w
@@ -94,9 +94,10 @@ def factorise_step(mechanism: Mechanism, step: Step, account: Account) -> bool:
     for i in range(n):
         for j in range(n):
             step.stiffness[i, j] = 0.0
-    if mechanism.condensed.coordinate.shape[0] > 0:
-        condensed_force(mechanism.condensed, tree, step.motion, step.q_mid, step.change)
-        add_condensed_stiffness(mechanism.condensed, step.stiffness)
+    condensed = mechanism.condensed
+    if condensed.coordinate.shape[0] > 0:
+        condensed_energy(condensed, tree, step.motion, step.q_mid, step.turn[1])
+        add_condensed_stiffness(condensed, step.stiffness)
     fill_mass_matrix(tree, n, step.motion, A)
     for i in range(n):
         for j in range(springs.span[i, 0], springs.span[i, 1]):
@@ -228,9 +229,10 @@ def imbalance(step: Step) -> tuple[float, float]:
 def measure_end(mechanism: Mechanism, step: Step) -> None:
     """Energies at the end of the step."""
     end_pass(mechanism.tree, step)
-    if mechanism.condensed.coordinate.shape[0] > 0:
+    condensed = mechanism.condensed
+    if condensed.coordinate.shape[0] > 0:
         step.number[STRAIN_END] = condensed_energy(
-            mechanism.condensed, mechanism.tree, step.motion_end, step.q_end
+            condensed, mechanism.tree, step.motion_end, step.q_end, step.turn[2]
         )
 
 
@@ -242,10 +244,11 @@ def evaluate(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     outer_forces(mechanism, signals, step)
     if step.wrench.shape[0] > 0:
         load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
-    if mechanism.condensed.coordinate.shape[0] > 0:
+    condensed = mechanism.condensed
+    if condensed.coordinate.shape[0] > 0:
         for i in range(step.q.shape[0]):
             step.condensed[i] = 0.0
-        condensed_force(mechanism.condensed, tree, step.motion, step.q_mid, step.condensed)
+        condensed_force(condensed, tree, step.motion, step.q_mid, step.turn[1], step.condensed)
 
 
 @inline_kernel

@@ -62,6 +62,9 @@ from pliant.spatial.vectors import apply, dot, product
 
 # columns of the motion that hold mean, difference and way of the ends of a step
 DIFFERENCE, MEAN, WAY = ARTICULATED, ARTICULATED + 9, ARTICULATED + 18
+# a division takes as long as several products
+SIXTH, TWELFTH, TWENTIETH, THIRTIETH = 1.0 / 6.0, 1.0 / 12.0, 1.0 / 20.0, 1.0 / 30.0
+PART_42, PART_56, PART_72, PART_90 = 1.0 / 42.0, 1.0 / 56.0, 1.0 / 72.0, 1.0 / 90.0
 SMALL_ANGLE = 0.1  # rad, half the turn of a step up to which its series is exact to round-off
 EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -70,8 +73,10 @@ EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 def advanced(turn: tuple[float, float], angle: float) -> tuple[float, float]:
     """Sine and cosine after turning by a small angle: series to round-off, several times faster than anew."""
     x = angle * angle
-    s = angle * (1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0))))
-    c = 1.0 - 0.5 * x * (1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0))))
+    s = angle * (1.0 - x * SIXTH * (1.0 - x * TWENTIETH * (1.0 - x * PART_42 * (1.0 - x * PART_72))))
+    c = 1.0 - 0.5 * x * (
+        1.0 - x * TWELFTH * (1.0 - x * THIRTIETH * (1.0 - x * PART_56 * (1.0 - x * PART_90)))
+    )
     return (turn[0] * c + turn[1] * s, turn[1] * c - turn[0] * s)
 
 
@@ -87,6 +92,7 @@ def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
 def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     """End, middle and acceleration of the step from its mean velocities."""
     h = step.number[H]
+    per_step = 1.0 / h
     for i in range(step.q.shape[0]):
         if mechanism.drives.prescribed[i]:
             step.q_end[i], step.v_end[i] = signals.end[i, 0], signals.end[i, 1]
@@ -95,7 +101,7 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
             step.q_end[i] = step.q[i] + h * step.w[i]
             step.v_end[i] = 2.0 * step.w[i] - step.v[i]
         step.q_mid[i] = step.q[i] + 0.5 * h * step.w[i]
-        step.acceleration[i] = (step.v_end[i] - step.v[i]) / h
+        step.acceleration[i] = (step.v_end[i] - step.v[i]) * per_step
         if mechanism.tree.joints[i, KIND] < SLIDE_X:
             angle = 0.5 * h * step.w[i]
             if abs(angle) < SMALL_ANGLE:
@@ -109,12 +115,27 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
 
 
 @inline_kernel
+def turn_along(tree: Tree, q: Floats, place: int, step: Step) -> None:
+    """Sines and cosines at q, which lies near the start of the step, as those of a place in it."""
+    for i in range(q.shape[0]):
+        if tree.joints[i, KIND] < SLIDE_X:
+            angle = q[i] - step.q[i]
+            if abs(angle) < SMALL_ANGLE:
+                turned = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
+            else:
+                turned = (math.sin(q[i]), math.cos(q[i]))
+            step.turn[place, i, 0], step.turn[place, i, 1] = turned
+
+
+@inline_kernel
 def predict(step: Step) -> None:
-    """Mean velocities by the parabola through those of the last steps."""
+    """Mean velocities by the cubic through those of the last steps."""
     known = step.number[KNOWN]
     for i in range(step.q.shape[0]):
         a, b, c = step.past[0, i], step.past[1, i], step.past[2, i]
-        if known >= 3.0:
+        if known >= 4.0:
+            step.w[i] = 4.0 * (a + c) - 6.0 * b - step.past[3, i]
+        elif known >= 3.0:
             step.w[i] = 3.0 * (a - b) + c
         elif known >= 2.0:
             step.w[i] = 2.0 * a - b
@@ -129,7 +150,7 @@ def expect_jump(step: Step) -> None:
     if number[STALE] > 0.0 or number[KNOWN] == 0.0:
         return
     solve(step.factors, step.residual, step.change)
-    for k in range(3):
+    for k in range(step.past.shape[0]):
         for i in range(step.q.shape[0]):
             step.past[k, i] -= (k + 0.5) * number[H] * step.change[i]
 
@@ -137,8 +158,9 @@ def expect_jump(step: Step) -> None:
 @inline_kernel
 def remember(step: Step) -> None:
     for i in range(step.q.shape[0]):
-        step.past[2, i], step.past[1, i], step.past[0, i] = step.past[1, i], step.past[0, i], step.w[i]
-    step.number[KNOWN] = min(step.number[KNOWN] + 1.0, 3.0)
+        a, b, c = step.past[0, i], step.past[1, i], step.past[2, i]
+        step.past[0, i], step.past[1, i], step.past[2, i], step.past[3, i] = step.w[i], a, b, c
+    step.number[KNOWN] = min(step.number[KNOWN] + 1.0, 4.0)
 
 
 @inline_kernel

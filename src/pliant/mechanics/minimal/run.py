@@ -47,21 +47,22 @@ from pliant.mechanics.minimal.step_data import (
 from pliant.mechanics.minimal.tree import Bools, Floats, Ints
 
 DEEPEST = 10  # halvings of a step before the run gives up
-START, MIDDLE, END = 0, 1, 2
+MIDDLE, END, START = 0, 1, 2
 TURNS_KEPT = 16.0  # steps over which sines are carried along, before round-off adds up
 
 
 class Tables(NamedTuple):
-    """Inputs of a stretch of steps, at the start, the middle and the end of each.
+    """Inputs of a stretch of steps, at the middle, the end and the start of each.
 
-    The energy-exact rule reads middles, and ends of prescribed coordinates; a signal that jumps has its value from
-    within the step at the start and the end.
+    The energy-exact rule reads middles, and ends of prescribed coordinates: its tables have no starts. A signal that
+    jumps has its value from within the step at the start and the end.
     """
 
     h: Floats  # (steps,)
     end: Floats  # (steps,) times
+    driven: Ints  # (m,) coordinates that have signals
     joint: (
-        Floats  # (steps, 3, n, 3) prescribed: position, rate, acceleration | reference, its rate, feedforward
+        Floats  # (steps, 3, m, 3) prescribed: position, rate, acceleration | reference, its rate, feedforward
     )
     load: Floats  # (steps, 3, loads, 6)
     sampled: Bools  # (steps, servos) whether the servo is sampled at the start of the step
@@ -261,17 +262,18 @@ def between_samples(start: float, middle: float, end: float, tau: float) -> floa
 def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float, float], work: Work) -> None:
     """What drives the part ``span`` of step n of the energy-exact rule."""
     signals, joint = work.signals[0], tables.joint
-    for i in range(work.before.shape[0]):
+    for m in range(tables.driven.shape[0]):
+        i = tables.driven[m]
         if mechanism.drives.prescribed[i]:
             for k in range(2):
-                signals.end[i, k] = joint[n, END, i, k]
+                signals.end[i, k] = joint[n, END, m, k]
                 if span[1] < 1.0:
                     signals.end[i, k] = between_samples(
-                        work.before[i, k], joint[n, MIDDLE, i, k], joint[n, END, i, k], span[1]
+                        work.before[i, k], joint[n, MIDDLE, m, k], joint[n, END, m, k], span[1]
                     )
         else:
             for k in range(3):
-                signals.target[i, k] = joint[n, MIDDLE, i, k]
+                signals.target[i, k] = joint[n, MIDDLE, m, k]
     for m in range(signals.load.shape[0]):
         for k in range(6):
             signals.load[m, k] = tables.load[n, MIDDLE, m, k]
@@ -315,8 +317,9 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
                 step.loop[k] = 0.0
             if level > DEEPEST:
                 return status
-    for i in range(work.before.shape[0]):
-        work.before[i, 0], work.before[i, 1] = tables.joint[n, END, i, 0], tables.joint[n, END, i, 1]
+    for m in range(tables.driven.shape[0]):
+        for k in range(2):
+            work.before[tables.driven[m], k] = tables.joint[n, END, m, k]
     return CONVERGED
 
 
@@ -327,9 +330,9 @@ def gill_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
     step.number[H] = tables.h[n]
     for place in range(3):
         signals = work.signals[place]
-        for i in range(step.q.shape[0]):
+        for m in range(tables.driven.shape[0]):
             for k in range(3):
-                signals.target[i, k] = tables.joint[n, place, i, k]
+                signals.target[tables.driven[m], k] = tables.joint[n, place, m, k]
         for m in range(signals.load.shape[0]):
             for k in range(6):
                 signals.load[m, k] = tables.load[n, place, m, k]
@@ -340,40 +343,43 @@ def gill_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
     return status
 
 
+@inline_kernel
+def begin(mechanism: Mechanism, tables: Tables, n: int, work: Work, output: Output) -> bool:
+    """Keep the start of step n if rows of the output fall into the step; sample the servos, and say if any was."""
+    if tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0:
+        keep(mechanism, output.x.shape[0] - 1, work, output)
+    return tables.sampled.shape[1] > 0 and sample(mechanism, tables, n, work.step)
+
+
+@inline_kernel
+def put_rows(mechanism: Mechanism, tables: Tables, n: int, work: Work, output: Output) -> None:
+    """The rows of the output that fall into step n."""
+    for row in range(tables.first[n], tables.stop[n]):
+        keep(mechanism, row, work, output)
+        if tables.tau[row] < 1.0:
+            blend(row, output.x.shape[0] - 1, tables.tau[row], tables.h[n], output)
+
+
 @kernel
 def run_midpoint(mechanism: Mechanism, work: Work, tables: Tables, output: Output) -> tuple[int, int]:
     """Advance by the energy-exact rule; returns the number of finished steps and how it ended."""
-    last = output.x.shape[0] - 1
     for n in range(tables.h.shape[0]):
-        inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
-        if inside:
-            keep(mechanism, last, work, output)
-        if sample(mechanism, tables, n, work.step):
+        if begin(mechanism, tables, n, work, output):
             expect_jump(work.step)
         status = midpoint_over(mechanism, tables, n, work)
         if status != CONVERGED:
             return n, status
-        for row in range(tables.first[n], tables.stop[n]):
-            keep(mechanism, row, work, output)
-            if tables.tau[row] < 1.0:
-                blend(row, last, tables.tau[row], tables.h[n], output)
+        put_rows(mechanism, tables, n, work, output)
     return tables.h.shape[0], CONVERGED
 
 
 @kernel
 def run_gill(mechanism: Mechanism, work: Work, tables: Tables, output: Output) -> tuple[int, int]:
     """Advance by the explicit rule; returns the number of finished steps and how it ended."""
-    last = output.x.shape[0] - 1
     for n in range(tables.h.shape[0]):
-        inside = tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0
-        if inside:
-            keep(mechanism, last, work, output)
-        sample(mechanism, tables, n, work.step)
+        begin(mechanism, tables, n, work, output)
         status = gill_over(mechanism, tables, n, work)
         if status != CONVERGED:
             return n, status
-        for row in range(tables.first[n], tables.stop[n]):
-            keep(mechanism, row, work, output)
-            if tables.tau[row] < 1.0:
-                blend(row, last, tables.tau[row], tables.h[n], output)
+        put_rows(mechanism, tables, n, work, output)
     return tables.h.shape[0], CONVERGED

@@ -47,7 +47,7 @@ class Step(NamedTuple):
     residual: Floats
     change: Floats  # of w by Newton's method
     turn: Floats  # (3, n, 2) sine and cosine of coordinates that turn, at the start, the middle and the end
-    past: Floats  # (3, n) mean velocities of the last steps
+    past: Floats  # (4, n) mean velocities of the last steps
     stiffness: Floats  # (n, n) of condensed fields
     factors: Floats  # (n, n)
     motion: Floats  # (n + 1, columns) at the middle
@@ -104,7 +104,7 @@ def new_step(n: int, wrenches: int, closures: int) -> Step:
         residual=z(n),
         change=z(n),
         turn=z((3, n, 2)),
-        past=z((3, n)),
+        past=z((4, n)),
         stiffness=z((n, n)),
         factors=z((n, n)),
         motion=z(motion),
