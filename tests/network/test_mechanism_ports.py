@@ -64,12 +64,12 @@ def test_a_law_for_all_joints_leaves_balls_alone() -> None:
 
 BALL = (
     "joint 'ball' is spherical, and its coordinates start anew at every step; drive it by a"
-    " JointTorque 'ball' of 3 components, prescribe ball.x, ball.y and ball.z together, give it a spring, or take a"
-    " universal joint"
+    " JointTorque 'ball' of 3 components, prescribe ball.x, ball.y and ball.z or put a JointPD on them, all together,"
+    " give it a spring, or take a universal joint"
 )
 FLIGHT = (
     "joint 'flight' is free and has no coordinate; drive it by a JointTorque of 6 components, prescribe flight.x to"
-    " flight.turn_z together, or give it a spring"
+    " flight.turn_z or put a JointPD on them, all together, or give it a spring"
 )
 SIX = (0.0, 0.0, 0.0, 1.0, 2.0, 3.0)
 

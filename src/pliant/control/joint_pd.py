@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from pliant.control.per_joint import for_each
-from pliant.network.attachments import Attachment, Feedback, Torque
+from pliant.network.attachments import Attachment, Feedback, Following, Torque
 from pliant.network.fields import Holds, JointNames
 from pliant.network.motions import Motion
-from pliant.network.ports import drivable_in_the_tree
+from pliant.network.ports import drivable_in_the_tree, is_part_of_whole
 from pliant.network.signals import Signal
 from pliant.robot.declared import Declared
 from pliant.robot.quantity import Quantity
@@ -25,6 +25,10 @@ class JointPD(Declared):
 
     Give one value for all ``joints`` or one for each, in their order; without ``joints`` the law acts on all
     joints of the arm that can be driven. For a prismatic joint the units are N/m, N s/m and N.
+
+    On all coordinates of a ball or free joint together (``ball.x``, ``ball.y``, ``ball.z``) the references are turns in
+    a row, of a free joint after three slides; they move a frame to which the child is pulled, by the gradient of
+    stiffness e^2 / 2  with the rotation vector e from that frame to the child.
     """
 
     reference: Annotated[
@@ -52,7 +56,10 @@ class JointPD(Declared):
         references = for_each(self, "reference", joints)
         stiffnesses = for_each(self, "stiffness", joints)
         dampings = for_each(self, "damping", joints)
-        feedbacks = map(Feedback, joints, references, stiffnesses, dampings)
+        kinds = [Following if is_part_of_whole(arm, joint) else Feedback for joint in joints]
+        feedbacks = [
+            kind(*each) for kind, *each in zip(kinds, joints, references, stiffnesses, dampings, strict=True)
+        ]
         if self.feedforward is None:
             return tuple(feedbacks)
         return (*feedbacks, *map(Torque, joints, for_each(self, "feedforward", joints)))

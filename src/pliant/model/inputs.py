@@ -93,6 +93,18 @@ class MotorPlace:
     torque_limit: float
 
 
+@dataclass(frozen=True)
+class HoldPlace:
+    """A ball or free joint whose child is pulled to the frame of its reference coordinates, which are prescribed.
+
+    The wrench is  -stiffness e - damping e',  e = log(reference^-1 child), one gain for each coordinate.
+    """
+
+    joint: str
+    stiffness: tuple[float, ...]
+    damping: tuple[float, ...]
+
+
 class BasePath(NamedTuple):
     """The base at n times: position (n, 3) and velocity (n, 3) in the world, quaternion (n, 4) from base to
     world, continuous in time, and spin (n, 3) in the axes of the base."""
@@ -144,6 +156,7 @@ class Inputs:
     bushings: tuple[BushingPlace, ...] = ()
     walls: tuple[WallPlace, ...] = ()
     motors: tuple[MotorPlace, ...] = ()
+    holds: tuple[HoldPlace, ...] = ()
     base_motion: BaseMotionSignals | None = None
 
     @staticmethod

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.inputs import BushingPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
+from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.layout import Array
 from pliant.model.port import Frame
 from pliant.model.servo import ServoPlace
@@ -20,6 +20,7 @@ from pliant.network.attachments import (
     CommandLaw,
     Component,
     Feedback,
+    Following,
     Load,
     Prescription,
     SampledLaw,
@@ -32,6 +33,7 @@ from pliant.network.ports import check_ports, driven_as_a_whole
 from pliant.network.quaternions import rotated
 from pliant.network.signals import Constant, Signal
 from pliant.robot import At, End, SphericalJoint
+from pliant.robot.compound_joint import reference_name
 from pliant.robot.link import IDENTITY
 from pliant.robot.quantity import Quaternion
 
@@ -159,6 +161,7 @@ def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
     index = {name: position for position, name in enumerate(joint_names)}
     prescriptions = [each for each in attachments if isinstance(each, Prescription)]
     feedbacks = [each for each in attachments if isinstance(each, Feedback)]
+    followings = [each for each in attachments if isinstance(each, Following)]
     all_torques = [each for each in attachments if isinstance(each, Torque)]
     torques = [(index[each.joint], each.signal) for each in all_torques if each.joint in index]
     loads = [each for each in attachments if isinstance(each, Load)]
@@ -170,11 +173,14 @@ def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
     stiffness, damping = [0.0] * n_joints, [0.0] * n_joints
     for prescription in prescriptions:
         prescribed[index[prescription.joint]] = True
+    for following in followings:
+        prescribed[index[reference_name(following.joint)]] = True
     for feedback in feedbacks:
         stiffness[index[feedback.joint]] = feedback.stiffness
         damping[index[feedback.joint]] = feedback.damping
     motions = [(index[each.joint], each.motion) for each in prescriptions]
     motions += [(index[each.joint], each.reference) for each in feedbacks]
+    motions += [(index[reference_name(each.joint)], each.reference) for each in followings]
 
     constant = np.zeros((n_joints, 3))
     for joint, motion in motions:
@@ -211,8 +217,18 @@ def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
         bushings=tuple(each for each in attachments if isinstance(each, BushingPlace)),
         walls=tuple(each for each in attachments if isinstance(each, WallPlace)),
         motors=tuple(each for each in attachments if isinstance(each, MotorPlace)),
+        holds=tuple(_holds(arm, followings)),
         base_motion=base_moves[0].signals if base_moves else None,
     )
+
+
+def _holds(arm: Model, followings: list[Following]) -> Iterator[HoldPlace]:
+    gains = {each.joint: (each.stiffness, each.damping) for each in followings}
+    for name in dict.fromkeys(each.joint.partition(".")[0] for each in followings):
+        whole = driven_as_a_whole(arm, name)
+        assert whole is not None
+        stiffness, damping = zip(*(gains[freedom.name] for freedom in whole.guided_freedoms))
+        yield HoldPlace(name, stiffness, damping)
 
 
 def _in_axes_of_place(load: Load) -> Signal:
@@ -251,7 +267,7 @@ def _check(arm: Model, label: str, attachment: Attachment) -> None:
     match attachment:
         case Prescription():
             _check_motion(f"{label} of joint '{attachment.joint}'", attachment.motion)
-        case Feedback():
+        case Feedback() | Following():
             _check_motion(f"{label} of joint '{attachment.joint}'", attachment.reference)
         case BaseMove():
             for motion in attachment.motions:

@@ -43,6 +43,16 @@ class Feedback:
 
 
 @dataclass(frozen=True)
+class Following:
+    """Feedback on one coordinate of a ball or free joint; all of them together pull its child to a frame that moves."""
+
+    joint: str
+    reference: Motion
+    stiffness: float
+    damping: float
+
+
+@dataclass(frozen=True)
 class Torque:
     """A torque (force for a prismatic joint) in time on ``joint``; several of them add.
 
@@ -86,7 +96,9 @@ class CommandLaw:
 
 ForceElement = SpringPlace | BushingPlace | WallPlace
 Sampled = SampledLaw | CommandLaw | ServoPlace
-Attachment = Prescription | Feedback | Torque | Sampled | MotorPlace | Load | ForceElement | BaseMove
+Attachment = (
+    Prescription | Feedback | Following | Torque | Sampled | MotorPlace | Load | ForceElement | BaseMove
+)
 
 
 class Component(Protocol):

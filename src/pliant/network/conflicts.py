@@ -12,6 +12,7 @@ from pliant.network.attachments import (
     BaseMove,
     CommandLaw,
     Feedback,
+    Following,
     Load,
     Prescription,
     SampledLaw,
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
 
 def refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
     """Refuse two components that claim the same thing; each attachment comes with its component's label."""
-    for joint in arm.joint_names:
+    for joint in dict.fromkeys(joint for _, each in pairs for joint in driven_joints(each)):
         _refuse_on_joint(joint, [(label, each) for label, each in pairs if joint in driven_joints(each)])
-    _refuse_half_a_motion(arm, [each.joint for _, each in pairs if isinstance(each, Prescription)])
+    _refuse_half(
+        arm, [each.joint for _, each in pairs if isinstance(each, Prescription)], "prescribed", "Hold(0)"
+    )
+    following = [each.joint for _, each in pairs if isinstance(each, Following)]
+    _refuse_half(arm, following, "held by feedback", "a JointPD of stiffness 0")
     attachments = [each for _, each in pairs]
     if sum(isinstance(each, BaseMove) for each in attachments) > 1:
         raise InvalidInput("the base is moved twice; put all its motions into one BaseMotion")
@@ -39,16 +44,14 @@ def refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
         raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
 
 
-def _refuse_half_a_motion(arm: Model, prescribed: list[str]) -> None:
+def _refuse_half(arm: Model, claimed: list[str], how: str, example: str) -> None:
     """The coordinates of ball and free joints are no single ones: some of them free would lock the others."""
-    for name in dict.fromkeys(joint.partition(".")[0] for joint in prescribed):
+    for name in dict.fromkeys(joint.partition(".")[0] for joint in claimed):
         whole = driven_as_a_whole(arm, name)
-        missing = (
-            [each.name for each in whole.guided_freedoms if each.name not in prescribed] if whole else []
-        )
+        missing = [each.name for each in whole.guided_freedoms if each.name not in claimed] if whole else []
         if missing:
             raise InvalidInput(
-                f"joint '{name}' is prescribed in part only; prescribe {', '.join(missing)} too, for example by Hold(0)"
+                f"joint '{name}' is {how} in part only; name {', '.join(missing)} too, for example with {example}"
             )
 
 
@@ -86,7 +89,7 @@ def _refuse_on_joint(joint: str, on_joint: list[tuple[str, Attachment]]) -> None
     if len(motors) > 1:
         raise InvalidInput(f"joint '{joint}' has two motors; remove one GearMotor")
     _refuse_servos(joint, on_joint)
-    if sum(isinstance(each, Feedback) for _, each in on_joint) > 1:
+    if sum(isinstance(each, (Feedback, Following)) for _, each in on_joint) > 1:
         raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
 
 

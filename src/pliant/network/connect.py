@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -11,7 +11,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.layout import Array, Layout
 from pliant.model.port import Port
 from pliant.network.assemble import assemble
-from pliant.network.attachments import Component
+from pliant.network.attachments import Component, Following
 from pliant.network.ports import driven_joints
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ class Carrying(Protocol):
 
 @runtime_checkable
 class Driving(Protocol):
-    """An arm whose loop joints have coordinates where something drives them."""
+    """An arm whose loop, ball and free joints have coordinates where something drives them."""
 
-    def driving(self, coordinates: Collection[str]) -> Model:
-        """The arm itself, or with these coordinates of loop joints."""
+    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Model:
+        """The arm itself, or with these coordinates, and with references for the joints of those that are followed."""
         ...
 
 
@@ -125,7 +125,10 @@ def connect(arm: Model, *components: Component) -> Connected:
         return connect(arm.given, *arm.components, *components)
     given = arm
     if isinstance(arm, Driving):
-        arm = arm.driving({joint for part in components for joint in _driven_by(part, arm)})
+        attachments = [each for part in components for each in part.attachments(arm)]
+        followed = [each for each in attachments if isinstance(each, Following)]
+        driven = {joint for each in attachments if each not in followed for joint in driven_joints(each)}
+        arm = arm.driving(driven, {each.joint for each in followed})
     inputs = assemble(arm, components)
     notice = getattr(arm, "notice", "")
     if isinstance(arm, Carrying) and (carrier := arm.carrying(inputs)) is not arm:
@@ -135,8 +138,3 @@ def connect(arm: Model, *components: Component) -> Connected:
         )
         arm, inputs = carrier, assemble(carrier, components)
     return Connected(arm, components, inputs, given, notice)
-
-
-def _driven_by(component: Component, arm: Model) -> Iterator[str]:
-    for attachment in component.attachments(arm):
-        yield from driven_joints(attachment)

@@ -13,6 +13,7 @@ from pliant.network.attachments import (
     BaseMove,
     CommandLaw,
     Feedback,
+    Following,
     Load,
     Prescription,
     SampledLaw,
@@ -20,6 +21,7 @@ from pliant.network.attachments import (
 )
 from pliant.network.fields import nearest
 from pliant.robot import At, FixedJoint, FlexibleLink, FreeJoint, Joint, RigidLink, SphericalJoint
+from pliant.robot.compound_joint import reference_name
 from pliant.robot.joint import BASE
 
 if TYPE_CHECKING:
@@ -53,9 +55,15 @@ def driven_as_a_whole(arm: Model, name: str) -> SphericalJoint | FreeJoint | Non
     return joint if isinstance(joint, (SphericalJoint, FreeJoint)) else None
 
 
+def is_part_of_whole(arm: Model, name: str) -> bool:
+    """Whether that names a coordinate of a ball or free joint."""
+    whole = driven_as_a_whole(arm, name.partition(".")[0])
+    return whole is not None and name in (each.name for each in whole.guided_freedoms)
+
+
 def driven_joints(attachment: Attachment) -> tuple[str, ...]:
     match attachment:
-        case Prescription() | Feedback() | Torque() | MotorPlace() | ServoPlace():
+        case Prescription() | Feedback() | Following() | Torque() | MotorPlace() | ServoPlace():
             return (attachment.joint,)
         case SampledLaw() | CommandLaw():
             return attachment.controller.joints
@@ -75,6 +83,8 @@ def ports_used(attachment: Attachment) -> tuple[str, ...]:
             return (_end(attachment.at),)
         case BaseMove():
             return (BASE,)
+        case Following():
+            return (reference_name(attachment.joint),)
         case _:
             return driven_joints(attachment)
 
@@ -93,6 +103,8 @@ def check_ports(arm: Model, label: str, attachment: Attachment) -> None:
             _check_two_parts(arm, label, attachment)
         case WallPlace():
             _check_link(arm, label, attachment.at.link)
+    if isinstance(attachment, Following):
+        return  # its reference is there unless the joint is prescribed too, which is refused as a conflict
     names = [port.name for port in arm.ports]
     for name in ports_used(attachment):
         if name not in names:
@@ -108,6 +120,8 @@ def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> 
     described = described_joint(arm, joint.partition(".")[0])
     whole = driven_as_a_whole(arm, joint.partition(".")[0])
     if joint in known and (whole is None or isinstance(attachment, Prescription)):
+        return
+    if isinstance(attachment, Following) and {joint, reference_name(joint)} & set(known):
         return
     if described and described not in arm.robot.joints and not _has_port(arm, described):
         raise InvalidInput(
@@ -150,12 +164,13 @@ def _about_whole(label: str, joint: SphericalJoint | FreeJoint) -> str:
     if isinstance(joint, FreeJoint):
         return (
             f"{label}: joint '{joint.name}' is free and has no coordinate; drive it by a JointTorque of 6 components,"
-            f" prescribe {joint.name}.x to {joint.name}.turn_z together, or give it a spring"
+            f" prescribe {joint.name}.x to {joint.name}.turn_z or put a JointPD on them, all together, or give it a"
+            " spring"
         )
     return (
         f"{label}: joint '{joint.name}' is spherical, and its coordinates start anew at every step; drive it by a"
-        f" JointTorque '{joint.name}' of 3 components, prescribe {joint.name}.x, {joint.name}.y and {joint.name}.z"
-        " together, give it a spring, or take a universal joint"
+        f" JointTorque '{joint.name}' of 3 components, prescribe {joint.name}.x, {joint.name}.y and {joint.name}.z or"
+        " put a JointPD on them, all together, give it a spring, or take a universal joint"
     )
 
 

@@ -11,6 +11,7 @@ from pliant.network.attachments import (
     BaseMove,
     CommandLaw,
     Feedback,
+    Following,
     Load,
     Prescription,
     SampledLaw,
@@ -44,7 +45,7 @@ def _effect(attachment: Attachment) -> str:
     match attachment:
         case Prescription():
             return f"follows {type(attachment.motion).__name__}"
-        case Feedback():
+        case Feedback() | Following():
             reference = type(attachment.reference).__name__
             return (
                 f"stiffness {attachment.stiffness:g}, damping {attachment.damping:g}, reference {reference}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -160,6 +160,16 @@ def plain(vector: NDArray[np.float64]) -> Vector3:
     return x, y, z
 
 
+def reference_name(coordinate: str) -> str:
+    """The coordinate of the frame that feedback on a coordinate of a ball or free joint follows."""
+    joint, _, word = coordinate.partition(".")
+    return f"{joint}.reference_{word}"
+
+
+def _of_reference(freedom: Freedom) -> Freedom:
+    return replace(freedom, name=reference_name(freedom.name), law=Coordinate())
+
+
 @dataclass(frozen=True)
 class SphericalJoint(Joint, word="spherical"):
     """The child turns about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
@@ -187,6 +197,11 @@ class SphericalJoint(Joint, word="spherical"):
     def guided_freedoms(self) -> tuple[Freedom, ...]:
         """Where its motion is prescribed: turns about x, then about the new y, then about the new z."""
         return self.freedoms
+
+    @property
+    def reference_freedoms(self) -> tuple[Freedom, ...]:
+        """Of the frame to which feedback holds the child, in the same row of turns."""
+        return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
 
 
 @dataclass(frozen=True)
@@ -254,6 +269,11 @@ class FreeJoint(Joint, word="free"):
             Freedom(f"{self.name}.turn_{word}", False, axis, Coordinate()) for word, axis in zip("xyz", axes)
         )
         return (*slides, *turns)
+
+    @property
+    def reference_freedoms(self) -> tuple[Freedom, ...]:
+        """Of the frame to which feedback holds the child, in the same row of slides and turns."""
+        return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
 
     @property
     def drags(self) -> bool:

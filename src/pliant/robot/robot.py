@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from pliant.errors import InvalidInput, Problem
-from pliant.robot.compound_joint import FreeJoint
+from pliant.robot.compound_joint import FreeJoint, SphericalJoint
 from pliant.robot.declared import Declared, Name, Part
 from pliant.robot.joint import Freedom, Joint
 from pliant.robot.link import IDENTITY, ORIGIN, FlexibleLink, Link, RigidLink
@@ -116,12 +116,16 @@ class Robot(Declared, word="robot"):
         return tuple(freedom for joint in self.chain_order for freedom in joint.freedoms)
 
     def freedom(self, name: str) -> Freedom:
-        """The coordinate of that name, of a joint, of a loop joint or of a free joint whose motion is prescribed."""
+        """The coordinate of that name: of a joint or loop joint, of a free joint whose motion is prescribed, or of the
+        reference of a ball or free joint."""
         free = (joint for joint in self.joints if isinstance(joint, FreeJoint))
+        either = (*self.joints, *(loop.joint for loop in self.loops))
+        held = (joint for joint in either if isinstance(joint, (SphericalJoint, FreeJoint)))
         freedoms = (
             *self.freedoms,
             *(freedom for loop in self.loops for freedom in loop.freedoms),
             *(freedom for joint in free for freedom in joint.guided_freedoms),
+            *(freedom for joint in held for freedom in joint.reference_freedoms),
         )
         return freedoms[_index("joint coordinate", name, [freedom.name for freedom in freedoms])]
 

@@ -108,7 +108,7 @@ def test_springs_and_cones_of_a_guided_ball_act() -> None:
     [
         (
             (pl.PrescribedMotion("joint.x", pl.Hold(0.0)),),
-            "joint 'joint' is prescribed in part only; prescribe joint.y, joint.z too, for example by Hold(0)",
+            "joint 'joint' is prescribed in part only; name joint.y, joint.z too, for example with Hold(0)",
         ),
         (
             (
@@ -120,8 +120,8 @@ def test_springs_and_cones_of_a_guided_ball_act() -> None:
         (
             (pl.GearMotor("joint.x", 1e-4, 10.0),),
             "GearMotor: joint 'joint' is spherical, and its coordinates start anew at every step; drive it by a"
-            " JointTorque 'joint' of 3 components, prescribe joint.x, joint.y and joint.z together, give it a spring,"
-            " or take a universal joint",
+            " JointTorque 'joint' of 3 components, prescribe joint.x, joint.y and joint.z or put a JointPD on them, all"
+            " together, give it a spring, or take a universal joint",
         ),
     ],
     ids=["one turn", "torque too", "motor"],

@@ -68,11 +68,23 @@ class Structure:
     robot: Robot
     counts: dict[str, int]  # elements of each flexible link
     guided: frozenset[str]  # ball and free joints whose motion is prescribed
+    references: dict[
+        str, tuple[Place, Place]
+    ]  # of ball and free joints under feedback: the frame they follow, the child
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
         """Of the joints of the tree, then of the loop joints that have coordinates."""
         return tuple(self.laws.names)
+
+    @property
+    def reference_names(self) -> frozenset[str]:
+        """Coordinates of the frames that ball and free joints follow."""
+        return frozenset(
+            freedom.name
+            for name in self.references
+            for freedom in whole_joint(self.robot, name).reference_freedoms
+        )
 
     def link(self, name: str) -> LinkNodes:
         return next(link for link in self.links if link.name == name)
@@ -90,6 +102,14 @@ class Structure:
         return self.place(At(found.parent)), self.place(At(found.child, End.ROOT))
 
 
+def whole_joint(robot: Robot, name: str) -> SphericalJoint | FreeJoint:
+    """The ball or free joint of that name, of the tree or of a loop."""
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    return next(
+        each for each in joints if each.name == name and isinstance(each, (SphericalJoint, FreeJoint))
+    )
+
+
 def _place(links: Collection[LinkNodes], at: At) -> Place:
     base = Place(0, ORIGIN, IDENTITY)
     if at.link != BASE:
@@ -99,12 +119,17 @@ def _place(links: Collection[LinkNodes], at: At) -> Place:
 
 
 def assemble(
-    robot: Robot, counts: dict[str, int], driven: Collection[str] = (), guided: Collection[str] = ()
+    robot: Robot,
+    counts: dict[str, int],
+    driven: Collection[str] = (),
+    guided: Collection[str] = (),
+    followed: Collection[str] = (),
 ) -> Structure:
     """All links and joints of the robot as nodes; its loop joints as lines.
 
     Loop joints that obey a law or are ``driven`` have coordinates too. Ball and free joints whose motion is prescribed
-    are ``guided``: they go through plain coordinates, which cannot lock because none of them is free.
+    are ``guided``: they go through plain coordinates, which cannot lock because none of them is free. So does a frame
+    without mass beside each ball and free joint whose reference is ``followed``.
     """
     nodes, laws, lines = Nodes(), Laws(), LineRows()
     nodes.add(-1, GROUND)
@@ -137,6 +162,9 @@ def assemble(
             heads.append(lay_head(nodes, laws, lines, loop, first, second))
         else:
             lines.close(loop, first, second)
+    references = {
+        name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))
+    }
     structure = Structure(
         _tree(nodes),
         Elements(np.array(nodes.length), np.array(nodes.rest), np.array(nodes.K), np.array(nodes.C)),
@@ -148,6 +176,7 @@ def assemble(
         robot,
         counts,
         frozenset(guided),
+        references,
     )
     _refuse_dead_ends(structure, joint_of=_joint_of_nodes(robot, structure))
     return structure
@@ -184,6 +213,19 @@ def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Pla
             " remove them, or take a universal joint"
         )
     return nodes.hang(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
+
+
+def _reference(
+    nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNodes], name: str
+) -> tuple[Place, Place]:
+    """A frame that hangs beside a ball or free joint by prescribed coordinates, and that of the child."""
+    joint = whole_joint(robot, name)
+    ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)
+    if ends is None:
+        ends = At(joint.parent, End.TIP, joint.position, joint.rotation), At(joint.child, End.ROOT)
+    at, child = (_place(links.values(), end) for end in ends)
+    freedoms = joint.reference_freedoms
+    return Place(nodes.hang(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY), child
 
 
 def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
@@ -278,8 +320,9 @@ def _refuse_dead_ends(structure: Structure, joint_of: dict[int, str]) -> None:
     for i in range(len(tree.parent) - 1, 0, -1):
         if tree.parent[i] >= 0 and heavy[i]:
             heavy[tree.parent[i]] = True
+    of_references = [name in structure.reference_names for name in structure.coordinate_names]
     for i in range(len(tree.parent)):
-        if tree.hang[i] in (REVOLUTE, PRISMATIC) and not heavy[i]:
+        if tree.hang[i] in (REVOLUTE, PRISMATIC) and not heavy[i] and not of_references[tree.coordinate[i]]:
             raise InvalidInput(
                 f"joint '{joint_of[int(tree.coordinate[i])]}' carries nothing that has inertia;"
                 " give what hangs on it a mass, or make the joint fixed"

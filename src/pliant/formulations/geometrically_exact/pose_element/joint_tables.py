@@ -22,7 +22,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Lines,
 )
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.inputs import BushingPlace, Inputs, SpringPlace, WallPlace
+from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, SpringPlace, WallPlace
 from pliant.robot import Cone, Freedom, FreeJoint, Friction, Joint, LoopJoint, LoopKind, SphericalJoint
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Laws:
         for freedom in freedoms:
             law = freedom.law
             damping, friction, limits = law.damping, law.friction, law.limits
-            if isinstance(joint, SphericalJoint):
+            if isinstance(joint, SphericalJoint) and restarts:
                 damping, friction = joint.damping, joint.friction
             self.names.append(freedom.name)
             self.spring.append((law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0))
@@ -125,6 +125,11 @@ def first_of(value: float) -> Floats:
     row = np.zeros(6)
     row[0] = value
     return row
+
+
+def feedback_name(hold: HoldPlace) -> str:
+    """Of the lines that pull a ball or free joint to its reference."""
+    return f"{hold.joint}.feedback"
 
 
 @dataclass
@@ -247,6 +252,13 @@ class LineRows:
 
     def bushing(self, place: BushingPlace, first: Place, second: Place) -> None:
         self.six(place.name, first, second, np.array(place.stiffness, float), np.array(place.damping, float))
+
+    def hold(self, place: HoldPlace, reference: Place, child: Place) -> None:
+        """Feedback of a ball joint, on its rotation only, or of a free joint."""
+        stiffness, damping = (
+            np.diag([*(0.0,) * (6 - len(gains)), *gains]) for gains in (place.stiffness, place.damping)
+        )
+        self.six(feedback_name(place), reference, child, stiffness, damping)
 
     def wall(self, place: WallPlace, ground: Place, point: Place) -> None:
         """``ground`` lies on the wall, its x axis the normal."""

@@ -13,7 +13,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.pose_element.assembly import Structure, assemble
 from pliant.formulations.geometrically_exact.pose_element.closures import fitting_rates
 from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
-from pliant.formulations.geometrically_exact.pose_element.joint_tables import across
+from pliant.formulations.geometrically_exact.pose_element.joint_tables import across, feedback_name
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Floats,
     Mechanism,
@@ -84,10 +84,10 @@ class PoseElementArm(ArmFacts):
     @cached_property
     def ports(self) -> tuple[Port, ...]:
         """Those of any model of the robot and those of its loop joints; guided joints by their coordinates."""
-        guided = self.structure.guided
+        guided, references = self.structure.guided, self.structure.reference_names
         of_tree = [port for port in super().ports if port.name not in guided]
         of_loops = [port for loop in self.robot.loops for port in joint_ports(loop.joint)]
-        names = (name for name in self.joint_names if name.partition(".")[0] in guided)
+        names = (name for name in self.joint_names if name.partition(".")[0] in guided or name in references)
         return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
 
     def carrying(self, inputs: Inputs) -> PoseElementArm:
@@ -101,16 +101,22 @@ class PoseElementArm(ArmFacts):
     def _at_nodes(self, inputs: Inputs) -> Inputs:
         return in_axes_of_nodes(self.robot, inputs, at_roots=False)
 
-    def driving(self, coordinates: Collection[str]) -> PoseElementArm:
-        """Itself, or with coordinates for the loop, ball and free joints to which some of these belong."""
+    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> PoseElementArm:
+        """Itself, or with coordinates for the loop, ball and free joints to which some of these belong, and with
+        references for the joints of those that are ``followed``."""
         present = {head.name for head in self.structure.heads}
         wanted = {name.partition(".")[0] for name in coordinates} & {loop.name for loop in self.robot.loops}
         owners = {name.partition(".")[0] for name in coordinates if "." in name}
         whole = (joint for joint in self.robot.joints if isinstance(joint, (SphericalJoint, FreeJoint)))
         guided = self.structure.guided | {joint.name for joint in whole if joint.name in owners}
-        if wanted <= present and guided == self.structure.guided:
+        references = {name.partition(".")[0] for name in followed} | set(self.structure.references)
+        if (
+            wanted <= present
+            and guided == self.structure.guided
+            and references == set(self.structure.references)
+        ):
             return self
-        structure = assemble(self.robot, self.structure.counts, wanted | present, guided)
+        structure = assemble(self.robot, self.structure.counts, wanted | present, guided, references)
         return replace(self, structure=structure)
 
     def mechanism(self, inputs: Inputs) -> Mechanism:
@@ -129,6 +135,8 @@ class PoseElementArm(ArmFacts):
                     " spring to a rigid link"
                 )
             lines.wall(wall, self._on_wall(wall.point, wall.normal), structure.place(wall.at))
+        for hold in inputs.holds:
+            lines.hold(hold, *structure.references[hold.joint])
         if inputs.base_motion is not None:
             self._refuse_drag_against_moving_base()
         tree = structure.tree._replace(axis_parent=structure.tree.axis_parent.copy())
@@ -155,7 +163,8 @@ class PoseElementArm(ArmFacts):
         owners = [row.owner for row in self.structure.lines.rows]
         owners += [spring.name for spring in inputs.springs]
         owners += [bushing.name for bushing in inputs.bushings for _ in range(6)]
-        return (*owners, *(wall.name for wall in inputs.walls))
+        owners += [wall.name for wall in inputs.walls]
+        return (*owners, *(feedback_name(hold) for hold in inputs.holds for _ in range(6)))
 
     def _on_wall(self, point: tuple[float, float, float], normal: tuple[float, float, float]) -> Place:
         base = self.robot.base
