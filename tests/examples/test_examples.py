@@ -109,11 +109,24 @@ def test_the_sagging_arm_reaches_its_target(tmp_path: Path, monkeypatch: pytest.
     assert shown["found"].position_error < 1e-9
 
 
-def test_more_fields_come_nearer_to_the_exact_strip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_fields_come_nearer_to_the_exact_arms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("lumped_or_exact", tmp_path, monkeypatch)
-    small = np.array(shown["difference"][0])
-    # the division alone: second order in the number of fields, 3 % of the deflection with four of them
+    n = np.array(shown["FIELDS"])
+    # the worst of four speeds, in parts of the deflection, as the page on lumped arms prints it
+    printed = {
+        "steel_strip": (0.48, 0.11, 0.030, 0.008),
+        "damic_two_link": (0.36, 0.13, 0.034, 0.009),
+        "l_frame": (0.12, 0.043, 0.016, 0.007),
+        "seven_joint_two_flexible": (0.33, 0.063, 0.015, 0.004),
+    }
+    for name, worst in printed.items():
+        deflection, difference = np.array(shown["deflection"][name]), np.array(shown["difference"][name])
+        assert np.all(np.diff(deflection) > 0.0)
+        parts = difference / deflection[:, None]
+        assert (parts * n**2).max() < 0.6
+        assert parts.max(axis=0) == pytest.approx(worst, rel=0.1)
+        assert np.all(np.diff(difference, axis=1) < 0.0)
+    # the division alone, while the strip bends little: second order in the number of fields
+    small = np.array(shown["difference"]["steel_strip"][0])
     assert np.log2(small[2] / small[3]) == pytest.approx(2.0, abs=0.2)
-    assert small[2] < 0.05 * shown["deflection"][0]
-    assert np.all(np.diff(np.array(shown["difference"]), axis=1) < 0.0)
     assert (tmp_path / "lumped_error.png").is_file()
