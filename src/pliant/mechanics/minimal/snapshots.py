@@ -11,6 +11,7 @@ from pliant.mechanics.minimal.gill import accelerate
 from pliant.mechanics.minimal.loops import closure_wrenches
 from pliant.mechanics.minimal.mechanism import Mechanism
 from pliant.mechanics.minimal.motion import WRENCH, place_base
+from pliant.mechanics.minimal.passes import turn_afresh
 from pliant.mechanics.minimal.recursions import inverse_dynamics
 from pliant.mechanics.minimal.step_data import Account, Signals, Step, new_account, new_signals, new_step
 from pliant.mechanics.minimal.tree import Floats
@@ -53,9 +54,10 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
     place_base(mechanism.tree, step.motion)
     for row in range(given.q.shape[0]):
         for i in range(n):
-            step.q_mid[i], step.w[i] = given.q[row, i], given.v[row, i]
+            step.q[i], step.q_mid[i], step.w[i] = given.q[row, i], given.q[row, i], given.v[row, i]
             for k in range(3):
                 signals.target[i, k] = given.target[row, i, k]
+        turn_afresh(mechanism.tree, step.q, step.turn[0])
         for m in range(signals.load.shape[0]):
             for k in range(6):
                 signals.load[m, k] = given.load[row, m, k]
