@@ -15,6 +15,7 @@ from pliant.model.ending import Cause, Ending
 from pliant.model.interruption import INTERRUPTED_REMEDY, Undivided, interruptions_heard
 from pliant.model.sampling import Sampling
 from pliant.model.schedule import Schedule, chunks
+from pliant.model.servo_stability import blame_servos
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -93,7 +94,7 @@ class Driven(Generic[T]):
                     count, status = machine.steps(tables)
                     self.done += count
                 if status != DONE:
-                    return machine.stopped(status, self.done)
+                    return blame_servos(machine.model, run, machine.stopped(status, self.done))
             if unreadable:
                 place, _, remedy = unreadable.rpartition("; ")
                 return Ending(Cause.INPUT, float(run.grid[self.done]), place, remedy)

@@ -54,15 +54,8 @@ ControllerName = Annotated[str | None, Name("name of the controller in messages"
 
 
 @dataclass(frozen=True)
-class SampledController(Declared):
-    """``function(sample)`` gives the torques (N m; N for prismatic joints) of ``joints``, in that order.
-
-    It is called once every ``period``; its answer takes effect ``delay`` later and is held until the next one does.
-    Without ``joints`` it acts on all joints of the arm that can be driven, in their order there. Its torque adds to all
-    others on the same joint. With an ``encoder`` or a ``tachometer`` the sample holds the joint positions or rates
-    as these give them. An object with a method ``started()`` is asked for a fresh function at the beginning of
-    every run. The function is not saved to file: a saved trajectory keeps what it caused, not its code.
-    """
+class SampledPart(Declared):
+    """A function of samples, and when and through which sensors it is asked."""
 
     function: LawField
     period: Period
@@ -73,37 +66,39 @@ class SampledController(Declared):
     tachometer: TachometerField = None
     seed: SeedField = 0
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        return (SampledLaw(_law(self, arm, "torque", "N m")),)
+    def _law(self, arm: Model, answer: str, unit: str) -> CheckedLaw:
+        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
+        sensing = Sensing(self.encoder, self.tachometer, self.seed)
+        name = self.name or own_name
+        return CheckedLaw(name, self.period, joints, self.function, self.delay, answer, unit, sensing)
 
 
 @dataclass(frozen=True)
-class SampledCommand(Declared):
+class SampledController(SampledPart):
+    """``function(sample)`` gives the torques (N m; N for prismatic joints) of ``joints``, in that order.
+
+    It is called once every ``period``; its answer takes effect ``delay`` later and is held until the next one does.
+    Without ``joints`` it acts on all joints of the arm that can be driven, in their order there. Its torque adds to all
+    others on the same joint. With an ``encoder`` or a ``tachometer`` the sample holds the joint positions or rates
+    as these give them. An object with a method ``started()`` is asked for a fresh function at the beginning of
+    every run. The function is not saved to file: a saved trajectory keeps what it caused, not its code.
+    """
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (SampledLaw(self._law(arm, "torque", "N m")),)
+
+
+@dataclass(frozen=True)
+class SampledCommand(SampledPart):
     """``function(sample)`` gives the rates (rad/s; m/s for prismatic joints) that the servos of ``joints`` shall reach.
 
     It is called and held as a SampledController is. A VelocityServo must be connected to each of the joints; it sees
     the sum of all commands, delayed ones from its first sample after the delay on.
     """
 
-    function: LawField
-    period: Period
-    joints: Annotated[Sequence[str] | None, JointNames("names of the commanded joints")] = None
-    name: ControllerName = None
-    delay: Delay = 0.0
-    encoder: EncoderField = None
-    tachometer: TachometerField = None
-    seed: SeedField = 0
-
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
-        return (CommandLaw(_law(self, arm, "rate", "rad/s")),)
-
-
-def _law(part: SampledController | SampledCommand, arm: Model, answer: str, unit: str) -> CheckedLaw:
-    joints = drivable_in_the_tree(arm) if part.joints is None else tuple(part.joints)
-    own_name: str = getattr(part.function, "__name__", type(part.function).__name__)
-    sensing = Sensing(part.encoder, part.tachometer, part.seed)
-    name = part.name or own_name
-    return CheckedLaw(name, part.period, joints, part.function, part.delay, answer, unit, sensing)
+        return (CommandLaw(self._law(arm, "rate", "rad/s")),)
 
 
 @dataclass(frozen=True)

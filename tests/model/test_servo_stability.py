@@ -1,0 +1,45 @@
+"""A servo whose gain times its period is too large for the inertia it drives is named when the run ends."""
+
+from __future__ import annotations
+
+import pytest
+
+import pliant as pl
+from pliant.model.contract import Model
+from pliant.model.ending import Cause
+from pliant.model.servo import ServoPlace
+from pliant.model.servo_stability import growth
+from tests.control.rigid_loop import INERTIA, rigid_arm
+
+PERIOD = 1e-3
+
+
+def served(ratio: float, *components: object) -> Model:
+    """A rigid arm on a hinge and a servo whose gain times its period is ``ratio`` times the inertia."""
+    arm = pl.Rigid().compile(rigid_arm(rate=0.1))
+    return pl.connect(arm, pl.VelocityServo(gain=ratio * INERTIA / PERIOD, period=PERIOD), *components)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.5, 3.0])
+def test_a_rigid_joint_keeps_one_less_the_ratio_of_its_rate(ratio: float) -> None:
+    model = pl.Rigid().compile(rigid_arm())
+    small = model.small_motions(model.initial_state(), model.inputs, 0.0)
+    port = next(each for each in small.ports if each.port.name == "hinge")
+    servo = ServoPlace("hinge", gain=ratio * INERTIA / PERIOD, period=PERIOD)
+    # eigenvalues of the position and of the rate at the samples: 1 and 1 - ratio
+    assert growth(small, servo, port) == pytest.approx(max(1.0, abs(1.0 - ratio)), rel=1e-9)
+
+
+def test_the_servo_that_shakes_the_arm_is_named() -> None:
+    ending = pl.simulate(served(3.0), until=1.5, integrator=pl.Gauss(order=2, step=5e-4)).ending
+    assert ending.cause in (Cause.NOT_CONVERGED, Cause.NOT_FINITE)
+    assert ending.place == "the servo of joint 'hinge'"
+    assert "is 3 times the inertia 0.4 kg m^2" in ending.remedy
+    assert "grow 2 times from sample to sample" in ending.remedy
+
+
+def test_a_servo_that_holds_the_arm_is_not_blamed() -> None:
+    shaken = served(0.5, pl.JointPD(pl.Hold(0.0), stiffness=1e9, damping=0.0))
+    ending = pl.simulate(shaken, until=1.5, integrator=pl.RungeKuttaGill(step=1e-3)).ending
+    assert not ending.completed
+    assert "servo" not in str(ending)
