@@ -6,8 +6,8 @@ from pliant.model.port import Causality, Frame, Port, ports_of
 from tests.model.mixture import ROBOT
 
 
-def wrench(name: str, unit: str = "N, N m", causality: Causality = Causality.EFFORT_IN) -> Port:
-    return Port(name, "wrench", unit, "twist", "m/s, rad/s", 6, Frame.BODY, causality)
+def wrench(name: str, causality: Causality = Causality.EFFORT_IN) -> Port:
+    return Port(name, "wrench", "N, N m", "twist", "m/s, rad/s", 6, Frame.BODY, causality)
 
 
 def test_joints_from_the_base_outwards_then_links_then_the_base() -> None:
@@ -22,7 +22,17 @@ def test_joints_from_the_base_outwards_then_links_then_the_base() -> None:
         wrench("sled.tip"),
         wrench("rod.root"),
         wrench("rod.tip"),
-        wrench("rod.distributed", "N/m, N"),
+        # per length against the integral along the link, so that the product is in watts
+        Port(
+            "rod.distributed",
+            "wrench",
+            "N/m, N",
+            "twist",
+            "m^2/s, rad m/s",
+            6,
+            Frame.BODY,
+            Causality.EFFORT_IN,
+        ),
         wrench("plate.root"),
         wrench("plate.tip"),
         wrench("bob.root"),

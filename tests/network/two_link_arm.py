@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.ending import Cause, Ending
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array, Block, Layout
 from pliant.model.ledger import Ledger
 from pliant.model.observation import Observation
@@ -79,6 +79,9 @@ class TwoLinkArm:
         n = len(states)
         identity = np.broadcast_to(np.eye(3), (n, 3, 3))
         return Observation(states, 0.0 * states, (), np.full((n, 3), stations), identity, np.zeros((n, 6)))
+
+    def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
+        return np.zeros((len(states), len(loads), 6))
 
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         return states[:, 0], states[:, 1], states[:, 2]

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
 from pliant.model.ending import Cause, Ending
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array, Block, Layout
 from pliant.model.ledger import Ledger
 from pliant.model.observation import LinkObservation, Observation
@@ -122,6 +122,9 @@ class FakeArm:
         strain[..., 5] = curvature[:, None]
         wrench = strain * BENDING_STIFFNESS
         return LinkObservation("upper", s, position, turned_about_z(root[:, None] + bent), strain, wrench)
+
+    def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
+        return np.zeros((len(states), len(loads), 6))
 
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         rates = self.layout.part(states, "rates")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pliant.errors import InvalidInput
 from pliant.model.ending import Ending
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array, Layout
 from pliant.model.ledger import Ledger
 from pliant.model.observation import Observation
@@ -193,6 +193,14 @@ class Model(Protocol):
         ...
 
     def observe(self, states: Array, stations: int = 21) -> Observation: ...
+
+    def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
+        """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches.
+
+        That of a spread load is integrated along its link; that of a load which reacts on a part is against that part.
+        """
+        ...
+
     def energy(self, states: Array) -> tuple[Array, Array, Array]: ...
     def advance(self, run: Run) -> Record: ...
     def mismatch(self, record: Record) -> Mismatch: ...
@@ -211,6 +219,15 @@ class Transmits(Protocol):
 
     def transmitted(self, record: Record, inputs: Inputs) -> dict[str, Array]:
         """``<joint>.wrench`` (n, 6) at the saved times themselves, as in `Record`."""
+        ...
+
+
+@runtime_checkable
+class Stretches(Protocol):
+    """A model with springs, bushings, walls or loops between its parts."""
+
+    def line_rates(self, states: Array, inputs: Inputs) -> dict[str, Array]:
+        """For each effort ``<name>.force`` in `Record` the rates (n, k) of the lengths and angles that it acts on."""
         ...
 
 

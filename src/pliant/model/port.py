@@ -56,7 +56,7 @@ def ports_of(robot: Robot) -> tuple[Port, ...]:
     for link in (robot.link(joint.child) for joint in robot.chain_order):
         ports += [wrench_port(f"{link.name}.{end}") for end in ("root", "tip")]
         if isinstance(link, FlexibleLink):
-            ports.append(wrench_port(f"{link.name}.distributed", "N/m, N"))
+            ports.append(spread_port(f"{link.name}.distributed"))
     return (*ports, wrench_port(BASE, causality=Causality.FLOW_IN))
 
 
@@ -73,5 +73,10 @@ def coordinate_port(freedom: Freedom) -> Port:
     return Port(freedom.name, effort, unit, "rate", rate, 1, Frame.JOINT, Causality.EFFORT_IN)
 
 
-def wrench_port(name: str, unit: str = "N, N m", causality: Causality = Causality.EFFORT_IN) -> Port:
-    return Port(name, "wrench", unit, "twist", "m/s, rad/s", 6, Frame.BODY, causality)
+def wrench_port(name: str, causality: Causality = Causality.EFFORT_IN, frame: Frame = Frame.BODY) -> Port:
+    return Port(name, "wrench", "N, N m", "twist", "m/s, rad/s", 6, frame, causality)
+
+
+def spread_port(name: str, frame: Frame = Frame.BODY) -> Port:
+    """Of a wrench per length, the same all along a link, and the twist integrated along it."""
+    return Port(name, "wrench", "N/m, N", "twist", "m^2/s, rad m/s", 6, frame, Causality.EFFORT_IN)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pliant.model.contract import HandsOver
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array, Layout
 from pliant.model.port import Port
 from pliant.network.assemble import assemble
@@ -86,6 +86,9 @@ class Connected:
 
     def observe(self, states: Array, stations: int = 21) -> Observation:
         return self.arm.observe(states, stations)
+
+    def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
+        return self.arm.load_flows(states, loads)
 
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         return self.arm.energy(states)

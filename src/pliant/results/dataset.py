@@ -70,7 +70,6 @@ def from_dataset(dataset: Dataset) -> Trajectory:
     tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
     observation = Observation(joints, rates, _read_links(dataset), *tip)
     provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
-    flows = _read_signals(dataset, "flow", description["efforts"])
     source = StoredSource(
         observation,
         Mismatch(
@@ -82,7 +81,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         tuple(JointUnit(unit) for unit in description["joint_units"]),
         provenance,
         _read_signals(dataset, "effort", description["efforts"]),
-        {name: flows[name] for name in description["load_flows"]},
+        _read_signals(dataset, "flow", description["efforts"]),
     )
     ports = tuple(_read_port(port) for port in description["ports"])
     return Trajectory(
@@ -207,7 +206,7 @@ def _signals(trajectory: Trajectory) -> Variables:
         "flow": (
             ("time", "signal"),
             _side_by_side([signal.flow for signal in signals], trajectory.time),
-            _about("see flow_unit", "flows of the same; not a number where it is not observed"),
+            _about("see flow_unit", "flows of the same"),
         ),
         "mismatch_twist": (
             ("time",),
@@ -249,7 +248,6 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "layout": [asdict(block) for block in trajectory.layout.blocks],
         "ports": [asdict(port) for port in trajectory.ports],
         "efforts": {name: effort.shape[1] for name, effort in trajectory.efforts.items()},
-        "load_flows": list(trajectory.source.load_flows()),
         "ending": asdict(trajectory.ending),
         "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
         "wall_time": float(trajectory.wall_time),

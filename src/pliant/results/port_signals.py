@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.model.contract import Stretches
 from pliant.model.inputs import LoadPlace
 from pliant.model.layout import Array
-from pliant.model.port import Frame, Port, wrench_port
+from pliant.model.port import Frame, Port, spread_port, wrench_port
 from pliant.robot import End
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ FORCE_OF_A_LINE = ".force"
 
 @dataclass(frozen=True, eq=False)
 class PortSignal:
-    """Effort and flow of one port at n times, each (n, size); NaN where a trajectory does not show the flow."""
+    """Effort and flow of one port at n times, each (n, size); NaN where a file does not hold the flow."""
 
     port: Port
     effort: Array
@@ -55,16 +57,7 @@ def component_units(unit: str, size: int) -> tuple[str, ...]:
 def load_ports(model: Model) -> tuple[Port, ...]:
     """A port for each load, in whose frame its wrench is given."""
     return tuple(
-        Port(
-            load.name,
-            "wrench",
-            "N/m, N" if load.distributed else "N, N m",
-            "twist",
-            "m/s, rad/s",
-            6,
-            load.frame,
-            wrench_port(load.name).causality,
-        )
+        spread_port(load.name, load.frame) if load.distributed else wrench_port(load.name, frame=load.frame)
         for load in model.inputs.loads
     )
 
@@ -81,26 +74,24 @@ def load_efforts(model: Model, record: Record) -> dict[str, Array]:
     return {name: wrenches[:, k] for k, name in enumerate(names) if name not in record.efforts}
 
 
-def load_flows(loads: tuple[LoadPlace, ...], last: str, rotation: Array, twist: Array) -> dict[str, Array]:
-    """The twists of the points at which loads act on the tip of the ``last`` link, whose motion is observed."""
-    flows = {}
-    for load in loads:
-        if load.distributed or load.end is not End.TIP or load.link != last:
-            continue
-        spin = twist[:, 3:]
-        speed = twist[:, :3] + np.cross(spin, np.asarray(load.position, float))
-        if load.frame is Frame.WORLD:
-            speed, spin = (np.einsum("nij,nj->ni", rotation, part) for part in (speed, spin))
-        flows[load.name] = np.concatenate([speed, spin], axis=1)
-    return flows
+def inner_flows(model: Model, record: Record, efforts: Iterable[str]) -> dict[str, Array]:
+    """Of loads and, among ``efforts``, of the wrenches that joints transmit and the forces of lines."""
+    children = {f"{joint.name}{WRENCH_OF_A_JOINT}": joint.child for joint in model.robot.chain_order}
+    roots = tuple(
+        LoadPlace(name, children[name], False, Frame.BODY, End.ROOT) for name in efforts if name in children
+    )
+    places = (*model.inputs.loads, *roots)
+    twists = model.load_flows(record.states, places) if places else np.zeros((len(record.time), 0, 6))
+    arm = getattr(model, "arm", model)
+    lines = arm.line_rates(record.states, model.inputs) if isinstance(arm, Stretches) else {}
+    return {place.name: twists[:, k] for k, place in enumerate(places)} | lines
 
 
 def port_signals(trajectory: Trajectory) -> dict[str, PortSignal]:
-    """By name: joints, the wrenches that joints transmit, and loads."""
+    """By name: joints, the wrenches that joints transmit, the forces of lines, and loads."""
     known = {port.name: port for port in trajectory.ports}
-    flows = {
-        name: trajectory.joint_rate[:, k : k + 1] for k, name in enumerate(trajectory.joint_names)
-    } | trajectory.source.load_flows()
+    rates = {name: trajectory.joint_rate[:, k : k + 1] for k, name in enumerate(trajectory.joint_names)}
+    flows = rates | trajectory.source.inner_flows(trajectory.efforts)
     signals = {}
     for name, effort in trajectory.efforts.items():
         port = known.get(name) or _inner_port(name, effort.shape[1])

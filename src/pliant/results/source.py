@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from pliant.model.layout import Array
 from pliant.model.observation import LinkObservation, Observation
 from pliant.results.observables import JointUnit
-from pliant.results.port_signals import load_efforts, load_flows
+from pliant.results.port_signals import inner_flows, load_efforts
 from pliant.results.provenance import Provenance, installed_versions
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Source(Protocol):
     def tip_position(self) -> Array: ...
     def joint_units(self) -> tuple[JointUnit, ...]: ...
     def efforts(self) -> dict[str, Array]: ...
-    def load_flows(self) -> dict[str, Array]: ...
+    def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]: ...
     def provenance(self) -> Provenance: ...
 
 
@@ -68,10 +69,9 @@ class LiveSource:
         inside = arm.transmitted(self.record, self.model.inputs) if isinstance(arm, Transmits) else {}
         return self.record.efforts | inside | load_efforts(self.model, self.record)
 
-    def load_flows(self) -> dict[str, Array]:
-        """Twists of the loads on the tip of the last link, in the axes of their wrenches."""
-        seen = self.ends()
-        return load_flows(self.model.inputs.loads, seen.links[-1].name, seen.tip_rotation, seen.tip_twist)
+    def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
+        """What goes with the ``efforts`` of these names, but with those of joints."""
+        return inner_flows(self.model, self.record, efforts)
 
     def provenance(self) -> Provenance:
         from pliant.robot import dump
@@ -122,5 +122,5 @@ class StoredSource:
     def efforts(self) -> dict[str, Array]:
         return self.signals
 
-    def load_flows(self) -> dict[str, Array]:
+    def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         return self.flows

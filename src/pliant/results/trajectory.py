@@ -153,7 +153,10 @@ class Trajectory:
 
     @cached_property
     def port_signals(self) -> dict[str, PortSignal]:
-        """Effort and flow of every joint and load, with units; a flow that is not observed is NaN."""
+        """Effort and flow of every joint, load and force element, and of what joints transmit, with units.
+
+        Those of loads and of joints are power into the arm, those of springs and walls into these.
+        """
         return port_signals(self)
 
     @cached_property

@@ -14,6 +14,7 @@ from pliant.formulations.geometrically_exact.chain import Chain, Floats, Loads
 from pliant.formulations.geometrically_exact.discretise import Points, Stationing
 from pliant.formulations.geometrically_exact.element import strain_energy
 from pliant.formulations.geometrically_exact.hand_over import pose_state, turns_of_links
+from pliant.formulations.geometrically_exact.load_flows import load_flows
 from pliant.formulations.geometrically_exact.observe import Sight, observe, section_stress, strain_rates_of
 from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses
 from pliant.formulations.geometrically_exact.poses import Path
@@ -121,7 +122,7 @@ class GeometricallyExactArm(ArmFacts):
         tree = self.chain.tree
         twist = np.zeros((len(self.chain.inertia.M), 6))
         if np.any(rate):
-            x, R = rebuild_poses(self.chain, self._node_path, strain[None], np.array(position, float)[None])
+            x, R = rebuild_poses(self.chain, self.node_path, strain[None], np.array(position, float)[None])
             world = np.zeros((len(tree.parent), 6))  # velocity of the world's origin, angular rate
             for k in range(len(tree.parent)):
                 if tree.parent[k] >= 0:
@@ -161,7 +162,7 @@ class GeometricallyExactArm(ArmFacts):
         return {}
 
     @cached_property
-    def _node_path(self) -> Path:
+    def node_path(self) -> Path:
         stations = [at if len(at) else np.zeros(1) for at in self.placed.nodes]
         return make_path(self.chain, self.points, self.placed, stations)
 
@@ -199,6 +200,10 @@ class GeometricallyExactArm(ArmFacts):
         """Shape, strains and section wrenches at equally spaced stations of every link."""
         return observe(self, np.atleast_2d(states), stations)
 
+    def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+        """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
+        return load_flows(self, np.atleast_2d(states), loads)
+
     def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
         """Kinetic, strain and gravity potential energy of many states, joule."""
         V, e, q, _ = self.split(states)
@@ -211,7 +216,7 @@ class GeometricallyExactArm(ArmFacts):
         inertia, mesh = self.chain.inertia, self.chain.mesh
         if not inertia.gravity.any():
             return np.zeros(len(e))
-        x, R = rebuild_poses(self.chain, self._node_path, e, q)
+        x, R = rebuild_poses(self.chain, self.node_path, e, q)
         moment = _first_moment(inertia.M, x, R)
         if inertia.at_points:
             f = mesh.N[0]

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from pliant.formulations.geometrically_exact.chain import Floats
 from pliant.formulations.geometrically_exact.element import many_strain_rates, many_stresses
+from pliant.formulations.geometrically_exact.load_flows import load_flows
 from pliant.formulations.geometrically_exact.paths import make_path, rebuild_poses, strain_values
 from pliant.formulations.geometrically_exact.poses import Path
-from pliant.mechanics.rigid_body import hat, matrix_of
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.inputs import LoadPlace
 from pliant.model.observation import LinkObservation, Observation
+from pliant.model.port import Frame
 from pliant.robot import FlexibleLink, RigidLink
 
 if TYPE_CHECKING:
@@ -81,12 +84,7 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
             assert isinstance(link, RigidLink)
             links.append(_observe_rigid(link, x[:, rows.start], R[:, rows.start]))
     tip_position, tip_rotation = links[-1].position[:, -1], links[-1].rotation[:, -1]
-    twist = V[:, -1]
-    last = arm.robot.link(arm.link_names[-1])
-    if isinstance(last, RigidLink):
-        turn = matrix_of(last.tip_rotation)
-        v = twist[:, :3] - twist[:, 3:] @ hat(last.tip_position).T
-        twist = np.concatenate([v @ turn, twist[:, 3:] @ turn], axis=1)
+    twist = load_flows(arm, states, (LoadPlace("tip", arm.link_names[-1], False, Frame.BODY),))[:, 0]
     return Observation(q, qd, tuple(links), tip_position, tip_rotation, twist)
 
 

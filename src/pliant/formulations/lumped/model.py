@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from pliant.formulations.lumped.blocks import Blocks, blocks, internal_forces
 from pliant.formulations.lumped.joint_wrenches import joint_wrenches
 from pliant.formulations.lumped.loops import close, fitted
-from pliant.formulations.lumped.observe import observe, poses_of, shape_table
+from pliant.formulations.lumped.observe import load_flows, observe, poses_of, shape_table
 from pliant.formulations.lumped.run import advance
 from pliant.formulations.lumped.settle import settle
 from pliant.formulations.lumped.small_motions import small_motions
@@ -21,7 +21,7 @@ from pliant.formulations.lumped.system import System
 from pliant.mechanics.minimal.condensed import condensed_state
 from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.inputs import Beyond, Inputs, refuse_beyond
+from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
 from pliant.robot import Robot
@@ -169,6 +169,10 @@ class LumpedArm(ArmFacts):
     def observe(self, states: Floats, stations: int = 21) -> Observation:
         """Shape, strains and section wrenches at equally spaced stations of every link."""
         return observe(self, np.atleast_2d(states), stations)
+
+    def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+        """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
+        return load_flows(self, np.atleast_2d(states), loads)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

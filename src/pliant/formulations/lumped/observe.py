@@ -13,9 +13,12 @@ import numpy as np
 
 from pliant.formulations.lumped.beam import Stretch, end_flexibility, shape_inside
 from pliant.formulations.lumped.structure import Field, Floats, LinkPlaces, Place
+from pliant.formulations.lumped.system import load_places
 from pliant.formulations.lumped.transfer import turned_in_order
 from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X
+from pliant.model.inputs import LoadPlace
 from pliant.model.observation import LinkObservation, Observation
+from pliant.model.port import Frame
 from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import rotation_from_vector
 
@@ -88,33 +91,48 @@ def observe(arm: LumpedArm, states: Floats, stations: int) -> Observation:
     tip = arm.structure.links[-1].tip
     position, rotation = poses.at(tip)
     part = arm.layout.part
-    twist = tip_twists(arm, states)
+    motions, _ = place_motions(arm, states, (tip,))
+    twist = np.einsum("nji,npj->npi", rotation, motions[:, 0]).reshape(len(states), 6)
     return Observation(
         part(states, "joint_position"), part(states, "joint_rate"), links, position, rotation, twist
     )
 
 
-def tip_twists(arm: LumpedArm, states: Floats) -> Floats:
-    """Body twists (n, 6) of the tip."""
-    system, tip = arm.bare, arm.structure.links[-1].tip
-    twists = np.zeros((len(states), 6))
+def place_motions(arm: LumpedArm, states: Floats, places: tuple[Place, ...]) -> tuple[Floats, Floats]:
+    """World velocity and spin (n, places, 2, 3), and the axes (n, places, 3, 3) of the tree there."""
+    system = arm.bare
+    motions, axes = np.zeros((len(states), len(places), 2, 3)), np.zeros((len(states), len(places), 3, 3))
     for row, state in enumerate(states):
         q, v = arm.coordinates(system, state)
+        slaved_turns = arm.slaved_turns(system, q)
         motion = system.placed(q)
-        moving = system.before[tip.body + 1]
-        V = (motion[1:, AXIS : AXIS + 6][moving].T @ v[moving]) if moving.any() else np.zeros(6)
-        R = motion[tip.body + 1, POSE_R : POSE_R + 9].reshape(3, 3).copy()
-        origin = motion[tip.body + 1, POSE_X : POSE_X + 3].copy()
-        lever = R @ tip.position
-        velocity, spin = V[:3] + np.cross(V[3:], origin + lever), V[3:].copy()
-        slaved = arm.slaved_turns(system, q).get(tip.body)
-        if slaved is not None:
-            velocity = velocity + np.cross(slaved @ v, lever)
-            spin = spin + slaved @ v
-            R = rotation_from_vector(slaved @ q) @ R
-        own = R @ tip.rotation
-        twists[row] = np.concatenate([own.T @ velocity, own.T @ spin])
-    return twists
+        for k, place in enumerate(places):
+            moving = system.before[place.body + 1]
+            V = motion[1:, AXIS : AXIS + 6][moving].T @ v[moving]
+            R = motion[place.body + 1, POSE_R : POSE_R + 9].reshape(3, 3)
+            lever, spin = R @ place.position, V[3:]
+            velocity = V[:3] + np.cross(spin, motion[place.body + 1, POSE_X : POSE_X + 3] + lever)
+            slaved = slaved_turns.get(place.body)
+            if slaved is not None:
+                velocity, spin = velocity + np.cross(slaved @ v, lever), spin + slaved @ v
+            motions[row, k] = velocity, spin
+            axes[row, k] = R @ place.rotation
+    return motions, axes
+
+
+def load_flows(arm: LumpedArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+    """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
+    rows = [
+        (k, place, share) for k, load in enumerate(loads) for place, share in load_places(arm.structure, load)
+    ]
+    motions, axes = place_motions(arm, states, tuple(place for _, place, _ in rows))
+    flows = np.zeros((len(states), len(loads), 6))
+    for column, (k, _, share) in enumerate(rows):
+        pair = motions[:, column]
+        if loads[k].frame is Frame.BODY:
+            pair = np.einsum("nji,npj->npi", axes[:, column], pair)
+        flows[:, k] += share * pair.reshape(len(states), 6)
+    return flows
 
 
 def _observe_link(arm: LumpedArm, poses: Poses, link: LinkPlaces, stations: int) -> LinkObservation:

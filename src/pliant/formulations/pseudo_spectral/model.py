@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from pliant.errors import InvalidInput
 from pliant.formulations.pseudo_spectral.assembly import Assembly, Body
 from pliant.formulations.pseudo_spectral.discretisation import orthonormal_values
-from pliant.formulations.pseudo_spectral.equations import Equations, equations
+from pliant.formulations.pseudo_spectral.equations import Equations, equations, load_columns
 from pliant.formulations.pseudo_spectral.linear import linear_system, small_motions
 from pliant.formulations.pseudo_spectral.normal_form import NormalForm, mechanics, normal_form
 from pliant.formulations.pseudo_spectral.observe import observe
@@ -21,7 +22,7 @@ from pliant.formulations.pseudo_spectral.settle import settle
 from pliant.formulations.pseudo_spectral.shape import Kinematics
 from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.inputs import Beyond, Inputs, refuse_beyond
+from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.observation import Observation
@@ -209,15 +210,30 @@ class PseudoSpectralArm(ArmFacts):
         if not any(place.frame is Frame.WORLD for place in inputs.loads):
             return loads
         turned = loads.copy()
+        for k, axes in self._axes_in_the_world(inputs.loads, q):
+            pairs = loads[:, k].reshape(len(q), 2, 3)
+            turned[:, k] = np.einsum("nji,npj->npi", axes, pairs).reshape(len(q), 6)
+        return turned
+
+    def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+        """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
+        many = np.atleast_2d(states)
+        columns = [load_columns(self.assembly, place) for place in loads]
+        flows = np.stack([self.unknowns(many) @ each for each in columns], axis=1)
+        for k, axes in self._axes_in_the_world(loads, self.layout.part(many, "joint_position")):
+            pairs = flows[:, k].reshape(len(many), 2, 3)
+            flows[:, k] = np.einsum("nij,npj->npi", axes, pairs).reshape(len(many), 6)
+        return flows
+
+    def _axes_in_the_world(self, loads: tuple[LoadPlace, ...], q: Floats) -> Iterator[tuple[int, Floats]]:
+        """Of each load that keeps its direction, which it is and the axes (n, 3, 3) of its unbent section."""
         unbent = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
         roots = self.kinematics.roots(q, unbent)
-        for k, place in enumerate(inputs.loads):
+        for k, place in enumerate(loads):
             if place.frame is Frame.WORLD:
                 root = roots[place.link]
                 end = self.kinematics.tip(place.link, *root, unbent) if place.end is End.TIP else root
-                pairs = loads[:, k].reshape(len(q), 2, 3)
-                turned[:, k] = np.einsum("nji,npj->npi", end[1], pairs).reshape(len(q), 6)
-        return turned
+                yield k, end[1]
 
     def refuse_turning_loads(self, inputs: Inputs) -> None:
         """A force that keeps its direction in the world is not linear on a link that turns freely."""

@@ -18,10 +18,14 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Floats,
     Mechanism,
     Pose,
-    Wrenches,
 )
 from pliant.formulations.geometrically_exact.pose_element.nodes import Place
 from pliant.formulations.geometrically_exact.pose_element.observe import observe, tip_of
+from pliant.formulations.geometrically_exact.pose_element.port_flows import (
+    line_rates,
+    load_flows,
+    wrench_rows,
+)
 from pliant.formulations.geometrically_exact.pose_element.posture import (
     close,
     free_starts,
@@ -38,11 +42,11 @@ from pliant.formulations.geometrically_exact.tip_loads import in_axes_of_nodes
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
-from pliant.model.port import Frame, Port, coordinate_port, joint_ports
-from pliant.robot import At, FreeJoint, Robot, SphericalJoint
+from pliant.model.port import Port, coordinate_port, joint_ports
+from pliant.robot import FreeJoint, Robot, SphericalJoint
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import PoseElement
@@ -147,7 +151,7 @@ class PoseElementArm(ArmFacts):
             bodies,
             structure.laws.coordinates(inputs),
             lines.lines(),
-            self._wrenches(inputs),
+            wrench_rows(structure, inputs.loads),
         )
 
     def _refuse_drag_against_moving_base(self) -> None:
@@ -172,36 +176,6 @@ class PoseElementArm(ArmFacts):
         n = np.asarray(normal, float) / np.linalg.norm(normal)
         frame = np.column_stack([n, *across(n)])
         return Place(0, R.T @ (np.asarray(point, float) - origin), R.T @ frame)
-
-    def _wrenches(self, inputs: Inputs) -> Wrenches:
-        load, node, point, weight, world, axes = [], [], [], [], [], []
-        for k, place in enumerate(inputs.loads):
-            if place.distributed:
-                link = self.structure.link(place.link)
-                half = 0.5 * np.diff(link.station)
-                shares = np.append(half, 0.0) + np.append(0.0, half)
-                rows = [(int(i), np.zeros(3), share, int(i)) for i, share in zip(link.nodes, shares)]
-            else:
-                at = self.structure.place(At(place.link, place.end, place.position))
-                rows = [(at.node, at.position, 1.0, at.node)]
-                if place.reacts_on:
-                    parent = self.structure.place(place.reacts_on)
-                    rows.append((parent.node, parent.position, -1.0, at.node))
-            for i, position, share, turns_with in rows:
-                load.append(k)
-                node.append(i)
-                point.append(position)
-                weight.append(share)
-                world.append(place.frame is Frame.WORLD)
-                axes.append(turns_with)
-        return Wrenches(
-            np.array(load, np.int64),
-            np.array(node, np.int64),
-            np.array(point, float).reshape(len(load), 3),
-            np.array(weight, float),
-            np.array(world, np.bool_),
-            np.array(axes, np.int64),
-        )
 
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
@@ -275,6 +249,14 @@ class PoseElementArm(ArmFacts):
     def observe(self, states: Floats, stations: int = 21) -> Observation:
         """Shape, strains and section wrenches at equally spaced stations of every link."""
         return observe(self, np.atleast_2d(states), stations)
+
+    def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+        """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
+        return load_flows(self, np.atleast_2d(states), loads)
+
+    def line_rates(self, states: Floats, inputs: Inputs) -> dict[str, Floats]:
+        """Rates (n, k) of the lines of every loop, spring, bushing and wall."""
+        return line_rates(self, np.atleast_2d(states), inputs)
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""

@@ -8,7 +8,10 @@ import numpy as np
 
 from pliant.formulations.geometrically_exact.pose_element.assembly import LinkNodes
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Floats, Ints
+from pliant.formulations.geometrically_exact.pose_element.port_flows import load_flows
+from pliant.model.inputs import LoadPlace
 from pliant.model.observation import LinkObservation, Observation
+from pliant.model.port import Frame
 from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import pose_from_twist, rotation_from_quaternion, twist_from_pose
 
@@ -45,13 +48,7 @@ def observe(arm: PoseElementArm, states: Floats, stations: int) -> Observation:
     last = arm.structure.links[-1]
     pose = tip_pose(arm, states, last)
     R, position = pose[:, :3, :3], pose[:, :3, 3]
-    node = last.tip.node
-    R_node = poses_of(arm, states, np.array([node]))[:, 0, :3, :3]
-    omega = np.einsum("nij,nj->ni", R_node, part(states, "spin")[:, node])
-    # velocities of the state are those of the centres of mass
-    lever = np.einsum("nij,j->ni", R_node, last.tip.position - arm.structure.bodies.center[node])
-    velocity = part(states, "velocity")[:, node] + np.cross(omega, lever)
-    twist = np.concatenate([np.einsum("nji,nj->ni", R, velocity), np.einsum("nji,nj->ni", R, omega)], axis=1)
+    twist = load_flows(arm, states, (LoadPlace("tip", last.name, False, Frame.BODY),))[:, 0]
     return Observation(part(states, "joint_position"), part(states, "joint_rate"), links, position, R, twist)
 
 
