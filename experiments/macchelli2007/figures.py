@@ -33,10 +33,10 @@ LABELS = {
     GAMMA_X: "$q_x$",
     GAMMA_Y: "$q_y$",
 }
-SHOWN_OF_STEP = 0.4  # seconds
+SHOWN_OF_STEP = 0.4 + 1e-9  # seconds, with the last time that steps add up to
 TRANSIENT = 0.12
 FLASHES = 13
-FRONT = 0.045
+FRONT = 0.045 + 1e-9
 
 
 def write_all(folder: Path, steps: Steps, manoeuvres: Manoeuvres, smooth: SmoothErrors) -> list[Path]:
@@ -141,7 +141,8 @@ def manoeuvre_strains(manoeuvres: dict[float, Seen], name: str) -> Figure:
                     axes.tick_params(labelleft=column % 2 == 0)
                     time_axis(axes, seen.time)
                     axes.set_xlabel(TIME.label if row == 1 else "")
-                grid[0, column].set_title(f"{name}-{pace}, $s$ = {words}")
+                # above the power of ten that stands over every second panel
+                grid[0, column].set_title(f"{name}-{pace}, $s$ = {words}", y=1.0, pad=16)
                 column += 1
     return figure
 

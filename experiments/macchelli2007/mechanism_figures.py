@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FLASHES = 13
 STROBED = 0.8  # seconds
-SHOWN = 5.0
+SHOWN = 5.0 + 1e-9  # seconds, with the last time that steps add up to
 
 
 def draw_mechanisms(serial: Serial, chain: Chain) -> dict[str, Figure]:

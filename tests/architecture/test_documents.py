@@ -62,7 +62,7 @@ def run_console(block: Block, document: Path, folder: Path) -> None:
             unknown = {word for word in words[1:] if not word.startswith("-")} - MAKE_TARGETS
             assert not unknown, f"{document.name}: the Makefile has no target {unknown}"
         elif words[0] in ("pliant", "python"):
-            program = ["-m", "pliant.cli"] if words[0] == "pliant" else []
+            program = ["-m", "pliant"] if words[0] == "pliant" else []
             done = subprocess.run(
                 [sys.executable, *program, *words[1:]], cwd=folder, capture_output=True, text=True
             )

@@ -43,6 +43,7 @@ MAY_IMPORT = {
         "whole_file",
         DOOR,
     },
+    "__main__": {"cli"},
 }
 HEAVY = ("h5netcdf", "h5py", "matplotlib", "numba", "pandas", "scipy", "xarray")
 

@@ -29,7 +29,7 @@ def run(*arguments: str) -> Result:
 
 
 def process(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pliant.cli", *arguments]
+    command = [sys.executable, "-m", "pliant", *arguments]
     # The child works in another folder: what this process may import, it may too.
     environment = {
         **os.environ,

@@ -66,7 +66,7 @@ def settle(
         step *= 0.5
         if step < SMALLEST_LOAD_STEP:
             ending = Ending(
-                Cause.NOT_CONVERGED, reached, f"{reached:.3%} of the load",
+                Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
                 "the arm may buckle there; lower the load or take more load steps",
             )  # fmt: skip
             return Settled(_state(arm, good), reached, iterations, ending)

@@ -214,7 +214,11 @@ class System:
             return
         strong = np.argsort(-np.abs(vectors[:, 0]))
         names = [self.names[free[k]] for k in strong if abs(vectors[k, 0]) > 0.1][:3]
-        other = "" if self.structure.condensed else ", or neglect station inertia (StationInertia.NEGLECTED)"
+        other = (
+            ""
+            if self.structure.condensed
+            else ", or neglect station inertia (StationInertia.NEGLECTED, --point-masses)"
+        )
         raise InvalidInput(
             f"{' and '.join(repr(name) for name in names)} can move without moving a mass; give what lies behind an"
             f" inertia in kg m^2, add a GearMotor, prescribe the joint{other}"

@@ -94,7 +94,7 @@ def settle(
         step *= 0.5
         if step < SMALLEST_LOAD_STEP:
             ending = Ending(
-                Cause.NOT_CONVERGED, reached, f"{reached:.3%} of the load",
+                Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
                 "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps",
             )  # fmt: skip
             return Settled(search.state(), reached, iterations, ending)

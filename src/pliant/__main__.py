@@ -1,0 +1,5 @@
+"""``python -m pliant`` is ``pliant``."""
+
+from pliant.cli import main
+
+main()

@@ -1,5 +1,0 @@
-"""``python -m pliant.cli`` is ``pliant``."""
-
-from pliant.cli import main
-
-main()
