@@ -102,6 +102,9 @@ def test_a_wrench_on_a_free_joint_acts_on_its_child_and_the_ground() -> None:
         (lambda: JointPD(Hold(1.0), 1.0, 1.0, joints=["hinge", "ball.x"]), f"JointPD: {BALL}"),
         (lambda: PrescribedMotion("ball.z", Hold(1.0)), f"PrescribedMotion: {BALL}"),
         (lambda: GearMotor("ball", 1e-4, 100.0, 1e4), f"GearMotor: {BALL}"),
+        (lambda: GearMotor("ball.x", 1e-4, 100.0), f"GearMotor: {BALL}"),
+        (lambda: GearMotor("flight", 1e-4, 100.0), f"GearMotor: {FLIGHT}"),
+        (lambda: GearMotor("flight.turn_z", 1e-4, 100.0, 1e4), f"GearMotor: {FLIGHT}"),
         (
             lambda: JointTorque("rail", Constant(1.0)),
             "JointTorque: 'rail' names no coordinate of joint 'rail'; write rail.slide or rail.turn",

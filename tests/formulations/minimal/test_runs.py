@@ -12,7 +12,7 @@ import pliant as pl
 from pliant.model.contract import Model
 from pliant.view.figures import write_figures
 from tests.formulations.minimal.arms import WITH_TORSION, condensed, spatial_tree, two_stations
-from tests.laws.arms import ASIDE, on_a_hinge, soft_link, two_links
+from tests.laws.arms import ASIDE, clamped, on_a_hinge, soft_link, two_links
 
 PUSH = (0.4, -0.3, 0.5, 0.02, 0.05, -0.04)
 DAMPED = pl.GeneralSection(
@@ -140,6 +140,17 @@ def test_a_rigid_pendulum_swings_with_its_period() -> None:
     start = arm.initial_state(np.array([1e-4]), np.zeros(1))
     run = pl.simulate(arm, period, pl.Gauss(order=2, step=period / 500), initial=start)
     assert run.joint_position[-1, 0] == pytest.approx(1e-4, rel=1e-4)
+
+
+def test_an_arm_without_joints_rings_at_its_own_frequency() -> None:
+    arm = pl.Lumped(fields=2).compile(clamped(soft_link()))
+    lowest = float(pl.modes(arm, count=1).frequency[0])
+    push = pl.TipWrench("link", pl.Constant((0.0, 1e-3, 0.0, 0.0, 0.0, 0.0)))
+    start = pl.equilibrium(pl.connect(arm, push)).state
+    run = pl.simulate(arm, 0.5 / lowest, pl.Gauss(order=2, step=1e-3), initial=start)
+    # let go from a small deflection, which is nearly the shape of its lowest mode, it is as far on the other side
+    # after half a period; the rest belongs to the other modes
+    assert run.tip_position[-1, 1] == pytest.approx(-run.tip_position[0, 1], rel=0.05)
 
 
 def test_a_run_stops_as_a_value_where_the_explicit_method_explodes() -> None:

@@ -27,21 +27,24 @@ class Account(NamedTuple):
     step_joints: Floats
     step_loads: Floats
     before: Floats  # sums, joints and loads at the start of the step
-    worst: Floats  # [largest residual ratio, its time, number of steps]
+    worst: Floats  # [largest residual ratio, its time, number of steps, J that rounding leaves where nothing moves]
 
 
-def new_account(dofs: int, loads: int) -> Account:
+def new_account(dofs: int, loads: int, rounding: float = 0.0) -> Account:
     z = np.zeros
-    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), z(3))
+    worst = np.array([0.0, 0.0, 0.0, rounding])
+    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), worst)
 
 
 @inline_kernel
 def note_residual(account: Account, residual: float, exchanged: float, time: float) -> None:
-    """Keep the residual if it is the worst, measured by the energy exchanged in the step or in the mean step."""
+    """Keep the residual beyond rounding if it is the worst, measured by the energy exchanged in the step or in the
+    mean step."""
     worst = account.worst
     scale = max(exchanged, account.sums[EXCHANGED] / worst[2], REST)
-    if abs(residual) > worst[0] * scale:
-        worst[0] = abs(residual) / scale
+    beyond = abs(residual) - worst[3]
+    if beyond > worst[0] * scale:
+        worst[0] = beyond / scale
         worst[1] = time
 
 

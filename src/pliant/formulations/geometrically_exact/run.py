@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import energy_account as columns
 from pliant.formulations.geometrically_exact.account import stored_energies
 from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Plant
 from pliant.formulations.geometrically_exact.energy_account import new_account
 from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
 from pliant.formulations.geometrically_exact.hand_over import bent_too_far
-from pliant.formulations.geometrically_exact.idle_joints import idle_joints
+from pliant.formulations.geometrically_exact.idle_joints import refuse_idle_joints
 from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.newton import (
     NOT_FINITE,
@@ -180,9 +179,7 @@ class Machine:
         now = float(self.run.grid[done])
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
-            idle = idle_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
-            if idle:
-                raise InvalidInput(idle)
+            refuse_idle_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
         if status == SINGULAR:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         bent = bent_too_far(self.model, self.state.e)

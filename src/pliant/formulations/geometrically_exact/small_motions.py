@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.formulations.geometrically_exact.arm_instant import Instant
 from pliant.formulations.geometrically_exact.chain import Floats
+from pliant.formulations.geometrically_exact.idle_joints import refuse_idle_joints
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.twist_matrices import bracket, dual_bracket, hat, to_frame
 from pliant.model.contract import Held, SecondOrder, SmallPort
@@ -31,6 +32,7 @@ PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
 def small_motions(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
+    refuse_idle_joints(arm, state, inputs.prescribed)
     now = Instant(arm, state, inputs, time)
     drift = _drift(now)
     D, K = _of_sections(now, drift)

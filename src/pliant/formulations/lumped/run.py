@@ -124,7 +124,9 @@ class Machine:
         nothing = np.zeros(len(run.inputs.prescribed))
         joints, loads = input_tables(run, run.grid[a:b, None] + h[:, None] * parts, nothing)
         # where a gear is elastic, a prescribed joint is not what its drive acts on
-        apart = np.flatnonzero(np.array(run.inputs.prescribed) & (system.drive != system.structure.joints))
+        apart = np.flatnonzero(
+            np.array(run.inputs.prescribed, np.bool_) & (system.drive != system.structure.joints)
+        )
         return Tables(
             h,
             run.grid[a + 1 : b + 1],

@@ -214,14 +214,12 @@ class System:
             return
         strong = np.argsort(-np.abs(vectors[:, 0]))
         names = [self.names[free[k]] for k in strong if abs(vectors[k, 0]) > 0.1][:3]
-        other = (
-            ""
-            if self.structure.condensed
-            else ", or neglect station inertia (StationInertia.NEGLECTED, --point-masses)"
-        )
+        ways = ["give what lies behind an inertia in kg m^2", "add a GearMotor", "prescribe the joint"]
+        if self.structure.fields and not self.structure.condensed:
+            ways.append("neglect station inertia (StationInertia.NEGLECTED, --point-masses)")
         raise InvalidInput(
-            f"{' and '.join(repr(name) for name in names)} can move without moving a mass; give what lies behind an"
-            f" inertia in kg m^2, add a GearMotor, prescribe the joint{other}"
+            f"{' and '.join(repr(name) for name in names)} can move without moving a mass; {', '.join(ways[:-1])}, or"
+            f" {ways[-1]}"
         )
 
     @cached_property

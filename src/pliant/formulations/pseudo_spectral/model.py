@@ -14,6 +14,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.pseudo_spectral.assembly import Assembly, Body
 from pliant.formulations.pseudo_spectral.discretisation import orthonormal_values
 from pliant.formulations.pseudo_spectral.equations import Equations, equations, load_columns
+from pliant.formulations.pseudo_spectral.idle_joints import refuse_idle_joints
 from pliant.formulations.pseudo_spectral.linear import linear_system, small_motions
 from pliant.formulations.pseudo_spectral.normal_form import NormalForm, mechanics, normal_form
 from pliant.formulations.pseudo_spectral.observe import observe
@@ -169,7 +170,9 @@ class PseudoSpectralArm(ArmFacts):
         refuse_beyond(inputs, CARRIED, REMEDY)
         key = (inputs.prescribed, inputs.stiffness, inputs.damping, inputs.motors, inputs.loads)
         if key not in self._prepared:
-            form = normal_form(mechanics(self.assembly, inputs))
+            own = mechanics(self.assembly, inputs)
+            refuse_idle_joints(self.assembly, own)
+            form = normal_form(own)
             self._prepared[key] = form, equations(self.assembly, form, inputs.loads)
         return self._prepared[key]
 

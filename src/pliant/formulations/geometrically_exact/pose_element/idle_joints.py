@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     ELEMENT,
     FIXED,
@@ -23,6 +24,13 @@ from pliant.mechanics.rigid_body import spatial_inertia
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.pose_element.assembly import Structure
+
+
+def refuse_idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> None:
+    """Refuse joints whose motion has no equation."""
+    idle = idle_joints(structure, mechanism, x, R)
+    if idle:
+        raise InvalidInput(idle)
 
 
 def idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> str:

@@ -19,6 +19,7 @@ from pliant.formulations.geometrically_exact.pose_element.coordinate_slopes impo
     coordinate_slopes,
     friction_along,
 )
+from pliant.formulations.geometrically_exact.pose_element.idle_joints import refuse_idle_joints
 from pliant.formulations.geometrically_exact.pose_element.line_derivatives import (
     LineForces,
     gradient,
@@ -99,6 +100,7 @@ class Instant:
         T = maps(tree, self.columns, self.A).T
         self.gradients = self._gradients()
         refuse_singular(arm.structure, self.mechanism.coordinates.prescribed, self.x, self.R)
+        refuse_idle_joints(arm.structure, self.mechanism, self.x, self.R)
         self.closure = self._closure(T)
         self.rates = self._rates(T)
         self.moves = bool(np.any(self.rates))

@@ -13,9 +13,9 @@ from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.pose_element.balance import new_sizes
 from pliant.formulations.geometrically_exact.pose_element.consistency import new_fit
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import new_joint_flows
-from pliant.formulations.geometrically_exact.pose_element.idle_joints import idle_joints
+from pliant.formulations.geometrically_exact.pose_element.idle_joints import refuse_idle_joints
 from pliant.formulations.geometrically_exact.pose_element.line_solver import new_line_factors
-from pliant.formulations.geometrically_exact.pose_element.mechanism import Bools, Floats, Mechanism
+from pliant.formulations.geometrically_exact.pose_element.mechanism import ELEMENT, Bools, Floats, Mechanism
 from pliant.formulations.geometrically_exact.pose_element.newton import (
     LOOP_OPENED,
     NOT_FINITE,
@@ -82,6 +82,18 @@ def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
     return table
 
 
+def energy_of_rounding(arm: PoseElementArm) -> float:
+    """What the elements store, in joule, when positions and turns are off by the rounding of numbers.
+
+    An arm at rest exchanges less than this with itself, and no part of it can be accounted for.
+    """
+    elements = arm.structure.elements
+    rows = np.flatnonzero(arm.structure.tree.hang == ELEMENT)
+    stiffness = np.diagonal(elements.K[rows], axis1=1, axis2=2) / elements.length[rows][:, None]
+    off = np.finfo(float).eps * np.array([arm.reach] * 3 + [1.0] * 3)
+    return float(0.5 * (stiffness @ off**2).sum())
+
+
 class Machine:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
@@ -103,7 +115,7 @@ class Machine:
         past = new_past(nodes, dofs, lines)
         past.base[:] = base
         past.target[:] = run.inputs.joint_signals(np.array([start]))[0, :, :2]
-        self.account = new_account(dofs + 1, loads)
+        self.account = new_account(dofs + 1, loads, energy_of_rounding(arm))
         self.work = Work(
             now,
             (new_moment(nodes, dofs, lines), new_moment(nodes, dofs, lines)),
@@ -192,9 +204,7 @@ class Machine:
             cause = Cause.SINGULAR if status == SINGULAR else Cause.NOT_CONVERGED
             return Ending(cause, now, place, why_lost(self.model.structure, loop))
         if status == SINGULAR:
-            idle = idle_joints(self.model.structure, self.mechanism, *self.posture()[2:])
-            if idle:
-                raise InvalidInput(idle)
+            refuse_idle_joints(self.model.structure, self.mechanism, *self.posture()[2:])
             remedy = "give every moving part an inertia, or keep loops out of singular postures"
             return Ending(Cause.SINGULAR, now, place, remedy)
         return Ending(
@@ -258,9 +268,7 @@ def advance(arm: PoseElementArm, run: Run) -> Record:
     started = machine.start()
     # a run that goes on from a later time was asked before
     if not started or run.grid[0] == 0.0:
-        idle = idle_joints(arm.structure, machine.mechanism, *machine.posture()[2:])
-        if idle:
-            raise InvalidInput(idle)
+        refuse_idle_joints(arm.structure, machine.mechanism, *machine.posture()[2:])
     if not started:
         start, remedy = float(run.grid[0]), "give every moving part an inertia"
         return machine.record(0, Ending(Cause.SINGULAR, start, "the start", remedy))
