@@ -7,6 +7,8 @@ import pytest
 
 from pliant.mechanics.in_place import solve_in_place
 
+pytestmark = pytest.mark.bounds
+
 RANDOM = np.random.default_rng(8)
 
 

@@ -50,3 +50,16 @@ def test_a_singular_matrix_is_refused(spoil: float) -> None:
     A = np.eye(6)
     A[3] = spoil
     assert not small_matrices.invert(A, 6, np.empty((6, 6)))
+
+
+@pytest.mark.parametrize("rank", [6, 5, 3])
+def test_solution_of_a_symmetric_matrix(rank: int) -> None:
+    """Definite, and without mass along some directions: there any solution of the rest will do."""
+    B = random((6, rank), float, rank)
+    A = B @ B.T
+    right = A @ random((6,), float, 7)
+    x, room = right.copy(), A.copy()
+    small_matrices.solve_symmetric(room, x)
+    np.testing.assert_allclose(A @ x, right, atol=1e-11)
+    if rank == 6:
+        np.testing.assert_allclose(x, np.linalg.solve(A, right), rtol=1e-9)

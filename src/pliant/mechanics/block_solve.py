@@ -5,7 +5,7 @@ Complex right sides and increments are kept as real and imaginary parts apart, s
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, dot_row, to_child
 
 
@@ -88,7 +88,7 @@ def ask_parent(pose, link, parts, last, node, unit):
     )
 
 
-@kernel
+@inline_kernel
 def solve_tree(tree, mesh_start, factors, free, k, inc):
     """Increments inc.d, inc.d_q for the right sides inc.b, inc.b_q; inc.b is destroyed.
 
@@ -128,22 +128,23 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
 
 
 @inline_kernel
-def multiply_parts(A, k, element, x, first, parts, sums):
-    """sums (parts, m) = A[k, element]^T x for the parts of the numbers x (parts, ..) from ``first`` on."""
+def multiply_parts(A, k, element, values, first, parts, sums):
+    """sums (parts, m) = A[k, element]^T x for the parts of the numbers x of ``values`` (parts, nodes, 6) from ``first`` on."""
     m = A.shape[4]
+    x, second = values.flat, values[0].size + first
     for part in range(parts):
         for i in range(m):
             sums[part, i] = 0.0
     # two rows at a time: half the traffic to and from the sums; there are always 6 or 6p rows. In plane motion one
     # pair of three is zero.
     for j in range(0, A.shape[2], 2):
-        a, b = x[0, first + j], x[0, first + j + 1]
+        a, b = x[first + j], x[first + j + 1]
         if parts == 1:
             if a != 0.0 or b != 0.0:
                 for i in range(m):
                     sums[0, i] += A[k, element, j, 0, i] * a + A[k, element, j + 1, 0, i] * b
             continue
-        c, d = x[1, first + j], x[1, first + j + 1]
+        c, d = x[second + j], x[second + j + 1]
         if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
             for i in range(m):
                 p, q = A[k, element, j, 0, i], A[k, element, j, 1, i]
@@ -157,23 +158,22 @@ def hold_root(factors, mesh_start, first, count, k, inc):
     """Increments of a link's nodes with its root held; its condensed right side is left in b[root]."""
     n = factors.XY.shape[2]
     parts, sums = factors.parts[k], factors.sums
-    b = inc.b.reshape((inc.b.shape[0], 6 * inc.b.shape[1]))
-    d = inc.d.reshape((inc.d.shape[0], 6 * inc.d.shape[1]))
+    b, d, size = inc.b.flat, inc.d.flat, inc.b[0].size
     for element in range(first + count - 1, first - 1, -1):
         root = 6 * mesh_start[element]
-        multiply_parts(factors.XY, k, element, b, root + 6, parts, sums)
+        multiply_parts(factors.XY, k, element, inc.b, root + 6, parts, sums)
         for part in range(parts):
             for i in range(n):
-                d[part, root + 6 + i] = sums[part, i]
+                d[part * size + root + 6 + i] = sums[part, i]
             for i in range(6):
-                b[part, root + i] -= sums[part, n + i]
+                b[part * size + root + i] -= sums[part, n + i]
     # the increments above hold every element's first node; let those nodes move that are not the root
     for element in range(first + 1, first + count):
         root = 6 * mesh_start[element]
-        multiply_parts(factors.W_rows, k, element, d, root, parts, sums)
+        multiply_parts(factors.W_rows, k, element, inc.d, root, parts, sums)
         for part in range(parts):
             for i in range(n):
-                d[part, root + 6 + i] -= sums[part, i]
+                d[part * size + root + 6 + i] -= sums[part, i]
 
 
 @inline_kernel

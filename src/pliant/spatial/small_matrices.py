@@ -105,3 +105,33 @@ def invert(A: Array, n: int, out: Array) -> bool:
                 for j in range(n):
                     out[i, j] -= factor * out[k, j]
     return True
+
+
+@kernel
+def solve_symmetric(A: Array, x: Array) -> None:
+    """x = a solution y of A y = x for a positive semidefinite 6x6 A, whose lower half is destroyed.
+
+    A = L D L^T without pivoting: a third of the work of an inverse. Where a pivot is round-off, A has no
+    say along that direction and y gets nothing there.
+    """
+    for k in range(6):
+        pivot = A[k, k]
+        for j in range(k):
+            pivot -= A[k, j] * A[k, j] * A[j, j]
+        if pivot <= 1e-14 * A[k, k]:
+            pivot = 0.0
+        A[k, k] = pivot
+        factor = 1.0 / pivot if pivot != 0.0 else 0.0
+        for i in range(k + 1, 6):
+            t = A[i, k]
+            for j in range(k):
+                t -= A[i, j] * A[k, j] * A[j, j]
+            A[i, k] = t * factor
+    for i in range(6):
+        for j in range(i):
+            x[i] -= A[i, j] * x[j]
+    for i in range(6):
+        x[i] = x[i] / A[i, i] if A[i, i] != 0.0 else 0.0
+    for i in range(5, -1, -1):
+        for j in range(i + 1, 6):
+            x[i] -= A[j, i] * x[j]

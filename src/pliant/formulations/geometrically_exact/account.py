@@ -42,7 +42,7 @@ def behind(end, moved, a):
     )
 
 
-@kernel
+@inline_kernel
 def kinetic_change(mesh, inertia, V, moved):
     """Kinetic energy at V less that at V - moved, as a product: a difference would lose the digits of a slow start."""
     change = 0.0
@@ -57,7 +57,7 @@ def kinetic_change(mesh, inertia, V, moved):
     return change
 
 
-@kernel
+@inline_kernel
 def strain_change(mesh, section, e, moved):
     """Strain energy at e less that at e - moved, as a product."""
     p = mesh.N.shape[0]

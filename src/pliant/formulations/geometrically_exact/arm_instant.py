@@ -17,7 +17,7 @@ from pliant.formulations.geometrically_exact.element import freeze
 from pliant.formulations.geometrically_exact.factorise import new_frozen
 from pliant.formulations.geometrically_exact.orientation import rebuild_orientations
 from pliant.formulations.geometrically_exact.stage_data import new_stages
-from pliant.formulations.geometrically_exact.stages import set_poses
+from pliant.formulations.geometrically_exact.stages import place_links
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.twist_matrices import bracket, to_frame
 from pliant.model.inputs import Inputs
@@ -51,7 +51,7 @@ class Instant:
         self.column = {int(dof): 6 * self.points + k for k, dof in enumerate(self.joints)}
         stages = new_stages(1, len(chain.tree.parent), self.nodes, self.points, len(self.q), False)
         stages.q[0] = self.q
-        set_poses(chain.tree, stages.q, 0, stages.pose)
+        place_links(chain.tree, stages.q, stages.pose)
         self.Ad = to_frame(stages.pose[0, :, :9].reshape(-1, 3, 3), stages.pose[0, :, 9:])
         base = arm.robot.base
         self.R_base = matrix_of(base.rotation)
@@ -81,7 +81,7 @@ class Instant:
             1, len(chain.tree.parent), self.nodes, self.points, len(q), chain.inertia.at_points
         )
         stages.q[0] = q
-        set_poses(chain.tree, stages.q, 0, stages.pose)
+        place_links(chain.tree, stages.q, stages.pose)
         xi = (chain.section.rest + e)[None]
         rebuild_orientations(chain.tree, chain.mesh, xi, stages.pose, 0, stages.R, stages.R_point)
         return stages.R[0].reshape(-1, 3, 3), stages.R_point[0].reshape(-1, 3, 3)

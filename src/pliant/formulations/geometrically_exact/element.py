@@ -118,7 +118,7 @@ def subtract_internal_wrenches(mesh, xi, stress, F, i):
             subtract_at_nodes(mesh, element, g, s, dual_ad(stage_row(xi, i, k), s), F, i)
 
 
-@kernel
+@inline_kernel
 def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
     """F -= d(B^T stress) in the direction of a strain change, at frozen xi and stress.
 

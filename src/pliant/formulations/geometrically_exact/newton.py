@@ -30,6 +30,7 @@ CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR = 0, 1, 2, 3
 SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
+LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
 
 
 class Spectrum(NamedTuple):
@@ -58,7 +59,7 @@ class Control(NamedTuple):
     max_iterations: int
     orient: bool
     gravity_gain: float  # relative change of the load per relative increment of the strains
-    memory: Floats  # [h of the factorisation or 0, last contraction, mean energy flow, steps]
+    memory: Floats  # [h of the factorisation or 0, last contraction, mean energy flow, steps, its age]
     counts: NDArray[np.int64]  # [iterations, factorisations, worst node of the last increment]
 
 
@@ -95,7 +96,7 @@ def push_roots(tree, pose, b, b_q, unit):
             add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
 
 
-@kernel
+@inline_kernel
 def combine_stages(T, k, values, factor, parts, out):
     """Parts of out += factor sum_j T_kj values_j for (s, n, 6) arrays."""
     for j in range(values.shape[0]):
@@ -109,7 +110,7 @@ def combine_stages(T, k, values, factor, parts, out):
                     out[1, a, c] += f.imag * x[c]
 
 
-@kernel
+@inline_kernel
 def add_multiple(factor, x, parts, y):
     """y += factor x for the parts of two (parts, n, 6) arrays."""
     for a in range(x.shape[1]):
@@ -124,7 +125,7 @@ def add_multiple(factor, x, parts, y):
                 y[1, a, c] += factor.real * v[c] + factor.imag * u[c]
 
 
-@kernel
+@inline_kernel
 def spread_increment(d, factor, parts, values, i, scales):
     """values_i += Re(factor d); returns the largest increment, scaled.
 
@@ -181,10 +182,10 @@ def note_worst_node(mesh, inc, h, L, counts):
     counts[2] = node
 
 
-@kernel
+@inline_kernel
 def clear(values):
-    x = values.reshape(values.size)
-    for n in range(x.shape[0]):
+    x = values.flat
+    for n in range(values.size):
         x[n] = 0.0
 
 
@@ -229,19 +230,20 @@ def improve(plant, scheme, solver, h):
     return worst
 
 
-@kernel
+@inline_kernel
 def extrapolate(X, last, out):
     """out_i = sum_j X_ij last_j."""
     s = X.shape[0]
     count = last[0].size
-    y, z = last.reshape((s, count)), out.reshape((s, count))
+    y, z = last.flat, out.flat
     for i in range(s):
+        at = i * count
         for n in range(count):
-            z[i, n] = X[i, 0] * y[0, n]
+            z[at + n] = X[i, 0] * y[n]
         for j in range(1, s):
             f = X[i, j]
             for n in range(count):
-                z[i, n] += f * y[j, n]
+                z[at + n] += f * y[j * count + n]
 
 
 @inline_kernel
@@ -265,10 +267,16 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
     method, spectrum, control = scheme.method, scheme.spectrum, scheme.control
     stages, frozen, factors = solver.stages, solver.frozen, solver.factors
     memory = control.memory
-    predict(method, state, stages, solver.last)
     moving = plant.chain.tree.parent.shape[0] > 1
     renewals = 0
     renew = abs(h - memory[0]) > 1e-9 * h
+    if memory[4] >= LIFE and not renew:  # at the stages of the last step, before the predictor moves them
+        if not factorise(plant, spectrum, frozen, factors, stages, h):
+            return SINGULAR, 0.0
+        memory[4] = 0.0
+        control.counts[1] += 1
+        renewals = 1
+    predict(method, state, stages, solver.last)
     joined = False
     previous = np.inf
     contraction = memory[1]
@@ -284,6 +292,7 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
             memory[1] = contraction
             memory[2] += (flow - memory[2]) / (memory[3] + 1.0)
             memory[3] += 1.0
+            memory[4] += 1.0
             return CONVERGED, residual
         if size < ROUND_OFF and contraction > SLOW:
             return CONVERGED, residual  # nothing but round-off is left to gain
@@ -292,7 +301,7 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
                 break
             if not factorise(plant, spectrum, frozen, factors, stages, h):
                 return SINGULAR, residual
-            memory[0] = h
+            memory[0], memory[4] = h, 0.0
             control.counts[1] += 1
             renewals += 1
             renew = False

@@ -82,7 +82,7 @@ def rebuild_orientations(tree, mesh, xi, pose, i, R_node, R_point):
                 store9(R, R_node, i, mesh.start[element] + interval + 1)
 
 
-@kernel
+@inline_kernel
 def carry_gravity(tree, mesh, xi, pose, gravity, i, g_node):
     """Gravity in the axes of all nodes for stage i, handed on from node to node: cheaper than their rotations."""
     p = mesh.N.shape[0]

@@ -14,9 +14,9 @@ import numpy as np
 from pliant.formulations.geometrically_exact.chain import FIXED, Floats
 from pliant.formulations.geometrically_exact.element import product, row, stage_row
 from pliant.formulations.geometrically_exact.stages import interpolate, set_root_twist
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, dot6, dot_row
-from pliant.spatial.small_matrices import invert, multiply, multiply_transposed, times
+from pliant.spatial.small_matrices import multiply, multiply_transposed, solve_symmetric, times
 
 
 class Projection(NamedTuple):
@@ -54,15 +54,14 @@ def joint_rate(tree, drives, link, mass, V, qd):
 
 
 @inline_kernel
-def settle(mass, momentum, node, V, a, b):
+def settle(mass, momentum, node, V, a):
     """V[node] = mass^-1 momentum."""
+    x = V[0, node]
     for i in range(6):
+        x[i] = momentum[0, node, i]
         for j in range(6):
             a[i, j] = mass[node, i, j]
-    invert(a, 6, b)
-    x = times(b, stage_row(momentum, 0, node))
-    for i in range(6):
-        V[0, node, i] = x[i]
+    solve_symmetric(a, x)
 
 
 @inline_kernel
@@ -174,13 +173,13 @@ def point_energy_change(chain, element, V, scratch):
     return 0.5 * (dot6(after, product(M, element, after)) - dot6(before, product(M, element, before)))
 
 
-@kernel
+@inline_kernel
 def project(plant, pose, V, qd, joint_work, scratch):
     """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
     tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
     links = tree.parent.shape[0]
     mass, momentum, impulse = scratch.mass, scratch.momentum, scratch.impulse
-    a, b = scratch.work[0], scratch.work[1]
+    a = scratch.work[0]
     for link in range(links):
         remember(M, V, tree.first_node[link], scratch)
         remember(M, V, tree.last_node[link], scratch)
@@ -189,7 +188,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         root = tree.first_node[link]
         flexible = tree.n_elements[link] > 0
         if not flexible and tree.n_children[link] > 0:
-            settle(mass, momentum, root, V, a, b)
+            settle(mass, momentum, root, V, a)
         # nothing to tell the base; a flexible link fixed to its parent has no mass at its root
         if tree.parent[link] >= 0 and not (flexible and tree.kind[link] == FIXED):
             inform_parent(tree, drives, pose, link, V, qd, scratch)
@@ -198,7 +197,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         follow(tree, drives, pose, link, mass, V, qd)
         tip = tree.last_node[link]
         if tree.n_children[link] > 0 and tip != tree.first_node[link]:
-            settle(mass, momentum, tip, V, a, b)
+            settle(mass, momentum, tip, V, a)
     loss = 0.0
     for link in range(links):
         loss += take_impulse(M, V, tree.first_node[link], scratch)

@@ -110,7 +110,7 @@ class Machine:
             run.promise.max_iterations,
             gravity > 0.0 or in_world,
             np.inf if in_world else gravity / length,
-            np.array([0.0, 1.0, 0.0, 0.0]),
+            np.array([0.0, 1.0, 0.0, 0.0, 0.0]),
             np.zeros(3, np.int64),
         )
         self.scheme = Scheme(method, spectrum, self.control)

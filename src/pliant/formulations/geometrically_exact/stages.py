@@ -47,12 +47,18 @@ def place_joints(plant, method, state, stages, table, h):
         set_poses(tree, stages.q, i, stages.pose)
 
 
-@kernel
+@inline_kernel
 def set_poses(tree, q, i, pose):
     """Poses of all child roots in their parents for row i of q."""
     for link in range(tree.parent.shape[0]):
         dof = tree.dof[link]
         place_child(tree.rotation, tree.position, tree.S, link, q[i, dof] if dof >= 0 else 0.0, pose, i)
+
+
+@kernel
+def place_links(tree, q, pose):
+    """`set_poses` of a single row, for Python."""
+    set_poses(tree, q, 0, pose)
 
 
 @inline_kernel
@@ -76,29 +82,31 @@ def set_root_twists(tree, pose, qd, i, V):
         set_root_twist(tree, pose, link, qd[i, dof] if dof >= 0 else 0.0, V, i)
 
 
-@kernel
+@inline_kernel
 def add_increments(start, increments, values):
     """values_i = start + increment_i."""
-    s, count = values.shape[0], start.size
-    x, d, v = start.reshape(count), increments.reshape((s, count)), values.reshape((s, count))
-    for i in range(s):
+    count = start.size
+    x, d, v = start.flat, increments.flat, values.flat  # one long loop vectorises; a reshape costs a call
+    for i in range(values.shape[0]):
+        at = i * count
         for n in range(count):
-            v[i, n] = x[n] + d[i, n]
+            v[at + n] = x[n] + d[at + n]
 
 
-@kernel
+@inline_kernel
 def stage_rates(method, h, increments, rate, out):
     """out_i = (1/h) sum_j S_ij increment_j + history rate."""
     s, count = method.S.shape[0], rate.size
-    d, v, start = increments.reshape((s, count)), out.reshape((s, count)), rate.reshape(count)
+    d, v, start = increments.flat, out.flat, rate.flat
     for i in range(s):
+        at = i * count
         f = method.S[i, 0] / h
         for n in range(count):
-            v[i, n] = method.history * start[n] + f * d[0, n]
+            v[at + n] = method.history * start[n] + f * d[n]
         for j in range(1, s):
             f = method.S[i, j] / h
             for n in range(count):
-                v[i, n] += f * d[j, n]
+                v[at + n] += f * d[j * count + n]
 
 
 @inline_kernel
@@ -146,7 +154,7 @@ def add_hardening(section, method, state, stages, i):
                 stages.stress[i, k, c] += method.average_weights[i, m] * s[c]
 
 
-@kernel
+@inline_kernel
 def multiply_rows(A, x, i, out):
     """out[i, k] = A[k] x[i, k] for all rows k."""
     for k in range(A.shape[0]):
@@ -168,7 +176,7 @@ def set_stresses(section, method, state, stages, i):
                 stages.total[i, k, c] += stages.stress[i, k, c]
 
 
-@kernel
+@inline_kernel
 def node_wrenches(inertia, stages, i):
     """Inertia and gravity at the nodes, added to rho; returns their power."""
     M, V, V_dot, rho = inertia.M, stages.V, stages.V_dot, stages.rho
@@ -289,7 +297,7 @@ def apply_drives(drives, stages, table, i):
     return residual, flow
 
 
-@kernel
+@inline_kernel
 def compare_strain_rates(mesh, stress, rate, e_dot, i, rho_e):
     """rho_e = rate - e_dot of stage i; returns its power against the stress, and the elastic power."""
     p = mesh.N.shape[0]
@@ -311,7 +319,7 @@ def compare_strain_rates(mesh, stress, rate, e_dot, i, rho_e):
     return residual, elastic
 
 
-@kernel
+@inline_kernel
 def power_of(V, rho, i):
     """Sum of V . rho over all nodes of stage i."""
     power = 0.0

@@ -61,22 +61,24 @@ class Work(NamedTuple):
     pose: Floats  # (1, links, 12) scratch
 
 
-@kernel
+@inline_kernel
 def advance_values(method, increments, rates, state, last, moved):
     """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
     start, rate = state
-    s = method.b.shape[0]
-    for a in range(start.shape[0]):
-        for c in range(6):
-            if method.history != 0.0:
-                rate[a, c] += method.rate_gain * (rates[0, a, c] - rate[a, c])
-            t = 0.0
-            for j in range(s):
-                d = increments[j, a, c]
-                last[j, a, c] = d
-                t += method.update[j] * d
-            moved[a, c] = t
-            start[a, c] += t
+    count = start.size
+    x, d, kept, change = start.flat, increments.flat, last.flat, moved.flat
+    for n in range(count):
+        change[n] = method.update[0] * d[n]
+    for j in range(1, method.b.shape[0]):
+        for n in range(count):
+            change[n] += method.update[j] * d[j * count + n]
+    for n in range(increments.size):
+        kept[n] = d[n]
+    for n in range(count):
+        x[n] += change[n]
+    if method.history != 0.0:
+        for n in range(count):
+            rate.flat[n] += method.rate_gain * (rates.flat[n] - rate.flat[n])
 
 
 @inline_kernel
@@ -113,10 +115,10 @@ def finish_step(plant, method, work, tables, k):
     kinetic = kinetic_change(mesh, inertia, state.V, work.moved_V)
     strain = strain_change(mesh, section, state.e, work.moved_e)
     close_step(account, kinetic, strain, flows, tables.end[k])
-    set_poses(plant.chain.tree, state.q.reshape((1, state.q.shape[0])), 0, pose)
+    set_poses(plant.chain.tree, state.q[None], 0, pose)
     for j in range(account.step_joints.shape[0]):
         account.step_joints[j] = 0.0
-    V = state.V.reshape((1, state.V.shape[0], 6))
+    V = state.V[None]
     loss = project(plant, pose, V, state.qd, account.step_joints, work.projection)
     account.sums[KINETIC] -= loss
     for j in range(account.joints.shape[0]):
@@ -129,13 +131,13 @@ def finish_step(plant, method, work, tables, k):
 def interpolate_rows(values, start, dense, r, x, begin):
     """x[r, begin ..] = start + sum_j dense_rj (values_j - start), the polynomial of the step."""
     count = start.size
-    all_values, all_start = values.reshape((values.shape[0], count)), start.reshape(count)
+    all_values, all_start = values.flat, start.flat
     for n in range(count):
         x[r, begin + n] = all_start[n]
     for j in range(values.shape[0]):
         f = dense[r, j]
         for n in range(count):
-            x[r, begin + n] += f * (all_values[j, n] - all_start[n])
+            x[r, begin + n] += f * (all_values[j * count + n] - all_start[n])
 
 
 @inline_kernel
@@ -202,7 +204,7 @@ def keep_account(method, stages, account, tau, output, r):
             output.root[r, k, c] = t
 
 
-@kernel
+@inline_kernel
 def remember_account(account):
     """Copy the account at the start of a step."""
     n = account.sums.shape[0]
