@@ -109,7 +109,7 @@ def growth() -> str:
     method = pl.Gauss(order=2, step=STEP)
     costs: dict[str, list[float]] = {"tree": [], "loop": []}
     for total in ELEMENTS:
-        steps = max(20, 4000 // total)
+        steps = max(100, 8000 // total)  # enough to drown what closing hundreds of elements varies by
         for name, robot in (("tree", opened), ("loop", closed)):
             costs[name].append(cpu_per_step(swinging(robot, pl.PoseElement(total // 4)), method, steps))
     rows = ["Microseconds per step of four links with pose elements, open and closed", ""]

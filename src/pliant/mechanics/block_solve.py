@@ -129,7 +129,7 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
 
 @inline_kernel
 def multiply_parts(A, k, element, values, first, parts, sums):
-    """sums (parts, m) = A[k, element]^T x for the parts of the numbers x of ``values`` (parts, nodes, 6) from ``first`` on."""
+    """sums (parts, m) = A[k, element]^T x; x are the numbers of ``values`` (parts, nodes, 6) from ``first`` on."""
     m = A.shape[4]
     x, second = values.flat, values[0].size + first
     for part in range(parts):
