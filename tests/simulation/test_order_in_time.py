@@ -41,7 +41,7 @@ METHODS: dict[str, tuple[int, Callable[[float], object], tuple[float, ...]]] = {
         (5e-4, 2.5e-4, 1.25e-4),
     ),
     "fourth order": (4, lambda step: pl.Gauss(4, step, tolerance=1e-13), (2e-3, 1e-3, 5e-4)),
-    "sixth order": (6, lambda step: pl.Gauss(6, step, tolerance=1e-13), (4e-3, 2e-3, 1e-3)),
+    "sixth order": (6, lambda step: pl.Gauss(6, step, tolerance=1e-13), (5e-3, 2.5e-3, 1.25e-3)),
 }
 
 
@@ -64,7 +64,8 @@ def test_order(arm_and_answer: tuple[Model, np.ndarray], method: str) -> None:
     order, integrator, steps = METHODS[method]
     errors = np.array([np.linalg.norm(tip(model, integrator(step)) - answer) for step in steps])
     observed = np.log2(errors[:-1] / errors[1:])
-    # a half below at the coarse pair, a tenth at the fine one unless round-off is near
+    # a half below at the coarse pair, a tenth at the fine one; of sixth order, last errors 4e-12 m to 1e-10 m,
+    # three tenths: some hundred steps of tolerance 1e-13 leave 5e-13 m, and jumps still show at the larger ones
     assert observed[0] > order - 0.5, (errors, observed)
     assert observed[1] == pytest.approx(order, abs=0.1 if order < 6 else 0.3), (errors, observed)
 
