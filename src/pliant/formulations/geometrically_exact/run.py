@@ -99,7 +99,7 @@ class Machine:
         links, loads = len(chain.tree.parent), len(run.inputs.loads)
         self.model, self.run, self.plan = arm, run, Schedule.of(run)
         self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
-        self.method = run.implicit_method("GeometricallyExact")
+        self.method = run.implicit_method(type(arm.formulation).__name__)
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
         in_world = bool(np.any(self.plant.loads.world))

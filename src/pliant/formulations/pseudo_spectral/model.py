@@ -148,7 +148,7 @@ class PseudoSpectralArm(ArmFacts):
             self._values(strain, self._to_points),
             q,
             rate,
-            rotor.reshape(len(q), -1),
+            rotor.reshape(len(q), 2 * rotor.shape[1]),
         )
         return np.concatenate(parts, axis=1)
 
