@@ -75,3 +75,41 @@ def test_a_count_of_outputs_leaves_out_the_start(outputs: int) -> None:
 def test_values_of_the_wrong_kind_are_refused(build: Callable[[], object], message: str) -> None:
     with pytest.raises(pl.InvalidInput, match=message):
         build()
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda robot: pl.simulate(robot, until=1.0),
+        pl.equilibrium,
+        pl.connect,
+        pl.modes,
+        pl.linearize,
+        pl.port_hamiltonian,
+        lambda robot: pl.frequency_response(robot, "hub", "hub.rate", [1.0]),
+        lambda robot: pl.forward_kinematics(robot, [0.0]),
+        lambda robot: pl.inverse_kinematics(robot, [1.0, 0.0, 0.0]),
+        lambda robot: pl.vibration_controllability(robot, [0.0]),
+        lambda robot: pl.consistent_state(robot, {"hub": 0.0}),
+    ],
+)
+def test_who_forgets_to_compile_is_told(verb: Callable[[Any], object]) -> None:
+    with pytest.raises(pl.InvalidInput, match=r"^'steel_strip' is a robot, not a model; compile it first"):
+        verb(pl.load(pl.library.path("steel_strip")))
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: pl.simulate("arm", until=1.0), r"^'arm' is no model; give what a formulation compiles"),
+        (
+            lambda: pl.simulate(ARM, until=1.0, integrator="gauss"),
+            r"^integrator = 'gauss' is none; write one such as Gauss\(order=4, step=1e-3\)$",
+        ),
+        (lambda: pl.connect(ARM, "hub"), r"^'hub' is no component; connect takes an arm and components"),
+        (lambda: pl.connect(ARM, ARM), r"is no component; .* two arms are one robot"),
+    ],
+)
+def test_what_is_no_part_of_a_run_is_refused(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(pl.InvalidInput, match=message):
+        build()

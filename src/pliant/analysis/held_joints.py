@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, SecondOrder, Settled
+from pliant.model.contract import Model, SecondOrder, Settled, refuse_other_than_model
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
 from pliant.robot.topology import nearest
@@ -114,6 +114,7 @@ class HeldJoints:
 
 def hold(model: Model, joints: Sequence[str] | None, time: float) -> HeldJoints:
     """The joints of those names; by default all that are not prescribed, of a robot without loops."""
+    refuse_other_than_model(model)
     if joints is None:
         if model.robot.loops:
             raise InvalidInput(

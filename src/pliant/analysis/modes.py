@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.analysis.spectrum import conservative_modes, general_modes, is_conservative
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, SecondOrder
+from pliant.model.contract import Model, SecondOrder, refuse_other_than_model
 from pliant.model.layout import Array
 from pliant.model.observation import Observation
 from pliant.results.observables import AXES
@@ -159,6 +159,7 @@ def modes(model: Model, state: Array | None = None, count: int = 10, time: float
 
 def small_motions_of(model: Model, state: Array | None, time: float) -> SecondOrder:
     """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
+    refuse_other_than_model(model)
     inputs = model.inputs
     for controller in (*inputs.controllers, *inputs.commands):
         raise InvalidInput(

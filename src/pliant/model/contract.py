@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, clip
 from pliant.model.ending import Ending
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array, Layout
@@ -238,3 +238,17 @@ class HandsOver(Protocol):
     def handing_over(self, start: Array, stopped: Array) -> tuple[Model, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
         ...
+
+
+def refuse_other_than_model(given: object) -> None:
+    """A sentence for who forgets to compile."""
+    if hasattr(given, "joint_names"):
+        return
+    if hasattr(given, "chain_order"):
+        raise InvalidInput(
+            f"{clip(repr(getattr(given, 'name', '')))} is a robot, not a model; compile it first, such as"
+            " GeometricallyExact().compile(robot)"
+        )
+    raise InvalidInput(
+        f"{clip(repr(given))} is no model; give what a formulation compiles or connect returns"
+    )

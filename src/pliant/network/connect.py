@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from pliant.model.contract import HandsOver
+from pliant.errors import InvalidInput, clip
+from pliant.model.contract import HandsOver, refuse_other_than_model
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array, Layout
 from pliant.model.port import Port
@@ -124,6 +125,13 @@ def connect(arm: Model, *components: Component) -> Connected:
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
     and equal names.
     """
+    refuse_other_than_model(arm)
+    for part in components:
+        if not hasattr(part, "attachments"):
+            raise InvalidInput(
+                f"{clip(repr(part))} is no component; connect takes an arm and components, such as JointPD(...);"
+                " two arms are one robot, joined in its description"
+            )
     if isinstance(arm, Connected):
         return connect(arm.given, *arm.components, *components)
     given = arm

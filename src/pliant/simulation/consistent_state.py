@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model
+from pliant.model.contract import Model, refuse_other_than_model
 from pliant.model.layout import Array
 
 
@@ -20,6 +20,7 @@ def consistent_state(
     is given: positions that close no loop are refused, and rates that no rigid motion follows bend the links. The
     state can start a simulation, `modes` or `equilibrium`.
     """
+    refuse_other_than_model(model)
     position, rate = dict(position or {}), dict(rate or {})
     names = list(model.joint_names)
     for name in (*position, *rate):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.errors import InvalidInput, refuse_other_than_number
-from pliant.model.contract import Model, Settled
+from pliant.model.contract import Model, Settled, refuse_other_than_model
 from pliant.model.layout import Array
 from pliant.simulation.simulate import checked_state, consistent_start
 
@@ -22,6 +22,7 @@ def equilibrium(
     (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the reach. The
     answer's ``state`` can start a simulation; its ``ending`` says if it is whole.
     """
+    refuse_other_than_model(model)
     refuse_other_than_number("load_steps", load_steps, "10 serves most loads", whole=True)
     refuse_other_than_number("accuracy", accuracy, "1e-13 serves most arms")
     if load_steps < 1:

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput
-from pliant.model.contract import HandsOver, Model, Record, Run
+from pliant.errors import InvalidInput, clip
+from pliant.model.contract import HandsOver, Model, Record, Run, refuse_other_than_model
 from pliant.model.ending import Cause
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
@@ -42,9 +42,14 @@ def simulate(
     prescribed motions begin. A run that cannot go on ends as a value: see ``trajectory.ending``. Where links bend too
     far for the model and another model of the same robot carries them, the run is done anew by that one, with a notice.
     """
+    refuse_other_than_model(model)
     check_duration(until)
     outputs = checked_outputs(outputs, until, model.layout.size)
     integrator = Gauss(min(4, model.highest_order)) if integrator is None else integrator
+    if not isinstance(integrator, Integrator):
+        raise InvalidInput(
+            f"integrator = {clip(repr(integrator))} is none; write one such as Gauss(order=4, step=1e-3)"
+        )
     if not isinstance(integrator, Adaptive):
         check_steps(until, integrator.step)
     check_samples(until, model.inputs)
