@@ -58,6 +58,11 @@ CASES: list[tuple[Beyond, dict[str, Any], str]] = [
         {"loads": (LoadPlace("push", "upper", False, Frame.BODY, End.TIP, (0.0, 0.1, 0.0)),)},
         "load 'push' off the tip of link 'upper'",
     ),
+    (
+        Beyond.LOAD_AT_A_STATION,
+        {"loads": (LoadPlace("push", "upper", False, Frame.BODY, station=0.3),)},
+        "load 'push' at a station of link 'upper'",
+    ),
 ]
 
 

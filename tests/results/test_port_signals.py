@@ -57,12 +57,13 @@ LOADED = [
 
 
 def loaded_inside(room: Room, frame: pl.Frame, step: float) -> pl.Trajectory:
-    """Loads on the tip and along the inner link of two and, where the room carries it, beside the root of the outer."""
+    """Loads on the tip, along and within the inner link, and beside the root of the outer where the room takes it."""
     linear = isinstance(room, pl.PseudoSpectral)
     robot = two_links(section=SLOW) if linear else two_links(ASIDE, rates=(2.0, -3.0), section=SLOW)
     parts = [
         pl.TipWrench("upper", WRENCH, frame, name="inner"),
         pl.DistributedWrench("upper", SPREAD, frame, name="spread"),
+        pl.PointWrench(pl.At("upper", station=0.7 / 3), WRENCH, frame, name="within"),
     ]
     if not isinstance(room, pl.GeometricallyExact):
         parts.append(pl.PointWrench(ASIDE_OF_THE_ROOT, WRENCH, frame, name="beside"))

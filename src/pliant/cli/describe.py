@@ -150,7 +150,9 @@ def _loops(robot: Robot) -> Table:
 
     rows = table("loops", ("loop joint", "kind", "first", "second"), ("axis",))
     for loop in robot.loops:
-        ends = (f"{at.link}.{at.end}" if at.link != "base" else at.link for at in (loop.first, loop.second))
+        ends = (
+            f"{at.link}.{at.section}" if at.link != "base" else at.link for at in (loop.first, loop.second)
+        )
         without_axis = loop.kind in (LoopKind.SPHERICAL, LoopKind.FIXED)
         rows.add_row(loop.name, loop.kind, *ends, "-" if without_axis else _vector(loop.axis))
     return rows

@@ -23,10 +23,11 @@ Matrix6 = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class LoadPlace:
-    """Where a wrench acts: on a point of an end section of a link, or spread along it (per metre).
+    """Where a wrench acts: on a point of a section of a link, or spread along it (per metre).
 
-    ``position`` is the point in the frame of that end section; a spread load acts on the axis of the link. The drive
-    of a ball joint is a moment on the child whose opposite acts on the link or the base that carries ``reacts_on``.
+    ``position`` is the point in the frame of that section, which lies at an end or, where a ``station`` is given, that
+    far from the root; a spread load acts on the axis of the link. The drive of a ball joint is a moment on the child
+    whose opposite acts on the link or the base that carries ``reacts_on``.
     """
 
     name: str
@@ -36,6 +37,12 @@ class LoadPlace:
     end: End = End.TIP
     position: Vector3 = ORIGIN
     reacts_on: At | None = None
+    station: float | None = None
+
+    @property
+    def at(self) -> At:
+        """The frame at whose origin it acts, in the axes of its section."""
+        return At(self.link, self.end, self.position, station=self.station)
 
 
 @dataclass(frozen=True)
@@ -175,6 +182,7 @@ class Beyond(StrEnum):
     MOTOR = "motor"
     BASE_MOTION = "base motion"
     LOAD_OFF_THE_TIP = "load off the tip"
+    LOAD_AT_A_STATION = "load at a station"
 
 
 def beyond(inputs: Inputs, allowed: Collection[Beyond] = ()) -> tuple[str, ...]:
@@ -198,3 +206,5 @@ def _beyond(inputs: Inputs) -> Iterator[tuple[Beyond, str]]:
     for load in inputs.loads:
         if load.end is not End.TIP or load.position != ORIGIN:
             yield Beyond.LOAD_OFF_THE_TIP, f"load '{load.name}' off the tip of link '{load.link}'"
+        elif load.station is not None:
+            yield Beyond.LOAD_AT_A_STATION, f"load '{load.name}' at a station of link '{load.link}'"

@@ -249,7 +249,9 @@ def _drives_of_whole_joints(arm: Model, torques: list[Torque]) -> list[Load]:
         if name in loops:
             parent, child = loops[name].first, loops[name].second
         reaction = parent if isinstance(joint, SphericalJoint) else None
-        place = LoadPlace(name, child.link, False, Frame.BODY, child.end, reacts_on=reaction)
+        place = LoadPlace(
+            name, child.link, False, Frame.BODY, child.end, reacts_on=reaction, station=child.station
+        )
         signals = tuple(each.signal for each in torques if each.joint == name)
         drives.append(Load(place, WholeEffort(signals), child.rotation))
     return drives

@@ -110,8 +110,8 @@ class Wall(Declared):
 
 def same_section(first: At, second: At) -> Iterator[Problem]:
     """The problem of two frames that cannot move against each other."""
-    if first.link == second.link and (first.end is second.end or first.link == BASE):
-        part = "the base" if first.link == BASE else f"the {first.end} of link '{first.link}'"
+    if first.link == second.link and (first.section == second.section or first.link == BASE):
+        part = "the base" if first.link == BASE else f"the {first.section} of link '{first.link}'"
         yield Problem(f"is fixed to {part} like first; put it on another part", ("second",))
 
 

@@ -76,11 +76,11 @@ def ports_used(attachment: Attachment) -> tuple[str, ...]:
     match attachment:
         case Load():
             place = attachment.place
-            return (f"{place.link}.{'distributed' if place.distributed else place.end}",)
+            return (f"{place.link}.distributed" if place.distributed else _port_at(place.at),)
         case SpringPlace() | BushingPlace():
-            return _end(attachment.first), _end(attachment.second)
+            return _port_at(attachment.first), _port_at(attachment.second)
         case WallPlace():
-            return (_end(attachment.at),)
+            return (_port_at(attachment.at),)
         case BaseMove():
             return (BASE,)
         case Following():
@@ -97,12 +97,15 @@ def check_ports(arm: Model, label: str, attachment: Attachment) -> None:
         case Load():
             _check_link(arm, label, attachment.place.link)
             _check_length(arm, label, attachment.place)
+            _check_station(arm, label, attachment.place.at)
         case SpringPlace() | BushingPlace():
             for at in (attachment.first, attachment.second):
                 _check_link(arm, label, at.link)
+                _check_station(arm, label, at)
             _check_two_parts(arm, label, attachment)
         case WallPlace():
             _check_link(arm, label, attachment.at.link)
+            _check_station(arm, label, attachment.at)
     if isinstance(attachment, Following):
         return  # its reference is there unless the joint is prescribed too, which is refused as a conflict
     names = [port.name for port in arm.ports]
@@ -111,8 +114,9 @@ def check_ports(arm: Model, label: str, attachment: Attachment) -> None:
             raise InvalidInput(f"{label}: the arm has no port '{name}'; {nearest(name, names)}")
 
 
-def _end(at: At) -> str:
-    return BASE if at.link == BASE else f"{at.link}.{at.end}"
+def _port_at(at: At) -> str:
+    """What sits inside a link acts through the port of its length."""
+    return BASE if at.link == BASE else f"{at.link}.{at.end if at.station is None else 'distributed'}"
 
 
 def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> None:
@@ -198,6 +202,11 @@ def _check_length(arm: Model, label: str, place: LoadPlace) -> None:
         raise InvalidInput(
             f"{label}: link '{place.link}' is rigid and has no length to spread a load along; use a TipWrench"
         )
+
+
+def _check_station(arm: Model, label: str, at: At) -> None:
+    if wrong := arm.robot.wrong_station(at):
+        raise InvalidInput(f"{label}: station {wrong}")
 
 
 def _check_two_parts(arm: Model, label: str, place: SpringPlace | BushingPlace) -> None:

@@ -95,8 +95,9 @@ class PointWrench(Declared):
 
     def attachments(self, arm: Model) -> tuple[Attachment, ...]:
         at = self.at
-        name = self.name or f"{at.link}_{at.end}_wrench"
-        place = LoadPlace(name, at.link, False, self.frame, at.end, at.position)
+        where = at.end if at.station is None else "station"
+        name = self.name or f"{at.link}_{where}_wrench"
+        place = LoadPlace(name, at.link, False, self.frame, at.end, at.position, station=at.station)
         return (Load(place, self.signal, at.rotation if self.frame is Frame.BODY else IDENTITY),)
 
 

@@ -20,7 +20,7 @@ from pliant.robot.compound_joint import (
     plain,
 )
 from pliant.robot.declared import Choice, Declared, Name, Part
-from pliant.robot.joint import FixedJoint, Freedom, Joint, PrismaticJoint, RevoluteJoint
+from pliant.robot.joint import BASE, FixedJoint, Freedom, Joint, PrismaticJoint, RevoluteJoint
 from pliant.robot.joint_law import (
     ALONG_X,
     ALONG_Y,
@@ -39,22 +39,40 @@ from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
 
 @dataclass(frozen=True)
 class At(Declared, word="frame"):
-    """A frame on an end section of a link, or on the base."""
+    """A frame on a section of a link, by default that of its tip, or on the base."""
 
     link: Annotated[str, Name("link that carries the frame, or base")]
     end: Annotated[End, Choice("end of the link that carries the frame", End)] = End.TIP
     position: Annotated[
-        Vector3, Quantity("m", "origin (x, y, z) of the frame in the frame of that end section", shape=(3,))
+        Vector3, Quantity("m", "origin (x, y, z) of the frame in the frame of that section", shape=(3,))
     ] = (0.0, 0.0, 0.0)
     rotation: Annotated[
         Quaternion,
         Quantity(
             "1",
-            "unit quaternion (w, x, y, z) from the frame to the frame of that end section",
+            "unit quaternion (w, x, y, z) from the frame to the frame of that section",
             shape=(4,),
             demand=Demand.UNIT_QUATERNION,
         ),
     ] = (1.0, 0.0, 0.0, 0.0)
+    station: Annotated[
+        float | None,
+        Quantity(
+            "m", "distance of the section from the root of a flexible link, in place of an end", at_least=0
+        ),
+    ] = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.station is not None and (self.link == BASE or self.end is End.ROOT):
+            part = "the base has no stations" if self.link == BASE else "end = root is another section"
+            yield Problem(
+                f"= {self.station:g} m has no meaning, {part}; leave one of the two out", ("station",)
+            )
+
+    @property
+    def section(self) -> str:
+        """The section in words."""
+        return f"{self.end}" if self.station is None else f"station {self.station:g} m"
 
 
 class LoopKind(StrEnum):

@@ -13,8 +13,8 @@ from pliant.errors import InvalidInput, Problem
 from pliant.robot.compound_joint import FreeJoint, SphericalJoint
 from pliant.robot.declared import Declared, Name, Part
 from pliant.robot.joint import Freedom, Joint
-from pliant.robot.link import IDENTITY, ORIGIN, FlexibleLink, Link, RigidLink
-from pliant.robot.loop import LoopJoint
+from pliant.robot.link import IDENTITY, ORIGIN, STATION_SLACK, FlexibleLink, Link, RigidLink
+from pliant.robot.loop import At, LoopJoint
 from pliant.robot.material import Material
 from pliant.robot.payload import Payload
 from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
@@ -83,7 +83,26 @@ class Robot(Declared, word="robot"):
             *loop_problems(links, names["joints"], loops),
             *material_problems(self.links),
         ]
-        yield from found or self._dead_ends()
+        yield from found or (*self._stations_of_loops(), *self._dead_ends())
+
+    def _stations_of_loops(self) -> Iterator[Problem]:
+        for loop in self.loops:
+            for word, at in (("first", loop.first), ("second", loop.second)):
+                if wrong := self.wrong_station(at):
+                    yield Problem(wrong, ("loops", loop.name, word, "station"))
+
+    def wrong_station(self, at: At) -> str:
+        """What is wrong with the station of a frame, or nothing."""
+        if at.station is None:
+            return ""
+        link = self.link(at.link)
+        if not isinstance(link, FlexibleLink):
+            return f"= {at.station:g} m has no meaning on the rigid link '{at.link}'; leave it out and write a position"
+        if at.station > link.length * (1.0 + STATION_SLACK):
+            return (
+                f"= {at.station:g} m lies beyond the tip of link '{at.link}'; write at most {link.length:g} m"
+            )
+        return ""
 
     def _dead_ends(self) -> Iterator[Problem]:
         joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]

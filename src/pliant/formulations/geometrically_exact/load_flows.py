@@ -27,7 +27,7 @@ def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlac
     table = arm.load_table(loads)
     flows = np.zeros((len(V), len(loads), 6))
     for k, load in enumerate(loads):
-        if load.distributed:
+        if load.distributed or load.station is not None:
             nodes, turn, weight = slice(table.first[k], table.last[k] + 1), np.eye(3), table.weight[k]
             twist, weight = V[:, nodes], weight[nodes]
         else:

@@ -24,9 +24,10 @@ from pliant.formulations.geometrically_exact.small_motions import small_motions
 from pliant.formulations.geometrically_exact.stage_data import State
 from pliant.formulations.geometrically_exact.tip_loads import in_axes_of_nodes, with_a_turning_lever
 from pliant.mechanics.rigid_body import hat, matrix_of
+from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.arm_facts import ArmFacts
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.inputs import Inputs, LoadPlace, beyond
+from pliant.model.inputs import Beyond, Inputs, LoadPlace, beyond
 from pliant.model.layout import Block, Layout
 from pliant.model.observation import Observation
 from pliant.model.port import Frame
@@ -77,7 +78,7 @@ class GeometricallyExactArm(ArmFacts):
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, the inputs that it does not carry."""
-        return (*beyond(inputs), *with_a_turning_lever(self.robot, inputs))
+        return (*beyond(inputs, (Beyond.LOAD_AT_A_STATION,)), *with_a_turning_lever(self.robot, inputs))
 
     def _at_nodes(self, inputs: Inputs) -> Inputs:
         """The inputs as they act on the nodes; refused where they do not."""
@@ -145,6 +146,14 @@ class GeometricallyExactArm(ArmFacts):
         weight = np.zeros((len(places), nodes))
         for row, place in enumerate(places):
             k = self.link_names.index(place.link)
+            if place.station is not None:
+                e = tree.first_element[k] + int(np.searchsorted(self.placed.ends[k][1:-1], place.station))
+                first[row], last[row] = mesh.start[e], mesh.start[e] + len(self.points.nodes) - 1
+                at = (place.station - self.placed.ends[k][e - tree.first_element[k]]) / mesh.length[e]
+                weight[row, first[row] : last[row] + 1] = lagrange_values(self.points.nodes, np.array([at]))[
+                    0
+                ]
+                continue
             first[row] = tree.first_node[k] if place.distributed else tree.last_node[k]
             last[row] = tree.last_node[k]
             if not place.distributed:

@@ -29,7 +29,7 @@ from pliant.robot import Robot
 if TYPE_CHECKING:
     from pliant.formulations.lumped.formulation import Lumped, Rigid
 
-CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP)
+CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 REMEDY = "compile the robot with PoseElement()"
 
 

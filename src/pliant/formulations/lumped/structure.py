@@ -8,10 +8,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pliant.errors import InvalidInput
+from pliant.formulations.lumped.beam import Stretch
 from pliant.formulations.lumped.choices import Beam, Deflection
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.robot import At, End, Freedom, Robot
+from pliant.robot import At, End, FlexibleLink, Freedom, Robot
 from pliant.robot.joint import BASE
+from pliant.robot.link import STATION_SLACK
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -166,7 +169,23 @@ class Structure:
         else:
             link = self.link(at.link)
             end = link.tip if at.end is End.TIP else link.root
+            if at.station is not None:
+                end = self._at_station(link, at.station)
         return end.moved(at.position).turned(matrix_of(at.rotation))
+
+    def _at_station(self, link: LinkPlaces, station: float) -> Place:
+        """The frame at a station in metres: of a link that bends where it has one, of a rigid one anywhere."""
+        near = int(np.argmin(np.abs(link.stations - station)))
+        own = self.robot.link(link.name)
+        if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
+            return link.nodes[near]
+        if link.fields or not isinstance(own, FlexibleLink):
+            raise InvalidInput(
+                f"station = {station:g} m of link '{link.name}' lies between its masses; write"
+                f" {link.stations[near]:.6g} m, choose fields that end there, or cut the link there in two by a fixed"
+                " joint"
+            )
+        return link.root.at(Stretch.of(own, 0.0, station).far)
 
     @cached_property
     def turned_statically(self) -> Bools:

@@ -25,7 +25,6 @@ from pliant.mechanics.minimal.tree import TURN_Z, Tree, new_tree
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
-from pliant.robot import At
 
 Bools = NDArray[np.bool_]
 SAME_POINT = 1e-9  # m, of a load and its station
@@ -272,7 +271,7 @@ def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int
 def load_places(structure: Structure, load: LoadPlace) -> list[tuple[Place, float]]:
     """Where a load acts, and with which part of it."""
     if not load.distributed:
-        return [(structure.place(At(load.link, load.end, load.position)), 1.0)]
+        return [(structure.place(load.at), 1.0)]
     link = structure.link(load.link)
     return list(zip(link.nodes, link.shares.tolist()))
 

@@ -58,6 +58,12 @@ class Body:
     spaces: Spaces | None
     momentum_to_twist: Floats
 
+    @property
+    def length(self) -> float:
+        """Of a flexible link, m: the constant among its polynomials is one over the root of it."""
+        assert self.spaces is not None
+        return float(self.spaces.w_L[0] ** -2)
+
 
 @dataclass(frozen=True, eq=False)
 class Assembly:

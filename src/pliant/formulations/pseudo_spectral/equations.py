@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.formulations.pseudo_spectral.assembly import Assembly
+from pliant.formulations.pseudo_spectral.assembly import Assembly, Body
+from pliant.formulations.pseudo_spectral.discretisation import orthonormal_values
 from pliant.formulations.pseudo_spectral.normal_form import NormalForm
 from pliant.mechanics.rigid_body import hat
 from pliant.model.inputs import LoadPlace
@@ -123,6 +124,15 @@ class Equations:
     root_wrench: Reading
 
 
+def twists_along(arm: Assembly, body: Body, fractions: Floats) -> Floats:
+    """The twist at fractions of the length of a flexible link, over all unknowns, (points, 6, unknowns)."""
+    assert body.spaces is not None
+    inside = np.vstack([np.eye(len(arm.M))[body.rows], body.root])
+    basis = orthonormal_values(body.spaces.degree + 1, fractions, body.length)
+    effort = np.kron(basis @ body.spaces.effort_from(body.spaces.w_0), np.eye(6)) @ inside
+    return np.asarray(effort.reshape(len(fractions), 6, -1))
+
+
 def load_columns(arm: Assembly, place: LoadPlace) -> Floats:
     """The forces on all unknowns per component of a wrench in the axes of the section, (unknowns, 6)."""
     body = arm.body(place.link)
@@ -133,6 +143,8 @@ def load_columns(arm: Assembly, place: LoadPlace) -> Floats:
             columns[body.rows.start : body.rows.start + 6] = np.eye(6) / body.spaces.w_L[0]
         return columns
     twist = body.tip if place.end is End.TIP else body.root
+    if place.station is not None:
+        twist = twists_along(arm, body, np.array([place.station / body.length]))[0]
     offset = np.eye(6)
     offset[:3, 3:] = -hat(place.position)
     return np.asarray((offset @ twist).T)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.formulations.pseudo_spectral.equations import load_columns
+from pliant.formulations.pseudo_spectral.equations import load_columns, twists_along
 from pliant.formulations.pseudo_spectral.held import held_ports
 from pliant.formulations.pseudo_spectral.normal_form import NormalForm
 from pliant.model.contract import SecondOrder, SmallPort
@@ -98,7 +98,7 @@ def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> Seco
             twists += [body.root, body.tip]
             continue
         at = arm.formulation.points.efforts(arm.formulation.degree)
-        twists += list(arm.twists_along(body, at))
+        twists += list(twists_along(arm.assembly, body, at))
     x, rate = arm.normal_state(form, state)
 
     def state_at(y: Floats, change: Floats) -> Floats:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pliant.formulations.pseudo_spectral.formulation import PseudoSpectral
 
 Floats = NDArray[np.float64]
-CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP)
+CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robot with GeometricallyExact()"
 REMEDY = "compile the robot with PoseElement()"
 
@@ -129,14 +129,6 @@ class PseudoSpectralArm(ArmFacts):
         u = rates @ self.assembly.joint_axes.T
         u[:, : len(self.assembly.G)] = self.twist_coefficients(states)
         return u
-
-    def twists_along(self, body: Body, fractions: Floats) -> Floats:
-        """The twist at fractions of the length of a flexible link, over all unknowns, (points, 6, unknowns)."""
-        assert body.spaces is not None
-        inside = np.vstack([np.eye(len(self.assembly.M))[body.rows], body.root])
-        basis = orthonormal_values(self.formulation.degree + 1, fractions, self.length(body.name))
-        effort = np.kron(basis @ body.spaces.effort_from(body.spaces.w_0), np.eye(6)) @ inside
-        return np.asarray(effort.reshape(len(fractions), 6, -1))
 
     def pack(self, twist: Floats, strain: Floats, q: Floats, rate: Floats, rotor: Floats) -> Floats:
         """State vectors (n, size) from coefficients of twists and strains, joints and rotors (n, joints, 2)."""

@@ -39,6 +39,7 @@ from pliant.robot import (
     SphericalJoint,
 )
 from pliant.robot.joint import BASE
+from pliant.robot.link import STATION_SLACK
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
@@ -52,6 +53,15 @@ class LinkNodes:
     nodes: Ints
     station: Floats
     tip: Place
+
+    def shares(self, station: float) -> list[tuple[int, float]]:
+        """The nodes around a station and the part of each: one alone where it lies, else those of the element."""
+        near = int(np.argmin(np.abs(self.station - station)))
+        if abs(self.station[near] - station) <= STATION_SLACK * self.station[-1]:
+            return [(int(self.nodes[near]), 1.0)]
+        k = int(np.searchsorted(self.station, station))
+        part = (station - self.station[k - 1]) / (self.station[k] - self.station[k - 1])
+        return [(int(self.nodes[k - 1]), float(1.0 - part)), (int(self.nodes[k]), float(part))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +125,20 @@ def _place(links: Collection[LinkNodes], at: At) -> Place:
     if at.link != BASE:
         link = next(link for link in links if link.name == at.link)
         base = link.tip if at.end is End.TIP else Place(int(link.nodes[0]), ORIGIN, IDENTITY)
+        if at.station is not None:
+            base = Place(_node_at(link, at.station), ORIGIN, IDENTITY)
     return base.moved(at.position).turned(matrix_of(at.rotation))
+
+
+def _node_at(link: LinkNodes, station: float) -> int:
+    (node, _), *others = link.shares(station)
+    if others:
+        nearest = link.station[np.argmin(np.abs(link.station - station))]
+        raise InvalidInput(
+            f"a frame at station = {station:g} m of link '{link.name}' lies inside an element; write the border"
+            f" {nearest:.6g} m, choose elements that end there, or cut the link there in two by a fixed joint"
+        )
+    return node
 
 
 def assemble(

@@ -10,7 +10,6 @@ from pliant.formulations.geometrically_exact.pose_element.line_relations import 
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Floats, Ints, Wrenches
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Frame
-from pliant.robot import At
 from pliant.spatial.arrays import rotation_from_quaternion
 
 if TYPE_CHECKING:
@@ -27,8 +26,12 @@ def wrench_rows(structure: Structure, loads: tuple[LoadPlace, ...]) -> Wrenches:
             half = 0.5 * np.diff(link.station)
             shares = np.append(half, 0.0) + np.append(0.0, half)
             rows = [(int(i), np.zeros(3), share, int(i)) for i, share in zip(link.nodes, shares)]
+        elif place.station is not None:
+            # velocities are taken as straight between two nodes, so that power is force times velocity there
+            around = structure.link(place.link).shares(place.station)
+            rows = [(i, np.array(place.position, float), share, i) for i, share in around]
         else:
-            at = structure.place(At(place.link, place.end, place.position))
+            at = structure.place(place.at)
             rows = [(at.node, at.position, 1.0, at.node)]
             if place.reacts_on:
                 parent = structure.place(place.reacts_on)
@@ -70,8 +73,8 @@ def load_flows(arm: PoseElementArm, states: Floats, loads: tuple[LoadPlace, ...]
         pair = pairs[:, row]
         if not rows.world[row]:
             section = np.eye(3)
-            if not loads[k].distributed:
-                section = arm.structure.place(At(loads[k].link, loads[k].end)).rotation
+            if not loads[k].distributed and loads[k].station is None:
+                section = arm.structure.place(loads[k].at).rotation
             pair = np.einsum("nji,npj->npi", axes[:, row] @ section, pair)
         flows[:, k] += rows.weight[row] * pair.reshape(-1, 6)
     return flows
