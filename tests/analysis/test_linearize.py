@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.analysis.flow_map import poles_of_steps
+from tests.analysis.flow_map import lifted, moved, poles_of_steps
 
 SPECTRAL = pl.GeometricallyExact(degree=2)
 POSES = pl.PoseElement(2)
-# the links of adam have no mass, and the parallelogram closes a loop, which only pose elements carry
+# adam, whose links have no mass, has a test of its own; the parallelogram closes a loop, which only pose elements carry
 MASSIVE = [name for name in pl.library.names() if name != "adam"]
 EVERY_ARM = [(name, POSES) for name in MASSIVE]
 EVERY_ARM += [(name, SPECTRAL) for name in MASSIVE if name != "parallelogram"]
@@ -45,3 +45,32 @@ def test_every_library_arm_has_the_poles_of_its_own_steps(name, formulation):
     below = rate[: len(slow) - 1]
     swing = np.abs(modes.frequency[: len(slow) - 1]) > 1e-9 * below
     assert np.sum(np.abs(found) < 0.5 * (below[-1] + rate[len(slow) - 1])) == len(below) + np.sum(swing)
+
+
+def test_adam_has_the_poles_of_its_own_steps():
+    """Its links have no mass, so that only point masses behind rotors carry it; it is stepped by Runge-Kutta-Gill.
+
+    Over many steps a mode exp(lambda t) is multiplied by a power of 1 + z + z^2/2 + z^3/6 + z^4/24 with z = h lambda,
+    the stability polynomial of any method of four stages and order four.
+    """
+    links = pl.Fields(1, tuple(each for each in pl.Deflection if each is not pl.Deflection.X))
+    points = pl.Lumped(links, station_inertia=pl.StationInertia.NEGLECTED)
+    arm = points.compile(pl.load(pl.library.path("adam")))
+    rotors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
+    model = held_softly(pl.connect(arm, *rotors))
+    settled = pl.equilibrium(model)
+    modes = pl.modes(model, settled.state, count=20)
+    assert settled.ending.completed
+    assert modes.small.fundamental
+    rate = np.abs(modes.eigenvalue)
+    # the fifth turns by 1 rad, less than the half turn beyond which a power has other roots
+    until = 1 / rate[4]
+    steps = int(np.ceil(2 * rate[-1] / rate[4]))
+    directions = np.eye(2 * len(modes.small.M))
+    after = moved(model, modes.small, directions, pl.RungeKuttaGill(step=until / steps), until)
+    power = np.linalg.eigvals(np.linalg.lstsq(lifted(modes.small, directions), after, rcond=None)[0])
+    for pole in modes.eigenvalue[:5]:
+        z = pole * until / steps
+        grown = (1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24) ** steps
+        # by how much the pole would have to change
+        assert np.abs(np.log(power / grown)).min() / until < 1e-6 * abs(pole), pole
