@@ -15,6 +15,7 @@ from pliant.formulations.lumped.loops import close, fitted
 from pliant.formulations.lumped.observe import load_flows, observe, poses_of, shape_table
 from pliant.formulations.lumped.run import advance
 from pliant.formulations.lumped.settle import settle
+from pliant.formulations.lumped.shortening import TOO_BENT, neglected_speed
 from pliant.formulations.lumped.small_motions import small_motions
 from pliant.formulations.lumped.structure import Floats, Structure
 from pliant.formulations.lumped.system import System
@@ -208,9 +209,8 @@ class LumpedArm(ArmFacts):
         return joint_wrenches(self, record, inputs)
 
     def mismatch(self, record: Record) -> Mismatch:
-        """None: velocities and poses follow from the same coordinates."""
-        zero = np.zeros(len(record.time))
-        return Mismatch(zero, zero)
+        """What straight fields neglect; potential energy and the work of gravity follow from the same coordinates."""
+        return Mismatch(neglected_speed(self, record.states), np.zeros(len(record.time)), TOO_BENT)
 
     def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
         """Static equilibrium under gravity and the loads of one time."""
