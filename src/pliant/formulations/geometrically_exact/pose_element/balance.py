@@ -181,7 +181,7 @@ def wrench_on(wrenches: Wrenches, k: int, load: Floats, R_mean: Floats) -> tuple
     return force, add(torque, cross(apply(R, vector(wrenches.point, k, 0)), force))
 
 
-@kernel
+@inline_kernel
 def balance_nodes(
     mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step, sizes: Sizes
 ) -> None:
@@ -231,7 +231,7 @@ def pass_to_parent(hang: int, row: float, axis: Vector, lever: Vector, i: int, p
     add_to(rho, p, 3, 1.0, add(angular, cross(lever, linear)))
 
 
-@kernel
+@inline_kernel
 def balance_joints(mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, step: Step) -> None:
     """Rows of the joint coordinates; impulses of joint children added to their parents, leaves to root."""
     tree, laws = mechanism.tree, mechanism.coordinates
@@ -259,7 +259,7 @@ def balance_joints(mechanism: Mechanism, signals: Signals, now: Pose, start: Mom
         )
 
 
-@kernel
+@inline_kernel
 def unbalanced(tree: Tree, prescribed: Bools, step: Step) -> tuple[float, float]:
     """Square of all that is not balanced, and the energy it amounts to: an identity for any iterate."""
     total, energy = 0.0, 0.0

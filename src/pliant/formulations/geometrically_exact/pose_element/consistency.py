@@ -205,7 +205,7 @@ def pass_momentum(mechanism: Mechanism, now: Pose, fit: Fit, balanced: bool) -> 
             pass_to_parent(tree.hang[i], kept_back, axis, lever, i, tree.parent[i], step.rho)
 
 
-@inner_kernel
+@inline_kernel
 def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
     """Impulses of closed lines that take away the velocity along them; returns -1 or the failing line."""
     lines, own, inc = mechanism.lines, fit.lines, fit.increment

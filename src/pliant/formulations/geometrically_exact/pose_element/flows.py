@@ -17,7 +17,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 )
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import CHANGE, U, matrix, vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
-from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
 
 
@@ -84,7 +84,7 @@ def body_change(bodies: Bodies, i: int, now: Pose, step: Step) -> float:
     return linear + 2.0 * dot(eta, apply(matrix(bodies.J, i), sub(eta, vector(now.w, i, 0))))
 
 
-@inner_kernel
+@inline_kernel
 def node_flows(
     mechanism: Mechanism, h: float, now: Pose, moments: tuple[Moment, Moment], step: Step
 ) -> tuple[float, float, float, float, float]:
@@ -111,7 +111,7 @@ def node_flows(
     return kinetic, stored, gravity, material, viscous
 
 
-@inner_kernel
+@inline_kernel
 def port_flows(
     mechanism: Mechanism,
     signals: Signals,

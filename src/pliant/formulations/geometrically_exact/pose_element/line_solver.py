@@ -39,7 +39,7 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     six,
     solve_tree,
 )
-from pliant.jit import inner_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.vectors import apply_transpose, dot
 
 
@@ -218,7 +218,7 @@ def factorise_lines(lines: Lines, h: float, start: Moment, way: Floats, own: Lin
     return dense_factorise(own.LU, own.order)
 
 
-@inner_kernel
+@inline_kernel
 def line_increments(
     lines: Lines, h: float, moments: tuple[Moment, Moment], step: Step, inc: Increment, own: LineFactors
 ) -> None:

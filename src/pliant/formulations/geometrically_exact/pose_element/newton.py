@@ -51,7 +51,7 @@ from pliant.formulations.geometrically_exact.pose_element.tree_solver import (
     factorise,
     solve_tree,
 )
-from pliant.jit import inner_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.vectors import apply
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR, TOO_BENT, LOOP_OPENED, TURNED_OVER = 0, 1, 2, 3, 4, 5, 6
@@ -106,7 +106,7 @@ def evaluate(
     balance_joints(mechanism, signals, now, start, step)
 
 
-@inner_kernel
+@inline_kernel
 def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bools) -> tuple[float, float]:
     """Largest gap of the closed lines and the work their impulses would do on it."""
     gap, work = 0.0, 0.0
@@ -143,7 +143,7 @@ def refresh(
     return -1
 
 
-@inner_kernel
+@inline_kernel
 def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> None:
     for i in range(tree.parent.shape[0]):
         if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
@@ -153,7 +153,7 @@ def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> 
             step.s[i] += inc.t_joint[i]
 
 
-@inner_kernel
+@inline_kernel
 def improve(
     mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
 ) -> None:
@@ -183,7 +183,7 @@ def most_unbalanced(step: Step) -> int:
     return place
 
 
-@inner_kernel
+@inline_kernel
 def solve_step(
     mechanism: Mechanism,
     signals: Signals,

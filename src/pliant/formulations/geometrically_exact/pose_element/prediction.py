@@ -58,7 +58,7 @@ def extrapolated(rows: Floats, k: int, order: int) -> float:
     return float(w[0] * rows[0, k] + w[1] * rows[1, k] + w[2] * rows[2, k] + w[3] * rows[3, k])
 
 
-@inner_kernel
+@inline_kernel
 def predict(past: Past, h: float, step: Step) -> None:
     """Velocities, joint rates and impulses of a step of length h."""
     most = -1
@@ -80,7 +80,7 @@ def predict(past: Past, h: float, step: Step) -> None:
         step.impulse[k] = share * extrapolated(past.impulse, k, order)
 
 
-@inner_kernel
+@inline_kernel
 def remember(step: Step, h: float, past: Past) -> None:
     for n in range(REMEMBERED - 1, 0, -1):
         past.steps[n] = past.steps[n - 1]

@@ -122,7 +122,7 @@ def between_samples(start: float, middle: float, end: float, tau: float) -> floa
     return start + tau * ((4.0 * middle - 3.0 * start - end) + tau * 2.0 * (start + end - 2.0 * middle))
 
 
-@inner_kernel
+@inline_kernel
 def set_signals(
     prescribed: Bools, tables: Tables, n: int, span: tuple[float, float], past: Past, signals: Signals
 ) -> None:
@@ -144,7 +144,7 @@ def set_signals(
         signals.base[k] = between_samples(past.base[k], tables.base[n, 0, k], tables.base[n, 1, k], tau)
 
 
-@inner_kernel
+@inline_kernel
 def end_velocities(bodies: Bodies, now: Pose, step: Step) -> None:
     """v1 = 2 y - v0 of every centre of mass and w1 = 2 eta - w0."""
     for i in range(now.v.shape[0]):
@@ -154,7 +154,7 @@ def end_velocities(bodies: Bodies, now: Pose, step: Step) -> None:
         put(now.w, i, 0, sub(scale(2.0, vector(step.Y, i, 3)), vector(now.w, i, 0)))
 
 
-@inner_kernel
+@inline_kernel
 def take_end(end: Moment, start: Moment, now: Pose) -> None:
     """The end of the step becomes the state, bit by bit."""
     copy_rows(end.x, start.x)
@@ -170,7 +170,7 @@ def take_end(end: Moment, start: Moment, now: Pose) -> None:
         now.q[c] = end.q[c]
 
 
-@inner_kernel
+@inline_kernel
 def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Control) -> int:
     """Whether the end of a step is none: an element or a bushing turned beyond what its logarithm tells, a loop opened.
 
@@ -190,7 +190,7 @@ def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Cont
     return CONVERGED
 
 
-@inner_kernel
+@inline_kernel
 def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
     """Book a solved step and move the state to its end."""
     now, account, step, signals = work.now, work.account, work.step, work.signals
@@ -255,7 +255,7 @@ def keep_now(mechanism: Mechanism, row: int, work: Work, output: Output) -> None
     keep(row, work.now, work.moments[0], work.account, work.step, work.signals.h[0], output)
 
 
-@inner_kernel
+@inline_kernel
 def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables, n: int) -> int:
     """Step n, in halves, quarters and so on where Newton's method does not converge."""
     done, level = 0.0, 0
