@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from pliant.cli.options import RobotArgument
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,7 +16,7 @@ STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz
 
 
 def describe(
-    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+    robot: RobotArgument,
 ) -> None:
     """Show links, joints, loops, payloads, masses and stiffnesses of a robot."""
     from pliant.cli.arm_facts import slenderness, total_mass

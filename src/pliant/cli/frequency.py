@@ -14,12 +14,13 @@ from pliant.cli.formulation import (
     FormulationOption,
     PointMassesOption,
 )
+from pliant.cli.options import HoldOption, OverwriteOption, PDOption, RobotArgument, StateOption
 
 ROWS = 20
 
 
 def frequency(
-    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+    robot: RobotArgument,
     input: Annotated[
         str,
         typer.Option(
@@ -38,24 +39,18 @@ def frequency(
     lowest: Annotated[float, typer.Option("--from", help="Lowest frequency [Hz].")] = 0.1,
     highest: Annotated[float, typer.Option("--to", help="Highest frequency [Hz].")] = 100.0,
     points: Annotated[int, typer.Option(help="Number of frequencies.")] = 1000,
-    state: Annotated[
-        str,
-        typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file)."),
-    ] = "equilibrium",
+    state: StateOption = "equilibrium",
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
     degree: DegreeOption = None,
     elements: ElementsOption = None,
     point_masses: PointMassesOption = False,
-    pd: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
-    ] = None,
-    hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
+    pd: PDOption = None,
+    hold: HoldOption = False,
     figure: Annotated[
         Path | None,
         typer.Option(help="Draw magnitude and phase to this file (.png, .pdf, .svg) or into this folder."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Show the frequency response of a robot between two of its ports."""
     import numpy as np

@@ -14,29 +14,24 @@ from pliant.cli.formulation import (
     FormulationOption,
     PointMassesOption,
 )
+from pliant.cli.options import HoldOption, OverwriteOption, PDOption, RobotArgument, StateOption
 
 
 def modes(
-    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+    robot: RobotArgument,
     count: Annotated[int, typer.Option(help="Number of modes, slowest first.")] = 10,
-    state: Annotated[
-        str,
-        typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file)."),
-    ] = "equilibrium",
+    state: StateOption = "equilibrium",
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
     degree: DegreeOption = None,
     elements: ElementsOption = None,
     point_masses: PointMassesOption = False,
-    pd: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
-    ] = None,
-    hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
+    pd: PDOption = None,
+    hold: HoldOption = False,
     figure: Annotated[
         Path | None,
         typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Show the slowest modes of a robot.
 

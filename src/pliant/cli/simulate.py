@@ -14,10 +14,11 @@ from pliant.cli.formulation import (
     FormulationOption,
     PointMassesOption,
 )
+from pliant.cli.options import HoldOption, OverwriteOption, PDOption, RobotArgument
 
 
 def simulate(
-    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")],
+    robot: RobotArgument,
     until: Annotated[float, typer.Option(help="Time to simulate [s].")] = 2.0,
     step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
     order: Annotated[
@@ -35,14 +36,11 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s]."),
     ] = None,
-    pd: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
-    ] = None,
-    hold: Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")] = False,
+    pd: PDOption = None,
+    hold: HoldOption = False,
     output: Annotated[Path | None, typer.Option(help="Save the trajectory to this netCDF file.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write figures into this folder.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Simulate a robot and show how the run went.
 
