@@ -12,6 +12,7 @@ Floats = NDArray[np.float64]
 NO_INERTIA = (
     1e-11  # part of the inertia of the same axis with all its mass at reach, or of a scaled mass matrix
 )
+MASSLESS = 1e-12  # eigenvalue of a scaled mass matrix below which a motion has no mass
 TAKES_PART = 0.05  # of the largest share in a motion
 
 
@@ -39,3 +40,18 @@ def idle_motion(mass: Floats, largest: Floats, names: Sequence[str]) -> str:
         f"joints {', '.join(joints)} can move together without moving anything that has inertia; give what they"
         " carry an inertia, prescribe one of their motions, or make one of them fixed"
     )
+
+
+def accelerated(M: Floats, forces: Floats) -> Floats:
+    """M^-1 forces (n, columns), M symmetric; forces on what has no mass accelerate nothing."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M), 1e-300))
+    scaled, right = M * np.outer(scale, scale), scale[:, None] * forces
+    try:
+        found = cho_solve(cho_factor(scaled), right)
+    except LinAlgError:
+        values, vectors = np.linalg.eigh(scaled)
+        heavy = values > MASSLESS
+        found = (vectors[:, heavy] / values[heavy]) @ (vectors[:, heavy].T @ right)
+    return np.asarray(scale[:, None] * found)

@@ -102,11 +102,15 @@ class Settled:
 
 @dataclass(frozen=True, eq=False)
 class SmallPort:
-    """A port in small motions: its flow is ``rate y' + shift y``, its effort adds ``rate^T effort`` to the balance."""
+    """A port in small motions: its flow is ``rate y' + shift y``, its effort adds ``rate^T effort`` to the balance.
+
+    ``seen`` y is the displacement of its section as it is seen, where that is not ``rate y``.
+    """
 
     port: Port
     rate: Array
     shift: Array
+    seen: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,6 +58,11 @@ class Friction(Declared, word="friction"):
         """The friction effort at the onset of motion."""
         return self.coulomb if self.static is None else self.static
 
+    @property
+    def row(self) -> tuple[float, float, float, float]:
+        """Coulomb and static effort, Stribeck rate and smoothing rate."""
+        return self.coulomb, self.breakaway, self.stribeck_rate, self.smoothing_rate
+
 
 @dataclass(frozen=True)
 class Limits(Declared, word="limits"):
@@ -74,6 +79,11 @@ class Limits(Declared, word="limits"):
                 f"= {self.lower:g} rad or m must be less than upper = {self.upper:g}; exchange or correct them",
                 ("lower",),
             )
+
+    @property
+    def row(self) -> tuple[float, float, float, float]:
+        """Lower and upper position, stiffness and damping."""
+        return self.lower, self.upper, self.stiffness, self.damping
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -104,3 +106,34 @@ def test_a_flexible_parallelogram_is_that_of_pose_elements() -> None:
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
     assert far_corner(coarse.arm, run.states) < 1e-11
+
+
+@pytest.mark.parametrize("formulation", [pl.Rigid(), pl.Lumped(2)])
+@pytest.mark.parametrize("gravity", [0.0, -9.81])
+def test_a_loop_may_stand_still(formulation: object, gravity: float) -> None:
+    """At rest all motion is rounding: 1e-16 of the reach in a step of 1e-3 s, and no step is halved for it."""
+    robot = replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, gravity, 0.0))
+    hold = pl.JointPD(pl.Hold(0.0), stiffness=40.0, damping=0.0, joints=["right_drive", "left_drive"])
+    model = pl.connect(formulation.compile(robot), hold)
+    rest = pl.equilibrium(model)
+    assert rest.ending.completed
+    run = pl.simulate(model, 1.0, pl.Gauss(order=2, step=1e-3), initial=rest.state)
+    assert run.ending.completed, run.ending
+    assert run.statistics["iterations"] <= 6 * run.statistics["steps"]
+    assert np.abs(run.joint_rate).max() < 1e-10
+    assert np.abs(run.joint_position - run.joint_position[0]).max() < 1e-10
+    assert far_corner(model.arm, run.states) < 1e-11
+
+
+@pytest.mark.parametrize("rate", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_a_loop_may_hardly_move(rate: float) -> None:
+    """A free parallelogram keeps its rate, but for the rounding of positions, which a step sees as 1e-13 rad/s."""
+    arm = pl.Rigid().compile(pl.load(pl.library.path("parallelogram")))
+    q = arm.layout.part(arm.initial_state(), "joint_position")
+    start = arm.initial_state(q, rate * np.ones(4), (True, False, False, False))
+    begun = arm.layout.part(start, "joint_rate")
+    assert begun[0] == pytest.approx(rate)
+    run = pl.simulate(arm, 0.5, pl.Gauss(order=2, step=1e-3), initial=start)
+    assert run.ending.completed, run.ending
+    assert far_corner(arm, run.states) < 1e-11
+    np.testing.assert_allclose(run.ledger.kinetic, run.ledger.kinetic[0], rtol=1e-6, atol=1e-22)

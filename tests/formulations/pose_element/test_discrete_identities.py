@@ -20,8 +20,8 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Coordinates,
     Lines,
 )
-from pliant.formulations.geometrically_exact.pose_element.one_sided import contact_force
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, new_moment
+from pliant.mechanics.one_sided import contact_force
 from pliant.mechanics.rigid_body import hat
 from pliant.spatial.arrays import rotation_from_vector
 

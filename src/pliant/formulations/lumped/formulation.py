@@ -151,12 +151,6 @@ def _refuse(robot: Robot, formulation: str) -> None:
                 f"joint '{joint.name}' is a {type(joint).__name__}, whose angles have a singular posture, and"
                 f" {formulation} carries joints of one axis after the other; use a universal joint, or PoseElement"
             )
-        for freedom in joint.freedoms:
-            for word in ("friction", "limits"):
-                if getattr(freedom.law, word) is not None:
-                    raise InvalidInput(
-                        f"joint '{joint.name}': {formulation} does not carry its {word}; remove it, or use PoseElement"
-                    )
     for link in robot.links:
         if not isinstance(link, FlexibleLink):
             continue

@@ -93,7 +93,7 @@ class LumpedArm(ArmFacts):
     @cached_property
     def bare(self) -> System:
         """The arm alone, whose coordinates may lack a mass that a motor would give them."""
-        return System.of(self.structure, self.inputs, checked=False)
+        return System.of(self.structure, self.inputs)
 
     def coordinates(self, system: System, state: Floats) -> tuple[Floats, Floats]:
         """Positions and rates of all coordinates of a system."""

@@ -76,12 +76,13 @@ def _relative(poses: Poses, field: Field) -> Floats:
     back = np.swapaxes(R, 1, 2)
     d = np.einsum("nij,nj->ni", back, far - near) - field.far[:3, 3]
     turned = back @ R_far
-    small = [
-        turned[:, 2, 1] - turned[:, 1, 2],
-        turned[:, 0, 2] - turned[:, 2, 0],
-        turned[:, 1, 0] - turned[:, 0, 1],
+    # about x, the new y and the newest z
+    angles = [
+        np.arctan2(-turned[:, 1, 2], turned[:, 2, 2]),
+        np.arcsin(turned[:, 0, 2]),
+        np.arctan2(-turned[:, 0, 1], turned[:, 0, 0]),
     ]
-    return np.concatenate([d, 0.5 * np.stack(small, axis=1)], axis=1)
+    return np.concatenate([d, np.stack(angles, axis=1)], axis=1)
 
 
 def observe(arm: LumpedArm, states: Floats, stations: int) -> Observation:

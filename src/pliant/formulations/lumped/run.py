@@ -56,6 +56,7 @@ class Machine:
         self.model, self.run, self.plan = arm, run, Schedule.of(run)
         self.explicit = isinstance(run.method, ExplicitMethod)
         self.system = system = arm.system(run.inputs)
+        system.refuse_weightless()
         inside = run.inputs.servos if servos_inside(self, run) else ()
         self.servo_joints = np.array([arm.joint_names.index(servo.joint) for servo in inside], np.int64)
         sampled = [samples_of(run, servo.period) for servo in inside]

@@ -28,7 +28,7 @@ def settle(
     """Under gravity, loads and feedforward of one time, grown from nothing in steps.
 
     Fields settle, and joints under feedback stiffness, a spring or a gear, or in a loop; all others keep their place in
-    ``start``.
+    ``start``. Stops and friction do not hold a joint, but stops push one that settles.
     """
     search = _Search(arm, start, inputs, time)
     reached, step, iterations = 0.0, 1.0 / load_steps, 0
@@ -117,9 +117,10 @@ class _Search:
         drive = fraction * self.target[:, 2] - gain * (self.q - self.target[:, 0])
         limited = np.abs(drive) > system.drives.limit
         drive = np.clip(drive, -system.drives.limit, system.drives.limit)
-        force = system.elastic_force(self.q) + load - weight + drive
+        stops, stiffer, _ = system.law_slopes(self.q, still)
+        force = system.elastic_force(self.q) + stops + load - weight + drive
         stiffness = system.elastic_stiffness(self.q) - slope + weight_slope
-        return force, stiffness + np.diag(np.where(limited, 0.0, gain))
+        return force, stiffness + np.diag(np.where(limited, 0.0, gain) + stiffer)
 
     def state(self) -> Floats:
         return self.arm.state_of(self.system, self.q, np.zeros(self.system.size))

@@ -14,6 +14,7 @@ holds it is the effort of these coordinates there, and changes by that of the ef
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,8 +22,10 @@ from numpy.typing import NDArray
 
 from pliant.formulations.lumped.load_force import load_force
 from pliant.formulations.lumped.loops import RANK, Reduction, closures, pull, turning_rate
+from pliant.formulations.lumped.seen_tips import seen_tips
 from pliant.formulations.lumped.structure import Floats, Place
 from pliant.formulations.lumped.system import System
+from pliant.mechanics.idle_motion import accelerated
 from pliant.mechanics.minimal.motion import AXIS, POSE_R, POSE_X
 from pliant.mechanics.twist_matrices import hat, to_frame
 from pliant.model.contract import Held, SecondOrder, SmallPort
@@ -47,6 +50,7 @@ class Instant:
             arm.system(inputs, moving_base=True),
         )
         system = self.system
+        system.refuse_limp()
         self.q, self.v = arm.coordinates(system, state)
         at = np.array([time])
         signals = inputs.joint_signals(at)[0]
@@ -55,13 +59,15 @@ class Instant:
         self.target[system.structure.joints[list(inputs.prescribed)]] = signals[list(inputs.prescribed)]
         self.load, self.load_slope = load_force(system, self.q, inputs.load_signals(at)[0])
         springs, drives = system.springs, system.drives
-        self.damping = springs.D_field + springs.D_joint
+        laws, self.law_stiffness, law_damping = system.law_slopes(self.q, self.v)
+        linear = springs.D_field + springs.D_joint
+        self.damping = linear + np.diag(law_damping)
         drive = self.target[:, 2] - drives.gain[:, 0] * (self.q - self.target[:, 0])
         drive -= drives.gain[:, 1] * (self.v - self.target[:, 1])
         limited = np.abs(drive) > drives.limit
         self.gain = np.where(limited[:, None], 0.0, drives.gain)
         drive = np.clip(drive, -drives.limit, drives.limit)
-        self.force = system.elastic_force(self.q) - self.damping @ self.v + self.load + drive
+        self.force = system.elastic_force(self.q) - linear @ self.v + laws + self.load + drive
         self.acceleration = self._acceleration()
 
     def _acceleration(self) -> Floats:
@@ -75,15 +81,15 @@ class Instant:
         if len(free) and len(self.multipliers):
             _, G = closures(system, self.q)
             own, missing = G[:, free], turning_rate(system, self.q, self.v) + G @ a
-            yielding = np.linalg.solve(M, np.column_stack([own.T, lack[free]]))
+            yielding = accelerated(M, np.column_stack([own.T, lack[free]]))
             gap = own @ yielding[:, -1] + missing
             self.multipliers = np.asarray(
                 -np.linalg.lstsq(own @ yielding[:, :-1], gap, rcond=RANK)[0], np.float64
             )
             lack = lack + G.T @ self.multipliers
         self.unbalanced = lack[free]
-        if len(free):
-            a[free] = np.linalg.solve(M, lack[free])
+        if len(free) and not self.at_rest:
+            a[free] = accelerated(M, lack[free, None])[:, 0]
         return a
 
     @property
@@ -113,7 +119,8 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
     own, held = slice(count), slice(count, count + len(given))
     square = np.ix_(order, order)
     by_position, by_rate = system.dynamics.inverse_dynamics_derivatives(now.q, now.v, now.acceleration)
-    K = by_position + system.elastic_stiffness(now.q) + np.diag(now.gain[:, 0]) - now.load_slope
+    K = by_position + system.elastic_stiffness(now.q) - now.load_slope
+    K += np.diag(now.gain[:, 0] + now.law_stiffness)
     K = (K - pull(system, now.q, now.multipliers)[1])[square]
     D = (by_rate + now.damping + np.diag(now.gain[:, 1]))[square]
     M = system.dynamics.mass_matrix(now.q)[square]
@@ -126,9 +133,16 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
     maps = Maps(now, order)
     to_twist = np.stack([maps.rate(node) @ Z for link in system.structure.links for node in link.nodes])
     positions = np.eye(system.size)[system.structure.joints][:, order] @ Z
-    tip = maps.rate(system.structure.links[-1].tip) @ Z
+    links = system.structure.links
+    tip = maps.rate(links[-1].tip) @ Z
+    seen: dict[str, Floats] = {}
+    if system.structure.condensed:
+        rows = seen_tips(arm, maps, now.q)
+        seen = {f"{link.name}.tip": (each @ Z)[:, own] for link, each in zip(links, rows, strict=True)}
+        tip = rows[-1] @ Z
     ports = tuple(
-        SmallPort(each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z) for each in _ports(now, maps)
+        SmallPort(each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z, seen.get(each.port.name))
+        for each in _ports(now, maps)
     )
     nothing = np.zeros((0, count + len(given)))
 
@@ -144,7 +158,7 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
         Z[: len(system.free), own].T @ now.unbalanced,
         now.at_rest,
         tuple(system.names[k] for k in reduction.independent),
-        tuple(SmallPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
+        tuple(replace(each, rate=each.rate[:, own], shift=each.shift[:, own]) for each in ports),
         to_twist[:, :, own],
         positions[:, own],
         tip[:, own],
@@ -184,6 +198,11 @@ class Maps:
             axis=1,
         )
         self.turns = now.arm.slaved_turns(now.system, now.q)
+
+    def axes(self, place: Place) -> Floats:
+        """(3, 3) of a frame in the world, without turns that follow statically."""
+        R = self.motion[place.body + 1, POSE_R : POSE_R + 9].reshape(3, 3)
+        return np.asarray(R @ place.rotation)
 
     def rate(self, place: Place) -> Floats:
         """(6, coordinates) body twist of a frame."""

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.beam import Stretch
 from pliant.formulations.lumped.choices import Beam, Deflection
+from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
+from pliant.mechanics.minimal.mechanism import JointLaws
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.robot import At, End, FlexibleLink, Freedom, Robot
 from pliant.robot.joint import BASE
@@ -234,3 +236,22 @@ class Structure:
         for column, freedom in zip(self.joints, self.freedoms):
             D[column, column] = freedom.law.damping
         return D
+
+    @cached_property
+    def laws(self) -> JointLaws:
+        """Dry friction and stops of joints."""
+        ruled = [
+            (column, freedom.law)
+            for column, freedom in zip(self.joints, self.freedoms)
+            if freedom.law.friction or freedom.law.limits
+        ]
+        rows = [
+            (
+                law.friction.row if law.friction else NO_FRICTION,
+                law.limits.row if law.limits else NO_STOPS,
+            )
+            for _, law in ruled
+        ]
+        both = np.array(rows, float).reshape(len(rows), 2, 4)
+        columns = np.array([column for column, _ in ruled], np.int64)
+        return JointLaws(columns, both[:, 0].copy(), both[:, 1].copy())

@@ -16,9 +16,11 @@ from pliant.errors import InvalidInput
 from pliant.formulations.lumped.closure_rows import closure_rows
 from pliant.formulations.lumped.condensation import condense
 from pliant.formulations.lumped.structure import IDENTITY, ON_BASE, Floats, Ints, Place, Structure
+from pliant.mechanics.joint_laws import friction_force, stops_slopes
 from pliant.mechanics.minimal.condensed import add_condensed_stiffness, condensed_state
 from pliant.mechanics.minimal.dynamics import TreeDynamics, new_motion
 from pliant.mechanics.minimal.flexibility import Condensed, steady_parts
+from pliant.mechanics.minimal.forces import spring_energy
 from pliant.mechanics.minimal.mechanism import Drives, Loops, Springs, Wrenches, new_drives, new_springs
 from pliant.mechanics.minimal.recursions import place
 from pliant.mechanics.minimal.tree import TURN_Z, Tree, new_tree
@@ -29,6 +31,7 @@ from pliant.model.port import Frame
 Bools = NDArray[np.bool_]
 SAME_POINT = 1e-9  # m, of a load and its station
 SINGULAR = 1e-13  # smallest eigenvalue of the scaled mass matrix of coordinates that move without mass
+LIMP = 1e-12  # part of the largest stiffness below which a motion has none
 HESSIAN_STEP = 1e-4  # part of a radian or of the reach, for differences of fifth order
 
 
@@ -68,7 +71,7 @@ class System:
     geared: Ints  # joints with an elastic gear, whose rotors are the last coordinates
 
     @staticmethod
-    def of(structure: Structure, inputs: Inputs, checked: bool = True) -> System:
+    def of(structure: Structure, inputs: Inputs) -> System:
         names = [freedom.name for freedom in structure.freedoms]
         elastic = [motor for motor in inputs.motors if motor.stiffness > 0.0]
         geared = np.array([names.index(motor.joint) for motor in elastic], np.int64)
@@ -89,21 +92,20 @@ class System:
         stiffness[drive], damping[drive] = inputs.stiffness, inputs.damping
         prescribed[structure.joints] = inputs.prescribed
         prescribed[structure.base] = True
+        motors = np.zeros(n, np.bool_)
         for motor in inputs.motors:
-            limit[drive[names.index(motor.joint)]] = motor.torque_limit
-        system = System(
+            place_of = drive[names.index(motor.joint)]
+            limit[place_of], motors[place_of] = motor.torque_limit, True
+        return System(
             structure,
             _tree(structure, rotor),
             _springs(structure, elastic, structure.joints[geared], n),
-            new_drives(n, prescribed, stiffness, damping, limit),
+            new_drives(n, prescribed, stiffness, damping, limit, motors),
             _loads(structure, inputs),
             closure_rows(structure),
             drive,
             geared,
         )
-        if checked:
-            system.refuse_massless_coordinates()
-        return system
 
     @property
     def size(self) -> int:
@@ -165,16 +167,24 @@ class System:
         return np.flatnonzero(~self.drives.prescribed)
 
     def elastic_energy(self, q: Floats) -> float:
-        """Of fields, gears and the joints' own springs, joule."""
-        off = q - self.springs.rest
-        return float(0.5 * off @ self.springs.K @ off) + self._condensed(q)[0]
+        """Of fields, gears and the joints' own springs and stops, joule."""
+        return spring_energy(self.springs, q) + self._condensed(q)[0]
+
+    def law_slopes(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
+        """Effort (n,) of dry friction and stops, and minus its derivatives (n,) in positions and rates."""
+        effort, stiffness, damping = np.zeros((3, self.size))
+        for i, friction, stops in zip(*self.springs.laws):
+            against, steepness = friction_force(friction, float(v[i]))
+            push, stiffness[i], yielding = stops_slopes(stops, float(q[i]), float(v[i]))
+            effort[i], damping[i] = push - against, steepness + yielding
+        return effort, stiffness, damping
 
     def elastic_force(self, q: Floats) -> Floats:
-        """Minus the gradient of the elastic energy."""
+        """Minus the gradient of the elastic energy; stops are left to `law_slopes`."""
         return np.asarray(self._condensed(q)[1] - self.springs.K @ (q - self.springs.rest))
 
     def elastic_stiffness(self, q: Floats) -> Floats:
-        """The second derivative of the elastic energy, (n, n)."""
+        """The second derivative of the elastic energy, (n, n); stops are left to `law_slopes`."""
         if not len(self.condensed.coordinate):
             return self.springs.K
         K = self.springs.K.copy()
@@ -201,18 +211,35 @@ class System:
             return 0.0, force
         return condensed_state(self.condensed, self.tree, self.placed(q), q, force), force
 
-    def refuse_massless_coordinates(self) -> None:
-        """Every coordinate that moves by itself must move a mass, in the posture in which the robot starts."""
+    @cached_property
+    def weightless(self) -> Floats:
+        """(n, motions) free motions that move no mass, in the posture in which the robot starts."""
         free = self.free
         M = self.dynamics.mass_matrix(self.at_start)[np.ix_(free, free)]
-        scale = np.sqrt(np.maximum(M.diagonal(), 1e-300))
-        if not len(free):
-            return
+        scale = np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
         values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-        if values[0] > SINGULAR:
+        motions = np.zeros((self.size, int(np.sum(values <= SINGULAR))))
+        motions[free] = vectors[:, values <= SINGULAR] / scale[:, None]
+        return np.asarray(motions / np.linalg.norm(motions, axis=0))
+
+    def refuse_weightless(self) -> None:
+        """What moves by itself in time must move a mass."""
+        self._refuse(self.weightless)
+
+    def refuse_limp(self) -> None:
+        """What moves no mass must have a stiffness, by which it follows the rest without delay."""
+        motions = self.weightless
+        if not motions.shape[1]:
             return
-        strong = np.argsort(-np.abs(vectors[:, 0]))
-        names = [self.names[free[k]] for k in strong if abs(vectors[k, 0]) > 0.1][:3]
+        K = self.elastic_stiffness(self.at_start) + np.diag(self.drives.gain[:, 0])
+        values, vectors = np.linalg.eigh(motions.T @ K @ motions)
+        self._refuse(motions @ vectors[:, values <= LIMP * np.abs(K).max(initial=0.0)])
+
+    def _refuse(self, motions: Floats) -> None:
+        if not motions.shape[1]:
+            return
+        share = np.abs(motions[:, 0])
+        names = [self.names[k] for k in np.argsort(-share) if share[k] > 0.1][:3]
         ways = ["give what lies behind an inertia in kg m^2", "add a GearMotor", "prescribe the joint"]
         if self.structure.fields and not self.structure.condensed:
             ways.append("neglect station inertia (StationInertia.NEGLECTED, --point-masses)")
@@ -265,7 +292,7 @@ def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int
         K[pair] += motor.stiffness * twist
         rest[own + k] = rest[joint]
         D_joint[pair] += motor.damping * twist
-    return new_springs(n, K, rest, D_field, D_joint)
+    return new_springs(n, K, rest, D_field, D_joint, structure.laws)
 
 
 def load_places(structure: Structure, load: LoadPlace) -> list[tuple[Place, float]]:

@@ -207,6 +207,12 @@ class Machine:
             self.x_rate[self.active] = carried[-1, len(self.moving) :]
         return True
 
+    def _lossy_feedback(self) -> Floats:
+        """Rate feedback whose loss is one of the joint; behind a motor it is part of the drive."""
+        motors = {motor.joint for motor in self.run.inputs.motors}
+        loose = [name not in motors for name in self.model.joint_names]
+        return np.where(loose, self.form.mechanics.damping, 0.0)
+
     def book(self) -> None:
         """The account and the output rows of all steps since the last time: dear for one step, cheap for many."""
         if not self.pending:
@@ -219,7 +225,7 @@ class Machine:
             done.inputs,
             prepared.account.at(done.start, flat, done.acceleration),
             self.prescribed,
-            self.form.mechanics.damping,
+            self._lossy_feedback(),
         )
         flows = stretch.flows(self.equations, self.places, *self._changes(done))
         running = self.account.book(flows, self.run.grid[done.first + 1 : done.first + 1 + steps])

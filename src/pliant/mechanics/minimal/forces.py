@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_laws import STOP_STIFFNESS, friction_force, stops_energy, stops_force
 from pliant.mechanics.minimal.mechanism import (
     COMMAND_LIMIT,
     COMMAND_RESOLUTION,
@@ -13,6 +14,7 @@ from pliant.mechanics.minimal.mechanism import (
     RATE_RESOLUTION,
     TORQUE_LIMIT,
     Drives,
+    JointLaws,
     Servos,
     Springs,
     Wrenches,
@@ -30,9 +32,12 @@ from pliant.mechanics.minimal.motion import (
     six,
     three,
 )
-from pliant.mechanics.minimal.step_data import Signals, Step
+from pliant.mechanics.minimal.step_data import BESIDE, IN_FACTORS, NOW, H, Signals, Step
 from pliant.mechanics.minimal.tree import PARENT, Bools, Floats, Tree
 from pliant.spatial.vectors import Vector, apply, cross, scale
+
+NO_TIME = 1e-30  # s, of a step that goes nowhere
+SAME_SLOPE = 0.1  # part of a diagonal entry by which the slopes of friction and stops may have changed
 
 
 @inline_kernel
@@ -59,16 +64,52 @@ def spring_forces(springs: Springs, q: Floats, v: Floats, step: Step) -> None:
         step.lost_joint[i] = joint
 
 
-@inner_kernel
+@kernel
 def spring_energy(springs: Springs, q: Floats) -> float:
-    """K (q - rest)^2 / 2."""
-    energy = 0.0
+    """K (q - rest)^2 / 2, and that of stops."""
+    energy, laws = 0.0, springs.laws
+    for k in range(laws.coordinate.shape[0]):
+        energy += stops_energy(laws.stops[k], q[laws.coordinate[k]])
     for i in range(q.shape[0]):
         pull = 0.0
         for j in range(springs.span[i, 0], springs.span[i, 1]):
             pull += springs.K[i, j] * (q[j] - springs.rest[j])
         energy += 0.5 * pull * (q[i] - springs.rest[i])
     return energy
+
+
+@inner_kernel
+def step_law_forces(laws: JointLaws, step: Step) -> bool:
+    """Adds friction and stops of the step to elastic and lost forces; whether the factors know their slopes."""
+    h, known = step.number[H], True
+    for k in range(laws.coordinate.shape[0]):
+        i = laws.coordinate[k]
+        lost, steeper = friction_force(laws.friction[k], step.w[i])
+        # where friction falls with the rate, a slope of its own would make the factors indefinite
+        slope = 0.5 * h * max(steeper, 0.0)
+        if laws.stops[k, STOP_STIFFNESS] > 0.0:
+            push, elastic, stiffer = stops_force(laws.stops[k], step.q[i], h * step.w[i], h)
+            step.elastic[i] -= elastic
+            lost += elastic - push
+            slope += 0.5 * h * h * stiffer
+        step.lost_joint[i] += lost
+        step.slope[k, NOW] = slope
+        missing = abs(slope - step.slope[k, IN_FACTORS])
+        known = known and missing <= SAME_SLOPE * (slope + step.slope[k, BESIDE])
+    return known
+
+
+@inner_kernel
+def instant_law_forces(laws: JointLaws, q: Floats, v: Floats, step: Step) -> None:
+    """The same at an instant."""
+    for k in range(laws.coordinate.shape[0]):
+        i = laws.coordinate[k]
+        lost, _ = friction_force(laws.friction[k], v[i])
+        if laws.stops[k, STOP_STIFFNESS] > 0.0:
+            push, elastic, _ = stops_force(laws.stops[k], q[i], NO_TIME * v[i], NO_TIME)
+            step.elastic[i] -= elastic
+            lost += elastic - push
+        step.lost_joint[i] += lost
 
 
 @inline_kernel

@@ -16,7 +16,13 @@ from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.minimal.articulated import placed_dynamics
 from pliant.mechanics.minimal.condensed import condensed_force
 from pliant.mechanics.minimal.fitting import closed_force, factorise_mass, fit_velocities
-from pliant.mechanics.minimal.forces import drive_force, load_forces, load_power, spring_forces
+from pliant.mechanics.minimal.forces import (
+    drive_force,
+    instant_law_forces,
+    load_forces,
+    load_power,
+    spring_forces,
+)
 from pliant.mechanics.minimal.loops import closure_accelerations, closures, solve_closures
 from pliant.mechanics.minimal.mechanism import Mechanism
 from pliant.mechanics.minimal.midpoint import CONVERGED, NOT_FINITE, SINGULAR, measure_end
@@ -74,6 +80,7 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, account: Acco
             step.q_mid[i], step.w[i] = signals.target[i, 0], signals.target[i, 1]
             step.acceleration[i] = signals.target[i, 2]
     spring_forces(mechanism.springs, step.q_mid, step.w, step)
+    instant_law_forces(mechanism.springs.laws, step.q_mid, step.w, step)
     turn_along(tree, step.q_mid, 1, step)
     for i in range(n):
         step.condensed[i] = 0.0
@@ -107,10 +114,11 @@ def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> 
     """Works of drives and loads, and losses, of the present stage, which is a part of the step."""
     weight = part * step.number[H]
     for i in range(step.q.shape[0]):
+        heat = mechanism.drives.heat[i] * step.w[i]
         stages.effort[i] += part * step.drive[i]
-        stages.joints[i] += weight * step.drive[i] * step.w[i]
+        stages.joints[i] += weight * (step.drive[i] + heat) * step.w[i]
         stages.lost[0] += weight * step.lost_field[i] * step.w[i]
-        stages.lost[1] += weight * step.lost_joint[i] * step.w[i]
+        stages.lost[1] += weight * (step.lost_joint[i] + heat) * step.w[i]
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
         power = load_power(mechanism.tree, body, six(step.wrench, k, 0), step.w, step.motion)

@@ -81,6 +81,20 @@ def closure_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]:
     return joined(scale(-1.0, e), scale(-1.0, cross(x_a, e))), joined(e, cross(x_b, e))
 
 
+@inline_kernel
+def closure_size(loops: Loops, k: int, step: Step) -> float:
+    """Size of what closure k was computed from: where its points lie, and how far the way there has turned."""
+    size = 1.0
+    if loops.measure[k] != DIRECTION:
+        size = 0.0
+        for side in range(2):
+            x = world_point(loops, k, side, step.motion_end)
+            size += abs(x[0]) + abs(x[1]) + abs(x[2])
+    for i in range(step.q.shape[0]):
+        size += abs(step.G[k, i]) * (1.0 + abs(step.q_end[i]))
+    return size
+
+
 @inner_kernel
 def closures(loops: Loops, motion: Floats, gap: Floats) -> None:
     for k in range(gap.shape[0]):

@@ -1,6 +1,7 @@
 """What acts on a tree: springs, drives, loads, velocity servos and closed loops, as arrays for the steppers.
 
-    M(q) v' + h(q, v) + g(q) + K (q - rest) + D v + dV/dq  =  drive + servo + loads + G(q)^T impulses ,    G(q) v = 0
+    M(q) v' + h(q, v) + g(q) + K (q - rest) + D v + friction(v) + dV/dq
+        =  drive + servo + stops(q, v) + loads + G(q)^T impulses ,    G(q) v = 0
 
 with  drive = feedforward - stiffness (q - reference) - damping (v - reference rate),  cut to its limit, or whatever a
 prescribed coordinate needs. V is the potential of condensed fields.
@@ -26,8 +27,16 @@ GAIN, COMMAND_LIMIT, COMMAND_RESOLUTION, RATE_LIMIT, RATE_RESOLUTION, TORQUE_LIM
 SERVO_COLUMNS = 6
 
 
+class JointLaws(NamedTuple):
+    """Dry friction and stops of the coordinates that have any."""
+
+    coordinate: Ints  # (laws,)
+    friction: Floats  # (laws, 4) rows as in `joint_laws`
+    stops: Floats  # (laws, 4)
+
+
 class Springs(NamedTuple):
-    """Linear springs and dampers between the coordinates; `new_springs` makes them."""
+    """Linear springs and dampers between the coordinates, friction and stops; `new_springs` makes them."""
 
     K: Floats  # (n, n) symmetric
     rest: Floats  # (n,)
@@ -36,6 +45,7 @@ class Springs(NamedTuple):
     span: (
         Ints  # (n, 2) first column of a row that is not zero in one of the three, and the one after the last
     )
+    laws: JointLaws
 
 
 class Drives(NamedTuple):
@@ -44,6 +54,7 @@ class Drives(NamedTuple):
     prescribed: Bools  # (n,)
     gain: Floats  # (n, 2) position and rate feedback
     limit: Floats  # (n,) of the whole drive, may be infinite
+    heat: Floats  # (n,) rate feedback whose loss is one of the joint, paid by the drive; none behind a motor
 
 
 class Wrenches(NamedTuple):
@@ -94,6 +105,7 @@ def new_springs(
     rest: ArrayLike | None = None,
     D_field: ArrayLike | None = None,
     D_joint: ArrayLike | None = None,
+    laws: JointLaws | None = None,
 ) -> Springs:
     """Springs from matrices (n, n); diagonals (n,) are taken as such. What is left out is zero."""
     matrices = []
@@ -106,7 +118,11 @@ def new_springs(
         columns = np.flatnonzero(filled[i])
         span[i] = columns[0], columns[-1] + 1
     place = np.zeros(n) if rest is None else np.array(rest, float)
-    return Springs(matrices[0], place, matrices[1], matrices[2], span)
+    return Springs(matrices[0], place, matrices[1], matrices[2], span, laws or no_laws())
+
+
+def no_laws() -> JointLaws:
+    return JointLaws(np.zeros(0, np.int64), np.zeros((0, 4)), np.zeros((0, 4)))
 
 
 def new_drives(
@@ -115,12 +131,14 @@ def new_drives(
     stiffness: ArrayLike = 0.0,
     damping: ArrayLike = 0.0,
     limit: ArrayLike = np.inf,
+    motor: ArrayLike = False,
 ) -> Drives:
-    """Free coordinates without feedback, but for what is given."""
+    """Free coordinates without feedback, but for what is given; ``motor`` says which are driven by one."""
     gain = np.zeros((n, 2))
     gain[:, 0], gain[:, 1] = stiffness, damping
     held = np.zeros(n, np.bool_) if prescribed is None else np.array(prescribed, np.bool_)
-    return Drives(held, gain, np.broadcast_to(np.asarray(limit, float), (n,)).copy())
+    heat = np.where(held | np.asarray(motor, np.bool_), 0.0, gain[:, 1])
+    return Drives(held, gain, np.broadcast_to(np.asarray(limit, float), (n,)).copy(), heat)
 
 
 def no_wrenches() -> Wrenches:

@@ -208,8 +208,8 @@ def end_pass(tree: Tree, step: Step) -> None:
 
 
 @inner_kernel
-def lift(tree: Tree, q: Floats, q_end: Floats, motion: Floats) -> float:
-    """Change of the potential of gravity from q to q_end, to round-off of the change, not of the potential.
+def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
+    """Change of the potential of gravity from q to q + h w, to round-off of the change, not of the potential.
 
     With means and differences of both ends,  d(R E) = dR mean(E) + mean(R) dE  and  mean(R E) = mean(R) mean(E)
     + dR dE / 4,  where the differences of sines are products. Scratch are the columns of articulated inertias.
@@ -227,7 +227,7 @@ def lift(tree: Tree, q: Floats, q_end: Floats, motion: Floats) -> float:
             D, M = product(D, nine(tree.facts, i, ROTATION)), product(M, nine(tree.facts, i, ROTATION))
         for k in range(9):
             motion[own, DIFFERENCE + k], motion[own, MEAN + k] = D[k], M[k]
-        change = q_end[i] - q[i]
+        change = h * w[i]
         middle = q[i] + 0.5 * change
         if kind >= SLIDE_X:
             for r in range(3):
@@ -258,5 +258,5 @@ def lift(tree: Tree, q: Floats, q_end: Floats, motion: Floats) -> float:
 @inline_kernel
 def sharpen(tree: Tree, step: Step) -> None:
     """The change of the potential anew, where the difference of two potentials is not good enough."""
-    step.number[LIFTED] = lift(tree, step.q, step.q_end, step.motion_end)
+    step.number[LIFTED] = lift(tree, step.q, step.w, step.number[H], step.motion_end)
     step.number[LIFT_SIZE] = abs(step.number[LIFTED])

@@ -11,8 +11,9 @@ from pliant.mechanics.minimal.fitting import fit_velocities
 from pliant.mechanics.minimal.forces import load_power, sample_servos, spring_energy
 from pliant.mechanics.minimal.gill import Stages, gill_step, new_stages
 from pliant.mechanics.minimal.mechanism import Mechanism
-from pliant.mechanics.minimal.midpoint import CONVERGED, SINGULAR, measure_end, solve_step
+from pliant.mechanics.minimal.midpoint import CONVERGED, SINGULAR, measure_end
 from pliant.mechanics.minimal.motion import place_base, six
+from pliant.mechanics.minimal.newton import solve_step
 from pliant.mechanics.minimal.passes import expect_jump, remember, turn_afresh
 from pliant.mechanics.minimal.step_data import (
     ACCOUNT_COLUMNS,
@@ -96,7 +97,8 @@ class Work(NamedTuple):
 def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
     """Memory for a run from the state (q, v); prescribed coordinates start where they are."""
     n = mechanism.tree.size
-    step = new_step(n, len(mechanism.wrenches.load), len(mechanism.loops.measure))
+    closures, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
+    step = new_step(n, len(mechanism.wrenches.load), closures, laws)
     step.q[:], step.v[:] = q, v
     return Work(
         step,
@@ -175,11 +177,12 @@ def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: floa
     field, joint, supplied, works = 0.0, 0.0, 0.0, 0.0
     strain = number[STRAIN_END] - number[STRAIN_START]
     for i in range(step.q.shape[0]):
-        way = step.q_end[i] - step.q[i]
-        work = way * step.drive[i] + step.extra[i]
+        way = number[H] * step.w[i]
+        heat = way * mechanism.drives.heat[i] * step.w[i]
+        work = way * step.drive[i] + step.extra[i] + heat
         step.change[i] = way
         field += way * step.lost_field[i]
-        joint += way * step.lost_joint[i]
+        joint += way * step.lost_joint[i] + heat
         strain += way * step.elastic[i]
         supplied += work
         works += abs(work)

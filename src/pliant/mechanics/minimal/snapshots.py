@@ -82,8 +82,8 @@ def snapshots(mechanism: Mechanism, given: Instants) -> tuple[Snapshots, int]:
     """With how many of them could be taken."""
     rows, n = given.q.shape
     wrenches, closures = len(mechanism.wrenches.load), len(mechanism.loops.measure)
-    loads = given.load.shape[1]
-    scratch = Scratch(new_step(n, wrenches, closures), new_signals(n, loads), new_account(n, loads))
+    loads, laws = given.load.shape[1], len(mechanism.springs.laws.coordinate)
+    scratch = Scratch(new_step(n, wrenches, closures, laws), new_signals(n, loads), new_account(n, loads))
     z = np.zeros
     seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, closures, 2, 6)))
     return seen, int(see(mechanism, given, scratch, seen))

@@ -14,14 +14,18 @@ from pliant.mechanics.minimal.tree import Bools, Floats, Ints
 KINETIC, STRAIN, GRAVITY_WORK, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, EXCHANGED = range(9)
 ACCOUNT_COLUMNS = 9
 
+# columns of Step.slope
+NOW, IN_FACTORS, BESIDE = 0, 1, 2
+
 # places in Step.number: length of the step; kinetic energy, potential of gravity and energy of condensed fields at its
 # start and at its end; change of the first potential and the size of what it was computed from; correction; how many
 # mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen
-# and with fresh factors; kinetic energy that fitting velocities took
+# and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their closures
 H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END, LIFTED, LIFT_SIZE = range(9)
-CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED = range(9, 15)
-NUMBERS = 15
+CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED = range(9, 16)
+NUMBERS = 16
 
+UNKNOWN = -1.0  # contraction with factors that have not been tried
 REST = 1e-30  # J; less is nothing
 
 
@@ -52,7 +56,7 @@ class Step(NamedTuple):
     factors: Floats  # (n, n)
     motion: Floats  # (n + 1, columns) at the middle
     motion_end: Floats
-    number: Floats  # (15,)
+    number: Floats  # (16,)
     held: Floats  # (n,) torques of servos
     wrench: Floats  # (wrenches, 6) in the world about its origin, at the middle
     loop: Floats  # (closures,) multipliers
@@ -61,6 +65,9 @@ class Step(NamedTuple):
     AG: Floats  # (closures, n) rows of factors^-1 G^T
     S: Floats  # (closures, closures)
     kept: Bools  # (closures,) whether a closure says more than those before it
+    slope: (
+        Floats  # (laws, 3) of friction and stops, now and in the factors; what else is in the factors there
+    )
 
 
 class Account(NamedTuple):
@@ -81,7 +88,7 @@ class Signals(NamedTuple):
     load: Floats  # (loads, 6)
 
 
-def new_step(n: int, wrenches: int, closures: int) -> Step:
+def new_step(n: int, wrenches: int, closures: int, laws: int) -> Step:
     z = np.zeros
     motion = (n + 1, MOTION_COLUMNS)
     return Step(
@@ -118,6 +125,7 @@ def new_step(n: int, wrenches: int, closures: int) -> Step:
         AG=z((closures, n)),
         S=z((closures, closures)),
         kept=np.ones(closures, np.bool_),
+        slope=z((laws, 3)),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact.discretise import element_ends
-from pliant.formulations.geometrically_exact.pose_element.joint_tables import Laws, LineRows, friction_row
+from pliant.formulations.geometrically_exact.pose_element.joint_tables import Laws, LineRows
 from pliant.formulations.geometrically_exact.pose_element.loop_joints import Head, lay_head
 from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     ELEMENT,
@@ -26,6 +26,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Tree,
 )
 from pliant.formulations.geometrically_exact.pose_element.nodes import IDENTITY, ORIGIN, Nodes, Place
+from pliant.mechanics.joint_laws import NO_FRICTION
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import (
     At,
@@ -211,9 +212,8 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Pl
         root = nodes.add(-1, FREE) if not guided else _guided(nodes, laws, joint, at)
         nodes.viscous[root] = np.array(joint.damping, float)
         if joint.slide_friction or joint.turn_friction:
-            nodes.grip[root] = np.array(
-                [friction_row(joint.slide_friction), friction_row(joint.turn_friction)]
-            )
+            both = joint.slide_friction, joint.turn_friction
+            nodes.grip[root] = np.array([each.row if each else NO_FRICTION for each in both])
         lines.hold_free(joint, at, Place(root, ORIGIN, IDENTITY))
         return root
     if not joint.freedoms:

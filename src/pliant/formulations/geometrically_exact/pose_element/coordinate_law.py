@@ -12,11 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Coordinates, Floats
-from pliant.formulations.geometrically_exact.pose_element.one_sided import contact_force
 from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.joint_laws import SMOOTHING, STATIC, STOP_STIFFNESS, friction_force, stops_force
 
-COULOMB, STATIC, STRIBECK, SMOOTHING = 0, 1, 2, 3
-LOWER, UPPER, STOP_STIFFNESS, STOP_DAMPING = 0, 1, 2, 3
 ROTOR, GEAR_STIFFNESS, GEAR_DAMPING, TORQUE_LIMIT = 0, 1, 2, 3
 
 
@@ -31,19 +29,6 @@ class JointFlows(NamedTuple):
 
 def new_joint_flows(coordinates: int) -> JointFlows:
     return JointFlows(*(np.zeros(coordinates) for _ in range(4)))
-
-
-@kernel
-def friction_force(law: Floats, rate: float) -> tuple[float, float]:
-    """Smoothed Coulomb and Stribeck friction against ``rate`` and its derivative."""
-    coulomb, extra = law[COULOMB], law[STATIC] - law[COULOMB]
-    t = math.tanh(rate / law[SMOOTHING])
-    bump = math.exp(-((rate / law[STRIBECK]) ** 2)) if extra > 0.0 else 0.0
-    level = coulomb + extra * bump
-    slope = level * (1.0 - t * t) / law[SMOOTHING]
-    if extra > 0.0:
-        slope -= extra * bump * 2.0 * rate / law[STRIBECK] ** 2 * t
-    return level * t, slope
 
 
 @kernel
@@ -103,18 +88,6 @@ def rigid_gear(
         slope = 0.0
     J = laws.motor[c, ROTOR]
     return torque - 2.0 * J * (joint[1] - rotor[1]) / h, torque, slope + 2.0 * J / (h * h)
-
-
-@inline_kernel
-def stops_force(stops: Floats, q0: float, change: float, h: float) -> tuple[float, float, float]:
-    """Force of both stops on the coordinate, its elastic part and slope."""
-    up, up_elastic, up_slope = contact_force(
-        q0 - stops[LOWER], change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
-    )
-    down, down_elastic, down_slope = contact_force(
-        stops[UPPER] - q0, -change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
-    )
-    return up - down, up_elastic - down_elastic, up_slope + down_slope
 
 
 @kernel

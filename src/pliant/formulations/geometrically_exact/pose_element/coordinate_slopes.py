@@ -12,17 +12,11 @@ import numpy as np
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import (
     GEAR_DAMPING,
     GEAR_STIFFNESS,
-    LOWER,
     ROTOR,
-    SMOOTHING,
-    STATIC,
-    STOP_DAMPING,
-    STOP_STIFFNESS,
     TORQUE_LIMIT,
-    UPPER,
-    friction_force,
 )
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Coordinates, Floats, Ints
+from pliant.mechanics.joint_laws import SMOOTHING, STATIC, friction_force, stops_slopes
 
 
 class Slopes(NamedTuple):
@@ -51,7 +45,10 @@ def coordinate_slopes(laws: Coordinates, target: Floats, q: Floats, qd: Floats, 
     driven = own.copy()
     driven[rotors] = count + np.arange(len(rotors))
     for c in range(count):
-        _add_stops(laws.stops[c], q[c], qd[c], c, (effort, K, D))
+        force, stiffness, damping = stops_slopes(laws.stops[c], float(q[c]), float(qd[c]))
+        effort[c] += force
+        K[c, c] += stiffness
+        D[c, c] += damping
         if laws.prescribed[c]:
             continue
         d = driven[c]
@@ -65,14 +62,14 @@ def coordinate_slopes(laws: Coordinates, target: Floats, q: Floats, qd: Floats, 
         if laws.has_motor[c]:
             mass[d, d] = laws.motor[c, ROTOR]
         if elastic[c]:
-            k, damping = laws.motor[c, GEAR_STIFFNESS], laws.motor[c, GEAR_DAMPING]
-            gear = k * (angle - q[c]) + damping * (rate - qd[c])
+            k, d_gear = laws.motor[c, GEAR_STIFFNESS], laws.motor[c, GEAR_DAMPING]
+            gear = k * (angle - q[c]) + d_gear * (rate - qd[c])
             effort[c] += gear
             effort[d] -= gear
             both = np.ix_((c, d), (c, d))
             opposite = np.array([[1.0, -1.0], [-1.0, 1.0]])
             K[both] += k * opposite
-            D[both] += damping * opposite
+            D[both] += d_gear * opposite
     return Slopes(effort, K, D, mass, rotors, driven)
 
 
@@ -100,14 +97,3 @@ def friction_along(law: Floats, rate: Floats) -> tuple[Floats, Floats]:
     level = force / max(size, least)
     along = np.outer(rate, rate) / size**2 if size > least else np.zeros((3, 3))
     return level * rate, level * (np.eye(3) - along) + slope * along
-
-
-def _add_stops(stops: Floats, q: float, qd: float, c: int, into: tuple[Floats, Floats, Floats]) -> None:
-    effort, K, D = into
-    k, d = stops[STOP_STIFFNESS], stops[STOP_DAMPING]
-    for sign, depth in ((1.0, stops[LOWER] - q), (-1.0, q - stops[UPPER])):
-        push = k * depth - sign * d * qd
-        if k > 0.0 and depth > 0.0 and push > 0.0:
-            effort[c] += sign * push
-            K[c, c] += k
-            D[c, c] += d

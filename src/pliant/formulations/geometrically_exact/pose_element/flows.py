@@ -18,6 +18,7 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import CHANGE, U, matrix, vector
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
 from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.joint_laws import STOP_STIFFNESS, stops_energy
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
 
 
@@ -42,9 +43,8 @@ def joint_energy(laws: Coordinates, now: Pose) -> float:
     for c in range(laws.spring.shape[0]):
         q = now.q[c]
         total += 0.5 * laws.spring[c] * (q - laws.spring_rest[c]) ** 2
-        low, high = min(q - laws.stops[c, 0], 0.0), min(laws.stops[c, 1] - q, 0.0)
-        if laws.stops[c, 2] > 0.0:
-            total += 0.5 * laws.stops[c, 2] * (low * low + high * high)
+        if laws.stops[c, STOP_STIFFNESS] > 0.0:
+            total += stops_energy(laws.stops[c], q)
         if laws.has_motor[c]:
             total += 0.5 * max(laws.motor[c, 1], 0.0) * (now.motor[c, 0] - q) ** 2
     return total

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 
 from pliant.formulations.geometrically_exact.pose_element.consistency import node_velocity
-from pliant.formulations.geometrically_exact.pose_element.coordinate_law import SMOOTHING, friction_force
 from pliant.formulations.geometrically_exact.pose_element.mechanism import Floats, Mechanism, Pose
 from pliant.jit import inner_kernel
+from pliant.mechanics.joint_laws import SMOOTHING, friction_force
 
 
 @inner_kernel

@@ -21,22 +21,15 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Floats,
     Lines,
 )
+from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, SpringPlace, WallPlace
-from pliant.robot import Cone, Freedom, FreeJoint, Friction, Joint, LoopJoint, LoopKind, SphericalJoint
+from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, LoopKind, SphericalJoint
 
 if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.pose_element.nodes import Place
 
-FAR = 1e300  # a stop that is never reached
 NO_LIMIT = 1e300  # N m
-
-
-def friction_row(friction: Friction | None) -> tuple[float, ...]:
-    """Coulomb, static, Stribeck rate and smoothing rate."""
-    if friction is None:
-        return 0.0, 0.0, 1.0, 1.0
-    return friction.coulomb, friction.breakaway, friction.stribeck_rate, friction.smoothing_rate
 
 
 @dataclass
@@ -62,12 +55,8 @@ class Laws:
             self.names.append(freedom.name)
             self.spring.append((law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0))
             self.viscous.append(damping)
-            self.friction.append(friction_row(friction))
-            self.stops.append(
-                (limits.lower, limits.upper, limits.stiffness, limits.damping)
-                if limits
-                else (-FAR, FAR, 0.0, 0.0)
-            )
+            self.friction.append(friction.row if friction else NO_FRICTION)
+            self.stops.append(limits.row if limits else NO_STOPS)
             self.ball.append(ball)
         return first
 

@@ -19,7 +19,6 @@ from pliant.formulations.geometrically_exact.pose_element.mechanism import (
     Floats,
     Lines,
 )
-from pliant.formulations.geometrically_exact.pose_element.one_sided import contact_force
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
     PSI,
     K,
@@ -35,6 +34,7 @@ from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
 )
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Step
 from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.one_sided import contact_force
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scale, sub
 
 

@@ -1,0 +1,71 @@
+"""Dry friction and stops of a joint coordinate: the laws of all rooms, over a step and at an instant.
+
+friction = (coulomb + (static - coulomb) exp(-(v / stribeck)^2)) tanh(v / smoothing)      against the rate v
+stops    = k (lower - q) - d v  below the lower one, the same above the upper one; they push and never pull
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.one_sided import contact_force
+
+Floats = NDArray[np.float64]
+
+# columns of a row of friction, and of a row of stops
+COULOMB, STATIC, STRIBECK, SMOOTHING = 0, 1, 2, 3
+LOWER, UPPER, STOP_STIFFNESS, STOP_DAMPING = 0, 1, 2, 3
+
+FAR = 1e300  # a stop that is never reached
+NO_FRICTION = (0.0, 0.0, 1.0, 1.0)
+NO_STOPS = (-FAR, FAR, 0.0, 0.0)
+
+
+@kernel
+def friction_force(law: Floats, rate: float) -> tuple[float, float]:
+    """Smoothed Coulomb and Stribeck friction against ``rate`` and its derivative."""
+    coulomb, extra = law[COULOMB], law[STATIC] - law[COULOMB]
+    t = math.tanh(rate / law[SMOOTHING])
+    bump = math.exp(-((rate / law[STRIBECK]) ** 2)) if extra > 0.0 else 0.0
+    level = coulomb + extra * bump
+    slope = level * (1.0 - t * t) / law[SMOOTHING]
+    if extra > 0.0:
+        slope -= extra * bump * 2.0 * rate / law[STRIBECK] ** 2 * t
+    return level * t, slope
+
+
+@inline_kernel
+def stops_force(stops: Floats, q0: float, change: float, h: float) -> tuple[float, float, float]:
+    """Mean force of both stops on the coordinate over a step, its elastic part and minus its derivative in the change.
+
+    Over a step of no length, with the change ``h rate``, these are the force at an instant and its elastic part.
+    """
+    up, up_elastic, up_slope = contact_force(
+        q0 - stops[LOWER], change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
+    )
+    down, down_elastic, down_slope = contact_force(
+        stops[UPPER] - q0, -change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
+    )
+    return up - down, up_elastic - down_elastic, up_slope + down_slope
+
+
+@kernel
+def stops_energy(stops: Floats, q: float) -> float:
+    """What both stops store at a position."""
+    low, high = min(q - stops[LOWER], 0.0), min(stops[UPPER] - q, 0.0)
+    return 0.5 * float(stops[STOP_STIFFNESS] * (low * low + high * high))
+
+
+def stops_slopes(stops: Floats, q: float, rate: float) -> tuple[float, float, float]:
+    """Force of both stops at an instant, and minus its derivatives in position and rate."""
+    force, stiffness, damping = 0.0, 0.0, 0.0
+    k, d = float(stops[STOP_STIFFNESS]), float(stops[STOP_DAMPING])
+    for sign, depth in ((1.0, stops[LOWER] - q), (-1.0, q - stops[UPPER])):
+        push = k * depth - sign * d * rate
+        if k > 0.0 and depth > 0.0 and push > 0.0:
+            force, stiffness, damping = force + sign * push, stiffness + k, damping + d
+    return force, stiffness, damping
