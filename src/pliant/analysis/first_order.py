@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
+from pliant.mechanics.idle_motion import accelerated
 from pliant.model.contract import Held, SecondOrder
 from pliant.model.layout import Array
 from pliant.model.linear import LinearPort, LinearSystem
@@ -23,8 +24,6 @@ from pliant.model.port import Port
 from pliant.robot.topology import nearest
 
 Places = NDArray[np.int64]
-
-MASSLESS = 1e-12  # part of the largest inertia below which a motion has none
 
 
 class Reading(NamedTuple):
@@ -139,7 +138,7 @@ def _components(held: Held, moved: tuple[str, ...]) -> Places:
 def _holding(small: SecondOrder, held: Held, at: Places, balance: Reading) -> Reading:
     """The efforts that hold all ports: those of the accelerations of y follow from the balance."""
     n = len(small.M)
-    share = _shares(small.M, held.M[n:, :n])
+    share = accelerated(small.M, held.M[n:, :n].T).T
     direct = Reading(
         held.K[n:, :n],
         held.D[n:, :n],
@@ -149,21 +148,6 @@ def _holding(small: SecondOrder, held: Held, at: Places, balance: Reading) -> Re
         held.M[n:, n + at],
     )
     return Reading(*(own + share @ through for own, through in zip(direct, balance)))
-
-
-def _shares(M: Array, coupling: Array) -> Array:
-    """S with S M = coupling; what has no mass couples to nothing."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M), 1e-300))
-    scaled, right = M * np.outer(scale, scale), scale[:, None] * coupling.T
-    try:
-        shares = cho_solve(cho_factor(scaled), right)
-    except LinAlgError:
-        values, vectors = np.linalg.eigh(scaled)
-        heavy = values > MASSLESS
-        shares = (vectors[:, heavy] / values[heavy]) @ (vectors[:, heavy].T @ right)
-    return np.asarray((scale[:, None] * shares).T)
 
 
 def linear_port(port: Port) -> LinearPort:

@@ -109,7 +109,13 @@ class HeldJoints:
         whole[:n, n:] = whole[n:, :n].T
         right = np.zeros((n + m, m))
         right[n:] = np.diag(size)
-        return np.asarray(scale[:, None] * np.linalg.solve(whole, right)[:n])
+        try:
+            return np.asarray(scale[:, None] * np.linalg.solve(whole, right)[:n])
+        except np.linalg.LinAlgError:
+            raise InvalidInput(
+                f"with the joints {', '.join(self.names)} held something of robot '{self.model.robot.name}' is still"
+                " free to move without any stiffness; hold it too, or give its joint a spring"
+            ) from None
 
 
 def hold(model: Model, joints: Sequence[str] | None, time: float) -> HeldJoints:

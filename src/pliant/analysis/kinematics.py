@@ -152,7 +152,8 @@ def _tip_rows(small: SecondOrder, link: str, model: Model) -> Array:
     """Rows (6, unknowns) of the body displacement of the tip of a link."""
     if link == _last(model):
         return small.tip
-    return next(port.rate for port in small.ports if port.port.name == f"{link}.tip")
+    own = next(port for port in small.ports if port.port.name == f"{link}.tip")
+    return own.rate if own.seen is None else own.seen
 
 
 def _last(model: Model) -> str:

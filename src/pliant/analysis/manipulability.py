@@ -9,8 +9,9 @@ Vibrations with the joints held, in normal coordinates of mass one, feel joint a
 
 E the motion with which the arm at rest follows its joints. Measured so, a gain does not depend on the coordinates of
 the model. With the joints free their torques drive the modes of the whole arm by  gain = Phi^T P^T ,  P y the joint
-positions. A mode is out of reach where its row is zero; modes of one frequency are where their rows depend on each
-other, since the same motion or torque drives them all.
+positions; motions that do not vibrate, rigid ones and those that fall, are none of them. A mode is out of reach where
+its row is zero. Modes of one frequency are where their rows depend on each other, since the same motion or torque
+drives them all; they are one space, whose axes are those in which its rows are at right angles, strongest first.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.analysis.kinematics import RestingTip, TipPose, forward_kinematics
-from pliant.analysis.spectrum import conservative_modes
+from pliant.analysis.spectrum import conservative_modes, every_part_has_mass, massive_modes
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model
+from pliant.model.contract import Model, SecondOrder
 from pliant.model.layout import Array
 
 SAME = 1e-6  # part of a frequency by which two modes may differ and still be driven as one
@@ -78,10 +79,10 @@ class Drive(StrEnum):
 class VibrationControllability:
     """Modes, slowest first, and how joints drive them.
 
-    ``frequency`` (n,) in hertz, zero where the arm moves without vibrating; ``gain`` (n, joints): of accelerations in
-    sqrt(kg) m per radian, or sqrt(kg) for joints that slide, of torques and forces in the inverse of that.
-    ``strength`` (n,) is the norm of each row; among modes of one frequency, the smallest singular value of their rows
-    together. ``least`` of them is zero where a mode is out of reach of all joints.
+    ``frequency`` (n,) in hertz; ``gain`` (n, joints): of accelerations in sqrt(kg) m per radian, or sqrt(kg) for
+    joints that slide, of torques and forces in the inverse of that. ``strength`` (n,) is the norm of each row; among
+    modes of one frequency, the smallest singular value of their rows together. ``least`` of them is zero where a mode
+    is out of reach of all joints.
     """
 
     joints: tuple[str, ...]
@@ -115,6 +116,7 @@ def vibration_controllability(
 
     By default all joints that are not prescribed, and by their accelerations, the modes being those with the joints
     held. By torques the modes are those with the joints free under the torques that hold them. Damping plays no part.
+    Modes of one frequency stay together: there are more than ``count`` where that would part them.
     """
     if count < 1:
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
@@ -123,17 +125,34 @@ def vibration_controllability(
     P = small.joint_position[list(held.columns)]
     still = _left_alone(P) if drive is Drive.ACCELERATION else np.eye(P.shape[1])
     if not still.shape[1]:
-        raise InvalidInput(
-            f"nothing of robot '{model.robot.name}' vibrates with its joints held; make a link flexible, or hold fewer"
-        )
+        raise _nothing_vibrates(model, "held", "make a link flexible, or hold fewer")
     K = 0.5 * (small.K + small.K.T)
     inner = replace(small, M=still.T @ small.M @ still, K=still.T @ K @ still)
-    values, vectors = conservative_modes(inner, count)
-    shapes = vectors.real / np.sqrt(np.einsum("ik,ij,jk->k", vectors.real, inner.M, vectors.real))
-    shapes = still @ shapes
+    frequency, shapes = _vibrations(inner)
+    if not len(frequency):
+        raise _nothing_vibrates(model, "free", "make a link flexible, or give a joint a spring")
+    groups = _groups(frequency, count)
+    frequency, shapes = frequency[: groups[-1].stop], shapes[:, : groups[-1].stop]
+    shapes = still @ (shapes / np.sqrt(np.einsum("ik,ij,jk->k", shapes, inner.M, shapes)))
     gain = -shapes.T @ small.M @ tip.carried if drive is Drive.ACCELERATION else shapes.T @ P.T
-    frequency = np.abs(values.imag) / (2.0 * np.pi)
-    return VibrationControllability(held.names, frequency, gain, _strengths(frequency, gain), tip)
+    strength = np.zeros(len(gain))
+    for group in groups:
+        _, values, rows = np.linalg.svd(gain[group], full_matrices=False)
+        gain[group] = 0.0
+        gain[group][: len(values)] = values[:, None] * rows
+        strength[group] = values[-1] if len(values) == group.stop - group.start else 0.0
+    return VibrationControllability(held.names, frequency, gain, strength, tip)
+
+
+def _vibrations(inner: SecondOrder) -> tuple[Array, Array]:
+    """Frequencies above zero and their shapes, slowest first."""
+    if every_part_has_mass(inner.M):
+        values, vectors = conservative_modes(inner, len(inner.M))
+        squares, shapes = -(values * values).real, vectors.real
+    else:
+        squares, shapes = massive_modes(inner.K, inner.M)
+    swinging = squares > 0.0
+    return np.sqrt(squares[swinging]) / (2.0 * np.pi), shapes[:, swinging]
 
 
 def _left_alone(P: Array) -> Array:
@@ -146,14 +165,17 @@ def _left_alone(P: Array) -> Array:
     return np.asarray(right[rank:].T)
 
 
-def _strengths(frequency: Array, gain: Array) -> Array:
-    strength = np.zeros(len(gain))
-    first = 0
-    while first < len(gain):
+def _groups(frequency: Array, count: int) -> list[slice]:
+    """Modes of one frequency, group by group, until there are at least ``count``."""
+    groups, first = [], 0
+    while first < min(count, len(frequency)):
         last = first + 1
-        while last < len(gain) and frequency[last] - frequency[first] <= SAME * frequency[first]:
+        while last < len(frequency) and frequency[last] - frequency[first] <= SAME * frequency[first]:
             last += 1
-        values = np.linalg.svd(gain[first:last], compute_uv=False)
-        strength[first:last] = values[-1] if last - first <= gain.shape[1] else 0.0
+        groups.append(slice(first, last))
         first = last
-    return strength
+    return groups
+
+
+def _nothing_vibrates(model: Model, joints: str, remedy: str) -> InvalidInput:
+    return InvalidInput(f"nothing of robot '{model.robot.name}' vibrates with its joints {joints}; {remedy}")

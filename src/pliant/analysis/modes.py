@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.spectrum import conservative_modes, general_modes, is_conservative
+from pliant.analysis.spectrum import conservative_modes, every_part_has_mass, general_modes, is_conservative
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, SecondOrder, refuse_other_than_model
 from pliant.model.layout import Array
@@ -26,7 +26,6 @@ SEEN_STATIONS = 9  # of every link, where shapes of two meshes are compared
 SAME_SHAPE = (
     0.2  # part of a shape that may be left over: modes of one shape leave some per cent, others nearly all
 )
-MASSLESS = 1e-10  # smallest eigenvalue of the scaled mass matrix below which an unknown carries no mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +137,7 @@ def modes(model: Model, state: Array | None = None, count: int = 10, time: float
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
     small = small_motions_of(model, state, time)
     refuse_stillness(model, small)
-    if is_conservative(small) and _every_part_has_mass(small):
+    if is_conservative(small) and every_part_has_mass(small.M):
         values, vectors = conservative_modes(small, count)
     else:
         values, vectors = general_modes(small, count)
@@ -182,8 +181,3 @@ def refuse_stillness(model: Model, small: SecondOrder) -> None:
             f"nothing of robot '{model.robot.name}' can move: its links are rigid and its joints prescribed or fixed;"
             " free a joint, make a link flexible, or move a prescribed joint or the base as an input of linearize"
         )
-
-
-def _every_part_has_mass(small: SecondOrder) -> bool:
-    scale = np.sqrt(np.maximum(small.M.diagonal(), 1e-300))
-    return bool(np.linalg.eigvalsh(small.M / np.outer(scale, scale))[0] > MASSLESS)

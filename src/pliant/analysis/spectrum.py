@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.mechanics.idle_motion import unit_masses
 from pliant.model.contract import SecondOrder
 from pliant.model.layout import Array
 
@@ -21,6 +22,10 @@ FAR = 1e-4  # part of the shift below which the slowest mode asks for a smaller 
 STILL = 1e-19  # part of the square of the fastest frequency below which that of a motion is round-off of no stiffness
 SPLIT = 2e-13  # part of the square of the shift by which round-off splits a double pole
 SAME = 1e-3  # part of a vector by which two motions must differ not to be one
+MASSLESS = 1e-10  # eigenvalue of a scaled mass matrix below which a motion moves no mass
+FOLLOWS = (
+    1e-12  # part of the square of the fastest frequency that is round-off where massless parts are eliminated
+)
 SHIFT = 0.7310585786300049  # 1/s; a real number that is nobody's pole
 DENSE = 320  # states up to which all eigenvalues cost less than a search for some
 
@@ -37,6 +42,23 @@ def unevenness(K: Array) -> float:
     own = np.abs(np.diagonal(K))
     scale = 1.0 / np.sqrt(np.maximum(own, FLAT * own.max(initial=0.0) + 1e-300))
     return float((np.abs(K - K.T) * np.outer(scale, scale)).max(initial=0.0))
+
+
+def massive_modes(K: Array, M: Array) -> tuple[Array, Array]:
+    """Squares of all frequencies and their vectors where some motions move no mass and follow the others statically."""
+    scale = unit_masses(M)
+    values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
+    heavy, light = values > MASSLESS, scale[:, None] * vectors[:, values <= MASSLESS]
+    own = scale[:, None] * vectors[:, heavy] / np.sqrt(values[heavy])
+    own -= light @ np.linalg.solve(light.T @ K @ light, light.T @ K @ own)
+    squares, shapes = np.linalg.eigh(own.T @ K @ own)
+    squares[np.abs(squares) <= FOLLOWS * fastest_square(K, M)] = 0.0
+    return squares, own @ shapes
+
+
+def every_part_has_mass(M: Array) -> bool:
+    scale = unit_masses(M)
+    return bool(np.linalg.eigvalsh(M * np.outer(scale, scale))[0] > MASSLESS)
 
 
 def conservative_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex]:
@@ -57,9 +79,14 @@ def conservative_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex
 
 def slowest_square(small: SecondOrder) -> float:
     """Square of the slowest frequency that can be told from none, (1/s)^2."""
-    mass = np.diagonal(small.M)
+    return STILL * fastest_square(small.K, small.M)
+
+
+def fastest_square(K: Array, M: Array) -> float:
+    """Of the frequencies of single unknowns that have a mass."""
+    mass = np.diagonal(M)
     heavy = mass > 1e-12 * mass.max(initial=0.0)
-    return STILL * float(np.max(np.abs(np.diagonal(small.K))[heavy] / mass[heavy], initial=0.0))
+    return float(np.max(np.abs(np.diagonal(K))[heavy] / mass[heavy], initial=0.0))
 
 
 def _shifted_modes(K: Array, M: Array, shift: float, count: int) -> tuple[Array, Array]:
@@ -82,7 +109,7 @@ def _first_shift(K: Array, M: Array, still: float) -> float:
         cholesky(K * np.outer(scale, scale) - 1e-10 * np.eye(len(K)))
         return 0.0
     except LinAlgError:
-        return _positive(K, M, 1e-12 * float(np.max(np.abs(np.diagonal(K)) / np.diagonal(M))) + 1e-300)
+        return _positive(K, M, 1e-12 * fastest_square(K, M) + 1e-300)
 
 
 def _positive(K: Array, M: Array, shift: float) -> float:

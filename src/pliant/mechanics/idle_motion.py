@@ -12,6 +12,7 @@ Floats = NDArray[np.float64]
 NO_INERTIA = (
     1e-11  # part of the inertia of the same axis with all its mass at reach, or of a scaled mass matrix
 )
+ROUNDED_LEVER = 1e-24  # part of the largest inertia that is the square of a rounded lever
 MASSLESS = 1e-12  # eigenvalue of a scaled mass matrix below which a motion has no mass
 TAKES_PART = 0.05  # of the largest share in a motion
 
@@ -42,11 +43,17 @@ def idle_motion(mass: Floats, largest: Floats, names: Sequence[str]) -> str:
     )
 
 
+def unit_masses(M: Floats) -> Floats:
+    """Factors (n,) that give every unknown the mass one, but for those without any."""
+    own = M.diagonal()
+    return np.asarray(1.0 / np.sqrt(np.where(own > ROUNDED_LEVER * own.max(initial=0.0), own, 1.0)))
+
+
 def accelerated(M: Floats, forces: Floats) -> Floats:
     """M^-1 forces (n, columns), M symmetric; forces on what has no mass accelerate nothing."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(M), 1e-300))
+    scale = unit_masses(M)
     scaled, right = M * np.outer(scale, scale), scale[:, None] * forces
     try:
         found = cho_solve(cho_factor(scaled), right)

@@ -16,6 +16,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.lumped.closure_rows import closure_rows
 from pliant.formulations.lumped.condensation import condense
 from pliant.formulations.lumped.structure import IDENTITY, ON_BASE, Floats, Ints, Place, Structure
+from pliant.mechanics.idle_motion import unit_masses
 from pliant.mechanics.joint_laws import friction_force, stops_slopes
 from pliant.mechanics.minimal.condensed import add_condensed_stiffness, condensed_state
 from pliant.mechanics.minimal.dynamics import TreeDynamics, new_motion
@@ -31,6 +32,7 @@ from pliant.model.port import Frame
 Bools = NDArray[np.bool_]
 SAME_POINT = 1e-9  # m, of a load and its station
 SINGULAR = 1e-13  # smallest eigenvalue of the scaled mass matrix of coordinates that move without mass
+TAKES_PART = 0.2  # of the largest share in a motion
 LIMP = 1e-12  # part of the largest stiffness below which a motion has none
 HESSIAN_STEP = 1e-4  # part of a radian or of the reach, for differences of fifth order
 
@@ -213,14 +215,14 @@ class System:
 
     @cached_property
     def weightless(self) -> Floats:
-        """(n, motions) free motions that move no mass, in the posture in which the robot starts."""
+        """(n, motions) at right angles: free ones that move no mass, in the posture in which the robot starts."""
         free = self.free
         M = self.dynamics.mass_matrix(self.at_start)[np.ix_(free, free)]
-        scale = np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
-        values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
+        scale = unit_masses(M)
+        values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
         motions = np.zeros((self.size, int(np.sum(values <= SINGULAR))))
-        motions[free] = vectors[:, values <= SINGULAR] / scale[:, None]
-        return np.asarray(motions / np.linalg.norm(motions, axis=0))
+        motions[free] = scale[:, None] * vectors[:, values <= SINGULAR]
+        return np.asarray(np.linalg.qr(motions)[0])
 
     def refuse_weightless(self) -> None:
         """What moves by itself in time must move a mass."""
@@ -238,8 +240,10 @@ class System:
     def _refuse(self, motions: Floats) -> None:
         if not motions.shape[1]:
             return
-        share = np.abs(motions[:, 0])
-        names = [self.names[k] for k in np.argsort(-share) if share[k] > 0.1][:3]
+        # of all these motions, the one that is most of all that of one coordinate
+        projector = motions @ motions.T
+        share = np.abs(projector[np.argmax(projector.diagonal())])
+        names = [self.names[k] for k in np.argsort(-share) if share[k] > TAKES_PART * share.max()][:3]
         ways = ["give what lies behind an inertia in kg m^2", "add a GearMotor", "prescribe the joint"]
         if self.structure.fields and not self.structure.condensed:
             ways.append("neglect station inertia (StationInertia.NEGLECTED, --point-masses)")

@@ -55,6 +55,7 @@ from pliant.mechanics.minimal.step_data import (
     CORRECTION,
     EXCHANGED,
     FRESH,
+    ROUNDED,
     STALE,
     T_END,
     T_START,
@@ -316,6 +317,7 @@ def solve_bound(
                 give_to_end(step, excess)
                 closed = True
             if closed or abs(excess) <= missing:
+                number[ROUNDED] = 0.0 if closed else missing
                 if iteration > 3 and laws.coordinate.shape[0] > 0:
                     number[STALE] = 1.0
                 return CONVERGED

@@ -28,6 +28,7 @@ from pliant.mechanics.minimal.step_data import (
     MATERIAL,
     PROJECTION,
     RESIDUAL,
+    ROUNDED,
     STALE,
     STRAIN,
     STRAIN_END,
@@ -194,6 +195,7 @@ def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: floa
         works += abs(work)
         account.loads[mechanism.wrenches.load[k]] += work
     kinetic = number[T_END] + number[FITTED] - number[T_START]
+    account.worst[3] = number[ROUNDED]
     book(account, (kinetic, strain, -number[LIFTED], field, joint, supplied), works, time)
     account.sums[PROJECTION] += number[FITTED]
 

@@ -20,10 +20,11 @@ NOW, IN_FACTORS, BESIDE = 0, 1, 2
 # places in Step.number: length of the step; kinetic energy, potential of gravity and energy of condensed fields at its
 # start and at its end; change of the first potential and the size of what it was computed from; correction; how many
 # mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen
-# and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their closures
+# and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their closures;
+# energy that rounding leaves open
 H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END, LIFTED, LIFT_SIZE = range(9)
-CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED = range(9, 16)
-NUMBERS = 16
+CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED, ROUNDED = range(9, 17)
+NUMBERS = 17
 
 UNKNOWN = -1.0  # contraction with factors that have not been tried
 REST = 1e-30  # J; less is nothing
@@ -56,7 +57,7 @@ class Step(NamedTuple):
     factors: Floats  # (n, n)
     motion: Floats  # (n + 1, columns) at the middle
     motion_end: Floats
-    number: Floats  # (16,)
+    number: Floats  # (17,)
     held: Floats  # (n,) torques of servos
     wrench: Floats  # (wrenches, 6) in the world about its origin, at the middle
     loop: Floats  # (closures,) multipliers
@@ -76,7 +77,9 @@ class Account(NamedTuple):
     sums: Floats  # (9,)
     joints: Floats  # (n,) work of the drives
     loads: Floats  # (loads,)
-    worst: Floats  # (3,) largest residual ratio, its time, number of steps
+    worst: (
+        Floats  # (4,) largest residual ratio, its time, number of steps, J that rounding leaves of this one
+    )
     counts: Ints  # (4,) iterations, factorisations, halvings, place of the last failure
 
 
@@ -131,7 +134,7 @@ def new_step(n: int, wrenches: int, closures: int, laws: int) -> Step:
 
 def new_account(n: int, loads: int) -> Account:
     return Account(
-        np.zeros(ACCOUNT_COLUMNS), np.zeros(n), np.zeros(loads), np.zeros(3), np.zeros(4, np.int64)
+        np.zeros(ACCOUNT_COLUMNS), np.zeros(n), np.zeros(loads), np.zeros(4), np.zeros(4, np.int64)
     )
 
 
@@ -141,9 +144,10 @@ def new_signals(n: int, loads: int) -> Signals:
 
 @inline_kernel
 def note_residual(account: Account, residual: float, exchanged: float, time: float) -> None:
-    """Keep the residual if it is the worst, measured by the energy exchanged in the step or in the mean step."""
+    """Keep the residual beyond rounding if it is the worst, measured by what the step or the mean step exchanged."""
     worst = account.worst
     scale = max(exchanged, account.sums[EXCHANGED] / max(worst[2], 1.0), REST)
-    if abs(residual) > worst[0] * scale:
-        worst[0] = abs(residual) / scale
+    beyond = abs(residual) - worst[3]
+    if beyond > worst[0] * scale:
+        worst[0] = beyond / scale
         worst[1] = time
