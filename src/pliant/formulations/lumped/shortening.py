@@ -26,7 +26,8 @@ PAIRS = (("joint_position", "joint_rate"), ("deflection", "deflection_rate"))
 POINTS = 4  # turns are polynomials of second degree in uniform fields, their squares of fourth
 SMALL = 1e-4  # rad or m: a displacement that balances truncation and round-off of the difference
 TOO_BENT = (
-    "bent fields ought to grow shorter; take more fields for each link, or compile with GeometricallyExact()"
+    "because bent links grow shorter and straight fields do not; take more fields for each link, bend it less, or"
+    " compile the robot with GeometricallyExact()"
 )
 
 
