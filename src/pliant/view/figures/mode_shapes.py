@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.view.figures.style import FAINT, INK, color, styled
+from pliant.view.figures.style import FAINT, INK, color, map_axes, styled
 from pliant.view.projection import choose_projection
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
     from pliant.analysis.modes import Modes
 
@@ -29,19 +29,21 @@ def draw_mode_shapes(modes: Modes, count: int = 6) -> Figure:
     columns = min(3, shown)
     rows = ceil(shown / columns)
     with styled(3.1 * columns, 2.9 * rows) as figure:
+        panels = figure.subfigures(rows, columns, squeeze=False).ravel()
         for mode in range(shown):
-            _draw_mode(figure, modes, mode, (rows, columns, mode + 1))
+            _draw_mode(panels[mode], modes, mode)
     return figure
 
 
-def _draw_mode(figure: Figure, modes: Modes, mode: int, place: tuple[int, int, int]) -> None:
+def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
     rest = modes.observation(mode, 0.0, 2)
     still = np.concatenate([link.position[0] for link in rest.links])
     size = float(np.ptp(still, axis=0).max()) or 1.0
     swing = modes.observation(mode, _amplitude(modes, mode, size), 2 * FRAMES - 1)
     everything = np.concatenate([link.position[:FRAMES].reshape(-1, 3) for link in swing.links])
-    projection = choose_projection(np.concatenate([everything, still]))
-    axes: Any = figure.add_subplot(*place, projection=None if projection.planar else "3d")
+    everything = np.concatenate([everything, still])
+    projection = choose_projection(everything)
+    axes = map_axes(panel, projection, everything, zoom=0.75, ticks=2)
     for frame in range(FRAMES):
         ends = frame in (0, FRAMES - 1)
         for link in swing.links:
@@ -49,10 +51,6 @@ def _draw_mode(figure: Figure, modes: Modes, mode: int, place: tuple[int, int, i
             axes.plot(*points.T, color=color(0) if ends else FAINT, linewidth=1.8 if ends else 0.7)
     for link in rest.links:
         axes.plot(*projection.of(link.position[0]).T, color=INK, linewidth=1.0, linestyle=":")
-    if projection.planar:
-        axes.set_aspect("equal", adjustable="datalim")
-    for name, observable in zip("xyz", projection.observables):
-        getattr(axes, f"set_{name}label")(observable.label, fontsize=8)
     axes.tick_params(labelsize=7)
     axes.set_title(_title(modes, mode))
 

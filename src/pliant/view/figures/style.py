@@ -86,10 +86,15 @@ def time_colors(time: Array) -> ScalarMappable:
     return ScalarMappable(Normalize(float(time[0]), float(time[-1])), TIME_COLORS)
 
 
-def map_axes(figure: FigureBase, projection: Projection, points: Array) -> Axes:
-    """Axes that show places in equal scale, in a plane or in space; ``points`` (..., 3) must fit in."""
+def map_axes(
+    figure: FigureBase, projection: Projection, points: Array, zoom: float = 0.9, ticks: int = 5
+) -> Axes:
+    """Axes that show places in equal scale, in a plane or in space; ``points`` (..., 3) must fit in.
+
+    In space labels stand outside the axes: in a narrow panel they need a smaller ``zoom`` and fewer ``ticks``.
+    """
     if not projection.planar:
-        return _space_axes(figure, points)
+        return _space_axes(figure, points, zoom, ticks)
     axes = figure.add_subplot()
     axes.set_aspect("equal", adjustable="datalim")
     across, up = projection.observables
@@ -98,7 +103,7 @@ def map_axes(figure: FigureBase, projection: Projection, points: Array) -> Axes:
     return axes
 
 
-def _space_axes(figure: FigureBase, points: Array) -> Axes:
+def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int) -> Axes:
     axes: Any = figure.add_subplot(projection="3d")
     lowest, highest = points.reshape(-1, 3).min(axis=0), points.reshape(-1, 3).max(axis=0)
     extent = highest - lowest
@@ -108,19 +113,19 @@ def _space_axes(figure: FigureBase, points: Array) -> Axes:
     for name, centre, reach, observable in zip("xyz", middle, half, Projection((0, 1, 2)).observables):
         axis = getattr(axes, f"{name}axis")
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
-        axis.set_major_locator(_few_ticks())
+        axis.set_major_locator(_few_ticks(ticks))
         getattr(axes, f"set_{name}lim")(centre - reach, centre + reach)
         getattr(axes, f"set_{name}label")(observable.label)
-    axes.set_box_aspect(tuple(half), zoom=0.9)
+    axes.set_box_aspect(tuple(half), zoom=zoom)
     axes.view_init(elev=22, azim=-58)
     made: Axes = axes
     return made
 
 
-def _few_ticks() -> object:
+def _few_ticks(count: int) -> object:
     from matplotlib.ticker import MaxNLocator
 
-    return MaxNLocator(5)
+    return MaxNLocator(count)
 
 
 def time_bar(figure: FigureBase, axes: Axes, time: Array) -> None:
