@@ -147,8 +147,8 @@ def test_a_loop_beyond_the_tip_is_refused() -> None:
         (
             pl.PoseElement(elements=4),
             pl.At("upper", station=0.3),
-            "a frame at station = 0.3 m of link 'upper' lies inside an element; write the border 0.35 m, choose"
-            " elements that end there, or cut the link there in two by a fixed joint",
+            "a frame at station = 0.3 m of link 'upper' lies inside an element; write the border 0.35 m, give"
+            " the link 7 elements of PoseElement, or cut the link there in two by a fixed joint",
         ),
         (
             pl.PoseElement(elements=4),
@@ -164,6 +164,14 @@ def test_a_spring_where_no_node_is_is_refused(room: pl.PoseElement, at: pl.At, s
             pl.connect(room.compile(two_links()), pl.SpringDamper("cable", at, ground, 1.0, 0.0, 0.1)), 0.01
         )
     assert str(refused.value) == sentence
+
+
+def test_the_remedy_of_the_refusal_holds() -> None:
+    cable = pl.SpringDamper(
+        "cable", pl.At("upper", station=0.3), pl.At("base", position=(0.0, 0.0, 1.0)), 1.0, 0.0, 0.1
+    )
+    arm = pl.PoseElement(elements={"upper": 7, "lower": 4}).compile(two_links())
+    assert pl.simulate(pl.connect(arm, cable), 0.01).ending.completed
 
 
 def test_a_force_between_the_masses_of_a_lumped_link_is_refused() -> None:

@@ -44,6 +44,7 @@ from pliant.robot.link import STATION_SLACK
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
+MOST_TRIED = 100  # elements of a link, in search of a number of which one ends at a station
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +136,15 @@ def _node_at(link: LinkNodes, station: float) -> int:
     (node, _), *others = link.shares(station)
     if others:
         nearest = link.station[np.argmin(np.abs(link.station - station))]
+        part, least = station / link.station[-1], len(link.nodes)
+        fitting = (
+            n for n in range(least, MOST_TRIED) if abs(n * part - round(n * part)) <= STATION_SLACK * n
+        )
+        count = next(fitting, None)
+        take = f"give the link {count} elements of PoseElement, " if count else ""
         raise InvalidInput(
             f"a frame at station = {station:g} m of link '{link.name}' lies inside an element; write the border"
-            f" {nearest:.6g} m, choose elements that end there, or cut the link there in two by a fixed joint"
+            f" {nearest:.6g} m, {take}or cut the link there in two by a fixed joint"
         )
     return node
 
