@@ -101,24 +101,23 @@ def observe(arm: LumpedArm, states: Floats, stations: int) -> Observation:
 
 def place_motions(arm: LumpedArm, states: Floats, places: tuple[Place, ...]) -> tuple[Floats, Floats]:
     """World velocity and spin (n, places, 2, 3), and the axes (n, places, 3, 3) of the tree there."""
-    system = arm.bare
-    motions, axes = np.zeros((len(states), len(places), 2, 3)), np.zeros((len(states), len(places), 3, 3))
+    system, count = arm.bare, len(states)
+    at = np.array([place.body + 1 for place in places], np.int64)
+    before = system.before[at].astype(float)
+    twist, pose, slaved = (np.zeros((count, len(at), size)) for size in (6, 12, 3))
     for row, state in enumerate(states):
         q, v = arm.coordinates(system, state)
-        slaved_turns = arm.slaved_turns(system, q)
+        for body, turn in arm.slaved_turns(system, q).items():
+            slaved[row, at == body + 1] = turn @ v
         motion = system.placed(q)
-        for k, place in enumerate(places):
-            moving = system.before[place.body + 1]
-            V = motion[1:, AXIS : AXIS + 6][moving].T @ v[moving]
-            R = motion[place.body + 1, POSE_R : POSE_R + 9].reshape(3, 3)
-            lever, spin = R @ place.position, V[3:]
-            velocity = V[:3] + np.cross(spin, motion[place.body + 1, POSE_X : POSE_X + 3] + lever)
-            slaved = slaved_turns.get(place.body)
-            if slaved is not None:
-                velocity, spin = velocity + np.cross(slaved @ v, lever), spin + slaved @ v
-            motions[row, k] = velocity, spin
-            axes[row, k] = R @ place.rotation
-    return motions, axes
+        twist[row] = before @ (motion[1:, AXIS : AXIS + 6] * v[:, None])
+        pose[row, :, :9], pose[row, :, 9:] = motion[at, POSE_R : POSE_R + 9], motion[at, POSE_X : POSE_X + 3]
+    R, origin = pose[..., :9].reshape(count, -1, 3, 3), pose[..., 9:]
+    lever = np.einsum("npij,pj->npi", R, np.array([place.position for place in places]).reshape(-1, 3))
+    spin = twist[..., 3:]
+    velocity = twist[..., :3] + np.cross(spin, origin + lever) + np.cross(slaved, lever)
+    rotations = np.array([place.rotation for place in places]).reshape(-1, 3, 3)
+    return np.stack([velocity, spin + slaved], axis=2), R @ rotations
 
 
 def load_flows(arm: LumpedArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
