@@ -168,7 +168,10 @@ def test_a_failing_command_ends_the_run_as_a_value() -> None:
     closed = pl.connect(arm(), servo(), pl.SampledCommand(command, LOOP_PERIOD))
     run = pl.simulate(closed, UNTIL, pl.Gauss(4, 1e-3))
     assert run.ending.cause is Cause.CONTROLLER
-    assert "controller 'command' answered at t = 0.11 s with nan rad/s for joint 'hinge'" in run.ending.place
+    assert (
+        "controller 'command', which answered at t = 0.11 s with nan rad/s for joint 'hinge'"
+        in run.ending.place
+    )
     assert run.time[-1] == pytest.approx(0.11, abs=1e-12)
     assert np.isfinite(run.states).all()
     assert run.ledger.worst_ratio < 1e-10

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from pliant.errors import PliantError
 from pliant.model.ending import Cause, Ending
 from pliant.model.layout import Array
 from pliant.model.servo import ServoGroup, ServoPlace
@@ -99,12 +100,11 @@ class Acting:
             self.law = self.law or self.controller.started()
             answer = self.law(sample)
         except Exception as error:  # a user's function may raise anything; the run must survive as a value
-            return Ending(
-                Cause.CONTROLLER,
-                sample.time,
-                f"controller '{self.controller.name}' ({type(error).__name__}: {error})",
-                "mend the controller; what was computed so far is kept",
-            )
+            who = f"controller '{self.controller.name}'"
+            known = isinstance(error, PliantError)
+            words = str(error).removeprefix(f"{who} ") if known else f"raised {type(error).__name__}: {error}"
+            remedy = "mend the controller; what was computed so far is kept"
+            return Ending(Cause.CONTROLLER, sample.time, f"{who}, which {words}", remedy)
         whole = np.zeros(len(self.value))
         whole[self.places] = answer
         self.coming.append((sample.time + self.controller.delay, whole))
