@@ -17,8 +17,8 @@ class Ledger:
     ``projection_loss`` is what the step takes when it returns the two sides of a moving joint to equal
     velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
     residual of a single step divided by the energy exchanged in that step or, if larger, in the mean step so
-    far, and ``worst_time`` is when it happened; what rounded positions store in the links of an arm at rest, or do in
-    its loops, is no residual. ``exact`` says whether the integrator promises a residual of round-off.
+    far, and ``worst_time`` is when it happened; what forces in closed loops do on rounded positions is
+    no residual. ``exact`` says whether the integrator promises a residual of round-off.
     """
 
     kinetic: Array

@@ -27,13 +27,13 @@ class Account(NamedTuple):
     step_joints: Floats
     step_loads: Floats
     before: Floats  # sums, joints and loads at the start of the step
-    worst: Floats  # [largest residual ratio, its time, number of steps, J that rounding leaves where nothing moves]
+    worst: Floats  # [largest residual ratio, its time, number of steps]
+    rounding: Floats  # (1,) J of the step that forces in closed loops do on rounded positions
 
 
-def new_account(dofs: int, loads: int, rounding: float = 0.0) -> Account:
+def new_account(dofs: int, loads: int) -> Account:
     z = np.zeros
-    worst = np.array([0.0, 0.0, 0.0, rounding])
-    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), worst)
+    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), z(3), z(1))
 
 
 @inline_kernel
@@ -42,7 +42,7 @@ def note_residual(account: Account, residual: float, exchanged: float, time: flo
     mean step."""
     worst = account.worst
     scale = max(exchanged, account.sums[EXCHANGED] / worst[2], REST)
-    beyond = abs(residual) - worst[3]
+    beyond = abs(residual) - account.rounding[0]
     if beyond > worst[0] * scale:
         worst[0] = beyond / scale
         worst[1] = time

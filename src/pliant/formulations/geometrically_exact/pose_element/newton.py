@@ -118,6 +118,16 @@ def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bool
 
 
 @inner_kernel
+def work_of_closing(mechanism: Mechanism, h: float, step: Step) -> float:
+    """What forces that close loops do on gaps so small that they are rounding of positions; no step could do less."""
+    total = 0.0
+    for k in range(mechanism.lines.measure.shape[0]):
+        if mechanism.lines.law[k] == CLOSED and abs(step.way[k]) < CLOSED_FLOOR:
+            total += abs(step.impulse[k] * step.way[k]) / h
+    return total
+
+
+@inner_kernel
 def refresh(
     mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
 ) -> int:

@@ -15,7 +15,7 @@ from pliant.formulations.geometrically_exact.pose_element.consistency import new
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import new_joint_flows
 from pliant.formulations.geometrically_exact.pose_element.idle_joints import refuse_idle_joints
 from pliant.formulations.geometrically_exact.pose_element.line_solver import new_line_factors
-from pliant.formulations.geometrically_exact.pose_element.mechanism import ELEMENT, Bools, Floats, Mechanism
+from pliant.formulations.geometrically_exact.pose_element.mechanism import Bools, Floats, Mechanism
 from pliant.formulations.geometrically_exact.pose_element.newton import (
     LOOP_OPENED,
     NOT_FINITE,
@@ -82,18 +82,6 @@ def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
     return table
 
 
-def energy_of_rounding(arm: PoseElementArm) -> float:
-    """What the elements store, in joule, when positions and turns are off by the rounding of numbers.
-
-    An arm at rest exchanges less than this with itself, and no part of it can be accounted for.
-    """
-    elements = arm.structure.elements
-    rows = np.flatnonzero(arm.structure.tree.hang == ELEMENT)
-    stiffness = np.diagonal(elements.K[rows], axis1=1, axis2=2) / elements.length[rows][:, None]
-    off = np.finfo(float).eps * np.array([arm.reach] * 3 + [1.0] * 3)
-    return float(0.5 * (stiffness @ off**2).sum())
-
-
 class Machine:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
@@ -115,7 +103,7 @@ class Machine:
         past = new_past(nodes, dofs, lines)
         past.base[:] = base
         past.target[:] = run.inputs.joint_signals(np.array([start]))[0, :, :2]
-        self.account = new_account(dofs + 1, loads, energy_of_rounding(arm))
+        self.account = new_account(dofs + 1, loads)
         self.work = Work(
             now,
             (new_moment(nodes, dofs, lines), new_moment(nodes, dofs, lines)),

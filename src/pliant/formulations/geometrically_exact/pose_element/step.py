@@ -51,6 +51,7 @@ from pliant.formulations.geometrically_exact.pose_element.newton import (
     TURNED_OVER,
     Control,
     solve_step,
+    work_of_closing,
 )
 from pliant.formulations.geometrically_exact.pose_element.prediction import Past, predict, remember
 from pliant.formulations.geometrically_exact.pose_element.relative_pose import (
@@ -202,6 +203,7 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
     spun, stored, lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
     end_velocities(mechanism.bodies, now, step)
     take_end(end, start, now)
+    account.rounding[0] = work_of_closing(mechanism, signals.h[0], step)
     close_step(account, kinetic + spun, strain + stored, (gravity, material, viscous, lost), time)
     remember(step, signals.h[0], work.past)
     lost, gained = fit_velocities(mechanism, signals, now, start, work.fit)
