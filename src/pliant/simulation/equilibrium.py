@@ -20,7 +20,8 @@ def equilibrium(
     Joints under feedback (JointPD) settle, in mechanisms of pose elements also those across which a spring, a wall
     or a loop acts; all others keep their place. Dead loads (world axes) keep their direction, follower loads
     (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the reach. The
-    answer's ``state`` can start a simulation; its ``ending`` says if it is whole.
+    answer's ``state`` can start a simulation; its ``ending`` says if it is whole. It is that of the mesh: where links
+    bend strongly, compare with the ``finer`` formulation.
     """
     refuse_other_than_model(model)
     refuse_other_than_number("load_steps", load_steps, "10 serves most loads", whole=True)
