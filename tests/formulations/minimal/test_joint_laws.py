@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 import pliant as pl
@@ -23,6 +25,11 @@ LAWS: dict[str, dict[str, object]] = {
     "stops": {"limits": STOPS},
     "both": {"friction": FRICTION, "limits": STOPS},
 }
+
+
+def powers(low: float, high: float) -> st.SearchStrategy[float]:
+    """Of ten, evenly."""
+    return st.floats(low, high).map(lambda exponent: 10.0**exponent)
 
 
 def pendulum(formulation: object, start: float = START, **law: object) -> Model:
@@ -81,12 +88,16 @@ def test_strong_friction_holds_a_pendulum_but_for_its_creep() -> None:
     assert run.ledger.joint_loss[-1] == pytest.approx(run.ledger.gravity[-1], rel=1e-3)
 
 
-def spatial(formulation: object) -> Model:
+RUBBING = pl.Coordinate(
+    friction=pl.Friction(coulomb=0.3, static=0.4, stribeck_rate=0.1, smoothing_rate=5e-3),
+    limits=pl.Limits(lower=-0.6, upper=0.5, stiffness=500.0, damping=2.0),
+)
+
+
+def spatial(
+    formulation: object, law: pl.Coordinate = RUBBING, gravity: tuple[float, ...] = (1.0, -9.81, 2.0)
+) -> Model:
     """Two bodies in space with friction and stops on all three coordinates."""
-    friction = pl.Friction(coulomb=0.3, static=0.4, stribeck_rate=0.1, smoothing_rate=5e-3)
-    law = pl.Coordinate(
-        friction=friction, limits=pl.Limits(lower=-0.6, upper=0.5, stiffness=500.0, damping=2.0)
-    )
     links = tuple(
         pl.RigidLink(name, (0.6, 0.0, 0.1), 1.0, center_of_mass=(0.3, 0.05, 0.0), inertia=(0.02, 0.05, 0.06))
         for name in ("upper", "lower")
@@ -95,7 +106,7 @@ def spatial(formulation: object) -> Model:
         pl.RevoluteJoint("shoulder", "base", "upper", friction=law.friction, limits=law.limits),
         pl.UniversalJoint("elbow", "upper", "lower", first=law, second=replace(law, damping=0.05)),
     )
-    return formulation.compile(pl.Robot("two", links, joints, gravity=(1.0, -9.81, 2.0)))
+    return formulation.compile(pl.Robot("two", links, joints, gravity=gravity))
 
 
 def test_it_is_the_motion_of_pose_elements() -> None:
@@ -128,6 +139,38 @@ def test_deviations_are_those_of_pose_elements() -> None:
         np.testing.assert_allclose(own, other, rtol=1e-8, atol=1e-7 * np.abs(other).max())
     assert both[0][2][1, 1] > 450.0  # the stop
     assert both[0][1][0, 0] > 0.3 * 0.5 / 5e-3  # friction within its smoothing rate
+
+
+@given(
+    coulomb=powers(-3.0, 1.5),
+    peak=st.floats(1.0, 2.0),
+    rates=st.tuples(powers(-2.0, 0.0), powers(-4.0, -1.0)),
+    stops=st.tuples(st.floats(-1.0, -0.01), st.floats(0.01, 1.0), powers(0.0, 6.0), st.floats(0.0, 100.0)),
+    spin=st.tuples(*[st.floats(-10.0, 10.0)] * 3),
+    step=powers(-4.0, -1.7),
+)
+@settings(max_examples=60, deadline=None)
+def test_friction_and_stops_never_create_energy(
+    coulomb: float,
+    peak: float,
+    rates: tuple[float, float],
+    stops: tuple[float, float, float, float],
+    spin: tuple[float, float, float],
+    step: float,
+) -> None:
+    """However hard and however long the steps: a coasting arm only loses, and every step is solved."""
+    law = pl.Coordinate(
+        friction=pl.Friction(coulomb, peak * coulomb, stribeck_rate=rates[0], smoothing_rate=rates[1]),
+        limits=pl.Limits(*stops),
+    )
+    arm = spatial(pl.Rigid(), law, (0.0, 0.0, 0.0))
+    start = arm.initial_state(np.zeros(3), np.array(spin))
+    run = pl.simulate(arm, 60 * step, pl.Gauss(order=2, step=step), initial=start)
+    assert run.ending.completed, run.ending
+    stored, ledger = run.ledger.stored, run.ledger
+    assert np.all(np.diff(stored) <= 1e-13 * stored[0])
+    # of the energy exchanged, and of the rounding of the kinetic energy, which changes by next to nothing in a step
+    assert np.abs(ledger.residual).max() <= 1e-10 * ledger.exchanged[-1] + 60 * 1e-15 * stored[0]
 
 
 def two(formulation: object, *components: object) -> Model:
