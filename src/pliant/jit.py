@@ -57,7 +57,11 @@ def inner_kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """An inner kernel whose machine code goes into its callers: for small ones and those called in one place."""
+    """An inner kernel whose machine code goes into its callers: for small ones and those called in one place.
+
+    Every array of an argument is handed over as some ten numbers on the stack: a tuple of fifty arrays costs a tenth
+    of a microsecond a call, which short chains feel.
+    """
     return _cached(function, inline=True)
 
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.formulations.geometrically_exact import energy_account as columns
 from pliant.formulations.geometrically_exact.account import stored_energies
 from pliant.formulations.geometrically_exact.chain import Chain, Drives, Floats, Plant
 from pliant.formulations.geometrically_exact.energy_account import new_account
 from pliant.formulations.geometrically_exact.factorise import new_frozen, new_spectral_factors
 from pliant.formulations.geometrically_exact.hand_over import bent_too_far
 from pliant.formulations.geometrically_exact.idle_joints import refuse_idle_joints
-from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.newton import (
     NOT_FINITE,
     SINGULAR,
@@ -26,7 +24,9 @@ from pliant.formulations.geometrically_exact.newton import (
 from pliant.formulations.geometrically_exact.projection import new_projection
 from pliant.formulations.geometrically_exact.stage_data import Method, State, new_stages, new_state
 from pliant.formulations.geometrically_exact.step import Output, Tables, Work, run_steps
+from pliant.mechanics import energy_account as columns
 from pliant.mechanics.factors import new_increments
+from pliant.model.account_ledger import ledger_of
 from pliant.model.contract import Promise, Record, Run
 from pliant.model.driving import drive, input_tables, times_reached
 from pliant.model.ending import Cause, Ending
@@ -210,8 +210,8 @@ class Machine:
             arm.layout.part(states, "joint_position")[:, prescribed] = signals[:, prescribed, 0]
             arm.layout.part(states, "joint_rate")[:, prescribed] = signals[:, prescribed, 1]
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
-        works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
-        ledger = ledger_of(self.account, out.sums[:rows], works, names, self.method.exact)
+        works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
+        ledger = ledger_of(out.sums[:rows], works, self.account.worst, self.method.exact)
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]

@@ -11,18 +11,13 @@ from pliant.formulations.geometrically_exact.account import (
     strain_change,
 )
 from pliant.formulations.geometrically_exact.chain import Floats, Ints
-from pliant.formulations.geometrically_exact.energy_account import (
-    KINETIC,
-    PROJECTION,
-    STRAIN,
-    Account,
-    close_step,
-)
+from pliant.formulations.geometrically_exact.energy_account import Account, close_step
 from pliant.formulations.geometrically_exact.newton import CONVERGED, Solver, solve_stages
 from pliant.formulations.geometrically_exact.projection import Projection, project
 from pliant.formulations.geometrically_exact.stage_data import State
 from pliant.formulations.geometrically_exact.stages import set_poses
 from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.energy_account import KINETIC, PROJECTION, STRAIN
 
 
 class Tables(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.structure import Floats
 from pliant.jit import machine_code
+from pliant.mechanics.energy_account import KINETIC, STRAIN
 from pliant.mechanics.minimal.mechanism import SERVO_COLUMNS, Mechanism, Servos, new_mechanism
 from pliant.mechanics.minimal.midpoint import NOT_CONVERGED, SINGULAR
 from pliant.mechanics.minimal.run import (
@@ -22,17 +23,7 @@ from pliant.mechanics.minimal.run import (
     run_midpoint,
     start_run,
 )
-from pliant.mechanics.minimal.step_data import (
-    EXCHANGED,
-    GRAVITY_WORK,
-    JOINT,
-    KINETIC,
-    MATERIAL,
-    PROJECTION,
-    RESIDUAL,
-    STRAIN,
-    VISCOUS,
-)
+from pliant.model.account_ledger import ledger_of
 from pliant.model.contract import Record, Run
 from pliant.model.driving import drive, input_tables, servos_inside, times_reached
 from pliant.model.ending import Cause, Ending
@@ -202,28 +193,7 @@ class Machine:
         works = {name: out.joints[:rows, k].copy() for name, k in zip(self.model.joint_names, acting)}
         for k, load in enumerate(self.run.inputs.loads):
             works[load.name] = out.loads[:rows, given == k].sum(axis=1)
-        column = {
-            name: out.sums[:rows, k].copy()
-            for name, k in {
-                "kinetic": KINETIC,
-                "strain": STRAIN,
-                "gravity": GRAVITY_WORK,
-                "material_loss": MATERIAL,
-                "viscous_loss": VISCOUS,
-                "joint_loss": JOINT,
-                "projection_loss": PROJECTION,
-                "residual": RESIDUAL,
-                "exchanged": EXCHANGED,
-            }.items()
-        }
-        worst = self.work.account.worst
-        return Ledger(
-            works=works,
-            worst_ratio=float(worst[0]),
-            worst_time=float(worst[1]),
-            exact=self.run.method.exact,
-            **column,
-        )
+        return ledger_of(out.sums[:rows].copy(), works, self.work.account.worst, self.run.method.exact)
 
 
 def _laws(servos: tuple[ServoPlace, ...]) -> Floats:

@@ -24,6 +24,7 @@ exactly what it gives back (`joint_laws`). The velocities of loops are fitted to
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, inner_kernel
+from pliant.mechanics.energy_account import REST
 from pliant.mechanics.minimal.cholesky import factorise
 from pliant.mechanics.minimal.composite import fill_mass_matrix
 from pliant.mechanics.minimal.condensed import (
@@ -44,7 +45,6 @@ from pliant.mechanics.minimal.step_data import (
     LIFT_SIZE,
     LIFTED,
     NOW,
-    REST,
     STALE,
     STRAIN_END,
     STRAIN_START,

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 
 from pliant.jit import inline_kernel, inner_kernel
+from pliant.mechanics.energy_account import EXCHANGED, STEPS
 from pliant.mechanics.joint_laws import SMOOTHING, STATIC
 from pliant.mechanics.minimal.cholesky import solve
 from pliant.mechanics.minimal.forces import step_law_forces
@@ -53,7 +54,6 @@ from pliant.mechanics.minimal.recursions import momentum
 from pliant.mechanics.minimal.step_data import (
     CONTRACTION,
     CORRECTION,
-    EXCHANGED,
     FRESH,
     ROUNDED,
     STALE,
@@ -181,7 +181,7 @@ def solve_free(mechanism: Mechanism, signals: Signals, step: Step, account: Acco
     first changes take c from the step before; if they do not do, the steps are long and c is found along with w.
     """
     number, before = step.number, 0.0
-    usual = account.sums[EXCHANGED] / max(account.worst[2], 1.0)
+    usual = account.sums[EXCHANGED] / max(account.worst[STEPS], 1.0)
     for iteration in range(MOST_ITERATIONS):
         account.counts[0] += 1
         evaluate(mechanism, signals, step)
@@ -285,7 +285,7 @@ def solve_bound(
     It ends with the w at which everything was evaluated; the velocities of the end are given ones if ``prescribed``.
     """
     number, before, laws = step.number, 0.0, mechanism.springs.laws
-    usual = account.sums[EXCHANGED] / max(account.worst[2], 1.0)
+    usual = account.sums[EXCHANGED] / max(account.worst[STEPS], 1.0)
     for iteration in range(MOST_ITERATIONS):
         account.counts[0] += 1
         evaluate(mechanism, signals, step)

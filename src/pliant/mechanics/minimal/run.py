@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.energy_account import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, book_step
 from pliant.mechanics.minimal.fitting import fit_velocities
 from pliant.mechanics.minimal.forces import load_power, sample_servos, spring_energy
 from pliant.mechanics.minimal.gill import Stages, gill_step, new_stages
@@ -16,21 +17,12 @@ from pliant.mechanics.minimal.motion import place_base, six
 from pliant.mechanics.minimal.newton import solve_step
 from pliant.mechanics.minimal.passes import expect_jump, remember, turn_afresh
 from pliant.mechanics.minimal.step_data import (
-    ACCOUNT_COLUMNS,
     CONTRACTION,
-    EXCHANGED,
     FITTED,
-    GRAVITY_WORK,
-    JOINT,
-    KINETIC,
     KNOWN,
     LIFTED,
-    MATERIAL,
-    PROJECTION,
-    RESIDUAL,
     ROUNDED,
     STALE,
-    STRAIN,
     STRAIN_END,
     STRAIN_START,
     T_END,
@@ -44,7 +36,6 @@ from pliant.mechanics.minimal.step_data import (
     new_account,
     new_signals,
     new_step,
-    note_residual,
 )
 from pliant.mechanics.minimal.tree import Bools, Floats, Ints
 
@@ -115,7 +106,7 @@ def new_output(mechanism: Mechanism, loads: int, rows: int) -> Output:
     z = np.zeros
     return Output(
         z((rows + 1, 2 * n)),
-        z((rows + 1, ACCOUNT_COLUMNS)),
+        z((rows + 1, COLUMNS)),
         z((rows + 1, n)),
         z((rows + 1, loads)),
         z((rows + 1, n)),
@@ -130,7 +121,7 @@ def take_end(mechanism: Mechanism, step: Step, account: Account) -> None:
     for i in range(step.q.shape[0]):
         step.q[i], step.v[i] = step.q_end[i], step.v_end[i]
         step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
-    if account.worst[2] % TURNS_KEPT == 0.0:
+    if account.worst[STEPS] % TURNS_KEPT == 0.0:
         turn_afresh(mechanism.tree, step.q, step.turn[0])
     number[T_START], number[V_START], number[STRAIN_START] = number[T_END], number[V_END], number[STRAIN_END]
 
@@ -149,26 +140,6 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     take_end(mechanism, step, work.account)
     step.number[STALE], step.number[KNOWN], step.number[CONTRACTION] = 1.0, 0.0, 1.0
     return fits
-
-
-@inline_kernel
-def book(
-    account: Account, flows: tuple[float, float, float, float, float, float], works: float, time: float
-) -> None:
-    """Changes of energy and losses of a step, what entered in all, and the sum of the sizes of the works."""
-    kinetic, strain, gravity, field, joint, supplied = flows
-    sums = account.sums
-    residual = kinetic + strain - gravity + field + joint - supplied
-    exchanged = abs(kinetic) + abs(strain) + abs(gravity) + field + joint + works
-    sums[KINETIC] += kinetic
-    sums[STRAIN] += strain
-    sums[GRAVITY_WORK] += gravity
-    sums[MATERIAL] += field
-    sums[JOINT] += joint
-    sums[RESIDUAL] += residual
-    sums[EXCHANGED] += exchanged
-    account.worst[2] += 1.0
-    note_residual(account, residual, exchanged, time)
 
 
 @inline_kernel
@@ -195,8 +166,9 @@ def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: floa
         works += abs(work)
         account.loads[mechanism.wrenches.load[k]] += work
     kinetic = number[T_END] + number[FITTED] - number[T_START]
-    account.worst[3] = number[ROUNDED]
-    book(account, (kinetic, strain, -number[LIFTED], field, joint, supplied), works, time)
+    account.worst[ROUNDING] = number[ROUNDED]
+    changes, losses = (kinetic, strain), (field, 0.0, joint)
+    book_step(account.sums, account.worst, changes, -number[LIFTED], losses, (supplied, works), time)
     account.sums[PROJECTION] += number[FITTED]
 
 
@@ -214,11 +186,10 @@ def book_gill(mechanism: Mechanism, step: Step, stages: Stages, account: Account
         supplied += stages.loads[k]
         works += abs(stages.loads[k])
     kinetic = number[T_END] + number[FITTED] - number[T_START]
-    gravity = -number[LIFTED]
     strain = spring_energy(mechanism.springs, step.q_end) - spring_energy(mechanism.springs, step.q)
     strain += number[STRAIN_END] - number[STRAIN_START]
-    flows = (kinetic, strain, gravity, stages.lost[0], stages.lost[1], supplied)
-    book(account, flows, works, time)
+    changes, losses = (kinetic, strain), (stages.lost[0], 0.0, stages.lost[1])
+    book_step(account.sums, account.worst, changes, -number[LIFTED], losses, (supplied, works), time)
     account.sums[PROJECTION] += number[FITTED]
 
 
@@ -233,7 +204,7 @@ def keep(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
         output.x[row, i], output.x[row, n + i] = step.q[i], step.v[i]
         output.joints[row, i] = account.joints[i]
         output.effort[row, i] = step.drive[i]
-    for k in range(ACCOUNT_COLUMNS):
+    for k in range(COLUMNS):
         output.sums[row, k] = account.sums[k]
     for k in range(account.loads.shape[0]):
         output.loads[row, k] = account.loads[k]

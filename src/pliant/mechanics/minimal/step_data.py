@@ -6,13 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.jit import inline_kernel
+from pliant.mechanics.energy_account import COLUMNS
 from pliant.mechanics.minimal.motion import MOTION_COLUMNS
 from pliant.mechanics.minimal.tree import Bools, Floats, Ints
-
-# columns of the account; the first two are present values, the others sums from the start of the run
-KINETIC, STRAIN, GRAVITY_WORK, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, EXCHANGED = range(9)
-ACCOUNT_COLUMNS = 9
 
 # columns of Step.slope
 NOW, IN_FACTORS, BESIDE = 0, 1, 2
@@ -27,7 +23,6 @@ CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED, ROUNDED = range(9, 1
 NUMBERS = 17
 
 UNKNOWN = -1.0  # contraction with factors that have not been tried
-REST = 1e-30  # J; less is nothing
 
 
 class Step(NamedTuple):
@@ -133,21 +128,8 @@ def new_step(n: int, wrenches: int, closures: int, laws: int) -> Step:
 
 
 def new_account(n: int, loads: int) -> Account:
-    return Account(
-        np.zeros(ACCOUNT_COLUMNS), np.zeros(n), np.zeros(loads), np.zeros(4), np.zeros(4, np.int64)
-    )
+    return Account(np.zeros(COLUMNS), np.zeros(n), np.zeros(loads), np.zeros(4), np.zeros(4, np.int64))
 
 
 def new_signals(n: int, loads: int) -> Signals:
     return Signals(np.zeros((n, 3)), np.zeros((n, 2)), np.zeros((loads, 6)))
-
-
-@inline_kernel
-def note_residual(account: Account, residual: float, exchanged: float, time: float) -> None:
-    """Keep the residual beyond rounding if it is the worst, measured by what the step or the mean step exchanged."""
-    worst = account.worst
-    scale = max(exchanged, account.sums[EXCHANGED] / max(worst[2], 1.0), REST)
-    beyond = abs(residual) - worst[3]
-    if beyond > worst[0] * scale:
-        worst[0] = beyond / scale
-        worst[1] = time

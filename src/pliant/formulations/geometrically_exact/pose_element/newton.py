@@ -117,7 +117,7 @@ def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bool
     return gap, work
 
 
-@inner_kernel
+@inline_kernel
 def work_of_closing(mechanism: Mechanism, h: float, step: Step) -> float:
     """What forces that close loops do on gaps so small that they are rounding of positions; no step could do less."""
     total = 0.0

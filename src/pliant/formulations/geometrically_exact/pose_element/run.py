@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.formulations.geometrically_exact import energy_account as columns
 from pliant.formulations.geometrically_exact.energy_account import new_account
-from pliant.formulations.geometrically_exact.ledger import ledger_of
 from pliant.formulations.geometrically_exact.pose_element.balance import new_sizes
 from pliant.formulations.geometrically_exact.pose_element.consistency import new_fit
 from pliant.formulations.geometrically_exact.pose_element.coordinate_law import new_joint_flows
@@ -40,7 +38,9 @@ from pliant.formulations.geometrically_exact.pose_element.step_data import (
     new_step,
 )
 from pliant.formulations.geometrically_exact.pose_element.tree_solver import new_factors, new_increment
+from pliant.mechanics import energy_account as columns
 from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.account_ledger import ledger_of
 from pliant.model.contract import Record, Run
 from pliant.model.driving import drive, input_tables, times_reached
 from pliant.model.ending import Cause, Ending
@@ -210,8 +210,8 @@ class Machine:
         if rows > 1:
             out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
         names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
-        works = np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1)
-        ledger = ledger_of(self.account, out.sums[:rows], works, names, exact=True)
+        works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
+        ledger = ledger_of(out.sums[:rows], works, self.account.worst, exact=True)
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pliant.formulations.geometrically_exact.energy_account import (
-    KINETIC,
-    STRAIN,
-    close_projection,
-    close_step,
-)
+from pliant.formulations.geometrically_exact.energy_account import close_projection, close_step
 from pliant.formulations.geometrically_exact.pose_element.balance import node_distance
 from pliant.formulations.geometrically_exact.pose_element.consistency import (
     fit_velocities,
@@ -70,6 +65,7 @@ from pliant.formulations.geometrically_exact.pose_element.run_data import (
 )
 from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, Signals, Step
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.energy_account import KINETIC, ROUNDING, STRAIN
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, cross, scale, sub
 
@@ -203,7 +199,7 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
     spun, stored, lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
     end_velocities(mechanism.bodies, now, step)
     take_end(end, start, now)
-    account.rounding[0] = work_of_closing(mechanism, signals.h[0], step)
+    account.worst[ROUNDING] = work_of_closing(mechanism, signals.h[0], step)
     close_step(account, kinetic + spun, strain + stored, (gravity, material, viscous, lost), time)
     remember(step, signals.h[0], work.past)
     lost, gained = fit_velocities(mechanism, signals, now, start, work.fit)
