@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -141,6 +143,19 @@ ROD = pl.RigidLink("rod", (ARM, 0.0, 0.0), 1.0, center_of_mass=(ARM, 0.0, 0.0), 
 def rod_on(joint: pl.robot.Joint) -> PoseElementArm:
     robot = pl.Robot(name="rod", links=(ROD,), joints=(joint,), gravity=(0.0, 0.0, -WEIGHT))
     return pl.PoseElement().compile(robot)
+
+
+def test_weight_across_the_plane_of_a_free_parallelogram_finds_the_place_that_hardly_anything_decides() -> (
+    None
+):
+    """Only the sag of its links tells one angle from another; added stiffness must not hold the search back for ever."""
+    arm = pl.PoseElement(2).compile(
+        replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, 0.0, -9.81))
+    )
+    start = settled(arm).state
+    run = pl.simulate(arm, 0.1, pl.Gauss(2, 1e-3), initial=start, outputs=10)
+    assert run.ending.completed, run.ending
+    assert np.abs(run.joint_position - run.joint_position[0]).max() < 1e-9
 
 
 def test_ball_spring_carries_the_weight() -> None:

@@ -92,7 +92,9 @@ def settle(
             continue
         search.restore(good)
         step *= 0.5
-        if step < SMALLEST_LOAD_STEP:
+        if (
+            step < SMALLEST_LOAD_STEP or used == LOOSE_ITERATIONS
+        ):  # a mechanism still on its way down stays on it
             ending = Ending(
                 Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
                 "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps",
@@ -255,7 +257,7 @@ class _Search:
         signals.load[:] = fraction * self.loads
         change, residual = np.zeros(count), np.zeros(count)
         work, K = np.zeros((3, count)), np.zeros((2, count, count))
-        factors, previous = None, np.inf
+        factors, previous, soft = None, np.inf, SOFT
         for iteration in range(1, (LOOSE_ITERATIONS if self.loose else ITERATIONS) + 1):
             restart_ball_joints(self.mechanism.tree, static.start)
             self._aim(fraction)
@@ -269,7 +271,7 @@ class _Search:
                 stiffness(self.mechanism, signals, self.now, unknowns, static, work, K)
                 tangent = K[1].T @ K[0]
                 if self.loose:
-                    self._stiffen(tangent, fraction, first=iteration == 1)
+                    self._stiffen(tangent, fraction, STIFF if iteration == 1 else soft)
                 factors = lu_factor(tangent)
             change = -lu_solve(factors, K[1].T @ residual)
             if not np.all(np.isfinite(change)):
@@ -282,13 +284,17 @@ class _Search:
                 return True, iteration
             if largest > FAST * previous or self.loose:
                 factors = None
+            if (
+                0.5 * previous < largest < LOOSE_CHANGE
+            ):  # what was added holds back a place that hardly anything decides
+                soft *= 0.5
             previous = largest
         return False, iteration
 
-    def _stiffen(self, K: Floats, fraction: float, first: bool) -> None:
+    def _stiffen(self, K: Floats, fraction: float, soft: float) -> None:
         """Make the stiffness along all motions that keep the loops closed positive, so that the mechanism comes down.
 
-        The first iteration only finds the forces of the loops, which have a part in the stiffness.
+        The first iteration, with ``STIFF``, only finds the forces of the loops, which have a part in the stiffness.
         """
         from scipy.linalg import eigh, null_space
 
@@ -300,13 +306,13 @@ class _Search:
         own = K.diagonal()[moves]
         D = np.maximum(weight / lengths, 1e-9 * np.abs(own).max() + 1e-300)
         added = STIFF
-        if not first:
+        if soft < STIFF:
             Z = null_space(K[np.ix_(~moves, moves)]) if (~moves).any() else np.eye(len(own))
             if Z.shape[1] == 0:
                 return
             own = Z.T @ K[np.ix_(moves, moves)] @ Z
             softest = eigh(0.5 * (own + own.T), Z.T @ (D[:, None] * Z), eigvals_only=True)[0]
-            added = 0.0 if softest > SOFT else 2.0 * SOFT - softest
+            added = 0.0 if softest > soft else 2.0 * soft - softest
         K[np.flatnonzero(moves), np.flatnonzero(moves)] += added * D
 
     def _aim(self, fraction: float) -> None:
