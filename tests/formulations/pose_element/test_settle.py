@@ -145,10 +145,8 @@ def rod_on(joint: pl.robot.Joint) -> PoseElementArm:
     return pl.PoseElement().compile(robot)
 
 
-def test_weight_across_the_plane_of_a_free_parallelogram_finds_the_place_that_hardly_anything_decides() -> (
-    None
-):
-    """Only the sag of its links tells one angle from another; added stiffness must not hold the search back for ever."""
+def test_weight_across_the_plane_finds_the_place_that_hardly_anything_decides() -> None:
+    """Only the sag of its links tells one angle from another; added stiffness must not hold the search back."""
     arm = pl.PoseElement(2).compile(
         replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, 0.0, -9.81))
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pliant.mechanics.energy_account import PROJECTION
 from pliant.mechanics.minimal.dynamics import TreeDynamics
 from pliant.mechanics.minimal.mechanism import (
     ALONG,
@@ -17,7 +18,6 @@ from pliant.mechanics.minimal.mechanism import (
     new_drives,
     new_mechanism,
 )
-from pliant.mechanics.minimal.step_data import PROJECTION
 from pliant.mechanics.minimal.tree import TURN_Z, Floats, new_tree
 from tests.formulations.pose_element import four_bar
 from tests.mechanics.minimal.marching import march

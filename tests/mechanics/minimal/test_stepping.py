@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pliant.mechanics.energy_account import EXCHANGED, JOINT, KINETIC, MATERIAL, RESIDUAL, STRAIN
 from pliant.mechanics.minimal.dynamics import TreeDynamics
 from pliant.mechanics.minimal.mechanism import (
     Mechanism,
@@ -14,7 +15,6 @@ from pliant.mechanics.minimal.mechanism import (
     new_mechanism,
     new_springs,
 )
-from pliant.mechanics.minimal.step_data import EXCHANGED, JOINT, KINETIC, MATERIAL, RESIDUAL, STRAIN
 from pliant.mechanics.minimal.tree import TURN_Z, Floats, new_tree
 from tests.mechanics.minimal.marching import March, march
 from tests.mechanics.minimal.random_trees import random_state, random_tree
