@@ -16,15 +16,14 @@ demo: $(VENV)/installed
 # Kernels are compiled first, side by side, so that the workers find them in the cache.
 test: $(VENV)/installed-test
 	for part in 2 4 pose minimal; do $(BIN)/python tests/compile_kernels.py $$part & done; wait
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
-	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "bounds and not whole_loop"
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again"
 
 check: $(VENV)/installed-test $(VENV)/installed-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
 	$(BIN)/python -m pytest -q tests/architecture
-	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "bounds and whole_loop"
+	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "bounds"
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks

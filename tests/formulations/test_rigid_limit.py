@@ -154,7 +154,6 @@ def test_a_stiff_link_moves_like_a_rigid_one(factor: float) -> None:
 
 @pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
-@pytest.mark.whole_loop
 def test_rigid_links_with_bounds_checked() -> None:
     trajectory = pl.simulate(double_pendulum(), 0.02, pl.Gauss(order=4, step=1e-3))
     assert trajectory.ending.completed, trajectory.ending

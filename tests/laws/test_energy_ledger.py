@@ -263,7 +263,6 @@ def test_a_method_with_numerical_damping_promises_nothing_but_still_books_what_i
 
 @pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
-@pytest.mark.whole_loop
 @pytest.mark.parametrize(
     "name", ["sliding joint", "mixed element", "line load in body axes", "hardening law"]
 )

@@ -14,13 +14,13 @@ A free joint coordinate is a pivot kappa = S.C S + its own terms, and D_parent +
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.in_place import solve_in_place
 from pliant.mechanics.joint_kinematics import adjoint_to_child
 from pliant.spatial.small_matrices import invert, multiply, multiply_transposed
 
 
-@kernel
+@inner_kernel
 def condense_element(A, element, factors, k):
     """Eliminate the own nodes of an element from A (its first six rows and columns belong to its first node).
 
@@ -85,7 +85,7 @@ def number_at(rows, parts, j, i, unit):
     return rows[j, 0, i] + unit * rows[j, parts - 1, i] if parts == 2 else rows[j, 0, i] + 0.0 * unit
 
 
-@kernel
+@inner_kernel
 def finish_link(tree, mesh_start, link, factors, k):
     """Answers of a whole link to its root and, if it has children, to its tip."""
     n = factors.XY.shape[2]
@@ -141,7 +141,7 @@ def finish_link(tree, mesh_start, link, factors, k):
                 to_tip_load[start + 1 + i // 6, i % 6, j] -= t
 
 
-@kernel
+@inner_kernel
 def eliminate_joints(tree, factors, free, pivot, k):
     """6 x 6 elimination over the joints for the poses in ``factors``; False if singular.
 

@@ -71,7 +71,6 @@ def test_the_geometrically_exact_room_transmits_the_same_through_rigid_links() -
 
 
 @pytest.mark.bounds
-@pytest.mark.whole_loop
 def test_pins_of_a_four_bar_carry_the_forces_of_its_loop() -> None:
     """Newton and Euler in the plane: pins transmit no moment, from which the force of the loop follows twice over."""
     robot, d = four_bar.robot(), 1e-3

@@ -127,7 +127,6 @@ def test_spring_drag_and_wrench_move_a_body_as_its_equations_say() -> None:
 
 @pytest.mark.xdist_group("pose kernels")  # one process compiles them with checks
 @pytest.mark.bounds
-@pytest.mark.whole_loop
 def test_dry_friction_acts_against_velocity_and_spin_whatever_their_direction() -> None:
     slide, turn = pl.Friction(3.0, 4.0, 0.3, 0.05), pl.Friction(0.05, smoothing_rate=0.2)
     velocity, spin = np.array([0.6, -0.3, 0.6]), np.array([1.0, 2.0, -2.0])

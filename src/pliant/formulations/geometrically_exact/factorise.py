@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pliant.formulations.geometrically_exact.chain import Chain, Floats
 from pliant.formulations.geometrically_exact.element import element_tangent, freeze, product, row
 from pliant.formulations.geometrically_exact.stages import between, set_poses
-from pliant.jit import kernel
+from pliant.jit import inner_kernel, kernel
 from pliant.mechanics.block_elimination import condense_element, eliminate_joints, finish_link
 from pliant.mechanics.factors import Factors, new_factors
 
@@ -99,7 +99,7 @@ def add_gyroscopic(M, k, V, out):
     out[k, 5, 4] -= m1
 
 
-@kernel
+@inner_kernel
 def set_mass_blocks(chain, frozen, per_time):
     """Diagonal blocks (lam/h) M + G + R of the nodes, and of the points of the mixed element."""
     inertia, mesh = chain.inertia, chain.mesh
@@ -117,7 +117,7 @@ def set_mass_blocks(chain, frozen, per_time):
             add_gyroscopic(inertia.M_point, k, x, frozen.point)
 
 
-@kernel
+@inner_kernel
 def factorise_links(chain, frozen, factors, stiffness_gain, q):
     """Condense every link: blocks already in ``frozen`` plus stiffness_gain K + Kd; False if singular."""
     tree, mesh = chain.tree, chain.mesh

@@ -19,7 +19,7 @@ from pliant.formulations.geometrically_exact.element import stage_row, strain_ra
 from pliant.formulations.geometrically_exact.factorise import Frozen, factorise, join_links
 from pliant.formulations.geometrically_exact.stage_data import Method, Stages
 from pliant.formulations.geometrically_exact.stages import evaluate
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.block_solve import solve_tree
 from pliant.mechanics.factors import Factors, Increments
 from pliant.mechanics.joint_kinematics import add_to_parent, dot_row
@@ -154,7 +154,7 @@ def spread_increment(d, factor, parts, values, i, scales):
     return max(max(v1, v2, v3) * scales[0], max(w1, w2, w3) * scales[1])
 
 
-@kernel
+@inner_kernel
 def largest_row(values, scales):
     """Where the last increment is largest, or not a number: (row, its scaled size)."""
     where = 0
@@ -171,7 +171,7 @@ def largest_row(values, scales):
     return where, worst
 
 
-@kernel
+@inner_kernel
 def note_worst_node(mesh, inc, h, L, counts):
     """Keep the node at which the last increment was largest, to say where a run failed."""
     node, twist = largest_row(inc.d, (h / L, h))

@@ -6,7 +6,7 @@ right, which turns the sign of every bracket.
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.so3 import exp, mul, rotate_back, turn_back
 from pliant.spatial.vectors import cross
 
@@ -99,7 +99,7 @@ def carry_gravity(tree, mesh, xi, pose, gravity, i, g_node):
                 store3(g, g_node, i, mesh.start[element] + interval + 1)
 
 
-@kernel
+@inner_kernel
 def turn_gravity(R_node, gravity, i, g_node):
     """The same from rotations that are known."""
     for a in range(g_node.shape[1]):

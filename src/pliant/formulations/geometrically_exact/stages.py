@@ -25,7 +25,7 @@ from pliant.formulations.geometrically_exact.orientation import (
     rebuild_orientations,
     turn_gravity,
 )
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, dot6, dot_row, place_child, to_child
 from pliant.spatial.so3 import rotate_back
 
@@ -133,7 +133,7 @@ def inertial_wrench(M, k, V, A, g):
     return (x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3], x[4] - y[4], x[5] - y[5])
 
 
-@kernel
+@inner_kernel
 def add_hardening(section, method, state, stages, i):
     """Nonlinear stress of stage i, averaged over the step so that its work is the stored energy."""
     for k in range(state.e.shape[0]):
@@ -190,7 +190,7 @@ def node_wrenches(inertia, stages, i):
     return power
 
 
-@kernel
+@inner_kernel
 def subtract_drag(viscous, V, i, rho):
     """External viscous damping at the nodes."""
     for a in range(viscous.shape[0]):
@@ -219,7 +219,7 @@ def interpolate(N, V, i, first):
     return between(N, stage_row(V, i, first), stage_row(V, i, first + 1))
 
 
-@kernel
+@inner_kernel
 def point_wrenches(mesh, inertia, stages, i):
     """Inertia and gravity of masses at the strain points (mixed element); returns their power."""
     M_point, gravity = inertia.M_point, inertia.gravity
@@ -250,7 +250,7 @@ def load_wrench(loads, table, R, i, k, a):
     return x, y, z, l, m, n
 
 
-@kernel
+@inner_kernel
 def add_loads(loads, table, R, i, rho):
     for k in range(loads.first.shape[0]):
         for a in range(loads.first[k], loads.last[k] + 1):

@@ -23,7 +23,7 @@ from pliant.formulations.geometrically_exact.stages import (
     pass_roots_on,
     set_poses,
 )
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.block_elimination import eliminate_joints
 from pliant.mechanics.block_solve import solve_tree
 
@@ -54,7 +54,7 @@ def weigh(M, gravity, R, block, k):
     return product(M, k, (a, b, c, 0.0, 0.0, 0.0))
 
 
-@kernel
+@inner_kernel
 def add_weights(inertia, mesh, loads, load_table, stages, frozen):
     """Weights and loads in the residual, and their stiffness in the diagonal blocks."""
     rho = stages.rho

@@ -16,7 +16,7 @@ from pliant.formulations.geometrically_exact.newton import CONVERGED, Solver, so
 from pliant.formulations.geometrically_exact.projection import Projection, project
 from pliant.formulations.geometrically_exact.stage_data import State
 from pliant.formulations.geometrically_exact.stages import set_poses
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.energy_account import KINETIC, PROJECTION, STRAIN
 
 
@@ -122,7 +122,7 @@ def finish_step(plant, method, work, tables, k):
     account.sums[PROJECTION] += loss
 
 
-@kernel
+@inner_kernel
 def interpolate_rows(values, start, dense, r, x, begin):
     """x[r, begin ..] = start + sum_j dense_rj (values_j - start), the polynomial of the step."""
     count = start.size
@@ -212,7 +212,7 @@ def remember_account(account):
         account.before[n + k] = account.loads[k]
 
 
-@kernel
+@inner_kernel
 def forget(last):
     """No extrapolation in the next step."""
     for i in range(last.V.shape[0]):
