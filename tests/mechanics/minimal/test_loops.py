@@ -23,7 +23,7 @@ from tests.formulations.pose_element import four_bar
 from tests.mechanics.minimal.marching import march
 from tests.mechanics.minimal.random_trees import random_state, random_tree
 
-pytestmark = [pytest.mark.bounds, pytest.mark.whole_loop]
+pytestmark = pytest.mark.bounds
 
 
 def mechanism(prescribed: bool = False) -> Mechanism:

@@ -19,7 +19,7 @@ from pliant.mechanics.minimal.tree import TURN_Z, Floats, new_tree
 from tests.mechanics.minimal.marching import March, march
 from tests.mechanics.minimal.random_trees import random_state, random_tree
 
-pytestmark = [pytest.mark.bounds, pytest.mark.whole_loop]
+pytestmark = pytest.mark.bounds
 
 N = 7
 ROUND_OFF = 1e-12  # of the energy exchanged in a step or in the mean step
