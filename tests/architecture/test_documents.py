@@ -71,7 +71,7 @@ def run_console(block: Block, document: Path, folder: Path) -> None:
             assert words[0] in NOT_REPEATED, f"{document.name}: this test cannot run {line!r}"
 
 
-def tested_documents() -> list[object]:
+def pages() -> list[object]:
     """Experiments are run by tests of their own; the commands of their pages run them once more."""
     return [
         pytest.param(path, marks=pytest.mark.again if path.parent.parent == ROOT / "experiments" else ())
@@ -79,7 +79,7 @@ def tested_documents() -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("document", tested_documents(), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("document", pages(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
