@@ -13,8 +13,8 @@ import numpy as np
 import pliant as pl
 from benchmarks.cost_per_step import slope
 from benchmarks.harness import OwnMeasure, Session, verdict
-from pliant.formulations.geometrically_exact.run import Machine
 from pliant.model.contract import Run
+from pliant.structures.collocation.stepper import Machine
 
 STEP = 1e-3  # s
 ELEMENTS = (4, 8, 16, 32, 64, 100, 200, 400)  # of the whole tree

@@ -10,9 +10,9 @@ import pinocchio
 
 import pliant as pl
 from benchmarks.harness import OwnMeasure, Session, verdict
-from pliant.mechanics.minimal.dynamics import TreeDynamics
-from pliant.mechanics.minimal.tree import Tree
 from pliant.model.contract import Model
+from pliant.structures.tree.dynamics import TreeDynamics
+from pliant.structures.tree.motion import Tree
 
 SLOWER, MATRIX, FASTER = 3.0, 50.0, 50.0  # demands: times Pinocchio, microseconds, times real time
 CALLS, STEP, UNTIL = 2000, 1e-4, 2.0

@@ -13,8 +13,8 @@ import numpy as np
 
 import pliant as pl
 from benchmarks.harness import OURS, OUTPUTS, Motion, Run, Session, best_of
+from pliant.components.motions import Motion as JointMotion
 from pliant.model.contract import Model
-from pliant.network.motions import Motion as JointMotion
 
 DEFAULT = pl.Gauss()
 LOOSE = 1.0

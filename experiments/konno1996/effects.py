@@ -22,7 +22,7 @@ from experiments.konno1996.adam import (
 from experiments.konno1996.sampled_loop import damping_ratio, hertz, poles, vibrations
 from pliant.mechanics.closed_form import TwoStationArm, frequencies
 from pliant.model.contract import Model
-from pliant.model.layout import Array
+from pliant.model.state import Array
 
 TABLE_ELBOWS = (0.0, 45.0, 90.0, 120.0)  # degrees
 DOWN = -9.81

@@ -11,7 +11,7 @@ from experiments.konno1996.adam import GEAR_RATIO, PUBLISHED, SERVO_SHARE, SIGNA
 from experiments.konno1996.effects import IN_PLANE, TABLE_ELBOWS, Effects, Table
 from experiments.konno1996.responses import REST, SUPPRESSION, TARGET, Response, Responses
 from experiments.konno1996.sampled_loop import damping_ratio, hertz
-from pliant.model.linear.matrices import Complex
+from pliant.model.linear.port import Complex
 from pliant.view.figures.style import FAINT, INK, color, styled, time_axis
 
 if TYPE_CHECKING:

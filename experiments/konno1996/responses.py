@@ -20,8 +20,8 @@ from experiments.konno1996.adam import (
     robot_with,
 )
 from experiments.konno1996.sampled_loop import at_rest, poles, vibrations
-from pliant.model.layout import Array
-from pliant.model.linear.matrices import Complex
+from pliant.model.linear.port import Complex
+from pliant.model.state import Array
 
 REST = np.array([0.0, 0.0, 0.0, ELBOW])
 TURN = 0.1  # rad, asked of yaw and pitch at the shoulder at once: so both planes ring

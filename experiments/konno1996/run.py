@@ -13,7 +13,7 @@ from experiments.konno1996.adam import PUBLISHED, closed_form
 from experiments.konno1996.effects import IN_PLANE, RIGID, TABLE_ELBOWS, TWISTING, Effects, Effort, Table
 from experiments.konno1996.responses import Responses, nearest, ringing, unexplained
 from experiments.konno1996.sampled_loop import damping_ratio, hertz
-from pliant.model.linear.matrices import Complex
+from pliant.model.linear.port import Complex
 
 WHOLE, QUICK = Effort(points=25, gravity_step=10.0), Effort(points=5, gravity_step=90.0)
 STEPS, FEW_STEPS = (1e-4, 2e-4, 5e-4, 1e-3), (5e-4, 1e-3)
@@ -23,7 +23,7 @@ Rung = dict[str, tuple[Complex, Complex]]
 def main(output: Path, quick: bool = False) -> list[Finding]:
     """Everything, into the folder ``output``; leaves with status 1 if a number is off."""
     from experiments.konno1996 import figures
-    from pliant.cli.progress import progress_after_a_second
+    from pliant.cli.terminal import progress_after_a_second
 
     with progress_after_a_second("computing the arm of konno1996") as report:
         table = effects.clamped_table()

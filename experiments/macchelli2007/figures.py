@@ -11,15 +11,7 @@ from experiments.figure_files import write
 from experiments.macchelli2007 import runs
 from experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Seen
 from pliant.results.observables import POSITION, STATION, STRAIN, TIME
-from pliant.view.figures.style import (
-    FAINT,
-    INK,
-    color,
-    styled,
-    time_axis,
-    time_bar,
-    time_colors,
-)
+from pliant.view.figures.style import FAINT, INK, color, styled, time_axis, time_bar, time_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.macchelli2007.mechanism_numbers import drives, far_corner
 from experiments.macchelli2007.mechanisms import CHAIN_TARGET, SERIAL_TARGET, Chain, Serial
-from pliant.model.layout import Array
+from pliant.model.state import Array
 from pliant.results import Trajectory
 from pliant.results.observables import POSITION
 from pliant.view.figures.style import FAINT, INK, color, styled, time_axis, time_bar, time_colors

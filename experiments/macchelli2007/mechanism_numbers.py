@@ -13,7 +13,7 @@ from experiments.macchelli2007.mechanisms import (
     direction,
     largest_curvature,
 )
-from pliant.model.layout import Array
+from pliant.model.state import Array
 from pliant.results import Trajectory
 
 QUARTER = np.pi / 2

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant import library
+from pliant.components import Hold, Quintic, connect
 from pliant.control import JointPD
 from pliant.formulations.geometrically_exact import GeometricallyExact, PoseElement
-from pliant.model.layout import Array
-from pliant.network import Hold, Quintic, connect
+from pliant.model.state import Array
 from pliant.results import Trajectory
 from pliant.robot import Robot, load
 from pliant.simulation.integrators import Gauss

@@ -14,7 +14,7 @@ from experiments.macchelli2007 import mechanisms, runs
 from experiments.macchelli2007.mechanism_numbers import measure_mechanisms
 from experiments.macchelli2007.runs import FAST, GAMMA_X, GAMMA_Y, KAPPA_Z, SLOW, Effort, Seen
 from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement
-from pliant.model.layout import Array
+from pliant.model.state import Array
 
 ELEMENTS = (10, 20, 40)
 DEGREES = (2, 3, 4, 5, 6, 8)
@@ -64,7 +64,7 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
     """Everything, into the folder ``output``; leaves with status 1 if a number is off."""
     from experiments.macchelli2007 import figures
     from experiments.macchelli2007.mechanism_figures import draw_mechanisms
-    from pliant.cli.progress import progress_after_a_second
+    from pliant.cli.terminal import progress_after_a_second
 
     effort, care = (runs.QUICK, mechanisms.QUICK) if quick else (runs.WHOLE, mechanisms.WHOLE)
     with progress_after_a_second("simulating the links of macchelli2007") as report:

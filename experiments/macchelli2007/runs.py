@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.components import BangBang, Hold, PrescribedMotion, Quintic, connect
 from pliant.control import JointPD
 from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement
-from pliant.model.layout import Array
-from pliant.network import BangBang, Hold, PrescribedMotion, Quintic, connect
+from pliant.model.state import Array
 from pliant.robot import FlexibleLink, GeneralSection, Robot, load
 from pliant.simulation.integrators import Gauss
 from pliant.simulation.simulate import simulate

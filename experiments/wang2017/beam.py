@@ -15,8 +15,7 @@ from pliant.formulations.pseudo_spectral import (
     UniformPoints,
     planar_link,
 )
-from pliant.formulations.pseudo_spectral.discretisation import nodal_spaces
-from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, structure_matrix
+from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, nodal_spaces, structure_matrix
 from pliant.mechanics.closed_form import (
     EndSignal,
     TimoshenkoBeam,
@@ -25,9 +24,9 @@ from pliant.mechanics.closed_form import (
     transfer_function,
 )
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
-from pliant.model.layout import Array
 from pliant.model.linear import LinearPortHamiltonian
-from pliant.model.linear.matrices import Complex
+from pliant.model.linear.port import Complex
+from pliant.model.state import Array
 from pliant.robot import FlexibleLink, Robot, load
 
 Points = UniformPoints | GaussPoints | ChebyshevPoints | GivenPoints

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from experiments.wang2017.beam import exact_beam, link
+from pliant.components import CommonFlow, Feedback, Series, interconnect
 from pliant.formulations.pseudo_spectral import gear_motor, planar_link, tip_body
 from pliant.mechanics.closed_form import (
     FREE,
@@ -22,11 +23,10 @@ from pliant.mechanics.closed_form import (
     natural_frequencies,
     transfer_function,
 )
-from pliant.model.layout import Array
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
-from pliant.model.linear.matrices import Complex
+from pliant.model.linear.port import Complex
 from pliant.model.port import Causality
-from pliant.network import CommonFlow, Feedback, Series, interconnect
+from pliant.model.state import Array
 
 ROTOR = 1e-5  # kg m^2
 RATIO = 100.0

@@ -34,7 +34,7 @@ WHOLE, QUICK = Effort(0.25, 0.5), Effort(1.0, 2.0)
 def main(output: Path, quick: bool = False) -> list[Finding]:
     """Everything, into the folder ``output``; leaves with status 1 if a number is off."""
     from experiments.wang2017 import figures
-    from pliant.cli.progress import progress_after_a_second
+    from pliant.cli.terminal import progress_after_a_second
 
     effort = QUICK if quick else WHOLE
     with progress_after_a_second("computing the rig of wang2017") as report:

@@ -24,7 +24,7 @@ _PLACES = {
         "DiracStructure LinearPort LinearPortHamiltonian LinearSystem check_passivity check_structure"
         " eliminate_constraints"
     ),
-    "pliant.network": (
+    "pliant.components": (
         "BangBang BaseMotion Bushing CommonEffort CommonFlow Constant Constraints Cycloid DeflectionSensor"
         " DistributedWrench Encoder Feedback FunctionMotion FunctionSignal GearMotor Hold JointTorque MotionSum"
         " MotionTable PiecewiseLinear PointWrench PrescribedMotion Quintic SampledCommand SampledController Scaled"
@@ -33,15 +33,11 @@ _PLACES = {
     ),
     "pliant.control": "JointPD PositionLoop VelocityServo VibrationSuppression",
     "pliant.simulation.simulate": "simulate",
-    "pliant.simulation.equilibrium": "equilibrium",
-    "pliant.simulation.consistent_state": "consistent_state",
+    "pliant.simulation.equilibrium": "consistent_state equilibrium",
     "pliant.analysis.joint_dynamics": "joint_dynamics",
     "pliant.analysis.modes": "modes",
-    "pliant.analysis.balanced_truncation": "balanced_truncation",
-    "pliant.analysis.band_error": "Band",
-    "pliant.analysis.reduction": "reduce_port_hamiltonian",
-    "pliant.analysis.kinematics": "forward_kinematics rigid_kinematics",
-    "pliant.analysis.inverse_kinematics": "inverse_kinematics",
+    "pliant.analysis.reduction": "Band balanced_truncation reduce_port_hamiltonian",
+    "pliant.analysis.kinematics": "forward_kinematics inverse_kinematics rigid_kinematics",
     "pliant.analysis.manipulability": "Drive manipulability vibration_controllability",
     "pliant.analysis.linearize": "linearize port_hamiltonian",
     "pliant.analysis.frequency_response": "frequency_response",

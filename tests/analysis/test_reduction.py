@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.analysis.balanced_truncation import balanced_truncation
-from pliant.analysis.band_error import Band
-from pliant.analysis.reduction import reduce_port_hamiltonian
+from pliant.analysis.reduction import Band, balanced_truncation, reduce_port_hamiltonian
+from pliant.components import CommonFlow, Constraints, interconnect
 from pliant.errors import InvalidInput
 from pliant.model.linear import (
     LinearPort,
@@ -16,7 +15,6 @@ from pliant.model.linear import (
     check_structure,
     eliminate_constraints,
 )
-from pliant.network import CommonFlow, Constraints, interconnect
 from tests.model.linear.systems import force_port, free_mass, oscillator, random_system
 
 MASSES = 150

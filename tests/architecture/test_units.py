@@ -12,8 +12,7 @@ import pytest
 
 import pliant
 import pliant.robot as r
-from pliant.robot.declared import Declared, declarations
-from pliant.robot.quantity import Quantity
+from pliant.robot.declared import Declared, Quantity, declarations
 from pliant.simulation.simulate import Integrator
 
 HOMES = ("control", "network", "robot", "simulation")

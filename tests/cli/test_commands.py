@@ -13,10 +13,10 @@ from typer.testing import CliRunner, Result
 
 import pliant
 from pliant.cli.app import app
-from pliant.cli.arm_facts import link_mass, slenderness, total_mass
+from pliant.cli.arguments import joint_drives
 from pliant.cli.demo import MARK, demo_robot
-from pliant.cli.drives import joint_drives
-from pliant.model.ending import Cause, Ending
+from pliant.cli.describe import link_mass, slenderness, total_mass
+from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
 from tests.results.fake_arm import fake_trajectory

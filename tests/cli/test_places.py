@@ -56,7 +56,7 @@ def test_a_lack_of_memory_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch)
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("pliant.cli.run.run_and_report", full)
+    monkeypatch.setattr("pliant.cli.terminal.run_and_report", full)
     answer = run("simulate", "steel_strip")
     assert answer.exit_code == 2
     assert answer.stderr.startswith("the memory of this machine does not suffice; take fewer elements")

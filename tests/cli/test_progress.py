@@ -8,7 +8,7 @@ import time
 import pytest
 from rich.console import Console
 
-from pliant.cli import progress
+from pliant.cli import terminal as progress
 
 
 @pytest.fixture(autouse=True)

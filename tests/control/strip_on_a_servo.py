@@ -9,10 +9,9 @@ from scipy.linalg import expm
 
 import pliant as pl
 from pliant.analysis.modes import small_motions_of
+from pliant.components.sensors import Reader, Sensor
 from pliant.model.contract import Model
-from pliant.model.sampling import Sample
-from pliant.model.servo import noise_source
-from pliant.network.sensors import Reader, Sensor
+from pliant.model.sampling import Sample, noise_source
 
 LENGTH, TIP_MASS = 0.6, 0.5
 STRIP_MASS = 7850.0 * 0.004 * 0.03 * LENGTH

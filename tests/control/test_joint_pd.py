@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.components import Constant, Hold, Quintic, Sine, Step, connect
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.inputs import Inputs
-from pliant.network import Constant, Hold, Quintic, Sine, Step, connect
 from tests.network.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()

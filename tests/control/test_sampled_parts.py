@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.components import connect, report
 from pliant.errors import InvalidInput
-from pliant.model.servo import ServoPlace
-from pliant.network import connect, report
+from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, declarations
 from tests.control.strip_on_a_servo import robot
 from tests.network.two_link_arm import JOINTS, TwoLinkArm

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.components.sensors import Sensor
 from pliant.model.contract import Model
-from pliant.network.sensors import Sensor
 from tests.control.strip_on_a_servo import (
     BENDING_STIFFNESS,
     GAUGE,

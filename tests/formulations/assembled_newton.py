@@ -11,10 +11,10 @@ import sys
 import numpy as np
 
 import pliant as pl
-from pliant.formulations.geometrically_exact import run as room
-from pliant.formulations.geometrically_exact.factorise import factorise, join_links
-from pliant.formulations.geometrically_exact.newton import CONVERGED, improve
-from pliant.formulations.geometrically_exact.stages import evaluate
+from pliant.structures.collocation import stepper as room
+from pliant.structures.collocation.factorise import factorise, join_links
+from pliant.structures.collocation.newton import CONVERGED, improve
+from pliant.structures.collocation.stages import evaluate
 
 RANDOM = np.random.default_rng(3)
 STEP = 1e-2

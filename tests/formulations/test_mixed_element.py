@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.errors import InvalidInput
-from pliant.formulations.geometrically_exact.mixed_element import element_flows, element_relation
+from pliant.formulations.geometrically_exact.formulation import element_flows, element_relation
 from pliant.mechanics import closed_form
 from pliant.spatial.arrays import adjoint_of_twist
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.step import run_steps
+from pliant.structures.collocation.step import run_steps
 
 
 def some_runs():

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.chain import Chain
-from pliant.formulations.geometrically_exact.element import (
+from pliant.structures.collocation.chain import Chain
+from pliant.structures.collocation.element import (
     element_tangent,
     freeze,
     many_strain_rates,
     subtract_internal_wrenches,
 )
-from pliant.formulations.geometrically_exact.factorise import add_gyroscopic, new_frozen
-from pliant.formulations.geometrically_exact.stages import inertial_wrench
+from pliant.structures.collocation.factorise import add_gyroscopic, new_frozen
+from pliant.structures.collocation.stages import inertial_wrench
 
 RANDOM = np.random.default_rng(5)
 

@@ -29,8 +29,7 @@ from pliant.mechanics.closed_form import (
     natural_modes,
     rigid_motions,
 )
-from pliant.mechanics.closed_form.beam_ends import Ends
-from pliant.mechanics.closed_form.beam_waves import Waves
+from pliant.mechanics.closed_form.timoshenko_beam import Ends, Waves
 
 # [wang2017] Table 1, as in test_closed_form
 WANG = TimoshenkoBeam(0.65, 1.1775, 2.453125e-6, 65.625, 5 / 6 * 210e9 / 2.68 * 1.5e-4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.mechanics.in_place import solve_in_place
+from pliant.mechanics.block_elimination import solve_in_place
 
 pytestmark = pytest.mark.bounds
 

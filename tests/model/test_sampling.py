@@ -10,14 +10,11 @@ import pytest
 
 import pliant as pl
 from pliant.model.contract import Model, Promise, Record, Run
-from pliant.model.driving import DONE, drive
-from pliant.model.ending import Ending
+from pliant.model.driver import DONE, Schedule, drive, instants, samples_of, ticks
 from pliant.model.inputs import Inputs
-from pliant.model.layout import Array
-from pliant.model.sampling import Sample
-from pliant.model.schedule import Schedule, instants, samples_of, ticks
-from pliant.model.servo import ServoPlace
+from pliant.model.sampling import Sample, ServoPlace
 from pliant.model.stage_method import gauss_collocation
+from pliant.model.state import Array, Ending
 from tests.control.rigid_loop import rigid_arm
 
 ARM = pl.GeometricallyExact(degree=3).compile(rigid_arm())

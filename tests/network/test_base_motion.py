@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from pliant.components import BaseMotion, Constant, Hold, MotionSum, Quintic, SmoothStart, connect
 from pliant.errors import InvalidInput
 from pliant.model.inputs import BasePath
-from pliant.network import BaseMotion, Constant, Hold, MotionSum, Quintic, SmoothStart, connect
 from pliant.robot import Base
-from pliant.robot.quantity import Quaternion, Vector3
+from pliant.robot.declared import Quaternion, Vector3
 from tests.network.two_link_arm import ROBOT, TwoLinkArm
 
 ARM = TwoLinkArm()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pliant.network import (
+from pliant.components import (
     BaseMotion,
     Bushing,
     DistributedWrench,

@@ -8,14 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pliant.control import JointPD
-from pliant.errors import InvalidInput
-from pliant.model.contract import Model, Promise, Run
-from pliant.model.inputs import LoadPlace
-from pliant.model.port import Frame
-from pliant.model.sampling import Sample
-from pliant.model.stage_method import gauss_collocation
-from pliant.network import (
+from pliant.components import (
     BangBang,
     BaseMotion,
     Component,
@@ -36,6 +29,13 @@ from pliant.network import (
     connect,
     report,
 )
+from pliant.control import JointPD
+from pliant.errors import InvalidInput
+from pliant.model.contract import Model, Promise, Run
+from pliant.model.inputs import LoadPlace
+from pliant.model.port import Frame
+from pliant.model.sampling import Sample
+from pliant.model.stage_method import gauss_collocation
 from pliant.robot import At
 from tests.network.two_link_arm import TwoLinkArm
 

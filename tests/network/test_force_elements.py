@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from pliant.components import Bushing, SpringDamper, Wall, connect
 from pliant.errors import InvalidInput
 from pliant.model.inputs import BushingPlace, SpringPlace, WallPlace
-from pliant.network import Bushing, SpringDamper, Wall, connect
 from pliant.robot import At, End
 from tests.network.two_link_arm import TwoLinkArm
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pliant.components import Constant, GearMotor, Hold, JointTorque, PrescribedMotion, connect, report
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
-from pliant.network import Constant, GearMotor, Hold, JointTorque, PrescribedMotion, connect, report
 from tests.network.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()

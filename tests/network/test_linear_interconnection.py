@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.components import CommonEffort, CommonFlow, Constraints, Feedback, Scaled, Series, interconnect
+from pliant.components.linear_interconnection import Junction, side_by_side
 from pliant.errors import InvalidInput
-from pliant.model.layout import Array
 from pliant.model.linear import Eliminated, LinearPort, LinearPortHamiltonian, eliminate_constraints
 from pliant.model.port import Causality
-from pliant.network import CommonEffort, CommonFlow, Constraints, Feedback, Scaled, Series, interconnect
-from pliant.network.junctions import Junction
-from pliant.network.linear_interconnection import side_by_side
+from pliant.model.state import Array
 from tests.model.linear.systems import damper, force_port, free_mass, oscillator, random_system, spring
 
 S = np.array([0.3j, 2.0j, 0.2 + 1.0j])

@@ -7,12 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pliant.control import JointPD
-from pliant.errors import InvalidInput
-from pliant.model.inputs import LoadPlace
-from pliant.model.port import Frame
-from pliant.model.sampling import Sample
-from pliant.network import (
+from pliant.components import (
     Component,
     Constant,
     GearMotor,
@@ -26,6 +21,11 @@ from pliant.network import (
     connect,
     report,
 )
+from pliant.control import JointPD
+from pliant.errors import InvalidInput
+from pliant.model.inputs import LoadPlace
+from pliant.model.port import Frame
+from pliant.model.sampling import Sample
 from pliant.robot import At, End
 from tests.model.mixture import COORDINATES, ROBOT
 from tests.network.two_link_arm import TwoLinkArm

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import InvalidInput
-from pliant.network import (
+from pliant.components import (
     BangBang,
     Cycloid,
     FunctionMotion,
@@ -22,6 +21,7 @@ from pliant.network import (
     Quintic,
     SmoothStart,
 )
+from pliant.errors import InvalidInput
 
 SAMPLE_TIMES = np.linspace(0.5, 2.5, 21)
 MOTIONS: dict[str, Motion] = {

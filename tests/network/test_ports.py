@@ -13,13 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from pliant.control import JointPD
-from pliant.errors import InvalidInput
-from pliant.model.contract import Model
-from pliant.model.inputs import Inputs, LoadPlace, beyond
-from pliant.model.port import Frame
-from pliant.model.sampling import Sample
-from pliant.network import (
+from pliant.components import (
     BaseMotion,
     Bushing,
     Connected,
@@ -38,6 +32,12 @@ from pliant.network import (
     connect,
     report,
 )
+from pliant.control import JointPD
+from pliant.errors import InvalidInput
+from pliant.model.contract import Model
+from pliant.model.inputs import Inputs, LoadPlace, beyond
+from pliant.model.port import Frame
+from pliant.model.sampling import Sample
 from pliant.robot import At, End
 from tests.network.two_link_arm import TwoLinkArm
 

@@ -8,10 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pliant.components import (
+    ControllerFailed,
+    Encoder,
+    SampledCommand,
+    SampledController,
+    Tachometer,
+    connect,
+)
 from pliant.control import VelocityServo
 from pliant.errors import InvalidInput
 from pliant.model.sampling import Sample
-from pliant.network import ControllerFailed, Encoder, SampledCommand, SampledController, Tachometer, connect
 from tests.network.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.components.sensors import Sensor
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
-from pliant.model.sampling import Sample
-from pliant.model.servo import noise_source, rounded
-from pliant.network.sensors import Sensor
+from pliant.model.sampling import Sample, noise_source, rounded
 from tests.network.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.errors import InvalidInput
-from pliant.network import (
+from pliant.components import (
     Constant,
     FunctionSignal,
     PiecewiseLinear,
@@ -21,6 +20,7 @@ from pliant.network import (
     Sine,
     Step,
 )
+from pliant.errors import InvalidInput
 
 WRENCH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
 KNOTS = (0.0, 1.0, 2.0)

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs, LoadPlace
-from pliant.model.layout import Array, Block, Layout
 from pliant.model.ledger import Ledger
-from pliant.model.observation import Observation
 from pliant.model.port import Port, ports_of
+from pliant.model.state import Array, Block, Cause, Ending, Layout, Observation
 from pliant.robot import (
     FixedJoint,
     FlexibleLink,

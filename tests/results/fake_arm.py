@@ -12,12 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
-from pliant.model.ending import Cause, Ending
 from pliant.model.inputs import Inputs, LoadPlace
-from pliant.model.layout import Array, Block, Layout
 from pliant.model.ledger import Ledger
-from pliant.model.observation import LinkObservation, Observation
 from pliant.model.port import Causality, Frame, Port
+from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
 from pliant.results import Trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, RevoluteJoint, RigidLink, Robot
 

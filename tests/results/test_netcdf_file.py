@@ -11,8 +11,8 @@ import pytest
 import xarray
 
 from pliant.errors import InvalidInput
-from pliant.model.ending import Cause, Ending
 from pliant.model.ledger import Ledger
+from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.whole_file import whole_file
 from tests.results.fake_arm import fake_trajectory

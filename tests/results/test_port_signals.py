@@ -9,7 +9,7 @@ import pytest
 import xarray
 
 import pliant as pl
-from pliant.results.port_signals import PortSignal
+from pliant.results.tables import PortSignal
 from tests.laws.arms import ASIDE, SLOW, soft_link, two_links
 
 STEP = 5e-4

@@ -11,9 +11,7 @@ import pytest
 
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
-from pliant.model.ending import Cause, Ending
-from pliant.model.layout import Array
-from pliant.model.observation import Observation
+from pliant.model.state import Array, Cause, Ending, Observation
 from pliant.results import Trajectory
 from pliant.robot import loads
 from tests.results.fake_arm import HAND, ROBOT, UPPER, FakeArm, fake_trajectory, record_of

@@ -10,8 +10,7 @@ import pytest
 
 import pliant.robot as r
 from pliant.errors import InvalidInput
-from pliant.robot.declared import Declared, declarations
-from pliant.robot.quantity import SUFFIXES, UNIT_WORDS, BadValue, Demand, Quantity
+from pliant.robot.declared import SUFFIXES, UNIT_WORDS, BadValue, Declared, Demand, Quantity, declarations
 
 STEEL = r.Material(name="steel", young=210e9, density=7850, poisson=0.3)
 

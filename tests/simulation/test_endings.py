@@ -8,8 +8,8 @@ import pytest
 import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
-from pliant.model.ending import Cause
 from pliant.model.sampling import Sample
+from pliant.model.state import Cause
 from tests.laws.arms import ASIDE, two_links
 
 SPECTRAL = pl.GeometricallyExact(degree=4)

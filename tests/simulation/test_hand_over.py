@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.hand_over import pose_state
-from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
-from pliant.model.ending import Cause
-from pliant.network import Connected
+from pliant.components import Connected
+from pliant.model.state import Cause
+from pliant.structures.collocation.bending import pose_state
+from pliant.structures.collocation.model import GeometricallyExactArm
 
 SOFT = pl.GeneralSection(
     stiffness=(1e4, 5e3, 5e3, 0.5, 0.5, 0.5),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.ending import Cause
-from pliant.model.interruption import interruptions_heard
+from pliant.model.driver import interruptions_heard
+from pliant.model.state import Cause
 from tests.laws.arms import ASIDE, two_links
 
 ARM = pl.GeometricallyExact(degree=4).compile(two_links(ASIDE, rates=(2.0, -3.0)))
@@ -75,7 +75,7 @@ def test_ctrl_c_between_two_blocks_acts_at_once() -> None:
 
 def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop is interrupted after its steps are done and before anybody has noted them."""
-    from pliant.formulations.geometrically_exact.run import Machine
+    from pliant.structures.collocation.stepper import Machine
 
     usual = Machine.steps
 

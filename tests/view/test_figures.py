@@ -27,7 +27,7 @@ from pliant.view.figures import (
     draw_strains,
     write_figures,
 )
-from pliant.view.projection import choose_projection
+from pliant.view.figures.style import choose_projection
 from tests.results.fake_arm import fake_trajectory
 
 ALL = [draw_motion, draw_strains, draw_ledger, draw_shape]

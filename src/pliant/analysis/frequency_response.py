@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.analysis.first_order import first_order, held_ports
+from pliant.analysis.linearize import first_order, held_ports, unit_of_ratio
 from pliant.analysis.modes import refuse_stillness, small_motions_of
-from pliant.analysis.signal_units import unit_of_ratio
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
-from pliant.model.layout import Array
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem
-from pliant.robot.topology import nearest
+from pliant.model.state import Array
+from pliant.robot.robot import nearest
 
 Complex = NDArray[np.complex128]
 

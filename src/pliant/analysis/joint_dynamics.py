@@ -16,10 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rest_curve import inertia_along, inside_pieces, poses_along
-from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
+from pliant.mechanics.rigid_body import (
+    hat,
+    inertia_along,
+    inside_pieces,
+    matrix_of,
+    poses_along,
+    spatial_inertia,
+    transform_inertia,
+)
 from pliant.model.contract import Model
-from pliant.model.layout import Array
+from pliant.model.state import Array
 from pliant.robot import End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import rotation_from_vector

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.analysis.kinematics import RestingTip, TipPose, forward_kinematics
-from pliant.analysis.spectrum import conservative_modes, every_part_has_mass, massive_modes
+from pliant.analysis.modes import conservative_modes, every_part_has_mass, massive_modes
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, SecondOrder
-from pliant.model.layout import Array
+from pliant.model.state import Array
 
 SAME = 1e-6  # part of a frequency by which two modes may differ and still be driven as one
 

@@ -24,11 +24,11 @@ def demo(
 
     A folder that an earlier demo filled is filled again; any other folder must be new or empty.
     """
-    from pliant.cli.folder import refuse_used
-    from pliant.cli.run import Destination, run_and_report
+    from pliant.cli.arguments import refuse_used
+    from pliant.cli.terminal import Destination, run_and_report
+    from pliant.components import PrescribedMotion, Quintic, connect
     from pliant.control import JointPD
     from pliant.formulations.geometrically_exact import GeometricallyExact
-    from pliant.network import PrescribedMotion, Quintic, connect
     from pliant.simulation.integrators import Gauss
 
     refuse_used(output, overwrite or (output / MARK).is_file())

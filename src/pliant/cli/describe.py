@@ -1,16 +1,65 @@
-"""``pliant describe``: what a robot is made of."""
+"""What follows from a robot description without simulating it: masses, stiffnesses, slenderness.
+
+``pliant describe``: what a robot is made of.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from pliant.cli.options import RobotArgument
+import numpy as np
+
+from pliant.cli.arguments import RobotArgument
+from pliant.robot import FlexibleLink, Link, RigidLink, Robot
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pliant.robot import Declared, Joint, Robot
+    from pliant.robot import Declared, Joint
+
+# Enough for sections that taper with the fourth power of a dimension.
+POINTS_PER_STRETCH = 8
+
+
+def link_length(link: Link) -> float:
+    """Length of the undeformed axis, or from root to tip of a rigid link, in metres."""
+    if isinstance(link, FlexibleLink):
+        return link.length
+    assert isinstance(link, RigidLink)
+    return float(np.linalg.norm(link.tip_position))
+
+
+def link_mass(link: Link) -> float:
+    """Mass in kilograms, without payloads."""
+    if isinstance(link, RigidLink):
+        return link.mass
+    assert isinstance(link, FlexibleLink)
+    points, weights = np.polynomial.legendre.leggauss(POINTS_PER_STRETCH)
+    mass = 0.0
+    for start, end in pairwise((0.0, *link.breakpoints, link.length)):
+        stations = start + (points + 1.0) / 2.0 * (end - start)
+        mass += float(weights @ link.inertia(stations)[:, 0, 0]) * (end - start) / 2.0
+    return mass
+
+
+def total_mass(robot: Robot) -> float:
+    """Mass of all links and payloads in kilograms."""
+    return sum(link_mass(link) for link in robot.links) + sum(payload.mass for payload in robot.payloads)
+
+
+def root_stiffness(link: FlexibleLink) -> np.ndarray:
+    """Section stiffnesses (EA, GAy, GAz, GJ, EIy, EIz) at the root."""
+    return np.diagonal(link.stiffness([0.0])[0]).copy()
+
+
+def slenderness(link: FlexibleLink) -> float:
+    """Length over the largest radius of gyration sqrt(EI / EA) anywhere along the link."""
+    diagonal = np.diagonal(link.stiffness(np.linspace(0.0, link.length, 21)), axis1=1, axis2=2)
+    gyration = np.sqrt(diagonal[:, 4:].max(axis=1) / diagonal[:, 0])
+    return float(link.length / gyration.max())
+
 
 STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz [N m^2]")
 
@@ -19,8 +68,8 @@ def describe(
     robot: RobotArgument,
 ) -> None:
     """Show links, joints, loops, payloads, masses and stiffnesses of a robot."""
-    from pliant.cli.arm_facts import slenderness, total_mass
-    from pliant.cli.arm_file import find_robot
+    from pliant.cli.arguments import find_robot
+    from pliant.cli.describe import slenderness, total_mass
     from pliant.cli.terminal import output
     from pliant.robot import FlexibleLink
 
@@ -41,7 +90,7 @@ def describe(
 
 
 def _links(robot: Robot) -> Table:
-    from pliant.cli.arm_facts import link_length, link_mass, slenderness
+    from pliant.cli.describe import link_length, link_mass, slenderness
     from pliant.cli.terminal import number, table
     from pliant.robot import FlexibleLink
 
@@ -53,7 +102,7 @@ def _links(robot: Robot) -> Table:
 
 
 def _stiffnesses(robot: Robot) -> Table:
-    from pliant.cli.arm_facts import root_stiffness
+    from pliant.cli.describe import root_stiffness
     from pliant.cli.terminal import number, table
     from pliant.robot import FlexibleLink
 
@@ -128,7 +177,7 @@ def _words(
 
 def _law(part: Declared, slides: bool) -> str:
     from pliant.robot import describe as rows_of
-    from pliant.robot.quantity import unit_of_motion
+    from pliant.robot.declared import unit_of_motion
 
     shown = [row for row in rows_of(part) if row.value is not None]
     fields = (f"{row.field} = {_numbers(row.value)} {unit_of_motion(row.unit, slides)}" for row in shown)

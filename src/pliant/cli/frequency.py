@@ -7,14 +7,18 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.formulation import (
+from pliant.cli.arguments import (
     DegreeOption,
     ElementsOption,
     Formulation,
     FormulationOption,
+    HoldOption,
+    OverwriteOption,
+    PDOption,
     PointMassesOption,
+    RobotArgument,
+    StateOption,
 )
-from pliant.cli.options import HoldOption, OverwriteOption, PDOption, RobotArgument, StateOption
 
 ROWS = 20
 
@@ -56,13 +60,17 @@ def frequency(
     import numpy as np
 
     from pliant.analysis.frequency_response import frequency_response
-    from pliant.cli.arm_file import find_robot
-    from pliant.cli.drives import joint_drives
-    from pliant.cli.formulation import compiled
-    from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
-    from pliant.cli.progress import progress_after_a_second
+    from pliant.cli.arguments import (
+        compiled,
+        figure_path,
+        find_robot,
+        joint_drives,
+        model_and_state,
+        notices,
+        write_figure,
+    )
     from pliant.cli.terminal import output as terminal
-    from pliant.cli.terminal import table
+    from pliant.cli.terminal import progress_after_a_second, table
     from pliant.errors import InvalidInput
 
     if not 0.0 < lowest < highest < float("inf"):

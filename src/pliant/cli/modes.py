@@ -1,20 +1,69 @@
-"""``pliant modes``: frequencies, damping and shapes of small motions."""
+"""Which modes a mesh is too coarse for: those that a finer one does not find again.
+
+``pliant modes``: frequencies, damping and shapes of small motions.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.formulation import (
+from pliant.cli.arguments import (
     DegreeOption,
     ElementsOption,
     Formulation,
     FormulationOption,
+    HoldOption,
+    OverwriteOption,
+    PDOption,
     PointMassesOption,
+    RobotArgument,
+    StateOption,
 )
-from pliant.cli.options import HoldOption, OverwriteOption, PDOption, RobotArgument, StateOption
+
+if TYPE_CHECKING:
+    from pliant.analysis.modes import Modes
+    from pliant.components import Component
+
+AGREEING = 0.01  # part of a frequency
+
+
+def unresolved_modes(found: Modes, drives: list[Component], state: str) -> str:
+    """A sentence that names modes on which the next finer mesh does not agree, or nothing.
+
+    A state read from a file belongs to its own mesh, and modes about a state that will not stay depend on the unknowns
+    that are used: neither is compared.
+    """
+    from pliant.analysis.modes import modes
+    from pliant.cli.arguments import About, model_and_state
+    from pliant.cli.terminal import progress_after_a_second
+    from pliant.errors import InvalidInput
+    from pliant.robot import FlexibleLink
+
+    robot = found.model.robot
+    finer = getattr(found.model.formulation, "finer", lambda: None)()
+    comparable = state in tuple(About) and found.small.fundamental
+    if finer is None or not comparable or not any(isinstance(link, FlexibleLink) for link in robot.links):
+        return ""
+    with progress_after_a_second("comparing with a finer mesh"):
+        try:
+            model, at = model_and_state(finer.compile(robot), drives, state)
+        except InvalidInput:
+            return ""
+        doubtful = found.unresolved(modes(model, at, 2 * len(found.frequency) + 6), AGREEING)
+    if not doubtful:
+        return ""
+    words = ", ".join(str(k + 1) for k in doubtful)
+    modes_are = "modes {} are" if len(doubtful) > 1 else "mode {} is"
+    degree = getattr(finer, "degree", None)
+    raised = degree is not None and degree != getattr(found.model.formulation, "degree", None)
+    mesh = f"--degree {degree}" if raised else "twice as many elements"
+    return (
+        f"{modes_are.format(words)} not resolved: with {mesh} there is no mode of the same shape within"
+        f" {AGREEING:.0%} of the frequency; raise {'--degree' if raised else '--elements'} until frequencies stay"
+    )
 
 
 def modes(
@@ -38,13 +87,17 @@ def modes(
     Joints that neither hold nor are controlled are free.
     """
     from pliant.analysis.modes import modes as find_modes
-    from pliant.cli.arm_file import find_robot
-    from pliant.cli.drives import joint_drives
-    from pliant.cli.formulation import compiled
-    from pliant.cli.linear_model import figure_path, model_and_state, notices, write_figure
-    from pliant.cli.progress import progress_after_a_second
-    from pliant.cli.resolution import unresolved_modes
-    from pliant.cli.terminal import number, output, table
+    from pliant.cli.arguments import (
+        compiled,
+        figure_path,
+        find_robot,
+        joint_drives,
+        model_and_state,
+        notices,
+        write_figure,
+    )
+    from pliant.cli.modes import unresolved_modes
+    from pliant.cli.terminal import number, output, progress_after_a_second, table
 
     path = figure_path(figure, "modes", overwrite)
     described = find_robot(robot)

@@ -19,7 +19,7 @@ def reproduce(
     """Run the experiments of a paper again."""
     from importlib import import_module
 
-    from pliant.cli.folder import refuse_used
+    from pliant.cli.arguments import refuse_used
     from pliant.errors import InvalidInput
 
     known = papers()

@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.formulation import (
+from pliant.cli.arguments import (
     DegreeOption,
     ElementsOption,
     Formulation,
     FormulationOption,
+    HoldOption,
+    OverwriteOption,
+    PDOption,
     PointMassesOption,
+    RobotArgument,
 )
-from pliant.cli.options import HoldOption, OverwriteOption, PDOption, RobotArgument
 
 
 def simulate(
@@ -46,11 +49,9 @@ def simulate(
 
     Joints that neither move, hold nor are controlled swing freely.
     """
-    from pliant.cli.arm_file import find_robot
-    from pliant.cli.drives import joint_drives
-    from pliant.cli.formulation import compiled
-    from pliant.cli.run import Destination, run_and_report
-    from pliant.network import connect
+    from pliant.cli.arguments import compiled, find_robot, joint_drives
+    from pliant.cli.terminal import Destination, run_and_report
+    from pliant.components import connect
     from pliant.simulation.integrators import Gauss
 
     to = Destination(output, figures, overwrite)

@@ -1,17 +1,31 @@
-"""What the terminal shows: tables and the summary of a run."""
+"""What the terminal shows: tables and the summary of a run.
+
+What tells a waiting user that work goes on: a bar on a terminal, plain lines elsewhere, both on the error output.
+
+Simulate, save, draw and report: what the commands that simulate share.
+"""
 
 from __future__ import annotations
 
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from pliant.model.contract import Model
     from pliant.results import Trajectory
+    from pliant.simulation.integrators import Gauss
 
 # Wide enough for every table when the output goes to a file instead of a terminal.
 WIDTH_OF_A_FILE = 120
@@ -52,3 +66,143 @@ def show_run(trajectory: Trajectory, written: list[Path]) -> None:
         screen.print(f"wrote {path}", soft_wrap=True)
     for warning in trajectory.warnings():
         typer.echo(f"warning: {warning}", err=True)
+
+
+PATIENCE = 1.0  # s before anything is shown
+BETWEEN_LINES = 10.0  # s
+
+
+class Display(Protocol):
+    """Shown from the moment it starts; the fraction of work done may be known before that, later or never."""
+
+    def start(self) -> None: ...
+    def update(self, fraction: float) -> None: ...
+    def stop(self) -> None: ...
+
+
+class Bar:
+    """A bar that runs to and fro until a fraction is known, and vanishes in the end."""
+
+    def __init__(self, text: str, console: Console) -> None:
+        columns = (
+            TextColumn(text),
+            BarColumn(),
+            TextColumn("{task.fields[percent]}"),
+            TimeRemainingColumn(),
+        )
+        self.progress = Progress(*columns, console=console, transient=True)
+        self.task = self.progress.add_task(text, total=None, percent="")
+
+    def start(self) -> None:
+        self.progress.start()
+
+    def update(self, fraction: float) -> None:
+        self.progress.update(self.task, total=1.0, completed=fraction, percent=f"{100.0 * fraction:3.0f} %")
+
+    def stop(self) -> None:
+        self.progress.stop()
+
+
+class Lines:
+    """A line when the work proves long, and now and then one with the fraction done."""
+
+    def __init__(self, text: str, console: Console) -> None:
+        self.text, self.console = text, console
+        self.printed = math.inf
+
+    def start(self) -> None:
+        self.console.print(f"{self.text} ...", markup=False, highlight=False, soft_wrap=True)
+        self.printed = time.monotonic()
+
+    def update(self, fraction: float) -> None:
+        if time.monotonic() - self.printed > BETWEEN_LINES:
+            self.console.print(f"{self.text}: {100.0 * fraction:.0f} %", highlight=False, soft_wrap=True)
+            self.printed = time.monotonic()
+
+    def stop(self) -> None:
+        pass
+
+
+@contextmanager
+def progress_after_a_second(text: str) -> Iterator[Callable[[float], None]]:
+    """A function that takes the fraction done; whoever waits longer than a second sees what goes on.
+
+    A timer shows it, because work that cannot tell its fraction may call the function late or never.
+    """
+    console = Console(stderr=True)
+    display: Display = Bar(text, console) if console.is_terminal else Lines(text, console)
+    lock, shown = threading.Lock(), threading.Event()
+
+    def show() -> None:
+        with lock:
+            if not timer.finished.is_set():
+                display.start()
+                shown.set()
+
+    timer = threading.Timer(PATIENCE, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield display.update
+    finally:
+        with lock:
+            timer.cancel()
+        if shown.is_set():
+            display.stop()
+
+
+STOPPED_EARLY = 1
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a run goes: a netCDF file, a folder of figures, both or neither."""
+
+    file: Path | None
+    figures: Path | None
+    overwrite: bool
+
+    def refuse(self) -> None:
+        """Refuse what cannot be written before any time is spent on computing it."""
+        from pliant.errors import InvalidInput
+        from pliant.view.figures.files import DRAWN, refuse_figures
+        from pliant.whole_file import refuse_existing
+
+        if self.file is not None:
+            refuse_existing(self.file, self.overwrite)
+        if self.figures is not None:
+            if self.figures.suffix in DRAWN:
+                raise InvalidInput(
+                    f"--figures {self.figures} names a file, but a run has several figures; name a folder"
+                )
+            refuse_figures(self.figures, self.overwrite)
+
+    def write(self, trajectory: Trajectory) -> list[Path]:
+        """Write what was asked for; the paths written."""
+        from pliant.cli.terminal import progress_after_a_second
+        from pliant.view.figures import write_figures
+
+        written = []
+        if self.file is not None:
+            with progress_after_a_second(f"saving {self.file}"):
+                trajectory.save(self.file, self.overwrite)
+            written.append(self.file)
+        if self.figures is not None:
+            with progress_after_a_second("drawing figures") as report:
+                written += write_figures(trajectory, self.figures, self.overwrite, report)
+        return written
+
+
+def run_and_report(model: Model, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
+    """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
+    from pliant.cli.terminal import progress_after_a_second, show_run
+    from pliant.simulation.simulate import simulate
+
+    # One step beforehand, so that the wall time does not count the loading of compiled kernels.
+    with progress_after_a_second("loading kernels"):
+        simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
+    with progress_after_a_second("simulating") as report:
+        trajectory = simulate(model, until=until, integrator=integrator, outputs=outputs, progress=report)
+    show_run(trajectory, to.write(trajectory))
+    if not trajectory.ending.completed:
+        raise typer.Exit(STOPPED_EARLY)

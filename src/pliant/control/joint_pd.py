@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from pliant.components.fields import Holds, JointNames
+from pliant.components.motions import Motion
+from pliant.components.ports import (
+    Attachment,
+    Feedback,
+    Following,
+    Torque,
+    drivable_in_the_tree,
+    is_part_of_whole,
+)
+from pliant.components.signals import Signal
 from pliant.control.per_joint import for_each
-from pliant.network.attachments import Attachment, Feedback, Following, Torque
-from pliant.network.fields import Holds, JointNames
-from pliant.network.motions import Motion
-from pliant.network.ports import drivable_in_the_tree, is_part_of_whole
-from pliant.network.signals import Signal
-from pliant.robot.declared import Declared
-from pliant.robot.quantity import Quantity
+from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model

@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.control.per_joint import for_each
-from pliant.model.layout import Array
-from pliant.model.sampling import Sample
-from pliant.model.servo import noise_source
-from pliant.network.attachments import Attachment, CommandLaw
-from pliant.network.fields import Holds, JointNames
-from pliant.network.motions import Hold, Motion
-from pliant.network.ports import drivable_in_the_tree
-from pliant.network.sampled_controller import (
+from pliant.components.fields import Holds, JointNames
+from pliant.components.motions import Hold, Motion
+from pliant.components.ports import Attachment, CommandLaw, drivable_in_the_tree
+from pliant.components.sampled_controller import (
     CheckedLaw,
     ControllerName,
     Delay,
@@ -26,9 +21,11 @@ from pliant.network.sampled_controller import (
     Period,
     SeedField,
 )
-from pliant.network.sensors import Encoder
-from pliant.robot.declared import Declared
-from pliant.robot.quantity import Quantity
+from pliant.components.sensors import Encoder
+from pliant.control.per_joint import for_each
+from pliant.model.sampling import Sample, noise_source
+from pliant.model.state import Array
+from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model

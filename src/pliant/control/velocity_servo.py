@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Annotated
 
+from pliant.components.fields import JointNames
+from pliant.components.ports import Attachment, drivable_in_the_tree
+from pliant.components.sampled_controller import SeedField, TachometerField
+from pliant.components.sensors import Tachometer
 from pliant.control.per_joint import for_each
-from pliant.model.servo import ServoPlace
-from pliant.network.attachments import Attachment
-from pliant.network.fields import JointNames
-from pliant.network.ports import drivable_in_the_tree
-from pliant.network.sampled_controller import SeedField, TachometerField
-from pliant.network.sensors import Tachometer
-from pliant.robot.declared import Declared
-from pliant.robot.quantity import Quantity
+from pliant.model.sampling import ServoPlace
+from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model

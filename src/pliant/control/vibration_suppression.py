@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING, Annotated
 
-from pliant.model.sampling import Sample
-from pliant.model.servo import noise_source
-from pliant.network.attachments import Attachment, CommandLaw
-from pliant.network.fields import CoordinateName, Holds
-from pliant.network.sampled_controller import CheckedLaw, ControllerName, Delay, Law, Period, SeedField
-from pliant.network.sensors import Reader, Sensor
-from pliant.robot.declared import Declared
-from pliant.robot.quantity import Quantity
+from pliant.components.fields import CoordinateName, Holds
+from pliant.components.ports import Attachment, CommandLaw
+from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, Law, Period, SeedField
+from pliant.components.sensors import Reader, Sensor
+from pliant.model.sampling import Sample, noise_source
+from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
     from pliant.model.contract import Model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pliant.errors import InvalidInput
-from pliant.robot.topology import nearest
+from pliant.robot.robot import nearest
 
 FOLDER = Path(__file__).parent
 

@@ -1,4 +1,8 @@
-"""Block elimination along a tree of links, linear in elements, real or complex.
+"""Arrays of the block elimination along a tree of links.
+
+Gauss-Jordan elimination in place, real and imaginary parts of the rows apart so that sums over them vectorise.
+
+Block elimination along a tree of links, linear in elements, real or complex.
 
 Unknown are increments d of the twists of all nodes and of the joint rates. Within a link (its root held)
 every element keeps the inverse X of its own nodes, condensed onto its first node; nothing in it knows
@@ -14,10 +18,198 @@ A free joint coordinate is a pivot kappa = S.C S + its own terms, and D_parent +
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel, inner_kernel
-from pliant.mechanics.in_place import solve_in_place
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import adjoint_to_child
 from pliant.spatial.small_matrices import invert, multiply, multiply_transposed
+
+Numbers = NDArray[Any]  # real or complex
+
+
+class Increments(NamedTuple):
+    """Right sides and increments of one solve.
+
+    The first index of nodal arrays counts the parts of a number: real, and imaginary where there is one. What is
+    linear with real coefficients treats them like stages.
+    """
+
+    b: NDArray[np.float64]  # (parts, nodes, 6)
+    b_q: Numbers  # (dofs,)
+    d: NDArray[np.float64]  # (parts, nodes, 6)
+    d_q: Numbers  # (dofs,)
+    rho_e: NDArray[np.float64]  # (parts, points, 6) strain residuals, then strain increments
+    rate: NDArray[np.float64]  # (parts, points, 6) B d
+
+
+def new_increments(nodes: int, points: int, dofs: int, dtype: type) -> Increments:
+    """Room for one solve."""
+    parts = parts_of(dtype)
+    return Increments(
+        b=np.zeros((parts, nodes, 6)),
+        b_q=np.zeros(dofs, dtype),
+        d=np.zeros((parts, nodes, 6)),
+        d_q=np.zeros(dofs, dtype),
+        rho_e=np.zeros((parts, points, 6)),
+        rate=np.zeros((parts, points, 6)),
+    )
+
+
+def parts_of(dtype: type) -> int:
+    """Real numbers that make one number of a type."""
+    return 2 if np.dtype(dtype).kind == "c" else 1
+
+
+class Factors(NamedTuple):
+    """Factorisations, the first index counts them; all arrays of one number type but ``pose`` and ``Ad``."""
+
+    parts: NDArray[np.int64]  # (k,) 1 where a factorisation is real even if the numbers are complex
+    unit: Numbers  # (1,) the imaginary unit, zero for real numbers
+    XY: NDArray[np.float64]  # (k, elements, 6p, parts, 6p + 6) rows of (X^T, (A_rf X)^T), parts apart
+    W: Numbers  # (k, elements, 6p, 6) X A_fr
+    W_rows: NDArray[np.float64]  # (k, elements, 6, parts, 6p) the rows of its transpose, parts apart like XY
+    X_tip: Numbers  # (k, elements, 6p, 6) columns of X that belong to the element's last node
+    Y_tip: Numbers  # (k, elements, 6, 6) the same of A_rf X
+    to_tip_load: Numbers  # (k, nodes, 6, 6) answer of the nodes to a load at the link's tip, root held
+    to_root: Numbers  # (k, nodes, 6, 6) minus the answer of the nodes to a motion of the link's root
+    C0: Numbers  # (k, links, 6, 6)
+    C: Numbers  # (k, links, 6, 6)
+    Y_T: Numbers  # (k, links, 6, 6)
+    K: Numbers  # (k, links, 6, 6)
+    D: Numbers  # (k, links, 6, 6)
+    CS: Numbers  # (k, links, 6) C S
+    SC: Numbers  # (k, links, 6) S^T C
+    kappa: Numbers  # (k, links)
+    beta: Numbers  # (k, links) right side of the joint row, kept between the two sweeps of a solve
+    tip: Numbers  # (k, links, 6) tip increments with the root held, kept likewise
+    sums: NDArray[np.float64]  # (2, 6p + 6) scratch
+    swaps: NDArray[np.int64]  # (6p,) scratch
+    work: Numbers  # (4, 6, 6) scratch
+    pose: NDArray[np.float64]  # (1, links, 12) child in parent at the factorisation
+    Ad: NDArray[np.float64]  # (1, links, 6, 6)
+
+
+def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, dtype: type) -> Factors:
+    """Room for ``count`` factorisations."""
+    n = 6 * degree
+
+    def zeros(*shape: int) -> Numbers:
+        return np.zeros(shape, dtype)
+
+    parts = parts_of(dtype)
+    return Factors(
+        parts=np.full(count, parts),
+        unit=np.full(1, 1j if parts == 2 else 0.0, dtype),
+        XY=np.zeros((count, elements, n, parts, n + 6)),
+        W=zeros(count, elements, n, 6),
+        W_rows=np.zeros((count, elements, 6, parts, n)),
+        X_tip=zeros(count, elements, n, 6),
+        Y_tip=zeros(count, elements, 6, 6),
+        to_tip_load=zeros(count, nodes, 6, 6),
+        to_root=zeros(count, nodes, 6, 6),
+        C0=zeros(count, links, 6, 6),
+        C=zeros(count, links, 6, 6),
+        Y_T=zeros(count, links, 6, 6),
+        K=zeros(count, links, 6, 6),
+        D=zeros(count, links, 6, 6),
+        CS=zeros(count, links, 6),
+        SC=zeros(count, links, 6),
+        kappa=zeros(count, links),
+        beta=zeros(count, links),
+        tip=zeros(count, links, 6),
+        sums=np.zeros((2, n + 6)),
+        swaps=np.zeros(n, np.int64),
+        work=zeros(4, 6, 6),
+        pose=np.zeros((1, links, 12)),
+        Ad=np.zeros((1, links, 6, 6)),
+    )
+
+
+Rows = NDArray[np.float64]  # (n, parts, m)
+
+
+@kernel
+def solve_in_place(rows: Rows, parts: int, swaps: NDArray[np.int64]) -> bool:
+    """(A | B) becomes (A^-1 | A^-1 B); False when A is singular.
+
+    rows: row by row the numbers of A (n x n) and of B, with row pivoting; swaps: scratch. Numbers that are exactly
+    zero cost next to nothing, so that motions that do not touch each other are solved apart.
+    """
+    n = rows.shape[0]
+    for k in range(n):
+        pivot = k
+        largest = size(rows, parts, k, k)
+        for i in range(k + 1, n):
+            if size(rows, parts, i, k) > largest:
+                pivot = i
+                largest = size(rows, parts, i, k)
+        if not largest > 0.0:  # also true for NaN
+            return False
+        swaps[k] = pivot
+        if pivot != k:
+            for part in range(parts):
+                for j in range(rows.shape[2]):
+                    rows[k, part, j], rows[pivot, part, j] = rows[pivot, part, j], rows[k, part, j]
+        divide_row(rows, parts, k)
+        for i in range(n):
+            if i != k:
+                subtract_row(rows, parts, i, k)
+    for k in range(n - 1, -1, -1):
+        pivot = swaps[k]
+        if pivot != k:
+            for i in range(n):
+                for part in range(parts):
+                    rows[i, part, k], rows[i, part, pivot] = rows[i, part, pivot], rows[i, part, k]
+    return True
+
+
+@inline_kernel
+def size(rows: Rows, parts: int, i: int, k: int) -> float:
+    """Sum of the magnitudes of the parts: as good as the absolute value to choose a pivot, without its root."""
+    return float(abs(rows[i, 0, k]) + (abs(rows[i, 1, k]) if parts == 2 else 0.0))
+
+
+@inline_kernel
+def divide_row(rows: Rows, parts: int, k: int) -> None:
+    """Row k by its pivot, in whose place the column of the inverse grows."""
+    a = rows[k, 0, k]
+    rows[k, 0, k] = 1.0
+    if parts == 1:
+        f = 1.0 / a
+        for j in range(rows.shape[2]):
+            rows[k, 0, j] *= f
+        return
+    b = rows[k, 1, k]
+    rows[k, 1, k] = 0.0
+    f = 1.0 / (a * a + b * b)
+    a, b = a * f, -b * f
+    for j in range(rows.shape[2]):
+        x, y = rows[k, 0, j], rows[k, 1, j]
+        rows[k, 0, j] = a * x - b * y
+        rows[k, 1, j] = a * y + b * x
+
+
+@inline_kernel
+def subtract_row(rows: Rows, parts: int, i: int, k: int) -> None:
+    """Row i less the multiple of row k that removes its column k."""
+    a = rows[i, 0, k]
+    if parts == 1:
+        if a != 0.0:
+            rows[i, 0, k] = 0.0
+            for j in range(rows.shape[2]):
+                rows[i, 0, j] -= a * rows[k, 0, j]
+        return
+    b = rows[i, 1, k]
+    if a != 0.0 or b != 0.0:
+        rows[i, 0, k] = 0.0
+        rows[i, 1, k] = 0.0
+        for j in range(rows.shape[2]):
+            x, y = rows[k, 0, j], rows[k, 1, j]
+            rows[i, 0, j] -= a * x - b * y
+            rows[i, 1, j] -= a * y + b * x
 
 
 @inner_kernel

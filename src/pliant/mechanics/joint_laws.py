@@ -1,4 +1,6 @@
-"""Dry friction and stops of a joint coordinate: the laws of all rooms, over a step and at an instant.
+"""A stop or wall: a spring and damper that act only while a distance is negative, and never pull.
+
+Dry friction and stops of a joint coordinate: the laws of all rooms, over a step and at an instant.
 
 friction = (coulomb + (static - coulomb) exp(-(v / stribeck)^2)) tanh(v / smoothing)      against the rate v
 stops    = k (lower - q) - d v  below the lower one, the same above the upper one; they push and never pull
@@ -12,7 +14,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.one_sided import contact_force
+
+
+@kernel
+def contact_force(
+    phi0: float, change: float, h: float, stiffness: float, damping: float
+) -> tuple[float, float, float]:
+    """Mean force of a step on phi (at least 0), its elastic part, and minus its derivative in the change of phi.
+
+    The elastic part is the divided difference of k min(phi, 0)^2 / 2 and so stores exactly; the damper sees the
+    part of the way that is spent in contact, min(phi1, 0) - min(phi0, 0).
+    """
+    phi1 = phi0 + change
+    if phi0 >= 0.0 and phi1 >= 0.0:
+        return 0.0, 0.0, 0.0
+    touching = change
+    if phi0 < 0.0 and phi1 < 0.0:
+        elastic, slope = -stiffness * (phi0 + 0.5 * change), 0.5 * stiffness
+    elif phi0 >= 0.0:
+        # quotients, because the square of a tiny change underflows
+        touching = phi1
+        elastic = -0.5 * stiffness * phi1 * (phi1 / change)
+        slope = 0.5 * stiffness * (phi1 / change) * ((phi1 - 2.0 * phi0) / change)
+    else:
+        touching = -phi0
+        elastic = 0.5 * stiffness * phi0 * (phi0 / change)
+        slope = 0.5 * stiffness * (phi0 / change) * (phi0 / change)
+    force = elastic - damping * touching / h
+    if phi1 < 0.0:
+        slope += damping / h
+    if force < 0.0:
+        return 0.0, elastic, 0.0
+    return force, elastic, slope
+
 
 Floats = NDArray[np.float64]
 

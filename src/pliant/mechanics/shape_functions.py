@@ -1,6 +1,11 @@
-"""Polynomials on the unit interval: quadrature rules and Lagrange bases."""
+"""Polynomials on the unit interval: quadrature rules and Lagrange bases.
+
+Two polynomial spaces that keep the Dirac structure of a beam [wang2017]: see the pseudo-spectral link.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -49,3 +54,51 @@ def lagrange_values(nodes: Array, points: Array) -> Array:
         others = np.arange(len(nodes)) != j
         values[j] = gaps[others].prod(axis=0) / (nodes[j] - nodes[others]).prod()
     return values.T
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spaces:
+    """The tables of the two spaces on a link of some length; rows of D are states, columns efforts."""
+
+    D: Floats
+    M: Floats
+    S: Floats
+    w_0: Floats
+    w_L: Floats
+
+    @property
+    def degree(self) -> int:
+        return len(self.S)
+
+    def effort_from(self, end: Floats) -> Floats:
+        """Coefficients of an effort from (its reduced values, its value at the end whose row is given)."""
+        return np.asarray(np.linalg.inv(np.vstack([self.M.T, end])))
+
+    @property
+    def partial_integration_error(self) -> float:
+        """How far the tables miss integration by parts, relative to their own size."""
+        left = self.M @ self.D + self.D.T @ self.M.T
+        right = np.outer(self.w_L, self.w_L) - np.outer(self.w_0, self.w_0)
+        return float(np.abs(left - right).max() / max(np.abs(right).max(), np.abs(self.M @ self.D).max()))
+
+
+def orthonormal_spaces(degree: int, length: float) -> Spaces:
+    """Legendre polynomials with unit mean square over the length: S = 1, and the best conditioned of all bases."""
+    scale = np.sqrt((2 * np.arange(degree + 1) + 1) / length)
+    at, weights = gauss_rule(degree + 1)
+    slope = np.stack(
+        [legendre.legval(2 * at - 1, legendre.legder(unit)) for unit in np.eye(degree + 1)], axis=1
+    )
+    D = (orthonormal_values(degree, at, length).T * weights) @ (2.0 * slope * scale)
+    D[np.add.outer(np.arange(degree), np.arange(degree + 1)) % 2 == 0] = 0.0  # odd against even
+    signs = (-1.0) ** np.arange(degree + 1)
+    return Spaces(D, np.eye(degree + 1, degree), np.eye(degree), scale * signs, scale)
+
+
+def orthonormal_values(count: int, at: Floats, length: float) -> Floats:
+    """Values of the first ``count`` orthonormal polynomials at fractions of the length, (points, count)."""
+    scale = np.sqrt((2 * np.arange(count) + 1) / length)
+    return np.asarray(legendre.legvander(2 * np.asarray(at) - 1, count - 1) * scale)

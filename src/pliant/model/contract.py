@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pliant.errors import InvalidInput, clip
-from pliant.model.ending import Ending
 from pliant.model.inputs import Inputs, LoadPlace
-from pliant.model.layout import Array, Layout
 from pliant.model.ledger import Ledger
-from pliant.model.observation import Observation
 from pliant.model.port import Port
 from pliant.model.stage_method import ExplicitMethod, StageMethod
+from pliant.model.state import Array, Ending, Layout, Observation
 
 if TYPE_CHECKING:
     from pliant.robot import Robot

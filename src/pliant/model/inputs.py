@@ -10,12 +10,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.layout import Array
 from pliant.model.port import Frame
-from pliant.model.sampling import SampledController
-from pliant.model.servo import ServoPlace
+from pliant.model.sampling import SampledController, ServoPlace
+from pliant.model.state import Array
 from pliant.robot import At, End
-from pliant.robot.quantity import Vector3
+from pliant.robot.declared import Vector3
 
 ORIGIN: Vector3 = (0.0, 0.0, 0.0)
 Matrix6 = tuple[tuple[float, ...], ...]

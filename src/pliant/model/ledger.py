@@ -1,10 +1,17 @@
-"""The energy account of a run."""
+"""The energy account of a run.
+
+The account of a compiled loop under the names of the ledger.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pliant.model.layout import Array
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.model.state import Array
+from pliant.structures import energy_ledger as columns
 
 
 @dataclass(frozen=True)
@@ -43,3 +50,25 @@ class Ledger:
     def empty(self) -> bool:
         """Whether no energy was ever stored or exchanged: nothing happened."""
         return not (self.stored.any() or self.exchanged.any())
+
+
+Floats = NDArray[np.float64]
+
+
+def ledger_of(sums: Floats, works: dict[str, Floats], worst: Floats, exact: bool) -> Ledger:
+    """The account of a run under names; rows of ``sums`` and of the works are output times."""
+    return Ledger(
+        kinetic=sums[:, columns.KINETIC],
+        strain=sums[:, columns.STRAIN],
+        gravity=sums[:, columns.GRAVITY],
+        works=works,
+        material_loss=sums[:, columns.MATERIAL],
+        viscous_loss=sums[:, columns.VISCOUS],
+        joint_loss=sums[:, columns.JOINT],
+        projection_loss=sums[:, columns.PROJECTION],
+        residual=sums[:, columns.RESIDUAL],
+        exchanged=sums[:, columns.EXCHANGED],
+        worst_ratio=float(worst[columns.RATIO]),
+        worst_time=float(worst[columns.TIME]),
+        exact=exact,
+    )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
-from pliant.model.layout import Array
+from pliant.model.state import Array
 
 LARGEST_EXTRAPOLATED = 3  # stages
 

@@ -1,18 +1,296 @@
-"""Trajectories on disk: netCDF-4 through xarray, not compressed, which would cost far more than it saves."""
+"""A trajectory as an xarray data set and back, without loss.
+
+Names of links, joints, ports and works are coordinate values, never variable names, so that any name will do.
+Links with fewer stations than the longest are padded with NaN; ``stations`` says how many count.
+
+Trajectories on disk: netCDF-4 through xarray, not compressed, which would cost far more than it saves.
+"""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.model.contract import COARSE, Mismatch
+from pliant.model.ledger import Ledger
+from pliant.model.port import Causality, Frame, Port
+from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
+from pliant.results import observables
+from pliant.results.observables import ENERGIES, JointUnit
+from pliant.results.trajectory import Provenance, StoredSource, Trajectory
 from pliant.whole_file import whole_file
 
 if TYPE_CHECKING:
     from xarray import Dataset
 
-    from pliant.results.trajectory import Trajectory
+Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
+_AXES = list(observables.AXES)
+_LINK_FIELDS = {
+    "link_position": ("position", ("axis",), "m", "world position of the section"),
+    "link_rotation": ("rotation", ("axis", "section_axis"), "1", "rotation from section frame to world"),
+    "link_strain": ("strain", ("strain_component",), "1 or 1/m", "strain measured from the rest shape"),
+    "link_wrench": (
+        "wrench",
+        ("wrench_component",),
+        "N or N m",
+        "section force and moment in the section frame",
+    ),
+}
+
+
+def to_dataset(trajectory: Trajectory) -> Dataset:
+    """Every array with its unit and meaning; what is not an array is text in ``description``."""
+    from xarray import Dataset
+
+    variables: Variables = {
+        **_motion(trajectory),
+        **_links(trajectory.links),
+        **_account(trajectory.ledger),
+        **_signals(trajectory),
+        "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
+        "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
+    }
+    attributes = {FORMAT_KEY: FORMAT_VERSION, "robot_name": trajectory.provenance.robot_name}
+    dataset = Dataset(variables, coords=_coordinates(trajectory), attrs=attributes)
+    for variable in dataset.variables.values():
+        # A fill value would only say that NaN means NaN.
+        variable.encoding["_FillValue"] = None
+    return dataset
+
+
+def from_dataset(dataset: Dataset) -> Trajectory:
+    """The trajectory that ``to_dataset`` described."""
+    description = json.loads(str(dataset["description"].item()))
+    joints, rates = dataset["joint_position"].values, dataset["joint_rate"].values
+    tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
+    observation = Observation(joints, rates, _read_links(dataset), *tip)
+    provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
+    source = StoredSource(
+        observation,
+        Mismatch(
+            dataset["mismatch_twist"].values,
+            dataset["mismatch_gravity"].values,
+            dataset["mismatch_twist"].attrs.get("reason", COARSE),
+        ),
+        dataset["rigid_tip_position"].values,
+        tuple(JointUnit(unit) for unit in description["joint_units"]),
+        provenance,
+        _read_signals(dataset, "effort", description["efforts"]),
+        _read_signals(dataset, "flow", description["efforts"]),
+    )
+    ports = tuple(_read_port(port) for port in description["ports"])
+    return Trajectory(
+        time=dataset["time"].values,
+        states=dataset["state"].values,
+        layout=Layout(tuple(_read_block(block) for block in description["layout"])),
+        ports=ports,
+        joint_names=tuple(description["joints"]),
+        ledger=_read_account(dataset, description),
+        ending=Ending(**{**description["ending"], "cause": Cause(description["ending"]["cause"])}),
+        statistics=description["statistics"],
+        wall_time=description["wall_time"],
+        source=source,
+    )
+
+
+def _about(unit: str, meaning: str) -> dict[str, str]:
+    return {"units": unit, "long_name": meaning}
+
+
+def _coordinates(trajectory: Trajectory) -> Variables:
+    names = {
+        "joint": list(trajectory.joint_names),
+        "link": [link.name for link in trajectory.links],
+        "work_of": list(trajectory.ledger.works),
+        "axis": _AXES,
+        "section_axis": _AXES,
+        "twist_component": list(observables.TWIST),
+        "strain_component": list(observables.STRAIN),
+        "wrench_component": list(observables.WRENCH),
+    }
+    coordinates: Variables = {
+        name: ((name,), np.array(values, dtype=object), {}) for name, values in names.items() if values
+    }
+    for name, values in _signal_names(trajectory).items():
+        if values:
+            coordinates[name] = (("signal",), np.array(values, dtype=object), {})
+    coordinates["time"] = (
+        ("time",),
+        trajectory.time,
+        _about(observables.TIME.unit, observables.TIME.meaning),
+    )
+    return coordinates
+
+
+def _motion(trajectory: Trajectory) -> Variables:
+    units = sorted({unit.position for unit in trajectory.joint_units}) or ["rad"]
+    position, rate = " or ".join(units), " or ".join(f"{unit}/s" for unit in units)
+    return {
+        "joint_position": (("time", "joint"), trajectory.joint_position, _about(position, "joint position")),
+        "joint_rate": (("time", "joint"), trajectory.joint_rate, _about(rate, "joint rate")),
+        "tip_position": (("time", "axis"), trajectory.tip_position, _about("m", "world position of the tip")),
+        "rigid_tip_position": (
+            ("time", "axis"),
+            trajectory.rigid_tip_position,
+            _about("m", "world position the tip would have if no link were deformed"),
+        ),
+        "tip_rotation": (
+            ("time", "axis", "section_axis"),
+            trajectory.tip_rotation,
+            _about("1", "rotation from tip frame to world"),
+        ),
+        "tip_twist": (
+            ("time", "twist_component"),
+            trajectory.tip_twist,
+            _about("m/s or rad/s", "body twist of the tip"),
+        ),
+    }
+
+
+def _links(links: tuple[LinkObservation, ...]) -> Variables:
+    counts = np.array([len(link.station) for link in links], dtype=np.int64)
+    most = int(counts.max(initial=0))
+
+    def stacked(arrays: list[Array], axis: int) -> Array:
+        return np.stack([_padded(array, most, axis) for array in arrays], axis=axis)
+
+    station = observables.STATION
+    variables: Variables = {
+        "stations": (("link",), counts, _about("1", "number of stations of the link")),
+        "link_station": (
+            ("link", "station"),
+            stacked([link.station for link in links], 0),
+            _about(station.unit, station.meaning),
+        ),
+    }
+    for name, (field, components, unit, meaning) in _LINK_FIELDS.items():
+        values = stacked([getattr(link, field) for link in links], 1)
+        variables[name] = (("time", "link", "station", *components), values, _about(unit, meaning))
+    return variables
+
+
+def _padded(array: Array, stations: int, axis: int) -> Array:
+    missing = stations - array.shape[axis]
+    widths = [(0, missing if k == axis else 0) for k in range(array.ndim)]
+    return np.pad(array, widths, constant_values=np.nan) if missing else array
+
+
+def _account(ledger: Ledger) -> Variables:
+    variables: Variables = {
+        f"energy_{name}": (("time",), getattr(ledger, name), _about(energy.unit, energy.meaning))
+        for name, energy in ENERGIES.items()
+    }
+    works = (
+        np.stack(list(ledger.works.values()), axis=1) if ledger.works else np.zeros((len(ledger.kinetic), 0))
+    )
+    about = _about(observables.ENERGY_UNIT, "work done on the arm since the start")
+    return {**variables, "work": (("time", "work_of"), works, about)}
+
+
+def _signals(trajectory: Trajectory) -> Variables:
+    signals = trajectory.port_signals.values()
+    twist, gravity = observables.MISMATCH_TWIST, observables.MISMATCH_GRAVITY
+    mismatch = trajectory.mismatch
+    return {
+        "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
+        "effort": (
+            ("time", "signal"),
+            _side_by_side([signal.effort for signal in signals], trajectory.time),
+            _about("see effort_unit", "efforts of joints, inside joints and of loads"),
+        ),
+        "flow": (
+            ("time", "signal"),
+            _side_by_side([signal.flow for signal in signals], trajectory.time),
+            _about("see flow_unit", "flows of the same"),
+        ),
+        "mismatch_twist": (
+            ("time",),
+            mismatch.twist,
+            {**_about(twist.unit, twist.meaning), "reason": mismatch.reason},
+        ),
+        "mismatch_gravity": (("time",), mismatch.gravity, _about(gravity.unit, gravity.meaning)),
+    }
+
+
+def _side_by_side(columns: list[Array], time: Array) -> Array:
+    return np.concatenate(columns, axis=1) if columns else np.zeros((len(time), 0))
+
+
+def _signal_names(trajectory: Trajectory) -> dict[str, list[str]]:
+    """Of every column of ``effort`` and ``flow``: the port, with its component if it has several, and the units."""
+    names: dict[str, list[str]] = {"signal": [], "effort_unit": [], "flow_unit": []}
+    for name, signal in trajectory.port_signals.items():
+        several = len(signal.components) > 1
+        names["signal"] += [f"{name}.{each}" if several else name for each in signal.components]
+        names["effort_unit"] += signal.effort_units
+        names["flow_unit"] += signal.flow_units
+    return names
+
+
+def _description(trajectory: Trajectory) -> dict[str, Any]:
+    provenance = asdict(trajectory.provenance)
+    del provenance["robot"]
+    ledger = trajectory.ledger
+    return {
+        "joints": list(trajectory.joint_names),
+        "joint_units": [unit.position for unit in trajectory.joint_units],
+        "works": list(ledger.works),
+        "ledger": {
+            "worst_ratio": float(ledger.worst_ratio),
+            "worst_time": float(ledger.worst_time),
+            "exact": bool(ledger.exact),
+        },
+        "layout": [asdict(block) for block in trajectory.layout.blocks],
+        "ports": [asdict(port) for port in trajectory.ports],
+        "efforts": {name: effort.shape[1] for name, effort in trajectory.efforts.items()},
+        "ending": asdict(trajectory.ending),
+        "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
+        "wall_time": float(trajectory.wall_time),
+        "provenance": provenance,
+    }
+
+
+def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:
+    links = []
+    for index, (name, count) in enumerate(
+        zip(dataset["link"].values, dataset["stations"].values, strict=True)
+    ):
+        fields = {
+            field: np.ascontiguousarray(dataset[variable].values[:, index, :count])
+            for variable, (field, *_) in _LINK_FIELDS.items()
+        }
+        station = dataset["link_station"].values[index, :count]
+        links.append(LinkObservation(name=str(name), station=station, **fields))
+    return tuple(links)
+
+
+def _read_account(dataset: Dataset, description: dict[str, Any]) -> Ledger:
+    works = {name: dataset["work"].values[:, k].copy() for k, name in enumerate(description["works"])}
+    energies: dict[str, Any] = {name: dataset[f"energy_{name}"].values for name in ENERGIES}
+    return Ledger(works=works, **energies, **description["ledger"])
+
+
+def _read_signals(dataset: Dataset, variable: str, sizes: dict[str, int]) -> dict[str, Array]:
+    signals, start = {}, 0
+    for name, size in sizes.items():
+        signals[name] = dataset[variable].values[:, start : start + size].copy()
+        start += size
+    return signals
+
+
+def _read_block(block: dict[str, Any]) -> Block:
+    return Block(**{**block, "shape": tuple(block["shape"])})
+
+
+def _read_port(port: dict[str, Any]) -> Port:
+    return Port(**{**port, "frame": Frame(port["frame"]), "causality": Causality(port["causality"])})
+
 
 FORMAT_KEY = "pliant_trajectory"
 FORMAT_VERSION = 2
@@ -20,7 +298,7 @@ FORMAT_VERSION = 2
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:
     """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at."""
-    from pliant.results.dataset import from_dataset
+    from pliant.results.netcdf_file import from_dataset
 
     return from_dataset(read(path))
 

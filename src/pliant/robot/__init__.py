@@ -1,14 +1,18 @@
 """Describe an arm: links, joints, sections, materials, payloads, with the same words in Python and YAML."""
 
-from pliant.robot.compound_joint import (
+from pliant.robot.declared import Declared, Quantity, Row, declarations, describe
+from pliant.robot.joint import (
     CylindricalJoint,
+    FixedJoint,
+    Freedom,
     FreeJoint,
+    Joint,
     PlanarJoint,
+    PrismaticJoint,
+    RevoluteJoint,
     SphericalJoint,
     UniversalJoint,
 )
-from pliant.robot.declared import Declared, Row, declarations, describe
-from pliant.robot.joint import FixedJoint, Freedom, Joint, PrismaticJoint, RevoluteJoint
 from pliant.robot.joint_law import (
     BallSpring,
     Box,
@@ -19,18 +23,24 @@ from pliant.robot.joint_law import (
     JointSpring,
     Limits,
 )
-from pliant.robot.law import HardeningLaw, Law, LinearLaw
-from pliant.robot.link import FlexibleLink, Link, RigidLink
+from pliant.robot.link import End, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint, LoopKind
-from pliant.robot.material import Material
-from pliant.robot.payload import End, Payload
-from pliant.robot.quantity import Quantity
 from pliant.robot.rest_shape import Across, Arc, Helix, RestShape, Straight, StrainField
 from pliant.robot.robot import Base, Robot
-from pliant.robot.section import Circle, GeneralSection, Rectangle, Section, Tube
-from pliant.robot.variation import Stations, Tapered
-from pliant.robot.yaml_dump import dump
-from pliant.robot.yaml_file import load, loads, save
+from pliant.robot.section import (
+    Circle,
+    GeneralSection,
+    HardeningLaw,
+    Law,
+    LinearLaw,
+    Material,
+    Rectangle,
+    Section,
+    Stations,
+    Tapered,
+    Tube,
+)
+from pliant.robot.yaml_write import dump, load, loads, save
 
 __all__ = [
     "Across",

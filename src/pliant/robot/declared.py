@@ -1,16 +1,311 @@
-"""Objects whose fields are declared: checked when built, shown with units, written by the same words."""
+"""Declared quantities: unit, meaning, shape and bounds of a numeric field, written once, read everywhere.
+
+Objects whose fields are declared: checked when built, shown with units, written by the same words.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, StrEnum
+from itertools import pairwise
 from typing import Any, ClassVar, cast, get_type_hints
 
+import numpy as np
+
 from pliant.errors import InvalidInput, Problem, clip, raise_if_any
-from pliant.robot.quantity import BadValue, Quantity, problems_of, settle_one_of
+
+Vector3 = tuple[float, float, float]
+Vector6 = tuple[float, float, float, float, float, float]
+Quaternion = tuple[float, float, float, float]
+MatrixLike = Sequence[float] | Sequence[Sequence[float]]
+
+UNIT_WORDS = {
+    "m": ("metre", "metres"),
+    "kg": ("kilogram", "kilograms"),
+    "s": ("second", "seconds"),
+    "rad": ("radian", "radians"),
+    "Pa": ("pascal", "pascals"),
+}
+# What people write after a number, by SI unit, with its factor; only used to say what to write instead.
+SUFFIXES = {
+    "m": {"um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3, "in": 0.0254, "ft": 0.3048},
+    "kg": {"g": 1e-3, "kg": 1.0},
+    "s": {"us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "rad": {"deg": math.pi / 180, "°": math.pi / 180, "rad": 1.0},
+    "Pa": {"Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "GPa": 1e9},
+    "kg/m^3": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3},
+    "m/s^2": {"m/s^2": 1.0, "m/s2": 1.0},
+    "m/s": {"m/s": 1.0, "mm/s": 1e-3},
+    "rad/s": {"rad/s": 1.0, "deg/s": math.pi / 180},
+    "1": {"%": 1e-2},
+}
+NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
+UNIT_LENGTH_SLACK = 1e-3
+ROUND_OFF = 1e-15
+SYMMETRY_SLACK = 1e-9
+DEFINITE_SLACK = 1e-12
+
+
+class Demand(Enum):
+    """What an array must be as a whole."""
+
+    NONZERO_DIRECTION = "not zero"
+    UNIT_QUATERNION = "length 1"
+    POSITIVE_DEFINITE = "positive definite"
+    POSITIVE_SEMIDEFINITE = "positive semidefinite"
+    RIGID_BODY_INERTIA = "possible for a rigid body"
+    ASCENDING = "ascending"
+
+
+def unit_of_motion(unit: str, slides: bool) -> str:
+    """The unit that holds for a slide or for a turn, of a unit such as "rad or m"."""
+    turning, _, sliding = unit.partition(" or ")
+    return sliding if sliding and slides else turning
+
+
+class BadValue(Exception):
+    """A value that a declaration refuses; ``index`` leads to the offending entry."""
+
+    def __init__(self, text: str, index: tuple[int, ...] = ()) -> None:
+        super().__init__(text)
+        self.text = text
+        self.index = index
+
+
+class Overflowing(float):
+    """Infinity, with the text of the finite number that was too large to be held."""
+
+    def __new__(cls, text: str) -> Overflowing:
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """The declaration of one numeric field.
+
+    ``shape`` is () for a number, (n,) for a vector, (n, n) for a symmetric matrix that may also be given
+    by its diagonal, and holds None where any count is allowed. Bounds hold for every entry.
+    """
+
+    unit: str
+    meaning: str
+    shape: tuple[int | None, ...] = ()
+    above: float | None = None
+    at_least: float | None = None
+    below: float | None = None
+    at_most: float | None = None
+    demand: Demand | None = None
+
+    def of_motion(self, slides: bool) -> Quantity:
+        """The declaration for a slide or for a turn."""
+        return replace(self, unit=unit_of_motion(self.unit, slides))
+
+    @property
+    def bound(self) -> str:
+        """The bounds in words, empty where there are none."""
+        limits = (
+            ("greater than", self.above),
+            ("at least", self.at_least),
+            ("less than", self.below),
+            ("at most", self.at_most),
+        )
+        return " and ".join(f"{words} {limit:g}" for words, limit in limits if limit is not None)
+
+    @property
+    def remedy(self) -> str:
+        if self.unit == "1":
+            return f"write the {self.meaning}"
+        return f"write the {self.meaning} in {UNIT_WORDS.get(self.unit, (self.unit, self.unit))[1]}"
+
+    @property
+    def accepts_matrix(self) -> bool:
+        return len(self.shape) == 2 and self.shape[0] is not None
+
+    def settle(self, value: object) -> Any:
+        """The value as float or nested tuple of floats; raises BadValue with the reason otherwise."""
+        if not self.shape:
+            return self._number(value, ())
+        plain = value.tolist() if isinstance(value, np.ndarray) else value
+        if self.accepts_matrix:
+            return self._matrix(plain)
+        if len(self.shape) == 2:
+            rows = self._items(plain, self.shape[0], ())
+            return tuple(self._vector(row, self.shape[1], (i,)) for i, row in enumerate(rows))
+        return self._directed(self._vector(plain, self.shape[0], ()))
+
+    def unit_at(self, index: tuple[int, ...]) -> str:
+        """The unit of one entry; a (linear, angular) vector or matrix lists its units in that order."""
+        units = self.unit.split(", ")
+        if len(units) == 1 or not index:
+            return self.unit
+        angular = [i >= 3 for i in ((index[0], index[-1]) if self.accepts_matrix else index[-1:])]
+        return units[sum(angular)]
+
+    def show(self, value: object, index: tuple[int, ...] = ()) -> str:
+        """A settled value or entry with its unit, short."""
+        unit = self.unit_at(index)
+        return _short(value) if unit == "1" else f"{_short(value)} {unit}"
+
+    def _number(self, value: object, index: tuple[int, ...]) -> float:
+        if isinstance(value, str):
+            raise BadValue(self._about_text(value), index)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise BadValue(f"= {_short(value)} is not a number; {self.remedy}", index)
+        try:
+            number = float(value)
+        except OverflowError:
+            raise BadValue(f"has more digits than a number can hold; {self.remedy}", index) from None
+        if isinstance(value, Overflowing):
+            raise BadValue(f"= {clip(value.text)} is larger than a number can be; {self.remedy}", index)
+        if not math.isfinite(number):
+            raise BadValue(f"= {self.show(number, index)} must be finite; {self.remedy}", index)
+        outside = (
+            (self.above is not None and not number > self.above)
+            or (self.at_least is not None and not number >= self.at_least)
+            or (self.below is not None and not number < self.below)
+            or (self.at_most is not None and not number <= self.at_most)
+        )
+        if outside:
+            raise BadValue(f"= {self.show(number, index)} must be {self.bound}; {self.remedy}", index)
+        return number + 0.0  # no negative zero, so that equal parts print alike
+
+    def _about_text(self, text: str) -> str:
+        text = clip(text)
+        if NUMBER.fullmatch(text):
+            return f"= '{text}' is text; write {text} without quotes"
+        match = NUMBER_WITH_SUFFIX.fullmatch(text)
+        factor = SUFFIXES.get(self.unit, {}).get(match[2]) if match else None
+        if match and factor is not None:
+            word = (
+                "dimensionless" if self.unit == "1" else f"SI, {UNIT_WORDS.get(self.unit, (self.unit,))[0]}"
+            )
+            return f"= '{text}' carries a unit; write {float(match[1]) * factor:.12g} ({word})"
+        if match:
+            return f"= '{text}' is not a plain number; {self.remedy}, without unit or arithmetic"
+        return f"= '{text}' is not a number; {self.remedy}"
+
+    def _items(self, value: object, count: int | None, index: tuple[int, ...]) -> list[object]:
+        wanted = "a list of numbers" if count is None else f"a list of {count} numbers"
+        if isinstance(value, str):
+            raise BadValue(f"= '{clip(value)}' is not {wanted}; {self.remedy}", index)
+        if not isinstance(value, Sequence):
+            raise BadValue(f"= {_short(value)} is not {wanted}; {self.remedy}", index)
+        if count is not None and len(value) != count:
+            raise BadValue(f"has {len(value)} entries and must have {count}; {self.remedy}", index)
+        if not value:
+            raise BadValue(f"has no entries and must have at least one; {self.remedy}", index)
+        return list(value)
+
+    def _vector(self, value: object, count: int | None, index: tuple[int, ...]) -> tuple[float, ...]:
+        items = self._items(value, count, index)
+        return tuple(self._number(item, (*index, i)) for i, item in enumerate(items))
+
+    def _directed(self, vector: tuple[float, ...]) -> tuple[float, ...]:
+        if self.demand is Demand.ASCENDING:
+            for i, (left, right) in enumerate(pairwise(vector)):
+                if right < left:
+                    raise BadValue(
+                        f"= {self.show(right)} must not be less than the entry before it; {self.remedy}",
+                        (i + 1,),
+                    )
+        if self.demand not in (Demand.NONZERO_DIRECTION, Demand.UNIT_QUATERNION):
+            return vector
+        largest = max(abs(entry) for entry in vector)
+        if largest == 0.0:
+            raise BadValue(f"= {_short(vector)} must not be zero; {self.remedy}")
+        length = largest * math.sqrt(sum((entry / largest) ** 2 for entry in vector))
+        if self.demand is Demand.UNIT_QUATERNION and abs(length - 1) > UNIT_LENGTH_SLACK:
+            raise BadValue(f"= {_short(vector)} has length {length:g} and must have length 1; {self.remedy}")
+        if abs(length - 1) <= ROUND_OFF:
+            return vector
+        return tuple(entry / length + 0.0 for entry in vector)
+
+    def _matrix(self, value: object) -> tuple[tuple[float, ...], ...]:
+        size = self.shape[0]
+        rows = self._items(value, size, ())
+        if any(isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) for row in rows):
+            plain = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
+            matrix = np.array([self._vector(row, size, (i,)) for i, row in enumerate(plain)])
+        else:
+            matrix = np.diag(self._vector(rows, size, ()))
+        self._demand_of_matrix(matrix)
+        symmetric = 0.5 * (matrix + matrix.T) + 0.0
+        return tuple(tuple(row) for row in symmetric.tolist())
+
+    def _demand_of_matrix(self, matrix: np.ndarray[Any, Any]) -> None:
+        diagonal = np.diag(matrix)
+        semidefinite = self.demand is not Demand.POSITIVE_DEFINITE
+        for i, entry in enumerate(diagonal):
+            if entry < 0 or (entry == 0 and not semidefinite):
+                bound = "at least 0" if semidefinite else "greater than 0"
+                shown = self.show(float(entry), (i,))
+                raise BadValue(
+                    f"has the diagonal entry {i + 1} = {shown}, which must be {bound}; {self.remedy}"
+                )
+        scale = np.sqrt(np.outer(diagonal, diagonal))
+        gap = np.abs(matrix - matrix.T)
+        worst = tuple(
+            int(i) for i in np.unravel_index(int(np.argmax(gap - SYMMETRY_SLACK * scale)), gap.shape)
+        )
+        if gap[worst] > SYMMETRY_SLACK * scale[worst]:
+            i, j = worst
+            here, there = matrix[i, j], matrix[j, i]
+            raise BadValue(
+                f"must be symmetric, but entry ({i + 1}, {j + 1}) = {here:g}"
+                f" and entry ({j + 1}, {i + 1}) = {there:g}; {self.remedy}"
+            )
+        inverse = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 1.0)
+        smallest = float(np.linalg.eigvalsh(matrix * inverse[:, None] * inverse)[0])
+        if smallest < (-DEFINITE_SLACK if semidefinite else DEFINITE_SLACK):
+            word = "semidefinite" if semidefinite else "definite"
+            raise BadValue(
+                f"must be positive {word}, but its smallest eigenvalue (diagonal scaled to 1)"
+                f" is {smallest:.3g}; {self.remedy}"
+            )
+        if self.demand is Demand.RIGID_BODY_INERTIA:
+            self._triangle_inequality(matrix)
+
+    def _triangle_inequality(self, matrix: np.ndarray[Any, Any]) -> None:
+        small, middle, large = np.linalg.eigvalsh(matrix)
+        if large > (small + middle) * (1 + SYMMETRY_SLACK):
+            raise BadValue(
+                f"has the principal values ({small:g}, {middle:g}, {large:g}) {self.unit}, and no rigid body"
+                f" has one larger than the sum of the other two; {self.remedy}"
+            )
+
+
+def settle_one_of(quantities: Sequence[Quantity], value: object) -> Any:
+    """Settle a value that may be declared in several shapes; its nesting decides which."""
+    nested = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+    for quantity in quantities:
+        if bool(quantity.shape) == nested:
+            return quantity.settle(value)
+    return quantities[0].settle(value)
+
+
+def problems_of(bad: BadValue, field: str) -> Problem:
+    return Problem(bad.text, (field, *bad.index))
+
+
+def _short(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (tuple, list)):
+        inner = ", ".join(_short(entry) for entry in value[:6])
+        return f"({inner}{', ...' if len(value) > 6 else ''})"
+    return clip(str(value))
+
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import pliant.robot as parts
-from pliant.robot.declared import Choice, Declaration, Declared, Name, Part, declarations
-from pliant.robot.quantity import Quantity
+from pliant.robot.declared import Choice, Declaration, Declared, Name, Part, Quantity, declarations
 
 TABLE = re.compile(r"<!-- fields of (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 

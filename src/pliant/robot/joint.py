@@ -1,14 +1,35 @@
-"""Joints: how the root of a child link moves against the tip of its parent."""
+"""Joints: how the root of a child link moves against the tip of its parent.
+
+Joints of several coordinates, and the joint that leaves its child free.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
-from pliant.robot.declared import Declared, Name, Part
-from pliant.robot.joint_law import ALONG_Z, Coordinate, Friction, JointSpring, Limits
-from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import Problem
+from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Vector3, Vector6
+from pliant.robot.joint_law import (
+    ALONG_X,
+    ALONG_Y,
+    ALONG_Z,
+    IDENTITY,
+    LAW_FIELDS,
+    BallSpring,
+    Box,
+    Cone,
+    Coordinate,
+    FreeSpring,
+    Friction,
+    JointSpring,
+    Limits,
+)
 
 BASE = "base"
 
@@ -118,3 +139,257 @@ class FixedJoint(Joint, word="fixed"):
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
         return ()
+
+
+# Sine of the angle below which two axes leave the direction between them to rounding.
+PARALLEL = 1e-3
+
+InitialRotation = Annotated[
+    Quaternion,
+    Quantity(
+        "1",
+        "unit quaternion (w, x, y, z) from the child's root frame to the joint frame at the start",
+        shape=(4,),
+        demand=Demand.UNIT_QUATERNION,
+    ),
+]
+
+
+def _under(*coordinates: str) -> dict[str, str]:
+    return dict.fromkeys(LAW_FIELDS, f"write it under {', '.join(coordinates[:-1])} or {coordinates[-1]}")
+
+
+def parallel(first: Vector3, second: Vector3) -> bool:
+    """Whether two axes leave the direction between them to rounding."""
+    return bool(np.linalg.norm(np.cross(first, second)) < PARALLEL)
+
+
+def _shown(vector: Vector3) -> str:
+    return f"({', '.join(f'{entry:g}' for entry in vector)})"
+
+
+@dataclass(frozen=True)
+class CylindricalJoint(Joint, word="cylindrical"):
+    """The child slides along an axis and turns about it; coordinates ``slide`` and ``turn``."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
+    axis: Direction = ALONG_Z
+    slide: Annotated[Coordinate, Part("slide along the axis", Coordinate, slides=True)] = field(
+        default_factory=Coordinate
+    )
+    turn: Annotated[Coordinate, Part("turn about the axis", Coordinate, slides=False)] = field(
+        default_factory=Coordinate
+    )
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return (
+            Freedom(f"{self.name}.slide", True, self.axis, self.slide),
+            Freedom(f"{self.name}.turn", False, self.axis, self.turn),
+        )
+
+
+@dataclass(frozen=True)
+class UniversalJoint(Joint, word="universal"):
+    """The child turns about two axes, the second of which turns with the first; ``first`` and ``second``."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = _under("first", "second")
+    first_axis: Direction = ALONG_Z
+    second_axis: Direction = ALONG_Y
+    first: Annotated[Coordinate, Part("turn about the first axis", Coordinate, slides=False)] = field(
+        default_factory=Coordinate
+    )
+    second: Annotated[Coordinate, Part("turn about the second axis", Coordinate, slides=False)] = field(
+        default_factory=Coordinate
+    )
+
+    def conflicts(self) -> Iterator[Problem]:
+        if parallel(self.first_axis, self.second_axis):
+            yield Problem(
+                f"= {_shown(self.second_axis)} is parallel to first_axis, which leaves one turn for two"
+                " coordinates; write an axis across the first, or use a revolute joint",
+                ("second_axis",),
+            )
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return (
+            Freedom(f"{self.name}.first", False, self.first_axis, self.first),
+            Freedom(f"{self.name}.second", False, self.second_axis, self.second),
+        )
+
+
+@dataclass(frozen=True)
+class PlanarJoint(Joint, word="planar"):
+    """The child slides in a plane and turns about its normal; ``first_slide``, ``second_slide``, ``turn``."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = _under("first_slide", "second_slide", "turn")
+    normal: Annotated[
+        Vector3,
+        Quantity("1", "normal of the plane in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
+    ] = ALONG_Z
+    first_axis: Annotated[
+        Vector3,
+        Quantity(
+            "1",
+            "direction of first_slide in the joint frame (its part along the normal is dropped)",
+            shape=(3,),
+            demand=Demand.NONZERO_DIRECTION,
+        ),
+    ] = ALONG_X
+    first_slide: Annotated[Coordinate, Part("slide along first_axis", Coordinate, slides=True)] = field(
+        default_factory=Coordinate
+    )
+    second_slide: Annotated[Coordinate, Part("slide along normal x first_axis", Coordinate, slides=True)] = (
+        field(default_factory=Coordinate)
+    )
+    turn: Annotated[Coordinate, Part("turn about the normal", Coordinate, slides=False)] = field(
+        default_factory=Coordinate
+    )
+
+    def conflicts(self) -> Iterator[Problem]:
+        if parallel(self.normal, self.first_axis):
+            yield Problem(
+                f"= {_shown(self.first_axis)} is parallel to the normal and gives no direction in the plane;"
+                " write a direction across it",
+                ("first_axis",),
+            )
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        normal = np.array(self.normal)
+        second = np.cross(normal, self.first_axis)
+        second /= np.linalg.norm(second)
+        first = np.cross(second, normal)
+        return (
+            Freedom(f"{self.name}.first_slide", True, plain(first), self.first_slide),
+            Freedom(f"{self.name}.second_slide", True, plain(second), self.second_slide),
+            Freedom(f"{self.name}.turn", False, self.normal, self.turn),
+        )
+
+
+def plain(vector: NDArray[np.float64]) -> Vector3:
+    """A tuple of numbers."""
+    x, y, z = (float(entry) + 0.0 for entry in vector)  # no negative zero
+    return x, y, z
+
+
+def reference_name(coordinate: str) -> str:
+    """The coordinate of the frame that feedback on a coordinate of a ball or free joint follows."""
+    joint, _, word = coordinate.partition(".")
+    return f"{joint}.reference_{word}"
+
+
+def _of_reference(freedom: Freedom) -> Freedom:
+    return replace(freedom, name=reference_name(freedom.name), law=Coordinate())
+
+
+@dataclass(frozen=True)
+class SphericalJoint(Joint, word="spherical"):
+    """The child turns about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
+
+    slides: ClassVar[bool | None] = False
+    elsewhere: ClassVar[Mapping[str, str]] = {"initial_position": "write initial_rotation, a quaternion"}
+    initial_rotation: InitialRotation = IDENTITY
+    initial_rate: Annotated[
+        Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    spring: Annotated[BallSpring | None, Part("spring towards its rest rotation", BallSpring)] = None
+    damping: TurnDamping = 0.0
+    friction: Annotated[Friction | None, Part("dry friction against the spin", Friction)] = None
+    limits: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        rates = zip("xyz", (ALONG_X, ALONG_Y, ALONG_Z), self.initial_rate)
+        return tuple(
+            Freedom(f"{self.name}.{word}", False, axis, Coordinate(initial_rate=rate))
+            for word, axis, rate in rates
+        )
+
+    @property
+    def guided_freedoms(self) -> tuple[Freedom, ...]:
+        """Where its motion is prescribed: turns about x, then about the new y, then about the new z."""
+        return self.freedoms
+
+    @property
+    def reference_freedoms(self) -> tuple[Freedom, ...]:
+        """Of the frame to which feedback holds the child, in the same row of turns."""
+        return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
+
+
+@dataclass(frozen=True)
+class FreeJoint(Joint, word="free"):
+    """The child is free in all directions; it starts at a pose and with a velocity, and has no coordinate.
+
+    Spring, box and cone hold it to the base; damping and friction act against the world.
+    """
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "initial_rate": "write initial_velocity and initial_spin",
+        "friction": "write slide_friction or turn_friction",
+    }
+    initial_position: Annotated[
+        Vector3, Quantity("m", "origin of the child's root frame in the joint frame at the start", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    initial_rotation: InitialRotation = IDENTITY
+    initial_velocity: Annotated[
+        Vector3, Quantity("m/s", "velocity of the child's root at the start, in the world", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    initial_spin: Annotated[
+        Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    spring: Annotated[FreeSpring | None, Part("spring towards its rest pose", FreeSpring)] = None
+    damping: Annotated[
+        Vector6,
+        Quantity(
+            "N s/m, N m s/rad",
+            "viscous drag along each axis of the child (force per velocity, moment per spin)",
+            shape=(6,),
+            at_least=0,
+        ),
+    ] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    slide_friction: Annotated[
+        Friction | None, Part("dry friction against the velocity of the child's root", Friction, slides=True)
+    ] = None
+    turn_friction: Annotated[
+        Friction | None, Part("dry friction against the spin", Friction, slides=False)
+    ] = None
+    limits: Annotated[Box | None, Part("box that the child's root stays in", Box)] = None
+    cone: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.parent != BASE:
+            yield Problem(
+                f"= '{self.parent}' must be base, because a free link hangs on nothing;"
+                " write base, or join the two links by another type of joint",
+                ("parent",),
+            )
+
+    @property
+    def freedoms(self) -> tuple[Freedom, ...]:
+        return ()
+
+    @property
+    def moves(self) -> bool:
+        return True
+
+    @property
+    def guided_freedoms(self) -> tuple[Freedom, ...]:
+        """Where its motion is prescribed: slides along the axes of the joint frame, then turns like those of a ball."""
+        axes = (ALONG_X, ALONG_Y, ALONG_Z)
+        slides = (Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes))
+        turns = (
+            Freedom(f"{self.name}.turn_{word}", False, axis, Coordinate()) for word, axis in zip("xyz", axes)
+        )
+        return (*slides, *turns)
+
+    @property
+    def reference_freedoms(self) -> tuple[Freedom, ...]:
+        """Of the frame to which feedback holds the child, in the same row of slides and turns."""
+        return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
+
+    @property
+    def drags(self) -> bool:
+        """Whether something resists the motion of the child against the world."""
+        return any(self.damping) or self.slide_friction is not None or self.turn_friction is not None

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pliant.errors import Problem
-from pliant.robot.declared import Declared, Part
-from pliant.robot.quantity import Demand, MatrixLike, Quantity, Quaternion, Vector3
+from pliant.robot.declared import Declared, Demand, MatrixLike, Part, Quantity, Quaternion, Vector3
 
 ALONG_X, ALONG_Y, ALONG_Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)

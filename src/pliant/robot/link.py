@@ -1,23 +1,80 @@
-"""Links: the bodies between joints."""
+"""Rigid bodies that ride on a link.
+
+Links: the bodies between joints.
+"""
 
 from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import InvalidInput, Problem
-from pliant.robot.declared import Declared, Name, Part
-from pliant.robot.law import ZERO6, Law, LinearLaw
-from pliant.robot.material import Material
-from pliant.robot.quantity import Demand, MatrixLike, Quantity, Quaternion, Vector3, Vector6
+from pliant.robot.declared import (
+    Choice,
+    Declared,
+    Demand,
+    MatrixLike,
+    Name,
+    Part,
+    Quantity,
+    Quaternion,
+    Vector3,
+    Vector6,
+)
 from pliant.robot.rest_shape import RestShape, Straight, StrainField
-from pliant.robot.section import Section, UniformSection
-from pliant.robot.variation import Stations, VaryingSection, span_conflicts
+from pliant.robot.section import (
+    ZERO6,
+    Law,
+    LinearLaw,
+    Material,
+    Section,
+    Stations,
+    UniformSection,
+    VaryingSection,
+    span_conflicts,
+)
+
+
+class End(StrEnum):
+    """One of the two end sections of a link."""
+
+    ROOT = "root"
+    TIP = "tip"
+
+
+@dataclass(frozen=True)
+class Payload(Declared, word="payload"):
+    """A rigid body fixed to an end section of a link; the mass may be 0 when an inertia is given."""
+
+    name: Annotated[str, Name("name of the payload")]
+    link: Annotated[str, Name("link that carries it")]
+    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)]
+    center_of_mass: Annotated[
+        Vector3, Quantity("m", "centre of mass (x, y, z) in the frame of that end section", shape=(3,))
+    ] = (0.0, 0.0, 0.0)
+    inertia: Annotated[
+        MatrixLike,
+        Quantity(
+            "kg m^2",
+            "inertia (3 values or 3x3) about the centre of mass, along the end section's axes,",
+            shape=(3, 3),
+            demand=Demand.RIGID_BODY_INERTIA,
+        ),
+    ] = (0.0, 0.0, 0.0)
+    at: Annotated[End, Choice("end of the link that carries it", End)] = End.TIP
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.mass == 0 and not any(any(row) for row in self.inertia if isinstance(row, tuple)):
+            yield Problem(
+                "= 0 kg without inertia has no effect; write a mass in kilograms or an inertia", ("mass",)
+            )
+
 
 Array = NDArray[np.float64]
 IDENTITY = (1.0, 0.0, 0.0, 0.0)

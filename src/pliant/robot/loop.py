@@ -11,16 +11,21 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from pliant.errors import Problem
-from pliant.robot.compound_joint import (
+from pliant.robot.declared import Choice, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.joint import (
+    BASE,
     CylindricalJoint,
+    FixedJoint,
+    Freedom,
+    Joint,
     PlanarJoint,
+    PrismaticJoint,
+    RevoluteJoint,
     SphericalJoint,
     UniversalJoint,
     parallel,
     plain,
 )
-from pliant.robot.declared import Choice, Declared, Name, Part
-from pliant.robot.joint import BASE, FixedJoint, Freedom, Joint, PrismaticJoint, RevoluteJoint
 from pliant.robot.joint_law import (
     ALONG_X,
     ALONG_Y,
@@ -33,8 +38,7 @@ from pliant.robot.joint_law import (
     JointSpring,
     Limits,
 )
-from pliant.robot.payload import End
-from pliant.robot.quantity import Demand, Quantity, Quaternion, Vector3
+from pliant.robot.link import End
 
 
 @dataclass(frozen=True)

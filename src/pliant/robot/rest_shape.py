@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import Problem
-from pliant.robot.declared import Choice, Declared
-from pliant.robot.quantity import Demand, Quantity, Vector6
-from pliant.robot.variation import count_conflicts, interpolate
+from pliant.robot.declared import Choice, Declared, Demand, Quantity, Vector6
+from pliant.robot.section import count_conflicts, interpolate
 
 Array = NDArray[np.float64]
 STRAIGHT = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])

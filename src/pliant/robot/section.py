@@ -1,13 +1,19 @@
-"""Cross-sections that are the same all along: shapes of a material, or given 6x6 matrices.
+"""Isotropic linear materials.
+
+Constitutive laws: how section force and moment follow from strain.
+
+Cross-sections that are the same all along: shapes of a material, or given 6x6 matrices.
 
 A section matrix acts on (linear, angular) 6-vectors in the section frame: x along the link, y and z across.
+
+Sections that change along a link.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,9 +21,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import Problem
-from pliant.robot.declared import Declared
-from pliant.robot.material import Material
-from pliant.robot.quantity import Demand, MatrixLike, Quantity
+from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector6, declarations
+
+
+@dataclass(frozen=True)
+class Material(Declared, word="material"):
+    """What a link is made of; give either Poisson's ratio or the shear modulus."""
+
+    name: Annotated[str, Name("name of the material")]
+    young: Annotated[float, Quantity("Pa", "modulus of elasticity (Young's)", above=0)]
+    density: Annotated[float, Quantity("kg/m^3", "mass per volume", above=0)]
+    poisson: Annotated[
+        float | None, Quantity("1", "ratio of contraction to stretch (Poisson's)", above=-1, at_most=0.5)
+    ] = None
+    shear: Annotated[float | None, Quantity("Pa", "shear modulus", above=0)] = None
+    damping: Annotated[
+        float, Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)
+    ] = 0.0
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.poisson is None and self.shear is None:
+            yield Problem("needs poisson or shear; write Poisson's ratio or the shear modulus in pascals")
+        if self.poisson is not None and self.shear is not None:
+            yield Problem("is given together with poisson; write only one of the two", ("shear",))
+
+    @property
+    def shear_modulus(self) -> float:
+        """Shear modulus in pascal, given or from Poisson's ratio."""
+        if self.shear is not None:
+            return self.shear
+        assert self.poisson is not None
+        return self.young / (2 * (1 + self.poisson))
+
+    @property
+    def poisson_ratio(self) -> float:
+        """Poisson's ratio, given or from the shear modulus of an isotropic material."""
+        return self.poisson if self.poisson is not None else self.young / (2 * self.shear_modulus) - 1
+
+
+ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+class Law(Declared, ABC):
+    """The relation between strain and section wrench."""
+
+
+@dataclass(frozen=True)
+class LinearLaw(Law, word="linear"):
+    """wrench = C e, with the section stiffness C."""
+
+
+@dataclass(frozen=True)
+class HardeningLaw(Law, word="hardening"):
+    """wrench_i = (C e)_i + cubic_i e_i^3 + quintic_i e_i^5; coefficients >= 0 make the energy convex."""
+
+    cubic: Annotated[
+        Vector6, Quantity("N, N m^4", "six coefficients of the cubed strains", shape=(6,), at_least=0)
+    ]
+    quintic: Annotated[
+        Vector6,
+        Quantity("N, N m^6", "six coefficients of the fifth powers of the strains", shape=(6,), at_least=0),
+    ] = ZERO6
+
 
 Array = NDArray[np.float64]
 TORSION_TERMS = 40
@@ -250,3 +315,123 @@ class GeneralSection(UniformSection, word="general"):
         if isinstance(self.damping, float):
             return self.damping * self.stiffness_of(material)
         return np.array(self.damping, dtype=float)
+
+
+LENGTH_SLACK = 1e-9
+
+
+class VaryingSection(Section, ABC):
+    """A section that depends on the station s along the link."""
+
+    @abstractmethod
+    def matrices(self, s: Array, length: float, matrix_of: Callable[[UniformSection], Array]) -> Array:
+        """The matrix at each station, where ``matrix_of`` gives that of a uniform section; (n, 6, 6)."""
+
+
+@dataclass(frozen=True)
+class Tapered(VaryingSection, word="tapered"):
+    """A shape whose dimensions change linearly from root to tip."""
+
+    root: Annotated[Shape, Part("section at the root", Shape)]
+    tip: Annotated[Shape, Part("section at the tip, of the same type", Shape)]
+
+    def conflicts(self) -> Iterator[Problem]:
+        if type(self.root) is not type(self.tip):
+            yield Problem(
+                f"is a {self.tip.word}, but the root is a {self.root.word}; write two of the same type",
+                ("tip",),
+            )
+            return
+        for declaration in declarations(type(self.root)):
+            at_root, at_tip = getattr(self.root, declaration.name), getattr(self.tip, declaration.name)
+            if (at_root is None) != (at_tip is None):
+                yield Problem(
+                    "is given at one end only; write it at both or at none", ("tip", declaration.name)
+                )
+
+    @property
+    def needs_material(self) -> bool:
+        return True
+
+    def section_at(self, fraction: float) -> Shape:
+        """The shape at a fraction of the length."""
+        dimensions = {}
+        for declaration in declarations(type(self.root)):
+            at_root, at_tip = getattr(self.root, declaration.name), getattr(self.tip, declaration.name)
+            dimensions[declaration.name] = (
+                None if at_root is None else (1 - fraction) * at_root + fraction * at_tip
+            )
+        return type(self.root)(**dimensions)
+
+    def matrices(self, s: Array, length: float, matrix_of: Callable[[UniformSection], Array]) -> Array:
+        return np.array([matrix_of(self.section_at(float(station / length))) for station in s]).reshape(
+            -1, 6, 6
+        )
+
+
+@dataclass(frozen=True)
+class Stations(VaryingSection, word="stations"):
+    """Sections at given stations; the matrices are interpolated linearly, a repeated position is a jump."""
+
+    positions: Annotated[
+        tuple[float, ...],
+        Quantity(
+            "m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING
+        ),
+    ]
+    sections: Annotated[
+        tuple[UniformSection, ...], Part("one section for each position", UniformSection, many=True)
+    ]
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from count_conflicts(self.positions, len(self.sections), "sections")
+
+    @property
+    def needs_material(self) -> bool:
+        return any(section.needs_material for section in self.sections)
+
+    def matrices(self, s: Array, length: float, matrix_of: Callable[[UniformSection], Array]) -> Array:
+        return interpolate(s, self.positions, np.array([matrix_of(section) for section in self.sections]))
+
+
+def count_conflicts(positions: tuple[float, ...], count: int, what: str) -> Iterator[Problem]:
+    """Problems of a table over stations that do not depend on the link."""
+    if len(positions) < 2:
+        yield Problem(
+            "has one entry and must have at least 2; write the stations 0 and the length", ("positions",)
+        )
+    if count != len(positions):
+        yield Problem(
+            f"has {count} entries and must have {len(positions)}; write one for each position", (what,)
+        )
+    for i in range(2, len(positions)):
+        if positions[i - 2] == positions[i]:
+            yield Problem(
+                f"= {positions[i]:g} m is the third in a row; write a jump as two", ("positions", i)
+            )
+
+
+def span_conflicts(positions: tuple[float, ...], length: float) -> Iterator[Problem]:
+    """Problems of a table over stations on a link of the given length."""
+    for index, end in ((0, 0.0), (-1, length)):
+        if abs(positions[index] - end) > LENGTH_SLACK * length:
+            where = index % len(positions)
+            what = (
+                "the first station must be 0 m"
+                if index == 0
+                else f"the last must be the length, {length:g} m"
+            )
+            yield Problem(
+                f"= {positions[index]:g} m, but {what}; write stations from root to tip", ("positions", where)
+            )
+    if len(positions) > 1 and (positions[0] == positions[1] or positions[-1] == positions[-2]):
+        yield Problem("jumps at an end of the link; write each end once", ("positions",))
+
+
+def interpolate(s: Array, positions: tuple[float, ...], values: Array) -> Array:
+    """Piecewise linear in s; at a jump the value is that of the side towards the tip."""
+    grid = np.asarray(positions)
+    left = np.clip(np.searchsorted(grid, s, side="right") - 1, 0, len(grid) - 2)
+    width = grid[left + 1] - grid[left]
+    weight = np.clip((s - grid[left]) / width, 0.0, 1.0).reshape((-1,) + (1,) * (values.ndim - 1))
+    return np.asarray((1 - weight) * values[left] + weight * values[left + 1])

@@ -8,6 +8,7 @@ from typing import Any
 
 from pliant.errors import InvalidFile, Problem, clip
 from pliant.robot.declared import (
+    BadValue,
     Choice,
     Declaration,
     Declared,
@@ -16,17 +17,14 @@ from pliant.robot.declared import (
     declarations,
     try_build,
     try_settle,
+    unit_of_motion,
 )
 from pliant.robot.joint import Joint
-from pliant.robot.link import Link
+from pliant.robot.link import Link, Payload
 from pliant.robot.loop import At, LoopJoint
-from pliant.robot.material import Material
-from pliant.robot.payload import Payload
-from pliant.robot.quantity import BadValue, unit_of_motion
-from pliant.robot.robot import Robot
-from pliant.robot.section import Section
-from pliant.robot.topology import (
+from pliant.robot.robot import (
     Edge,
+    Robot,
     Tie,
     closest,
     loop_problems,
@@ -35,6 +33,7 @@ from pliant.robot.topology import (
     tree_problems,
     uncarried_problems,
 )
+from pliant.robot.section import Material, Section
 from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar
 
 VERSION_KEY = "pliant"

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from pliant.errors import InvalidFile, Problem, clip
-from pliant.robot.quantity import NUMBER, Overflowing
+from pliant.robot.declared import NUMBER, Overflowing
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20

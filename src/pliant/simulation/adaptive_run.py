@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from pliant.model.contract import Model, Record, Run
-from pliant.model.ending import Cause, Ending
+from pliant.model.driver import INTERRUPTED_REMEDY, interruptions_heard
 from pliant.model.inputs import Inputs
-from pliant.model.interruption import INTERRUPTED_REMEDY, interruptions_heard
-from pliant.model.layout import Array
 from pliant.model.ledger import Ledger
 from pliant.model.sampling import Sampling
+from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.integrators.adaptive import Adaptive
 
 PRESENT = ("kinetic", "strain")

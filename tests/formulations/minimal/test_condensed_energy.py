@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.lumped.system import System
-from pliant.mechanics.minimal.flexibility import WAVES, Condensed
 from pliant.model.contract import Model
+from pliant.structures.tree.flexibility import WAVES, Condensed
+from pliant.structures.tree.system import System
 from tests.formulations.minimal.arms import WITH_TORSION, condensed, massless
 
 ELBOWS: dict[str, type] = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.lumped.loops import closures
+from pliant.structures.tree.loops import closures
 from tests.formulations.pose_element import four_bar
 from tests.formulations.pose_element.four_bar import START, START_RATE
 

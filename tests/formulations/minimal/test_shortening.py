@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.lumped.model import LumpedArm
-from pliant.formulations.lumped.shortening import neglected_displacement
+from pliant.structures.tree.model import LumpedArm
+from pliant.structures.tree.observe import neglected_displacement
 from tests.formulations.minimal.arms import cantilever
 
 FORCE = 0.4  # N, across a beam of 1 m and 9 N m^2

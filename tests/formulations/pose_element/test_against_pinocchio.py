@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+from pliant.structures.nodal.model import PoseElementArm
 from tests.formulations.pose_element.trees import Array, Twin, random_tree, twin
 
 UNTIL = 0.4

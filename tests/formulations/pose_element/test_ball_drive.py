@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+from pliant.structures.nodal.model import PoseElementArm
 from tests.formulations.pose_element.trees import Array
 
 UNTIL = 0.5

@@ -7,23 +7,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pliant.formulations.geometrically_exact.pose_element.coordinate_law import (
-    book_joint,
-    joint_effort,
-    new_joint_flows,
-    rotor_rate,
-)
-from pliant.formulations.geometrically_exact.pose_element.line_relations import line_gradients, measure_lines
-from pliant.formulations.geometrically_exact.pose_element.mechanism import (
-    BUSHING,
-    SPRING,
-    Coordinates,
-    Lines,
-)
-from pliant.formulations.geometrically_exact.pose_element.step_data import Moment, new_moment
-from pliant.mechanics.one_sided import contact_force
+from pliant.mechanics.joint_laws import contact_force
 from pliant.mechanics.rigid_body import hat
 from pliant.spatial.arrays import rotation_from_vector
+from pliant.structures.nodal.joint_laws import book_joint, joint_effort, new_joint_flows, rotor_rate
+from pliant.structures.nodal.mechanism import BUSHING, SPRING, Coordinates, Lines
+from pliant.structures.nodal.motion import Moment, new_moment
+from pliant.structures.nodal.relations import line_gradients, measure_lines
 
 # one process compiles the kernels with checks
 pytestmark = [pytest.mark.bounds, pytest.mark.xdist_group("pose kernels")]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.paths import rebuild_poses
+from pliant.structures.collocation.poses import rebuild_poses
 
 PAGE = Path(__file__).parents[3] / "docs" / "theory_pose_element.md"
 SECTION = pl.GeneralSection(

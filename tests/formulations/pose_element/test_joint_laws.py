@@ -13,8 +13,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
-from pliant.network import Connected
+from pliant.components import Connected
+from pliant.structures.nodal.model import PoseElementArm
 from tests.formulations.pose_element.trees import Array
 
 MASS, CENTER, SPIN, GRAVITY = 2.0, 0.3, 0.05, 9.81

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.instant import Instant
+from pliant.structures.nodal.instant import Instant
 from tests.formulations.pose_element.test_loop_joints_in_space import ACROSS, AXIS, ring
 from tests.formulations.pose_element.trees import Array
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
-from pliant.formulations.geometrically_exact.pose_element.posture import gaps
 from pliant.spatial.arrays import rotation_from_quaternion
+from pliant.structures.nodal.model import PoseElementArm
+from pliant.structures.nodal.posture import gaps
 from tests.formulations.pose_element import four_bar
 
 TEN_SECONDS, EVERY_STEP = 10.0, 5000  # of 2 ms

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.step import run_steps
+from pliant.structures.nodal.step import run_steps
 
 
 def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
-from pliant.formulations.geometrically_exact.pose_element.nodes import Place
-from pliant.model.ending import Cause
+from pliant.model.state import Cause
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
+from pliant.structures.nodal.model import PoseElementArm
+from pliant.structures.nodal.tables import Place
 from tests.formulations.pose_element.test_loops import account_closes, worst_gap
 from tests.formulations.pose_element.test_passivity import (
     SECTION,

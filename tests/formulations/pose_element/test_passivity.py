@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.flows import elastic_energy, kinetic_energy
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
-from pliant.model.ending import Cause
 from pliant.model.inputs import Inputs
+from pliant.model.state import Cause
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, rotation_from_vector
+from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
+from pliant.structures.nodal.model import PoseElementArm
 from tests.formulations.pose_element.trees import Array, direction, inertia, quaternion
 
 KINDS = ("revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "fixed")

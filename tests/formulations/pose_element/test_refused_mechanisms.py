@@ -9,7 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.contract import Model
-from pliant.model.ending import Cause
+from pliant.model.state import Cause
 from tests.formulations.pose_element import four_bar
 
 

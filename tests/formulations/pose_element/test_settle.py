@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
 from pliant.model.contract import Model, Settled
+from pliant.structures.nodal.model import PoseElementArm
 from tests.formulations.pose_element import four_bar
 
 LENGTH, EI, GA, EA = 1.0, 20.0, 2e4, 2e5

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.formulations.geometrically_exact.pose_element.posture import gaps
-from pliant.model.ending import Cause
+from pliant.model.state import Cause
 from pliant.spatial.arrays import rotation_from_quaternion
+from pliant.structures.nodal.posture import gaps
 from tests.formulations.pose_element import four_bar
 
 METHOD = pl.Gauss(order=2, step=1e-3)

@@ -14,10 +14,15 @@ from pliant.formulations.pseudo_spectral import (
     link_system,
     planar_link,
 )
-from pliant.formulations.pseudo_spectral.discretisation import nodal_spaces, orthonormal_spaces
-from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, SPATIAL_COUPLING, structure_matrix
-from pliant.formulations.pseudo_spectral.points import Points
+from pliant.formulations.pseudo_spectral.link import (
+    PLANAR_COUPLING,
+    SPATIAL_COUPLING,
+    Points,
+    nodal_spaces,
+    structure_matrix,
+)
 from pliant.mechanics.closed_form import TimoshenkoBeam, natural_frequencies
+from pliant.mechanics.shape_functions import orthonormal_spaces
 from tests.formulations.pseudo_spectral.beam import (
     DISCRETE,
     EXACT,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.mechanics.minimal.mechanism import Mechanism
-from pliant.mechanics.minimal.run import (
+from pliant.structures.tree.arrays import Mechanism
+from pliant.structures.tree.motion import Bools, Floats
+from pliant.structures.tree.step import (
     Output,
     Tables,
     Work,
@@ -18,7 +19,6 @@ from pliant.mechanics.minimal.run import (
     run_midpoint,
     start_run,
 )
-from pliant.mechanics.minimal.tree import Bools, Floats
 
 Signal = Callable[[Floats], Floats]
 

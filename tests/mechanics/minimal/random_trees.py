@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio
 from scipy.spatial.transform import Rotation
 
-from pliant.mechanics.minimal.tree import BODY, NOTHING, Floats, Tree, new_tree
+from pliant.structures.tree.motion import BODY, NOTHING, Floats, Tree, new_tree
 
 JOINTS = (
     pinocchio.JointModelRX,

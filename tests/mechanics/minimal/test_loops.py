@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.mechanics.energy_account import PROJECTION
-from pliant.mechanics.minimal.dynamics import TreeDynamics
-from pliant.mechanics.minimal.mechanism import (
+from pliant.structures.energy_ledger import PROJECTION
+from pliant.structures.tree.arrays import (
     ALONG,
     COINCIDENCE_X,
     COINCIDENCE_Y,
@@ -18,7 +17,8 @@ from pliant.mechanics.minimal.mechanism import (
     new_drives,
     new_mechanism,
 )
-from pliant.mechanics.minimal.tree import TURN_Z, Floats, new_tree
+from pliant.structures.tree.dynamics import TreeDynamics
+from pliant.structures.tree.motion import TURN_Z, Floats, new_tree
 from tests.formulations.pose_element import four_bar
 from tests.mechanics.minimal.marching import march
 from tests.mechanics.minimal.random_trees import random_state, random_tree

@@ -5,17 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.mechanics.energy_account import EXCHANGED, JOINT, KINETIC, MATERIAL, RESIDUAL, STRAIN
-from pliant.mechanics.minimal.dynamics import TreeDynamics
-from pliant.mechanics.minimal.mechanism import (
-    Mechanism,
-    Servos,
-    Wrenches,
-    new_drives,
-    new_mechanism,
-    new_springs,
-)
-from pliant.mechanics.minimal.tree import TURN_Z, Floats, new_tree
+from pliant.structures.energy_ledger import EXCHANGED, JOINT, KINETIC, MATERIAL, RESIDUAL, STRAIN
+from pliant.structures.tree.arrays import Mechanism, Servos, Wrenches, new_drives, new_mechanism, new_springs
+from pliant.structures.tree.dynamics import TreeDynamics
+from pliant.structures.tree.motion import TURN_Z, Floats, new_tree
 from tests.mechanics.minimal.marching import March, march
 from tests.mechanics.minimal.random_trees import random_state, random_tree
 

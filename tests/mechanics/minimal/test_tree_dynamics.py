@@ -7,8 +7,8 @@ import pinocchio
 import pytest
 from numpy.typing import NDArray
 
-from pliant.mechanics.minimal.dynamics import TreeDynamics
-from pliant.mechanics.minimal.tree import TURN_Z, new_tree
+from pliant.structures.tree.dynamics import TreeDynamics
+from pliant.structures.tree.motion import TURN_Z, new_tree
 from tests.mechanics.minimal.random_trees import pinocchio_model, random_state, random_tree
 
 pytestmark = pytest.mark.bounds

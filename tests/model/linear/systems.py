@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.model.layout import Array
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Causality
+from pliant.model.state import Array
 
 
 def force_port(name: str, size: int = 1, causality: Causality = Causality.EFFORT_IN) -> LinearPort:

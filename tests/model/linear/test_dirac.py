@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.components import CommonEffort, interconnect
 from pliant.errors import InvalidInput
 from pliant.model.linear import DiracStructure, LinearPort
 from pliant.model.linear.dirac import common_effort, common_flow, gyrator, transformer
 from pliant.model.port import Causality
-from pliant.network import CommonEffort, interconnect
 from tests.model.linear.systems import force_port, random_system, skew
 
 A, B, C = force_port("a"), force_port("b"), force_port("c")

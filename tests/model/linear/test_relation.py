@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.model.linear.relation import Relation
+from pliant.model.linear.port_hamiltonian import Relation
 
 
 def test_losses_stay_semidefinite_through_large_maps() -> None:

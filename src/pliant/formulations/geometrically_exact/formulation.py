@@ -1,4 +1,17 @@
-"""The doors of the room: choices that compile a robot into a model."""
+"""The mixed finite element of the paper, written as its equations are [macchelli2007].
+
+On [a, b] with beta = 1 - alpha, n the total strain times the length, twists t and wrenches w at the ends,
+a distributed wrench e^e:
+
+    e^q = alpha w_a + beta w_b ,              e^p = beta t_a + alpha t_b
+    qdot = (t_b - t_a) + ad_n e^p ,           pdot = (w_b - w_a) - ad_n^T e^q + ad_{e^p}^T p + e^e
+
+The weights are swapped between twists and wrenches: that makes it power preserving. Taking alpha times the
+balance of one element and beta times that of the next removes the nodal wrenches and leaves the two-node
+element with its strain point and its mass at xi = alpha, which is what the compiled loop steps.
+
+The doors of the room: choices that compile a robot into a model.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +24,69 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number
-from pliant.formulations.geometrically_exact.discretise import Points, beyond_spectral_links, build_chain
-from pliant.formulations.geometrically_exact.hand_over import SPECTRAL_TURN
-from pliant.formulations.geometrically_exact.model import GeometricallyExactArm
-from pliant.model.massless_links import refuse_massless_links
+from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
+from pliant.model.arm import refuse_massless_links
 from pliant.robot import FixedJoint, FlexibleLink, Robot
+from pliant.spatial.arrays import adjoint_of_twist
+from pliant.structures.collocation.bending import SPECTRAL_TURN
+from pliant.structures.collocation.chain import Floats, Points
+from pliant.structures.collocation.model import GeometricallyExactArm
 
 if TYPE_CHECKING:
-    from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+    from pliant.structures.nodal.model import PoseElementArm
+
+
+@dataclass(frozen=True, eq=False)
+class ElementFlows:
+    """Efforts and rates of one element: e^q, e^p, and the rates of q (strain times length) and p."""
+
+    stress: Floats
+    twist: Floats
+    strain_rate: Floats
+    momentum_rate: Floats
+
+
+def element_flows(
+    alpha: float,
+    n: Floats,
+    p: Floats,
+    t_a: Floats,
+    t_b: Floats,
+    w_a: Floats,
+    w_b: Floats,
+    e_ext: Floats,
+) -> ElementFlows:
+    """Rates of an element with momentum p from what happens at its ends."""
+    beta = 1 - alpha
+    stress, twist = alpha * w_a + beta * w_b, beta * t_a + alpha * t_b
+    ad_n, ad_t = adjoint_of_twist(n), adjoint_of_twist(twist)
+    return ElementFlows(
+        stress,
+        twist,
+        t_b - t_a + ad_n @ twist,
+        w_b - w_a - ad_n.T @ stress + ad_t.T @ p + e_ext,
+    )
+
+
+def element_relation(alpha: float, n: Floats) -> tuple[Floats, Floats]:
+    """Image form (flows, efforts), each (30, 30): five bonds of six components over 30 free parameters.
+
+    Bonds: strain (-qdot, e^q), momentum (-pdot without its gyroscopic part, e^p), distributed (e^p, e^e) and the
+    two ends (t_a, -w_a), (t_b, w_b); parameters t_a, t_b, w_a, w_b, e^e.
+    """
+    beta, ad = 1 - alpha, adjoint_of_twist(n)
+    one, zero = np.eye(6), np.zeros((6, 6))
+    twist = [beta * one, alpha * one, zero, zero, zero]
+    stress = [zero, zero, alpha * one, beta * one, zero]
+    minus_strain_rate = [one - beta * ad, -one - alpha * ad, zero, zero, zero]
+    minus_momentum_rate = [zero, zero, one + alpha * ad.T, -one + beta * ad.T, -one]
+    end_a, end_b = [one, zero, zero, zero, zero], [zero, one, zero, zero, zero]
+    flows = np.block([minus_strain_rate, minus_momentum_rate, twist, end_a, end_b])
+    efforts = np.block(
+        [stress, twist, [zero] * 4 + [one], [zero, zero, -one, zero, zero], [zero, zero, zero, one, zero]]
+    )
+    return flows, efforts
+
 
 Counts = int | Mapping[str, int]
 
@@ -106,6 +174,12 @@ class GeometricallyExact:
         chain, placed = build_chain(robot, points, _counts(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)
 
+    def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm | None:
+        """Pose elements for what spectral links do not carry; bends that grow are followed unless users say stop."""
+        if turns is not None and (self.when_bent is WhenBent.STOP or self.degree == 1):
+            return None
+        return self.pose_elements(robot, turns)
+
     def pose_elements(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm:
         """The robot by pose elements, as many as the spectral links have intervals between nodes, at least 8.
 
@@ -154,8 +228,8 @@ class PoseElement:
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
         # loaded here: their kernels would make every start of spectral arms a quarter slower
-        from pliant.formulations.geometrically_exact.pose_element.assembly import assemble
-        from pliant.formulations.geometrically_exact.pose_element.model import PoseElementArm
+        from pliant.structures.nodal.assembly import assemble
+        from pliant.structures.nodal.model import PoseElementArm
 
         refuse_massless_links(robot, "PoseElement")
         return PoseElementArm(robot, self, assemble(robot, _counts(robot, self.elements)))
@@ -183,6 +257,9 @@ class MixedElement:
     def finer(self) -> MixedElement:
         """The next choice to compare with."""
         return replace(self, elements=2 * self.elements)
+
+    def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> None:
+        """Nobody: who chooses the element of the paper keeps it."""
 
     def compile(self, robot: Robot) -> GeometricallyExactArm:
         """The equations of the robot."""

@@ -1,4 +1,6 @@
-"""From a robot to a tree of scalar joints, stations and fields.
+"""What a user may choose about fields and stations.
+
+From a robot to a tree of scalar joints, stations and fields.
 
 A flexible link is divided into fields of equal length. Every node between them becomes a station: the rigid body of the
 material nearest to it, from the middle of the field before to the middle of the one behind. Mass, centre of mass and
@@ -9,31 +11,112 @@ inertia of the undeformed link are kept exactly, so that an arm whose fields do 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
-from pliant.errors import InvalidInput
-from pliant.formulations.lumped.beam import Stretch, end_damping, end_flexibility, lumped_inertia
-from pliant.formulations.lumped.choices import Beam, Deflection, Fields, JointField
-from pliant.formulations.lumped.structure import (
+from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
+from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
+from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
+from pliant.robot.joint import BASE
+from pliant.structures.tree.motion import SLIDE_X, SLIDE_Y, SLIDE_Z, TURN_X, TURN_Y, TURN_Z
+from pliant.structures.tree.structure import (
+    ALL_DEFLECTIONS,
     IDENTITY,
     ON_BASE,
     ORIGIN,
+    Beam,
     Bodies,
+    Deflection,
     Field,
     Floats,
     LinkPlaces,
     Part,
     Place,
     Station,
+    Stretch,
     Structure,
     base_place,
+    end_damping,
+    end_flexibility,
+    lumped_inertia,
 )
-from pliant.mechanics.minimal.tree import SLIDE_X, SLIDE_Y, SLIDE_Z, TURN_X, TURN_Y, TURN_Z
-from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
-from pliant.robot.joint import BASE
+
+MOST_FIELDS = 200
+FIELD_STIFFNESS = Quantity(
+    "N/m, N/rad, N m/rad",
+    "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field",
+    shape=(6, 6),
+    demand=Demand.POSITIVE_DEFINITE,
+)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The division of a link: ``count`` fields of equal length, which deflect in the chosen ways and in no other.
+
+    ``stiffness`` (6 values or 6x6) is that of every field, at its far end and in the axes of its near end; without it,
+    it follows from section and material.
+    """
+
+    count: int = 4
+    deflections: tuple[Deflection, ...] = ALL_DEFLECTIONS
+    stiffness: MatrixLike | None = None
+
+    def __post_init__(self) -> None:
+        refuse_other_than_number("count of Fields", self.count, "4 to 8 serves most links", whole=True)
+        if not 1 <= self.count <= MOST_FIELDS:
+            raise InvalidInput(
+                f"count = {self.count} of Fields must lie between 1 and {MOST_FIELDS}; 4 to 8 serves most links"
+            )
+        object.__setattr__(self, "deflections", _in_order("Fields", self.deflections))
+        if self.stiffness is not None:
+            object.__setattr__(self, "stiffness", _settled("Fields", self.stiffness))
+
+
+@dataclass(frozen=True)
+class JointField:
+    """A field of no length between a joint and its child: the flexibility of a bearing, in the chosen deflections."""
+
+    joint: str
+    stiffness: MatrixLike
+    deflections: tuple[Deflection, ...] = ALL_DEFLECTIONS
+
+    def __post_init__(self) -> None:
+        owner = f"JointField '{self.joint}'"
+        object.__setattr__(self, "deflections", _in_order(owner, self.deflections))
+        object.__setattr__(self, "stiffness", _settled(owner, self.stiffness))
+
+
+def refuse_other_choice(owner: str, field: str, value: object, options: type[Enum]) -> None:
+    """A word or a number in place of a choice would be taken for one of them in silence."""
+    if not isinstance(value, options):
+        names = ", ".join(f"{options.__name__}.{option.name}" for option in options)
+        raise InvalidInput(f"{owner}: {field} = {value!r} is not known; write one of {names}")
+
+
+def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflection, ...]:
+    if isinstance(deflections, (Deflection, str)) or not isinstance(deflections, Iterable):
+        raise InvalidInput(
+            f"{owner}: deflections = {deflections!r} is not several; write them as (Deflection.Y, ...)"
+        )
+    for each in deflections:
+        refuse_other_choice(owner, "one of the deflections", each, Deflection)
+    if not deflections:
+        raise InvalidInput(f"deflections of {owner} are empty; name one, or use a rigid link")
+    return tuple(sorted(set(deflections)))
+
+
+def _settled(owner: str, stiffness: MatrixLike) -> MatrixLike:
+    try:
+        settled: MatrixLike = FIELD_STIFFNESS.settle(stiffness)
+    except BadValue as bad:
+        raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
+    return settled
+
 
 SLIDES, TURNS = (SLIDE_X, SLIDE_Y, SLIDE_Z), (TURN_X, TURN_Y, TURN_Z)
 BASE_MOTIONS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")

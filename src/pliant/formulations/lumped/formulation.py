@@ -6,19 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput
-from pliant.formulations.lumped.assembly import assemble
-from pliant.formulations.lumped.choices import (
-    MOST_FIELDS,
-    Beam,
-    Fields,
-    JointField,
-    StationInertia,
-    refuse_other_choice,
-)
-from pliant.formulations.lumped.model import LumpedArm
-from pliant.formulations.lumped.structure import Structure
+from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble, refuse_other_choice
 from pliant.robot import FlexibleLink, FreeJoint, LinearLaw, Robot, SphericalJoint
-from pliant.robot.topology import nearest
+from pliant.robot.robot import nearest
+from pliant.structures.tree.model import LumpedArm
+from pliant.structures.tree.structure import Beam, StationInertia, Structure
 
 Divisions = int | Fields | Mapping[str, int | Fields]
 

@@ -15,17 +15,10 @@ only there, the energy of the last polynomial is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.formulations.pseudo_spectral.discretisation import (
-    Spaces,
-    orthonormal_spaces,
-    orthonormal_values,
-)
 from pliant.formulations.pseudo_spectral.link import (
     SPATIAL_COUPLING,
     VelocityAt,
@@ -35,57 +28,13 @@ from pliant.formulations.pseudo_spectral.link import (
     refuse_what_is_not_linear,
     section_integral,
 )
-from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia
+from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
+from pliant.mechanics.shape_functions import orthonormal_spaces, orthonormal_values
 from pliant.robot import End, FlexibleLink, Joint, RevoluteJoint, RigidLink, Robot
 from pliant.robot.joint import BASE
+from pliant.structures.linear.arrays import Assembly, Body, axis_of, placed, twist_map
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Body:
-    """One link: where its unknowns stand, and the twists of its ends as matrices over all unknowns.
-
-    The coefficients of a flexible link stand at ``rows`` among the velocities and among the strains;
-    ``momentum_to_twist`` takes its momenta to the coefficients of its projected twist. A rigid link has no rows.
-    """
-
-    name: str
-    rows: slice
-    cut: slice
-    root: Floats
-    tip: Floats
-    spaces: Spaces | None
-    momentum_to_twist: Floats
-
-    @property
-    def length(self) -> float:
-        """Of a flexible link, m: the constant among its polynomials is one over the root of it."""
-        assert self.spaces is not None
-        return float(self.spaces.w_L[0] ** -2)
-
-
-@dataclass(frozen=True, eq=False)
-class Assembly:
-    """Kinetic energy u^T M u / 2, strain rates e' = G u, stress K e + C e', viscous forces -V u, gravity's ``weight``.
-
-    The strains are as many as the coefficients of flexible links, which are the first of the unknowns. ``heavy`` are
-    the forces per acceleration of gravity in the world.
-    """
-
-    bodies: tuple[Body, ...]
-    M: Floats
-    G: Floats
-    K: Floats
-    C: Floats
-    V: Floats
-    heavy: Floats  # (unknowns, 3)
-    weight: Floats
-    joint_axes: Floats  # (unknowns, joints)
-    joints: tuple[Joint, ...]
-
-    def body(self, name: str) -> Body:
-        return next(body for body in self.bodies if body.name == name)
 
 
 def assemble(robot: Robot, degree: int) -> Assembly:
@@ -202,30 +151,3 @@ class _Builder:
 def falling(axes: Floats) -> Floats:
     """(6, 3) the twist rate, in the given axes, per acceleration in the world."""
     return np.concatenate([axes.T, np.zeros((3, 3))])
-
-
-def axis_of(joint: Joint) -> Floats:
-    """The twist of the child per rate of a moving joint, in the axes of the child."""
-    freedom = joint.freedoms[0]
-    axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
-    return np.concatenate([axis, np.zeros(3)] if freedom.slides else [np.zeros(3), axis])
-
-
-def placed(joint: Joint, position: float | None = None) -> tuple[Floats, Floats]:
-    """Rotation and origin of the child's root in the tip frame of the parent; by default at the start."""
-    R, r = matrix_of(joint.rotation), np.asarray(joint.position, float)
-    if not joint.moves:
-        return R, r
-    q = joint.freedoms[0].law.initial_position if position is None else position
-    axis = axis_of(joint)
-    half = np.append(np.cos(0.5 * q), np.sin(0.5 * q) * axis[3:])
-    turn = matrix_of(half) if axis[3:].any() else np.eye(3)
-    return R @ turn, r + R @ (q * axis[:3])
-
-
-def twist_map(R: Floats, r: Floats) -> Floats:
-    """From the twist of a frame to that of another one on the same body, with pose (R, r) in the first."""
-    matrix = np.zeros((6, 6))
-    matrix[:3, :3] = matrix[3:, 3:] = R.T
-    matrix[:3, 3:] = -R.T @ hat(r)
-    return matrix

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.formulations.pseudo_spectral.assembly import assemble
-from pliant.formulations.pseudo_spectral.model import PseudoSpectralArm
-from pliant.formulations.pseudo_spectral.points import GaussPoints, Points
-from pliant.model.massless_links import refuse_massless_links
+from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
+from pliant.model.arm import refuse_massless_links
 from pliant.robot import FixedJoint, PrismaticJoint, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
+from pliant.structures.linear.model import PseudoSpectralArm
 
 HIGHEST_DEGREE = 64
 

@@ -1,4 +1,20 @@
-"""A straight link as a linear port-Hamiltonian system [wang2017], in the plane or in space.
+"""Where the polynomials of a link are sampled.
+
+The spectrum of a link does not depend on the points; what its states mean does, and how well they are conditioned.
+Each set says where the N + 1 values of an effort of degree N lie, and where the N values of a state of degree N - 1.
+
+Two polynomial spaces that keep the Dirac structure of a beam [wang2017].
+
+Efforts are polynomials of degree N, states and their rates of degree N - 1, so that the derivative of an effort is
+a rate exactly. With the bases w^e of efforts and w^f of states,
+
+    D = d w^e / dz  in the basis w^f  (26),     M = int w^e w^f dz ,     S = int w^f w^f dz  (30),
+
+and integration by parts is the matrix identity  M D + D^T M^T = w_L^T w_L - w_0^T w_0. The power-conjugate of the
+rate of a state is the reduced effort M^T e (28), one number short of e; the value at one end fills the gap, and
+which end that is decides the causality.
+
+A straight link as a linear port-Hamiltonian system [wang2017], in the plane or in space.
 
 With momenta p, strains eps, twist V and section wrench W along the axis,
 
@@ -11,10 +27,21 @@ link: only the energy integrals change. Equation (34) is used with the sign of w
 
 Wrenches at ports are those that the world exerts on the link, -W(0) at the root and W(L) at the tip, so that wrench
 times twist is power into the link at both; the paper's outputs -Q_s(0), -M_b(0) are the same numbers.
+
+The drive of the test rig and what sits on the tip, as port-Hamiltonian components [wang2017] (1)-(8).
+
+    I_M theta_M'' = M_M - c_s (theta_M - theta_h) - d_s (theta_M' - theta_h')
+    I_h theta_h'' = c_s (theta_M - theta_h) + d_s (theta_M' - theta_h') + M + r_h F
+
+All numbers are those of the driven side: I_M = n^2 I_m and M_M = n M_m for a gear of ratio n (3). The link pushes the
+rim of the hub with the force F and the moment M, which are minus those of (2); the rim moves with
+v_h = r_h theta_h', where (8) prints a quotient, and the first input acts on p_M alone, where B_a of (7) prints a
+second one. The gear damping d_s is not in the paper.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,15 +49,123 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.formulations.pseudo_spectral.discretisation import Spaces, nodal_spaces
-from pliant.formulations.pseudo_spectral.points import GaussPoints, Points
-from pliant.mechanics.rigid_body import hat
-from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
+from pliant.mechanics.rigid_body import hat, spatial_inertia
+from pliant.mechanics.shape_functions import Spaces, gauss_rule, lagrange_basis
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Causality
 from pliant.robot import FlexibleLink, LinearLaw
 
 Floats = NDArray[np.float64]
+
+
+class Points(ABC):
+    """A choice of collocation points on a link of length 1."""
+
+    @abstractmethod
+    def efforts(self, degree: int) -> Floats:
+        """Points of the polynomials of degree ``degree``, rising."""
+
+    @abstractmethod
+    def states(self, degree: int) -> Floats:
+        """Points of the polynomials of degree ``degree - 1``, rising."""
+
+
+class RegularPoints(Points):
+    """Points that follow one rule, however many there are."""
+
+    def efforts(self, degree: int) -> Floats:
+        return self.place(degree + 1)
+
+    def states(self, degree: int) -> Floats:
+        return self.place(degree)
+
+    @abstractmethod
+    def place(self, count: int) -> Floats:
+        """``count`` different points of the interval [0, 1], rising."""
+
+
+@dataclass(frozen=True)
+class UniformPoints(RegularPoints):
+    """Equally spaced points, both ends among them; badly conditioned beyond about degree 20."""
+
+    def place(self, count: int) -> Floats:
+        return np.linspace(0.0, 1.0, count) if count > 1 else np.array([0.5])
+
+
+@dataclass(frozen=True)
+class GaussPoints(RegularPoints):
+    """The zeros of a Legendre polynomial and the two ends: the choice of [wang2017]."""
+
+    def place(self, count: int) -> Floats:
+        return _with_ends(gauss_rule(count - 2)[0]) if count > 2 else UniformPoints().place(count)
+
+
+@dataclass(frozen=True)
+class ChebyshevPoints(RegularPoints):
+    """The zeros of a Chebyshev polynomial and the two ends."""
+
+    def place(self, count: int) -> Floats:
+        if count <= 2:
+            return UniformPoints().place(count)
+        angles = (2 * np.arange(count - 2)[::-1] + 1) * np.pi / (2 * (count - 2))
+        return _with_ends(0.5 + 0.5 * np.cos(angles))
+
+
+@dataclass(frozen=True)
+class GivenPoints(Points):
+    """Points of your own, as fractions of the length: N + 1 for efforts and N for states."""
+
+    effort: tuple[float, ...]
+    state: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.effort) != len(self.state) + 1:
+            raise InvalidInput(
+                f"points: {len(self.effort)} for efforts and {len(self.state)} for states do not fit; give one more"
+                " for efforts"
+            )
+        for word, points in (("effort", self.effort), ("state", self.state)):
+            if not all(0.0 <= point <= 1.0 for point in points):
+                raise InvalidInput(f"points.{word} must lie between 0 and 1; give fractions of the length")
+            if min(np.diff(sorted(points)), default=1.0) < 1e-6:
+                raise InvalidInput(
+                    f"points.{word} must differ by 1e-6 of the length; move those that coincide"
+                )
+
+    def efforts(self, degree: int) -> Floats:
+        self._check(degree)
+        return np.sort(np.array(self.effort, dtype=float))
+
+    def states(self, degree: int) -> Floats:
+        self._check(degree)
+        return np.sort(np.array(self.state, dtype=float))
+
+    def _check(self, degree: int) -> None:
+        if len(self.state) != degree:
+            raise InvalidInput(
+                f"points: {len(self.state)} are given for states, but the degree is {degree}; give one for each degree"
+            )
+
+
+def _with_ends(interior: Floats) -> Floats:
+    return np.concatenate([[0.0], interior, [1.0]])
+
+
+def nodal_spaces(degree: int, points: Points, length: float) -> Spaces:
+    """Lagrange polynomials on collocation points, as the paper writes them."""
+    efforts, states = points.efforts(degree), points.states(degree)
+    at, weights = gauss_rule(degree + 1)
+    value_e, value_f = lagrange_basis(efforts, at)[0], lagrange_basis(states, at)[0]
+    ends = lagrange_basis(efforts, np.array([0.0, 1.0]))[0]
+    return Spaces(
+        D=lagrange_basis(efforts, states)[1] / length,
+        M=length * (value_e.T * weights) @ value_f,
+        S=length * (value_f.T * weights) @ value_f,
+        w_0=ends[0],
+        w_L=ends[1],
+    )
+
+
 EXTRA_POINTS = 8  # of the quadrature between two breakpoints, beside those that uniform sections need
 
 PLANAR_COUPLING = np.array([[0.0, -1.0], [0.0, 0.0]])
@@ -208,3 +343,66 @@ def refuse_what_is_not_linear(link: FlexibleLink) -> None:
             f"link '{link.name}': its law {type(link.law).__name__} is not linear, which PseudoSpectral needs; use"
             " GeometricallyExact"
         )
+
+
+RIM = LinearPort("rim", "wrench", "N, N m", "twist", "m/s, rad/s", 2)
+
+
+def gear_motor(
+    motor_inertia: float,
+    ratio: float,
+    gear_stiffness: float,
+    hub_inertia: float,
+    hub_radius: float = 0.0,
+    gear_damping: float = 0.0,
+) -> LinearPortHamiltonian:
+    """Rotor, elastic gear and rigid hub; ports ``motor`` (torque at the driven side) and ``rim`` (force, moment)."""
+    _check("motor_inertia", motor_inertia, "kg m^2")
+    _check("ratio", ratio, "1")
+    _check("gear_stiffness", gear_stiffness, "N m/rad")
+    _check("hub_inertia", hub_inertia, "kg m^2")
+    one, zero = np.eye(2), np.zeros((2, 2))
+    twist = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    inverse = np.diag([1 / (ratio**2 * motor_inertia), 1 / hub_inertia])
+    return LinearPortHamiltonian(
+        J=np.block([[zero, one], [-one, zero]]),
+        R=np.block([[zero, zero], [zero, gear_damping * twist]]),
+        Q=np.block([[gear_stiffness * twist, zero], [zero, inverse]]),
+        B=np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, hub_radius, 1.0]]),
+        ports=(LinearPort("motor", "torque", "N m", "rate", "rad/s"), RIM),
+        states=("motor_angle", "hub_angle", "motor_momentum", "hub_momentum"),
+    )
+
+
+def rigid_hub(inertia: float, radius: float = 0.0) -> LinearPortHamiltonian:
+    """A hub driven directly; ports ``motor`` (torque) and ``rim`` (force, moment)."""
+    _check("inertia", inertia, "kg m^2")
+    return LinearPortHamiltonian(
+        J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
+        Q=np.diag([0.0, 1 / inertia]),
+        B=np.array([[0.0, 0.0, 0.0], [1.0, radius, 1.0]]),
+        ports=(LinearPort("motor", "torque", "N m", "rate", "rad/s"), RIM),
+        states=("hub_angle", "hub_momentum"),
+    )
+
+
+def tip_body(mass: float, inertia: float = 0.0, ahead: float = 0.0) -> LinearPortHamiltonian:
+    """A rigid body in the plane whose centre of mass lies ``ahead`` of the tip along the link; port ``tip``.
+
+    ``inertia`` is about the centre of mass. A point mass takes no moment: its E is singular, until it rides on a link.
+    """
+    _check("mass", mass, "kg")
+    whole = spatial_inertia(mass, (ahead, 0.0, 0.0), (0.0, 0.0, inertia))
+    return LinearPortHamiltonian(
+        E=whole[np.ix_([1, 5], [1, 5])],
+        J=np.zeros((2, 2)),
+        Q=np.eye(2),
+        B=np.eye(2),
+        ports=(LinearPort("tip", "wrench", "N, N m", "twist", "m/s, rad/s", 2),),
+        states=("tip_velocity", "tip_rate"),
+    )
+
+
+def _check(name: str, value: float, unit: str) -> None:
+    if not 0.0 < value < float("inf"):
+        raise InvalidInput(f"{name} = {value:g} {unit} must be positive and finite; give it in {unit}")

@@ -7,33 +7,34 @@ uniform Timoshenko beams between any ends of ``timoshenko_beam``, ``beam_respons
 ``two_station_arm`` the vibrations of two massless beams that carry two masses.
 """
 
-from pliant.mechanics.closed_form.beam_modes import (
+from pliant.mechanics.closed_form.beam_vibration import (
     BeamMode,
+    EndSignal,
+    ForcedResponse,
+    forced_response,
+    joint_pd_poles,
     modes_below,
     natural_frequencies,
     natural_modes,
     rigid_motions,
-)
-from pliant.mechanics.closed_form.beam_poles import joint_pd_poles
-from pliant.mechanics.closed_form.beam_response import (
-    EndSignal,
-    ForcedResponse,
-    forced_response,
     transfer_function,
 )
-from pliant.mechanics.closed_form.large_deflection import (
+from pliant.mechanics.closed_form.textbook import (
     Extension,
-    elastica_tip,
-    roll_up_tip,
-    spin_up_angle,
-    spinning_extension,
-)
-from pliant.mechanics.closed_form.rod_statics import (
     Rod,
     RodShape,
+    TwoStationArm,
     bend_of_45_degrees,
+    elastica_tip,
+    euler_bernoulli_cantilever_frequencies,
+    euler_bernoulli_cantilever_roots,
+    frequencies,
+    roll_up_tip,
     shear_deformable_cantilever,
+    spin_up_angle,
+    spinning_extension,
     static_shape,
+    wave_frequencies,
 )
 from pliant.mechanics.closed_form.timoshenko_beam import (
     CLAMPED,
@@ -45,12 +46,6 @@ from pliant.mechanics.closed_form.timoshenko_beam import (
     TimoshenkoBeam,
     body,
     hub,
-)
-from pliant.mechanics.closed_form.two_station_arm import TwoStationArm, frequencies
-from pliant.mechanics.closed_form.vibration import (
-    euler_bernoulli_cantilever_frequencies,
-    euler_bernoulli_cantilever_roots,
-    wave_frequencies,
 )
 
 __all__ = [

@@ -6,8 +6,7 @@ from pliant.model.linear.constraints import Eliminated, eliminate_constraints
 from pliant.model.linear.dirac import DiracStructure
 from pliant.model.linear.passivity import PassivityReport, check_passivity
 from pliant.model.linear.port import LinearPort
-from pliant.model.linear.port_hamiltonian import LinearPortHamiltonian
-from pliant.model.linear.structure import StructureReport, check_structure
+from pliant.model.linear.port_hamiltonian import LinearPortHamiltonian, StructureReport, check_structure
 from pliant.model.linear.system import LinearSystem
 
 __all__ = [

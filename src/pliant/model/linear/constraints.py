@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.layout import Array
-from pliant.model.linear.matrices import SINGULAR
-from pliant.model.linear.port_hamiltonian import KIND, LinearPortHamiltonian
-from pliant.model.linear.relation import Relation, relation_of, skew_part
+from pliant.model.linear.port import SINGULAR
+from pliant.model.linear.port_hamiltonian import KIND, LinearPortHamiltonian, Relation, relation_of, skew_part
+from pliant.model.state import Array
 
 
 @dataclass(frozen=True, eq=False)

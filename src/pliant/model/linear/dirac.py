@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.layout import Array
-from pliant.model.linear.matrices import SINGULAR, checked, checked_names, position
-from pliant.model.linear.port import LinearPort
-from pliant.model.linear.port_hamiltonian import LinearPortHamiltonian
-from pliant.model.linear.relation import relation_of
-from pliant.model.linear.structure import ROUND_OFF, Finding, StructureReport
+from pliant.model.linear.port import SINGULAR, LinearPort, checked, checked_names, position
+from pliant.model.linear.port_hamiltonian import (
+    ROUND_OFF,
+    Finding,
+    LinearPortHamiltonian,
+    StructureReport,
+    relation_of,
+)
+from pliant.model.state import Array
 
 KIND = "Dirac structure"
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.layout import Array
-from pliant.model.linear.matrices import Complex
+from pliant.model.linear.port import Complex
 from pliant.model.linear.system import LinearSystem
+from pliant.model.state import Array
 
 BESIDE_POLES = 1e-4  # distance from a pole, as a part of its magnitude, at which its residue is seen
 ON_THE_AXIS = 1e-5  # real part, as a part of the magnitude, below which an eigenvalue counts as imaginary

@@ -1,4 +1,14 @@
-"""Linear systems in plain state space: E x' = A x + B u, y = C x + D u."""
+"""From E x' = A x + B u with a singular E to an explicit equation, by differentiating constraints.
+
+Transfer matrices at many complex frequencies: a unitary triangular form, then back substitution for all at once.
+
+Transmission zeros of x' = A x + B u, y = C x + D u, square or not.
+
+Two passes of the reduction of [emaminaeini1982] strip off what belongs to infinity: outputs that do not see the
+input directly are differentiated until they do. What is left has an invertible D, and its zeros are eigenvalues.
+
+Linear systems in plain state space: E x' = A x + B u, y = C x + D u.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.layout import Array
-from pliant.model.linear.explicit_form import without_algebraic_states
-from pliant.model.linear.matrices import (
+from pliant.model.linear.port import (
     SINGULAR,
     Complex,
     absent,
@@ -24,8 +32,183 @@ from pliant.model.linear.matrices import (
     position,
     reciprocal_condition,
 )
-from pliant.model.linear.transfer import TriangularForm, of_pencil, of_standard
-from pliant.model.linear.zeros import transmission_zeros
+from pliant.model.state import Array
+
+
+def without_algebraic_states(
+    E: Array, A: Array, B: Array, C: Array, D: Array
+) -> tuple[Array, Array, Array, Array]:
+    """A, B, C, D of the same input-output behaviour with E = I.
+
+    Each pass either solves the algebraic equations for their unknowns or uses those among them that hold no such
+    unknown to remove states; the second happens once for constraints on velocities, twice for constraints on
+    positions.
+    """
+    while True:
+        left, masses, right = np.linalg.svd(E)
+        rank = int(np.sum(masses > SINGULAR * masses.max(initial=0.0)))
+        A, B, C = left.T @ A @ right.T, left.T @ B, C @ right.T
+        inner, values, _ = np.linalg.svd(A[rank:, rank:])
+        known = int(np.sum(values > SINGULAR * np.linalg.norm(A, 2)))
+        if known == len(values):
+            break
+        A[rank:], B[rank:] = inner.T @ A[rank:], inner.T @ B[rank:]
+        constraint, driven = A[rank + known :, :rank], B[rank + known :]
+        if np.linalg.norm(driven) > SINGULAR * max(np.linalg.norm(B), np.finfo(float).tiny):
+            raise InvalidInput(
+                "linear system: a constraint moves with an input, so that its explicit form would need the derivative"
+                " of that input; keep the descriptor form, or give the input through a state"
+            )
+        _, lengths, basis = np.linalg.svd(constraint)
+        if np.any(lengths <= SINGULAR * np.linalg.norm(A, 2)) or len(constraint) > rank:
+            raise InvalidInput(
+                "linear system: its equations do not determine all states (s E - A is singular for every s);"
+                " remove constraints that repeat others"
+            )
+        keep = basis[len(constraint) :].T
+        columns = np.zeros((len(A), keep.shape[1] + len(A) - rank))
+        columns[:rank, : keep.shape[1]] = keep
+        columns[rank:, keep.shape[1] :] = np.eye(len(A) - rank)
+        rows = slice(0, rank + known)
+        E = np.vstack([np.diag(masses[:rank]) @ columns[:rank], np.zeros((known, columns.shape[1]))])
+        A, B, C = (A @ columns)[rows], B[rows], C @ columns
+    solved = np.linalg.solve(A[rank:, rank:], np.hstack([A[rank:, :rank], B[rank:]]))
+    of_states, of_inputs = solved[:, :rank], solved[:, rank:]
+    mass = masses[:rank, None]
+    return (
+        (A[:rank, :rank] - A[:rank, rank:] @ of_states) / mass,
+        (B[:rank] - A[:rank, rank:] @ of_inputs) / mass,
+        C[:, :rank] - C[:, rank:] @ of_states,
+        D - C[:, rank:] @ of_inputs,
+    )
+
+
+BLOCK = 32  # rows that are substituted together, so that most of the work is products of matrices
+NUMBERS = 4_000_000  # complex numbers of the solution kept at a time: 64 megabytes
+
+
+@dataclass(frozen=True, eq=False)
+class TriangularForm:
+    """(s E - A)^-1 with both matrices upper triangular; ``E`` is None where it is the identity.
+
+    A unitary form, not a modal one: it keeps its accuracy where poles meet, as those of a free arm do at zero.
+    """
+
+    A: Complex
+    E: Complex | None
+    B: Complex
+    C: Complex
+    D: Array
+
+    def at(self, s: Complex) -> Complex:
+        """The transfer matrices (len(s), outputs, inputs); not finite at a pole."""
+        outputs, inputs = self.D.shape
+        result = np.empty((len(s), outputs, inputs), complex)
+        chunk = max(1, NUMBERS // max(1, len(self.A) * inputs))
+        for first in range(0, len(s), chunk):
+            some = s[first : first + chunk]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gains = (self.C @ self._substitute(some)).reshape(outputs, len(some), inputs)
+            result[first : first + chunk] = gains.transpose(1, 0, 2) + self.D
+        return result
+
+    def _substitute(self, s: Complex) -> Complex:
+        """The states (n, len(s) * inputs) that unit inputs cause."""
+        n, inputs = self.B.shape
+        each = np.repeat(s, inputs)
+        x = np.empty((n, len(each)), complex)
+        for last in range(n, 0, -BLOCK):
+            first = max(0, last - BLOCK)
+            right = np.tile(self.B[first:last], len(s)) + self.A[first:last, last:] @ x[last:]
+            if self.E is not None:
+                right -= each * (self.E[first:last, last:] @ x[last:])
+            for row in range(last - 1, first - 1, -1):
+                inner = slice(row + 1, last)
+                value = right[row - first] + self.A[row, inner] @ x[inner]
+                if self.E is None:
+                    x[row] = value / (each - self.A[row, row])
+                else:
+                    value -= each * (self.E[row, inner] @ x[inner])
+                    x[row] = value / (each * self.E[row, row] - self.A[row, row])
+        return x
+
+
+def of_standard(A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
+    """For E = I: a real Schur form of the balanced matrix, made complex afterwards."""
+    from scipy.linalg import matrix_balance, rsf2csf, schur
+
+    if not len(A):
+        return TriangularForm(A.astype(complex), None, B.astype(complex), C.astype(complex), D)
+    with np.errstate(invalid="ignore"):  # scales of states that hardly act are no permutation, and large
+        balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    T, Z = rsf2csf(*schur(balanced))
+    return TriangularForm(T, None, Z.conj().T @ (B / scale[:, None]), (C * scale) @ Z, D)
+
+
+def of_pencil(E: Array, A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
+    """For a singular E, constraints included: generalized Schur form."""
+    from scipy.linalg import qz
+
+    S, T, left, right = qz(A, E, output="complex")
+    return TriangularForm(S, T, left.conj().T @ B, C @ right, D)
+
+
+NEGLIGIBLE = 1e-11  # singular values below this part of the largest entry of the scaled system count as zero
+
+
+def transmission_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
+    """The finite zeros, in the order of rising magnitude."""
+    from scipy.linalg import eigvals, matrix_balance
+
+    if not (len(A) and B.shape[1] and len(C)):
+        return np.empty(0, complex)
+    balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
+    rate = float(np.linalg.norm(balanced, 2)) or 1.0
+    B, C = B / scale[:, None] / rate, C * scale
+    columns = np.linalg.norm(np.vstack([B, D]), axis=0)
+    B, D = B / _divisor(columns), D / _divisor(columns)
+    rows = np.linalg.norm(np.hstack([C, D]), axis=1)
+    C, D = C / _divisor(rows)[:, None], D / _divisor(rows)[:, None]
+    A, B, C, D = _with_full_rows(balanced / rate, B, C, D)
+    A, C, B, D = (each.T for each in _with_full_rows(A.T, C.T, B.T, D.T))
+    n, outputs = len(A), len(D)
+    if not n:
+        return np.empty(0, complex)
+    if not outputs:
+        values = np.linalg.eigvals(A)
+    else:
+        # rows [C D] compressed to the last columns: the first n carry the pencil of the zeros
+        _, _, right = np.linalg.svd(np.hstack([C, D]))
+        free = right[outputs:].T
+        values = eigvals(np.hstack([A, B]) @ free, free[:n])
+    values = rate * values[np.isfinite(values)]
+    return np.asarray(values[np.argsort(np.abs(values))])
+
+
+def _divisor(lengths: Array) -> Array:
+    return np.where(lengths > 0.0, lengths, 1.0)
+
+
+def _with_full_rows(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """A smaller system with the same zeros whose D has independent rows."""
+    while len(C):
+        left, values, _ = np.linalg.svd(D)
+        rank = int(np.sum(values > NEGLIGIBLE))
+        if rank == len(C):
+            break
+        C, D = left.T @ C, (left.T @ D)[:rank]
+        blind, C = C[rank:], C[:rank]
+        _, values, right = np.linalg.svd(blind)
+        seen = int(np.sum(values > NEGLIGIBLE))
+        if not seen:
+            break
+        V = np.roll(right.T, -seen, axis=1)
+        A, B, C = V.T @ A @ V, V.T @ B, C @ V
+        n = len(A) - seen
+        C, D = np.vstack([C[:, :n], A[n:, :n]]), np.vstack([D, B[n:]])
+        A, B = A[:n, :n], B[:n]
+    return A, B, C, D
+
 
 KIND = "linear system"
 

@@ -9,8 +9,7 @@ from typing import Annotated
 from pliant.errors import clip
 from pliant.model.contract import Promise
 from pliant.model.stage_method import StageMethod, gauss_collocation
-from pliant.robot.declared import Declared
-from pliant.robot.quantity import BadValue, Quantity
+from pliant.robot.declared import BadValue, Declared, Quantity
 
 ORDERS = (2, 4, 6, 8)
 

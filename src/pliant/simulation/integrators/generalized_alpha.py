@@ -8,8 +8,7 @@ from typing import Annotated
 
 from pliant.model.contract import Promise
 from pliant.model.stage_method import StageMethod, generalized_alpha
-from pliant.robot.declared import Declared
-from pliant.robot.quantity import Quantity
+from pliant.robot.declared import Declared, Quantity
 from pliant.simulation.integrators.gauss import Step, Tolerance
 
 

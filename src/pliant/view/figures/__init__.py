@@ -1,11 +1,9 @@
 """Figures of trajectories, modes and frequency responses: each function gives a matplotlib Figure."""
 
 from pliant.view.figures.files import write_figures
-from pliant.view.figures.frequency_response import draw_frequency_response
 from pliant.view.figures.ledger import draw_ledger
-from pliant.view.figures.mode_shapes import draw_mode_shapes
-from pliant.view.figures.motion import draw_motion
-from pliant.view.figures.shape import draw_shape
+from pliant.view.figures.linear import draw_frequency_response, draw_mode_shapes
+from pliant.view.figures.motion import draw_motion, draw_shape
 from pliant.view.figures.strains import draw_strains
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.model.layout import Array
+from pliant.model.state import Array
 from pliant.results.observables import ENERGIES, ENERGY, ENERGY_UNIT
 from pliant.results.summary import RESIDUAL_PROMISED
 from pliant.view.figures.style import FAINT, INK, color, styled, time_axis

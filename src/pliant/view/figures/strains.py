@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from pliant.model.observation import LinkObservation
+    from pliant.model.state import LinkObservation
     from pliant.results import Trajectory
 
 # A strain that never holds this share of the largest energy per length is left out unless asked for.

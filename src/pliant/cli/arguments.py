@@ -1,0 +1,282 @@
+"""Which arm a word on the command line means.
+
+What drives the joints, as written on the command line.
+
+Folders that a command fills.
+
+Which formulation the words on the command line mean.
+
+Arguments and options that several commands share.
+
+The model about which `pliant modes` and `pliant frequency` linearise, as written on the command line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pliant.errors import InvalidInput
+from pliant.whole_file import refuse_folder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pliant.components import Component
+    from pliant.model.contract import Model
+    from pliant.model.state import Array
+    from pliant.robot import Robot
+
+
+def find_robot(word: str) -> Robot:
+    """The robot of a YAML file, or else of the library."""
+    from pliant import library
+    from pliant.robot import load
+    from pliant.robot.robot import nearest
+
+    if Path(word).is_file():
+        return load(word)
+    if word in library.names():
+        return load(library.path(word))
+    raise InvalidInput(
+        f"'{word}' is neither a file nor an arm of the library; {nearest(word, library.names())}"
+    )
+
+
+MOVE = ("angle", "duration")
+PD = ("stiffness", "damping", "target")
+
+
+def joint_drives(robot: Robot, moves: list[str], laws: list[str], hold: bool) -> list[Component]:
+    """Prescribed moves, PD laws, and for ``hold`` the joints that neither moves nor obeys a law."""
+    from pliant.components import Hold, PrescribedMotion, Quintic
+    from pliant.control import JointPD
+
+    drives: list[Component] = []
+    starts = _starting_positions(robot)
+    driven = set()
+    for text in moves:
+        joint, (angle, duration) = _parse("--move", text, MOVE)
+        driven.add(joint)
+        drives.append(PrescribedMotion(joint, Quintic(starts.get(joint, 0.0), angle, duration)))
+    for text in laws:
+        joint, (stiffness, damping, target) = _parse("--pd", text, PD)
+        driven.add(joint)
+        drives.append(JointPD(Hold(target), stiffness, damping, joints=[joint]))
+    if hold:
+        rest = (joint for joint in starts if joint not in driven)
+        drives += [PrescribedMotion(joint, Hold(starts[joint])) for joint in rest]
+    return drives
+
+
+def _starting_positions(robot: Robot) -> dict[str, float]:
+    """By coordinate, for those that can be driven; a ball joint's restart at every step."""
+    from pliant.robot import SphericalJoint
+
+    joints = (joint for joint in robot.chain_order if not isinstance(joint, SphericalJoint))
+    return {freedom.name: freedom.law.initial_position for joint in joints for freedom in joint.freedoms}
+
+
+def _parse(option: str, text: str, fields: tuple[str, ...]) -> tuple[str, list[float]]:
+    joint, equals, rest = text.partition("=")
+    words = rest.split(",")
+    expected = f"write {option} joint={','.join(fields)}"
+    if not joint or not equals or len(words) != len(fields):
+        raise InvalidInput(f"{option} {text} does not name a joint and {len(fields)} numbers; {expected}")
+    values = []
+    for field, word in zip(fields, words, strict=True):
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InvalidInput(
+                f"{option} {text} has the {field} '{word}', which is no finite number; {expected}"
+            )
+        values.append(value)
+    return joint.strip(), values
+
+
+def refuse_used(folder: Path, overwrite: bool) -> None:
+    """Refuse a folder that already holds something, or that cannot be made."""
+    refuse_folder(folder)
+    if folder.is_dir() and any(folder.iterdir()) and not overwrite:
+        raise InvalidInput(f"{folder} is not empty; choose another folder with --output or allow --overwrite")
+
+
+class Formulation(StrEnum):
+    """The rooms, by the names of their doors."""
+
+    GEOMETRICALLY_EXACT = "geometrically-exact"
+    POSE_ELEMENT = "pose-element"
+    MIXED_ELEMENT = "mixed-element"
+    PSEUDO_SPECTRAL = "pseudo-spectral"
+    LUMPED = "lumped"
+    RIGID = "rigid"
+
+
+WITH_DEGREE = (Formulation.GEOMETRICALLY_EXACT, Formulation.PSEUDO_SPECTRAL)
+WITHOUT_ELEMENTS = (Formulation.PSEUDO_SPECTRAL, Formulation.RIGID)
+
+FormulationOption = Annotated[Formulation, typer.Option(help="How links are modelled.")]
+DegreeOption = Annotated[
+    int | None, typer.Option(help="Polynomial degree; if not given that of the formulation.")
+]
+ElementsOption = Annotated[
+    int | None,
+    typer.Option(help="Elements or fields per flexible link; if not given those of the formulation."),
+]
+PointMassesOption = Annotated[
+    bool, typer.Option("--point-masses", help="Neglect the inertia of the stations of lumped links.")
+]
+
+
+def compiled(
+    robot: Robot,
+    formulation: Formulation,
+    degree: int | None,
+    elements: int | None,
+    point_masses: bool = False,
+) -> Model:
+    """The robot by the formulation, whose own choices stand where none is given."""
+    from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement, PoseElement
+    from pliant.formulations.lumped import Lumped, Rigid, StationInertia
+    from pliant.formulations.pseudo_spectral import PseudoSpectral
+
+    for option, value, known in (
+        ("--degree", degree, formulation in WITH_DEGREE),
+        ("--elements", elements, formulation not in WITHOUT_ELEMENTS),
+    ):
+        if value is not None and not known:
+            raise InvalidInput(
+                f"{option} {value} has no meaning for the formulation {formulation.value}; leave it out"
+            )
+    if point_masses and formulation is not Formulation.LUMPED:
+        raise InvalidInput(
+            f"--point-masses has no meaning for the formulation {formulation.value}; leave it out, or write"
+            f" --formulation {Formulation.LUMPED.value}"
+        )
+    count = "fields" if formulation is Formulation.LUMPED else "elements"
+    inertia = StationInertia.NEGLECTED if point_masses else None
+    chosen = (("degree", degree), (count, elements), ("station_inertia", inertia))
+    given = {name: value for name, value in chosen if value is not None}
+    doors: dict[Formulation, Callable[..., Any]] = {
+        Formulation.GEOMETRICALLY_EXACT: GeometricallyExact,
+        Formulation.POSE_ELEMENT: PoseElement,
+        Formulation.MIXED_ELEMENT: MixedElement,
+        Formulation.PSEUDO_SPECTRAL: PseudoSpectral,
+        Formulation.LUMPED: Lumped,
+        Formulation.RIGID: Rigid,
+    }
+    arm: Model = doors[formulation](**given).compile(robot)
+    return arm
+
+
+RobotArgument = Annotated[
+    str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")
+]
+StateOption = Annotated[
+    str, typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file).")
+]
+PDOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
+]
+HoldOption = Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
+
+
+UNBALANCED = 1e-6  # N or N m, more than rounding leaves on any arm
+
+
+class About(StrEnum):
+    """The state about which a model is linearised."""
+
+    EQUILIBRIUM = "equilibrium"
+    START = "start"
+
+
+def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Model, Array]:
+    """The arm with its drives, and its state: settled, as it starts, or the last one of a saved trajectory."""
+    from pliant.cli.terminal import progress_after_a_second
+    from pliant.components import connect
+    from pliant.simulation.equilibrium import equilibrium
+    from pliant.simulation.simulate import consistent_start
+
+    model: Model = connect(arm, *drives) if drives else arm
+    if state == About.START:
+        return model, consistent_start(model)
+    if state != About.EQUILIBRIUM:
+        return model, _saved(model, state)
+    with progress_after_a_second("settling"):
+        settled = equilibrium(model)
+    if not settled.ending.completed:
+        raise InvalidInput(
+            f"no equilibrium was found ({settled.ending}); hold joints with --hold or --pd, or use --state start"
+        )
+    return model, settled.state
+
+
+def notices(model: Model, state: Array) -> list[str]:
+    """What the reader of a linearisation should know: the element that was chosen, and a state that will not stay."""
+    import numpy as np
+
+    from pliant.analysis.modes import small_motions_of
+
+    lack = float(np.abs(small_motions_of(model, state, 0.0).unbalanced).max(initial=0.0))
+    said = [getattr(model, "notice", "")]
+    if lack > UNBALANCED:
+        said.append(
+            f"the state is no equilibrium: efforts up to {lack:.3g} N or N m are unbalanced, since free joints stay"
+            " where they start; hold them with --hold or control them with --pd"
+        )
+    return [each for each in said if each]
+
+
+def _saved(model: Model, file: str) -> Array:
+    import numpy as np
+
+    from pliant.results import load_trajectory
+
+    if not Path(file).is_file():
+        raise InvalidInput(
+            f"--state {file} is neither '{About.EQUILIBRIUM}' nor '{About.START}' nor a file; give the netCDF file of a"
+            " trajectory"
+        )
+    last = load_trajectory(Path(file)).states[-1]
+    if last.shape != (model.layout.size,):
+        raise InvalidInput(
+            f"--state {file} holds {last.size} states, but this model has {model.layout.size}; give the same"
+            " --formulation, --degree and --elements as to pliant simulate"
+        )
+    return np.asarray(last, float)
+
+
+def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
+    from pliant.cli.terminal import progress_after_a_second
+    from pliant.view.figures.style import PIXELS_PER_INCH
+    from pliant.whole_file import whole_file
+
+    with progress_after_a_second("drawing"), whole_file(path, overwrite) as temporary:
+        figure.savefig(temporary, dpi=PIXELS_PER_INCH)
+
+
+def figure_path(place: Path | None, name: str, overwrite: bool) -> Path | None:
+    """Where a figure goes, refused before any work is spent: a file if its name ends like one, else a new folder."""
+    from pliant.view.figures.files import DRAWN
+    from pliant.whole_file import refuse_existing, refuse_folder
+
+    if place is None:
+        return None
+    path = place
+    if place.suffix not in DRAWN:
+        refuse_folder(place)
+        place.mkdir(exist_ok=True)
+        path = place / f"{name}.png"
+    refuse_existing(path, overwrite)
+    return path

@@ -1,0 +1,119 @@
+"""Force elements: springs, bushings and walls between two parts of an arm, or between a part and the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pliant.components.ports import Attachment
+from pliant.errors import Problem
+from pliant.model.inputs import BushingPlace, Matrix6, SpringPlace, WallPlace
+from pliant.robot import At
+from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector3
+from pliant.robot.joint import BASE
+from pliant.robot.joint_law import WrenchStiffness
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Model
+
+ElementName = Annotated[str, Name("name of the component in results")]
+FirstFrame = Annotated[At, Part("frame on one side", At)]
+SecondFrame = Annotated[At, Part("frame on the other side", At)]
+
+
+@dataclass(frozen=True)
+class SpringDamper(Declared):
+    """The origins of two frames pull at each other with  stiffness (length - rest_length) + damping length'."""
+
+    name: ElementName
+    first: FirstFrame
+    second: SecondFrame
+    stiffness: Annotated[float, Quantity("N/m", "force per elongation", at_least=0)]
+    damping: Annotated[float, Quantity("N s/m", "force per rate of elongation", at_least=0)]
+    rest_length: Annotated[float, Quantity("m", "length without force", at_least=0)]
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from same_section(self.first, self.second)
+        if self.stiffness == 0 and self.damping == 0:
+            yield Problem("= 0 N/m without damping has no effect; write a stiffness in N/m", ("stiffness",))
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (
+            SpringPlace(self.name, self.first, self.second, self.stiffness, self.damping, self.rest_length),
+        )
+
+
+@dataclass(frozen=True)
+class Bushing(Declared):
+    """Two frames pull at each other in all six directions; at rest they coincide.
+
+    With the displacement e = log(first^-1 second), three lengths and then three angles in the axes of the first
+    frame, the wrench is  stiffness e + damping e'.
+    """
+
+    name: ElementName
+    first: FirstFrame
+    second: SecondFrame
+    stiffness: WrenchStiffness
+    damping: Annotated[
+        MatrixLike,
+        Quantity(
+            "N s/m, N s/rad, N m s/rad",
+            "wrench (6 values or 6x6) per rate of displacement",
+            shape=(6, 6),
+            demand=Demand.POSITIVE_SEMIDEFINITE,
+        ),
+    ] = (0.0,) * 6
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from same_section(self.first, self.second)
+        if not any(entry for row in (*_rows(self.stiffness), *_rows(self.damping)) for entry in row):
+            yield Problem(
+                "= 0 without damping has no effect; write a stiffness in N/m and N m/rad", ("stiffness",)
+            )
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (BushingPlace(self.name, self.first, self.second, _rows(self.stiffness), _rows(self.damping)),)
+
+
+@dataclass(frozen=True)
+class Wall(Declared):
+    """A plane of the world that pushes the origin of a frame back along its normal.
+
+    Behind the plane, at the depth d, the force is  stiffness d + damping d',  but never a pull.
+    """
+
+    name: ElementName
+    at: Annotated[At, Part("frame whose origin meets the wall", At)]
+    point: Annotated[Vector3, Quantity("m", "point (x, y, z) of the plane in the world", shape=(3,))]
+    normal: Annotated[
+        Vector3,
+        Quantity(
+            "1",
+            "direction (x, y, z) in the world in which the wall pushes",
+            shape=(3,),
+            demand=Demand.NONZERO_DIRECTION,
+        ),
+    ]
+    stiffness: Annotated[float, Quantity("N/m", "force per depth", above=0)]
+    damping: Annotated[float, Quantity("N s/m", "force per rate of depth", at_least=0)] = 0.0
+
+    def conflicts(self) -> Iterator[Problem]:
+        if self.at.link == BASE:
+            yield Problem("= 'base' is moved by no wall; write a link", ("at", "link"))
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (WallPlace(self.name, self.at, self.point, self.normal, self.stiffness, self.damping),)
+
+
+def same_section(first: At, second: At) -> Iterator[Problem]:
+    """The problem of two frames that cannot move against each other."""
+    if first.link == second.link and (first.section == second.section or first.link == BASE):
+        part = "the base" if first.link == BASE else f"the {first.section} of link '{first.link}'"
+        yield Problem(f"is fixed to {part} like first; put it on another part", ("second",))
+
+
+def _rows(matrix: MatrixLike) -> Matrix6:
+    """A settled matrix, which is always given by its rows."""
+    return tuple(tuple(row) for row in matrix if isinstance(row, tuple))

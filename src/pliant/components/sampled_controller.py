@@ -1,0 +1,157 @@
+"""Sampled controllers: Python laws called at their own period, their answers held until the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.components.fields import Holds, JointNames, Seed
+from pliant.components.ports import Attachment, CommandLaw, SampledLaw, drivable_in_the_tree
+from pliant.components.sensors import Encoder, Noise, Tachometer
+from pliant.errors import PliantError
+from pliant.model.sampling import Sample, noise_source
+from pliant.model.state import Array
+from pliant.robot.declared import Declared, Name, Quantity
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Model
+
+Law = Callable[[Sample], ArrayLike]
+
+
+@runtime_checkable
+class FreshLaw(Protocol):
+    """A law with a memory that begins anew with every run."""
+
+    def started(self) -> Law: ...
+
+
+class ControllerFailed(PliantError, RuntimeError):
+    """A sampled controller raised an error, or answered with something that is no torque or rate."""
+
+
+LawField = Annotated[
+    Law | FreshLaw,
+    Holds("answers to samples", (Callable, FreshLaw), "write a function"),
+]
+Period = Annotated[float, Quantity("s", "time between two calls", above=0)]
+Delay = Annotated[float, Quantity("s", "time from a call until its answer takes effect", at_least=0)]
+EncoderField = Annotated[
+    Encoder | None, Holds("sensor of the joint positions", Encoder, "write an Encoder(...)")
+]
+TachometerField = Annotated[
+    Tachometer | None, Holds("sensor of the joint rates", Tachometer, "write a Tachometer(...)")
+]
+SeedField = Annotated[int, Seed()]
+ControllerName = Annotated[str | None, Name("name of the controller in messages")]
+
+
+@dataclass(frozen=True)
+class SampledPart(Declared):
+    """A function of samples, and when and through which sensors it is asked."""
+
+    function: LawField
+    period: Period
+    joints: Annotated[Sequence[str] | None, JointNames("names of the driven joints")] = None
+    name: ControllerName = None
+    delay: Delay = 0.0
+    encoder: EncoderField = None
+    tachometer: TachometerField = None
+    seed: SeedField = 0
+
+    def _law(self, arm: Model, answer: str, unit: str) -> CheckedLaw:
+        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
+        sensing = Sensing(self.encoder, self.tachometer, self.seed)
+        name = self.name or own_name
+        return CheckedLaw(name, self.period, joints, self.function, self.delay, answer, unit, sensing)
+
+
+@dataclass(frozen=True)
+class SampledController(SampledPart):
+    """``function(sample)`` gives the torques (N m; N for prismatic joints) of ``joints``, in that order.
+
+    It is called once every ``period``; its answer takes effect ``delay`` later and is held until the next one does.
+    Without ``joints`` it acts on all joints of the arm that can be driven, in their order there. Its torque adds to all
+    others on the same joint. With an ``encoder`` or a ``tachometer`` the sample holds the joint positions or rates
+    as these give them. An object with a method ``started()`` is asked for a fresh function at the beginning of
+    every run. The function is not saved to file: a saved trajectory keeps what it caused, not its code.
+    """
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (SampledLaw(self._law(arm, "torque", "N m")),)
+
+
+@dataclass(frozen=True)
+class SampledCommand(SampledPart):
+    """``function(sample)`` gives the rates (rad/s; m/s for prismatic joints) that the servos of ``joints`` shall reach.
+
+    It is called and held as a SampledController is. A VelocityServo must be connected to each of the joints; it sees
+    the sum of all commands, delayed ones from its first sample after the delay on.
+    """
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (CommandLaw(self._law(arm, "rate", "rad/s")),)
+
+
+@dataclass(frozen=True)
+class Sensing:
+    """The sensors between a sample and a function."""
+
+    encoder: Encoder | None = None
+    tachometer: Tachometer | None = None
+    seed: int = 0
+
+    def seen(self, sample: Sample, source: Noise) -> Sample:
+        if self.encoder is not None:
+            sample = replace(sample, joint_positions=self.encoder.read(sample.joint_positions, source))
+        if self.tachometer is not None:
+            sample = replace(sample, joint_rates=self.tachometer.read(sample.joint_rates, source))
+        return sample
+
+
+@dataclass(frozen=True)
+class CheckedLaw:
+    """A law joined to an arm: its joints are known and its answers are checked."""
+
+    name: str
+    period: float
+    joints: tuple[str, ...]
+    function: Law | FreshLaw
+    delay: float
+    answer: str
+    unit: str
+    sensing: Sensing = Sensing()
+
+    def started(self) -> Callable[[Sample], Array]:
+        """The law of one run: noise and memory begin anew."""
+        law = self.function.started() if isinstance(self.function, FreshLaw) else self.function
+        source = noise_source(self.sensing.seed, self.name)
+        return lambda sample: self._checked(law, self.sensing.seen(sample, source))
+
+    def _checked(self, law: Law, sample: Sample) -> Array:
+        """Finite numbers, one for each joint; a single one will do for a single joint."""
+        try:
+            answer = np.asarray(law(sample), dtype=np.float64)
+        except Exception as error:
+            raise ControllerFailed(
+                f"controller '{self.name}' failed at t = {sample.time:g} s: {type(error).__name__}: {error}"
+            ) from error
+        size = len(self.joints)
+        if answer.shape != (size,) and not (size == 1 and answer.shape == ()):
+            raise ControllerFailed(
+                f"controller '{self.name}' answered at t = {sample.time:g} s with an array of shape"
+                f" {answer.shape}; return one {self.answer} in {self.unit} for each of {', '.join(self.joints)}"
+            )
+        answer = answer.reshape(size)
+        if not np.isfinite(answer).all():
+            joint = int(np.argmin(np.isfinite(answer)))
+            raise ControllerFailed(
+                f"controller '{self.name}' answered at t = {sample.time:g} s with {answer[joint]} {self.unit}"
+                f" for joint '{self.joints[joint]}'; return finite {self.answer}s"
+            )
+        return answer

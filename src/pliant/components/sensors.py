@@ -1,0 +1,152 @@
+"""Sensors: what a controller reads in place of the truth.
+
+Noise of a normal distribution is added, the sum is rounded to the nearest multiple of the resolution and then cut to
+the limit. A resolution or noise of 0 and a missing limit leave the truth as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+
+import numpy as np
+
+from pliant.components.fields import nearest
+from pliant.components.motions import POSITION_UNIT, RATE_UNIT
+from pliant.errors import InvalidInput, Problem
+from pliant.model.sampling import Sample, rounded
+from pliant.model.state import Array
+from pliant.robot import FlexibleLink
+from pliant.robot.declared import Choice, Declared, Name, Quantity
+from pliant.robot.rest_shape import Across
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Model
+    from pliant.model.state import Observation
+
+FINEST = 64  # most parts of a link at whose ends a gauge may sit
+CURVATURE_UNIT = "1/m"
+
+Noise = np.random.Generator
+Reader = Callable[[Sample, Noise], float]
+
+
+@runtime_checkable
+class Sensor(Protocol):
+    """What reads one number of an arm."""
+
+    def reader(self, arm: Model) -> Reader:
+        """The reading of a sample, with noise from a source; refused where the arm has no such place."""
+        ...
+
+
+def measured(truth: Array, noise: float, resolution: float, limit: float | None, source: Noise) -> Array:
+    """The truth as a sensor gives it."""
+    seen = truth + noise * source.standard_normal(np.shape(truth)) if noise > 0.0 else truth
+    seen = rounded(seen, resolution) if resolution > 0.0 else seen
+    return seen if limit is None else np.clip(seen, -limit, limit)
+
+
+@dataclass(frozen=True)
+class Encoder(Declared):
+    """Joint positions as a controller reads them, counted at the joint."""
+
+    resolution: Annotated[float, Quantity(POSITION_UNIT, "position between two counts", at_least=0)] = 0.0
+    noise: Annotated[float, Quantity(POSITION_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
+
+    def read(self, positions: Array, source: Noise) -> Array:
+        return measured(positions, self.noise, self.resolution, None, source)
+
+
+@dataclass(frozen=True)
+class Tachometer(Declared):
+    """Joint rates as a controller or a servo reads them, counted at the joint."""
+
+    resolution: Annotated[float, Quantity(RATE_UNIT, "rate between two readings", at_least=0)] = 0.0
+    noise: Annotated[float, Quantity(RATE_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
+    limit: Annotated[float | None, Quantity(RATE_UNIT, "largest reading", above=0)] = None
+
+    def read(self, rates: Array, source: Noise) -> Array:
+        return measured(rates, self.noise, self.resolution, self.limit, source)
+
+
+@dataclass(frozen=True)
+class StrainGauge(Declared):
+    """The curvature of a flexible link about one of its section axes, measured from its rest shape.
+
+    A gauge on the surface stretches by this curvature times its distance from the axis of the link. ``station`` is a
+    share of the length, 0 at the root and 1 at the tip, that is a fraction of two whole numbers up to 64, such as 0.05.
+    """
+
+    link: Annotated[str, Name("name of the flexible link")]
+    about: Annotated[Across, Choice("section axis about which the curvature is read", Across)] = Across.Z
+    station: Annotated[
+        float, Quantity("1", "place of the gauge as a share of the length", at_least=0, at_most=1)
+    ] = 0.0
+    resolution: Annotated[float, Quantity(CURVATURE_UNIT, "curvature between two readings", at_least=0)] = 0.0
+    noise: Annotated[float, Quantity(CURVATURE_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
+    limit: Annotated[float | None, Quantity(CURVATURE_UNIT, "largest reading", above=0)] = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        if abs(float(self._share) - self.station) > 1e-9:
+            yield Problem(
+                f"= {self.station:g} is no fraction of whole numbers up to {FINEST};"
+                f" write {float(self._share):.12g} ({self._share}) or another share",
+                ("station",),
+            )
+
+    @property
+    def _share(self) -> Fraction:
+        return Fraction(self.station).limit_denominator(FINEST)
+
+    def reader(self, arm: Model) -> Reader:
+        refuse_link("StrainGauge", arm, self.link)
+        place, parts = self._share.numerator, self._share.denominator
+        component = 4 if self.about is Across.Y else 5
+
+        def read(sample: Sample, source: Noise) -> float:
+            truth = sample.observation(parts + 1).link(self.link).strain[0, place, component]
+            return float(measured(truth, self.noise, self.resolution, self.limit, source))
+
+        return read
+
+
+@dataclass(frozen=True)
+class DeflectionSensor(Declared):
+    """How far the tip of a flexible link stands off its place at rest, along an axis of the section at its root."""
+
+    link: Annotated[str, Name("name of the flexible link")]
+    along: Annotated[Across, Choice("section axis of the root along which the tip is seen", Across)] = (
+        Across.Y
+    )
+    resolution: Annotated[float, Quantity("m", "deflection between two readings", at_least=0)] = 0.0
+    noise: Annotated[float, Quantity("m", "standard deviation of the noise", at_least=0)] = 0.0
+    limit: Annotated[float | None, Quantity("m", "largest reading", above=0)] = None
+
+    def reader(self, arm: Model) -> Reader:
+        refuse_link("DeflectionSensor", arm, self.link)
+        axis = 1 if self.along is Across.Y else 2
+
+        def offset(observation: Observation) -> float:
+            link = observation.link(self.link)
+            return float((link.position[0, -1] - link.position[0, 0]) @ link.rotation[0, 0, :, axis])
+
+        rest = offset(arm.observe(arm.unbent(np.zeros((1, len(arm.joint_names)))), 2))
+
+        def read(sample: Sample, source: Noise) -> float:
+            truth = np.asarray(offset(sample.observation(2)) - rest)
+            return float(measured(truth, self.noise, self.resolution, self.limit, source))
+
+        return read
+
+
+def refuse_link(label: str, arm: Model, link: str) -> None:
+    """Refuse a sensor on a link that the arm does not have or that cannot bend."""
+    flexible = [each.name for each in arm.robot.links if isinstance(each, FlexibleLink)]
+    if link in flexible:
+        return
+    if link in (each.name for each in arm.robot.links):
+        raise InvalidInput(f"{label}: link '{link}' is rigid and does not bend; {nearest(link, flexible)}")
+    raise InvalidInput(f"{label}: the arm has no flexible link '{link}'; {nearest(link, flexible)}")

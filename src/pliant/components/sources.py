@@ -1,0 +1,126 @@
+"""Sources: joint motions, joint torques and external wrenches that are known in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pliant.components.fields import CoordinateName, Holds
+from pliant.components.motions import Motion
+from pliant.components.ports import Attachment, Load, Prescription, Torque
+from pliant.components.signals import Signal
+from pliant.errors import Problem
+from pliant.model.inputs import LoadPlace
+from pliant.model.port import Frame
+from pliant.robot import At
+from pliant.robot.declared import Choice, Declared, Name, Part
+from pliant.robot.joint import BASE
+from pliant.robot.link import IDENTITY
+
+if TYPE_CHECKING:
+    from pliant.model.contract import Model
+
+WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
+JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]
+LinkName = Annotated[str, Name("name of the link")]
+LoadName = Annotated[str | None, Name("name of the load in results")]
+LoadFrame = Annotated[Frame, Choice("axes of the wrench: world or body", Frame)]
+
+
+@dataclass(frozen=True)
+class PrescribedMotion(Declared):
+    """The joint follows ``motion`` exactly; its drive supplies whatever torque that takes."""
+
+    joint: JointName
+    motion: Annotated[Motion, Holds("motion of the joint", Motion, "write a motion, such as Hold(1.0)")]
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (Prescription(self.joint, self.motion),)
+
+
+@dataclass(frozen=True)
+class JointTorque(Declared):
+    """A torque (N m; a force in N for a prismatic joint) in time on one joint.
+
+    A ball joint takes three components, a torque in the axes of the child with its opposite on the parent. A free
+    joint takes six, a force and a moment in the axes of the child at its root with their opposites on the ground.
+    """
+
+    joint: JointName
+    signal: Annotated[Signal, Holds("torque in time", Signal, WRITE_SIGNAL)]
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        return (Torque(self.joint, self.signal),)
+
+
+@dataclass(frozen=True)
+class TipWrench(Declared):
+    """Force (N) and moment (N m) in time, six components, on the tip of a link.
+
+    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it turns with the tip
+    section (a follower load).
+    """
+
+    link: LinkName
+    signal: Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
+    frame: LoadFrame = Frame.WORLD
+    name: LoadName = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from _frame_conflicts(self.frame)
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        name = self.name or f"{self.link}_tip_wrench"
+        return (Load(LoadPlace(name, self.link, distributed=False, frame=self.frame), self.signal),)
+
+
+@dataclass(frozen=True)
+class PointWrench(Declared):
+    """Force (N) and moment (N m) in time, six components, at the origin of a frame on a link.
+
+    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it is given in the axes of
+    the frame ``at`` and turns with it (a follower load).
+    """
+
+    at: Annotated[At, Part("frame at whose origin the wrench acts", At)]
+    signal: Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
+    frame: LoadFrame = Frame.WORLD
+    name: LoadName = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from _frame_conflicts(self.frame)
+        if self.at.link == BASE:
+            yield Problem("= 'base' is moved by no wrench; write a link", ("at", "link"))
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        at = self.at
+        where = at.end if at.station is None else "station"
+        name = self.name or f"{at.link}_{where}_wrench"
+        place = LoadPlace(name, at.link, False, self.frame, at.end, at.position, station=at.station)
+        return (Load(place, self.signal, at.rotation if self.frame is Frame.BODY else IDENTITY),)
+
+
+@dataclass(frozen=True)
+class DistributedWrench(Declared):
+    """Force (N/m) and moment (N m/m) per length in time, six components, all along a link.
+
+    In the WORLD frame the wrench keeps its direction, in the BODY frame it turns with each section.
+    """
+
+    link: LinkName
+    signal: Annotated[Signal, Holds("force and moment per length in time", Signal, WRITE_SIGNAL)]
+    frame: LoadFrame = Frame.WORLD
+    name: LoadName = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from _frame_conflicts(self.frame)
+
+    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+        name = self.name or f"{self.link}_distributed_wrench"
+        return (Load(LoadPlace(name, self.link, distributed=True, frame=self.frame), self.signal),)
+
+
+def _frame_conflicts(frame: Frame) -> Iterator[Problem]:
+    if frame is Frame.JOINT:
+        yield Problem("= joint has no meaning for a load on a link; write world or body", ("frame",))

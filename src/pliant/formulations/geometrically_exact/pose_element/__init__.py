@@ -1,1 +1,0 @@
-"""Pose elements: two-node beams whose nodal poses are the state; trees, loops and force elements."""

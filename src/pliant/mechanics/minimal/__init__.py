@@ -1,1 +1,0 @@
-"""Arms in minimal coordinates: trees of scalar joints, their equations of motion and their steps."""

@@ -1,0 +1,72 @@
+"""Links that are springs without mass: only lumped arms carry them.
+
+What every compiled arm knows from the robot alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.model.inputs import Inputs
+from pliant.model.port import Port, ports_of
+from pliant.model.state import Array
+from pliant.robot import FlexibleLink, RigidLink, Robot
+
+
+def refuse_massless_links(robot: Robot, formulation: str) -> None:
+    """Refuse a robot with a flexible link that has no mass."""
+    for link in robot.links:
+        if isinstance(link, FlexibleLink) and link.massless:
+            raise InvalidInput(
+                f"link '{link.name}' has a section without inertia, which {formulation} does not carry; write its"
+                " inertia per length in kg/m, kg and kg m, or use Lumped"
+            )
+
+
+class ArmFacts(ABC):
+    """Names, ports and sizes."""
+
+    robot: Robot
+
+    @property
+    @abstractmethod
+    def joint_names(self) -> tuple[str, ...]:
+        """The joint coordinates, in the order of the state."""
+
+    @abstractmethod
+    def initial_state(
+        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
+    ) -> Array:
+        """Undeformed links at the given joint positions and rates."""
+
+    def unbent(self, positions: Array) -> Array:
+        """States (n, size) at rest with undeformed links at exactly these joint positions."""
+        still = np.zeros(len(self.joint_names))
+        return np.stack([self.initial_state(position, still) for position in positions])
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        return tuple(joint.child for joint in self.robot.chain_order)
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        return ports_of(self.robot)
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        return Inputs.none(len(self.joint_names))
+
+    @cached_property
+    def reach(self) -> float:
+        """Sum of the lengths of all links, the scale of relative errors; one metre if none has a length."""
+        links = (self.robot.link(name) for name in self.link_names)
+        total = sum(
+            link.length if isinstance(link, FlexibleLink) else float(np.linalg.norm(link.tip_position))
+            for link in links
+            if isinstance(link, (FlexibleLink, RigidLink))
+        )
+        return total or 1.0

@@ -1,0 +1,119 @@
+"""Writes a robot in the words of the file format.
+
+Robot files: load and save, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from pliant.errors import InvalidFile, Problem
+from pliant.robot.declared import Declaration, Declared, Part, declarations
+from pliant.robot.robot import Robot
+from pliant.robot.section import Material
+from pliant.robot.yaml_decode import TABLES, TYPE_KEY, VERSION, VERSION_KEY, decode
+from pliant.robot.yaml_reader import MAX_BYTES, read, refuse_huge, text_of
+from pliant.whole_file import whole_file
+
+# Plain words that YAML readers take for something else than text.
+RESERVED = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+INDENT = "  "
+
+
+def dump(robot: Robot) -> str:
+    """The robot as text of a robot file; reading it gives an equal robot."""
+    lines = [f"{VERSION_KEY}: {VERSION}", f"name: {_word(robot.name)}"]
+    lines += _fields(robot, "", skip=("name", *TABLES))
+    for table, kind in TABLES.items():
+        parts: tuple[Declared, ...] = getattr(robot, table, ())
+        if parts:
+            lines.append(f"{table}:")
+        for part in parts:
+            lines.append(f"{INDENT}{_word(vars(part)['name'])}:")
+            lines += _object(part, kind, INDENT * 2, skip=("name",))
+    return "\n".join(lines) + "\n"
+
+
+def _object(part: Declared, kind: type[Declared], indent: str, skip: tuple[str, ...] = ()) -> Iterator[str]:
+    if not kind.word:
+        yield f"{indent}{TYPE_KEY}: {part.word}"
+    yield from _fields(part, indent, skip)
+
+
+def _fields(part: Declared, indent: str, skip: tuple[str, ...]) -> Iterator[str]:
+    for declaration in declarations(type(part)):
+        value = getattr(part, declaration.name)
+        if declaration.name not in skip and (declaration.required or value != declaration.settled_default):
+            yield from _field(declaration, value, indent)
+
+
+def _field(declaration: Declaration, value: Any, indent: str) -> Iterator[str]:
+    head = f"{indent}{declaration.name}:"
+    if isinstance(value, Material):
+        yield f"{head} {_word(value.name)}"
+    elif isinstance(declaration.rules, Part):
+        yield head
+        if not declaration.rules.many:
+            yield from _object(value, declaration.rules.kind, indent + INDENT)
+            return
+        for item in value:
+            first, *rest = _object(item, declaration.rules.kind, indent + INDENT * 2)
+            yield f"{indent}{INDENT}- {first.strip()}"
+            yield from rest
+    elif isinstance(value, tuple) and isinstance(value[0], tuple):
+        square = isinstance(declaration.rules, tuple) and any(
+            rule.accepts_matrix for rule in declaration.rules
+        )
+        if square and _is_diagonal(value):
+            yield f"{head} {_flow(tuple(row[i] for i, row in enumerate(value)))}"
+            return
+        yield head
+        yield from (f"{indent}{INDENT}- {_flow(row)}" for row in value)
+    else:
+        yield f"{head} {_flow(value)}"
+
+
+def _is_diagonal(matrix: tuple[tuple[float, ...], ...]) -> bool:
+    return all(entry == 0 for i, row in enumerate(matrix) for j, entry in enumerate(row) if i != j)
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(_flow(entry) for entry in value)}]"
+    if isinstance(value, float):
+        short = f"{value:.6g}"
+        return short if float(short) == value else repr(value)
+    return _word(str(value))
+
+
+def _word(text: str) -> str:
+    return f'"{text}"' if text.lower() in RESERVED else text
+
+
+def load(path: str | os.PathLike[str]) -> Robot:
+    """The robot described in a YAML file; raises InvalidFile listing everything that is wrong in it."""
+    file = os.fspath(path)
+    try:
+        with open(file, "rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InvalidFile(
+            Problem(f"cannot be read ({reason}); write the path of a robot file", (), file)
+        ) from None
+    return loads(text_of(raw, file), file)
+
+
+def loads(text: str, name: str = "<string>") -> Robot:
+    """The robot described in YAML text; ``name`` stands for the file in messages."""
+    refuse_huge(len(text.encode(errors="replace")), name)
+    root, problems = read(text, name)
+    return decode(root, name, problems)
+
+
+def save(robot: Robot, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Write the robot to a YAML file; an existing file is only replaced when told so."""
+    with whole_file(path, overwrite) as temporary:
+        temporary.write_text(dump(robot), encoding="utf-8")

@@ -1,0 +1,3 @@
+"""Steppers that formulations share."""
+
+from __future__ import annotations

@@ -1,0 +1,1 @@
+"""Chains of twists and strains, collocated in time."""

@@ -1,0 +1,68 @@
+"""From spectral links that bend too far for their polynomials to pose elements that carry the same arm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.mechanics.shape_functions import lagrange_basis
+from pliant.spatial.arrays import quaternion_from_rotation
+from pliant.structures.collocation.poses import make_path, rebuild_poses
+
+if TYPE_CHECKING:
+    from pliant.structures.collocation.chain import Floats
+    from pliant.structures.collocation.model import GeometricallyExactArm
+    from pliant.structures.nodal.model import PoseElementArm
+
+SPECTRAL_TURN = 1.5  # rad between two nodes, beyond which a polynomial does not follow the section
+
+
+def turns_of_elements(arm: GeometricallyExactArm, strain: Floats) -> Floats:
+    """Angle (elements,) by which the section turns along each element, in radians."""
+    mesh, degree = arm.chain.mesh, arm.points.degree
+    curvature = np.linalg.norm((arm.chain.section.rest + strain)[:, 3:], axis=1)
+    return np.asarray(mesh.length * (curvature.reshape(len(mesh.length), degree) @ mesh.w))
+
+
+def bent_too_far(arm: GeometricallyExactArm, strain: Floats) -> str:
+    """The link whose section turns furthest between two nodes, if that is too far, or nothing."""
+    turns = turns_of_elements(arm, strain) / arm.points.degree
+    if not turns.max(initial=0.0) > SPECTRAL_TURN:
+        return ""
+    owner = np.searchsorted(arm.chain.tree.first_element, np.argmax(turns), side="right") - 1
+    return f"link '{arm.link_names[owner]}'"
+
+
+def turns_of_links(arm: GeometricallyExactArm, strain: Floats) -> dict[str, float]:
+    """The same along each flexible link."""
+    tree, turns = arm.chain.tree, turns_of_elements(arm, strain)
+    spans = zip(arm.link_names, tree.first_element, tree.n_elements)
+    return {name: float(turns[first : first + count].sum()) for name, first, count in spans if count}
+
+
+def pose_state(arm: GeometricallyExactArm, poses: PoseElementArm, state: Floats) -> Floats:
+    """The state of pose elements of the same robot: the shape and the twists of the spectral links at their nodes."""
+    V, e, q, qd = (part[0] for part in arm.split(state))
+    links, bodies = {link.name: link for link in poses.structure.links}, poses.structure.bodies
+    stations = [links[name].station[: len(links[name].nodes)] for name in arm.link_names]
+    x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, stations), e[None], q[None])
+    rows = np.concatenate([links[name].nodes for name in arm.link_names])
+    now = poses.pose_of(poses.initial_state(q, qd))
+    twist = np.concatenate([_twists(arm, V, k, at) for k, at in enumerate(stations)])
+    center = twist[:, :3] + np.cross(twist[:, 3:], bodies.center[rows])
+    now.x[rows], now.quaternion[rows] = x[0], quaternion_from_rotation(R[0])
+    now.v[rows], now.w[rows] = np.einsum("nij,nj->ni", R[0], center), twist[:, 3:]
+    return np.concatenate([part.ravel() for part in (now.x, now.quaternion, now.v, now.w, q, qd, now.motor)])
+
+
+def _twists(arm: GeometricallyExactArm, V: Floats, link: int, stations: Floats) -> Floats:
+    """Body twists (stations, 6) along a link; of a rigid one that of its root."""
+    tree, ends = arm.chain.tree, arm.placed.ends[link]
+    if not tree.n_elements[link]:
+        return np.asarray(V[tree.first_node[link]][None])
+    element = np.clip(np.searchsorted(ends, stations, side="left") - 1, 0, len(ends) - 2)
+    unit = (stations - ends[element]) / np.diff(ends)[element]
+    values = lagrange_basis(arm.points.nodes, unit)[0]
+    first = arm.chain.mesh.start[tree.first_element[link] + element]
+    return np.asarray(np.einsum("mp,mpc->mc", values, V[first[:, None] + np.arange(values.shape[1])]))

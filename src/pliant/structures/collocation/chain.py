@@ -1,0 +1,258 @@
+"""The arrays of a compiled arm and their notation, shared by all kernels of this room.
+
+An arm is a tree of links. Every link hangs on its parent by the joint of the same index, parents come
+before children. A flexible link is a row of elements of one degree p; an element has p + 1 Lobatto nodes
+with body twists V = (v, w) and p strain points with strains e = (gamma, kappa). A rigid link is one node.
+
+States and stages of a step as arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis, lobatto_rule
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
+
+
+class Tree(NamedTuple):
+    """Links and joints; one row per link."""
+
+    first_node: Ints  # root node
+    last_node: Ints  # tip node; the root again for a rigid link
+    first_element: Ints
+    n_elements: Ints
+    parent: Ints  # link on whose end the joint sits, -1: the base
+    parent_node: Ints  # node on which the joint sits, -1: the base
+    n_children: Ints
+    kind: Ints  # FIXED, REVOLUTE, PRISMATIC
+    dof: Ints  # index of the joint coordinate, -1: none
+    S: Floats  # (links, 6) motion subspace in the frame of the child's root
+    rotation: Floats  # (links, 9) constant pose of the joint in the parent node's frame (world if base)
+    position: Floats  # (links, 3)
+
+
+class Mesh(NamedTuple):
+    """Elements and their polynomials."""
+
+    start: Ints  # (elements,) first node
+    length: Floats  # (elements,) rest length
+    N: Floats  # (p, p+1) node polynomials at the strain points
+    D: Floats  # (p, p+1) their derivatives on the unit interval
+    w: Floats  # (p,) weights of the strain points
+    moments: (
+        Floats  # (p, p, 3) moments over each interval between nodes of a unit element, from the strain points
+    )
+
+
+class Section(NamedTuple):
+    """Constitutive data at the strain points."""
+
+    rest: Floats  # (points, 6) rest strain n-hat, tangent included
+    C: Floats  # (points, 6, 6) stiffness
+    Cd: Floats  # (points, 6, 6) Kelvin-Voigt damping
+    cubic: Floats  # (points, 6) hardening
+    quintic: Floats  # (points, 6)
+    damped: bool
+    hardening: bool
+
+
+class Inertia(NamedTuple):
+    """Masses and external viscous damping, lumped at the nodes; of the mixed element at its strain point."""
+
+    M: Floats  # (nodes, 6, 6)
+    viscous: Floats  # (nodes, 6, 6)
+    M_point: Floats  # (points, 6, 6), only of the mixed element
+    at_points: bool
+    has_viscous: bool
+    gravity: Floats  # (3,) world
+
+
+class Chain(NamedTuple):
+    """A compiled arm."""
+
+    tree: Tree
+    mesh: Mesh
+    section: Section
+    inertia: Inertia
+
+
+class Loads(NamedTuple):
+    """External wrenches: row k acts on the nodes first[k] .. last[k] with the given weights."""
+
+    first: Ints
+    last: Ints
+    weight: Floats  # (loads, nodes)
+    world: NDArray[np.bool_]  # given in world axes; otherwise in those of the section
+
+
+class Drives(NamedTuple):
+    """How each joint coordinate is driven."""
+
+    prescribed: NDArray[np.bool_]
+    free: NDArray[np.bool_]
+    stiffness: Floats
+    damping: Floats
+
+
+class Plant(NamedTuple):
+    """An arm with what acts on it."""
+
+    chain: Chain
+    loads: Loads
+    drives: Drives
+
+
+MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * [
+    [1.0],
+    [15**0.5 / 3.0],
+    [10.0 / 3.0],
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The polynomials of an element on [0, 1]: nodes, strain points and where the mass sits."""
+
+    nodes: Floats
+    node_weights: Floats
+    strain_points: Floats
+    strain_weights: Floats
+    mass_at_points: bool
+
+    @staticmethod
+    def spectral(degree: int) -> Points:
+        return Points(*lobatto_rule(degree), *gauss_rule(degree), False)
+
+    @staticmethod
+    def mixed(alpha: float) -> Points:
+        """One strain point at xi = alpha, so that V there is (1 - alpha) V_a + alpha V_b."""
+        ends, halves = lobatto_rule(1)
+        return Points(ends, halves, np.array([alpha]), np.ones(1), True)
+
+    @property
+    def degree(self) -> int:
+        return len(self.strain_points)
+
+    def mesh(self, start: list[int], length: list[float]) -> Mesh:
+        N, D = lagrange_basis(self.nodes, self.strain_points)
+        marks = zip(self.nodes, np.diff(self.nodes))
+        return Mesh(
+            np.array(start, dtype=np.int64),
+            np.array(length, dtype=float),
+            N,
+            D,
+            self.strain_weights.copy(),
+            np.array([self.moments(start, width) for start, width in marks]),
+        )
+
+    def moments(self, start: float, width: float) -> Floats:
+        """Weights (p, 3) of the strains in the moments of a stretch of the unit interval, for steps after Magnus.
+
+        With strains x, y, z at the Gauss points of a stretch of width h the moments are  h y,
+        sqrt(15)/3 h (z - x)  and  10/3 h (z - 2 y + x)  [blanes2009].
+        """
+        values = lagrange_basis(self.strain_points, start + width * gauss_rule(3)[0])[0]
+        return np.ascontiguousarray((width * MOMENTS @ values).T)
+
+
+@dataclass(frozen=True, eq=False)
+class Stationing:
+    """Where the nodes and strain points of each link lie along its axis (empty for a rigid link)."""
+
+    ends: tuple[Floats, ...]
+    nodes: tuple[Floats, ...]
+    points: tuple[Floats, ...]
+
+
+class State(NamedTuple):
+    """The state at the start of a step, and its rate of change where the method carries one."""
+
+    V: Floats  # (nodes, 6) body twists
+    e: Floats  # (points, 6) strains
+    q: Floats  # (dofs,) joint positions
+    qd: Floats  # (dofs,) joint rates
+    V_rate: Floats
+    e_rate: Floats
+    q_rate: Floats
+
+
+class Stages(NamedTuple):
+    """Iterates and residuals; the first index counts the stages."""
+
+    dV: Floats  # (s, nodes, 6) from the start of the step: the unknowns, small and so without rounding of V
+    de: Floats  # (s, points, 6)
+    V: Floats
+    e: Floats
+    q: Floats
+    qd: Floats
+    pose: Floats  # (s, links, 12) child root in parent node
+    R: Floats  # (s, nodes, 9)
+    R_point: Floats  # (s, points or 0, 9)
+    g: Floats  # (s, nodes, 3) gravity in the axes of the nodes
+    xi: Floats  # (s, points, 6) total strain, rest shape included
+    rate: Floats  # (s, points, 6) B V
+    stress: Floats  # (s, points, 6) elastic part
+    total: Floats  # (s, points, 6) elastic and viscous stress
+    V_dot: Floats  # (s, nodes, 6)
+    e_dot: Floats  # (s, points, 6)
+    rho: Floats  # (s, nodes, 6)
+    rho_e: Floats  # (s, points, 6)
+    rho_q: Floats  # (s, dofs)
+    root: Floats  # (s, links, 6) residual of each root before it was passed on
+    torque: Floats  # (s, dofs) of the drives
+
+
+class Method(NamedTuple):
+    """The tables of a StageMethod."""
+
+    A: Floats
+    S: Floats
+    b: Floats
+    update: Floats
+    history: float
+    rate_gain: float
+    extrapolation: Floats
+    average_values: Floats
+    average_weights: Floats
+
+
+def new_state(nodes: int, points: int, dofs: int) -> State:
+    z = np.zeros
+    return State(z((nodes, 6)), z((points, 6)), z(dofs), z(dofs), z((nodes, 6)), z((points, 6)), z(dofs))
+
+
+def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_points: bool) -> Stages:
+    z = np.zeros
+    s = stages
+    return Stages(
+        dV=z((s, nodes, 6)),
+        de=z((s, points, 6)),
+        V=z((s, nodes, 6)),
+        e=z((s, points, 6)),
+        q=z((s, dofs)),
+        qd=z((s, dofs)),
+        pose=z((s, links, 12)),
+        R=z((s, nodes, 9)),
+        R_point=z((s, points if at_points else 0, 9)),
+        g=z((s, nodes, 3)),
+        xi=z((s, points, 6)),
+        rate=z((s, points, 6)),
+        stress=z((s, points, 6)),
+        total=z((s, points, 6)),
+        V_dot=z((s, nodes, 6)),
+        e_dot=z((s, points, 6)),
+        rho=z((s, nodes, 6)),
+        rho_e=z((s, points, 6)),
+        rho_q=z((s, dofs)),
+        root=z((s, links, 6)),
+        torque=z((s, dofs)),
+    )

@@ -1,0 +1,203 @@
+"""Factorise the Newton matrix of every link in its own frame, and join the links.
+
+(lam/h) M + G + R + Kd + (h/lam) K   with   G = -d(ad_V^T M V)/dV .
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.jit import inner_kernel, kernel
+from pliant.mechanics.block_elimination import (
+    Factors,
+    condense_element,
+    eliminate_joints,
+    finish_link,
+    new_factors,
+)
+from pliant.structures.collocation.chain import Chain, Floats
+from pliant.structures.collocation.element import element_tangent, freeze, product, row
+from pliant.structures.collocation.stages import between, set_poses
+
+Numbers = NDArray[np.generic]
+
+
+class Frozen(NamedTuple):
+    """What a factorisation is made at, and scratch to make it."""
+
+    xi: Floats
+    stress: Floats
+    tangent: Floats
+    damping: Floats  # Cd where there is damping, else no rows
+    V: Floats
+    q: Floats
+    B: Floats
+    CB: Floats
+    turned: Floats
+    K: Floats
+    Kd: Floats
+    node: Numbers  # (nodes, 6, 6)
+    point: Numbers  # (points or 0, 6, 6)
+    pivot: Numbers  # (spectrum, dofs)
+    A: Numbers
+
+
+def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
+    nodes, points, dofs = len(chain.inertia.M), len(chain.section.C), int(chain.tree.dof.max(initial=-1)) + 1
+    size = 6 * chain.mesh.N.shape[1]
+    z = np.zeros
+    return Frozen(
+        xi=z((1, points, 6)),
+        stress=z((points, 6)),
+        tangent=z((points, 6, 6)),
+        damping=chain.section.Cd if chain.section.damped else z((0, 6, 6)),
+        V=z((nodes, 6)),
+        q=z((1, dofs)),
+        B=z((6, size)),
+        CB=z((6, size)),
+        turned=z((6, size)),
+        K=z((size, size)),
+        Kd=z((size, size)),
+        node=z((nodes, 6, 6), dtype),
+        point=z((points if chain.inertia.at_points else 0, 6, 6), dtype),
+        pivot=z((n_lam, dofs), dtype),
+        A=z((size, size), dtype),
+    )
+
+
+def new_spectral_factors(chain: Chain, n_lam: int, dtype: type) -> Factors:
+    """Room for one factorisation per member of the spectrum."""
+    links, elements = len(chain.tree.parent), len(chain.mesh.start)
+    return new_factors(n_lam, links, elements, len(chain.inertia.M), chain.mesh.N.shape[0], dtype)
+
+
+@kernel
+def add_gyroscopic(M, k, V, out):
+    """out[k] -= derivative of ad_V^T M V."""
+    f1, f2, f3, m1, m2, m3 = product(M, k, V)
+    v1, v2, v3, w1, w2, w3 = V[0], V[1], V[2], V[3], V[4], V[5]
+    # ad_V^T y = (-w x f, -v x f - w x m), first y = M dV at fixed V, then V varied at fixed y
+    for j in range(6):
+        a1, a2, a3 = M[k, 0, j], M[k, 1, j], M[k, 2, j]
+        b1, b2, b3 = M[k, 3, j], M[k, 4, j], M[k, 5, j]
+        out[k, 0, j] += w2 * a3 - w3 * a2
+        out[k, 1, j] += w3 * a1 - w1 * a3
+        out[k, 2, j] += w1 * a2 - w2 * a1
+        out[k, 3, j] += v2 * a3 - v3 * a2 + w2 * b3 - w3 * b2
+        out[k, 4, j] += v3 * a1 - v1 * a3 + w3 * b1 - w1 * b3
+        out[k, 5, j] += v1 * a2 - v2 * a1 + w1 * b2 - w2 * b1
+    for o in range(0, 6, 3):  # dw x f in the force rows, dv x f in the moment rows
+        out[k, o, 4 - o] += f3
+        out[k, o, 5 - o] -= f2
+        out[k, o + 1, 3 - o] -= f3
+        out[k, o + 1, 5 - o] += f1
+        out[k, o + 2, 3 - o] += f2
+        out[k, o + 2, 4 - o] -= f1
+    out[k, 3, 4] += m3
+    out[k, 3, 5] -= m2
+    out[k, 4, 3] -= m3
+    out[k, 4, 5] += m1
+    out[k, 5, 3] += m2
+    out[k, 5, 4] -= m1
+
+
+@inner_kernel
+def set_mass_blocks(chain, frozen, per_time):
+    """Diagonal blocks (lam/h) M + G + R of the nodes, and of the points of the mixed element."""
+    inertia, mesh = chain.inertia, chain.mesh
+    for a in range(inertia.M.shape[0]):
+        for i in range(6):
+            for j in range(6):
+                frozen.node[a, i, j] = per_time * inertia.M[a, i, j] + inertia.viscous[a, i, j]
+        add_gyroscopic(inertia.M, a, row(frozen.V, a), frozen.node)
+    if inertia.at_points:
+        for k in range(inertia.M_point.shape[0]):
+            for i in range(6):
+                for j in range(6):
+                    frozen.point[k, i, j] = per_time * inertia.M_point[k, i, j]
+            x = between(mesh.N, row(frozen.V, mesh.start[k]), row(frozen.V, mesh.start[k] + 1))
+            add_gyroscopic(inertia.M_point, k, x, frozen.point)
+
+
+@inner_kernel
+def factorise_links(chain, frozen, factors, stiffness_gain, q):
+    """Condense every link: blocks already in ``frozen`` plus stiffness_gain K + Kd; False if singular."""
+    tree, mesh = chain.tree, chain.mesh
+    nodes = mesh.N.shape[1]
+    size = 6 * nodes
+    A = frozen.A
+    onto = factors.work[3]
+    for link in range(tree.parent.shape[0]):
+        root = tree.first_node[link]
+        first = tree.first_element[link]
+        last = first + tree.n_elements[link] - 1
+        for element in range(last, first - 1, -1):
+            element_tangent(mesh, element, frozen)
+            for i in range(size):
+                for j in range(size):
+                    A[i, j] = stiffness_gain * frozen.K[i, j] + frozen.Kd[i, j]
+            for a in range(1, nodes):
+                for i in range(6):
+                    for j in range(6):
+                        A[6 * a + i, 6 * a + j] += frozen.node[mesh.start[element] + a, i, j]
+            if frozen.point.shape[0] > 0:
+                for a in range(2):
+                    for b in range(2):
+                        f = mesh.N[0, a] * mesh.N[0, b]
+                        for i in range(6):
+                            for j in range(6):
+                                A[6 * a + i, 6 * b + j] += f * frozen.point[element, i, j]
+            if element < last:
+                for i in range(6):
+                    for j in range(6):
+                        # the shared node's own block was added with this element; only the rest of the next
+                        A[size - 6 + i, size - 6 + j] += onto[i, j]
+            if not condense_element(A, element, factors, q):
+                return False
+        for i in range(6):
+            for j in range(6):
+                factors.C0[q, link, i, j] = frozen.node[root, i, j]
+                if last >= first:
+                    factors.C0[q, link, i, j] += onto[i, j]
+        if last >= first:
+            finish_link(tree, mesh.start, link, factors, q)
+    return True
+
+
+@kernel
+def factorise(plant, spectrum, frozen, factors, stages, h):
+    """Factorise all links at the strains and twists of the first stage for steps of length h; False if singular."""
+    chain, drives = plant.chain, plant.drives
+    freeze(chain.section, stages.e, 0, frozen.xi, frozen.stress, frozen.tangent)
+    for a in range(frozen.V.shape[0]):
+        for c in range(6):
+            frozen.V[a, c] = stages.V[0, a, c]
+    for k in range(spectrum.lam.shape[0]):
+        lam = spectrum.lam[k]
+        factors.parts[k] = 1 if lam.imag == 0.0 else 2
+        set_mass_blocks(chain, frozen, lam / h)
+        if not factorise_links(chain, frozen, factors, h / lam, k):
+            return False
+        for j in range(drives.free.shape[0]):
+            frozen.pivot[k, j] = drives.damping[j] + drives.stiffness[j] * h / lam
+    return True
+
+
+@kernel
+def join_links(plant, spectrum, stages, frozen, factors):
+    """Eliminate the joints at the mean joint positions of the stages; False if singular."""
+    count = stages.q.shape[0]
+    for j in range(frozen.q.shape[1]):
+        t = 0.0
+        for i in range(count):
+            t += stages.q[i, j]
+        frozen.q[0, j] = t / count
+    tree = plant.chain.tree
+    set_poses(tree, frozen.q, 0, factors.pose)
+    for k in range(spectrum.lam.shape[0]):
+        if not eliminate_joints(tree, factors, plant.drives.free, frozen.pivot, k):
+            return False
+    return True

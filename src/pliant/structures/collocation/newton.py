@@ -1,0 +1,536 @@
+"""Modified Newton for the stages of one step, strains kept as independent iterates.
+
+Multiplied by T^-1 (S = T diag(lam) T^-1) the stages decouple; with B and the stress frozen at the
+factorisation every strain increment is explicit and only twists and joint rates are solved for:
+
+    d_e = (h/lam) (rho_e + B d_V)
+    [ (lam/h) M + G + Kd + (h/lam) K ] d_V = rho_V - (h/lam) d(B^T stress) rho_e
+
+Return the two sides of every joint to equal velocity at the end of a step.
+
+Collocation ties child roots to their parents at the stages; at the end of a step they differ by the error
+of the step's polynomial. The change of least kinetic energy removes that (projected collocation keeps the
+full order, [ascher1991]). Its loss, dV.M dV / 2 >= 0, is booked; so is the work of prescribed joints.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.jit import inline_kernel, inner_kernel
+from pliant.mechanics.block_elimination import Factors, Increments
+from pliant.mechanics.block_solve import solve_tree
+from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, dot6, dot_row
+from pliant.spatial.small_matrices import multiply, multiply_transposed, solve_symmetric, times
+from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
+from pliant.structures.collocation.element import (
+    product,
+    row,
+    stage_row,
+    strain_rates,
+    subtract_wrench_change,
+)
+from pliant.structures.collocation.factorise import Frozen, factorise, join_links
+from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist
+
+Numbers = NDArray[np.generic]
+
+CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR = 0, 1, 2, 3
+SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
+ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
+MAX_RENEWALS = 4
+LIFE = 50.0  # steps that a factorisation serves: a new one costs an iteration and may save many
+
+
+class Spectrum(NamedTuple):
+    """Diagonal form of S, one entry of each conjugate pair."""
+
+    T: Numbers
+    T_inverse: Numbers
+    lam: Numbers
+    multiplicity: Floats
+
+
+class Last(NamedTuple):
+    """Stage increments of the last step, for the predictor."""
+
+    V: Floats
+    e: Floats
+    qd: Floats
+
+
+class Control(NamedTuple):
+    """Numbers that steer the iteration; ``memory`` survives from step to step."""
+
+    displacement: float
+    energy: float
+    length: float
+    max_iterations: int
+    orient: bool
+    gravity_gain: float  # relative change of the load per relative increment of the strains
+    memory: Floats  # [h of the factorisation or 0, last contraction, mean energy flow, steps, its age]
+    counts: NDArray[np.int64]  # [iterations, factorisations, worst node of the last increment]
+
+
+class Scheme(NamedTuple):
+    """How to step: the method, its diagonal form, and the numbers that steer Newton."""
+
+    method: Method
+    spectrum: Spectrum
+    control: Control
+
+
+class Solver(NamedTuple):
+    """What Newton works with."""
+
+    stages: Stages
+    frozen: Frozen
+    factors: Factors
+    inc: Increments
+    last: Last
+
+
+@inline_kernel
+def push_roots(tree, pose, b, b_q, unit):
+    """Add root rows of one part of b to parents and joint rows, at the poses of the factorisation."""
+    for link in range(tree.parent.shape[0] - 1, -1, -1):
+        r = tree.first_node[link]
+        x = stage_row(b, 0, r)
+        for c in range(6):
+            b[0, r, c] = 0.0
+        dof = tree.dof[link]
+        if dof >= 0:
+            b_q[dof] += unit * dot_row(x, tree.S, link)
+        if tree.parent[link] >= 0:
+            add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
+
+
+@inline_kernel
+def combine_stages(T, k, values, factor, parts, out):
+    """Parts of out += factor sum_j T_kj values_j for (s, n, 6) arrays."""
+    for j in range(values.shape[0]):
+        f = factor * T[k, j]
+        for a in range(values.shape[1]):
+            x = stage_row(values, j, a)
+            for c in range(6):
+                out[0, a, c] += f.real * x[c]
+            if parts == 2:
+                for c in range(6):
+                    out[1, a, c] += f.imag * x[c]
+
+
+@inline_kernel
+def add_multiple(factor, x, parts, y):
+    """y += factor x for the parts of two (parts, n, 6) arrays."""
+    for a in range(x.shape[1]):
+        u = stage_row(x, 0, a)
+        for c in range(6):
+            y[0, a, c] += factor.real * u[c]
+        if parts == 2:
+            v = stage_row(x, 1, a)
+            for c in range(6):
+                y[0, a, c] -= factor.imag * v[c]
+            for c in range(6):
+                y[1, a, c] += factor.real * v[c] + factor.imag * u[c]
+
+
+@inline_kernel
+def spread_increment(d, factor, parts, values, i, scales):
+    """values_i += Re(factor d); returns the largest increment, scaled.
+
+    scales: of the linear and of the angular components.
+    """
+    a, b = factor.real, -factor.imag
+    last = parts - 1
+    if last == 0:
+        b = 0.0
+    v1 = v2 = v3 = w1 = w2 = w3 = 0.0
+    for n in range(d.shape[1]):
+        x1 = a * d[0, n, 0] + b * d[last, n, 0]
+        x2 = a * d[0, n, 1] + b * d[last, n, 1]
+        x3 = a * d[0, n, 2] + b * d[last, n, 2]
+        y1 = a * d[0, n, 3] + b * d[last, n, 3]
+        y2 = a * d[0, n, 4] + b * d[last, n, 4]
+        y3 = a * d[0, n, 5] + b * d[last, n, 5]
+        values[i, n, 0] += x1
+        values[i, n, 1] += x2
+        values[i, n, 2] += x3
+        values[i, n, 3] += y1
+        values[i, n, 4] += y2
+        values[i, n, 5] += y3
+        v1, v2, v3 = max(v1, abs(x1)), max(v2, abs(x2)), max(v3, abs(x3))
+        w1, w2, w3 = max(w1, abs(y1)), max(w2, abs(y2)), max(w3, abs(y3))
+    return max(max(v1, v2, v3) * scales[0], max(w1, w2, w3) * scales[1])
+
+
+@inner_kernel
+def largest_row(values, scales):
+    """Where the last increment is largest, or not a number: (row, its scaled size)."""
+    where = 0
+    worst = 0.0
+    for a in range(values.shape[1]):
+        for part in range(values.shape[0]):
+            for c in range(6):
+                x = abs(values[part, a, c]) * (scales[0] if c < 3 else scales[1])
+                if np.isnan(x):
+                    return a, np.inf
+                if x > worst:
+                    where = a
+                    worst = x
+    return where, worst
+
+
+@inner_kernel
+def note_worst_node(mesh, inc, h, L, counts):
+    """Keep the node at which the last increment was largest, to say where a run failed."""
+    node, twist = largest_row(inc.d, (h / L, h))
+    point, strain = largest_row(inc.rho_e, (1.0, L))
+    if strain > twist:
+        p = mesh.N.shape[0]
+        node = mesh.start[point // p] + point % p
+    counts[2] = node
+
+
+@inline_kernel
+def clear(values):
+    x = values.flat
+    for n in range(values.size):
+        x[n] = 0.0
+
+
+@inline_kernel
+def improve(plant, scheme, solver, h):
+    """One Newton increment of all stages; returns its relative size."""
+    tree, mesh, drives = plant.chain.tree, plant.chain.mesh, plant.drives
+    spectrum = scheme.spectrum
+    stages, frozen, factors, inc = solver.stages, solver.frozen, solver.factors, solver.inc
+    s = stages.V.shape[0]
+    dofs = stages.qd.shape[1]
+    L = scheme.control.length
+    worst = 0.0
+    for k in range(spectrum.lam.shape[0]):
+        gain = h / spectrum.lam[k]
+        parts = factors.parts[k]
+        clear(inc.rho_e)
+        clear(inc.b)
+        combine_stages(spectrum.T_inverse, k, stages.rho_e, gain, parts, inc.rho_e)
+        for j in range(dofs):
+            t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
+            for i in range(1, s):
+                t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
+            inc.b_q[j] = t
+        for part in range(parts):
+            b = inc.b[part : part + 1]
+            change = inc.rho_e[part : part + 1]
+            subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, change, b)
+            push_roots(tree, factors.pose, b, inc.b_q, factors.unit[0] if part == 1 else 1.0)
+        combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, parts, inc.b)
+        solve_tree(tree, mesh.start, factors, drives.free, k, inc)
+        for part in range(parts):
+            strain_rates(mesh, frozen.xi, inc.d[part : part + 1], 0, inc.rate[part : part + 1])
+        add_multiple(gain, inc.rate, parts, inc.rho_e)
+        for i in range(s):
+            T = spectrum.multiplicity[k] * spectrum.T[i, k]
+            worst = max(worst, spread_increment(inc.d, T, parts, stages.dV, i, (h / L, h)))
+            worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.de, i, (1.0, L)))
+            for j in range(dofs):
+                if drives.free[j]:
+                    stages.qd[i, j] += (T * inc.d_q[j]).real
+    return worst
+
+
+@inline_kernel
+def extrapolate(X, last, out):
+    """out_i = sum_j X_ij last_j."""
+    s = X.shape[0]
+    count = last[0].size
+    y, z = last.flat, out.flat
+    for i in range(s):
+        at = i * count
+        for n in range(count):
+            z[at + n] = X[i, 0] * y[n]
+        for j in range(1, s):
+            f = X[i, j]
+            for n in range(count):
+                z[at + n] += f * y[j * count + n]
+
+
+@inline_kernel
+def predict(method, state, stages, last):
+    """Stage values extrapolated from the polynomial of the last step."""
+    X = method.extrapolation
+    s = X.shape[0]
+    extrapolate(X, last.V, stages.dV)
+    extrapolate(X, last.e, stages.de)
+    for i in range(s):
+        for a in range(state.qd.shape[0]):
+            t = state.qd[a]
+            for j in range(s):
+                t += X[i, j] * last.qd[j, a]
+            stages.qd[i, a] = t
+
+
+@inline_kernel
+def solve_stages(plant, scheme, state, solver, table, load_table, h):
+    """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step)."""
+    method, spectrum, control = scheme.method, scheme.spectrum, scheme.control
+    stages, frozen, factors = solver.stages, solver.frozen, solver.factors
+    memory = control.memory
+    moving = plant.chain.tree.parent.shape[0] > 1
+    renewals = 0
+    renew = abs(h - memory[0]) > 1e-9 * h
+    if memory[4] >= LIFE and not renew:  # at the stages of the last step, before the predictor moves them
+        if not factorise(plant, spectrum, frozen, factors, stages, h):
+            return SINGULAR, 0.0
+        memory[4] = 0.0
+        control.counts[1] += 1
+        renewals = 1
+    predict(method, state, stages, solver.last)
+    joined = False
+    previous = np.inf
+    contraction = memory[1]
+    size = np.inf
+    orient = control.orient
+    for _ in range(control.max_iterations):
+        residual, flow = evaluate(plant, method, state, stages, (table, load_table), h, orient)
+        if not np.isfinite(residual + flow):
+            note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
+            return NOT_FINITE, residual
+        limit = control.energy * max(flow, memory[2])
+        if size * contraction <= control.displacement and abs(residual) <= limit:
+            memory[1] = contraction
+            memory[2] += (flow - memory[2]) / (memory[3] + 1.0)
+            memory[3] += 1.0
+            memory[4] += 1.0
+            return CONVERGED, residual
+        if size < ROUND_OFF and contraction > SLOW:
+            return CONVERGED, residual  # nothing but round-off is left to gain
+        if renew:
+            if renewals == MAX_RENEWALS:
+                break
+            if not factorise(plant, spectrum, frozen, factors, stages, h):
+                return SINGULAR, residual
+            memory[0], memory[4] = h, 0.0
+            control.counts[1] += 1
+            renewals += 1
+            renew = False
+            joined = False
+            size = np.inf
+            contraction = 1.0
+        if not joined:
+            if (moving or renewals > 0) and not join_links(plant, spectrum, stages, frozen, factors):
+                return SINGULAR, residual
+            joined = True
+        previous = size
+        size = improve(plant, scheme, solver, h)
+        control.counts[0] += 1
+        if not np.isfinite(size):
+            note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
+            return NOT_FINITE, residual
+        if previous < np.inf:
+            contraction = min(1.0, max(size / previous, 1e-4))
+            if contraction > SLOW and size > ROUND_OFF:
+                renew = True
+        # the loads follow the rotations only as long as that can still be seen in the answer
+        orient = control.orient and size * control.gravity_gain * h * h > 0.01 * control.displacement
+    note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
+    return NOT_CONVERGED, 0.0
+
+
+class Projection(NamedTuple):
+    """Scratch; mass and momentum rows belong to nodes, the rest to links."""
+
+    V: Floats  # (nodes, 6) velocities before
+    mass: Floats  # (nodes, 6, 6) own mass and what the children add
+    momentum: Floats  # (1, nodes, 6)
+    Ad: Floats  # (1, links, 6, 6)
+    impulse: Floats  # (1, nodes, 6)
+    work: Floats  # (3, 6, 6)
+
+
+def new_projection(links: int, nodes: int) -> Projection:
+    z = np.zeros
+    return Projection(
+        z((nodes, 6)), z((nodes, 6, 6)), z((1, nodes, 6)), z((1, links, 6, 6)), z((1, nodes, 6)), z((3, 6, 6))
+    )
+
+
+@inline_kernel
+def joint_rate(tree, drives, link, mass, V, qd):
+    """The rate of a joint that takes least kinetic energy from its child root, whose relative velocity is V."""
+    dof = tree.dof[link]
+    if dof < 0:
+        return 0.0
+    if drives.prescribed[dof]:
+        return qd[dof]
+    S = row(tree.S, link)
+    MS = product(mass, tree.first_node[link], S)
+    inertia = dot6(MS, S)
+    if inertia > 0.0:
+        return dot6(MS, V) / inertia
+    return dot6(V, S) / dot6(S, S)
+
+
+@inline_kernel
+def settle(mass, momentum, node, V, a):
+    """V[node] = mass^-1 momentum."""
+    x = V[0, node]
+    for i in range(6):
+        x[i] = momentum[0, node, i]
+        for j in range(6):
+            a[i, j] = mass[node, i, j]
+    solve_symmetric(a, x)
+
+
+@inline_kernel
+def follow(tree, drives, pose, link, mass, V, qd):
+    """Root velocity of a link and its free joint rate from the parent node's velocity."""
+    root = tree.first_node[link]
+    dof = tree.dof[link]
+    target = stage_row(V, 0, root)
+    set_root_twist(tree, pose, link, 0.0, V, 0)
+    x = stage_row(V, 0, root)
+    d = (
+        target[0] - x[0],
+        target[1] - x[1],
+        target[2] - x[2],
+        target[3] - x[3],
+        target[4] - x[4],
+        target[5] - x[5],
+    )
+    rate = joint_rate(tree, drives, link, mass, d, qd)
+    if dof >= 0:
+        qd[dof] = rate
+    for i in range(6):
+        V[0, root, i] = x[i] + tree.S[link, i] * rate
+
+
+@inline_kernel
+def inform_parent(tree, drives, pose, link, V, qd, scratch):
+    """Add the mass and momentum behind a joint to the parent node."""
+    mass = scratch.mass
+    a, b, c = scratch.work[0], scratch.work[1], scratch.work[2]
+    parent = tree.parent_node[link]
+    root = tree.first_node[link]
+    dof = tree.dof[link]
+    adjoint_to_child(pose, link, scratch.Ad, 0)
+    Ad = scratch.Ad[0, link]
+    S = row(tree.S, link)
+    x = stage_row(V, 0, root)
+    for i in range(6):
+        for j in range(6):
+            a[i, j] = mass[root, i, j]
+    if dof >= 0:
+        if drives.prescribed[dof]:
+            r = qd[dof]
+            x = (
+                x[0] - S[0] * r,
+                x[1] - S[1] * r,
+                x[2] - S[2] * r,
+                x[3] - S[3] * r,
+                x[4] - S[4] * r,
+                x[5] - S[5] * r,
+            )
+        else:
+            MS = product(mass, root, S)
+            f = 1.0 / dot6(MS, S)
+            for i in range(6):
+                for j in range(6):
+                    a[i, j] -= f * MS[i] * MS[j]
+    add_to_parent(pose, link, times(a, x), scratch.momentum, parent, 0)
+    multiply(a, Ad, b)
+    multiply_transposed(Ad, b, c)
+    for i in range(6):
+        for j in range(6):
+            mass[parent, i, j] += c[i, j]
+
+
+@inline_kernel
+def remember(M, V, n, scratch):
+    """Velocity, mass and momentum of an end node before the change."""
+    x = product(M, n, stage_row(V, 0, n))
+    for i in range(6):
+        scratch.V[n, i] = V[0, n, i]
+        scratch.momentum[0, n, i] = x[i]
+        for j in range(6):
+            scratch.mass[n, i, j] = M[n, i, j]
+
+
+@inline_kernel
+def take_impulse(M, V, n, scratch):
+    """Impulse that changed the velocity of an end node; returns the kinetic energy of the change."""
+    d = (
+        V[0, n, 0] - scratch.V[n, 0],
+        V[0, n, 1] - scratch.V[n, 1],
+        V[0, n, 2] - scratch.V[n, 2],
+        V[0, n, 3] - scratch.V[n, 3],
+        V[0, n, 4] - scratch.V[n, 4],
+        V[0, n, 5] - scratch.V[n, 5],
+    )
+    x = product(M, n, d)
+    for i in range(6):
+        scratch.impulse[0, n, i] = x[i]
+    return 0.5 * dot6(x, d)
+
+
+@inline_kernel
+def point_energy_change(chain, element, V, scratch):
+    """Change of kinetic energy of a mixed element's mass when its first node took a prescribed velocity."""
+    mesh, M = chain.mesh, chain.inertia.M_point
+    root = mesh.start[element]
+    after = interpolate(mesh.N, V, 0, root)
+    f = mesh.N[0, 0]
+    before = (
+        after[0] - f * (V[0, root, 0] - scratch.V[root, 0]),
+        after[1] - f * (V[0, root, 1] - scratch.V[root, 1]),
+        after[2] - f * (V[0, root, 2] - scratch.V[root, 2]),
+        after[3] - f * (V[0, root, 3] - scratch.V[root, 3]),
+        after[4] - f * (V[0, root, 4] - scratch.V[root, 4]),
+        after[5] - f * (V[0, root, 5] - scratch.V[root, 5]),
+    )
+    return 0.5 * (dot6(after, product(M, element, after)) - dot6(before, product(M, element, before)))
+
+
+@inline_kernel
+def project(plant, pose, V, qd, joint_work, scratch):
+    """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
+    tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
+    links = tree.parent.shape[0]
+    mass, momentum, impulse = scratch.mass, scratch.momentum, scratch.impulse
+    a = scratch.work[0]
+    for link in range(links):
+        remember(M, V, tree.first_node[link], scratch)
+        remember(M, V, tree.last_node[link], scratch)
+    # children first: each parent node learns the mass and momentum behind its joints
+    for link in range(links - 1, -1, -1):
+        root = tree.first_node[link]
+        flexible = tree.n_elements[link] > 0
+        if not flexible and tree.n_children[link] > 0:
+            settle(mass, momentum, root, V, a)
+        # nothing to tell the base; a flexible link fixed to its parent has no mass at its root
+        if tree.parent[link] >= 0 and not (flexible and tree.kind[link] == FIXED):
+            inform_parent(tree, drives, pose, link, V, qd, scratch)
+    # parents first: roots follow their parent and joint, tips settle
+    for link in range(links):
+        follow(tree, drives, pose, link, mass, V, qd)
+        tip = tree.last_node[link]
+        if tree.n_children[link] > 0 and tip != tree.first_node[link]:
+            settle(mass, momentum, tip, V, a)
+    loss = 0.0
+    for link in range(links):
+        loss += take_impulse(M, V, tree.first_node[link], scratch)
+        if tree.last_node[link] != tree.first_node[link]:
+            loss += take_impulse(M, V, tree.last_node[link], scratch)
+    for link in range(links - 1, -1, -1):
+        x = stage_row(impulse, 0, tree.first_node[link])
+        dof = tree.dof[link]
+        if dof >= 0 and drives.prescribed[dof]:
+            joint_work[dof] += dot_row(x, tree.S, link) * qd[dof]
+            if plant.chain.inertia.at_points and tree.n_elements[link] > 0:
+                joint_work[dof] += point_energy_change(plant.chain, tree.first_element[link], V, scratch)
+        if tree.parent[link] >= 0:
+            add_to_parent(pose, link, x, impulse, tree.parent_node[link], 0)
+    return loss

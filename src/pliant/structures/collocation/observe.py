@@ -1,0 +1,134 @@
+"""What can be seen of a compiled arm.
+
+The twists with which the wrenches of loads do their work, from the twists of the nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.inputs import LoadPlace
+from pliant.model.port import Frame
+from pliant.model.state import LinkObservation, Observation
+from pliant.robot import End, FlexibleLink, RigidLink
+from pliant.spatial.arrays import to_frame
+from pliant.structures.collocation.chain import Floats
+from pliant.structures.collocation.element import many_strain_rates, many_stresses
+from pliant.structures.collocation.poses import Path, make_path, rebuild_poses, strain_values
+
+if TYPE_CHECKING:
+    from pliant.structures.collocation.model import GeometricallyExactArm
+
+
+def strain_rates_of(arm: GeometricallyExactArm, V: Floats, e: Floats) -> Floats:
+    """Strain rates (n, points, 6) that belong to the twists."""
+    rate = np.empty_like(e)
+    many_strain_rates(arm.chain.mesh, arm.chain.section.rest + e, V, rate)
+    return rate
+
+
+def section_stress(arm: GeometricallyExactArm, e: Floats, rate: Floats) -> Floats:
+    """Elastic and viscous section wrenches (n, points, 6)."""
+    stress = np.empty_like(e)
+    many_stresses(arm.chain.section, e, rate, stress)
+    return stress
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """Equally spaced stations of every link, how to reach them, and the strain points and weights of flexible links."""
+
+    wanted: list[Floats]
+    path: Path
+    strains: dict[int, tuple[NDArray[np.int64], Floats]]
+
+    @staticmethod
+    def of(arm: GeometricallyExactArm, stations: int) -> Sight:
+        links = [arm.robot.link(name) for name in arm.link_names]
+        wanted = [
+            np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1)
+            for link in links
+        ]
+        strains = {
+            k: strain_values(arm.chain, arm.points, arm.placed, k, wanted[k])
+            for k, link in enumerate(links)
+            if isinstance(link, FlexibleLink)
+        }
+        return Sight(wanted, make_path(arm.chain, arm.points, arm.placed, wanted), strains)
+
+
+def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observation:
+    """All links at equally spaced stations, joints and tip."""
+    V, e, q, qd = arm.split(states)
+    stress = section_stress(arm, e, strain_rates_of(arm, V, e))
+    if stations not in arm.sights:
+        arm.sights[stations] = Sight.of(arm, stations)
+    sight = arm.sights[stations]
+    wanted = sight.wanted
+    x, R = rebuild_poses(arm.chain, sight.path, e, q)
+    links = []
+    begin = 0
+    for k, name in enumerate(arm.link_names):
+        link = arm.robot.link(name)
+        rows = slice(begin, begin + len(wanted[k]))
+        begin += len(wanted[k])
+        if isinstance(link, FlexibleLink):
+            at, weights = sight.strains[k]
+            strain = np.einsum("nmpc,mp->nmc", e[:, at], weights)
+            wrench = np.einsum("nmpc,mp->nmc", stress[:, at], weights)
+            links.append(LinkObservation(name, wanted[k], x[:, rows], R[:, rows], strain, wrench))
+        else:
+            assert isinstance(link, RigidLink)
+            links.append(_observe_rigid(link, x[:, rows.start], R[:, rows.start]))
+    tip_position, tip_rotation = links[-1].position[:, -1], links[-1].rotation[:, -1]
+    twist = load_flows(arm, states, (LoadPlace("tip", arm.link_names[-1], False, Frame.BODY),))[:, 0]
+    return Observation(q, qd, tuple(links), tip_position, tip_rotation, twist)
+
+
+def _observe_rigid(link: RigidLink, root: Floats, R: Floats) -> LinkObservation:
+    """Root and tip of a rigid link."""
+    offset = np.asarray(link.tip_position, float)
+    position = np.stack([root, root + R @ offset], axis=1)
+    rotation = np.stack([R, R @ matrix_of(link.tip_rotation)], axis=1)
+    zero = np.zeros((len(root), 2, 6))
+    return LinkObservation(link.name, np.array([0.0, np.linalg.norm(offset)]), position, rotation, zero, zero)
+
+
+def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+    """(n, loads, 6)"""
+    V, e, q, _ = arm.split(states)
+    R = None
+    if any(load.frame is Frame.WORLD for load in loads):
+        R = rebuild_poses(arm.chain, arm.node_path, e, q)[1]
+    table = arm.load_table(loads)
+    flows = np.zeros((len(V), len(loads), 6))
+    for k, load in enumerate(loads):
+        if load.distributed or load.station is not None:
+            nodes, turn, weight = slice(table.first[k], table.last[k] + 1), np.eye(3), table.weight[k]
+            twist, weight = V[:, nodes], weight[nodes]
+        else:
+            at, turn, lever = _end_of(arm, load)
+            nodes, weight = slice(at, at + 1), np.ones(1)
+            twist = V[:, nodes] @ to_frame(turn, lever).T
+        pairs = twist.reshape(*twist.shape[:2], 2, 3)
+        if load.frame is Frame.WORLD:
+            assert R is not None
+            pairs = np.einsum("naij,napj->napi", R[:, nodes] @ turn, pairs)
+        flows[:, k] = np.einsum("a,napi->npi", weight, pairs).reshape(-1, 6)
+    return flows
+
+
+def _end_of(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[int, Floats, Floats]:
+    """The node of an end of a link, and in its frame the axes of that end and the point of the load."""
+    link, k = arm.robot.link(load.link), arm.link_names.index(load.link)
+    turn, lever = np.eye(3), np.asarray(load.position, float)
+    if load.end is End.TIP and isinstance(link, RigidLink):
+        turn = matrix_of(link.tip_rotation)
+        lever = np.asarray(link.tip_position, float) + turn @ lever
+    nodes = arm.chain.tree.last_node if load.end is End.TIP else arm.chain.tree.first_node
+    return int(nodes[k]), turn, lever

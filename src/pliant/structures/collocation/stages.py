@@ -1,0 +1,387 @@
+"""Residuals of all stages of a step: what is left of the equations of motion at an iterate.
+
+    rho_e = B(e) V - e'                                            strain points
+    rho_V = ad_V^T M V - B(e)^T (C e + Cd B V) + M (g, 0) - R V + loads - M V'       nodes
+    rho_q = S . rho_V(root) + torque                               joint coordinates
+
+The residual of a root node is passed to its parent node and to its joint row.
+"""
+
+from __future__ import annotations
+
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_kinematics import add_to_parent, dot6, dot_row, place_child, to_child
+from pliant.spatial.so3 import rotate_back
+from pliant.structures.collocation.element import (
+    dual_ad,
+    hardening_stress,
+    product,
+    row,
+    stage_row,
+    strain_rates,
+    subtract_internal_wrenches,
+)
+from pliant.structures.collocation.orientation import (
+    carry_gravity,
+    load3,
+    load9,
+    rebuild_orientations,
+    turn_gravity,
+)
+
+
+@inline_kernel
+def place_joints(plant, method, state, stages, table, h):
+    """Joint positions at the stages from the rates there, and child poses."""
+    tree, drives = plant.chain.tree, plant.drives
+    for i in range(method.b.shape[0]):
+        for j in range(state.q.shape[0]):
+            if drives.prescribed[j]:
+                stages.q[i, j] = table[i, j, 0]
+                stages.qd[i, j] = table[i, j, 1]
+            else:
+                t = 0.0
+                for k in range(method.b.shape[0]):
+                    t += method.A[i, k] * (stages.qd[k, j] - method.history * state.q_rate[j])
+                stages.q[i, j] = state.q[j] + h * t
+        set_poses(tree, stages.q, i, stages.pose)
+
+
+@inline_kernel
+def set_poses(tree, q, i, pose):
+    """Poses of all child roots in their parents for row i of q."""
+    for link in range(tree.parent.shape[0]):
+        dof = tree.dof[link]
+        place_child(tree.rotation, tree.position, tree.S, link, q[i, dof] if dof >= 0 else 0.0, pose, i)
+
+
+@kernel
+def place_links(tree, q, pose):
+    """`set_poses` of a single row, for Python."""
+    set_poses(tree, q, 0, pose)
+
+
+@inline_kernel
+def set_root_twist(tree, pose, link, rate, V, i):
+    """V[root] = Ad V[parent node] + S rate."""
+    root = tree.first_node[link]
+    if tree.parent[link] >= 0:
+        x = to_child(pose, link, V, tree.parent_node[link], i)
+        for c in range(6):
+            V[i, root, c] = x[c] + tree.S[link, c] * rate
+    else:
+        for c in range(6):
+            V[i, root, c] = tree.S[link, c] * rate
+
+
+@inline_kernel
+def set_root_twists(tree, pose, qd, i, V):
+    """Root twists of all links, parents before children."""
+    for link in range(tree.parent.shape[0]):
+        dof = tree.dof[link]
+        set_root_twist(tree, pose, link, qd[i, dof] if dof >= 0 else 0.0, V, i)
+
+
+@inline_kernel
+def add_increments(start, increments, values):
+    """values_i = start + increment_i."""
+    count = start.size
+    x, d, v = start.flat, increments.flat, values.flat  # one long loop vectorises; a reshape costs a call
+    for i in range(values.shape[0]):
+        at = i * count
+        for n in range(count):
+            v[at + n] = x[n] + d[at + n]
+
+
+@inline_kernel
+def stage_rates(method, h, increments, rate, out):
+    """out_i = (1/h) sum_j S_ij increment_j + history rate."""
+    s, count = method.S.shape[0], rate.size
+    d, v, start = increments.flat, out.flat, rate.flat
+    for i in range(s):
+        at = i * count
+        f = method.S[i, 0] / h
+        for n in range(count):
+            v[at + n] = method.history * start[n] + f * d[n]
+        for j in range(1, s):
+            f = method.S[i, j] / h
+            for n in range(count):
+                v[at + n] += f * d[j * count + n]
+
+
+@inline_kernel
+def roots_follow(tree, state, stages):
+    """Twists of the roots, which their parents and joints decide, and so their increments."""
+    for i in range(stages.V.shape[0]):
+        set_root_twists(tree, stages.pose, stages.qd, i, stages.V)
+        for link in range(tree.parent.shape[0]):
+            a = tree.first_node[link]
+            for c in range(6):
+                stages.dV[i, a, c] = stages.V[i, a, c] - state.V[a, c]
+
+
+@inline_kernel
+def body_gravity(gravity, R, i, k):
+    return rotate_back(load9(R, i, k), (gravity[0], gravity[1], gravity[2]))
+
+
+@kernel
+def inertial_wrench(M, k, V, A, g):
+    """ad_V^T M V - M (A - (g, 0)) of one mass with twist V, acceleration A and body-frame gravity g."""
+    x = dual_ad(V, product(M, k, V))
+    y = product(M, k, (A[0] - g[0], A[1] - g[1], A[2] - g[2], A[3], A[4], A[5]))
+    return (x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3], x[4] - y[4], x[5] - y[5])
+
+
+@inner_kernel
+def add_hardening(section, method, state, stages, i):
+    """Nonlinear stress of stage i, averaged over the step so that its work is the stored energy."""
+    for k in range(state.e.shape[0]):
+        for m in range(method.average_values.shape[0]):
+            x = row(state.e, k)
+            for j in range(method.b.shape[0]):
+                f = method.average_values[m, j]
+                x = (
+                    x[0] + f * stages.de[j, k, 0],
+                    x[1] + f * stages.de[j, k, 1],
+                    x[2] + f * stages.de[j, k, 2],
+                    x[3] + f * stages.de[j, k, 3],
+                    x[4] + f * stages.de[j, k, 4],
+                    x[5] + f * stages.de[j, k, 5],
+                )
+            s = hardening_stress(section, k, x)
+            for c in range(6):
+                stages.stress[i, k, c] += method.average_weights[i, m] * s[c]
+
+
+@inline_kernel
+def multiply_rows(A, x, i, out):
+    """out[i, k] = A[k] x[i, k] for all rows k."""
+    for k in range(A.shape[0]):
+        s = product(A, k, stage_row(x, i, k))
+        for c in range(6):
+            out[i, k, c] = s[c]
+
+
+@inline_kernel
+def set_stresses(section, method, state, stages, i):
+    """Elastic stress of stage i, and the total stress where there is a viscous part."""
+    multiply_rows(section.C, stages.e, i, stages.stress)
+    if section.hardening:
+        add_hardening(section, method, state, stages, i)
+    if section.damped:
+        multiply_rows(section.Cd, stages.rate, i, stages.total)
+        for k in range(state.e.shape[0]):
+            for c in range(6):
+                stages.total[i, k, c] += stages.stress[i, k, c]
+
+
+@inline_kernel
+def node_wrenches(inertia, stages, i):
+    """Inertia and gravity at the nodes, added to rho; returns their power."""
+    M, V, V_dot, rho = inertia.M, stages.V, stages.V_dot, stages.rho
+    power = 0.0
+    for a in range(M.shape[0]):
+        x = stage_row(V, i, a)
+        f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), load3(stages.g, i, a))
+        power += dot6(x, f)
+        for c in range(6):
+            rho[i, a, c] += f[c]
+    return power
+
+
+@inner_kernel
+def subtract_drag(viscous, V, i, rho):
+    """External viscous damping at the nodes."""
+    for a in range(viscous.shape[0]):
+        r = product(viscous, a, stage_row(V, i, a))
+        for c in range(6):
+            rho[i, a, c] -= r[c]
+
+
+@inline_kernel
+def between(N, x, y):
+    """What a mixed element makes at its strain point of 6-tuples at its two nodes."""
+    n, m = N[0, 0], N[0, 1]
+    return (
+        n * x[0] + m * y[0],
+        n * x[1] + m * y[1],
+        n * x[2] + m * y[2],
+        n * x[3] + m * y[3],
+        n * x[4] + m * y[4],
+        n * x[5] + m * y[5],
+    )
+
+
+@inline_kernel
+def interpolate(N, V, i, first):
+    """Twist at the strain point of a mixed element."""
+    return between(N, stage_row(V, i, first), stage_row(V, i, first + 1))
+
+
+@inner_kernel
+def point_wrenches(mesh, inertia, stages, i):
+    """Inertia and gravity of masses at the strain points (mixed element); returns their power."""
+    M_point, gravity = inertia.M_point, inertia.gravity
+    V, V_dot, R_point, rho = stages.V, stages.V_dot, stages.R_point, stages.rho
+    power = 0.0
+    for k in range(mesh.start.shape[0]):
+        first = mesh.start[k]
+        x = interpolate(mesh.N, V, i, first)
+        g = body_gravity(gravity, R_point, i, k)
+        f = inertial_wrench(M_point, k, x, interpolate(mesh.N, V_dot, i, first), g)
+        power += dot6(x, f)
+        for c in range(6):
+            rho[i, first, c] += mesh.N[0, 0] * f[c]
+            rho[i, first + 1, c] += mesh.N[0, 1] * f[c]
+    return power
+
+
+@inline_kernel
+def load_wrench(loads, table, R, i, k, a):
+    """Wrench of load k on node a in stage i, in the axes of the section."""
+    f = loads.weight[k, a]
+    x, y, z = f * table[i, k, 0], f * table[i, k, 1], f * table[i, k, 2]
+    l, m, n = f * table[i, k, 3], f * table[i, k, 4], f * table[i, k, 5]
+    if loads.world[k]:
+        Q = load9(R, i, a)
+        x, y, z = rotate_back(Q, (x, y, z))
+        l, m, n = rotate_back(Q, (l, m, n))
+    return x, y, z, l, m, n
+
+
+@inner_kernel
+def add_loads(loads, table, R, i, rho):
+    for k in range(loads.first.shape[0]):
+        for a in range(loads.first[k], loads.last[k] + 1):
+            f = load_wrench(loads, table, R, i, k, a)
+            for c in range(6):
+                rho[i, a, c] += f[c]
+
+
+@inline_kernel
+def pass_roots_on(tree, pose, rho, rho_q, root, i):
+    """Root residuals to parents and joint rows, children before parents; the root rows end as zero."""
+    for link in range(tree.parent.shape[0] - 1, -1, -1):
+        r = tree.first_node[link]
+        x = stage_row(rho, i, r)
+        for c in range(6):
+            root[i, link, c] = x[c]
+            rho[i, r, c] = 0.0
+        dof = tree.dof[link]
+        if dof >= 0:
+            rho_q[i, dof] = dot_row(x, tree.S, link)
+        if tree.parent[link] >= 0:
+            add_to_parent(pose, link, x, rho, tree.parent_node[link], i)
+
+
+@inline_kernel
+def apply_drives(drives, stages, table, i):
+    """Torques of the drives of stage i in the joint rows; returns (energy residual, energy flow) per time."""
+    residual = 0.0
+    flow = 0.0
+    for j in range(stages.q.shape[1]):
+        if drives.prescribed[j]:
+            stages.torque[i, j] = -stages.rho_q[i, j]
+            stages.rho_q[i, j] = 0.0
+        else:
+            torque = (
+                table[i, j, 2]
+                - drives.stiffness[j] * (stages.q[i, j] - table[i, j, 0])
+                - drives.damping[j] * (stages.qd[i, j] - table[i, j, 1])
+            )
+            stages.torque[i, j] = torque
+            stages.rho_q[i, j] += torque
+            residual += stages.qd[i, j] * stages.rho_q[i, j]
+        flow += abs(stages.torque[i, j] * stages.qd[i, j])
+    return residual, flow
+
+
+@inline_kernel
+def compare_strain_rates(mesh, stress, rate, e_dot, i, rho_e):
+    """rho_e = rate - e_dot of stage i; returns its power against the stress, and the elastic power."""
+    p = mesh.N.shape[0]
+    residual = 0.0
+    elastic = 0.0
+    for element in range(mesh.start.shape[0]):
+        for g in range(p):
+            k = element * p + g
+            x = 0.0
+            y = 0.0
+            for c in range(6):
+                r = rate[i, k, c] - e_dot[i, k, c]
+                rho_e[i, k, c] = r
+                x += stress[i, k, c] * r
+                y += stress[i, k, c] * e_dot[i, k, c]
+            weight = mesh.w[g] * mesh.length[element]
+            residual += weight * x
+            elastic += weight * y
+    return residual, elastic
+
+
+@inline_kernel
+def power_of(V, rho, i):
+    """Sum of V . rho over all nodes of stage i."""
+    power = 0.0
+    for a in range(V.shape[1]):
+        power += dot6(stage_row(V, i, a), stage_row(rho, i, a))
+    return power
+
+
+@inline_kernel
+def orient_stage(plant, stages, i):
+    """Gravity in the axes of the nodes, and their rotations where a load or a mass between nodes wants them."""
+    tree, mesh, _, inertia = plant.chain
+    if plant.loads.first.shape[0] > 0 or inertia.at_points:
+        rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
+        turn_gravity(stages.R, inertia.gravity, i, stages.g)
+    else:
+        carry_gravity(tree, mesh, stages.xi, stages.pose, inertia.gravity, i, stages.g)
+
+
+@inline_kernel
+def evaluate(plant, method, state, stages, tables, h, orient):
+    """Residuals of all stages of a step; returns (energy residual, energy flow) of the step.
+
+    tables: what the joints and the loads do at the stages.
+    """
+    tree, mesh, section, inertia = plant.chain
+    loads, drives = plant.loads, plant.drives
+    table, load_table = tables
+    V, rho = stages.V, stages.rho
+    total = stages.total if section.damped else stages.stress
+    place_joints(plant, method, state, stages, table, h)
+    add_increments(state.V, stages.dV, V)
+    add_increments(state.e, stages.de, stages.e)
+    roots_follow(tree, state, stages)
+    stage_rates(method, h, stages.dV, state.V_rate, stages.V_dot)
+    stage_rates(method, h, stages.de, state.e_rate, stages.e_dot)
+    residual = 0.0
+    flow = gained = stored = 0.0
+    for i in range(method.b.shape[0]):
+        for k in range(state.e.shape[0]):
+            for c in range(6):
+                stages.xi[i, k, c] = section.rest[k, c] + stages.e[i, k, c]
+        for a in range(state.V.shape[0]):
+            for c in range(6):
+                rho[i, a, c] = 0.0
+        strain_rates(mesh, stages.xi, V, i, stages.rate)
+        if orient:
+            orient_stage(plant, stages, i)
+        set_stresses(section, method, state, stages, i)
+        subtract_internal_wrenches(mesh, stages.xi, total, rho, i)
+        kinetic = node_wrenches(inertia, stages, i)
+        if inertia.at_points:
+            kinetic += point_wrenches(mesh, inertia, stages, i)
+        if inertia.has_viscous:
+            subtract_drag(inertia.viscous, V, i, rho)
+        if loads.first.shape[0] > 0:
+            add_loads(loads, load_table, stages.R, i, rho)
+        pass_roots_on(tree, stages.pose, rho, stages.rho_q, stages.root, i)
+        r, f = apply_drives(drives, stages, table, i)
+        x, elastic = compare_strain_rates(mesh, stages.stress, stages.rate, stages.e_dot, i, stages.rho_e)
+        residual += h * method.b[i] * (r + x + power_of(V, rho, i))
+        flow += h * method.b[i] * f
+        gained += h * method.b[i] * kinetic
+        stored += h * method.b[i] * elastic
+    return residual, flow + abs(gained) + abs(stored)

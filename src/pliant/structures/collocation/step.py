@@ -1,0 +1,377 @@
+"""The energy account of a step: what entered by each port, what was lost, what is left over.
+
+The compiled time loop.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_kinematics import dot6
+from pliant.structures.collocation.chain import Floats, Ints, State
+from pliant.structures.collocation.element import (
+    hardening_energy_change,
+    product,
+    row,
+    stage_row,
+    strain_energy,
+)
+from pliant.structures.collocation.newton import CONVERGED, Projection, Solver, project, solve_stages
+from pliant.structures.collocation.orientation import load3
+from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, set_poses
+from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, Account, close_step
+
+
+@kernel
+def kinetic_energy(mesh, inertia, V):
+    energy = 0.0
+    for a in range(V.shape[0]):
+        x = row(V, a)
+        energy += 0.5 * dot6(x, product(inertia.M, a, x))
+    if inertia.at_points:
+        for k in range(mesh.start.shape[0]):
+            a = mesh.start[k]
+            x = between(mesh.N, row(V, a), row(V, a + 1))
+            energy += 0.5 * dot6(x, product(inertia.M_point, k, x))
+    return energy
+
+
+@inline_kernel
+def behind(end, moved, a):
+    """Middle of the step of row a: half of what moved back from its end."""
+    return (
+        end[a, 0] - 0.5 * moved[a, 0],
+        end[a, 1] - 0.5 * moved[a, 1],
+        end[a, 2] - 0.5 * moved[a, 2],
+        end[a, 3] - 0.5 * moved[a, 3],
+        end[a, 4] - 0.5 * moved[a, 4],
+        end[a, 5] - 0.5 * moved[a, 5],
+    )
+
+
+@inline_kernel
+def kinetic_change(mesh, inertia, V, moved):
+    """Kinetic energy at V less that at V - moved, as a product: a difference would lose the digits of a slow start."""
+    change = 0.0
+    for a in range(V.shape[0]):
+        change += dot6(row(moved, a), product(inertia.M, a, behind(V, moved, a)))
+    if inertia.at_points:
+        for k in range(mesh.start.shape[0]):
+            a = mesh.start[k]
+            middle = between(mesh.N, behind(V, moved, a), behind(V, moved, a + 1))
+            x = between(mesh.N, row(moved, a), row(moved, a + 1))
+            change += dot6(x, product(inertia.M_point, k, middle))
+    return change
+
+
+@inline_kernel
+def strain_change(mesh, section, e, moved):
+    """Strain energy at e less that at e - moved, as a product."""
+    p = mesh.N.shape[0]
+    change = 0.0
+    for element in range(mesh.start.shape[0]):
+        for g in range(p):
+            k = element * p + g
+            density = dot6(row(moved, k), product(section.C, k, behind(e, moved, k)))
+            if section.hardening:
+                density += hardening_energy_change(section, k, e, moved)
+            change += mesh.w[g] * mesh.length[element] * density
+    return change
+
+
+@inline_kernel
+def gravity_power(M, k, V, g):
+    """V . M (g, 0) of one mass, gravity in its axes."""
+    return dot6(V, product(M, k, (g[0], g[1], g[2], 0.0, 0.0, 0.0)))
+
+
+@inline_kernel
+def book_flows(plant, method, stages, load_table, h, account):
+    """Works and losses of a step before the projection; returns (gravity, material, viscous, joint damping)."""
+    _, mesh, section, inertia = plant.chain
+    loads, drives = plant.loads, plant.drives
+    p = mesh.N.shape[0]
+    gravity = material = viscous = damping = 0.0
+    falls = inertia.gravity[0] != 0.0 or inertia.gravity[1] != 0.0 or inertia.gravity[2] != 0.0
+    for j in range(account.step_joints.shape[0]):
+        account.step_joints[j] = 0.0
+    for k in range(account.step_loads.shape[0]):
+        account.step_loads[k] = 0.0
+    for i in range(method.b.shape[0]):
+        f = h * method.b[i]
+        if falls:
+            for a in range(stages.V.shape[1]):
+                x = stage_row(stages.V, i, a)
+                gravity += f * gravity_power(inertia.M, a, x, load3(stages.g, i, a))
+            if inertia.at_points:
+                for k in range(mesh.start.shape[0]):
+                    x = interpolate(mesh.N, stages.V, i, mesh.start[k])
+                    g = body_gravity(inertia.gravity, stages.R_point, i, k)
+                    gravity += f * gravity_power(inertia.M_point, k, x, g)
+        if section.damped:
+            for element in range(mesh.start.shape[0]):
+                for g in range(p):
+                    k = element * p + g
+                    x = stage_row(stages.rate, i, k)
+                    weight = f * mesh.w[g] * mesh.length[element]
+                    material += weight * dot6(x, product(section.Cd, k, x))
+        if inertia.has_viscous:
+            for a in range(stages.V.shape[1]):
+                x = stage_row(stages.V, i, a)
+                viscous += f * dot6(x, product(inertia.viscous, a, x))
+        for j in range(account.step_joints.shape[0]):
+            rate = stages.qd[i, j]
+            heat = 0.0 if drives.prescribed[j] else drives.damping[j] * rate * rate
+            damping += f * heat
+            account.step_joints[j] += f * (stages.torque[i, j] * rate + heat)
+        for k in range(account.step_loads.shape[0]):
+            for a in range(loads.first[k], loads.last[k] + 1):
+                w = load_wrench(loads, load_table, stages.R, i, k, a)
+                account.step_loads[k] += f * dot6(w, stage_row(stages.V, i, a))
+    return gravity, material, viscous, damping
+
+
+@kernel
+def stored_energies(chain, V, e):
+    return kinetic_energy(chain.mesh, chain.inertia, V), strain_energy(chain.mesh, chain.section, e)
+
+
+class Tables(NamedTuple):
+    """What the world does at the stages (rows 0 .. s-1) and at the end (row s) of every step."""
+
+    h: Floats  # (steps,)
+    end: Floats  # (steps,) times
+    joints: Floats  # (steps, s + 1, dofs, 3)
+    loads: Floats  # (steps, s + 1, loads, 6)
+    first: Ints  # (steps,) first row of the output that falls into the step
+    stop: Ints  # (steps,) one past the last such row
+    tau: Floats  # (rows,) where in its step a row falls, 1: at the end
+    dense: Floats  # (rows, s) weights of the stage increments there
+
+
+class Output(NamedTuple):
+    """States and accounts at the saved times."""
+
+    x: Floats  # (n, size) twists, strains, joint positions, joint rates
+    sums: Floats
+    joints: Floats
+    loads: Floats
+    torque: Floats
+    root: Floats  # (n, links, 6) wrench that the parent exerts on each root, mean over the step
+
+
+class Work(NamedTuple):
+    """What changes during a run."""
+
+    state: State
+    solver: Solver
+    account: Account
+    projection: Projection
+    moved_V: Floats  # (nodes, 6) by which twists changed in the step
+    moved_e: Floats  # (points, 6) and strains
+    pose: Floats  # (1, links, 12) scratch
+
+
+@inline_kernel
+def advance_values(method, increments, rates, state, last, moved):
+    """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
+    start, rate = state
+    count = start.size
+    x, d, kept, change = start.flat, increments.flat, last.flat, moved.flat
+    for n in range(count):
+        change[n] = method.update[0] * d[n]
+    for j in range(1, method.b.shape[0]):
+        for n in range(count):
+            change[n] += method.update[j] * d[j * count + n]
+    for n in range(increments.size):
+        kept[n] = d[n]
+    for n in range(count):
+        x[n] += change[n]
+    if method.history != 0.0:
+        for n in range(count):
+            rate.flat[n] += method.rate_gain * (rates.flat[n] - rate.flat[n])
+
+
+@inline_kernel
+def advance_joints(method, drives, state, stages, end_table, last):
+    """Joint positions at the end of the step; rates of prescribed joints."""
+    s = method.b.shape[0]
+    for j in range(state.q.shape[0]):
+        for i in range(s):
+            last[i, j] = stages.qd[i, j] - state.qd[j]
+        if drives.prescribed[j]:
+            state.q[j] = end_table[j, 0]
+            state.qd[j] = end_table[j, 1]
+        else:
+            t = 0.0
+            for i in range(s):
+                t += method.update[i] * (stages.q[i, j] - state.q[j])
+            if method.history != 0.0:
+                state.q_rate[j] += method.rate_gain * (stages.qd[0, j] - state.q_rate[j])
+            state.q[j] += t
+
+
+@inline_kernel
+def finish_step(plant, method, work, tables, k):
+    """From solved stages to the state at the end of step k, with its account."""
+    h = tables.h[k]
+    s = method.b.shape[0]
+    state, account, pose = work.state, work.account, work.pose
+    stages, last = work.solver.stages, work.solver.last
+    flows = book_flows(plant, method, stages, tables.loads[k], h, account)
+    advance_values(method, stages.dV, stages.V_dot, (state.V, state.V_rate), last.V, work.moved_V)
+    advance_values(method, stages.de, stages.e_dot, (state.e, state.e_rate), last.e, work.moved_e)
+    advance_joints(method, plant.drives, state, stages, tables.joints[k, s], last.qd)
+    mesh, inertia, section = plant.chain.mesh, plant.chain.inertia, plant.chain.section
+    kinetic = kinetic_change(mesh, inertia, state.V, work.moved_V)
+    strain = strain_change(mesh, section, state.e, work.moved_e)
+    close_step(account, kinetic, strain, flows, tables.end[k])
+    set_poses(plant.chain.tree, state.q[None], 0, pose)
+    for j in range(account.step_joints.shape[0]):
+        account.step_joints[j] = 0.0
+    V = state.V[None]
+    loss = project(plant, pose, V, state.qd, account.step_joints, work.projection)
+    account.sums[KINETIC] -= loss
+    for j in range(account.joints.shape[0]):
+        account.joints[j] += account.step_joints[j]
+        account.sums[KINETIC] += account.step_joints[j]
+    account.sums[PROJECTION] += loss
+
+
+@inner_kernel
+def interpolate_rows(values, start, dense, r, x, begin):
+    """x[r, begin ..] = start + sum_j dense_rj (values_j - start), the polynomial of the step."""
+    count = start.size
+    all_values, all_start = values.flat, start.flat
+    for n in range(count):
+        x[r, begin + n] = all_start[n]
+    for j in range(values.shape[0]):
+        f = dense[r, j]
+        for n in range(count):
+            x[r, begin + n] += f * (all_values[j * count + n] - all_start[n])
+
+
+@inline_kernel
+def keep_inside(state, stages, tables, x, r):
+    """State inside a step, before it is finished, to row r."""
+    strain, joint, rate = parts(state)
+    interpolate_rows(stages.V, state.V, tables.dense, r, x, 0)
+    interpolate_rows(stages.e, state.e, tables.dense, r, x, strain)
+    for j in range(state.q.shape[0]):
+        q = state.q[j]
+        qd = state.qd[j]
+        for i in range(stages.q.shape[0]):
+            q += tables.dense[r, i] * (stages.q[i, j] - state.q[j])
+            qd += tables.dense[r, i] * (stages.qd[i, j] - state.qd[j])
+        x[r, joint + j] = q
+        x[r, rate + j] = qd
+
+
+@inline_kernel
+def parts(state):
+    """Where strains, joint positions and joint rates begin in a state vector."""
+    strain = 6 * state.V.shape[0]
+    joint = strain + 6 * state.e.shape[0]
+    return strain, joint, joint + state.q.shape[0]
+
+
+@inline_kernel
+def keep_end(state, x, r):
+    """State at the end of a step to row r."""
+    strain, joint, rate = parts(state)
+    for a in range(state.V.shape[0]):
+        for c in range(6):
+            x[r, 6 * a + c] = state.V[a, c]
+    for a in range(state.e.shape[0]):
+        for c in range(6):
+            x[r, strain + 6 * a + c] = state.e[a, c]
+    for j in range(state.q.shape[0]):
+        x[r, joint + j] = state.q[j]
+        x[r, rate + j] = state.qd[j]
+
+
+@inline_kernel
+def keep_account(method, stages, account, tau, output, r):
+    """The account at row r, between the ends of the step linearly, and the mean efforts of the step."""
+    for c in range(account.sums.shape[0]):
+        output.sums[r, c] = account.before[c] + tau * (account.sums[c] - account.before[c])
+    n = account.sums.shape[0]
+    for j in range(account.joints.shape[0]):
+        x = account.before[n + j]
+        output.joints[r, j] = x + tau * (account.joints[j] - x)
+        t = 0.0
+        for i in range(method.b.shape[0]):
+            t += method.b[i] * stages.torque[i, j]
+        output.torque[r, j] = t
+    n += account.joints.shape[0]
+    for k in range(account.loads.shape[0]):
+        x = account.before[n + k]
+        output.loads[r, k] = x + tau * (account.loads[k] - x)
+    for k in range(stages.root.shape[1]):
+        for c in range(6):
+            t = 0.0
+            for i in range(method.b.shape[0]):
+                t -= method.b[i] * stages.root[i, k, c]
+            output.root[r, k, c] = t
+
+
+@inline_kernel
+def remember_account(account):
+    """Copy the account at the start of a step."""
+    n = account.sums.shape[0]
+    for c in range(n):
+        account.before[c] = account.sums[c]
+    for j in range(account.joints.shape[0]):
+        account.before[n + j] = account.joints[j]
+    n += account.joints.shape[0]
+    for k in range(account.loads.shape[0]):
+        account.before[n + k] = account.loads[k]
+
+
+@inner_kernel
+def forget(last):
+    """No extrapolation in the next step."""
+    for i in range(last.V.shape[0]):
+        for a in range(last.V.shape[1]):
+            for c in range(6):
+                last.V[i, a, c] = 0.0
+        for a in range(last.e.shape[1]):
+            for c in range(6):
+                last.e[i, a, c] = 0.0
+        for j in range(last.qd.shape[1]):
+            last.qd[i, j] = 0.0
+
+
+@kernel
+def run_steps(plant, scheme, work, tables, output):
+    """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
+    state, stages = work.state, work.solver.stages
+    for k in range(tables.h.shape[0]):
+        status = CONVERGED
+        for _ in range(2):
+            status, _ = solve_stages(
+                plant, scheme, state, work.solver, tables.joints[k], tables.loads[k], tables.h[k]
+            )
+            if status == CONVERGED:
+                break
+            # after a rough step its polynomial may lead astray: once more from the state alone
+            forget(work.solver.last)
+            scheme.control.memory[0] = 0.0
+        if status != CONVERGED:
+            return k, status
+        first, last = tables.first[k], tables.stop[k]
+        if last > first:
+            remember_account(work.account)
+        for r in range(first, last):
+            if tables.tau[r] < 1.0:
+                keep_inside(state, stages, tables, output.x, r)
+        finish_step(plant, scheme.method, work, tables, k)
+        if last > first:
+            sums = work.account.sums
+            sums[KINETIC], sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
+        for r in range(first, last):
+            if tables.tau[r] == 1.0:
+                keep_end(state, output.x, r)
+            keep_account(scheme.method, stages, work.account, tables.tau[r], output, r)
+    return tables.h.shape[0], CONVERGED

@@ -1,0 +1,236 @@
+"""Drive the compiled loop: tables of inputs in, a record out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.mechanics.block_elimination import new_increments
+from pliant.model.contract import Promise, Record, Run
+from pliant.model.driver import Schedule, drive, input_tables, times_reached
+from pliant.model.inputs import Inputs
+from pliant.model.ledger import ledger_of
+from pliant.model.stage_method import StageMethod, gauss_collocation
+from pliant.model.state import Cause, Ending
+from pliant.structures import energy_ledger as columns
+from pliant.structures.collocation.bending import bent_too_far
+from pliant.structures.collocation.chain import (
+    Chain,
+    Drives,
+    Floats,
+    Method,
+    Plant,
+    State,
+    new_stages,
+    new_state,
+)
+from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
+from pliant.structures.collocation.massless import refuse_idle_joints
+from pliant.structures.collocation.newton import (
+    NOT_FINITE,
+    SINGULAR,
+    Control,
+    Last,
+    Scheme,
+    Solver,
+    Spectrum,
+    new_projection,
+)
+from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
+from pliant.structures.energy_ledger import new_account
+
+if TYPE_CHECKING:
+    from pliant.structures.collocation.model import GeometricallyExactArm
+
+
+def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
+    """The numbers of a stage method as the kernels read them."""
+    values, weights = method.stress_average
+    return (
+        Method(
+            method.A,
+            method.S,
+            method.weights,
+            method.update,
+            method.history,
+            method.rate_gain,
+            method.extrapolation,
+            values,
+            weights,
+        ),
+        Spectrum(*method.spectrum),
+    )
+
+
+def drives_of(inputs: Inputs) -> Drives:
+    prescribed = np.array(inputs.prescribed, dtype=np.bool_)
+    return Drives(
+        prescribed,
+        ~prescribed,
+        np.array(inputs.stiffness, dtype=float),
+        np.array(inputs.damping, dtype=float),
+    )
+
+
+def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
+    """A state with its own arrays, from a state vector."""
+    chain = arm.chain
+    state = new_state(len(chain.inertia.M), len(chain.section.C), len(arm.joint_names))
+    state.V[:] = arm.layout.part(x, "twist")
+    state.e[:] = arm.layout.part(x, "strain")
+    state.q[:] = arm.layout.part(x, "joint_position")
+    state.qd[:] = arm.layout.part(x, "joint_rate")
+    return state
+
+
+def new_output(chain: Chain, dofs: int, loads: int, rows: int) -> Output:
+    z = np.zeros
+    return Output(
+        z((rows, 6 * len(chain.inertia.M) + 6 * len(chain.section.C) + 2 * dofs)),
+        z((rows, columns.COLUMNS)),
+        z((rows, dofs)),
+        z((rows, loads)),
+        z((rows, dofs)),
+        z((rows, len(chain.tree.parent), 6)),
+    )
+
+
+class Machine:
+    """Everything that a run needs beside its tables: constants, state and scratch."""
+
+    def __init__(self, arm: GeometricallyExactArm, run: Run) -> None:
+        chain = arm.chain
+        dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
+        links, loads = len(chain.tree.parent), len(run.inputs.loads)
+        self.model, self.run, self.plan = arm, run, Schedule.of(run)
+        self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
+        self.method = run.implicit_method(type(arm.formulation).__name__)
+        method, spectrum = method_tables(self.method)
+        gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
+        in_world = bool(np.any(self.plant.loads.world))
+        self.control = Control(
+            run.promise.displacement,
+            run.promise.energy,
+            length,
+            run.promise.max_iterations,
+            gravity > 0.0 or in_world,
+            np.inf if in_world else gravity / length,
+            np.array([0.0, 1.0, 0.0, 0.0, 0.0]),
+            np.zeros(3, np.int64),
+        )
+        self.scheme = Scheme(method, spectrum, self.control)
+        s, n_lam, dtype = self.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
+        solver = Solver(
+            new_stages(s, links, nodes, points, dofs, chain.inertia.at_points),
+            new_frozen(chain, n_lam, dtype),
+            new_spectral_factors(chain, n_lam, dtype),
+            new_increments(nodes, points, dofs, dtype),
+            Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
+        )
+        self.state = state_of(arm, run.start)
+        self.account = new_account(dofs, loads)
+        self.work = Work(
+            self.state,
+            solver,
+            self.account,
+            new_projection(links, nodes),
+            np.zeros((nodes, 6)),
+            np.zeros((points, 6)),
+            np.zeros((1, links, 12)),
+        )
+        self.output = new_output(chain, dofs, loads, len(self.plan.tau) + 1)
+        self.account.sums[columns.KINETIC], self.account.sums[columns.STRAIN] = stored_energies(
+            chain, self.state.V, self.state.e
+        )
+
+    def tables(self, held: Floats, a: int, b: int) -> Tables:
+        """Tables for the steps a .. b-1 of the grid, at the stages and the end of each."""
+        run, plan = self.run, self.plan
+        h, ends = plan.h[a:b], run.grid[a + 1 : b + 1]
+        times = np.concatenate([run.grid[a:b, None] + h[:, None] * self.method.nodes, ends[:, None]], axis=1)
+        joints, loads = input_tables(run, times, held)
+        return Tables(h, ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+
+    def steps(self, tables: Tables) -> tuple[int, int]:
+        if self.method.history != 0.0 and self.control.counts[1] == 0:
+            self.start_rates()
+        done, status = run_steps(self.plant, self.scheme, self.work, tables, self.output)
+        return done, status
+
+    def start_rates(self) -> None:
+        """Rates of change at the start, from a very short midpoint step, for methods that carry them."""
+        run = self.run
+        tiny = 1e-5 * float(run.grid[1] - run.grid[0])
+        grid = np.array([run.grid[0], run.grid[0] + tiny])
+        probe = Run(run.start, grid, grid, run.inputs, gauss_collocation(1), Promise(1e-13, 1e-6), None)
+        after = Machine(self.model, probe)
+        after.steps(after.tables(np.zeros(len(self.model.joint_names)), 0, 1))
+        before = self.state
+        before.V_rate[:] = (after.state.V - before.V) / tiny
+        before.e_rate[:] = (after.state.e - before.e) / tiny
+        before.q_rate[:] = before.qd
+
+    def state_vector(self) -> Floats:
+        return self.model.pack(self.state)
+
+    def keep(self, row: int) -> None:
+        """Copy the present state and account to a row of the output."""
+        out, account = self.output, self.account
+        out.x[row] = self.state_vector()
+        out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
+
+    def stopped(self, status: int, done: int) -> Ending:
+        """Why and where the loop gave up, with what to try."""
+        now = float(self.run.grid[done])
+        place = self.model.place_of(int(self.control.counts[2]))
+        if status == SINGULAR or done == 0:
+            refuse_idle_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
+        if status == SINGULAR:
+            return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
+        bent = bent_too_far(self.model, self.state.e)
+        if bent:
+            return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
+        if status == NOT_FINITE:
+            return Ending(
+                Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step"
+            )
+        return Ending(
+            Cause.NOT_CONVERGED,
+            now,
+            place,
+            "take a smaller step, or more elements or PoseElement if the link bends strongly",
+        )
+
+    def record(self, done: int, ending: Ending) -> Record:
+        """Cut the output to what was computed and put it under names."""
+        out, run, arm = self.output, self.run, self.model
+        times = times_reached(self.plan, run, done, ending, self.keep)
+        rows = len(times)
+        if rows > 1:
+            out.torque[0], out.root[0] = out.torque[1], out.root[1]
+        states = out.x[:rows]
+        prescribed = np.flatnonzero(run.inputs.prescribed)
+        if len(prescribed):
+            signals = run.inputs.joint_signals(times)
+            arm.layout.part(states, "joint_position")[:, prescribed] = signals[:, prescribed, 0]
+            arm.layout.part(states, "joint_rate")[:, prescribed] = signals[:, prescribed, 1]
+        names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
+        works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
+        ledger = ledger_of(out.sums[:rows], works, self.account.worst, self.method.exact)
+        efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
+        for k, joint in enumerate(arm.robot.chain_order):
+            efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
+        statistics = {
+            "steps": float(done),
+            "iterations": float(self.control.counts[0]),
+            "factorisations": float(self.control.counts[1]),
+        }
+        return Record(times, states, efforts, ledger, ending, statistics)
+
+
+def advance(arm: GeometricallyExactArm, run: Run) -> Record:
+    """Run the compiled loop over the grid of the request."""
+    machine = Machine(arm, run)
+    machine.keep(0)
+    return drive(machine, run)

@@ -1,0 +1,115 @@
+"""The sums of an energy account, and how a step is booked in them.
+
+The running account of a run: what entered by each port, what was lost, what is left over.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.jit import inline_kernel
+
+Floats = NDArray[np.float64]
+
+# columns; the first two are present values, the others sums from the start of the run
+KINETIC, STRAIN, GRAVITY, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, EXCHANGED = range(9)
+COLUMNS = 9
+
+# the worst step: largest ratio, its time, number of steps, J of the present step that is rounding of positions
+RATIO, TIME, STEPS, ROUNDING = range(4)
+
+REST = 1e-30  # J; less is nothing
+
+
+@inline_kernel
+def note_residual(sums: Floats, worst: Floats, residual: float, exchanged: float, time: float) -> None:
+    """Keep the residual beyond rounding if it is the worst, measured by the energy exchanged in the step or in the
+    mean step."""
+    scale = max(exchanged, sums[EXCHANGED] / max(worst[STEPS], 1.0), REST)
+    beyond = abs(residual) - worst[ROUNDING]
+    if beyond > worst[RATIO] * scale:
+        worst[RATIO] = beyond / scale
+        worst[TIME] = time
+
+
+@inline_kernel
+def book_step(
+    sums: Floats,
+    worst: Floats,
+    changes: tuple[float, float],
+    gravity: float,
+    losses: tuple[float, float, float],
+    works: tuple[float, float],
+    time: float,
+) -> None:
+    """A step in the account.
+
+    changes: of kinetic and strain energy; losses: material, viscous, of joints; works: of drives and loads, their sum
+    and the sum of their sizes.
+    """
+    kinetic, strain = changes
+    material, viscous, joint = losses
+    lost = material + viscous + joint
+    supplied, sizes = works
+    residual = kinetic + strain - (gravity + supplied) + lost
+    exchanged = abs(kinetic) + abs(strain) + abs(gravity) + lost + sizes
+    sums[KINETIC] += kinetic
+    sums[STRAIN] += strain
+    sums[GRAVITY] += gravity
+    sums[MATERIAL] += material
+    sums[VISCOUS] += viscous
+    sums[JOINT] += joint
+    sums[RESIDUAL] += residual
+    sums[EXCHANGED] += exchanged
+    worst[STEPS] += 1.0
+    note_residual(sums, worst, residual, exchanged, time)
+
+
+class Account(NamedTuple):
+    """Running sums of a run, and the worst step."""
+
+    sums: Floats  # (9,)
+    joints: Floats  # (dofs,) work of the drives
+    loads: Floats  # (loads,)
+    step_joints: Floats
+    step_loads: Floats
+    before: Floats  # sums, joints and loads at the start of the step
+    worst: Floats  # (4,)
+
+
+def new_account(dofs: int, loads: int) -> Account:
+    z = np.zeros
+    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), z(4))
+
+
+@inline_kernel
+def close_step(
+    account: Account, kinetic: float, strain: float, flows: tuple[float, float, float, float], time: float
+) -> None:
+    """Residual of a step from the changes of its energies before the projection; keeps the worst one."""
+    gravity, material, viscous, damping = flows
+    supplied = sizes = 0.0
+    for j in range(account.joints.shape[0]):
+        supplied += account.step_joints[j]
+        sizes += abs(account.step_joints[j])
+        account.joints[j] += account.step_joints[j]
+    for k in range(account.loads.shape[0]):
+        supplied += account.step_loads[k]
+        sizes += abs(account.step_loads[k])
+        account.loads[k] += account.step_loads[k]
+    losses = (material, viscous, damping)
+    book_step(account.sums, account.worst, (kinetic, strain), gravity, losses, (supplied, sizes), time)
+
+
+@inline_kernel
+def close_projection(account: Account, kinetic: float, lost: float, worked: float, time: float) -> None:
+    """Check that fitting velocities changed the kinetic energy by the impulsive work of the drives less the loss."""
+    sums = account.sums
+    residual = kinetic + lost - worked
+    sums[PROJECTION] += lost
+    sums[RESIDUAL] += residual
+    sums[KINETIC] += kinetic
+    note_residual(sums, account.worst, residual, abs(kinetic) + lost + abs(worked), time)

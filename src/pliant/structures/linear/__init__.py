@@ -1,0 +1,1 @@
+"""Linear port-Hamiltonian systems stepped by constant matrices."""

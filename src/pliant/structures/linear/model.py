@@ -1,0 +1,363 @@
+"""Joints of pseudo-spectral arms that carry nothing that has inertia along them.
+
+A compiled arm of pseudo-spectral links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.massless_motion import idle_motion
+from pliant.mechanics.shape_functions import orthonormal_values
+from pliant.model.arm import ArmFacts
+from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
+from pliant.model.linear import LinearPortHamiltonian
+from pliant.model.port import Frame
+from pliant.model.state import Block, Layout, Observation
+from pliant.robot import End, RevoluteJoint, Robot
+from pliant.robot.joint import BASE
+from pliant.structures.linear.arrays import Assembly, Body, Mechanics, NormalForm, mechanics, normal_form
+from pliant.structures.linear.equations import Equations, equations, load_columns
+from pliant.structures.linear.equilibrium import settle
+from pliant.structures.linear.linearise import linear_system, small_motions
+from pliant.structures.linear.observe import Kinematics, observe
+from pliant.structures.linear.stepper import advance
+
+
+class CollocationPoints(Protocol):
+    """Where the polynomials of a link are sampled, as fractions of its length."""
+
+    def efforts(self, degree: int) -> Floats: ...
+    def states(self, degree: int) -> Floats: ...
+
+
+class PolynomialFormulation(Protocol):
+    """A choice that compiles robots into links of one polynomial each."""
+
+    @property
+    def degree(self) -> int: ...
+    @property
+    def points(self) -> CollocationPoints: ...
+
+
+def refuse_idle_joints(arm: Assembly, own: Mechanics) -> None:
+    """Refuse joints whose motion has no equation; links do not bend meanwhile, rotors of elastic gears rest."""
+    n, moving = own.coefficients, np.flatnonzero(~own.prescribed)
+    T = np.zeros((len(own.M), len(moving)))
+    T[n + moving, np.arange(len(moving))] = 1.0
+    T[:n] = -np.linalg.solve(own.G[:n, :n], own.G[:n] @ T)
+    mass = T.T @ own.M @ T
+    slides = np.array([arm.joints[k].freedoms[0].slides for k in moving], np.bool_)
+    most = [mass.diagonal()[slides == kind].max(initial=0.0) for kind in (False, True)]
+    idle = idle_motion(mass, np.where(slides, most[1], most[0]), [arm.joints[k].name for k in moving])
+    if idle:
+        raise InvalidInput(idle)
+
+
+Floats = NDArray[np.float64]
+CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
+NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robot with GeometricallyExact()"
+REMEDY = "compile the robot with PoseElement()"
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoSpectralArm(ArmFacts):
+    """States: momenta and strains at the collocation points of all flexible links, joints and rotors."""
+
+    robot: Robot
+    formulation: PolynomialFormulation
+    assembly: Assembly
+    notice: str
+    _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(
+        default_factory=dict, repr=False
+    )
+    _to_state: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def layout(self) -> Layout:
+        points, dofs = self.formulation.degree * len(self.flexible), len(self.joint_names)
+        return Layout(
+            (
+                Block(
+                    "momentum", (points, 6), "kg/s, kg m/s", "momentum per length at every point, body axes"
+                ),
+                Block("strain", (points, 6), "1, 1/m", "strain at every point, from the rest shape"),
+                Block("joint_position", (dofs,), "rad or m", "joint positions"),
+                Block("joint_rate", (dofs,), "rad/s or m/s", "joint rates"),
+                Block("rotor", (dofs, 2), "rad, rad/s", "rotor angle and rate of gear motors, joint side"),
+            )
+        )
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        return tuple(joint.name for joint in self.assembly.joints)
+
+    @property
+    def highest_order(self) -> int:
+        """Of the methods in time that this model takes."""
+        return 8
+
+    @cached_property
+    def flexible(self) -> tuple[Body, ...]:
+        return tuple(body for body in self.assembly.bodies if body.spaces is not None)
+
+    @cached_property
+    def kinematics(self) -> Kinematics:
+        return Kinematics(self.robot, self.formulation.degree)
+
+    @cached_property
+    def _to_points(self) -> Floats:
+        """Values at the collocation points from coefficients, of all flexible links one after the other."""
+        degree = self.formulation.degree
+        at = self.formulation.points.states(degree)
+        blocks = [orthonormal_values(degree, at, self.length(body.name)) for body in self.flexible]
+        whole = np.zeros((degree * len(blocks), degree * len(blocks)))
+        for k, block in enumerate(blocks):
+            rows = slice(degree * k, degree * (k + 1))
+            whole[rows, rows] = block
+        return whole
+
+    @cached_property
+    def _from_points(self) -> Floats:
+        return np.asarray(np.linalg.inv(self._to_points))
+
+    def length(self, name: str) -> float:
+        return float(self.kinematics.stations(name, 2)[0][-1])
+
+    def _values(self, coefficients: Floats, turned: Floats) -> Floats:
+        """Coefficients (n, points x 6) at the collocation points, or back, by ``turned``."""
+        n = len(coefficients)
+        table = np.einsum("pk,nkc->npc", turned, coefficients.reshape(n, len(turned), 6))
+        return np.asarray(table.reshape(n, 6 * len(turned)))
+
+    def strain_coefficients(self, states: Floats) -> Floats:
+        """(n, points x 6)"""
+        strain = self.layout.part(states, "strain")
+        return self._values(strain.reshape(len(states), -1), self._from_points)
+
+    def twist_coefficients(self, states: Floats) -> Floats:
+        """Of the projected twists, (n, points x 6)."""
+        momentum = self.layout.part(states, "momentum").reshape(len(states), -1)
+        coefficients = self._values(momentum, self._from_points)
+        for body in self.flexible:
+            coefficients[:, body.rows] = coefficients[:, body.rows] @ body.momentum_to_twist
+        return coefficients
+
+    def unknowns(self, states: Floats) -> Floats:
+        """The velocities u of the assembly, (n, unknowns)."""
+        rates = self.layout.part(states, "joint_rate")
+        u = rates @ self.assembly.joint_axes.T
+        u[:, : len(self.assembly.G)] = self.twist_coefficients(states)
+        return u
+
+    def pack(self, twist: Floats, strain: Floats, q: Floats, rate: Floats, rotor: Floats) -> Floats:
+        """State vectors (n, size) from coefficients of twists and strains, joints and rotors (n, joints, 2)."""
+        momentum = twist.copy()
+        for body in self.flexible:
+            momentum[:, body.rows] = np.linalg.solve(body.momentum_to_twist, twist[:, body.rows].T).T
+        parts = (
+            self._values(momentum, self._to_points),
+            self._values(strain, self._to_points),
+            q,
+            rate,
+            rotor.reshape(len(q), 2 * rotor.shape[1]),
+        )
+        return np.concatenate(parts, axis=1)
+
+    def initial_state(
+        self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
+    ) -> Floats:
+        """Undeformed links at the given joint positions and rates; the robot's own initial values by default."""
+        laws = [joint.freedoms[0].law for joint in self.assembly.joints]
+        q = np.array([law.initial_position for law in laws] if position is None else position, float)
+        qd = np.array([law.initial_rate for law in laws] if rate is None else rate, float)
+        arm, n = self.assembly, len(self.assembly.G)
+        rigid = -np.linalg.solve(arm.G[:, :n], arm.G @ arm.joint_axes @ qd)
+        rotor = np.stack([q, qd], axis=1)
+        state: Floats = self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0]
+        return state
+
+    def equations(self, inputs: Inputs) -> tuple[NormalForm, Equations]:
+        """The normal form with these inputs; made once for all runs whose inputs differ in time only."""
+        refuse_beyond(inputs, CARRIED, REMEDY)
+        key = (inputs.prescribed, inputs.stiffness, inputs.damping, inputs.motors, inputs.loads)
+        if key not in self._prepared:
+            own = mechanics(self.assembly, inputs)
+            refuse_idle_joints(self.assembly, own)
+            form = normal_form(own)
+            self._prepared[key] = form, equations(self.assembly, form, inputs.loads)
+        return self._prepared[key]
+
+    def normal_state(self, form: NormalForm, state: Floats) -> tuple[Floats, Floats]:
+        """x of the equations and the rates of prescribed joints, from a state vector."""
+        own = form.mechanics
+        q, qd = self.layout.part(state, "joint_position"), self.layout.part(state, "joint_rate")
+        rotor = self.layout.part(state, "rotor")[own.geared]
+        positions = np.concatenate([q, rotor[:, 0]])
+        v = np.concatenate([self.twist_coefficients(state[None])[0], qd, rotor[:, 1]])
+        e = np.concatenate([self.strain_coefficients(state[None])[0], own.span @ positions - own.rest])
+        x = np.concatenate([form.normal_velocities(v[None])[0], form.normal_strains(e[None])[0], positions])
+        return x, qd[own.prescribed]
+
+    def states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
+        """State vectors (n, size) from rows of x and of the rates of prescribed joints."""
+        key = id(form)
+        if key not in self._to_state:
+            one = np.eye(x.shape[1] + rate.shape[1])
+            self._to_state[key] = self._states_of(form, one[:, : x.shape[1]], one[:, x.shape[1] :])
+        whole = self._to_state[key]
+        used = np.flatnonzero(x.any(axis=0))  # what never moved contributes nothing
+        return np.asarray(x[:, used] @ whole[used] + rate @ whole[x.shape[1] :])
+
+    def _states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
+        own = form.mechanics
+        n, joints = own.coefficients, len(self.joint_names)
+        z, s = form.T.shape[1], len(form.X)
+        v = form.velocities(x[:, :z], rate)
+        e = x[:, z : z + s] @ form.X.T
+        positions, rates = x[:, z + s :], v[:, n:]
+        rotor = np.stack([positions[:, :joints], rates[:, :joints]], axis=2)
+        rotor[:, own.geared] = np.stack([positions[:, joints:], rates[:, joints:]], axis=2)
+        return self.pack(v[:, :n], e[:, :n], positions[:, :joints], rates[:, :joints], rotor)
+
+    def in_body_axes(self, inputs: Inputs, q: Floats, loads: Floats) -> Floats:
+        """Loads (n, loads, 6) in the axes of their sections, at joint positions q (n, joints)."""
+        if not any(place.frame is Frame.WORLD for place in inputs.loads):
+            return loads
+        turned = loads.copy()
+        for k, axes in self._axes_in_the_world(inputs.loads, q):
+            pairs = loads[:, k].reshape(len(q), 2, 3)
+            turned[:, k] = np.einsum("nji,npj->npi", axes, pairs).reshape(len(q), 6)
+        return turned
+
+    def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+        """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
+        many = np.atleast_2d(states)
+        columns = [load_columns(self.assembly, place) for place in loads]
+        flows = np.stack([self.unknowns(many) @ each for each in columns], axis=1)
+        for k, axes in self._axes_in_the_world(loads, self.layout.part(many, "joint_position")):
+            pairs = flows[:, k].reshape(len(many), 2, 3)
+            flows[:, k] = np.einsum("nij,npj->npi", axes, pairs).reshape(len(many), 6)
+        return flows
+
+    def _axes_in_the_world(self, loads: tuple[LoadPlace, ...], q: Floats) -> Iterator[tuple[int, Floats]]:
+        """Of each load that keeps its direction, which it is and the axes (n, 3, 3) of its unbent section."""
+        unbent = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
+        roots = self.kinematics.roots(q, unbent)
+        for k, place in enumerate(loads):
+            if place.frame is Frame.WORLD:
+                root = roots[place.link]
+                end = self.kinematics.tip(place.link, *root, unbent) if place.end is End.TIP else root
+                yield k, end[1]
+
+    def refuse_turning_loads(self, inputs: Inputs) -> None:
+        """A force that keeps its direction in the world is not linear on a link that turns freely."""
+        for place in inputs.loads:
+            if place.frame is Frame.WORLD:
+                self._refuse_turning_load(inputs, place.name, place.link)
+
+    def _refuse_turning_load(self, inputs: Inputs, load: str, link: str) -> None:
+        while link != BASE:
+            joint = next(each for each in self.robot.chain_order if each.child == link)
+            if isinstance(joint, RevoluteJoint) and not inputs.prescribed[self.joint_names.index(joint.name)]:
+                raise InvalidInput(
+                    f"load '{load}' keeps its direction in the world, but joint '{joint.name}' turns freely, which is"
+                    " not linear; give it in the frame BODY, prescribe the joint, or use GeometricallyExact"
+                )
+            link = joint.parent
+
+    def strains_of(self, states: Floats) -> dict[str, Floats]:
+        """Coefficients (n, N, 6) of the strains of every flexible link."""
+        coefficients = self.strain_coefficients(states)
+        shape = (len(states), self.formulation.degree, 6)
+        return {body.name: coefficients[:, body.rows].reshape(shape) for body in self.flexible}
+
+    def tip(self, states: Floats) -> tuple[Floats, Floats]:
+        """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
+        many = np.atleast_2d(states)
+        strains = self.strains_of(many)
+        roots = self.kinematics.roots(self.layout.part(many, "joint_position"), strains)
+        name = self.assembly.bodies[-1].name
+        return self.kinematics.tip(name, *roots[name], strains)
+
+    def observe(self, states: Floats, stations: int = 21) -> Observation:
+        """Shape, strains and section wrenches at equally spaced stations of every link."""
+        return observe(self, np.atleast_2d(states), stations)
+
+    def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
+        """Kinetic, strain and gravity potential energy of many states, joule; without what is connected.
+
+        The potential energy is that of small deflections, zero where the robot starts undeformed.
+        """
+        many = np.atleast_2d(states)
+        u, e, arm = self.unknowns(many), self.strain_coefficients(many), self.assembly
+        return (
+            0.5 * np.einsum("ni,ij,nj->n", u, arm.M, u, optimize=True),
+            0.5 * np.einsum("ni,ij,nj->n", e, arm.K, e, optimize=True),
+            self._potential(many, e),
+        )
+
+    def _potential(self, states: Floats, strain: Floats) -> Floats:
+        arm, n = self.assembly, len(self.assembly.G)
+        if not arm.weight.any():
+            return np.zeros(len(states))
+        start = np.array([joint.freedoms[0].law.initial_position for joint in arm.joints])
+        moved = (self.layout.part(states, "joint_position") - start) @ arm.joint_axes.T
+        moved[:, :n] = np.linalg.solve(arm.G[:, :n], (strain - moved @ arm.G.T).T).T
+        return np.asarray(-moved @ arm.weight)
+
+    def advance(self, run: Run) -> Record:
+        """Advance over the grid of a run."""
+        self.refuse_turning_loads(run.inputs)
+        return advance(self, run)
+
+    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+        """Static equilibrium under gravity and the loads of one time, by one linear solution."""
+        refuse_beyond(inputs, CARRIED, REMEDY)
+        return settle(self, start, inputs, time)
+
+    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+        """Mass, damping and stiffness; the same about every state."""
+        return small_motions(self, state, inputs)
+
+    def linear(self, state: Floats, inputs: Inputs) -> LinearPortHamiltonian:
+        """The model itself, the same about every state. Prescribed joints are held; ``ports`` without the base."""
+        return linear_system(self, inputs)
+
+    def mismatch(self, record: Record) -> Mismatch:
+        """What small deflections neglect: velocity of the drawn tip against that of the state, rotated with it.
+
+        Potential energy and the work of gravity agree to round-off, because both are linear.
+        """
+        states = record.states
+        u = self.unknowns(states)
+        twist = u @ self.assembly.bodies[-1].tip.T
+        rates = self._values(u @ self.assembly.G.T, self._to_points)
+        qd = self.layout.part(states, "joint_rate")
+        # a displacement of about 1e-4 of the length balances truncation and round-off of the difference
+        speed = max(np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), 1e-12)
+        step = 1e-4 / speed
+        ahead, behind = (self.tip(self._shifted(states, rates, qd, sign * step))[0] for sign in (1.0, -1.0))
+        _, R = self.tip(states)
+        drawn = (ahead - behind) / (2 * step)
+        potential = self._potential(states, self.strain_coefficients(states))
+        return Mismatch(
+            np.linalg.norm(drawn - np.einsum("nij,nj->ni", R, twist[:, :3]), axis=1),
+            potential - potential[0] + record.ledger.gravity,
+            NOT_SMALL,
+        )
+
+    def _shifted(self, states: Floats, rates: Floats, qd: Floats, step: float) -> Floats:
+        shifted = states.copy()
+        slices = self.layout.slices
+        shifted[:, slices["strain"]] += step * rates
+        shifted[:, slices["joint_position"]] += step * qd
+        return shifted

@@ -1,0 +1,416 @@
+"""The one compiled loop of the room: a constant matrix applied step after step.
+
+A step of a one-step method as constant matrices: factorised once for a step length, then only multiplied.
+
+With the stage increments E_i of ``stage_method`` the stages of x' = A x + B w are
+
+    (S / h - A) E = A x_n - history x'_n + B w ,
+
+linear in x_n, x'_n and the inputs w of all stages. So is everything that is read from them.
+
+Drive the loop: tables of inputs in, a record out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.jit import kernel
+from pliant.model.contract import Record, Run
+from pliant.model.driver import Schedule, drive, input_tables, times_reached
+from pliant.model.stage_method import StageMethod
+from pliant.model.state import Cause, Ending
+from pliant.structures.linear.equations import Account, Reading, Stretch, stacked
+
+if TYPE_CHECKING:
+    from pliant.structures.linear.model import PseudoSpectralArm
+
+Floats = NDArray[np.float64]
+
+
+@kernel
+def march(change: Floats, increments: Floats, states: Floats) -> None:
+    """states[k + 1] = states[k] + increments[k]  with  increments[k] += change^T states[k]; the first state is given.
+
+    ``change`` is transposed so that the inner loop runs along memory. The increments hold what inputs force on each
+    step when they come in and the whole when they go out: their digits survive where states are large.
+    """
+    n = states.shape[1]
+    for k in range(increments.shape[0]):
+        for j in range(n):
+            x = states[k, j]
+            for i in range(n):
+                increments[k, i] += change[j, i] * x
+        for i in range(n):
+            states[k + 1, i] = states[k, i] + increments[k, i]
+
+
+@dataclass(frozen=True, eq=False)
+class StepMaps:
+    """Over the carried values y, which are x or, for methods with a history, (x, x'), and all inputs of a step.
+
+    ``stages`` and ``stage_inputs`` give the increments E (stages x states); ``change`` and ``forced`` that of y.
+    """
+
+    stages: Floats
+    stage_inputs: Floats
+    change: Floats
+    forced: Floats
+
+    def increments(self, carried: Floats, inputs: Floats, states: int) -> Floats:
+        """E of many steps, (steps, stages, states)."""
+        flat = carried @ self.stages.T + inputs @ self.stage_inputs.T
+        return np.asarray(flat.reshape(len(carried), len(self.stages) // states, states))
+
+
+def step_maps(A: Floats, B: Floats, method: StageMethod, h: float) -> StepMaps:
+    """The maps of one step of length h."""
+    from scipy.linalg import lu_factor, lu_solve
+
+    n, s, history = len(A), method.stages, method.history
+    one = np.eye(n)
+    factors = lu_factor(np.kron(method.S / h, one) - np.kron(np.eye(s), A))
+    stages = lu_solve(factors, np.tile(A, (s, 1)))
+    stage_inputs = lu_solve(factors, np.kron(np.eye(s), B))
+    last = np.kron(method.update[None], one)
+    if history == 0.0:
+        return StepMaps(stages, stage_inputs, last @ stages, last @ stage_inputs)
+    # one stage: x'_1 = S E / h + history x'_n, and x' moves towards it by the gain
+    stages = np.hstack([stages, -history * lu_solve(factors, one)])
+    to_rate, gain = method.S[0, 0] / h, method.rate_gain
+    rate = to_rate * stages
+    rate[:, n:] += (history - 1.0) * one
+    return StepMaps(
+        stages,
+        stage_inputs,
+        np.vstack([last @ stages, gain * rate]),
+        np.vstack([last @ stage_inputs, gain * to_rate * stage_inputs]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class StageReading:
+    """A reading at the stages of a step, over the carried values, all inputs and the accelerations of that stage."""
+
+    of_carried: Floats  # (stages x rows, carried)
+    of_inputs: Floats  # (stages x rows, stages x inputs)
+    of_acceleration: Floats  # (rows, prescribed)
+
+    @staticmethod
+    def of(reading: Reading, maps: StepMaps, stages: int) -> StageReading:
+        n = reading.of_state.shape[1]
+        spread = np.kron(np.eye(stages), reading.of_state)
+        carried = spread @ maps.stages
+        carried[:, :n] += np.tile(reading.of_state, (stages, 1))
+        direct = np.kron(np.eye(stages), reading.of_input)
+        return StageReading(carried, spread @ maps.stage_inputs + direct, reading.of_acceleration)
+
+    def at(self, carried: Floats, inputs: Floats, acceleration: Floats) -> Floats:
+        """Values (steps, stages, rows)."""
+        steps, stages = acceleration.shape[:2]
+        flat = carried @ self.of_carried.T + inputs @ self.of_inputs.T
+        values = flat.reshape(steps, stages, len(self.of_acceleration))
+        return np.asarray(values + acceleration @ self.of_acceleration.T)
+
+
+Bools = NDArray[np.bool_]
+FINITE, NOT_FINITE = 0, 1
+TOGETHER = 1024  # steps whose account is made at once
+STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Inputs of the steps first .. first + len(h) - 1."""
+
+    first: int
+    h: Floats
+    inputs: Floats  # (steps, stages, inputs)
+    acceleration: Floats  # (steps, stages, prescribed)
+    end_rate: Floats  # (steps, prescribed)
+    end_position: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """Steps of one length that were done but not booked: starts and increments of what moves, inputs at the stages."""
+
+    first: int
+    h: float
+    inputs: Floats
+    acceleration: Floats
+    start: Floats
+    increments: Floats
+    start_rate: Floats
+    end_rate: Floats
+
+    @staticmethod
+    def joined(parts: list[Stepped]) -> Stepped:
+        if len(parts) == 1:
+            return parts[0]
+        names = ("inputs", "acceleration", "start", "increments", "start_rate", "end_rate")
+        return Stepped(
+            parts[0].first,
+            parts[0].h,
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The maps of one step length, for the states that move."""
+
+    maps: StepMaps
+    change: Floats
+    account: StageReading
+    wrench: StageReading
+
+
+class Machine:
+    """The equations of a run, its state and what it has kept."""
+
+    def __init__(self, arm: PseudoSpectralArm, run: Run) -> None:
+        self.model, self.run, self.plan = arm, run, Schedule.of(run)
+        self.method = run.implicit_method("PseudoSpectral")
+        self.form, self.equations = arm.equations(run.inputs)
+        self.prescribed = self.form.mechanics.prescribed
+        self.x, self.rate = arm.normal_state(self.form, run.start)
+        self.readings, self.places = stacked(self.equations)
+        self.x_rate: Floats | None = None
+        self.active: Bools = self._stirred_by(self.x != 0.0)
+        self.used: Bools = np.zeros(self.equations.B.shape[1], np.bool_)
+        self.pending: list[Stepped] = []
+        self.waiting = 0
+        self.prepared: dict[tuple[bytes, float], Prepared] = {}
+        joints, loads = len(self.prescribed), len(run.inputs.loads)
+        rows = len(self.plan.tau) + 1
+        z = np.zeros
+        self.account = Account(*self._energies(), joints, loads, rows)
+        self.kept_x, self.kept_rate = z((rows, len(self.x))), z((rows, len(self.rate)))
+        self.efforts, self.wrenches = z((rows, joints)), z((rows, 6 * len(arm.assembly.bodies)))
+
+    def _energies(self) -> tuple[float, float]:
+        z, s, r = self.x[self.equations.at.z], self.x[self.equations.at.s], self.rate
+        return 0.5 * float(z @ z + r @ self.form.prescribed_inertia @ r), 0.5 * float(s @ s)
+
+    def _stirred_by(self, touched: Bools) -> Bools:
+        """All states of the groups in which one is touched, or pushed by one that is; positions always belong."""
+        group = self.equations.group
+        pushed = self.equations.A[:, touched].any(axis=1)
+        return np.isin(group, group[touched | pushed]) | (group < 0)
+
+    def tables(self, held: Floats, a: int, b: int) -> Tables:
+        """Inputs of the steps a .. b-1, at the stages and the end of each."""
+        run, method, own = self.run, self.method, self.form.mechanics
+        h, ends = self.plan.h[a:b], run.grid[a + 1 : b + 1]
+        times = np.concatenate([run.grid[a:b, None] + h[:, None] * method.nodes, ends[:, None]], axis=1)
+        joints, loads = input_tables(run, times, held)
+        given, stages = np.flatnonzero(self.prescribed), slice(0, method.stages)
+        target = joints[:, stages]
+        w = np.zeros((b - a, method.stages, self.equations.B.shape[1]))
+        drive_input = target[..., 2] + own.stiffness * target[..., 0] + own.damping * target[..., 1]
+        w[..., self.equations.at.drives] = np.where(self.prescribed, 0.0, drive_input)
+        w[..., self.equations.at.weight] = 1.0
+        count = (b - a) * method.stages
+        in_body_axes = self.model.in_body_axes(
+            run.inputs,
+            target[..., 0].reshape(count, joints.shape[2]),
+            loads[:, stages].reshape(count, loads.shape[2], 6),
+        )
+        w[..., self.equations.at.loads] = in_body_axes.reshape(b - a, method.stages, 6 * loads.shape[2])
+        rate, acceleration = target[..., given, 1], target[..., given, 2]
+        end_rate = joints[:, -1, given, 1]
+        if method.exact and len(given):
+            # accelerations that lead from rate to rate, so that rate and energy follow one polynomial
+            start_rate = np.vstack([self.rate[None], end_rate[:-1]])
+            missed = end_rate - start_rate - h[:, None] * np.einsum("s,ksj->kj", method.weights, acceleration)
+            acceleration = acceleration + (missed / h[:, None])[:, None]
+            rate = start_rate[:, None] + h[:, None, None] * np.einsum("st,ktj->ksj", method.A, acceleration)
+        w[..., self.equations.at.rates] = rate
+        return Tables(a, h, w, acceleration, end_rate, joints[:, -1, given, 0])
+
+    def steps(self, tables: Tables) -> tuple[int, int]:
+        """Advance through the tables, stretch by stretch of equal step lengths."""
+        self._wake(tables)
+        edges = [0, *(np.flatnonzero(np.diff(tables.h)) + 1).tolist(), len(tables.h)]
+        for begin, end in itertools.pairwise(edges):
+            if not self._stretch(tables, begin, end):
+                return begin, NOT_FINITE
+        return len(tables.h), FINITE
+
+    def _wake(self, tables: Tables) -> None:
+        """Let states move that an input reaches for the first time."""
+        fresh = tables.inputs.any(axis=(0, 1)) & ~self.used
+        if not fresh.any():
+            return
+        self.used |= fresh
+        effect = np.abs(self.equations.B[:, fresh])
+        touched = (effect > STIRRED * effect.max(axis=0, initial=0.0)).any(axis=1)
+        active = self.active | self._stirred_by(touched)
+        if (active != self.active).any():
+            self.book()
+            self.active = active
+
+    def _prepare(self, h: float) -> Prepared:
+        key = (self.active.tobytes(), h)
+        if key not in self.prepared:
+            equations, active, stages = self.equations, self.active, self.method.stages
+            A, B = equations.A[np.ix_(active, active)], equations.B[active]
+            maps = step_maps(A, B, self.method, h)
+            self.prepared[key] = Prepared(
+                maps,
+                np.ascontiguousarray(maps.change.T),
+                StageReading.of(self.readings.restricted(active), maps, stages),
+                StageReading.of(equations.root_wrench.restricted(active), maps, stages),
+            )
+        return self.prepared[key]
+
+    def _stretch(self, tables: Tables, begin: int, end: int) -> bool:
+        """Steps of equal length; False, and nothing kept, if they leave the numbers."""
+        h, method = float(tables.h[begin]), self.method
+        prepared = self._prepare(h)
+        inputs = tables.inputs[begin:end]
+        flat = inputs.reshape(end - begin, -1)
+        increments = flat @ prepared.maps.forced.T
+        carried = np.empty((end - begin + 1, len(prepared.change)))
+        carried[0] = self._carried(inputs[0, 0])
+        march(prepared.change, increments, carried)
+        if not np.isfinite(carried[-1]).all():
+            return False
+        if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
+            self.book()
+        self.waiting += end - begin
+        self.pending.append(
+            Stepped(
+                tables.first + begin,
+                h,
+                inputs,
+                tables.acceleration[begin:end],
+                carried[:-1],
+                increments,
+                np.vstack([self.rate[None], tables.end_rate[begin : end - 1]]),
+                tables.end_rate[begin:end],
+            )
+        )
+        self.x[self.active], self.rate = carried[-1, : len(self.moving)], tables.end_rate[end - 1]
+        self.x[self.equations.at.positions][np.flatnonzero(self.prescribed)] = tables.end_position[end - 1]
+        if method.history != 0.0:
+            self.x_rate = np.zeros(len(self.x))
+            self.x_rate[self.active] = carried[-1, len(self.moving) :]
+        return True
+
+    def _lossy_feedback(self) -> Floats:
+        """Rate feedback whose loss is one of the joint; behind a motor it is part of the drive."""
+        motors = {motor.joint for motor in self.run.inputs.motors}
+        loose = [name not in motors for name in self.model.joint_names]
+        return np.where(loose, self.form.mechanics.damping, 0.0)
+
+    def book(self) -> None:
+        """The account and the output rows of all steps since the last time: dear for one step, cheap for many."""
+        if not self.pending:
+            return
+        done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
+        steps, method, prepared = len(done.start), self.method, self._prepare(done.h)
+        flat = done.inputs.reshape(steps, -1)
+        stretch = Stretch(
+            np.tile(done.h * method.weights, (steps, 1)),
+            done.inputs,
+            prepared.account.at(done.start, flat, done.acceleration),
+            self.prescribed,
+            self._lossy_feedback(),
+        )
+        flows = stretch.flows(self.equations, self.places, *self._changes(done))
+        running = self.account.book(flows, self.run.grid[done.first + 1 : done.first + 1 + steps])
+        rows, step, tau = self._rows(done.first, steps)
+        share = tau[:, None]
+        self.account.rows[rows] = running[step] + share * (running[step + 1] - running[step])
+        self.efforts[rows] = flows.effort[step]
+        wrench = prepared.wrench.at(done.start[step], flat[step], done.acceleration[step])
+        self.wrenches[rows] = np.einsum("s,rsw->rw", method.weights, wrench)
+        self.kept_rate[rows] = done.start_rate[step] + share * (done.end_rate[step] - done.start_rate[step])
+        count = len(self.moving)
+        x = done.start[step, :count] + done.increments[step, :count]
+        inside = np.flatnonzero(tau < 1.0)
+        if len(inside):
+            at = step[inside]
+            E = prepared.maps.increments(done.start[at], flat[at], count)
+            x[inside] = done.start[at, :count] + np.einsum("rs,rsn->rn", self.plan.dense[rows[inside]], E)
+        self.kept_x[np.ix_(rows, self.moving)] = x
+
+    @property
+    def moving(self) -> NDArray[np.int64]:
+        """The states that take part."""
+        return np.flatnonzero(self.active)
+
+    def _carried(self, inputs: Floats) -> Floats:
+        """The present state of what moves, with its rate where the method carries that."""
+        if self.method.history == 0.0:
+            return self.x[self.active]
+        if self.x_rate is None:
+            self.x_rate = self.equations.A @ self.x + self.equations.B @ inputs
+        return np.concatenate([self.x[self.active], self.x_rate[self.active]])
+
+    def _changes(self, done: Stepped) -> tuple[Floats, Floats]:
+        """Of kinetic and strain energy in every step."""
+        moving = self.moving
+        count, at = len(moving), self.equations.at
+        products = done.increments[:, :count] * (done.start[:, :count] + 0.5 * done.increments[:, :count])
+        turned = (done.end_rate - done.start_rate) @ self.form.prescribed_inertia
+        given = 0.5 * (turned * (done.end_rate + done.start_rate)).sum(axis=1)
+        strained = (moving >= at.s.start) & (moving < at.s.stop)
+        return products[:, moving < at.z.stop].sum(axis=1) + given, products[:, strained].sum(axis=1)
+
+    def _rows(self, first: int, steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """The output rows that fall into some steps, in which of them, and where in it."""
+        begin, stop = self.plan.first[first], self.plan.stop[first + steps - 1]
+        rows = np.arange(begin, stop)
+        return rows, self.plan.step[rows] - first, self.plan.tau[rows]
+
+    def state_vector(self) -> Floats:
+        state: Floats = self.model.states_of(self.form, self.x[None], self.rate[None])[0]
+        return state
+
+    def keep(self, row: int) -> None:
+        """The present state and account to a row of the output."""
+        self.kept_x[row], self.kept_rate[row] = self.x, self.rate
+        self.account.rows[row] = self.account.now
+
+    def stopped(self, status: int, done: int) -> Ending:
+        """Why the loop gave up."""
+        return Ending(
+            Cause.NOT_FINITE, float(self.run.grid[done]), "the arm", "check the sizes of loads and drives"
+        )
+
+    def record(self, done: int, ending: Ending) -> Record:
+        """Cut the output to what was computed and put it under names."""
+        self.book()
+        arm, run = self.model, self.run
+        times = times_reached(self.plan, run, done, ending, self.keep)
+        rows = len(times)
+        if rows > 1:
+            self.efforts[0], self.wrenches[0] = self.efforts[1], self.wrenches[1]
+        states = arm.states_of(self.form, self.kept_x[:rows], self.kept_rate[:rows])
+        given = np.flatnonzero(self.prescribed)
+        if len(given):
+            signals = run.inputs.joint_signals(times)
+            arm.layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
+            arm.layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
+        names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
+        ledger = self.account.ledger(rows, names, self.method.exact)
+        efforts = {name: self.efforts[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
+        for k, joint in enumerate(arm.robot.chain_order):
+            efforts[f"{joint.name}.wrench"] = self.wrenches[:rows, 6 * k : 6 * k + 6]
+        statistics = {"steps": float(done), "factorisations": float(len(self.prepared))}
+        return Record(times, states, efforts, ledger, ending, statistics)
+
+
+def advance(arm: PseudoSpectralArm, run: Run) -> Record:
+    """Run over the grid of the request."""
+    machine = Machine(arm, run)
+    machine.keep(0)
+    return drive(machine, run)

@@ -1,0 +1,350 @@
+"""From a robot to the nodes, elements and lines of a mechanism."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.joint_laws import NO_FRICTION
+from pliant.mechanics.rigid_body import element_ends, hat, matrix_of, spatial_inertia, transform_inertia
+from pliant.robot import At, End, FlexibleLink, FreeJoint, Joint, LinearLaw, RigidLink, Robot, SphericalJoint
+from pliant.robot.joint import BASE
+from pliant.robot.link import STATION_SLACK
+from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
+from pliant.structures.nodal.mechanism import (
+    ELEMENT,
+    FIXED,
+    FREE,
+    GROUND,
+    PRISMATIC,
+    REVOLUTE,
+    Bodies,
+    Elements,
+    Floats,
+    Ints,
+    Tree,
+)
+from pliant.structures.nodal.tables import IDENTITY, ORIGIN, Head, Laws, LineRows, Nodes, Place, lay_head
+
+PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
+MOST_TRIED = 100  # elements of a link, in search of a number of which one ends at a station
+
+
+@dataclass(frozen=True, eq=False)
+class LinkNodes:
+    """Nodes of a link from root to tip and their stations; of a rigid link its only one."""
+
+    name: str
+    nodes: Ints
+    station: Floats
+    tip: Place
+
+    def shares(self, station: float) -> list[tuple[int, float]]:
+        """The nodes around a station and the part of each: one alone where it lies, else those of the element."""
+        near = int(np.argmin(np.abs(self.station - station)))
+        if abs(self.station[near] - station) <= STATION_SLACK * self.station[-1]:
+            return [(int(self.nodes[near]), 1.0)]
+        k = int(np.searchsorted(self.station, station))
+        part = (station - self.station[k - 1]) / (self.station[k] - self.station[k - 1])
+        return [(int(self.nodes[k - 1]), float(1.0 - part)), (int(self.nodes[k]), float(part))]
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """A robot as nodes, before anything is connected to it."""
+
+    tree: Tree
+    elements: Elements
+    bodies: Bodies
+    laws: Laws
+    lines: LineRows
+    links: tuple[LinkNodes, ...]
+    heads: tuple[Head, ...]
+    robot: Robot
+    counts: dict[str, int]  # elements of each flexible link
+    guided: frozenset[str]  # ball and free joints whose motion is prescribed
+    references: dict[
+        str, tuple[Place, Place]
+    ]  # of ball and free joints under feedback: the frame they follow, the child
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Of the joints of the tree, then of the loop joints that have coordinates."""
+        return tuple(self.laws.names)
+
+    @property
+    def reference_names(self) -> frozenset[str]:
+        """Coordinates of the frames that ball and free joints follow."""
+        return frozenset(
+            freedom.name
+            for name in self.references
+            for freedom in whole_joint(self.robot, name).reference_freedoms
+        )
+
+    def link(self, name: str) -> LinkNodes:
+        return next(link for link in self.links if link.name == name)
+
+    def place(self, at: At) -> Place:
+        """The node, and the pose on it, of a frame of the robot."""
+        return _place(self.links, at)
+
+    def ends(self, joint: str) -> tuple[Place, Place]:
+        """The frames that a joint or loop joint ties together."""
+        for loop in self.robot.loops:
+            if loop.name == joint:
+                return self.place(loop.first), self.place(loop.second)
+        found = self.robot.joint(joint)
+        return self.place(At(found.parent)), self.place(At(found.child, End.ROOT))
+
+
+def whole_joint(robot: Robot, name: str) -> SphericalJoint | FreeJoint:
+    """The ball or free joint of that name, of the tree or of a loop."""
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    return next(
+        each for each in joints if each.name == name and isinstance(each, (SphericalJoint, FreeJoint))
+    )
+
+
+def _place(links: Collection[LinkNodes], at: At) -> Place:
+    base = Place(0, ORIGIN, IDENTITY)
+    if at.link != BASE:
+        link = next(link for link in links if link.name == at.link)
+        base = link.tip if at.end is End.TIP else Place(int(link.nodes[0]), ORIGIN, IDENTITY)
+        if at.station is not None:
+            base = Place(_node_at(link, at.station), ORIGIN, IDENTITY)
+    return base.moved(at.position).turned(matrix_of(at.rotation))
+
+
+def _node_at(link: LinkNodes, station: float) -> int:
+    (node, _), *others = link.shares(station)
+    if others:
+        nearest = link.station[np.argmin(np.abs(link.station - station))]
+        part, least = station / link.station[-1], len(link.nodes)
+        fitting = (
+            n for n in range(least, MOST_TRIED) if abs(n * part - round(n * part)) <= STATION_SLACK * n
+        )
+        count = next(fitting, None)
+        take = f"give the link {count} elements of PoseElement, " if count else ""
+        raise InvalidInput(
+            f"a frame at station = {station:g} m of link '{link.name}' lies inside an element; write the border"
+            f" {nearest:.6g} m, {take}or cut the link there in two by a fixed joint"
+        )
+    return node
+
+
+def assemble(
+    robot: Robot,
+    counts: dict[str, int],
+    driven: Collection[str] = (),
+    guided: Collection[str] = (),
+    followed: Collection[str] = (),
+) -> Structure:
+    """All links and joints of the robot as nodes; its loop joints as lines.
+
+    Loop joints that obey a law or are ``driven`` have coordinates too. Ball and free joints whose motion is prescribed
+    are ``guided``: they go through plain coordinates, which cannot lock because none of them is free. So does a frame
+    without mass beside each ball and free joint whose reference is ``followed``.
+    """
+    nodes, laws, lines = Nodes(), Laws(), LineRows()
+    nodes.add(-1, GROUND)
+    links: dict[str, LinkNodes] = {}
+    for joint in robot.chain_order:
+        parent = Place(0, ORIGIN, IDENTITY) if joint.parent == BASE else links[joint.parent].tip
+        at = parent.moved(joint.position).turned(matrix_of(joint.rotation))
+        root = _joint_nodes(nodes, laws, lines, joint, at, joint.name in guided)
+        link = robot.link(joint.child)
+        if isinstance(link, FlexibleLink):
+            links[link.name] = _flexible_nodes(nodes, link, root, counts[link.name])
+        else:
+            assert isinstance(link, RigidLink)
+            nodes.add_inertia(root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
+            tip = Place(root, np.asarray(link.tip_position, float), matrix_of(link.tip_rotation))
+            reach = float(np.linalg.norm(tip.position))
+            links[link.name] = LinkNodes(link.name, np.array([root]), np.array([0.0, reach]), tip)
+    for payload in robot.payloads:
+        link_nodes = links[payload.link]
+        matrix = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
+        if payload.at is End.TIP:
+            tip = link_nodes.tip
+            nodes.add_inertia(tip.node, transform_inertia(matrix, tip.rotation, tip.position))
+        else:
+            nodes.add_inertia(int(link_nodes.nodes[0]), matrix)
+    heads = []
+    for loop in robot.loops:
+        first, second = (_place(links.values(), at) for at in (loop.first, loop.second))
+        if loop.freedoms and (loop.name in driven or not loop.obeys_nothing):
+            heads.append(lay_head(nodes, laws, lines, loop, first, second))
+        else:
+            lines.close(loop, first, second)
+    references = {
+        name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))
+    }
+    structure = Structure(
+        _tree(nodes),
+        Elements(np.array(nodes.length), np.array(nodes.rest), np.array(nodes.K), np.array(nodes.C)),
+        _bodies(nodes, robot),
+        laws,
+        lines,
+        tuple(links.values()),
+        tuple(heads),
+        robot,
+        counts,
+        frozenset(guided),
+        references,
+    )
+    _refuse_dead_ends(structure, joint_of=_joint_of_nodes(robot, structure))
+    return structure
+
+
+def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Place, guided: bool) -> int:
+    """The nodes of a joint; returns the root of the child."""
+    if isinstance(joint, FreeJoint):
+        root = nodes.add(-1, FREE) if not guided else _guided(nodes, laws, joint, at)
+        nodes.viscous[root] = np.array(joint.damping, float)
+        if joint.slide_friction or joint.turn_friction:
+            both = joint.slide_friction, joint.turn_friction
+            nodes.grip[root] = np.array([each.row if each else NO_FRICTION for each in both])
+        lines.hold_free(joint, at, Place(root, ORIGIN, IDENTITY))
+        return root
+    if not joint.freedoms:
+        return nodes.add(at.node, FIXED, at.position, at.rotation)
+    if isinstance(joint, SphericalJoint):
+        if guided:
+            root = _guided(nodes, laws, joint, at)
+        else:
+            root = nodes.hang(joint.freedoms, True, at, laws.add(joint, joint.freedoms, True))
+        lines.hold_ball(joint, at, Place(root, ORIGIN, IDENTITY))
+        return root
+    return nodes.hang(joint.freedoms, False, at, laws.add(joint, joint.freedoms, False))
+
+
+def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Place) -> int:
+    """A ball or free joint by slides and turns in a row."""
+    if isinstance(joint, SphericalJoint) and (joint.damping or joint.friction):
+        raise InvalidInput(
+            f"joint '{joint.name}' has damping or friction, which a ball does not carry while its motion is prescribed;"
+            " remove them, or take a universal joint"
+        )
+    return nodes.hang(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
+
+
+def _reference(
+    nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNodes], name: str
+) -> tuple[Place, Place]:
+    """A frame that hangs beside a ball or free joint by prescribed coordinates, and that of the child."""
+    joint = whole_joint(robot, name)
+    ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)
+    if ends is None:
+        ends = At(joint.parent, End.TIP, joint.position, joint.rotation), At(joint.child, End.ROOT)
+    at, child = (_place(links.values(), end) for end in ends)
+    freedoms = joint.reference_freedoms
+    return Place(nodes.hang(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY), child
+
+
+def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
+    if not isinstance(link.law, LinearLaw):
+        raise InvalidInput(
+            f"link '{link.name}' has a {link.law.word} law, and pose elements carry linear ones;"
+            " use GeometricallyExact, or write a linear law"
+        )
+    ends = element_ends(link, count)
+    rows = [root]
+    for a, b in itertools.pairwise(ends):
+        node = nodes.add(rows[-1], ELEMENT)
+        width = b - a
+        inside = np.array([a + 1e-9 * width, b - 1e-9 * width])
+        nodes.length[node] = width
+        nodes.rest[node] = twist_from_pose(rest_pose(link, a, b)) / width
+        middle = a + width * np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
+        weights = np.array([5.0, 8.0, 5.0]) / 18.0
+        nodes.K[node] = np.einsum("n,nij->ij", weights, link.stiffness(middle))
+        nodes.C[node] = np.einsum("n,nij->ij", weights, link.material_damping(middle))
+        mass, drag = link.inertia(inside), link.viscous_damping_matrix(inside)
+        for end, at in enumerate((rows[-1], node)):
+            nodes.add_inertia(at, 0.5 * width * mass[end])
+            nodes.viscous[at] = nodes.viscous[at] + 0.5 * width * np.diag(drag[end])
+        rows.append(node)
+    return LinkNodes(link.name, np.array(rows), ends, Place(rows[-1], ORIGIN, IDENTITY))
+
+
+def rest_pose(link: FlexibleLink, a: float, b: float) -> Floats:
+    """Pose (4, 4) of the section at b in the frame of that at a, of the unloaded link."""
+    marks = np.linspace(a, b, PARTS_OF_REST + 1)
+    pose = np.eye(4)
+    for left, right in itertools.pairwise(marks):
+        pose = pose @ pose_from_twist((right - left) * link.rest_strain([0.5 * (left + right)])[0])
+    return pose
+
+
+def _tree(nodes: Nodes) -> Tree:
+    return Tree(
+        np.array(nodes.parent, np.int64),
+        np.array(nodes.hangs, np.int64),
+        np.array(nodes.coordinate, np.int64),
+        np.array(nodes.axis),
+        np.array(nodes.axis_parent),
+        np.array(nodes.offset),
+        quaternion_from_rotation(np.array(nodes.turn)),
+        np.array(nodes.restarts),
+    )
+
+
+def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
+    count = len(nodes.parent)
+    mass, center, J = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 9))
+    for i in range(count):
+        matrix = nodes.inertia[i]
+        mass[i] = matrix[0, 0]
+        if not np.allclose(matrix[:3, :3], mass[i] * np.eye(3), rtol=0.0, atol=1e-12 * max(mass[i], 1e-300)):
+            raise InvalidInput(
+                f"robot '{robot.name}' has a section whose mass differs between directions, which pose elements do"
+                " not carry; use GeometricallyExact, or give the linear inertia as a multiple of the identity"
+            )
+        if mass[i] > 0.0:
+            first = matrix[3:, :3] / mass[i]
+            center[i] = 0.5 * np.array(
+                [first[2, 1] - first[1, 2], first[0, 2] - first[2, 0], first[1, 0] - first[0, 1]]
+            )
+        cross = hat(center[i])
+        J[i] = (matrix[3:, 3:] + mass[i] * cross @ cross).ravel()
+    viscous = np.array(nodes.viscous)
+    gripped = np.array([*nodes.grip], np.int64)
+    drag = viscous[gripped]
+    viscous[~viscous.any(axis=1), 0] = -1.0
+    viscous[gripped, 0] = drag[:, 0]
+    grip = np.array([*nodes.grip.values()], float).reshape(len(gripped), 2, 4)
+    return Bodies(mass, center, J, viscous, np.asarray(robot.gravity, float), gripped, grip, drag)
+
+
+def _joint_of_nodes(robot: Robot, structure: Structure) -> dict[int, str]:
+    names: dict[int, str] = {}
+    for joint in robot.joints:
+        for k, name in enumerate(structure.coordinate_names):
+            if name in joint.coordinate_names:
+                names[k] = joint.name
+    return names
+
+
+def _refuse_dead_ends(structure: Structure, joint_of: dict[int, str]) -> None:
+    """A joint beyond which nothing has inertia along it has no equation of motion."""
+    tree, bodies = structure.tree, structure.bodies
+    carried = np.array([spatial_mass(bodies, i) for i in range(len(tree.parent))])
+    heavy = carried > 0.0
+    for i in range(len(tree.parent) - 1, 0, -1):
+        if tree.parent[i] >= 0 and heavy[i]:
+            heavy[tree.parent[i]] = True
+    of_references = [name in structure.reference_names for name in structure.coordinate_names]
+    for i in range(len(tree.parent)):
+        if tree.hang[i] in (REVOLUTE, PRISMATIC) and not heavy[i] and not of_references[tree.coordinate[i]]:
+            raise InvalidInput(
+                f"joint '{joint_of[int(tree.coordinate[i])]}' carries nothing that has inertia;"
+                " give what hangs on it a mass, or make the joint fixed"
+            )
+
+
+def spatial_mass(bodies: Bodies, i: int) -> float:
+    return float(bodies.mass[i] + np.trace(bodies.J[i].reshape(3, 3)))

@@ -1,0 +1,280 @@
+"""A compiled mechanism of pose elements."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.arm import ArmFacts
+from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.inputs import Inputs, LoadPlace
+from pliant.model.port import Port, coordinate_port, joint_ports
+from pliant.model.state import Block, Layout, Observation
+from pliant.robot import FreeJoint, Robot, SphericalJoint
+from pliant.structures.loads import in_axes_of_nodes
+from pliant.structures.nodal.assembly import Structure, assemble
+from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
+from pliant.structures.nodal.equilibrium import settle
+from pliant.structures.nodal.linearise import small_motions
+from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose
+from pliant.structures.nodal.motion import Moment, new_moment, new_pose
+from pliant.structures.nodal.observe import line_rates, load_flows, observe, tip_of, wrench_rows
+from pliant.structures.nodal.posture import (
+    close,
+    fitting_rates,
+    free_starts,
+    poses,
+    quaternions,
+    rest_velocities,
+)
+from pliant.structures.nodal.step import take_up
+from pliant.structures.nodal.stepper import advance
+from pliant.structures.nodal.tables import Place, across, feedback_name
+
+
+@dataclass(frozen=True, eq=False)
+class PoseElementArm(ArmFacts):
+    """States: poses and velocities of all nodes, joint positions and rates, rotors of gear motors."""
+
+    robot: Robot
+    formulation: object
+    structure: Structure
+    notice: str = ""
+
+    @cached_property
+    def layout(self) -> Layout:
+        nodes, dofs = len(self.structure.tree.parent), len(self.joint_names)
+        return Layout(
+            (
+                Block("position", (nodes, 3), "m", "origin of every node in the world"),
+                Block("rotation", (nodes, 4), "1", "quaternion (w, x, y, z) of every node"),
+                Block("velocity", (nodes, 3), "m/s", "velocity of the centre of mass on every node, world"),
+                Block("spin", (nodes, 3), "rad/s", "angular velocity of every node, its own axes"),
+                Block("joint_position", (dofs,), "rad or m", "joint positions"),
+                Block("joint_rate", (dofs,), "rad/s or m/s", "joint rates"),
+                Block("rotor", (dofs, 2), "rad, rad/s", "rotor angle and rate of gear motors, joint side"),
+            )
+        )
+
+    @property
+    def highest_order(self) -> int:
+        """Of the methods in time that this model takes."""
+        return 2
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return self.structure.coordinate_names
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """Those of any model of the robot and those of its loop joints; guided joints by their coordinates."""
+        guided, references = self.structure.guided, self.structure.reference_names
+        of_tree = [port for port in super().ports if port.name not in guided]
+        of_loops = [port for loop in self.robot.loops for port in joint_ports(loop.joint)]
+        names = (name for name in self.joint_names if name.partition(".")[0] in guided or name in references)
+        return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
+
+    def carrying(self, inputs: Inputs) -> PoseElementArm:
+        """Itself: pose elements carry all inputs."""
+        return self
+
+    def lacking(self, inputs: Inputs) -> tuple[str, ...]:
+        """Nothing."""
+        return ()
+
+    def _at_nodes(self, inputs: Inputs) -> Inputs:
+        return in_axes_of_nodes(self.robot, inputs, at_roots=False)
+
+    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> PoseElementArm:
+        """Itself, or with coordinates for the loop, ball and free joints to which some of these belong, and with
+        references for the joints of those that are ``followed``."""
+        present = {head.name for head in self.structure.heads}
+        wanted = {name.partition(".")[0] for name in coordinates} & {loop.name for loop in self.robot.loops}
+        owners = {name.partition(".")[0] for name in coordinates if "." in name}
+        whole = (joint for joint in self.robot.joints if isinstance(joint, (SphericalJoint, FreeJoint)))
+        guided = self.structure.guided | {joint.name for joint in whole if joint.name in owners}
+        references = {name.partition(".")[0] for name in followed} | set(self.structure.references)
+        if (
+            wanted <= present
+            and guided == self.structure.guided
+            and references == set(self.structure.references)
+        ):
+            return self
+        structure = assemble(self.robot, self.structure.counts, wanted | present, guided, references)
+        return replace(self, structure=structure)
+
+    def mechanism(self, inputs: Inputs) -> Mechanism:
+        """The arrays of the mechanism with what is connected to it; ball joints and friction of free links are
+        renewed by every step in their own copy."""
+        structure = self.structure
+        lines = structure.lines.copy()
+        for spring in inputs.springs:
+            lines.spring(spring, structure.place(spring.first), structure.place(spring.second))
+        for bushing in inputs.bushings:
+            lines.bushing(bushing, structure.place(bushing.first), structure.place(bushing.second))
+        for wall in inputs.walls:
+            if inputs.base_motion is not None:
+                raise InvalidInput(
+                    f"wall '{wall.name}' stands in the world, but the base moves; hold the base, or let the wall be a"
+                    " spring to a rigid link"
+                )
+            lines.wall(wall, self._on_wall(wall.point, wall.normal), structure.place(wall.at))
+        for hold in inputs.holds:
+            lines.hold(hold, *structure.references[hold.joint])
+        if inputs.base_motion is not None:
+            self._refuse_drag_against_moving_base()
+        tree = structure.tree._replace(axis_parent=structure.tree.axis_parent.copy())
+        bodies = structure.bodies._replace(viscous=structure.bodies.viscous.copy())
+        return Mechanism(
+            tree,
+            structure.elements,
+            bodies,
+            structure.laws.coordinates(inputs),
+            lines.lines(),
+            wrench_rows(structure, inputs.loads),
+        )
+
+    def _refuse_drag_against_moving_base(self) -> None:
+        for joint in self.robot.joints:
+            if isinstance(joint, FreeJoint) and joint.drags:
+                raise InvalidInput(
+                    f"joint '{joint.name}' has damping or friction against the world, but the base moves; hold the"
+                    " base, or let a Bushing to the base damp the link"
+                )
+
+    def line_owners(self, inputs: Inputs) -> tuple[str, ...]:
+        """The part to which each line belongs, in the order of the arrays."""
+        owners = [row.owner for row in self.structure.lines.rows]
+        owners += [spring.name for spring in inputs.springs]
+        owners += [bushing.name for bushing in inputs.bushings for _ in range(6)]
+        owners += [wall.name for wall in inputs.walls]
+        return (*owners, *(feedback_name(hold) for hold in inputs.holds for _ in range(6)))
+
+    def _on_wall(self, point: tuple[float, float, float], normal: tuple[float, float, float]) -> Place:
+        base = self.robot.base
+        R, origin = matrix_of(base.rotation), np.asarray(base.position, float)
+        n = np.asarray(normal, float) / np.linalg.norm(normal)
+        frame = np.column_stack([n, *across(n)])
+        return Place(0, R.T @ (np.asarray(point, float) - origin), R.T @ frame)
+
+    def initial_state(
+        self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
+    ) -> Floats:
+        """Undeformed links at joint positions and rates near the given ones that fit all loops; ``held`` ones stay.
+
+        Positions and rates of loop joints that are not held follow from the others.
+        """
+        stays = np.zeros(len(self.joint_names), np.bool_) if held is None else np.array(held, np.bool_)
+        laws = [self.robot.freedom(name).law for name in self.joint_names]
+        q = [law.initial_position for law in laws] if position is None else position
+        qd = [law.initial_rate for law in laws] if rate is None else rate
+        closed, x, R = close(self.structure, np.array(q, float), stays)
+        fitting = fitting_rates(self.structure, x, R, np.array(qd, float), stays)
+        v, w, rates = rest_velocities(self.structure, x, R, fitting)
+        rotor = np.column_stack([closed, rates])
+        return np.concatenate([part.ravel() for part in (x, quaternions(R), v, w, closed, rates, rotor)])
+
+    def unbent(self, positions: Floats) -> Floats:
+        """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
+        x, R = poses(self.structure, positions, free_starts(self.structure))
+        states = np.zeros((len(positions), self.layout.size))
+        self.layout.part(states, "position")[:] = x
+        self.layout.part(states, "rotation")[:] = quaternions(R)
+        self.layout.part(states, "joint_position")[:] = positions
+        return states
+
+    def pose_of(self, state: Floats) -> Pose:
+        """A state with its own arrays."""
+        part = self.layout.part
+        pose = new_pose(len(self.structure.tree.parent), len(self.joint_names))
+        pose.x[:], pose.quaternion[:] = part(state, "position"), part(state, "rotation")
+        pose.v[:], pose.w[:] = part(state, "velocity"), part(state, "spin")
+        pose.q[:], pose.qd[:] = part(state, "joint_position"), part(state, "joint_rate")
+        pose.motor[:] = part(state, "rotor")
+        return pose
+
+    def moment_of(self, mechanism: Mechanism, pose: Pose) -> Moment:
+        moment = new_moment(len(pose.x), len(pose.q), len(mechanism.lines.law))
+        take_up(mechanism, pose, moment)
+        return moment
+
+    def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
+        """Kinetic, elastic and gravity potential energy of many states, joule, without connected components."""
+        mechanism = self.mechanism(self.inputs)
+        bodies = mechanism.bodies
+        rows = []
+        for state in np.atleast_2d(states):
+            pose = self.pose_of(state)
+            moment = self.moment_of(mechanism, pose)
+            center = pose.x + np.einsum("nij,nj->ni", moment.R.reshape(-1, 3, 3), bodies.center)
+            potential = -float(bodies.mass @ (center @ bodies.gravity))
+            rows.append((kinetic_energy(mechanism, pose), elastic_energy(mechanism, pose, moment), potential))
+        kinetic, elastic, potential = np.array(rows).T
+        return kinetic, elastic, potential
+
+    def momentum(self, states: Floats) -> tuple[Floats, Floats]:
+        """Linear (n, 3) and angular momentum (n, 3) about the world's origin, in the world."""
+        bodies = self.structure.bodies
+        linear, angular = [], []
+        for state in np.atleast_2d(states):
+            pose = self.pose_of(state)
+            R = self.moment_of(self.mechanism(self.inputs), pose).R.reshape(-1, 3, 3)
+            center = pose.x + np.einsum("nij,nj->ni", R, bodies.center)
+            p = bodies.mass[:, None] * pose.v
+            spin = np.einsum("nij,njk,nk->ni", R, bodies.J.reshape(-1, 3, 3), pose.w)
+            linear.append(p.sum(axis=0))
+            angular.append((np.cross(center, p) + spin).sum(axis=0))
+        return np.array(linear), np.array(angular)
+
+    def observe(self, states: Floats, stations: int = 21) -> Observation:
+        """Shape, strains and section wrenches at equally spaced stations of every link."""
+        return observe(self, np.atleast_2d(states), stations)
+
+    def load_flows(self, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+        """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
+        return load_flows(self, np.atleast_2d(states), loads)
+
+    def line_rates(self, states: Floats, inputs: Inputs) -> dict[str, Floats]:
+        """Rates (n, k) of the lines of every loop, spring, bushing and wall."""
+        return line_rates(self, np.atleast_2d(states), inputs)
+
+    def tip(self, states: Floats) -> tuple[Floats, Floats]:
+        """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
+        return tip_of(self, np.atleast_2d(states))
+
+    def advance(self, run: Run) -> Record:
+        """Advance over the grid of a run."""
+        return advance(self, replace(run, inputs=self._at_nodes(run.inputs)))
+
+    def mismatch(self, record: Record) -> Mismatch:
+        """None: nodal poses are the only truth of this element."""
+        zero = np.zeros(len(record.time))
+        return Mismatch(zero, zero)
+
+    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+        """Static equilibrium under gravity and the loads of one time."""
+        return settle(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
+
+    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+        """Of deviations from the motion through a state; loops are eliminated."""
+        return small_motions(self, state, self._at_nodes(inputs), time)
+
+    def place_of(self, node: int) -> str:
+        """In words, where a node is."""
+        for link in self.structure.links:
+            if node in link.nodes:
+                at = int(np.flatnonzero(link.nodes == node)[0])
+                return f"link '{link.name}', {link.station[at]:.3g} m from its root"
+        for head in self.structure.heads:
+            if node in head.nodes:
+                return f"loop joint '{head.name}'"
+        return "the base" if node == 0 else "a joint"
+
+    def noticing(self, notice: str) -> PoseElementArm:
+        """The same arm with a sentence on why it was chosen."""
+        return replace(self, notice=notice)

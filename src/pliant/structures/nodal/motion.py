@@ -1,0 +1,376 @@
+"""What one step holds while it is solved.
+
+Poses at the end of a step from the mean velocities of the step, root to leaves.
+
+    x1 = x0 + h y ,   R1 = R0 cay(h eta) ,   and then  R1 - R0 = h omega^ (R0 + R1)/2 ,  omega = R0 eta = R1 eta .
+
+A joint child takes its velocities from its parent and its own rate s so that the joint holds exactly at both
+ends: a revolute with the mean axis, omega_c = omega_p + s (R_p axis)mean; a prismatic with the mean lever.
+
+The unknowns of a step extrapolated from the last ones: a start from which Newton's method needs two iterations.
+
+Impulses of closed loops count as much as velocities: an old impulse on a turned frame is the largest error of all.
+Backward differences of steps of equal length continue a smooth motion; where they grow with their order, as for
+vibrations that the step does not resolve, the extrapolation ends with the smallest one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.spatial.so3 import Quaternion, from_quaternion
+from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
+from pliant.structures.nodal.mechanism import FIXED, GROUND, PRISMATIC, REVOLUTE, Bools, Floats, Pose, Tree
+from pliant.structures.nodal.relative_pose import COLUMNS, axpy, matrix, put, put_matrix, vector
+
+
+class Moment(NamedTuple):
+    """Poses and relative-pose data at one end of a step."""
+
+    x: Floats  # (nodes, 3)
+    x_low: Floats  # (nodes, 3)
+    quaternion: Floats  # (nodes, 4)
+    R: Floats  # (nodes, 9)
+    strain: Floats  # (nodes, 23) relative pose of every element
+    q: Floats  # (coordinates,)
+    phi: Floats  # (lines,)
+    bushing: Floats  # (lines, 23) relative pose of every bushing, in its first row
+
+
+class Step(NamedTuple):
+    """The unknowns of a step and what follows from them."""
+
+    Y: Floats  # (nodes, 6) mean velocity y of the frame's origin (world) and mean spin eta (body)
+    s: Floats  # (nodes,) mean rate of the joint by which the node hangs
+    impulse: Floats  # (lines,) impulses of the lines
+    omega: Floats  # (nodes, 3) mean spin in the world
+    R_mean: Floats  # (nodes, 9) mean of the directors, not orthogonal
+    R_mid: Floats  # (nodes, 9) fixed frames of Newton's increments
+    axis: Floats  # (nodes, 3) mean axis of the joint, world
+    lever: Floats  # (nodes, 3) mean vector from the parent's origin to the node's, world
+    share: Floats  # (nodes,) change of the joint coordinate per h s
+    rho: Floats  # (nodes, 6) impulse balance of the nodes, world; joint children are added to parents
+    row: Floats  # (nodes,) balance of the joint coordinate
+    torque: Floats  # (coordinates, 2) effort on the joint and minus its derivative in the coordinate
+    gradient: Floats  # (lines, 12) force and torque of a unit impulse on the nodes a and b, world
+    way: Floats  # (lines,) change of every line in the step
+
+
+class Signals(NamedTuple):
+    """What drives a step."""
+
+    h: Floats  # (1,)
+    target: (
+        Floats  # (coordinates, 3) prescribed end position, end rate | mean reference, mean rate, feedforward
+    )
+    load: Floats  # (loads, 6) mean wrenches
+    base: Floats  # (7,) end position and quaternion of the base, then (6,) its end velocity and spin
+
+
+def new_moment(nodes: int, coordinates: int, lines: int) -> Moment:
+    z = np.zeros
+    return Moment(
+        z((nodes, 3)),
+        z((nodes, 3)),
+        z((nodes, 4)),
+        z((nodes, 9)),
+        z((nodes, COLUMNS)),
+        z(coordinates),
+        z(lines),
+        z((lines, COLUMNS)),
+    )
+
+
+def new_step(nodes: int, coordinates: int, lines: int) -> Step:
+    z = np.zeros
+    return Step(
+        z((nodes, 6)),
+        z(nodes),
+        z(lines),
+        z((nodes, 3)),
+        z((nodes, 9)),
+        z((nodes, 9)),
+        z((nodes, 3)),
+        z((nodes, 3)),
+        z(nodes),
+        z((nodes, 6)),
+        z(nodes),
+        z((coordinates, 2)),
+        z((lines, 12)),
+        z(lines),
+    )
+
+
+def new_signals(coordinates: int, loads: int) -> Signals:
+    z = np.zeros
+    return Signals(z(1), z((coordinates, 3)), z((loads, 6)), z(13))
+
+
+def new_pose(nodes: int, coordinates: int) -> Pose:
+    z = np.zeros
+    return Pose(
+        z((nodes, 3)),
+        z((nodes, 3)),
+        z((nodes, 4)),
+        z((nodes, 3)),
+        z((nodes, 3)),
+        z(coordinates),
+        z(coordinates),
+        z((coordinates, 2)),
+    )
+
+
+NO_TURN = 1e-4  # below this half angle the series of atan(z)/z is exact to round-off
+
+
+@kernel
+def quaternion(rows: Floats, i: int) -> Quaternion:
+    return (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3])
+
+
+@kernel
+def cayley_turned(q: Quaternion, a: Vector) -> Quaternion:
+    """q times the rotation cay(a), whose quaternion is (1, a/2) normalised."""
+    x, y, z = 0.5 * a[0], 0.5 * a[1], 0.5 * a[2]
+    r0 = q[0] - q[1] * x - q[2] * y - q[3] * z
+    r1 = q[0] * x + q[1] + q[2] * z - q[3] * y
+    r2 = q[0] * y - q[1] * z + q[2] + q[3] * x
+    r3 = q[0] * z + q[1] * y - q[2] * x + q[3]
+    f = 1.0 / math.sqrt(r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3)
+    return (f * r0, f * r1, f * r2, f * r3)
+
+
+@kernel
+def cayley_vector(q0: Quaternion, q1: Quaternion) -> Vector:
+    """The a with q1 = q0 cay(a), up to sign of the quaternions."""
+    w = q0[0] * q1[0] + q0[1] * q1[1] + q0[2] * q1[2] + q0[3] * q1[3]
+    x = q0[0] * q1[1] - q0[1] * q1[0] - q0[2] * q1[3] + q0[3] * q1[2]
+    y = q0[0] * q1[2] + q0[1] * q1[3] - q0[2] * q1[0] - q0[3] * q1[1]
+    z = q0[0] * q1[3] - q0[1] * q1[2] + q0[2] * q1[1] - q0[3] * q1[0]
+    return (2.0 * x / w, 2.0 * y / w, 2.0 * z / w)
+
+
+@inline_kernel
+def turn_joint(
+    h: float, spin: Vector, axis: Vector, s: float, prescribed: bool, change: float
+) -> tuple[float, float, float]:
+    """Mean rate s, change of angle and their ratio, for a parent of mean spin and a start axis.
+
+    sigma is the Cayley rate about the axis as the parent sees it.
+    """
+    spin2 = 1.0 + 0.25 * h * h * dot(spin, spin)
+    tilt = 0.25 * h * h * dot(spin, axis)
+    if prescribed:
+        sigma = 2.0 * math.tan(0.5 * change) / h
+        s = sigma * spin2 / (1.0 - sigma * tilt)
+    else:
+        sigma = s / (spin2 + s * tilt)
+    z = 0.5 * h * sigma
+    ratio = 1.0 - z * z / 3.0 if abs(z) < NO_TURN else math.atan(z) / z
+    if not prescribed:
+        change = h * sigma * ratio
+    return s, change, ratio / (spin2 + s * tilt)
+
+
+@inline_kernel
+def move_joint_child(
+    tree: Tree, i: int, prescribed: bool, signals: Signals, start: Moment, end: Moment, step: Step
+) -> None:
+    """Mean velocities of a node that hangs on its parent by a joint, and the end of the joint coordinate."""
+    h = signals.h[0]
+    p, c = tree.parent[i], tree.coordinate[i]
+    spin = vector(step.omega, p, 0)
+    place = vector(tree.offset, i, 0)
+    y = vector(step.Y, p, 0)
+    omega = spin
+    if tree.hang[i] == REVOLUTE:
+        a = vector(tree.axis_parent, i, 0)
+        axis = apply(matrix(step.R_mean, p), a)
+        change = signals.target[c, 0] - start.q[c] if prescribed else 0.0
+        s, change, share = turn_joint(h, spin, apply(matrix(start.R, p), a), step.s[i], prescribed, change)
+        step.s[i], step.share[i] = s, share
+        end.q[c] = signals.target[c, 0] if prescribed else start.q[c] + change
+        put(step.axis, i, 0, axis)
+        omega = axpy(s, axis, spin)
+    elif tree.hang[i] == PRISMATIC:
+        a = vector(tree.axis_parent, i, 0)
+        if prescribed:
+            end.q[c] = signals.target[c, 0]
+            step.s[i] = (end.q[c] - start.q[c]) / h
+        else:
+            end.q[c] = start.q[c] + h * step.s[i]
+        step.share[i] = 1.0
+        axis = apply(matrix(step.R_mean, p), a)
+        put(step.axis, i, 0, axis)
+        place = axpy(0.5 * (start.q[c] + end.q[c]), a, place)
+        y = axpy(step.s[i], axis, y)
+    lever = apply(matrix(step.R_mean, p), place)
+    put(step.lever, i, 0, lever)
+    put(step.omega, i, 0, omega)
+    put(step.Y, i, 0, add(y, cross(spin, lever)))
+    put(step.Y, i, 3, apply_transpose(matrix(start.R, i), omega))
+
+
+@inline_kernel
+def advance_pose(i: int, h: float, start: Moment, end: Moment, step: Step) -> None:
+    """End pose of one node; positions carry what rounding took (two-sum), so that far from the origin and for
+    many elements the strain keeps its digits."""
+    for k in range(3):
+        high, change = start.x[i, k], h * step.Y[i, k]
+        total = high + change
+        part = total - high
+        low = start.x_low[i, k] + ((high - (total - part)) + (change - part))
+        end.x[i, k] = total + low
+        end.x_low[i, k] = low - (end.x[i, k] - total)
+    q = cayley_turned(quaternion(start.quaternion, i), scale(h, vector(step.Y, i, 3)))
+    R = from_quaternion(q)
+    for k in range(4):
+        end.quaternion[i, k] = q[k]
+    for k in range(9):
+        end.R[i, k] = R[k]
+        step.R_mean[i, k] = 0.5 * (start.R[i, k] + R[k])
+
+
+@inline_kernel
+def move_base(i: int, signals: Signals, start: Moment, step: Step) -> None:
+    """Mean velocities of a node whose end pose is given."""
+    h, b = signals.h[0], signals.base
+    for k in range(3):
+        step.Y[i, k] = ((b[k] - start.x[i, k]) - start.x_low[i, k]) / h
+    turn = cayley_vector(quaternion(start.quaternion, i), (b[3], b[4], b[5], b[6]))
+    put(step.Y, i, 3, scale(1.0 / h, turn))
+
+
+@kernel
+def move(tree: Tree, prescribed: Bools, signals: Signals, start: Moment, end: Moment, step: Step) -> None:
+    """All end poses from the mean velocities of free and element nodes and the rates of the joints."""
+    h = signals.h[0]
+    for i in range(tree.parent.shape[0]):
+        if tree.hang[i] >= FIXED:
+            c = tree.coordinate[i]
+            move_joint_child(tree, i, c >= 0 and prescribed[c], signals, start, end, step)
+        else:
+            if tree.hang[i] == GROUND:
+                move_base(i, signals, start, step)
+            put(step.omega, i, 0, apply(matrix(start.R, i), vector(step.Y, i, 3)))
+        advance_pose(i, h, start, end, step)
+
+
+@kernel
+def choose_mid_frames(h: float, start: Moment, step: Step) -> None:
+    """Frames half a step ahead of the predicted motion, in which the tangent does not see rigid rotation."""
+    for i in range(step.Y.shape[0]):
+        q = cayley_turned(quaternion(start.quaternion, i), scale(0.5 * h, vector(step.Y, i, 3)))
+        put_matrix(step.R_mid, i, from_quaternion(q))
+
+
+@kernel
+def restart_ball_joints(tree: Tree, start: Moment) -> None:
+    """Give the three revolutes of every ball joint fresh orthogonal axes: those of the child, angles zero.
+
+    So a ball joint never meets the singular posture of three angles in a row.
+    """
+    for i in range(tree.parent.shape[0]):
+        if tree.restarts[i]:
+            for j in range(i, i + 2):
+                for k in range(4):
+                    start.quaternion[j, k] = start.quaternion[i + 2, k]
+                for k in range(9):
+                    start.R[j, k] = start.R[i + 2, k]
+            R_parent = matrix(start.R, tree.parent[i])
+            put(
+                tree.axis_parent,
+                i,
+                0,
+                apply_transpose(R_parent, apply(matrix(start.R, i), vector(tree.axis, i, 0))),
+            )
+            for j in range(i, i + 3):
+                start.q[tree.coordinate[j]] = 0.0
+
+
+REMEMBERED = 4  # steps; a fifth saves no iteration
+WEIGHTS = ((1.0, 0.0, 0.0, 0.0), (2.0, -1.0, 0.0, 0.0), (3.0, -3.0, 1.0, 0.0), (4.0, -6.0, 4.0, -1.0))
+
+
+class Past(NamedTuple):
+    """What the last steps found, newest first, and what was given at the start of the present one."""
+
+    Y: Floats  # (REMEMBERED, 6 nodes)
+    s: Floats  # (REMEMBERED, nodes)
+    impulse: Floats  # (REMEMBERED, lines)
+    steps: Floats  # (REMEMBERED,) their lengths, 0: none
+    base: Floats  # (13,) of the base at the start of the step
+    target: Floats  # (coordinates, 2) prescribed position and rate at the start of the step
+
+
+def new_past(nodes: int, coordinates: int, lines: int) -> Past:
+    z, n = np.zeros, REMEMBERED
+    return Past(z((n, 6 * nodes)), z((n, nodes)), z((n, lines)), z(n), z(13), z((coordinates, 2)))
+
+
+@inner_kernel
+def best_order(rows: Floats, most: int) -> int:
+    """Of the polynomial through the newest rows: as far as their differences shrink, and at most ``most``."""
+    first, second, third = 0.0, 0.0, 0.0
+    for k in range(rows.shape[1]):
+        a, b, c = rows[0, k] - rows[1, k], rows[1, k] - rows[2, k], rows[2, k] - rows[3, k]
+        first += a * a
+        second += (a - b) ** 2
+        third += (a - 2.0 * b + c) ** 2
+    order = min(most, 1)
+    if most > 1 and second < first:
+        order = 2
+    if most > 2 and third < min(first, second):
+        order = 3
+    return order
+
+
+@inline_kernel
+def extrapolated(rows: Floats, k: int, order: int) -> float:
+    w = WEIGHTS[order]
+    return float(w[0] * rows[0, k] + w[1] * rows[1, k] + w[2] * rows[2, k] + w[3] * rows[3, k])
+
+
+@inline_kernel
+def predict(past: Past, h: float, step: Step) -> None:
+    """Velocities, joint rates and impulses of a step of length h."""
+    most = -1
+    for n in range(REMEMBERED):
+        if past.steps[n] != h:
+            break
+        most = n
+    most = max(most, 0)
+    order = best_order(past.Y, most)
+    for i in range(step.Y.shape[0]):
+        for k in range(6):
+            step.Y[i, k] = extrapolated(past.Y, 6 * i + k, order)
+    order = best_order(past.s, most)
+    for i in range(step.s.shape[0]):
+        step.s[i] = extrapolated(past.s, i, order)
+    order = best_order(past.impulse, most)
+    share = h / past.steps[0] if past.steps[0] > 0.0 else 0.0
+    for k in range(step.impulse.shape[0]):
+        step.impulse[k] = share * extrapolated(past.impulse, k, order)
+
+
+@inline_kernel
+def remember(step: Step, h: float, past: Past) -> None:
+    for n in range(REMEMBERED - 1, 0, -1):
+        past.steps[n] = past.steps[n - 1]
+        for k in range(past.Y.shape[1]):
+            past.Y[n, k] = past.Y[n - 1, k]
+        for i in range(past.s.shape[1]):
+            past.s[n, i] = past.s[n - 1, i]
+        for k in range(past.impulse.shape[1]):
+            past.impulse[n, k] = past.impulse[n - 1, k]
+    past.steps[0] = h
+    for i in range(step.Y.shape[0]):
+        for k in range(6):
+            past.Y[0, 6 * i + k] = step.Y[i, k]
+        past.s[0, i] = step.s[i]
+    for k in range(step.impulse.shape[0]):
+        past.impulse[0, k] = step.impulse[k]

@@ -1,0 +1,252 @@
+"""Solve one step: modified Newton with a factorisation kept across steps, tested on what is promised."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.spatial.vectors import apply
+from pliant.structures.nodal.balance import (
+    EXCHANGE,
+    FLOOR,
+    SCALE,
+    Sizes,
+    balance_joints,
+    balance_nodes,
+    unbalanced,
+)
+from pliant.structures.nodal.mechanism import (
+    CLOSED,
+    ELEMENT,
+    FREE,
+    Bools,
+    Floats,
+    Ints,
+    Mechanism,
+    Pose,
+    Tree,
+)
+from pliant.structures.nodal.motion import Moment, Signals, Step, move
+from pliant.structures.nodal.relation_solver import (
+    LineFactors,
+    factorise_lines,
+    fill_answers,
+    line_increments,
+    to_frames,
+)
+from pliant.structures.nodal.relations import (
+    add_line_impulses,
+    line_gradients,
+    line_ways,
+    measure_lines,
+    spring_impulses,
+)
+from pliant.structures.nodal.relative_pose import add_to, matrix, vector
+from pliant.structures.nodal.solver import Factors, Increment, factorise, put_tangent, solve_tree
+
+CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR, TOO_BENT, LOOP_OPENED, TURNED_OVER = 0, 1, 2, 3, 4, 5, 6
+
+CLOSED_TO = 1e-12  # metres; a loop that is more open has not converged
+CLOSED_FLOOR = 1e-14  # metres; round-off of positions in a loop
+FACTORISATION_COST = 2.7  # in iterations, measured
+REFRESH_AFTER = 12  # iterations of a step after which every one gets a fresh tangent
+
+HAVE_FACTORS, STEPS_SINCE, COST_SINCE, MEAN_EXCHANGE, FACTOR_STEP = 0, 1, 2, 3, 4
+ITERATIONS, FACTORISATIONS, PLACE = 0, 1, 2
+
+
+class Control(NamedTuple):
+    """What a step must reach, and what is remembered from step to step."""
+
+    tolerance: float  # of the unbalanced impulse, relative
+    energy_tolerance: float  # of the energy residual, relative to what the step exchanges
+    max_iterations: int
+    memory: Floats  # (5,) have factors, steps and cost since the last factorisation, mean exchange, its step
+    counts: Ints  # (3,) iterations, factorisations, place of the last failure
+
+
+class Solver(NamedTuple):
+    """Scratch of the solution of a step."""
+
+    factors: Factors
+    increment: Increment
+    lines: LineFactors
+    sizes: Sizes
+    work: Floats  # (4, 6, 6)
+    active: Bools  # (nodes,) all true
+
+
+def new_control(tolerance: float, energy_tolerance: float, max_iterations: int) -> Control:
+    return Control(tolerance, energy_tolerance, max_iterations, np.zeros(5), np.zeros(3, np.int64))
+
+
+@kernel
+def evaluate(
+    mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step, sizes: Sizes
+) -> None:
+    """Forces and balance of the present iterate, whose poses `move` has found."""
+    lines = mechanism.lines
+    balance_nodes(mechanism, signals, now, start, end, step, sizes)
+    if lines.measure.shape[0] > 0:
+        measure_lines(lines, start.bushing, end)
+        line_gradients(lines, start, end, step.R_mean, step.gradient)
+        line_ways(lines, signals.h[0], step)
+        spring_impulses(lines, signals.h[0], start, step)
+        add_line_impulses(lines, step)
+    balance_joints(mechanism, signals, now, start, step)
+
+
+@inline_kernel
+def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bools) -> tuple[float, float]:
+    """Largest gap of the closed lines and the work their impulses would do on it."""
+    gap, work = 0.0, 0.0
+    for k in range(mechanism.lines.measure.shape[0]):
+        if mechanism.lines.law[k] == CLOSED and kept[k]:
+            gap = max(gap, abs(end.phi[k]))
+            work += abs(step.impulse[k] * end.phi[k]) / h
+    return gap, work
+
+
+@inline_kernel
+def work_of_closing(mechanism: Mechanism, h: float, step: Step) -> float:
+    """What forces that close loops do on gaps so small that they are rounding of positions; no step could do less."""
+    total = 0.0
+    for k in range(mechanism.lines.measure.shape[0]):
+        if mechanism.lines.law[k] == CLOSED and abs(step.way[k]) < CLOSED_FLOOR:
+            total += abs(step.impulse[k] * step.way[k]) / h
+    return total
+
+
+@inner_kernel
+def refresh(
+    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
+) -> int:
+    """A new tangent and its factors; returns -1 or the node at which elimination failed."""
+    tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
+    put_tangent(mechanism, signals, start, end, step, solver.factors, solver.work)
+    failed = factorise(tree, prescribed, solver.active, solver.factors)
+    if failed >= 0:
+        return failed
+    if mechanism.lines.measure.shape[0] > 0:
+        fill_answers(
+            tree,
+            mechanism.lines,
+            step,
+            step.R_mid,
+            (prescribed, solver.active, solver.factors),
+            solver.increment,
+            solver.lines,
+        )
+        line = factorise_lines(mechanism.lines, signals.h[0], start, step.way, solver.lines)
+        if line >= 0:
+            return int(mechanism.lines.node[line, 1])
+    return -1
+
+
+@inline_kernel
+def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> None:
+    for i in range(tree.parent.shape[0]):
+        if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
+            add_to(step.Y, i, 0, 1.0, apply(matrix(step.R_mid, i), vector(inc.t, i, 0)))
+            add_to(step.Y, i, 3, 1.0, vector(inc.t, i, 3))
+        elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
+            step.s[i] += inc.t_joint[i]
+
+
+@inline_kernel
+def improve(
+    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
+) -> None:
+    """One Newton increment with the factors at hand, and the poses it leads to."""
+    tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
+    inc = solver.increment
+    to_frames(tree, solver.active, step.R_mid, step.rho, inc.b)
+    for i in range(tree.parent.shape[0]):
+        inc.b_joint[i] = step.row[i]
+    solve_tree(tree, prescribed, solver.active, solver.factors, inc)
+    if mechanism.lines.measure.shape[0] > 0:
+        line_increments(mechanism.lines, signals.h[0], (start, end), step, inc, solver.lines)
+    add_increment(tree, prescribed, inc, step)
+    move(tree, prescribed, signals, start, end, step)
+
+
+@inner_kernel
+def most_unbalanced(step: Step) -> int:
+    """Node with the largest unbalanced impulse."""
+    worst, place = -1.0, 0
+    for i in range(step.rho.shape[0]):
+        size = 0.0
+        for k in range(6):
+            size += abs(step.rho[i, k])
+        if size > worst:
+            worst, place = size, i
+    return place
+
+
+@inline_kernel
+def solve_step(
+    mechanism: Mechanism,
+    signals: Signals,
+    now: Pose,
+    moments: tuple[Moment, Moment],
+    step: Step,
+    solver: Solver,
+    control: Control,
+) -> int:
+    """Iterate from the predicted motion until the step is balanced and its energy is accounted for.
+
+    The energy residual of any iterate is the sum of velocity times unbalanced impulse, so the promise itself is
+    tested. Below the round-off floor an iteration that no longer gains is the end too.
+    """
+    start, end = moments
+    memory, counts, sums = control.memory, control.counts, solver.sizes.sums
+    h = signals.h[0]
+    if memory[FACTOR_STEP] != h:
+        memory[HAVE_FACTORS] = 0.0
+    last, last_gap = 1e300, 1e300
+    for iteration in range(control.max_iterations):
+        evaluate(mechanism, signals, now, start, end, step, solver.sizes)
+        counts[ITERATIONS] += 1
+        square, energy = unbalanced(mechanism.tree, mechanism.coordinates.prescribed, step)
+        if not math.isfinite(square):
+            counts[PLACE] = most_unbalanced(step)
+            memory[HAVE_FACTORS] = 0.0
+            return NOT_FINITE
+        size = math.sqrt(square / max(sums[SCALE], 1e-300))
+        gap, gap_work = openness(mechanism, h, end, step, solver.lines.kept)
+        exchange = max(sums[EXCHANGE], memory[MEAN_EXCHANGE])
+        if gap < CLOSED_FLOOR and gap > 0.5 * last_gap:
+            gap_work = 0.0  # what is left of the gap is rounding of positions, and no iteration will close it
+        promised = size <= control.tolerance and abs(energy) + gap_work <= control.energy_tolerance * exchange
+        stalled = (
+            square <= sums[FLOOR]
+            and size > 0.5 * last
+            and gap < CLOSED_FLOOR
+            and (gap < 0.4 * CLOSED_FLOOR or gap > 0.5 * last_gap)
+        )
+        if gap <= CLOSED_TO and (promised or stalled):
+            memory[MEAN_EXCHANGE] += 0.01 * (sums[EXCHANGE] - memory[MEAN_EXCHANGE])
+            memory[STEPS_SINCE] += 1.0
+            memory[COST_SINCE] += iteration
+            # a step dearer than the mean since the last factorisation: time for a new one
+            if memory[STEPS_SINCE] > 1.0 and iteration * memory[STEPS_SINCE] > memory[COST_SINCE]:
+                memory[HAVE_FACTORS] = 0.0
+            return CONVERGED
+        slow = iteration > 2 and size > 0.5 * last and square > sums[FLOOR]
+        if memory[HAVE_FACTORS] == 0.0 or slow or iteration > REFRESH_AFTER:
+            failed = refresh(mechanism, signals, start, end, step, solver)
+            if failed >= 0:
+                counts[PLACE] = failed
+                memory[HAVE_FACTORS] = 0.0
+                return SINGULAR
+            counts[FACTORISATIONS] += 1
+            memory[HAVE_FACTORS], memory[FACTOR_STEP] = 1.0, h
+            memory[STEPS_SINCE], memory[COST_SINCE] = 0.0, FACTORISATION_COST
+        last, last_gap = size, gap
+        improve(mechanism, signals, start, end, step, solver)
+    counts[PLACE] = most_unbalanced(step)
+    memory[HAVE_FACTORS] = 0.0
+    return NOT_CONVERGED

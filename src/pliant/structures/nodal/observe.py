@@ -1,0 +1,183 @@
+"""Where loads act, and with which velocities they and the lines between parts do their work.
+
+What can be seen of a mechanism of pose elements.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.model.inputs import Inputs, LoadPlace
+from pliant.model.port import Frame
+from pliant.model.state import LinkObservation, Observation
+from pliant.robot import FlexibleLink
+from pliant.spatial.arrays import pose_from_twist, rotation_from_quaternion, twist_from_pose
+from pliant.structures.nodal.assembly import LinkNodes
+from pliant.structures.nodal.mechanism import Floats, Ints, Wrenches
+from pliant.structures.nodal.relations import line_gradients, measure_lines
+
+if TYPE_CHECKING:
+    from pliant.structures.nodal.assembly import Structure
+    from pliant.structures.nodal.model import PoseElementArm
+
+
+def wrench_rows(structure: Structure, loads: tuple[LoadPlace, ...]) -> Wrenches:
+    """The points of nodes on which loads act; a spread one acts on all nodes of its link."""
+    load, node, point, weight, world, axes = [], [], [], [], [], []
+    for k, place in enumerate(loads):
+        if place.distributed:
+            link = structure.link(place.link)
+            half = 0.5 * np.diff(link.station)
+            shares = np.append(half, 0.0) + np.append(0.0, half)
+            rows = [(int(i), np.zeros(3), share, int(i)) for i, share in zip(link.nodes, shares)]
+        elif place.station is not None:
+            # velocities are taken as straight between two nodes, so that power is force times velocity there
+            around = structure.link(place.link).shares(place.station)
+            rows = [(i, np.array(place.position, float), share, i) for i, share in around]
+        else:
+            at = structure.place(place.at)
+            rows = [(at.node, at.position, 1.0, at.node)]
+            if place.reacts_on:
+                parent = structure.place(place.reacts_on)
+                rows.append((parent.node, parent.position, -1.0, at.node))
+        for i, position, share, turns_with in rows:
+            load.append(k)
+            node.append(i)
+            point.append(position)
+            weight.append(share)
+            world.append(place.frame is Frame.WORLD)
+            axes.append(turns_with)
+    return Wrenches(
+        np.array(load, np.int64),
+        np.array(node, np.int64),
+        np.array(point, float).reshape(len(load), 3),
+        np.array(weight, float),
+        np.array(world, np.bool_),
+        np.array(axes, np.int64),
+    )
+
+
+def point_motions(arm: PoseElementArm, states: Floats, nodes: Ints, points: Floats) -> tuple[Floats, Floats]:
+    """World velocities and spins (n, m, 3) of points (m, 3) given in the frames of nodes (m,)."""
+    part = arm.layout.part
+    R = rotation_from_quaternion(part(states, "rotation")[:, nodes])
+    spin = np.einsum("naij,naj->nai", R, part(states, "spin")[:, nodes])
+    # velocities of the state are those of the centres of mass
+    lever = np.einsum("naij,aj->nai", R, points - arm.structure.bodies.center[nodes])
+    return part(states, "velocity")[:, nodes] + np.cross(spin, lever), spin
+
+
+def load_flows(arm: PoseElementArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
+    """(n, loads, 6)"""
+    rows = wrench_rows(arm.structure, loads)
+    pairs = np.stack(point_motions(arm, states, rows.node, rows.point), axis=2)
+    axes = rotation_from_quaternion(arm.layout.part(states, "rotation")[:, rows.axes])
+    flows = np.zeros((len(states), len(loads), 6))
+    for row, k in enumerate(rows.load):
+        pair = pairs[:, row]
+        if not rows.world[row]:
+            section = np.eye(3)
+            if not loads[k].distributed and loads[k].station is None:
+                section = arm.structure.place(loads[k].at).rotation
+            pair = np.einsum("nji,npj->npi", axes[:, row] @ section, pair)
+        flows[:, k] += rows.weight[row] * pair.reshape(-1, 6)
+    return flows
+
+
+def line_rates(arm: PoseElementArm, states: Floats, inputs: Inputs) -> dict[str, Floats]:
+    """``<owner>.force`` (n, lines of the owner)"""
+    owners = np.array(arm.line_owners(inputs))
+    rates = np.zeros((len(states), len(owners)))
+    if not len(owners):
+        return {}
+    mechanism = arm.mechanism(inputs)
+    origins = np.zeros((len(owners), 3))
+    motions = [part for ends in mechanism.lines.node.T for part in point_motions(arm, states, ends, origins)]
+    motion = np.concatenate(motions, axis=2)
+    gradient = np.zeros((len(owners), 12))
+    for row, state in enumerate(states):
+        moment = arm.moment_of(mechanism, arm.pose_of(state))
+        # a second time, from the angles found, so that slopes of bushings between two angles become derivatives
+        measure_lines(mechanism.lines, moment.bushing, moment)
+        line_gradients(mechanism.lines, moment, moment, moment.R, gradient)
+        rates[row] = np.einsum("ki,ki->k", gradient, motion[row])
+    return {f"{owner}.force": rates[:, owners == owner] for owner in dict.fromkeys(owners.tolist())}
+
+
+def poses_of(arm: PoseElementArm, states: Floats, nodes: Ints) -> Floats:
+    """Poses (n, m, 4, 4) of some nodes."""
+    part = arm.layout.part
+    pose = np.zeros((len(states), len(nodes), 4, 4))
+    pose[..., :3, :3] = rotation_from_quaternion(part(states, "rotation")[:, nodes])
+    pose[..., :3, 3] = part(states, "position")[:, nodes]
+    pose[..., 3, 3] = 1.0
+    return pose
+
+
+def tip_pose(arm: PoseElementArm, states: Floats, link: LinkNodes) -> Floats:
+    """Pose (n, 4, 4) of the tip of a link."""
+    end = np.eye(4)
+    end[:3, :3], end[:3, 3] = link.tip.rotation, link.tip.position
+    return poses_of(arm, states, np.array([link.tip.node]))[:, 0] @ end
+
+
+def tip_of(arm: PoseElementArm, states: Floats) -> tuple[Floats, Floats]:
+    pose = tip_pose(arm, states, arm.structure.links[-1])
+    return pose[:, :3, 3], pose[:, :3, :3]
+
+
+def observe(arm: PoseElementArm, states: Floats, stations: int) -> Observation:
+    """All links at equally spaced stations, joints and tip."""
+    part = arm.layout.part
+    links = tuple(_observe_link(arm, states, link, stations) for link in arm.structure.links)
+    last = arm.structure.links[-1]
+    pose = tip_pose(arm, states, last)
+    R, position = pose[:, :3, :3], pose[:, :3, 3]
+    twist = load_flows(arm, states, (LoadPlace("tip", last.name, False, Frame.BODY),))[:, 0]
+    return Observation(part(states, "joint_position"), part(states, "joint_rate"), links, position, R, twist)
+
+
+def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations: int) -> LinkObservation:
+    nodes = poses_of(arm, states, link.nodes)
+    if not isinstance(arm.robot.link(link.name), FlexibleLink):
+        both = np.stack([nodes[:, 0], tip_pose(arm, states, link)], axis=1)
+        zero = np.zeros((len(states), 2, 6))
+        return LinkObservation(link.name, link.station, both[..., :3, 3], both[..., :3, :3], zero, zero)
+    elements = arm.structure.elements
+    ids = link.nodes[1:]
+    log = twist_from_pose(_inverse(nodes[:, :-1]) @ nodes[:, 1:])
+    strain = log / elements.length[ids][:, None] - elements.rest[ids]
+    wrench = np.einsum("mij,nmj->nmi", elements.K[ids], strain)
+    wanted = np.linspace(0.0, link.station[-1], stations)
+    at = np.clip(np.searchsorted(link.station, wanted, side="right") - 1, 0, len(ids) - 1)
+    part = (wanted - link.station[at]) / elements.length[ids][at]
+    pose = nodes[:, at] @ pose_from_twist(log[:, at] * part[:, None])
+    middle = 0.5 * (link.station[1:] + link.station[:-1])
+    return LinkObservation(
+        link.name,
+        wanted,
+        pose[..., :3, 3],
+        pose[..., :3, :3],
+        _between(middle, strain, wanted),
+        _between(middle, wrench, wanted),
+    )
+
+
+def _inverse(pose: Floats) -> Floats:
+    inverse = pose.copy()
+    turned = np.swapaxes(pose[..., :3, :3], -1, -2)
+    inverse[..., :3, :3] = turned
+    inverse[..., :3, 3] = -(turned @ pose[..., :3, 3:])[..., 0]
+    return inverse
+
+
+def _between(known: Floats, values: Floats, wanted: Floats) -> Floats:
+    """Straight lines between the values (n, k, 6) at the middles of elements, going on to the ends."""
+    if len(known) == 1:
+        return np.repeat(values, len(wanted), axis=1)
+    left = np.clip(np.searchsorted(known, wanted) - 1, 0, len(known) - 2)
+    part = ((wanted - known[left]) / (known[left + 1] - known[left]))[:, None]
+    between: Floats = (1.0 - part) * values[:, left] + part * values[:, left + 1]
+    return between

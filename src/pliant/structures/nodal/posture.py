@@ -1,0 +1,340 @@
+"""The closures of a mechanism as functions of where its nodes are, and the joint rates that keep them.
+
+Poses and velocities of a mechanism from its joint coordinates, with links at rest; loops closed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.robot import FreeJoint, SphericalJoint
+from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, rotation_from_vector
+from pliant.structures.nodal.derivatives import columns_of, gradient, maps, pair_of, to_children
+from pliant.structures.nodal.mechanism import (
+    CLOSED,
+    ELEMENT,
+    FREE,
+    GROUND,
+    PRISMATIC,
+    REVOLUTE,
+    Bools,
+    Floats,
+    Ints,
+)
+from pliant.structures.nodal.motion import new_moment
+from pliant.structures.nodal.relations import measure_lines
+
+if TYPE_CHECKING:
+    from pliant.structures.nodal.assembly import Structure
+
+
+class Closures:
+    """The closures of a mechanism as functions of where its nodes are."""
+
+    def __init__(self, structure: Structure, prescribed: Bools) -> None:
+        self.structure, self.tree = structure, structure.tree
+        self.columns = columns_of(self.tree)
+        self.lines = structure.lines.lines()
+        self.closed = np.flatnonzero(self.lines.law == CLOSED)
+        self.movable = np.ones(self.columns.total, np.bool_)
+        for i in np.flatnonzero(self.tree.hang == GROUND):
+            self.movable[self.columns.place[i]] = False
+        self.of_coordinate = self._of_coordinate()
+        self.free = self.movable.copy()
+        self.free[self.of_coordinate[prescribed]] = False
+
+    def _of_coordinate(self) -> Ints:
+        """The unknown of each joint coordinate; those of a ball belong to its last node."""
+        found = np.zeros(len(self.structure.coordinate_names), np.int64)
+        for i in np.flatnonzero(self.tree.coordinate >= 0):
+            place, last = self.columns.place[i], int(self.tree.coordinate[i])
+            for column in range(place.start, place.stop):
+                found[last - (place.stop - 1 - column)] = column
+        return found
+
+    def rows(self, x: Floats, R: Floats) -> Floats:
+        """G (closures, unknowns)."""
+        T = maps(self.tree, self.columns, to_children(self.tree, x, R)).T
+        G = np.zeros((len(self.closed), self.columns.total))
+        for row, k in enumerate(self.closed.tolist()):
+            a, b = self.lines.node[k]
+            slope = gradient(self.lines, k, pair_of(self.lines, k, x, R))
+            G[row] = slope[:6] @ T[a] + slope[6:] @ T[b]
+        return G
+
+    def moved(self, x: Floats, R: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Poses of the nodes displaced by the unknowns y."""
+        tree, there_x, there_R = self.tree, x.copy(), R.copy()
+        for i in range(len(x)):
+            p, place = tree.parent[i], self.columns.place[i]
+            step = pose_from_twist(self.columns.S[i] @ y[place])
+            if p < 0:
+                there_x[i], there_R[i] = x[i] + R[i] @ step[:3, 3], R[i] @ step[:3, :3]
+            else:
+                turn, lever = R[p].T @ R[i], R[p].T @ (x[i] - x[p])
+                there_x[i] = there_x[p] + there_R[p] @ (lever + turn @ step[:3, 3])
+                there_R[i] = there_R[p] @ turn @ step[:3, :3]
+        return there_x, there_R
+
+    def owner(self, weights: Floats) -> str:
+        """The loop whose closures weigh most."""
+        strongest = int(np.argmax(np.abs(weights)))
+        return str(self.structure.lines.rows[self.closed[strongest]].owner)
+
+
+def fitting_rates(structure: Structure, x: Floats, R: Floats, qd: Floats, held: Bools) -> Floats:
+    """Joint rates nearest to qd with which closed loops stay closed, links moving as rigid bodies.
+
+    Rates that are ``held`` stay; those of loop joints follow. What then cannot be followed is left to links that bend.
+    """
+    loops = Closures(structure, held)
+    if not len(loops.closed):
+        return qd
+    y = np.zeros(loops.columns.total)
+    for joint in structure.robot.joints:
+        if isinstance(joint, FreeJoint) and joint.name not in structure.guided:
+            root = int(structure.link(joint.child).nodes[0])
+            y[loops.columns.place[root]] = (
+                *(R[root].T @ np.asarray(joint.initial_velocity, float)),
+                *joint.initial_spin,
+            )
+    y[loops.of_coordinate] = qd
+    G = loops.rows(x, R)
+    slope = G[:, loops.of_coordinate] * ~held
+    follows = np.zeros(len(qd), np.bool_)
+    for head in structure.heads:
+        follows[np.array(head.coordinates)] = True
+    return np.asarray(qd + least_change(slope, G @ y, follows & ~held))
+
+
+CLOSED_WITHIN = 1e-13  # metres and radians, the round-off of a loop of unit size
+CLOSING_STEPS = 60
+LARGEST_STEP = 0.3  # rad or m, of a coordinate in one iteration of closing a loop
+STALLED, BETTER = 10, 0.98  # iterations without such progress end a search
+RESTARTS, RESTART_SPREAD = 6, 0.5  # searches from elsewhere, so many rad or m away
+PROBE = 1e-7  # rad or m, for the derivative of the closure
+
+
+def base_pose(structure: Structure) -> tuple[Floats, Floats]:
+    """Position and rotation of the base."""
+    base = structure.robot.base
+    return np.asarray(base.position, float), matrix_of(base.rotation)
+
+
+def poses(
+    structure: Structure, q: Floats, free: dict[int, tuple[Floats, Floats]], bent: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Positions (..., nodes, 3) and rotations (..., nodes, 3, 3) with every link at rest, for one q or many.
+
+    Or with the logarithms (nodes, 6) of the relative poses of the elements in ``bent``.
+
+    ``free`` holds position and rotation of the nodes that hang on nothing and of a base that has moved, and the
+    rotation that a ball joint starts from under the node of its first coordinate: its three axes are the child's.
+    """
+    tree, elements = structure.tree, structure.elements
+    twists = elements.rest * elements.length[:, None] if bent is None else bent
+    shape = (*q.shape[:-1], len(tree.parent), 3)
+    x, R = np.zeros(shape), np.zeros((*shape, 3))
+    for i in range(len(tree.parent)):
+        hang, p = tree.hang[i], tree.parent[i]
+        if hang == GROUND:
+            x[..., i, :], R[..., i, :, :] = free.get(i) or base_pose(structure)
+        elif hang == FREE:
+            x[..., i, :], R[..., i, :, :] = free[i]
+        elif hang == ELEMENT:
+            step = pose_from_twist(twists[i])
+            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ step[:3, 3]
+            R[..., i, :, :] = R[..., p, :, :] @ step[:3, :3]
+        else:
+            x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ tree.offset[i]
+            R[..., i, :, :] = R[..., p, :, :] @ matrix_of(tree.turn[i])
+            c = tree.coordinate[i]
+            if hang == REVOLUTE:
+                if i in free:
+                    R[..., i, :, :] = R[..., i, :, :] @ free[i][1]
+                R[..., i, :, :] = R[..., i, :, :] @ rotation_from_vector(tree.axis[i] * q[..., c : c + 1])
+            elif hang == PRISMATIC:
+                x[..., i, :] += R[..., p, :, :] @ tree.axis_parent[i] * q[..., c : c + 1]
+    return x, R
+
+
+def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:
+    """Where free joints and ball joints start."""
+    starts: dict[int, tuple[Floats, Floats]] = {}
+    origin, turn = base_pose(structure)
+    for joint in structure.robot.chain_order:
+        root = int(structure.link(joint.child).nodes[0])
+        if joint.name in structure.guided:
+            continue
+        if isinstance(joint, FreeJoint):
+            at, R = origin + turn @ np.asarray(joint.position, float), turn @ matrix_of(joint.rotation)
+            starts[root] = (
+                at + R @ np.asarray(joint.initial_position, float),
+                R @ matrix_of(joint.initial_rotation),
+            )
+        elif isinstance(joint, SphericalJoint):
+            starts[root - 2] = (np.zeros(3), matrix_of(joint.initial_rotation))
+    return starts
+
+
+def gaps(structure: Structure, x: Floats, R: Floats) -> Floats:
+    """Values of the closed lines."""
+    lines = structure.lines.lines()
+    moment = new_moment(len(x), 0, len(lines.law))
+    moment.x[:], moment.R[:] = x, R.reshape(-1, 9)
+    measure_lines(lines, moment.bushing, moment)
+    values: Floats = moment.phi[lines.law == CLOSED]
+    return values
+
+
+def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats, Floats]:
+    """Joint coordinates near q that close all loops with links at rest, and the poses.
+
+    Least changes of the coordinates of the tree that are not ``held`` (Gauss-Newton); those of loop joints follow. A
+    search that stalls begins anew from positions beside q.
+    """
+    free = free_starts(structure)
+    q, follows = _with_heads_in_place(structure, q, held, free)
+    x, R = poses(structure, q, free)
+    if not len(gaps(structure, x, R)):
+        return q, x, R
+    size, found = _nearest_closed(structure, q, held, free, follows)
+    enough = CLOSED_WITHIN * max(1.0, _extent(structure))
+    random = np.random.default_rng(1)
+    for _ in range(RESTARTS):
+        if size <= enough or held.all():
+            break
+        # the search may have begun where the gap is largest, and then no direction is better than its opposite
+        aside = np.where(held, q, q + RESTART_SPREAD * random.standard_normal(len(q)))
+        size, found = min(
+            (size, found), _nearest_closed(structure, aside, held, free, follows), key=lambda each: each[0]
+        )
+    x, R = poses(structure, found, free)
+    if size > enough:
+        raise InvalidInput(_cannot_close(structure, gaps(structure, x, R), held))
+    return found, x, R
+
+
+def _nearest_closed(
+    structure: Structure, q: Floats, held: Bools, free: dict[int, tuple[Floats, Floats]], follows: Bools
+) -> tuple[float, Floats]:
+    """Largest gap that Gauss-Newton leaves from q, and the coordinates there."""
+    best, stalled = (np.inf, q), 0
+    open_by = gaps(structure, *poses(structure, q, free))
+    for _ in range(CLOSING_STEPS):
+        size = float(np.abs(open_by).max())
+        stalled = 0 if size < BETTER * best[0] else stalled + 1
+        if size < best[0]:
+            best = (size, q)
+        elif best[0] < CLOSED_WITHIN:
+            break
+        if held.all() or size == 0.0 or stalled > STALLED:
+            break
+        slope = np.zeros((len(open_by), len(q)))
+        for c in np.flatnonzero(~held):
+            for sign in (1.0, -1.0):
+                moved = q.copy()
+                moved[c] += sign * PROBE
+                slope[:, c] += sign * gaps(structure, *poses(structure, moved, free)) / (2 * PROBE)
+        change = least_change(slope, open_by, follows)
+        largest = np.abs(change).max()
+        q = q + change * min(1.0, LARGEST_STEP / max(largest, 1e-300))
+        open_by = gaps(structure, *poses(structure, q, free))
+    return best
+
+
+def _with_heads_in_place(
+    structure: Structure, q: Floats, held: Bools, free: dict[int, tuple[Floats, Floats]]
+) -> tuple[Floats, Bools]:
+    """q with the coordinates of loop joints as near to closing as they come, and which of them may follow.
+
+    Ball joints among them start from the rotation that they have then, which is added to ``free``.
+    """
+    q, follows = np.array(q, float), np.zeros(len(q), np.bool_)
+    if structure.heads:
+        x, R = poses(structure, q, free)
+        for head in structure.heads:
+            own = np.array(head.coordinates)
+            follows[own] = ~held[own]
+            q[own] = np.where(held[own], q[own], head.positions(x, R))
+            turn = head.ball_turn(R)
+            if turn is not None:
+                free[head.nodes[0]] = np.zeros(3), turn
+    return q, follows
+
+
+def least_change(slope: Floats, open_by: Floats, follows: Bools) -> Floats:
+    """Of coordinates, to close what is open; the coordinates that follow may change by any amount."""
+    change = np.zeros(len(follows))
+    own = slope[:, follows]
+    for_tree = slope[:, ~follows]
+    reached = own @ np.linalg.pinv(own, rcond=1e-8) if own.size else np.zeros((len(open_by),) * 2)
+    others = np.eye(len(open_by)) - reached
+    change[~follows] = -np.linalg.lstsq(others @ for_tree, others @ open_by, rcond=1e-8)[0]
+    if own.size:
+        left = open_by + for_tree @ change[~follows]
+        change[follows] = -np.linalg.lstsq(own, left, rcond=1e-8)[0]
+    return change
+
+
+def _extent(structure: Structure) -> float:
+    """Sum of the lengths of all elements and offsets, the scale of positions."""
+    tree = structure.tree
+    in_elements = structure.elements.length[tree.hang == ELEMENT].sum()
+    return float(in_elements + np.linalg.norm(tree.offset, axis=1).sum())
+
+
+def _cannot_close(structure: Structure, open_by: Floats, held: Bools) -> str:
+    rows = [row for row in structure.lines.rows if row.law == CLOSED]
+    worst = int(np.argmax(np.abs(open_by)))
+    loop = rows[worst].owner
+    fixed = [name for name, each in zip(structure.coordinate_names, held) if each]
+    blame = f"with {', '.join(fixed)} prescribed" if fixed else "at any joint positions tried"
+    return (
+        f"loop '{loop}' cannot close with links at rest {blame}: {abs(open_by[worst]):.3g} m or rad stay open;"
+        " correct lengths and frames, or start from joint positions nearer to a closed posture"
+    )
+
+
+def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> tuple[Floats, Floats, Floats]:
+    """Velocity of the bodies' centres of mass (world) and spin (body) for joint rates, links moving as rigid bodies.
+
+    The heads of loop joints move with what they are welded to; last come the rates with theirs.
+    """
+    tree, bodies = structure.tree, structure.bodies
+    starts = {
+        int(structure.link(joint.child).nodes[0]): joint
+        for joint in structure.robot.chain_order
+        if isinstance(joint, FreeJoint) and joint.name not in structure.guided
+    }
+    v, omega = np.zeros_like(x), np.zeros_like(x)
+    for i in range(len(x)):
+        p, c = tree.parent[i], tree.coordinate[i]
+        if i in starts:
+            v[i] = starts[i].initial_velocity
+            omega[i] = R[i] @ np.asarray(starts[i].initial_spin, float)
+        elif p >= 0:
+            omega[i] = omega[p]
+            v[i] = v[p] + np.cross(omega[p], x[i] - x[p])
+            if c >= 0:
+                axis = R[i] @ tree.axis[i]
+                if tree.hang[i] == REVOLUTE:
+                    omega[i] = omega[i] + axis * qd[c]
+                else:
+                    v[i] = v[i] + axis * qd[c]
+    rates = np.array(qd, float)
+    for head in structure.heads:
+        to = head.welded_to.node
+        rates[head.coordinates] = head.rates(tree, x, R, v, omega)
+        omega[head.node] = omega[to]
+        v[head.node] = v[to] + np.cross(omega[to], x[head.node] - x[to])
+    center = np.einsum("nij,nj->ni", R, bodies.center)
+    return v + np.cross(omega, center), np.einsum("nji,nj->ni", R, omega), rates
+
+
+def quaternions(R: Floats) -> Floats:
+    return quaternion_from_rotation(R)

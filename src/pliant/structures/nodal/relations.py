@@ -1,0 +1,260 @@
+"""Lines: scalar relations between two frames that are not on the tree, for loops, springs and walls.
+
+Each measure phi is a product of positions and directors, so that over a step
+phi1 - phi0 = h (gradient . velocities) holds exactly with the gradient at mean directors. An impulse on a closed
+line does no work, since phi is zero at both ends; that of a spring is what its energy gives.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.joint_laws import contact_force
+from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scale, sub
+from pliant.structures.nodal.mechanism import (
+    ALONG,
+    BUSHING,
+    CLOSED,
+    DIRECTION,
+    DISTANCE,
+    SPRING,
+    Floats,
+    Lines,
+)
+from pliant.structures.nodal.motion import Moment, Step
+from pliant.structures.nodal.relative_pose import (
+    PSI,
+    K,
+    U,
+    add_to,
+    discrete_gradient,
+    matrix,
+    mean,
+    measure_relative_pose,
+    put,
+    vector,
+    world_force,
+)
+
+
+@inline_kernel
+def span(lines: Lines, k: int) -> tuple[int, int]:
+    """First line of those that share one law with line k, and their count: the six of a bushing, or itself."""
+    if lines.measure[k] >= BUSHING:
+        return k - (lines.measure[k] - BUSHING), 6
+    return k, 1
+
+
+@inline_kernel
+def between(lines: Lines, k: int, at: Moment) -> Vector:
+    """World vector from the point on a to the point on b; the rounding errors of the positions included."""
+    a, b = lines.node[k, 0], lines.node[k, 1]
+    r = add(sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0)))
+    ca = apply(matrix(at.R, a), vector(lines.point[k], 0, 0))
+    cb = apply(matrix(at.R, b), vector(lines.point[k], 1, 0))
+    return add(r, sub(cb, ca))
+
+
+@kernel
+def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
+    """The values phi of all lines."""
+    for k in range(lines.measure.shape[0]):
+        kind = lines.measure[k]
+        a, b = lines.node[k, 0], lines.node[k, 1]
+        if kind < DIRECTION:
+            at.phi[k] = between(lines, k, at)[kind]
+        elif kind == DIRECTION:
+            da = apply(matrix(at.R, a), vector(lines.direction[k], 0, 0))
+            db = apply(matrix(at.R, b), vector(lines.direction[k], 1, 0))
+            at.phi[k] = dot(da, db)
+        elif kind == ALONG:
+            at.phi[k] = dot(between(lines, k, at), apply(matrix(at.R, a), vector(lines.direction[k], 0, 0)))
+        elif kind == DISTANCE:
+            r = between(lines, k, at)
+            at.phi[k] = math.sqrt(dot(r, r))
+        else:
+            part = kind - BUSHING
+            first, _ = span(lines, k)
+            if part == 0:
+                measure_relative_pose(
+                    between(lines, k, at),
+                    product(matrix(at.R, a), matrix(lines.turn[k], 0)),
+                    product(matrix(at.R, b), matrix(lines.turn[k], 1)),
+                    start_bushing[k, K],
+                    at.bushing,
+                    k,
+                )
+            at.phi[k] = at.bushing[first, U + part] if part < 3 else at.bushing[first, PSI + part - 3]
+
+
+@inline_kernel
+def put_gradient(rows: Floats, k: int, on_a: tuple[Vector, Vector], on_b: tuple[Vector, Vector]) -> None:
+    put(rows, k, 0, on_a[0])
+    put(rows, k, 3, on_a[1])
+    put(rows, k, 6, on_b[0])
+    put(rows, k, 9, on_b[1])
+
+
+@inline_kernel
+def put_force_pair(rows: Floats, k: int, e: Vector, ca: Vector, cb: Vector) -> None:
+    """Gradient of a change along e of the vector between two points with levers ca and cb."""
+    put_gradient(rows, k, (scale(-1.0, e), scale(-1.0, cross(ca, e))), (e, cross(cb, e)))
+
+
+@kernel
+def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, rows: Floats) -> None:
+    """Forces and torques, world, at the origins of both frames for a unit of each line."""
+    for k in range(lines.measure.shape[0]):
+        kind = lines.measure[k]
+        a, b = lines.node[k, 0], lines.node[k, 1]
+        Ra, Rb = matrix(R_mean, a), matrix(R_mean, b)
+        ca, cb = apply(Ra, vector(lines.point[k], 0, 0)), apply(Rb, vector(lines.point[k], 1, 0))
+        if kind < DIRECTION:
+            e = (
+                1.0 if kind == 0 else 0.0,
+                1.0 if kind == 1 else 0.0,
+                1.0 if kind == 2 else 0.0,
+            )
+            put_force_pair(rows, k, e, ca, cb)
+        elif kind == DIRECTION:
+            da = apply(Ra, vector(lines.direction[k], 0, 0))
+            db = apply(Rb, vector(lines.direction[k], 1, 0))
+            none = (0.0, 0.0, 0.0)
+            put_gradient(rows, k, (none, cross(da, db)), (none, cross(db, da)))
+        elif kind == ALONG:
+            d = apply(Ra, vector(lines.direction[k], 0, 0))
+            put_force_pair(rows, k, d, ca, cb)
+            add_to(rows, k, 3, 1.0, cross(d, mean(between(lines, k, start), between(lines, k, end))))
+        elif kind == DISTANCE:
+            r = mean(between(lines, k, start), between(lines, k, end))
+            put_force_pair(rows, k, scale(2.0 / (start.phi[k] + end.phi[k]), r), ca, cb)
+        else:
+            part = kind - BUSHING
+            first, _ = span(lines, k)
+            n = (
+                1.0 if part == 0 else 0.0,
+                1.0 if part == 1 else 0.0,
+                1.0 if part == 2 else 0.0,
+            )
+            m = (
+                1.0 if part == 3 else 0.0,
+                1.0 if part == 4 else 0.0,
+                1.0 if part == 5 else 0.0,
+            )
+            F, T = world_force(
+                product(Ra, matrix(lines.turn[k], 0)),
+                product(Rb, matrix(lines.turn[k], 1)),
+                discrete_gradient(start.bushing, end.bushing, first, n, m),
+            )
+            r = mean(between(lines, first, start), between(lines, first, end))
+            on_a = add(T, cross(add(ca, r), F))
+            put_gradient(rows, k, (scale(-1.0, F), scale(-1.0, on_a)), (F, add(T, cross(cb, F))))
+
+
+@kernel
+def line_ways(lines: Lines, h: float, step: Step) -> None:
+    """Change of every line in the step, from the velocities: a difference of two values would lose its digits."""
+    for k in range(lines.measure.shape[0]):
+        a, b = lines.node[k, 0], lines.node[k, 1]
+        step.way[k] = h * (
+            dot(vector(step.gradient, k, 0), vector(step.Y, a, 0))
+            + dot(vector(step.gradient, k, 3), vector(step.omega, a, 0))
+            + dot(vector(step.gradient, k, 6), vector(step.Y, b, 0))
+            + dot(vector(step.gradient, k, 9), vector(step.omega, b, 0))
+        )
+
+
+@kernel
+def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
+    """Impulses of springs, dampers and walls; those of closed lines are unknowns and stay."""
+    way = step.way
+    for k in range(lines.measure.shape[0]):
+        law = lines.law[k]
+        if law == CLOSED:
+            continue
+        if law == SPRING:
+            first, count = span(lines, k)
+            total = 0.0
+            for j in range(count):
+                phi = start.phi[first + j] + 0.5 * way[first + j]
+                total += h * lines.stiffness[k, j] * (phi - lines.rest[first + j])
+                total += lines.damping[k, j] * way[first + j]
+            step.impulse[k] = total
+        else:
+            force, _, _ = contact_force(
+                start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
+            )
+            step.impulse[k] = -h * force
+
+
+@kernel
+def add_line_impulses(lines: Lines, step: Step) -> None:
+    """Impulses of all lines into the balance of their nodes."""
+    for k in range(lines.measure.shape[0]):
+        a, b = lines.node[k, 0], lines.node[k, 1]
+        add_to(step.rho, a, 0, step.impulse[k], vector(step.gradient, k, 0))
+        add_to(step.rho, a, 3, step.impulse[k], vector(step.gradient, k, 3))
+        add_to(step.rho, b, 0, step.impulse[k], vector(step.gradient, k, 6))
+        add_to(step.rho, b, 3, step.impulse[k], vector(step.gradient, k, 9))
+
+
+@kernel
+def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, way: Floats) -> float:
+    """Derivative of the impulse of line k in the mean velocity along line j."""
+    law = lines.law[k]
+    if law == SPRING:
+        first, count = span(lines, k)
+        part = j - first
+        if part < 0 or part >= count:
+            return 0.0
+        return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
+    if j != k:
+        return 0.0
+    _, _, slope = contact_force(
+        start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
+    )
+    return h * h * slope
+
+
+@kernel
+def book_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[float, float]:
+    """Energy stored and lost by springs, dampers and walls in a step."""
+    stored, lost = 0.0, 0.0
+    for k in range(lines.measure.shape[0]):
+        if lines.law[k] == CLOSED:
+            continue
+        change = way[k]
+        if lines.law[k] == SPRING:
+            first, count = span(lines, k)
+            for j in range(count):
+                phi = start.phi[first + j] + 0.5 * way[first + j]
+                stored += lines.stiffness[k, j] * (phi - lines.rest[first + j]) * change
+                lost += lines.damping[k, j] * way[first + j] / h * change
+        else:
+            force, elastic, _ = contact_force(
+                start.phi[k] - lines.rest[k], change, h, lines.stiffness[k, 0], lines.damping[k, 0]
+            )
+            stored -= elastic * change
+            lost += (elastic - force) * change
+    return stored, lost
+
+
+@kernel
+def energy_of_lines(lines: Lines, at: Moment) -> float:
+    """Energy in springs and walls."""
+    total = 0.0
+    for k in range(lines.measure.shape[0]):
+        if lines.law[k] == SPRING:
+            first, count = span(lines, k)
+            for j in range(count):
+                total += (
+                    0.5
+                    * lines.stiffness[k, j]
+                    * (at.phi[first + j] - lines.rest[first + j])
+                    * (at.phi[k] - lines.rest[k])
+                )
+        elif lines.law[k] != CLOSED:
+            depth = min(at.phi[k] - lines.rest[k], 0.0)
+            total += 0.5 * lines.stiffness[k, 0] * depth * depth
+    return total

@@ -1,0 +1,313 @@
+"""Postures in which a loop can move more ways than in those around it: its closures then do not say where it goes.
+
+The closures bind the unknowns of the tree, G y = 0. In a singular posture G has a smaller rank than in closed postures
+near it. Closures that others imply everywhere, as in planar loops of joints in space, lower both ranks alike.
+
+Closures that others imply, such as those of a planar loop of rigid links built from joints in space.
+
+Joints of a mechanism that carry nothing that has inertia along them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.massless_motion import idle_motion, mass_matrix
+from pliant.mechanics.rigid_body import spatial_inertia
+from pliant.structures.nodal.balance import new_sizes
+from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
+from pliant.structures.nodal.derivatives import columns_of, maps, to_children
+from pliant.structures.nodal.mechanism import (
+    CLOSED,
+    ELEMENT,
+    FIXED,
+    FREE,
+    GROUND,
+    Bools,
+    Floats,
+    Mechanism,
+    Pose,
+)
+from pliant.structures.nodal.motion import (
+    Signals,
+    choose_mid_frames,
+    move,
+    new_moment,
+    new_signals,
+    new_step,
+    restart_ball_joints,
+)
+from pliant.structures.nodal.newton import evaluate
+from pliant.structures.nodal.posture import Closures, gaps
+from pliant.structures.nodal.relation_solver import fill_answers, new_line_factors
+from pliant.structures.nodal.relations import line_gradients
+from pliant.structures.nodal.solver import factorise, new_factors, new_increment, put_tangent
+
+if TYPE_CHECKING:
+    from pliant.structures.nodal.assembly import Structure
+    from pliant.structures.nodal.model import PoseElementArm
+
+DEPENDENT = (
+    1e-6  # part of the strongest closure below which one follows from others: a micrometre beside a metre
+)
+NEARLY = 0.02  # the same, below which Newton's method of a step may have failed for it
+ASIDE = 1e-2  # rad or m, to the posture that is compared
+ATTEMPTS = 4
+CLOSED_AGAIN = 1e-10  # m or rad, far below what ASIDE makes of a singular closure
+ITERATIONS = 30
+
+
+def _ranked(G: Floats) -> tuple[Floats, Floats, int]:
+    """Left singular vectors, singular values as parts of the largest, and the rank."""
+    left, size, _ = np.linalg.svd(G)
+    size = np.append(size, np.zeros(len(G) - len(size))) if len(size) < len(G) else size
+    size = size / max(float(size.max(initial=0.0)), 1e-300)
+    return left, size, int(np.sum(size > DEPENDENT))
+
+
+def refuse_singular(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> None:
+    """Refuse a posture in which a loop is singular."""
+    loop = singular_loop(structure, prescribed, x, R)
+    if loop:
+        raise InvalidInput(
+            f"loop '{loop}' is singular in this posture: {_names(joints_of_loop(structure, loop))} can move it more"
+            " than one way; start from other joint positions, or make one of its links flexible"
+        )
+
+
+def singular_loop(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> str:
+    """The loop that is singular in a posture, if there is one."""
+    loops = Closures(structure, prescribed)
+    G = loops.rows(x, R)
+    if not loops.free.any() or not len(G):
+        return ""
+    left, _, rank = _ranked(G[:, loops.free])
+    if rank == min(len(G), int(loops.free.sum())):
+        return ""
+    _, size, ways = np.linalg.svd(G[:, loops.movable])
+    ways = ways[int(np.sum(size > DEPENDENT * size.max(initial=1e-300))) :]
+    random = np.random.default_rng(1)
+    for _ in range(ATTEMPTS if len(ways) else 0):
+        way = np.zeros(len(loops.movable))
+        way[loops.movable] = random.standard_normal(len(ways)) @ ways
+        there = _beside(loops, x, R, way)
+        if there is None:
+            continue
+        of_there, _, rank_there = _ranked(loops.rows(*there)[:, loops.free])
+        if rank_there > rank:
+            lost = left[:, rank:]
+            missed = np.linalg.svd(lost.T @ of_there[:, :rank_there])[0][:, 0]
+            return loops.owner(lost @ missed)
+        break
+    return ""
+
+
+def _beside(loops: Closures, x: Floats, R: Floats, way: Floats) -> tuple[Floats, Floats] | None:
+    """A closed posture about ASIDE away along ``way``, if Newton's method finds one; prescribed joints move too."""
+    x, R = loops.moved(x, R, ASIDE / np.abs(way).max() * way)
+    for _ in range(ITERATIONS):
+        open_by = gaps(loops.structure, x, R)
+        if np.abs(open_by).max() < CLOSED_AGAIN:
+            return x, R
+        change = np.zeros(len(way))
+        slope = loops.rows(x, R)[:, loops.movable]
+        change[loops.movable] = -np.linalg.lstsq(slope, open_by, rcond=DEPENDENT)[0]
+        largest = float(np.abs(change).max())
+        x, R = loops.moved(x, R, change * min(1.0, ASIDE / max(largest, 1e-300)))
+    return None
+
+
+def nearly_singular(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> str:
+    """The loop of which a closure follows or nearly follows from others here, but not beside it, if there is one."""
+    loops = Closures(structure, prescribed)
+    if not len(loops.closed) or not loops.free.any():
+        return ""
+    G = loops.rows(x, R)
+    for moving in (loops.free, loops.movable):
+        left, size, rank = _ranked(G[:, moving])
+        if rank and size[rank - 1] < NEARLY:
+            return loops.owner(left[:, rank - 1])
+    return singular_loop(structure, prescribed, x, R)
+
+
+def joints_of_loop(structure: Structure, loop: str) -> tuple[str, ...]:
+    """The joints on the way around a loop that move."""
+    ends = structure.ends(loop)
+    first, second = (_joints_to_base(structure, end.node) for end in ends)
+    return tuple(joint.name for joint in structure.robot.chain_order if joint.name in first ^ second)
+
+
+def _joints_to_base(structure: Structure, node: int) -> set[str]:
+    joint_of = {joint.child: joint for joint in structure.robot.joints}
+    names: set[str] = set()
+    link = next((link.name for link in structure.links if node in link.nodes), "")
+    while link in joint_of:
+        joint = joint_of[link]
+        if joint.coordinate_names:
+            names.add(joint.name)
+        link = joint.parent
+    return names
+
+
+def _names(joints: tuple[str, ...]) -> str:
+    return f"joints {', '.join(repr(name) for name in joints)}" if len(joints) > 1 else f"joint '{joints[0]}'"
+
+
+def why_opened(structure: Structure, prescribed: Bools, x: Floats, R: Floats, loop: str) -> str:
+    """What made a loop open, and what to change."""
+    around = joints_of_loop(structure, loop)
+    moved = tuple(name for name in _prescribed(structure, prescribed) if name in (*around, loop))
+    if nearly_singular(structure, prescribed, x, R) == loop:
+        return why_lost(structure, loop)
+    if moved:
+        plural = "motions" if len(moved) > 1 else "motion"
+        return f"the prescribed {plural} of {_names(moved)} cannot be followed there; let one of them move freely"
+    return f"its {_names(around)} and links cannot follow; take a smaller step, or make one of its links flexible"
+
+
+def why_lost(structure: Structure, loop: str) -> str:
+    """What to change where a loop comes near a singular posture."""
+    return (
+        f"loop '{loop}' is nearly singular there: {_names(joints_of_loop(structure, loop))} can move it more than one"
+        " way; keep away from that posture, drive another joint through it, or make a link flexible"
+    )
+
+
+def _prescribed(structure: Structure, prescribed: Bools) -> tuple[str, ...]:
+    names = (name.partition(".")[0] for name, each in zip(structure.coordinate_names, prescribed) if each)
+    return tuple(dict.fromkeys(names))
+
+
+REDUNDANT = 1e-11  # part of a closure that is left when those before it are taken out; round-off is below
+PROBE_STEP = 1e-3  # s
+
+
+def kept_lines(arm: PoseElementArm, mechanism: Mechanism, now: Pose) -> tuple[Bools, Bools]:
+    """Which lines a step needs, and which of the closed ones the velocities need; the others follow from them.
+
+    Links that bend make closures independent in the step that are dependent for the velocities of rigid parts. The
+    choice is made once, so that a posture in which more closures are dependent than around it is refused.
+    """
+    closed = mechanism.lines.law == CLOSED
+    if not closed.any():
+        return np.ones(len(closed), np.bool_), closed
+    at = arm.moment_of(mechanism, now)
+    refuse_singular(arm.structure, mechanism.coordinates.prescribed, at.x, at.R.reshape(-1, 3, 3))
+    signals = _resting_signals(mechanism, now)
+    in_step = ~closed | _independent(_answers_of_step(arm, mechanism, now, signals), closed)
+    return in_step, _independent(_answers_of_velocities(arm, mechanism, now, signals), closed)
+
+
+def _resting_signals(mechanism: Mechanism, now: Pose) -> Signals:
+    """No motion during the probe step."""
+    signals = new_signals(len(now.q), _loads(mechanism))
+    signals.h[0] = PROBE_STEP
+    signals.target[:, 0] = now.q
+    base = int(np.flatnonzero(mechanism.tree.hang == GROUND)[0])
+    signals.base[:3], signals.base[3:7] = now.x[base], now.quaternion[base]
+    return signals
+
+
+def _loads(mechanism: Mechanism) -> int:
+    return int(mechanism.wrenches.load.max(initial=-1)) + 1
+
+
+def _answers_of_step(arm: PoseElementArm, mechanism: Mechanism, now: Pose, signals: Signals) -> Floats:
+    nodes, lines = len(now.x), len(mechanism.lines.law)
+    start, end = arm.moment_of(mechanism, now), new_moment(nodes, len(now.q), lines)
+    step = new_step(nodes, len(now.q), lines)
+    factors, increment = new_factors(nodes), new_increment(nodes)
+    own = new_line_factors(lines, nodes, np.ones(lines, np.bool_))
+    everything = np.ones(nodes, np.bool_)
+    prescribed = mechanism.coordinates.prescribed
+    restart_ball_joints(mechanism.tree, start)
+    choose_mid_frames(PROBE_STEP, start, step)
+    move(mechanism.tree, prescribed, signals, start, end, step)
+    evaluate(mechanism, signals, now, start, end, step, new_sizes())
+    put_tangent(mechanism, signals, start, end, step, factors, np.zeros((4, 6, 6)))
+    factorise(mechanism.tree, prescribed, everything, factors)
+    fill_answers(
+        mechanism.tree,
+        mechanism.lines,
+        step,
+        step.R_mid,
+        (prescribed, everything, factors),
+        increment,
+        own,
+    )
+    return own.S
+
+
+def _answers_of_velocities(arm: PoseElementArm, mechanism: Mechanism, now: Pose, signals: Signals) -> Floats:
+    at = arm.moment_of(mechanism, now)
+    fit = new_fit(mechanism, mechanism.lines.law == CLOSED, False)
+    rates = now._replace(qd=now.qd.copy())
+    lay_out_velocities(mechanism, signals, rates, at, fit)
+    prescribed = mechanism.coordinates.prescribed
+    factorise(fit.tree, prescribed, fit.active, fit.factors)
+    line_gradients(mechanism.lines, at, at, at.R, fit.step.gradient)
+    solver = (prescribed, fit.active, fit.factors)
+    fill_answers(fit.tree, mechanism.lines, fit.step, at.R, solver, fit.increment, fit.lines)
+    return fit.lines.S
+
+
+def _independent(S: Floats, closed: Bools) -> Bools:
+    """Closed lines left by a pivoted elimination of the symmetric matrix of their answers."""
+    rows = np.flatnonzero(closed)
+    A = -0.5 * (S + S.T)[np.ix_(rows, rows)]
+    scale = np.sqrt(np.maximum(A.diagonal(), 1e-300))
+    A = A / np.outer(scale, scale)
+    # a line along which nothing can move has no answer at all
+    reachable = scale > 1e-9 * scale.max()
+    A[~reachable], A[:, ~reachable] = 0.0, 0.0
+    kept = np.zeros(len(closed), np.bool_)
+    left = list(np.flatnonzero(reachable))
+    while left:
+        pivot = max(left, key=lambda k: A[k, k])
+        if A[pivot, pivot] < REDUNDANT:
+            break
+        left.remove(pivot)
+        kept[rows[pivot]] = True
+        A = A - np.outer(A[:, pivot], A[pivot]) / A[pivot, pivot]
+    return kept
+
+
+def refuse_idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> None:
+    """Refuse joints whose motion has no equation."""
+    idle = idle_joints(structure, mechanism, x, R)
+    if idle:
+        raise InvalidInput(idle)
+
+
+def idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> str:
+    """Which of the joints that are not prescribed, with the rotors that turn with them; links do not bend meanwhile."""
+    tree, bodies, laws = mechanism.tree, mechanism.bodies, mechanism.coordinates
+    columns = columns_of(tree._replace(hang=np.where(tree.hang == ELEMENT, FIXED, tree.hang)))
+    names = [""] * columns.total
+    rotor = np.zeros(columns.total)
+    rigid = laws.has_motor & (laws.motor[:, 1] == 0.0)
+    for joint in structure.robot.joints:
+        root = int(structure.link(joint.child).nodes[0])
+        if tree.hang[root] == FREE:
+            names[columns.place[root]] = [joint.name] * 6
+    for i in np.flatnonzero(tree.coordinate >= 0):
+        place = columns.place[i]
+        for column in range(place.start, place.stop):
+            c = int(tree.coordinate[i]) - (place.stop - 1 - column)
+            if not laws.prescribed[c]:
+                names[column] = structure.coordinate_names[c]
+            rotor[column] = laws.motor[c, 0] if rigid[c] else 0.0
+    moving = np.array([bool(name) for name in names], np.bool_)
+    T = maps(tree, columns, to_children(tree, x, R)).T[:, :, moving]
+    M = np.array(
+        [spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)]
+    )
+    mass = mass_matrix(T, M) + np.diag(rotor[moving])
+    whole = bodies.mass.sum()
+    reach = np.linalg.norm(x - x[0], axis=1).max() + np.linalg.norm(bodies.center, axis=1).max()
+    turning = whole * reach**2 + np.einsum("nii->", bodies.J.reshape(-1, 3, 3))
+    slides = np.any(np.concatenate([np.zeros((6, 0)), *columns.S], axis=1)[:3, moving] != 0.0, axis=0)
+    return idle_motion(mass, np.where(slides, whole, turning), [name for name in names if name])

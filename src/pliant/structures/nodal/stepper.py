@@ -1,0 +1,256 @@
+"""Drive the compiled loop of a mechanism: tables of inputs in, a record out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.contract import Record, Run
+from pliant.model.driver import Schedule, drive, input_tables, times_reached
+from pliant.model.inputs import Inputs
+from pliant.model.ledger import ledger_of
+from pliant.model.state import Cause, Ending
+from pliant.robot import Joint
+from pliant.robot.joint import BASE
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
+from pliant.structures import energy_ledger as columns
+from pliant.structures.energy_ledger import new_account
+from pliant.structures.nodal.balance import new_sizes
+from pliant.structures.nodal.consistency import new_fit
+from pliant.structures.nodal.joint_laws import new_joint_flows
+from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism
+from pliant.structures.nodal.motion import new_moment, new_past, new_signals, new_step
+from pliant.structures.nodal.newton import (
+    LOOP_OPENED,
+    NOT_FINITE,
+    SINGULAR,
+    TOO_BENT,
+    TURNED_OVER,
+    Solver,
+    new_control,
+)
+from pliant.structures.nodal.relation_solver import new_line_factors
+from pliant.structures.nodal.singularity import (
+    kept_lines,
+    nearly_singular,
+    refuse_idle_joints,
+    why_lost,
+    why_opened,
+)
+from pliant.structures.nodal.solver import new_factors, new_increment
+from pliant.structures.nodal.step import Output, Tables, Work, run_steps, start_run
+
+if TYPE_CHECKING:
+    from pliant.structures.nodal.assembly import Structure
+    from pliant.structures.nodal.model import PoseElementArm
+
+BASE_COLUMNS = 13  # position, quaternion, velocity, spin
+
+
+def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
+    nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
+    return Solver(
+        new_factors(nodes),
+        new_increment(nodes),
+        new_line_factors(lines, nodes, kept),
+        new_sizes(),
+        np.zeros((4, 6, 6)),
+        np.ones(nodes, np.bool_),
+    )
+
+
+def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
+    """Pose and velocity of the base at many times (n, 13)."""
+    table = np.zeros((len(times), BASE_COLUMNS))
+    if inputs.base_motion is None:
+        table[:, :3] = arm.robot.base.position
+        table[:, 3:7] = quaternion_from_rotation(matrix_of(arm.robot.base.rotation))
+        return table
+    path = inputs.base_motion(times)
+    table[:, :3], table[:, 3:7] = path.position, path.quaternion
+    table[:, 7:10], table[:, 10:] = path.velocity, path.spin
+    return table
+
+
+class Machine:
+    """Everything that a run needs beside its tables: constants, state and scratch."""
+
+    def __init__(self, arm: PoseElementArm, run: Run) -> None:
+        self.model, self.run, self.plan = arm, run, Schedule.of(run)
+        rows = len(self.plan.tau) + 1
+        self.mechanism = mechanism = arm.mechanism(run.inputs)
+        nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
+        dofs, loads = len(arm.joint_names), len(run.inputs.loads)
+        # impulses are balanced to this part of the momentum, which drifts by less
+        self.control = new_control(
+            0.01 * run.promise.displacement, run.promise.energy, run.promise.max_iterations
+        )
+        now = arm.pose_of(run.start)
+        start = float(run.grid[0])
+        base = base_table(arm, run.inputs, np.array([start]))[0]
+        kept, kept_in_velocity = kept_lines(arm, mechanism, now)
+        self.redundant = np.flatnonzero(~kept)
+        past = new_past(nodes, dofs, lines)
+        past.base[:] = base
+        past.target[:] = run.inputs.joint_signals(np.array([start]))[0, :, :2]
+        self.account = new_account(dofs + 1, loads)
+        self.work = Work(
+            now,
+            (new_moment(nodes, dofs, lines), new_moment(nodes, dofs, lines)),
+            new_step(nodes, dofs, lines),
+            new_signals(dofs, loads),
+            new_solver(mechanism, kept),
+            new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None),
+            past,
+            new_joint_flows(dofs),
+            self.account,
+            np.zeros(1, np.int64),
+        )
+        z = np.zeros
+        roots = np.array([link.nodes[0] for link in arm.structure.links], np.int64)
+        self.output = Output(
+            z((rows + 1, arm.layout.size)),  # the last row holds the start of a step
+            z((rows + 1, columns.COLUMNS)),
+            z((rows + 1, dofs + 1)),
+            z((rows + 1, loads)),
+            z((rows + 1, dofs)),
+            z((rows + 1, lines)),
+            z((rows + 1, len(roots), 6)),
+            roots,
+        )
+
+    def start(self) -> bool:
+        """Fit the velocities of the start; False if some part has no inertia."""
+        good = bool(start_run(self.mechanism, self.work))
+        self.keep(0)
+        return good
+
+    def tables(self, held: Floats, a: int, b: int) -> Tables:
+        """Tables for the steps a .. b-1 of the grid, at the middle and the end of each."""
+        run, plan = self.run, self.plan
+        h, ends = plan.h[a:b], run.grid[a + 1 : b + 1]
+        times = np.stack([run.grid[a:b] + 0.5 * h, ends], axis=1)
+        joints, loads = input_tables(run, times, held)
+        base = base_table(self.model, run.inputs, times.ravel()).reshape(len(h), 2, BASE_COLUMNS)
+        if not np.isfinite(base).all():
+            raise InvalidInput("the motion of the base is not finite; let its motions return finite numbers")
+        return Tables(h, ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
+
+    def steps(self, tables: Tables) -> tuple[int, int]:
+        done, status = run_steps(self.mechanism, self.control, self.work, tables, self.output)
+        return done, status
+
+    def state_vector(self) -> Floats:
+        now, at = self.work.now, self.work.moments[0]
+        parts = (at.x, at.quaternion, now.v, now.w, at.q, now.qd, now.motor)
+        return np.concatenate([part.ravel() for part in parts])
+
+    def keep(self, row: int) -> None:
+        """Copy the present state and account to a row of the output."""
+        out, account = self.output, self.account
+        out.x[row] = self.state_vector()
+        out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
+
+    def posture(self) -> tuple[Structure, Bools, Floats, Floats]:
+        """Where the nodes are, as far as a question about closed loops needs it."""
+        at = self.work.moments[0]
+        prescribed = self.mechanism.coordinates.prescribed
+        return self.model.structure, prescribed, at.x.copy(), at.R.reshape(-1, 3, 3).copy()
+
+    def stopped(self, status: int, done: int) -> Ending:
+        """Why and where the loop gave up, with what to try."""
+        now, where = float(self.run.grid[done]), int(self.control.counts[2])
+        if status == LOOP_OPENED:
+            loop = self.model.line_owners(self.run.inputs)[where]
+            remedy = why_opened(*self.posture(), loop)
+            return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
+        if status == TURNED_OVER:
+            owner = self.model.line_owners(self.run.inputs)[where]
+            remedy = (
+                "it serves up to 2.5 rad; bring its frames closer at rest, or hold them by stiffness or stops"
+            )
+            return Ending(Cause.TURNED_OVER, now, f"'{owner}'", remedy)
+        place = self.model.place_of(where)
+        if status == TOO_BENT:
+            return Ending(Cause.TOO_BENT, now, place, "take more elements there, or check the loads")
+        if status == NOT_FINITE:
+            return Ending(
+                Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step"
+            )
+        loop = nearly_singular(*self.posture())
+        if loop:
+            cause = Cause.SINGULAR if status == SINGULAR else Cause.NOT_CONVERGED
+            return Ending(cause, now, place, why_lost(self.model.structure, loop))
+        if status == SINGULAR:
+            refuse_idle_joints(self.model.structure, self.mechanism, *self.posture()[2:])
+            remedy = "give every moving part an inertia, or keep loops out of singular postures"
+            return Ending(Cause.SINGULAR, now, place, remedy)
+        return Ending(
+            Cause.NOT_CONVERGED,
+            now,
+            place,
+            "take a smaller step, or more elements if the link bends strongly",
+        )
+
+    def record(self, done: int, ending: Ending) -> Record:
+        """Cut the output to what was computed and put it under names."""
+        out, run, arm = self.output, self.run, self.model
+        times = times_reached(self.plan, run, done, ending, self.keep)
+        rows = len(times)
+        if rows > 1:
+            out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
+        names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
+        works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
+        ledger = ledger_of(out.sums[:rows], works, self.account.worst, exact=True)
+        efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
+        for k, joint in enumerate(arm.robot.chain_order):
+            efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
+            self._add_holding_efforts(joint, efforts, out.x[:rows])
+        owners = np.array(arm.line_owners(run.inputs))
+        for owner in dict.fromkeys(owners.tolist()):
+            efforts[f"{owner}.force"] = out.impulse[:rows, owners == owner]
+        statistics = {
+            "steps": float(done),
+            "iterations": float(self.control.counts[0]),
+            "factorisations": float(self.control.counts[1]),
+            "halvings": float(self.work.halvings[0]),
+            "redundant closures": float(len(self.redundant)),
+        }
+        return Record(times, out.x[:rows], efforts, ledger, ending, statistics)
+
+    def _add_holding_efforts(self, joint: Joint, efforts: dict[str, Floats], states: Floats) -> None:
+        """Of prescribed coordinates, what moves them is the part of the joint's wrench along them."""
+        names, prescribed = self.model.joint_names, self.run.inputs.prescribed
+        q = self.model.layout.part(states, "joint_position")
+        wrench = efforts[f"{joint.name}.wrench"]
+        for k, freedom in enumerate(joint.freedoms):
+            if freedom.name not in names or not prescribed[names.index(freedom.name)]:
+                continue
+            along = np.tile(np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis), (len(q), 1))
+            for later in joint.freedoms[k + 1 :]:
+                if not later.slides:
+                    axis = np.asarray(later.axis, float) / np.linalg.norm(later.axis)
+                    turned = rotation_from_vector(-q[:, [names.index(later.name)]] * axis)
+                    along = np.einsum("nij,nj->ni", turned, along)
+            part = slice(0, 3) if freedom.slides else slice(3, 6)
+            efforts[freedom.name] = np.einsum("ni,ni->n", wrench[:, part], along)[:, None]
+
+
+def advance(arm: PoseElementArm, run: Run) -> Record:
+    """Run the compiled loop over the grid of the request."""
+    if run.method.stages != 1 or not run.method.exact:
+        raise InvalidInput(
+            "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
+        )
+    machine = Machine(arm, run)
+    started = machine.start()
+    # a run that goes on from a later time was asked before
+    if not started or run.grid[0] == 0.0:
+        refuse_idle_joints(arm.structure, machine.mechanism, *machine.posture()[2:])
+    if not started:
+        start, remedy = float(run.grid[0]), "give every moving part an inertia"
+        return machine.record(0, Ending(Cause.SINGULAR, start, "the start", remedy))
+    return drive(machine, run)

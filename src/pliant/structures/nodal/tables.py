@@ -1,0 +1,522 @@
+"""Rows of the tree of a mechanism while it grows.
+
+Tables of joint laws and of lines while a mechanism is assembled.
+
+Coordinates of joints that close a loop.
+
+A loop joint that obeys a law or is driven hangs in the tree like any joint. What it carries there is its *head*: half
+of the body on one of its two sides, cut off and welded back by six closures. The parts move together to round-off, so
+mass, energy and all laws are those of one body, and every law, drive and result of a coordinate serves here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
+from pliant.mechanics.rigid_body import matrix_of, transform_inertia
+from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, SpringPlace, WallPlace
+from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, LoopKind, SphericalJoint, UniversalJoint
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
+from pliant.structures.nodal.mechanism import (
+    ALONG,
+    BUSHING,
+    CLOSED,
+    COINCIDENCE_X,
+    DIRECTION,
+    DISTANCE,
+    FIXED,
+    PRISMATIC,
+    REVOLUTE,
+    SPRING,
+    WALL,
+    Coordinates,
+    Floats,
+    Lines,
+    Tree,
+)
+
+IDENTITY = np.eye(3)
+ORIGIN = np.zeros(3)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A frame fixed to a node."""
+
+    node: int
+    position: Floats
+    rotation: Floats
+
+    def moved(self, position: ArrayLike) -> Place:
+        """A frame at a position in this one."""
+        return Place(self.node, self.position + self.rotation @ np.asarray(position, float), self.rotation)
+
+    def turned(self, rotation: Floats) -> Place:
+        """A frame turned against this one."""
+        return Place(self.node, self.position, self.rotation @ rotation)
+
+
+@dataclass
+class Nodes:
+    """Rows of the tree while it grows."""
+
+    parent: list[int] = field(default_factory=list)
+    hangs: list[int] = field(default_factory=list)
+    coordinate: list[int] = field(default_factory=list)
+    axis: list[Floats] = field(default_factory=list)
+    axis_parent: list[Floats] = field(default_factory=list)
+    offset: list[Floats] = field(default_factory=list)
+    turn: list[Floats] = field(default_factory=list)
+    restarts: list[bool] = field(default_factory=list)
+    length: list[float] = field(default_factory=list)
+    rest: list[Floats] = field(default_factory=list)
+    K: list[Floats] = field(default_factory=list)
+    C: list[Floats] = field(default_factory=list)
+    inertia: list[Floats] = field(default_factory=list)
+    viscous: list[Floats] = field(default_factory=list)
+    grip: dict[int, Floats] = field(default_factory=dict)
+
+    def add(self, parent: int, hang: int, offset: ArrayLike = ORIGIN, turn: Floats = IDENTITY) -> int:
+        """A node that hangs on its parent rigidly or on nothing; what else it is follows."""
+        self.parent.append(parent)
+        self.hangs.append(hang)
+        self.coordinate.append(-1)
+        self.axis.append(np.zeros(3))
+        self.axis_parent.append(np.zeros(3))
+        self.offset.append(np.asarray(offset, float))
+        self.turn.append(np.asarray(turn, float))
+        self.restarts.append(False)
+        self.length.append(1.0)
+        self.rest.append(np.zeros(6))
+        for square in (self.K, self.C, self.inertia):
+            square.append(np.zeros((6, 6)))
+        self.viscous.append(np.zeros(6))
+        return len(self.parent) - 1
+
+    def carrier(self, node: int) -> tuple[int, Floats, Floats]:
+        """The node to which ``node`` is rigidly fixed in the end, and its pose there."""
+        R, r = IDENTITY, ORIGIN
+        while self.hangs[node] == FIXED:
+            R, r = self.turn[node] @ R, self.offset[node] + self.turn[node] @ r
+            node = self.parent[node]
+        return node, R, r
+
+    def add_inertia(self, node: int, matrix: Floats) -> None:
+        """A rigid body on a node; on a node that is fixed to another the other carries it."""
+        at, R, r = self.carrier(node)
+        self.inertia[at] = self.inertia[at] + transform_inertia(matrix, R, r)
+
+    def hang(
+        self, freedoms: Sequence[Freedom], ball: bool, parent: Place, first: int, backwards: bool = False
+    ) -> int:
+        """The nodes of the coordinates of a joint, numbered from ``first``; returns the last, which it carries.
+
+        ``backwards`` they lead from the frame that the joint carries to the one that carries it. Those of a ``ball``
+        start anew at every step.
+        """
+        sign = -1.0 if backwards else 1.0
+        steps = list(enumerate(freedoms, first))
+        if backwards and not ball:
+            steps.reverse()
+        at, place = parent.node, parent
+        for k, (coordinate, freedom) in enumerate(steps):
+            node = self.add(at, PRISMATIC if freedom.slides else REVOLUTE, place.position, place.rotation)
+            axis = np.asarray(freedom.axis, float)
+            self.axis[node] = sign * axis / np.linalg.norm(axis)
+            self.axis_parent[node] = place.rotation @ self.axis[node]
+            self.coordinate[node] = coordinate
+            self.restarts[node] = ball and k == 0
+            at, place = node, Place(node, ORIGIN, IDENTITY)
+        return at
+
+
+NO_LIMIT = 1e300  # N m
+
+
+@dataclass
+class Laws:
+    """One entry per joint coordinate."""
+
+    names: list[str] = field(default_factory=list)
+    spring: list[tuple[float, float]] = field(default_factory=list)
+    viscous: list[float] = field(default_factory=list)
+    friction: list[tuple[float, ...]] = field(default_factory=list)
+    stops: list[tuple[float, ...]] = field(default_factory=list)
+    ball: list[int] = field(default_factory=list)
+
+    def add(self, joint: Joint, freedoms: Sequence[Freedom], restarts: bool) -> int:
+        """The coordinates of a joint; returns the number of the first."""
+        first = len(self.names)
+        ball = first if restarts else -1
+        for freedom in freedoms:
+            law = freedom.law
+            damping, friction, limits = law.damping, law.friction, law.limits
+            if isinstance(joint, SphericalJoint) and restarts:
+                damping, friction = joint.damping, joint.friction
+            self.names.append(freedom.name)
+            self.spring.append((law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0))
+            self.viscous.append(damping)
+            self.friction.append(friction.row if friction else NO_FRICTION)
+            self.stops.append(limits.row if limits else NO_STOPS)
+            self.ball.append(ball)
+        return first
+
+    def coordinates(self, inputs: Inputs) -> Coordinates:
+        """The laws with the drives and motors of ``inputs``."""
+        count = len(self.names)
+        motor, has_motor = np.zeros((count, 4)), np.zeros(count, np.bool_)
+        for each in inputs.motors:
+            c = self.names.index(each.joint)
+            stiffness = each.stiffness if np.isfinite(each.stiffness) else 0.0
+            motor[c] = each.rotor_inertia, stiffness, each.damping, min(each.torque_limit, NO_LIMIT)
+            has_motor[c] = True
+        springs = np.array(self.spring).reshape(count, 2)
+        return Coordinates(
+            springs[:, 0].copy(),
+            springs[:, 1].copy(),
+            np.array(self.viscous, float),
+            np.array(self.friction, float).reshape(count, 4),
+            np.array(self.stops, float).reshape(count, 4),
+            np.array(self.ball, np.int64),
+            np.array(inputs.prescribed, np.bool_),
+            np.array([inputs.stiffness, inputs.damping], float).T.reshape(count, 2).copy(),
+            motor,
+            has_motor,
+        )
+
+
+@dataclass(frozen=True)
+class LineRow:
+    """One scalar relation and the part it belongs to."""
+
+    owner: str
+    measure: int
+    law: int
+    first: Place
+    second: Place
+    first_direction: Floats
+    second_direction: Floats
+    stiffness: Floats
+    damping: Floats
+    rest: float
+
+
+def across(axis: Floats) -> tuple[Floats, Floats]:
+    """Two unit vectors that are perpendicular to each other and to ``axis``."""
+    axis = axis / np.linalg.norm(axis)
+    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    one = np.cross(axis, helper)
+    one /= np.linalg.norm(one)
+    return one, np.cross(axis, one)
+
+
+def first_of(value: float) -> Floats:
+    """The row of a law that acts on its own line only."""
+    row = np.zeros(6)
+    row[0] = value
+    return row
+
+
+def feedback_name(hold: HoldPlace) -> str:
+    """Of the lines that pull a ball or free joint to its reference."""
+    return f"{hold.joint}.feedback"
+
+
+@dataclass
+class LineRows:
+    """Lines of loop joints, of springs, boxes and cones of joints, and of connected components."""
+
+    rows: list[LineRow] = field(default_factory=list)
+
+    def copy(self) -> LineRows:
+        return LineRows(list(self.rows))
+
+    def add(
+        self,
+        owner: str,
+        measure: int,
+        law: int,
+        frames: tuple[Place, Place],
+        directions: tuple[Floats, Floats] | None = None,
+        stiffness: Floats | None = None,
+        damping: Floats | None = None,
+        rest: float = 0.0,
+    ) -> None:
+        """A line; directions are given in the two frames."""
+        a, b = frames
+        zero = np.zeros(6)
+        da, db = directions if directions else (np.zeros(3), np.zeros(3))
+        self.rows.append(
+            LineRow(
+                owner,
+                measure,
+                law,
+                a,
+                b,
+                a.rotation @ da,
+                b.rotation @ db,
+                zero if stiffness is None else stiffness,
+                zero if damping is None else damping,
+                rest,
+            )
+        )
+
+    def close(self, loop: LoopJoint, first: Place, second: Place) -> None:
+        """The constraints of a loop joint."""
+        kind, frames = loop.kind, (first, second)
+        if kind is LoopKind.FIXED:
+            self.weld(loop.name, first, second)
+            return
+        axis = np.asarray(loop.axis, float)
+        axis = axis / np.linalg.norm(axis)
+        one, two = across(axis)
+        if kind in (LoopKind.REVOLUTE, LoopKind.UNIVERSAL, LoopKind.SPHERICAL):
+            for k in range(3):
+                self.add(loop.name, COINCIDENCE_X + k, CLOSED, frames)
+        elif kind in (LoopKind.PRISMATIC, LoopKind.CYLINDRICAL):
+            for direction in (one, two):
+                self.add(loop.name, ALONG, CLOSED, frames, (direction, direction))
+        else:
+            self.add(loop.name, ALONG, CLOSED, frames, (axis, axis))
+        if kind in (LoopKind.REVOLUTE, LoopKind.CYLINDRICAL, LoopKind.PLANAR):
+            for direction in (one, two):
+                self.add(loop.name, DIRECTION, CLOSED, frames, (direction, axis))
+        elif kind is LoopKind.PRISMATIC:
+            e = np.eye(3)
+            for k in range(3):
+                self.add(loop.name, DIRECTION, CLOSED, frames, (e[k], e[(k + 1) % 3]))
+        elif kind is LoopKind.UNIVERSAL:
+            assert loop.second_axis is not None
+            second_axis = np.asarray(loop.second_axis, float)
+            self.add(loop.name, DIRECTION, CLOSED, frames, (axis, second_axis / np.linalg.norm(second_axis)))
+
+    def weld(self, owner: str, first: Place, second: Place) -> None:
+        """Two frames that stay together in all directions."""
+        e = np.eye(3)
+        for k in range(3):
+            self.add(owner, COINCIDENCE_X + k, CLOSED, (first, second))
+        for k in range(3):
+            self.add(owner, DIRECTION, CLOSED, (first, second), (e[k], e[(k + 1) % 3]))
+
+    def hold_ball(self, joint: SphericalJoint, first: Place, second: Place) -> None:
+        """Spring and cone of a ball joint."""
+        if joint.spring:
+            six = np.diag([0.0, 0.0, 0.0, *(joint.spring.stiffness,) * 3])
+            at_rest = first.turned(matrix_of(joint.spring.rest_rotation))
+            self.six(joint.name, at_rest, second, six, np.zeros((6, 6)))
+        if joint.limits:
+            self._cone(joint.name, joint.limits, first, second)
+
+    def hold_free(self, joint: FreeJoint, first: Place, second: Place) -> None:
+        """Spring, box and cone of a free joint."""
+        spring, box = joint.spring, joint.limits
+        if spring:
+            at_rest = first.moved(spring.rest_position).turned(matrix_of(spring.rest_rotation))
+            self.six(joint.name, at_rest, second, np.array(spring.stiffness, float), np.zeros((6, 6)))
+        if box:
+            stiffness, damping = first_of(box.stiffness), first_of(box.damping)
+            for k, axis in enumerate(np.eye(3)):
+                for side, stop in ((axis, box.lower[k]), (-axis, -box.upper[k])):
+                    self.add(joint.name, ALONG, WALL, (first, second), (side, side), stiffness, damping, stop)
+        if joint.cone:
+            self._cone(joint.name, joint.cone, first, second)
+
+    def _cone(self, owner: str, cone: Cone, first: Place, second: Place) -> None:
+        axis = np.asarray(cone.axis, float)
+        axis = axis / np.linalg.norm(axis)
+        # the line measures the cosine: a turn by d moves it by sin(half_angle) d at the edge of the cone
+        steep = np.sin(cone.half_angle) ** 2
+        stiffness, damping = first_of(cone.stiffness / steep), first_of(cone.damping / steep)
+        rest = float(np.cos(cone.half_angle))
+        self.add(owner, DIRECTION, WALL, (first, second), (axis, axis), stiffness, damping, rest)
+
+    def six(self, owner: str, first: Place, second: Place, stiffness: Floats, damping: Floats) -> None:
+        """A six-component spring and damper between two frames."""
+        for k in range(6):
+            self.add(owner, BUSHING + k, SPRING, (first, second), stiffness=stiffness[k], damping=damping[k])
+
+    def spring(self, place: SpringPlace, first: Place, second: Place) -> None:
+        stiffness, damping = first_of(place.stiffness), first_of(place.damping)
+        frames, rest = (first, second), place.rest_length
+        self.add(place.name, DISTANCE, SPRING, frames, stiffness=stiffness, damping=damping, rest=rest)
+
+    def bushing(self, place: BushingPlace, first: Place, second: Place) -> None:
+        self.six(place.name, first, second, np.array(place.stiffness, float), np.array(place.damping, float))
+
+    def hold(self, place: HoldPlace, reference: Place, child: Place) -> None:
+        """Feedback of a ball joint, on its rotation only, or of a free joint."""
+        stiffness, damping = (
+            np.diag([*(0.0,) * (6 - len(gains)), *gains]) for gains in (place.stiffness, place.damping)
+        )
+        self.six(feedback_name(place), reference, child, stiffness, damping)
+
+    def wall(self, place: WallPlace, ground: Place, point: Place) -> None:
+        """``ground`` lies on the wall, its x axis the normal."""
+        stiffness, damping = first_of(place.stiffness), first_of(place.damping)
+        normal = np.array([1.0, 0.0, 0.0])
+        self.add(place.name, ALONG, WALL, (ground, point), (normal, normal), stiffness, damping)
+
+    def lines(self) -> Lines:
+        """All rows as arrays."""
+        rows = self.rows
+        count = len(rows)
+        return Lines(
+            np.array([row.measure for row in rows], np.int64),
+            np.array([row.law for row in rows], np.int64),
+            np.array([(row.first.node, row.second.node) for row in rows], np.int64).reshape(count, 2),
+            np.array([(row.first.position, row.second.position) for row in rows], float).reshape(count, 2, 3),
+            np.array([(row.first_direction, row.second_direction) for row in rows], float).reshape(
+                count, 2, 3
+            ),
+            np.array(
+                [(row.first.rotation.ravel(), row.second.rotation.ravel()) for row in rows], float
+            ).reshape(count, 2, 9),
+            np.array([row.stiffness for row in rows], float).reshape(count, 6),
+            np.array([row.damping for row in rows], float).reshape(count, 6),
+            np.array([row.rest for row in rows], float),
+        )
+
+
+SHARE = 0.5  # of the inertia of a body that its head takes
+LEAST = 1e-12  # part of the inertia of a body about its heaviest axis, below which it has none about another
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """A loop joint with coordinates: what carries it, and what its head is welded to."""
+
+    name: str
+    joint: Joint
+    first: Place
+    second: Place
+    nodes: range  # of its coordinates, the head last
+    coordinates: range
+    backwards: bool  # hangs on the second frame and is welded to the first
+
+    @property
+    def node(self) -> int:
+        """The head."""
+        return self.nodes[-1]
+
+    @property
+    def carrier(self) -> Place:
+        """The frame that its first coordinate moves against."""
+        return self.second if self.backwards else self.first
+
+    @property
+    def welded_to(self) -> Place:
+        return self.first if self.backwards else self.second
+
+    def positions(self, x: Floats, R: Floats) -> Floats:
+        """Its coordinates for poses of all nodes at which the loop is closed, or those nearest to it."""
+        first, second = self.first, self.second
+        R1, R2 = R[first.node] @ first.rotation, R[second.node] @ second.rotation
+        between = x[second.node] + R[second.node] @ second.position
+        between = R1.T @ (between - x[first.node] - R[first.node] @ first.position)
+        return _positions(self.joint, between, R1.T @ R2)
+
+    def ball_turn(self, R: Floats) -> Floats | None:
+        """Rotation of the head of a ball joint against its carrier for poses of all nodes."""
+        if not isinstance(self.joint, SphericalJoint):
+            return None
+        at, to = self.carrier, self.welded_to
+        return np.asarray((R[at.node] @ at.rotation).T @ R[to.node] @ to.rotation)
+
+    def rates(self, tree: Tree, x: Floats, R: Floats, v: Floats, omega: Floats) -> Floats:
+        """Of its coordinates for poses, velocities and spins (world) of all nodes, as near as they fit."""
+        at, to, here = self.carrier.node, self.welded_to.node, x[self.node]
+        columns = np.zeros((6, len(self.nodes)))
+        for i in self.nodes:
+            axis, column = R[i] @ tree.axis[i], tree.coordinate[i] - self.coordinates[0]
+            if tree.hang[i] == PRISMATIC:
+                columns[:3, column] = axis
+            else:
+                columns[:3, column], columns[3:, column] = np.cross(axis, here - x[i]), axis
+        linear = v[to] + np.cross(omega[to], here - x[to]) - v[at] - np.cross(omega[at], here - x[at])
+        wanted = np.concatenate([linear, omega[to] - omega[at]])
+        return np.asarray(np.linalg.lstsq(columns, wanted, rcond=None)[0])
+
+
+def _positions(joint: Joint, between: Floats, turn: Floats) -> Floats:
+    """Coordinates of a joint from the position and rotation of the frame that it carries against its own."""
+    if isinstance(joint, SphericalJoint):
+        return np.zeros(3)  # they start anew from any rotation
+    axes = [np.asarray(freedom.axis, float) for freedom in joint.freedoms]
+    if isinstance(joint, UniversalJoint):
+        one, two = axes
+        across = np.cross(one, two)
+        first = np.arctan2(across @ turn @ two, two @ turn @ two)
+        second = np.arctan2(one @ turn @ across, one @ turn @ one)
+        return np.array([first, second])
+    w, *imaginary = quaternion_from_rotation(turn[None])[0]
+    return np.array(
+        [
+            axis @ between if freedom.slides else np.angle(np.exp(2j * np.arctan2(axis @ imaginary, w)))
+            for axis, freedom in zip(axes, joint.freedoms)
+        ]
+    )
+
+
+def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: Place, second: Place) -> Head:
+    """The coordinates of a loop joint, with a head that takes a share of the body it is welded to."""
+    joint = loop.joint
+    second = carried_frame(loop, second)
+    backwards, body, share = False, second, _share(nodes, joint, second)
+    if share is None:
+        backwards, body, share = True, first, _share(nodes, joint, first)
+    if share is None:
+        raise InvalidInput(
+            f"loop joint '{loop.name}' has coordinates, but links '{loop.first.link}' and '{loop.second.link}' have no"
+            " inertia along them; give one of the links a mass and inertia, or close the loop at another joint"
+        )
+    ball = isinstance(joint, SphericalJoint)
+    number = laws.add(joint, joint.freedoms, ball)
+    begin = len(nodes.parent)
+    carrier = second if backwards else first
+    node = nodes.hang(joint.freedoms, ball, carrier, number, backwards)
+    head = Place(node, ORIGIN, IDENTITY)
+    at, _, _ = nodes.carrier(body.node)
+    nodes.inertia[at] = (1.0 - SHARE) * nodes.inertia[at]
+    nodes.inertia[node] = share
+    lines.weld(loop.name, *((first, head) if backwards else (head, second)))
+    if isinstance(joint, SphericalJoint):
+        lines.hold_ball(joint, first, second)
+    coordinates = range(number, number + len(joint.freedoms))
+    return Head(loop.name, joint, first, second, range(begin, node + 1), coordinates, backwards)
+
+
+def carried_frame(loop: LoopJoint, second: Place) -> Place:
+    """The second frame of a loop joint, turned so that the axes of a universal joint start across each other."""
+    joint = loop.joint
+    return second.turned(_shortest_turn(loop, joint).T) if isinstance(joint, UniversalJoint) else second
+
+
+def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
+    """What the head takes of a body, in its own frame; None where that has no inertia along the coordinates."""
+    at, R, r = nodes.carrier(body.node)
+    R, r = R @ body.rotation, r + R @ body.position
+    share = SHARE * transform_inertia(nodes.inertia[at], R.T, -R.T @ r)
+    heaviest = float(np.trace(share[3:, 3:]))
+    for freedom in joint.freedoms:
+        axis = np.asarray(freedom.axis, float)
+        if freedom.slides and not share[0, 0] > 0.0:
+            return None
+        if not freedom.slides and not axis @ share[3:, 3:] @ axis > LEAST * heaviest:
+            return None
+    return np.asarray(share)
+
+
+def _shortest_turn(loop: LoopJoint, joint: UniversalJoint) -> Floats:
+    """The rotation of the second axis of a universal joint to its place across the first."""
+    given, across = np.asarray(loop.second_axis, float), np.asarray(joint.second_axis, float)
+    axis = np.cross(given, across)
+    sine = float(np.linalg.norm(axis))
+    if sine == 0.0:
+        return IDENTITY
+    return np.asarray(rotation_from_vector(np.arctan2(sine, given @ across) / sine * axis))

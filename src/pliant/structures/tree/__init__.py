@@ -1,0 +1,1 @@
+"""Minimal coordinates: trees of scalar joints, their equations of motion and their steps."""

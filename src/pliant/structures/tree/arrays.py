@@ -1,0 +1,305 @@
+"""What acts on a tree: springs, drives, loads, velocity servos and closed loops, as arrays for the steppers.
+
+    M(q) v' + h(q, v) + g(q) + K (q - rest) + D v + friction(v) + dV/dq
+        =  drive + servo + stops(q, v) + loads + G(q)^T impulses ,    G(q) v = 0
+
+with  drive = feedforward - stiffness (q - reference) - damping (v - reference rate),  cut to its limit, or whatever a
+prescribed coordinate needs. V is the potential of condensed fields.
+
+What a step of an arm in minimal coordinates holds while it is computed, and the account of a run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.structures.energy_ledger import COLUMNS
+from pliant.structures.tree.flexibility import Condensed, none_condensed
+from pliant.structures.tree.motion import MOTION_COLUMNS, Bools, Floats, Ints, Tree
+
+# what a closure measures; c are points and d directions fixed to the bodies a and b
+COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
+DIRECTION = 3  # (R_a d_a) . (R_b d_b)
+ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
+
+# columns of Servos.law
+GAIN, COMMAND_LIMIT, COMMAND_RESOLUTION, RATE_LIMIT, RATE_RESOLUTION, TORQUE_LIMIT = range(6)
+SERVO_COLUMNS = 6
+
+
+class JointLaws(NamedTuple):
+    """Dry friction and stops of the coordinates that have any."""
+
+    coordinate: Ints  # (laws,)
+    friction: Floats  # (laws, 4) rows as in `joint_laws`
+    stops: Floats  # (laws, 4)
+
+
+class Springs(NamedTuple):
+    """Linear springs and dampers between the coordinates, friction and stops; `new_springs` makes them."""
+
+    K: Floats  # (n, n) symmetric
+    rest: Floats  # (n,)
+    D_field: Floats  # (n, n) symmetric: its loss is that of the material
+    D_joint: Floats  # (n, n) symmetric: its loss is that of the joints
+    span: (
+        Ints  # (n, 2) first column of a row that is not zero in one of the three, and the one after the last
+    )
+    laws: JointLaws
+
+
+class Drives(NamedTuple):
+    """How each coordinate is driven."""
+
+    prescribed: Bools  # (n,)
+    gain: Floats  # (n, 2) position and rate feedback
+    limit: Floats  # (n,) of the whole drive, may be infinite
+    heat: Floats  # (n,) rate feedback whose loss is one of the joint, paid by the drive; none behind a motor
+
+
+class Wrenches(NamedTuple):
+    """Load ``load[k]``, times ``weight[k]``, acts on a point of a body."""
+
+    load: Ints
+    body: Ints
+    point: Floats  # (rows, 3) in the body's frame
+    weight: Floats
+    world: Bools  # keeps its direction; otherwise it turns with the body ``axes``
+    axes: Ints
+
+
+class Servos(NamedTuple):
+    """Velocity servos [konno1996] (47): sampled at the start of chosen steps, then held.
+
+    torque = cut(gain (c - r)),  c = cut(rounded(command)),  r = cut(rounded(v)); every number as seen at the joint.
+    """
+
+    coordinate: Ints  # (servos,) whose rate is read
+    law: Floats  # (servos, 6) gain, limit and resolution of the command, of the rate, limit of the torque
+
+
+class Loops(NamedTuple):
+    """Closures between two bodies of the tree, one scalar per row; body -1 is the base."""
+
+    measure: Ints
+    body: Ints  # (rows, 2) a and b
+    point: Floats  # (rows, 2, 3) c_a, c_b
+    direction: Floats  # (rows, 2, 3) d_a, d_b
+
+
+class Mechanism(NamedTuple):
+    """A tree with everything that acts on it."""
+
+    tree: Tree
+    springs: Springs
+    drives: Drives
+    wrenches: Wrenches
+    servos: Servos
+    loops: Loops
+    condensed: Condensed
+
+
+def new_springs(
+    n: int,
+    K: ArrayLike | None = None,
+    rest: ArrayLike | None = None,
+    D_field: ArrayLike | None = None,
+    D_joint: ArrayLike | None = None,
+    laws: JointLaws | None = None,
+) -> Springs:
+    """Springs from matrices (n, n); diagonals (n,) are taken as such. What is left out is zero."""
+    matrices = []
+    for given in (K, D_field, D_joint):
+        values = np.zeros(n) if given is None else np.asarray(given, float)
+        matrices.append(np.ascontiguousarray(np.diag(values) if values.ndim == 1 else values))
+    filled = (matrices[0] != 0.0) | (matrices[1] != 0.0) | (matrices[2] != 0.0)
+    span = np.zeros((n, 2), np.int64)
+    for i in np.flatnonzero(filled.any(axis=1)):
+        columns = np.flatnonzero(filled[i])
+        span[i] = columns[0], columns[-1] + 1
+    place = np.zeros(n) if rest is None else np.array(rest, float)
+    return Springs(matrices[0], place, matrices[1], matrices[2], span, laws or no_laws())
+
+
+def no_laws() -> JointLaws:
+    return JointLaws(np.zeros(0, np.int64), np.zeros((0, 4)), np.zeros((0, 4)))
+
+
+def new_drives(
+    n: int,
+    prescribed: ArrayLike | None = None,
+    stiffness: ArrayLike = 0.0,
+    damping: ArrayLike = 0.0,
+    limit: ArrayLike = np.inf,
+    motor: ArrayLike = False,
+) -> Drives:
+    """Free coordinates without feedback, but for what is given; ``motor`` says which are driven by one."""
+    gain = np.zeros((n, 2))
+    gain[:, 0], gain[:, 1] = stiffness, damping
+    held = np.zeros(n, np.bool_) if prescribed is None else np.array(prescribed, np.bool_)
+    heat = np.where(held | np.asarray(motor, np.bool_), 0.0, gain[:, 1])
+    return Drives(held, gain, np.broadcast_to(np.asarray(limit, float), (n,)).copy(), heat)
+
+
+def no_wrenches() -> Wrenches:
+    z = np.zeros
+    whole = np.int64
+    return Wrenches(z(0, whole), z(0, whole), z((0, 3)), z(0), z(0, np.bool_), z(0, whole))
+
+
+def no_servos() -> Servos:
+    return Servos(np.zeros(0, np.int64), np.zeros((0, SERVO_COLUMNS)))
+
+
+def no_loops() -> Loops:
+    return Loops(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2, 3)), np.zeros((0, 2, 3)))
+
+
+def new_mechanism(
+    tree: Tree,
+    springs: Springs | None = None,
+    drives: Drives | None = None,
+    wrenches: Wrenches | None = None,
+    servos: Servos | None = None,
+    loops: Loops | None = None,
+    condensed: Condensed | None = None,
+) -> Mechanism:
+    """A tree with what acts on it; what is left out is not there."""
+    n = tree.size
+    return Mechanism(
+        tree,
+        springs or new_springs(n),
+        drives or new_drives(n),
+        wrenches or no_wrenches(),
+        servos or no_servos(),
+        loops or no_loops(),
+        condensed or none_condensed(),
+    )
+
+
+# columns of Step.slope
+NOW, IN_FACTORS, BESIDE = 0, 1, 2
+
+# places in Step.number: length of the step; kinetic energy, potential of gravity and energy of condensed fields at its
+# start and at its end; change of the first potential and the size of what it was computed from; correction; how many
+# mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen
+# and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their closures;
+# energy that rounding leaves open
+H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END, LIFTED, LIFT_SIZE = range(9)
+CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED, ROUNDED = range(9, 17)
+NUMBERS = 17
+
+UNKNOWN = -1.0  # contraction with factors that have not been tried
+
+
+class Step(NamedTuple):
+    """A step from (q, v) to (q_end, v_end) with the mean velocity w; all (n,) unless said."""
+
+    q: Floats
+    v: Floats
+    q_end: Floats
+    v_end: Floats
+    q_mid: Floats
+    w: Floats
+    acceleration: Floats
+    inertial: Floats  # inverse dynamics at the middle: inertia, gravity
+    momentum: Floats  # at the middle
+    elastic: Floats  # of springs
+    condensed: Floats  # of condensed fields, as it pulls
+    lost_field: Floats  # damping forces
+    lost_joint: Floats
+    drive: Floats
+    extra: Floats  # work of prescribed drives beside that of ``drive`` on the way of the step
+    load: Floats
+    residual: Floats
+    change: Floats  # of w by Newton's method
+    turn: Floats  # (3, n, 2) sine and cosine of coordinates that turn, at the start, the middle and the end
+    past: Floats  # (4, n) mean velocities of the last steps
+    stiffness: Floats  # (n, n) of condensed fields
+    factors: Floats  # (n, n)
+    motion: Floats  # (n + 1, columns) at the middle
+    motion_end: Floats
+    number: Floats  # (17,)
+    held: Floats  # (n,) torques of servos
+    wrench: Floats  # (wrenches, 6) in the world about its origin, at the middle
+    loop: Floats  # (closures,) multipliers
+    gap: Floats  # (closures,)
+    G: Floats  # (closures, n)
+    AG: Floats  # (closures, n) rows of factors^-1 G^T
+    S: Floats  # (closures, closures)
+    kept: Bools  # (closures,) whether a closure says more than those before it
+    slope: (
+        Floats  # (laws, 3) of friction and stops, now and in the factors; what else is in the factors there
+    )
+
+
+class Account(NamedTuple):
+    """Running sums of a run, and the worst step."""
+
+    sums: Floats  # (9,)
+    joints: Floats  # (n,) work of the drives
+    loads: Floats  # (loads,)
+    worst: (
+        Floats  # (4,) largest residual ratio, its time, number of steps, J that rounding leaves of this one
+    )
+    counts: Ints  # (4,) iterations, factorisations, halvings, place of the last failure
+
+
+class Signals(NamedTuple):
+    """What drives a step, or one stage of it."""
+
+    target: Floats  # (n, 3) prescribed: position, rate, acceleration | reference, reference rate, feedforward
+    end: Floats  # (n, 2) prescribed: position and rate at the end of the step
+    load: Floats  # (loads, 6)
+
+
+def new_step(n: int, wrenches: int, closures: int, laws: int) -> Step:
+    z = np.zeros
+    motion = (n + 1, MOTION_COLUMNS)
+    return Step(
+        q=z(n),
+        v=z(n),
+        q_end=z(n),
+        v_end=z(n),
+        q_mid=z(n),
+        w=z(n),
+        acceleration=z(n),
+        inertial=z(n),
+        momentum=z(n),
+        elastic=z(n),
+        condensed=z(n),
+        lost_field=z(n),
+        lost_joint=z(n),
+        drive=z(n),
+        extra=z(n),
+        load=z(n),
+        residual=z(n),
+        change=z(n),
+        turn=z((3, n, 2)),
+        past=z((4, n)),
+        stiffness=z((n, n)),
+        factors=z((n, n)),
+        motion=z(motion),
+        motion_end=z(motion),
+        number=z(NUMBERS),
+        held=z(n),
+        wrench=z((wrenches, 6)),
+        loop=z(closures),
+        gap=z(closures),
+        G=z((closures, n)),
+        AG=z((closures, n)),
+        S=z((closures, closures)),
+        kept=np.ones(closures, np.bool_),
+        slope=z((laws, 3)),
+    )
+
+
+def new_account(n: int, loads: int) -> Account:
+    return Account(np.zeros(COLUMNS), np.zeros(n), np.zeros(loads), np.zeros(4), np.zeros(4, np.int64))
+
+
+def new_signals(n: int, loads: int) -> Signals:
+    return Signals(np.zeros((n, 3)), np.zeros((n, 2)), np.zeros((loads, 6)))

@@ -1,0 +1,436 @@
+"""Forward dynamics by articulated inertias, at a cost linear in the bodies [featherstone2008].
+
+The wrench that makes the part of the tree behind coordinate i accelerate by A is  P_i A + b_i  once the coordinates
+behind have found their own accelerations. Passing coordinate i itself with its torque,
+
+    U = P J ,   D = J . U + rotor ,   u = tau - J . b ,
+    P_parent += P - U U^T / D ,    b_parent += b + (P - U U^T / D) c + U u / D ,    c = (V_parent x J) v ,
+
+and on the way back  a_i = (u - U . (A_parent + c)) / D .  A coordinate with a given acceleration passes P whole.
+
+Derivatives of inverse dynamics in position and velocity, at a cost of bodies times depth.
+
+Turning coordinate j carries all that hangs behind it along, but for the motion V and A of its parent, which does
+not turn with it. In the frame that is carried along, twists behind j change by  x_j = V x J_j  and accelerations by
+A x J_j + x_j x (V_k - V), and the wrench of body k by  I_k dA + B_k x_j  with
+
+    B_k s = s x* h_k + V_k x* (I_k s) - I_k (V_k x s) ,       h_k = I_k V_k .
+
+With composite I_i, B_i and F_i, and y_j = A x J_j - x_j x V  (V, A of the parent of j; A holds minus gravity),
+
+    dtau_i/dq_j = J_i . (I_i y_j + B_i x_j)                   for j on the way from i to the base, i included ,
+    dtau_i/dq_j = J_i . (J_j x* F_j + I_j y_j + B_j x_j)      for i on the way from j to the base ,
+    dtau_i/dv_j = J_i . (2 I x_j + B J_j)                     with I, B of the outer one of i and j .
+
+h is quadratic in v, so that  C = (dtau/dv) / 2  gives  h = C v;  its entries are Christoffel's symbols times v, and
+dM/dt - 2 C  is skew. Our own derivation; the matrix B/2 is the Coriolis matrix of one body as in [echeandia2021].
+
+The equations of motion of a tree, from Python.
+
+    M(q) a + h(q, v) + g(q) = tau
+
+Arrays of coordinates have shape (n,). The answers are fresh arrays; the scratch memory belongs to the object, so
+that each thread needs one of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.jit import inline_kernel, kernel
+from pliant.spatial.vectors import Vector, apply, cross
+from pliant.structures.tree.motion import (
+    ACCELERATION,
+    ARTICULATED,
+    AXIS,
+    BODY,
+    COMPOSITE,
+    LEVER,
+    MOMENTUM,
+    MOTION_COLUMNS,
+    NOTHING,
+    PARENT,
+    PIVOT,
+    POSE_R,
+    POSE_X,
+    ROTOR,
+    TWIST,
+    WRENCH,
+    Bools,
+    Floats,
+    Six,
+    Tree,
+    add_six,
+    angular,
+    cross_twists,
+    cross_wrench,
+    dot_six,
+    linear,
+    move_body,
+    moved,
+    nine,
+    place_base,
+    place_body,
+    put_six,
+    put_three,
+    six,
+    three,
+)
+from pliant.structures.tree.recursions import (
+    Ten,
+    energies,
+    gather_inertias,
+    inertia_of,
+    inverse_dynamics,
+    mass_matrix,
+    momentum,
+    momentum_at,
+    own_wrench,
+    place,
+    ten,
+)
+
+TRIANGLE = 21
+BIAS = MOMENTUM  # the columns of momenta hold the bias accelerations c here
+
+
+@inline_kernel
+def put_triangle(a: Floats, row: int, I: Ten) -> None:
+    """The upper triangle of an inertia as a 6 x 6 matrix, row by row."""
+    m, x, y, z = I[0], I[1], I[2], I[3]
+    values = (
+        m, 0.0, 0.0, 0.0, z, -y,
+        m, 0.0, -z, 0.0, x,
+        m, y, -x, 0.0,
+        I[4], I[7], I[8],
+        I[5], I[9],
+        I[6],
+    )  # fmt: skip
+    for k in range(TRIANGLE):
+        a[row, ARTICULATED + k] = values[k]
+
+
+@inline_kernel
+def times_triangle(a: Floats, row: int, x: Six) -> Six:
+    """A symmetric matrix, kept as its upper triangle, times x."""
+    o = ARTICULATED
+    p01, p02, p03, p04, p05 = a[row, o + 1], a[row, o + 2], a[row, o + 3], a[row, o + 4], a[row, o + 5]
+    p12, p13, p14, p15 = a[row, o + 7], a[row, o + 8], a[row, o + 9], a[row, o + 10]
+    p23, p24, p25 = a[row, o + 12], a[row, o + 13], a[row, o + 14]
+    p34, p35, p45 = a[row, o + 16], a[row, o + 17], a[row, o + 19]
+    return (
+        a[row, o] * x[0] + p01 * x[1] + p02 * x[2] + p03 * x[3] + p04 * x[4] + p05 * x[5],
+        p01 * x[0] + a[row, o + 6] * x[1] + p12 * x[2] + p13 * x[3] + p14 * x[4] + p15 * x[5],
+        p02 * x[0] + p12 * x[1] + a[row, o + 11] * x[2] + p23 * x[3] + p24 * x[4] + p25 * x[5],
+        p03 * x[0] + p13 * x[1] + p23 * x[2] + a[row, o + 15] * x[3] + p34 * x[4] + p35 * x[5],
+        p04 * x[0] + p14 * x[1] + p24 * x[2] + p34 * x[3] + a[row, o + 18] * x[4] + p45 * x[5],
+        p05 * x[0] + p15 * x[1] + p25 * x[2] + p35 * x[3] + p45 * x[4] + a[row, o + 20] * x[5],
+    )
+
+
+@inline_kernel
+def plus(x: Six, factor: float, y: Six) -> Six:
+    """x + factor y."""
+    return (
+        x[0] + factor * y[0],
+        x[1] + factor * y[1],
+        x[2] + factor * y[2],
+        x[3] + factor * y[3],
+        x[4] + factor * y[4],
+        x[5] + factor * y[5],
+    )
+
+
+@inline_kernel
+def start_articulated(tree: Tree, i: int, v: float, motion: Floats) -> None:
+    """Own inertia and bias of body i, whose twist stands."""
+    own, p = i + 1, tree.joints[i, PARENT] + 1
+    J = six(motion, own, AXIS)
+    C = cross_twists(six(motion, p, TWIST), J)
+    put_six(motion, own, BIAS, (v * C[0], v * C[1], v * C[2], v * C[3], v * C[4], v * C[5]))
+    put_triangle(motion, own, inertia_of(tree, i, motion))
+    nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    if tree.joints[i, BODY] == NOTHING:
+        put_six(motion, own, WRENCH, nothing)
+    else:
+        put_six(motion, own, WRENCH, own_wrench(tree, i, six(motion, own, TWIST), nothing, motion))
+
+
+@inline_kernel
+def pass_coordinate(tree: Tree, i: int, tau: float, motion: Floats) -> bool:
+    """Add body i with its free coordinate to its parent; False if nothing resists the coordinate."""
+    own, p = i + 1, tree.joints[i, PARENT] + 1
+    J, b = six(motion, own, AXIS), six(motion, own, WRENCH)
+    U = times_triangle(motion, own, J)
+    D = dot_six(J, U) + tree.facts[i, ROTOR]
+    if not D > 0.0:  # also true for NaN
+        return False
+    u, inverse = tau - dot_six(J, b), 1.0 / D
+    put_six(motion, own, LEVER, U)
+    motion[own, PIVOT] = inverse
+    motion[own, PIVOT + 1] = u
+    if p > 0:
+        k = ARTICULATED
+        for row in range(6):
+            factor = U[row] * inverse
+            for column in range(row, 6):
+                motion[own, k] -= factor * U[column]
+                motion[p, k] += motion[own, k]
+                k += 1
+        c = six(motion, own, BIAS)
+        add_six(motion, p, WRENCH, plus(plus(b, u * inverse, U), 1.0, times_triangle(motion, own, c)))
+    return True
+
+
+@inline_kernel
+def pass_prescribed(tree: Tree, i: int, a: float, motion: Floats) -> None:
+    """Add body i, whose coordinate has the acceleration a, to its parent."""
+    own, p = i + 1, tree.joints[i, PARENT] + 1
+    if p > 0:
+        for k in range(ARTICULATED, ARTICULATED + TRIANGLE):
+            motion[p, k] += motion[own, k]
+        c = plus(six(motion, own, BIAS), a, six(motion, own, AXIS))
+        add_six(motion, p, WRENCH, plus(six(motion, own, WRENCH), 1.0, times_triangle(motion, own, c)))
+
+
+@inline_kernel
+def placed_dynamics(tree: Tree, prescribed: Bools, v: Floats, tau: Floats, motion: Floats, a: Floats) -> bool:
+    """`forward_dynamics` from poses that stand."""
+    n = v.shape[0]
+    for i in range(n):
+        move_body(tree, i, v[i], motion)
+        start_articulated(tree, i, v[i], motion)
+    for i in range(n - 1, -1, -1):
+        if prescribed[i]:
+            pass_prescribed(tree, i, a[i], motion)
+        elif not pass_coordinate(tree, i, tau[i], motion):
+            return False
+    for i in range(n):
+        own, p = i + 1, tree.joints[i, PARENT] + 1
+        A = plus(six(motion, p, ACCELERATION), 1.0, six(motion, own, BIAS))
+        if not prescribed[i]:
+            a[i] = (motion[own, PIVOT + 1] - dot_six(six(motion, own, LEVER), A)) * motion[own, PIVOT]
+        put_six(motion, own, ACCELERATION, plus(A, a[i], six(motion, own, AXIS)))
+    return True
+
+
+@kernel
+def forward_dynamics(
+    tree: Tree, prescribed: Bools, q: Floats, v: Floats, tau: Floats, motion: Floats, a: Floats
+) -> bool:
+    """a = M^-1 (tau - h - g); False where no mass resists.
+
+    The accelerations of prescribed coordinates are taken from ``a``, and their torques are not read.
+    """
+    place_base(tree, motion)
+    for i in range(q.shape[0]):
+        place_body(tree, i, q[i], motion)
+    return placed_dynamics(tree, prescribed, v, tau, motion, a)
+
+
+@inline_kernel
+def unit(k: int) -> Six:
+    return (
+        1.0 if k == 0 else 0.0,
+        1.0 if k == 1 else 0.0,
+        1.0 if k == 2 else 0.0,
+        1.0 if k == 3 else 0.0,
+        1.0 if k == 4 else 0.0,
+        1.0 if k == 5 else 0.0,
+    )
+
+
+@inline_kernel
+def times_matrix(B: Floats, i: int, x: Six) -> Six:
+    """B[i] x of a 6 x 6 matrix kept by columns."""
+    y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for k in range(6):
+        y = plus(y, x[k], six(B, i, 6 * k))
+    return y
+
+
+@inline_kernel
+def times_transposed(B: Floats, i: int, x: Six) -> Six:
+    return (
+        dot_six(six(B, i, 0), x),
+        dot_six(six(B, i, 6), x),
+        dot_six(six(B, i, 12), x),
+        dot_six(six(B, i, 18), x),
+        dot_six(six(B, i, 24), x),
+        dot_six(six(B, i, 30), x),
+    )
+
+
+@inline_kernel
+def gather_turning(tree: Tree, n: int, motion: Floats, B: Floats) -> None:
+    """Composite B of all bodies, by columns."""
+    for i in range(n):
+        I, V = inertia_of(tree, i, motion), six(motion, i + 1, TWIST)
+        h = momentum_at(I, V)
+        for k in range(6):
+            s = unit(k)
+            column = plus(cross_wrench(s, h), 1.0, cross_wrench(V, momentum_at(I, s)))
+            column = plus(column, -1.0, momentum_at(I, cross_twists(V, s)))
+            for c in range(6):
+                B[i, 6 * k + c] = column[c]
+    for i in range(n - 1, -1, -1):
+        p = tree.joints[i, PARENT]
+        if p >= 0:
+            for k in range(36):
+                B[p, k] += B[i, k]
+
+
+@kernel
+def inverse_dynamics_derivatives(
+    tree: Tree,
+    state: tuple[Floats, Floats, Floats],
+    motion: Floats,
+    B: Floats,
+    tau: Floats,
+    by_position: Floats,
+    by_velocity: Floats,
+) -> None:
+    """tau and its derivatives in q and v at (q, v, a); B (n, 36) is scratch."""
+    n = tau.shape[0]
+    inverse_dynamics(tree, state[0], state[1], state[2], motion, tau)
+    gather_inertias(tree, n, motion)
+    gather_turning(tree, n, motion, B)
+    for i in range(n):
+        for j in range(n):
+            by_position[i, j] = 0.0
+            by_velocity[i, j] = 0.0
+    for j in range(n):
+        p = tree.joints[j, PARENT] + 1
+        J, V, A = six(motion, j + 1, AXIS), six(motion, p, TWIST), six(motion, p, ACCELERATION)
+        x = cross_twists(V, J)
+        y = plus(cross_twists(A, J), -1.0, cross_twists(x, V))
+        I = ten(motion, j + 1, COMPOSITE)
+        Ix, Iy = momentum_at(I, x), momentum_at(I, y)
+        # this coordinate turns: the torques on the way to the base
+        carried = plus(Iy, 1.0, times_matrix(B, j, x))
+        thrown = plus(times_matrix(B, j, J), 2.0, Ix)
+        by_position[j, j] = dot_six(J, carried)
+        by_velocity[j, j] = dot_six(J, thrown)
+        carried = plus(carried, 1.0, cross_wrench(J, six(motion, j + 1, WRENCH)))
+        # coordinates on the way to the base turn: the torque of this one
+        IJ, BJ = momentum_at(I, J), times_transposed(B, j, J)
+        i = tree.joints[j, PARENT]
+        while i >= 0:
+            Ji, q = six(motion, i + 1, AXIS), tree.joints[i, PARENT] + 1
+            by_position[i, j] = dot_six(Ji, carried)
+            by_velocity[i, j] = dot_six(Ji, thrown)
+            Vi, Ai = six(motion, q, TWIST), six(motion, q, ACCELERATION)
+            xi = cross_twists(Vi, Ji)
+            yi = plus(cross_twists(Ai, Ji), -1.0, cross_twists(xi, Vi))
+            by_position[j, i] = dot_six(IJ, yi) + dot_six(BJ, xi)
+            by_velocity[j, i] = 2.0 * dot_six(IJ, xi) + dot_six(BJ, Ji)
+            i = tree.joints[i, PARENT]
+
+
+def new_motion(n: int) -> Floats:
+    """Scratch for the poses and motions of n bodies and the base."""
+    return np.zeros((n + 1, MOTION_COLUMNS))
+
+
+@kernel
+def jacobian_at(tree: Tree, motion: Floats, body: int, point: Vector, columns: Floats) -> None:
+    """Rows of ``columns`` (n, 6): velocity of a point of the body and spin at unit rate of each coordinate."""
+    x = moved(three(motion, body + 1, POSE_X), 1.0, apply(nine(motion, body + 1, POSE_R), point))
+    i = body
+    while i >= 0:
+        J = six(motion, i + 1, AXIS)
+        put_three(columns, i, 0, moved(linear(J), 1.0, cross(angular(J), x)))
+        put_three(columns, i, 3, angular(J))
+        i = tree.joints[i, PARENT]
+
+
+class TreeDynamics:
+    """A tree with the memory to compute its equations of motion."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree, self.size = tree, tree.size
+        self._motion = new_motion(self.size)
+        self._free: Bools = np.zeros(self.size, np.bool_)
+        self._turning = np.zeros((self.size, 36))
+
+    def poses(self, q: ArrayLike) -> tuple[Floats, Floats]:
+        """Rotations (n, 3, 3) and positions (n, 3) of all bodies in the world."""
+        place(self.tree, self._values(q), self._motion)
+        rows = self._motion[1:]
+        return rows[:, POSE_R : POSE_R + 9].reshape(self.size, 3, 3).copy(), rows[
+            :, POSE_X : POSE_X + 3
+        ].copy()
+
+    def jacobian(self, q: ArrayLike, body: int, point: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
+        """(6, n): velocity of a point given in the body's frame, and spin of the body, in world axes."""
+        place(self.tree, self._values(q), self._motion)
+        columns = np.zeros((self.size, 6))
+        x, y, z = np.asarray(point, float).tolist()
+        jacobian_at(self.tree, self._motion, body, (x, y, z), columns)
+        return columns.T
+
+    def mass_matrix(self, q: ArrayLike) -> Floats:
+        M = np.empty((self.size, self.size))
+        mass_matrix(self.tree, self._values(q), self._motion, M)
+        return M
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
+        """The torques that give the accelerations a."""
+        tau = np.empty(self.size)
+        inverse_dynamics(self.tree, self._values(q), self._values(v), self._values(a), self._motion, tau)
+        return tau
+
+    def wrenches(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
+        """(n, 6): force and moment about the world's origin, in world axes, that each joint passes on to its body."""
+        self.inverse_dynamics(q, v, a)
+        return self._motion[1:, WRENCH : WRENCH + 6].copy()
+
+    def bias(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """h + g."""
+        return self.inverse_dynamics(q, v, np.zeros(self.size))
+
+    def gravity(self, q: ArrayLike) -> Floats:
+        """g, the torques that hold the arm still."""
+        rest = np.zeros(self.size)
+        return self.inverse_dynamics(q, rest, rest)
+
+    def forward_dynamics(self, q: Floats, v: Floats, tau: Floats) -> Floats:
+        """The accelerations under the torques tau; arguments are arrays of floats."""
+        a = np.empty(self.size)
+        if not forward_dynamics(self.tree, self._free, q, v, tau, self._motion, a):
+            raise ValueError(
+                "a coordinate moves without mass; give it a rotor or the bodies behind it a mass"
+            )
+        return a
+
+    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Floats, Floats]:
+        """Derivatives (n, n) of the torques in the positions and in the velocities."""
+        state = (self._values(q), self._values(v), self._values(a))
+        n = self.size
+        by_position, by_velocity = np.empty((n, n)), np.empty((n, n))
+        inverse_dynamics_derivatives(
+            self.tree, state, self._motion, self._turning, np.empty(n), by_position, by_velocity
+        )
+        return by_position, by_velocity
+
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """C with h = C v and dM/dt - 2 C skew."""
+        return np.asarray(0.5 * self.inverse_dynamics_derivatives(q, v, np.zeros(self.size))[1])
+
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
+        """p = M v, and the derivative of the kinetic energy in q at constant v."""
+        p, push = np.empty(self.size), np.empty(self.size)
+        momentum(self.tree, self._values(q), self._values(v), self._motion, p, push)
+        return p, push
+
+    def energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
+        """Kinetic energy and potential of gravity, joule; the potential is zero at the world's origin."""
+        kinetic, potential = energies(self.tree, self._values(q), self._values(v), self._motion)
+        return kinetic, potential
+
+    def _values(self, x: ArrayLike) -> Floats:
+        values = np.ascontiguousarray(x, float)
+        if values.shape != (self.size,):
+            raise ValueError(f"an array of coordinates has shape {values.shape}; this arm has {self.size}")
+        return values

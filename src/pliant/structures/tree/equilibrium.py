@@ -1,0 +1,145 @@
+"""Static equilibrium by load stepping and Newton's method on the coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.model.contract import Settled
+from pliant.model.inputs import Inputs
+from pliant.model.state import Cause, Ending
+from pliant.structures.tree.loops import close, closures, in_loops, pull
+from pliant.structures.tree.structure import Floats, Ints
+from pliant.structures.tree.system import System, load_force
+
+if TYPE_CHECKING:
+    from pliant.structures.tree.model import LumpedArm
+
+ITERATIONS = 60
+SMALLEST_LOAD_STEP = 1e-4
+LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
+
+
+def settle(
+    arm: LumpedArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+) -> Settled:
+    """Under gravity, loads and feedforward of one time, grown from nothing in steps.
+
+    Fields settle, and joints under feedback stiffness, a spring or a gear, or in a loop; all others keep their place in
+    ``start``. Stops and friction do not hold a joint, but stops push one that settles.
+    """
+    search = _Search(arm, start, inputs, time)
+    reached, step, iterations = 0.0, 1.0 / load_steps, 0
+    good = search.q.copy()
+    while reached < 1.0 - 1e-12:
+        fraction = min(1.0, reached + step)
+        converged, used = search.iterate(fraction, accuracy)
+        iterations += used
+        if converged:
+            reached, good = fraction, search.q.copy()
+            continue
+        search.q = good.copy()
+        step *= 0.5
+        if step < SMALLEST_LOAD_STEP:
+            ending = Ending(
+                Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
+                "the arm may buckle or fall there; lower the load or take more load steps",
+            )  # fmt: skip
+            return Settled(search.state(), reached, iterations, ending)
+    return Settled(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
+
+
+class _Search:
+    def __init__(self, arm: LumpedArm, start: Floats, inputs: Inputs, time: float) -> None:
+        self.arm, self.system = arm, arm.system(inputs)
+        system, joints = self.system, self.system.structure.joints
+        self.q, _ = arm.coordinates(system, start)
+        at = np.array([time])
+        signals = inputs.joint_signals(at)[0]
+        self.loads = inputs.load_signals(at)[0]
+        self.target = np.zeros((system.size, 3))
+        self.target[system.drive] = signals
+        held = np.array(inputs.prescribed, np.bool_)
+        self.q[joints[held]] = signals[held, 0]
+        self.q[system.structure.size :] = self.q[joints[system.geared]]
+        self.multipliers = np.zeros(len(system.loops.measure))
+        if len(self.multipliers):
+            self.q = close(system, self.q, joints[~held])
+        self.settling = _settling(system)
+        # weights that make turns and displacements comparable
+        self.scale = np.where(system.tree.kind < 3, 1.0, 1.0 / arm.reach)
+
+    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+        """Newton's method at a part of the load; whether it converged, and its iterations."""
+        free = self.settling
+        if not len(free):
+            return True, 0
+        for count in range(1, ITERATIONS + 1):
+            force, stiffness = self.balance(fraction)
+            try:
+                change = self.change(force[free], stiffness)
+            except np.linalg.LinAlgError:
+                return False, count
+            size = float(np.abs(change * self.scale[free]).max())
+            if not np.isfinite(size):
+                return False, count
+            self.q[free] += change * min(1.0, LARGEST_CHANGE / max(size, 1e-300))
+            if size <= max(accuracy, 1e-15):
+                return True, count
+        return False, ITERATIONS
+
+    def change(self, force: Floats, stiffness: Floats) -> Floats:
+        """Of the settling coordinates; multipliers are found along with them."""
+        system, free, rows = self.system, self.settling, len(self.multipliers)
+        if not rows:
+            return np.asarray(np.linalg.solve(stiffness[np.ix_(free, free)], force))
+        phi, G = closures(system, self.q)
+        own = G[:, free]
+        K = (stiffness - pull(system, self.q, self.multipliers)[1])[np.ix_(free, free)]
+        # closures that follow from others are left out: all multipliers that balance alike will do
+        scale = np.abs(K).max() / np.abs(own).max()
+        matrix = np.block([[K, -scale * own.T], [scale * own, np.zeros((rows, rows))]])
+        answer = np.linalg.lstsq(matrix, np.append(force, -scale * phi), rcond=1e-12)[0]
+        self.multipliers = scale * answer[len(free) :]
+        return np.asarray(answer[: len(free)])
+
+    def balance(self, fraction: float) -> tuple[Floats, Floats]:
+        """Force on the coordinates and minus its derivative."""
+        system, gain = self.system, self.system.drives.gain[:, 0]
+        still = np.zeros(system.size)
+        load, slope = load_force(system, self.q, fraction * self.loads)
+        weight, weight_slope = (
+            fraction * system.dynamics.gravity(self.q),
+            fraction * system.dynamics.inverse_dynamics_derivatives(self.q, still, still)[0],
+        )
+        drive = fraction * self.target[:, 2] - gain * (self.q - self.target[:, 0])
+        limited = np.abs(drive) > system.drives.limit
+        drive = np.clip(drive, -system.drives.limit, system.drives.limit)
+        stops, stiffer, _ = system.law_slopes(self.q, still)
+        force = system.elastic_force(self.q) + stops + load - weight + drive
+        stiffness = system.elastic_stiffness(self.q) - slope + weight_slope
+        return force, stiffness + np.diag(np.where(limited, 0.0, gain) + stiffer)
+
+    def state(self) -> Floats:
+        return self.arm.state_of(self.system, self.q, np.zeros(self.system.size))
+
+
+def _settling(system: System) -> Ints:
+    """The coordinates on which something elastic acts.
+
+    A joint behind a gear only if the rotor is held or it has a spring.
+    """
+    structure = system.structure
+    moving = np.zeros(system.size, np.bool_)
+    moving[structure.elastic] = True
+    moving[system.drives.gain[:, 0] > 0.0] = True
+    for joint, freedom in zip(structure.joints, structure.freedoms):
+        if freedom.law.spring:
+            moving[joint] = True
+    moving[in_loops(system)] = True
+    for k, joint in enumerate(structure.joints[system.geared]):
+        pair = [structure.size + k, int(joint)]
+        moving[pair] = moving[pair].any()
+    moving &= ~system.drives.prescribed
+    return np.flatnonzero(moving)

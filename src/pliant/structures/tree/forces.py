@@ -1,0 +1,387 @@
+"""Forces of springs, drives and loads on the coordinates, at one posture and velocity.
+
+Closed loops: scalar relations between two bodies, their gradients, and velocities that fit them.
+
+A closure phi(q) = 0 has the gradient G_i = J_i . W_b over the way from body b to the base, less J_i . W_a over that
+from a, where W is the wrench that a unit multiplier exerts, about the world's origin. A closure that follows from
+those before it makes the matrix  S = G A^-1 G^T  singular; its row is left out and its multiplier stays zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_laws import STOP_STIFFNESS, friction_force, stops_energy, stops_force
+from pliant.spatial.vectors import Vector, apply, cross, dot, scale, sub
+from pliant.structures.tree.arrays import (
+    ALONG,
+    BESIDE,
+    COMMAND_LIMIT,
+    COMMAND_RESOLUTION,
+    DIRECTION,
+    GAIN,
+    IN_FACTORS,
+    NOW,
+    RATE_LIMIT,
+    RATE_RESOLUTION,
+    TORQUE_LIMIT,
+    Drives,
+    H,
+    JointLaws,
+    Loops,
+    Servos,
+    Signals,
+    Springs,
+    Step,
+    Wrenches,
+)
+from pliant.structures.tree.cholesky import solve
+from pliant.structures.tree.motion import (
+    ACCELERATION,
+    AXIS,
+    PARENT,
+    POSE_R,
+    POSE_X,
+    TWIST,
+    Bools,
+    Floats,
+    Six,
+    Tree,
+    angular,
+    dot_six,
+    joined,
+    linear,
+    moved,
+    nine,
+    put_six,
+    six,
+    three,
+)
+
+NO_TIME = 1e-30  # s, of a step that goes nowhere
+SAME_SLOPE = 0.1  # part of a diagonal entry by which the slopes of friction and stops may have changed
+
+
+@inline_kernel
+def clipped(x: float, limit: float) -> float:
+    return min(max(x, -limit), limit)
+
+
+@inline_kernel
+def rounded(x: float, resolution: float) -> float:
+    return resolution * float(np.rint(x / resolution)) if resolution > 0.0 else x
+
+
+@inline_kernel
+def spring_forces(springs: Springs, q: Floats, v: Floats, step: Step) -> None:
+    """Elastic and damping forces, as they resist."""
+    for i in range(q.shape[0]):
+        pull, field, joint = 0.0, 0.0, 0.0
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            pull += springs.K[i, j] * (q[j] - springs.rest[j])
+            field += springs.D_field[i, j] * v[j]
+            joint += springs.D_joint[i, j] * v[j]
+        step.elastic[i] = pull
+        step.lost_field[i] = field
+        step.lost_joint[i] = joint
+
+
+@kernel
+def spring_energy(springs: Springs, q: Floats) -> float:
+    """K (q - rest)^2 / 2, and that of stops."""
+    energy, laws = 0.0, springs.laws
+    for k in range(laws.coordinate.shape[0]):
+        energy += stops_energy(laws.stops[k], q[laws.coordinate[k]])
+    for i in range(q.shape[0]):
+        pull = 0.0
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            pull += springs.K[i, j] * (q[j] - springs.rest[j])
+        energy += 0.5 * pull * (q[i] - springs.rest[i])
+    return energy
+
+
+@inner_kernel
+def step_law_forces(laws: JointLaws, step: Step) -> bool:
+    """Adds friction and stops of the step to elastic and lost forces; whether the factors know their slopes."""
+    h, known = step.number[H], True
+    for k in range(laws.coordinate.shape[0]):
+        i = laws.coordinate[k]
+        lost, steeper = friction_force(laws.friction[k], step.w[i])
+        # where friction falls with the rate, a slope of its own would make the factors indefinite
+        slope = 0.5 * h * max(steeper, 0.0)
+        if laws.stops[k, STOP_STIFFNESS] > 0.0:
+            push, elastic, stiffer = stops_force(laws.stops[k], step.q[i], h * step.w[i], h)
+            step.elastic[i] -= elastic
+            lost += elastic - push
+            slope += 0.5 * h * h * stiffer
+        step.lost_joint[i] += lost
+        step.slope[k, NOW] = slope
+        missing = abs(slope - step.slope[k, IN_FACTORS])
+        known = known and missing <= SAME_SLOPE * (slope + step.slope[k, BESIDE])
+    return known
+
+
+@inner_kernel
+def instant_law_forces(laws: JointLaws, q: Floats, v: Floats, step: Step) -> None:
+    """The same at an instant."""
+    for k in range(laws.coordinate.shape[0]):
+        i = laws.coordinate[k]
+        lost, _ = friction_force(laws.friction[k], v[i])
+        if laws.stops[k, STOP_STIFFNESS] > 0.0:
+            push, elastic, _ = stops_force(laws.stops[k], q[i], NO_TIME * v[i], NO_TIME)
+            step.elastic[i] -= elastic
+            lost += elastic - push
+        step.lost_joint[i] += lost
+
+
+@inline_kernel
+def drive_force(drives: Drives, signals: Signals, held: float, i: int, q: float, v: float) -> float:
+    """Of a coordinate that is not prescribed; ``held`` is what its servo holds."""
+    target, gain = signals.target, drives.gain
+    feedback = gain[i, 0] * (q - target[i, 0]) + gain[i, 1] * (v - target[i, 1])
+    return clipped(target[i, 2] - feedback + held, drives.limit[i])
+
+
+@inner_kernel
+def sample_servos(
+    servos: Servos, sampled: Bools, command: Floats, v: Floats, held: Floats, jump: Floats
+) -> bool:
+    """Anew the torques of the servos whose instant this is, and by how much they jump; whether there was any.
+
+    ``command`` holds a rate for each servo.
+    """
+    some = False
+    for k in range(servos.coordinate.shape[0]):
+        if sampled[k]:
+            if not some:
+                for i in range(jump.shape[0]):
+                    jump[i] = 0.0
+                some = True
+            i, law = servos.coordinate[k], servos.law[k]
+            wanted = clipped(rounded(command[k], law[COMMAND_RESOLUTION]), law[COMMAND_LIMIT])
+            seen = clipped(rounded(v[i], law[RATE_RESOLUTION]), law[RATE_LIMIT])
+            torque = clipped(law[GAIN] * (wanted - seen), law[TORQUE_LIMIT])
+            jump[i] = torque - held[i]
+            held[i] = torque
+    return some
+
+
+@inline_kernel
+def rotated(motion: Floats, body: int, x: Vector) -> Vector:
+    return apply(nine(motion, body + 1, POSE_R), x)
+
+
+@inner_kernel
+def load_forces(
+    tree: Tree, wrenches: Wrenches, load: Floats, motion: Floats, wrench: Floats, force: Floats
+) -> None:
+    """Wrenches in the world about its origin, and their forces on the coordinates."""
+    for i in range(force.shape[0]):
+        force[i] = 0.0
+    for k in range(wrenches.load.shape[0]):
+        body, m = wrenches.body[k], wrenches.load[k]
+        f, n = scale(wrenches.weight[k], three(load, m, 0)), scale(wrenches.weight[k], three(load, m, 3))
+        if not wrenches.world[k]:
+            f, n = rotated(motion, wrenches.axes[k], f), rotated(motion, wrenches.axes[k], n)
+        x = moved(three(motion, body + 1, POSE_X), 1.0, rotated(motion, body, three(wrenches.point, k, 0)))
+        W = joined(f, moved(n, 1.0, cross(x, f)))
+        put_six(wrench, k, 0, W)
+        i = body
+        while i >= 0:
+            force[i] += dot_six(six(motion, i + 1, AXIS), W)
+            i = tree.joints[i, PARENT]
+
+
+@inline_kernel
+def load_power(tree: Tree, body: int, W: Six, v: Floats, motion: Floats) -> float:
+    """Power of a wrench on a body at the velocities v."""
+    power, i = 0.0, body
+    while i >= 0:
+        power += v[i] * dot_six(six(motion, i + 1, AXIS), W)
+        i = tree.joints[i, PARENT]
+    return power
+
+
+REDUNDANT = (
+    1e-9  # part of a diagonal entry of S that elimination may leave of a closure that says nothing new
+)
+
+
+@inline_kernel
+def world_point(loops: Loops, k: int, side: int, motion: Floats) -> Vector:
+    body = loops.body[k, side]
+    x = three(motion, body + 1, POSE_X)
+    return moved(x, 1.0, rotated(motion, body, three(loops.point[k], side, 0)))
+
+
+@inline_kernel
+def world_direction(loops: Loops, k: int, side: int, motion: Floats) -> Vector:
+    return rotated(motion, loops.body[k, side], three(loops.direction[k], side, 0))
+
+
+@inline_kernel
+def component(k: int) -> Vector:
+    return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+
+
+@inline_kernel
+def closure(loops: Loops, k: int, motion: Floats) -> float:
+    """phi of closure k."""
+    measure = loops.measure[k]
+    if measure == DIRECTION:
+        return dot(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
+    gap = sub(world_point(loops, k, 1, motion), world_point(loops, k, 0, motion))
+    if measure == ALONG:
+        return dot(gap, world_direction(loops, k, 0, motion))
+    return dot(gap, component(measure))
+
+
+@inline_kernel
+def closure_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]:
+    """What a unit multiplier exerts on a and on b."""
+    measure = loops.measure[k]
+    none = (0.0, 0.0, 0.0)
+    if measure == DIRECTION:
+        turn = cross(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
+        return joined(none, turn), joined(none, scale(-1.0, turn))
+    x_a, x_b = world_point(loops, k, 0, motion), world_point(loops, k, 1, motion)
+    if measure == ALONG:
+        d = world_direction(loops, k, 0, motion)
+        moment = cross(x_b, d)
+        # the direction turns with a: the force on a acts as if it were applied where b is
+        return joined(scale(-1.0, d), scale(-1.0, moment)), joined(d, moment)
+    e = component(measure)
+    return joined(scale(-1.0, e), scale(-1.0, cross(x_a, e))), joined(e, cross(x_b, e))
+
+
+@inline_kernel
+def closure_size(loops: Loops, k: int, step: Step) -> float:
+    """Size of what closure k was computed from: where its points lie, and how far the way there has turned."""
+    size = 1.0
+    if loops.measure[k] != DIRECTION:
+        size = 0.0
+        for side in range(2):
+            x = world_point(loops, k, side, step.motion_end)
+            size += abs(x[0]) + abs(x[1]) + abs(x[2])
+    for i in range(step.q.shape[0]):
+        size += abs(step.G[k, i]) * (1.0 + abs(step.q_end[i]))
+    return size
+
+
+@inner_kernel
+def closures(loops: Loops, motion: Floats, gap: Floats) -> None:
+    for k in range(gap.shape[0]):
+        gap[k] = closure(loops, k, motion)
+
+
+@inner_kernel
+def closure_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) -> None:
+    for k in range(G.shape[0]):
+        for i in range(G.shape[1]):
+            G[k, i] = 0.0
+        W = closure_wrenches(loops, k, motion)
+        for side in range(2):
+            i = loops.body[k, side]
+            while i >= 0:
+                G[k, i] += dot_six(six(motion, i + 1, AXIS), W[side])
+                i = tree.joints[i, PARENT]
+
+
+@inline_kernel
+def point_rates(motion: Floats, body: int, x: Vector) -> tuple[Vector, Vector]:
+    """Velocity and acceleration of a world point of a body, gravity not counted."""
+    V, A, up = (
+        six(motion, body + 1, TWIST),
+        six(motion, body + 1, ACCELERATION),
+        three(motion, 0, ACCELERATION),
+    )
+    speed = moved(linear(V), 1.0, cross(angular(V), x))
+    rate = moved(sub(linear(A), up), 1.0, cross(angular(A), x))
+    return speed, moved(rate, 1.0, cross(angular(V), speed))
+
+
+@inline_kernel
+def direction_rates(motion: Floats, body: int, d: Vector) -> tuple[Vector, Vector]:
+    """First and second derivative of a direction fixed to a body."""
+    w = angular(six(motion, body + 1, TWIST))
+    turned = cross(w, d)
+    return turned, moved(cross(angular(six(motion, body + 1, ACCELERATION)), d), 1.0, cross(w, turned))
+
+
+@inner_kernel
+def closure_accelerations(loops: Loops, motion: Floats, out: Floats) -> None:
+    """Second derivative of every closure, from twists and accelerations of all bodies."""
+    for k in range(out.shape[0]):
+        measure, a, b = loops.measure[k], loops.body[k, 0], loops.body[k, 1]
+        d_a = world_direction(loops, k, 0, motion)
+        d1, d2 = direction_rates(motion, a, d_a)
+        if measure == DIRECTION:
+            d_b = world_direction(loops, k, 1, motion)
+            e1, e2 = direction_rates(motion, b, d_b)
+            out[k] = dot(d2, d_b) + 2.0 * dot(d1, e1) + dot(d_a, e2)
+            continue
+        x_a, x_b = world_point(loops, k, 0, motion), world_point(loops, k, 1, motion)
+        a1, a2 = point_rates(motion, a, x_a)
+        b1, b2 = point_rates(motion, b, x_b)
+        if measure == ALONG:
+            out[k] = dot(sub(b2, a2), d_a) + 2.0 * dot(sub(b1, a1), d1) + dot(sub(x_b, x_a), d2)
+        else:
+            out[k] = dot(sub(b2, a2), component(measure))
+
+
+@inline_kernel
+def factorise_row(step: Step, k: int) -> None:
+    """Row k of S = L D L^T; a row that has nothing left is taken out."""
+    S = step.S
+    before = S[k, k]
+    for j in range(k):
+        if step.kept[j]:
+            value = S[k, j]
+            for m in range(j):
+                if step.kept[m]:
+                    value -= S[k, m] * S[j, m] * S[m, m]
+            S[k, j] = value / S[j, j]
+    for j in range(k):
+        if step.kept[j]:
+            S[k, k] -= S[k, j] * S[k, j] * S[j, j]
+    step.kept[k] = S[k, k] > REDUNDANT * before
+
+
+@inner_kernel
+def factorise_closures(step: Step, prescribed: Bools) -> None:
+    """S = G A^-1 G^T and its factors, from the factors of A; prescribed coordinates do not give way."""
+    rows, n = step.G.shape
+    for k in range(rows):
+        for i in range(n):
+            step.change[i] = 0.0 if prescribed[i] else step.G[k, i]
+        solve(step.factors, step.change, step.AG[k])
+    for k in range(rows):
+        for j in range(rows):
+            total = 0.0
+            for i in range(n):
+                if not prescribed[i]:
+                    total += step.G[k, i] * step.AG[j, i]
+            step.S[k, j] = total
+    for k in range(rows):
+        factorise_row(step, k)
+
+
+@inner_kernel
+def solve_closures(step: Step, x: Floats) -> None:
+    """Replace x by S^-1 x; entries of rows that were taken out become zero."""
+    S, kept = step.S, step.kept
+    rows = x.shape[0]
+    for k in range(rows):
+        if not kept[k]:
+            x[k] = 0.0
+        for j in range(k):
+            if kept[k] and kept[j]:
+                x[k] -= S[k, j] * x[j]
+    for k in range(rows):
+        if kept[k]:
+            x[k] /= S[k, k]
+    for k in range(rows - 1, -1, -1):
+        for j in range(k + 1, rows):
+            if kept[k] and kept[j]:
+                x[k] -= S[j, k] * x[j]

@@ -1,0 +1,245 @@
+"""What moves and acts at given instants: poses, twists and accelerations of all bodies, wrenches of loads and loops.
+
+What joints transmit: the wrench that the parent exerts on the root of its child.
+
+It accelerates all that hangs on the joint, less what gravity, loads and closed loops do there. For a part with the
+spatial inertia I in the frame of its body, twist V and acceleration A of that frame, gravity counted as an upward one,
+
+    W = I A + V x* (I V) ,      W_joint = sum over the parts behind it of W - sum of the outer wrenches behind it ,
+
+so that joints that are fixed transmit something too, although both of their links belong to one body.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.jit import kernel
+from pliant.model.contract import Record
+from pliant.model.inputs import Inputs
+from pliant.model.port import Frame
+from pliant.robot.joint import BASE
+from pliant.spatial.arrays import to_frame
+from pliant.structures.tree.arrays import (
+    Account,
+    Mechanism,
+    Signals,
+    Step,
+    new_account,
+    new_drives,
+    new_mechanism,
+    new_signals,
+    new_step,
+)
+from pliant.structures.tree.forces import closure_wrenches
+from pliant.structures.tree.midpoint import turn_afresh
+from pliant.structures.tree.motion import ACCELERATION, POSE_R, POSE_X, TWIST, WRENCH, Floats, place_base
+from pliant.structures.tree.recursions import inverse_dynamics
+from pliant.structures.tree.step import accelerate
+from pliant.structures.tree.structure import ON_BASE, Place
+from pliant.structures.tree.system import System, closed_links, load_places
+
+if TYPE_CHECKING:
+    from pliant.structures.tree.model import LumpedArm
+
+SEEN_COLUMNS = WRENCH  # of the motion of a tree: those before its wrenches
+
+
+class Instants(NamedTuple):
+    """States and inputs at some instants."""
+
+    q: Floats  # (rows, n)
+    v: Floats  # (rows, n)
+    target: Floats  # (rows, n, 3) as in `Signals`
+    load: Floats  # (rows, loads, 6)
+
+
+class Snapshots(NamedTuple):
+    """At these instants; wrenches are in the world about its origin."""
+
+    motion: (
+        Floats  # (rows, n + 1, columns) pose, Jacobian column, twist, acceleration of the base and all bodies
+    )
+    load: Floats  # (rows, wrenches, 6)
+    closure: Floats  # (rows, closures, 2, 6) on the two bodies of each closure
+
+
+class Scratch(NamedTuple):
+    """Memory of one instant."""
+
+    step: Step
+    signals: Signals
+    account: Account
+
+
+@kernel
+def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots) -> int:
+    """Fill the snapshots; returns how many instants were seen before one at which no mass resists."""
+    step, signals, loops = scratch.step, scratch.signals, mechanism.loops
+    n = step.q.shape[0]
+    place_base(mechanism.tree, step.motion)
+    for row in range(given.q.shape[0]):
+        for i in range(n):
+            step.q[i], step.q_mid[i], step.w[i] = given.q[row, i], given.q[row, i], given.v[row, i]
+            for k in range(3):
+                signals.target[i, k] = given.target[row, i, k]
+        turn_afresh(mechanism.tree, step.q, step.turn[0])
+        for m in range(signals.load.shape[0]):
+            for k in range(6):
+                signals.load[m, k] = given.load[row, m, k]
+        if not accelerate(mechanism, signals, step, scratch.account):
+            return row
+        inverse_dynamics(mechanism.tree, step.q_mid, step.w, step.acceleration, step.motion, step.inertial)
+        for i in range(n + 1):
+            for k in range(SEEN_COLUMNS):
+                seen.motion[row, i, k] = step.motion[i, k]
+        for m in range(step.wrench.shape[0]):
+            for k in range(6):
+                seen.load[row, m, k] = step.wrench[m, k]
+        for m in range(step.loop.shape[0]):
+            pair = closure_wrenches(loops, m, step.motion)
+            for k in range(6):
+                seen.closure[row, m, 0, k] = step.loop[m] * pair[0][k]
+                seen.closure[row, m, 1, k] = step.loop[m] * pair[1][k]
+    return int(given.q.shape[0])
+
+
+def snapshots(mechanism: Mechanism, given: Instants) -> tuple[Snapshots, int]:
+    """With how many of them could be taken."""
+    rows, n = given.q.shape
+    wrenches, closures = len(mechanism.wrenches.load), len(mechanism.loops.measure)
+    loads, laws = given.load.shape[1], len(mechanism.springs.laws.coordinate)
+    scratch = Scratch(new_step(n, wrenches, closures, laws), new_signals(n, loads), new_account(n, loads))
+    z = np.zeros
+    seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, closures, 2, 6)))
+    return seen, int(see(mechanism, given, scratch, seen))
+
+
+CHUNK = 512  # instants at a time, which bounds the memory
+
+
+def joint_wrenches(arm: LumpedArm, record: Record, inputs: Inputs) -> dict[str, Floats]:
+    """``<joint>.wrench`` (n, 6) at the saved times in the axes of the child.
+
+    NaN where a signal that failed during the run fails again.
+    """
+    robot, system, n = arm.robot, arm.system(inputs), len(record.time)
+    wrenches = {f"{joint.name}.wrench": np.full((n, 6), np.nan) for joint in robot.chain_order}
+    try:
+        joints, loads = inputs.joint_signals(record.time), inputs.load_signals(record.time)
+    except InvalidInput:
+        return wrenches
+    mechanism, target = _driven(system, record, inputs, joints)
+    x = np.zeros((n, 2 * system.size))
+    x[:, system.order_of_state] = record.states
+    instants = Instants(
+        np.ascontiguousarray(x[:, : system.size]),
+        np.ascontiguousarray(x[:, system.size :]),
+        target,
+        system.loads.in_body_axes(loads),
+    )
+    for start in range(0, n, CHUNK):
+        rows = slice(start, start + CHUNK)
+        chunk = Instants(*(table[rows] for table in instants))
+        behind = _Behind(system, mechanism, inputs, chunk, loads[rows])
+        for joint in robot.chain_order:
+            found = behind.wrench(joint.child)
+            wrenches[f"{joint.name}.wrench"][start : start + len(found)] = found
+    return wrenches
+
+
+def _driven(system: System, record: Record, inputs: Inputs, signals: Floats) -> tuple[Mechanism, Floats]:
+    """The mechanism, and what drives its coordinates (n, coordinates, 3) at the saved times."""
+    prescribed = np.array(inputs.prescribed, np.bool_)
+    drives, target = system.drives, np.zeros((len(signals), system.size, 3))
+    if inputs.controllers or inputs.commands or inputs.servos:
+        # what sampled control holds is known by its effect alone: the mean effort of the step
+        drives = new_drives(system.size, drives.prescribed)
+        names = [freedom.name for freedom in system.structure.freedoms]
+        target[:, system.drive, 2] = np.concatenate([record.efforts[name] for name in names], axis=1)
+    else:
+        target[:, system.drive] = signals
+    target[:, system.structure.joints[prescribed]] = signals[:, prescribed]
+    mechanism = new_mechanism(
+        system.tree,
+        system.springs,
+        drives,
+        system.loads.wrenches,
+        loops=system.loops,
+        condensed=system.new_condensed(),
+    )
+    return mechanism, target
+
+
+class _Behind:
+    """Wrenches on links, and on all that hangs on them, in the world about its origin."""
+
+    def __init__(
+        self, system: System, mechanism: Mechanism, inputs: Inputs, instants: Instants, loads: Floats
+    ) -> None:
+        self.system, self.robot = system, system.structure.robot
+        seen, count = snapshots(mechanism, instants)
+        self.count, self.motion = count, seen.motion[:count]
+        self.on_link = {
+            link: np.zeros((count, 6)) for link in (BASE, *(each.name for each in self.robot.links))
+        }
+        self._add_inertia()
+        wrenches, given = system.loads.wrenches, system.loads.given
+        for k, row in enumerate(wrenches.load):
+            self.on_link[inputs.loads[given[row]].link] -= seen.load[:count, k]
+        self._add_loads_on_the_base(inputs, loads[:count])
+        for k, (first, second) in enumerate(closed_links(self.robot)):
+            self.on_link[first] -= seen.closure[:count, k, 0]
+            self.on_link[second] -= seen.closure[:count, k, 1]
+        for joint in reversed(self.robot.chain_order):
+            self.on_link[joint.parent] += self.on_link[joint.child]
+
+    def _add_inertia(self) -> None:
+        parts = self.system.structure.parts
+        body = np.array([part.body + 1 for part in parts], np.int64)
+        inertia = np.array([part.inertia for part in parts]).reshape(len(parts), 6, 6)
+        R = self.motion[:, body, POSE_R : POSE_R + 9].reshape(self.count, len(parts), 3, 3)
+        x = self.motion[:, body, POSE_X : POSE_X + 3]
+        # from the twist about the world's origin to that of the body's frame, in its axes
+        frame = to_frame(R, x)
+        V, A = (
+            np.einsum("npij,npj->npi", frame, self.motion[:, body, column : column + 6])
+            for column in (TWIST, ACCELERATION)
+        )
+        momentum = np.einsum("pij,npj->npi", inertia, V)
+        wrench = np.einsum("pij,npj->npi", inertia, A)
+        wrench[..., :3] += np.cross(V[..., 3:], momentum[..., :3])
+        wrench[..., 3:] += np.cross(V[..., 3:], momentum[..., 3:]) + np.cross(V[..., :3], momentum[..., :3])
+        world = np.einsum("npji,npj->npi", frame, wrench)
+        for k, part in enumerate(parts):
+            self.on_link[part.link] += world[:, k]
+
+    def _add_loads_on_the_base(self, inputs: Inputs, loads: Floats) -> None:
+        """Loads that move nothing, and so are none of the mechanism's, hang on fixed joints nevertheless."""
+        structure = self.system.structure
+        for k, load in enumerate(inputs.loads):
+            for place, share in load_places(structure, load):
+                if place.body == ON_BASE:
+                    R, x = self.frame(place)
+                    axes = np.broadcast_to(np.eye(3), R.shape) if load.frame is Frame.WORLD else R
+                    self.on_link[load.link] -= _about_origin(axes, x, share * loads[:, k])
+
+    def frame(self, place: Place) -> tuple[Floats, Floats]:
+        """Rotation (rows, 3, 3) and origin (rows, 3) of a frame."""
+        R = self.motion[:, place.body + 1, POSE_R : POSE_R + 9].reshape(self.count, 3, 3)
+        return R @ place.rotation, self.motion[:, place.body + 1, POSE_X : POSE_X + 3] + R @ place.position
+
+    def wrench(self, child: str) -> Floats:
+        """Of the joint that carries a link, in the axes of its root."""
+        R, x = self.frame(self.system.structure.link(child).root)
+        force, moment = self.on_link[child][:, :3], self.on_link[child][:, 3:]
+        both = np.stack([force, moment - np.cross(x, force)], axis=1)
+        return np.asarray(np.einsum("nji,ncj->nci", R, both).reshape(self.count, 6))
+
+
+def _about_origin(axes: Floats, x: Floats, wrench: Floats) -> Floats:
+    force, moment = (np.einsum("nij,nj->ni", axes, part) for part in (wrench[:, :3], wrench[:, 3:]))
+    return np.concatenate([force, moment + np.cross(x, force)], axis=1)

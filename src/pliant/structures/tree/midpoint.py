@@ -1,0 +1,506 @@
+"""What both ends of Newton's method need: postures of a step, inverse dynamics at its middle, energies at its end.
+
+Velocities that fit closed loops, with the least change of kinetic energy.
+
+One step of the energy-exact midpoint rule.
+
+With the mean velocity w of the step,  q_1 = q_0 + h w ,  v_1 = 2 w - v_0 ,  all at the middle posture,
+
+    M (v_1 - v_0) / h + h(w) + g + dV/dq + K (q - rest) + D w  =  drive + loads + G^T multipliers + c M w ,
+
+and  phi(q_1) = 0  for loops.
+
+Without the last term this is the midpoint rule, whose energy is exact for what is quadratic only. The number c, of
+second order in h, makes the change of kinetic energy and of the potentials equal the work done, in the spirit of the
+discrete derivatives of [gonzalez1996]: the defect
+
+    e = h w . (M (v_1 - v_0) / h + h(w) + g + dV/dq - G^T multipliers) - (T_1 - T_0) - (V_1 - V_0)
+
+in  c = e / (h w . M w)  is of third order and vanishes with w, so that the force c M w stays bounded where the arm
+comes to rest; below the round-off of the energies it is faded out. Prescribed coordinates have their own q_1 and v_1,
+and w = (q_1 - q_0) / h; their inertia works at the mean of v_0 and v_1. Works and changes of energy are products with
+h w: the difference of two positions would have lost the digits of a short way.
+
+Dry friction acts at w. The force of a stop is the divided difference of its potential over the step, so that it stores
+exactly what it gives back (`joint_laws`). The velocities of loops are fitted to  G(q_1) v_1 = 0  after the step.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.jit import inline_kernel, inner_kernel
+from pliant.spatial.vectors import apply, dot, product
+from pliant.structures.energy_ledger import REST
+from pliant.structures.tree.arrays import (
+    BESIDE,
+    CORRECTION,
+    FITTED,
+    FRESH,
+    IN_FACTORS,
+    KNOWN,
+    LIFT_SIZE,
+    LIFTED,
+    NOW,
+    STALE,
+    STRAIN_END,
+    STRAIN_START,
+    T_END,
+    T_START,
+    TIED,
+    UNKNOWN,
+    V_END,
+    V_START,
+    Account,
+    H,
+    Mechanism,
+    Signals,
+    Step,
+)
+from pliant.structures.tree.cholesky import factorise, solve
+from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
+from pliant.structures.tree.forces import (
+    closure_gradients,
+    drive_force,
+    factorise_closures,
+    load_forces,
+    solve_closures,
+    spring_forces,
+)
+from pliant.structures.tree.motion import (
+    ARTICULATED,
+    AXIS,
+    BASE_ROTATION,
+    BODY,
+    CENTER,
+    GRAVITY,
+    KIND,
+    MASS,
+    MOMENTUM,
+    NOTHING,
+    PARENT,
+    POSITION,
+    ROTATION,
+    ROTOR,
+    SLIDE_X,
+    TURNED,
+    WRENCH,
+    Bools,
+    Floats,
+    Tree,
+    dot_six,
+    move_body,
+    moved,
+    nine,
+    place_turned,
+    put_six,
+    put_three,
+    six,
+    three,
+)
+from pliant.structures.tree.recursions import (
+    accelerate_body,
+    fill_mass_matrix,
+    gather,
+    own_energies,
+    own_momentum,
+    own_wrench,
+)
+
+# columns of the motion that hold mean, difference and way of the ends of a step
+DIFFERENCE, MEAN, WAY = ARTICULATED, ARTICULATED + 9, ARTICULATED + 18
+# a division takes as long as several products
+SIXTH, TWELFTH, TWENTIETH, THIRTIETH = 1.0 / 6.0, 1.0 / 12.0, 1.0 / 20.0, 1.0 / 30.0
+PART_42, PART_56, PART_72, PART_90 = 1.0 / 42.0, 1.0 / 56.0, 1.0 / 72.0, 1.0 / 90.0
+SMALL_ANGLE = 0.1  # rad, half the turn of a step up to which its series is exact to round-off
+EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@inline_kernel
+def advanced(turn: tuple[float, float], angle: float) -> tuple[float, float]:
+    """Sine and cosine after turning by a small angle: series to round-off, several times faster than anew."""
+    x = angle * angle
+    s = angle * (1.0 - x * SIXTH * (1.0 - x * TWENTIETH * (1.0 - x * PART_42 * (1.0 - x * PART_72))))
+    c = 1.0 - 0.5 * x * (
+        1.0 - x * TWELFTH * (1.0 - x * THIRTIETH * (1.0 - x * PART_56 * (1.0 - x * PART_90)))
+    )
+    return (turn[0] * c + turn[1] * s, turn[1] * c - turn[0] * s)
+
+
+@inline_kernel
+def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
+    """Sine and cosine of all coordinates that turn."""
+    for i in range(q.shape[0]):
+        if tree.joints[i, KIND] < SLIDE_X:
+            turn[i, 0], turn[i, 1] = math.sin(q[i]), math.cos(q[i])
+
+
+@inline_kernel
+def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
+    """End, middle and acceleration of the step from its mean velocities."""
+    h = step.number[H]
+    per_step = 1.0 / h
+    for i in range(step.q.shape[0]):
+        if mechanism.drives.prescribed[i]:
+            step.q_end[i], step.v_end[i] = signals.end[i, 0], signals.end[i, 1]
+            step.w[i] = (step.q_end[i] - step.q[i]) / h
+        else:
+            step.q_end[i] = step.q[i] + h * step.w[i]
+            step.v_end[i] = 2.0 * step.w[i] - step.v[i]
+        step.q_mid[i] = step.q[i] + 0.5 * h * step.w[i]
+        step.acceleration[i] = (step.v_end[i] - step.v[i]) * per_step
+        if mechanism.tree.joints[i, KIND] < SLIDE_X:
+            angle = 0.5 * h * step.w[i]
+            if abs(angle) < SMALL_ANGLE:
+                half = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
+                whole = advanced(half, angle)
+            else:
+                half = (math.sin(step.q_mid[i]), math.cos(step.q_mid[i]))
+                whole = (math.sin(step.q_end[i]), math.cos(step.q_end[i]))
+            step.turn[1, i, 0], step.turn[1, i, 1] = half
+            step.turn[2, i, 0], step.turn[2, i, 1] = whole
+
+
+@inline_kernel
+def turn_along(tree: Tree, q: Floats, place: int, step: Step) -> None:
+    """Sines and cosines at q, which lies near the start of the step, as those of a place in it."""
+    for i in range(q.shape[0]):
+        if tree.joints[i, KIND] < SLIDE_X:
+            angle = q[i] - step.q[i]
+            if abs(angle) < SMALL_ANGLE:
+                turned = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
+            else:
+                turned = (math.sin(q[i]), math.cos(q[i]))
+            step.turn[place, i, 0], step.turn[place, i, 1] = turned
+
+
+@inline_kernel
+def predict(step: Step) -> None:
+    """Mean velocities by the cubic through those of the last steps."""
+    known = step.number[KNOWN]
+    for i in range(step.q.shape[0]):
+        a, b, c = step.past[0, i], step.past[1, i], step.past[2, i]
+        if known >= 4.0:
+            step.w[i] = 4.0 * (a + c) - 6.0 * b - step.past[3, i]
+        elif known >= 3.0:
+            step.w[i] = 3.0 * (a - b) + c
+        elif known >= 2.0:
+            step.w[i] = 2.0 * a - b
+        else:
+            step.w[i] = step.v[i]
+
+
+@inline_kernel
+def expect_jump(step: Step) -> None:
+    """Mean velocities of the past as if the torques in ``residual`` had been there: so they can be extrapolated."""
+    number = step.number
+    if number[STALE] > 0.0 or number[KNOWN] == 0.0:
+        return
+    solve(step.factors, step.residual, step.change)
+    for k in range(step.past.shape[0]):
+        for i in range(step.q.shape[0]):
+            step.past[k, i] -= (k + 0.5) * number[H] * step.change[i]
+
+
+@inline_kernel
+def remember(step: Step) -> None:
+    for i in range(step.q.shape[0]):
+        a, b, c = step.past[0, i], step.past[1, i], step.past[2, i]
+        step.past[0, i], step.past[1, i], step.past[2, i], step.past[3, i] = step.w[i], a, b, c
+    step.number[KNOWN] = min(step.number[KNOWN] + 1.0, 4.0)
+
+
+@inline_kernel
+def middle_pass(tree: Tree, step: Step) -> None:
+    """Inverse dynamics and momentum at the middle of the step."""
+    n, motion = step.q.shape[0], step.motion
+    for i in range(n):
+        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
+        V = move_body(tree, i, step.w[i], motion)
+        A = accelerate_body(tree, i, step.w[i], step.acceleration[i], motion)
+        if tree.joints[i, BODY] == NOTHING:
+            put_six(motion, i + 1, WRENCH, EMPTY)
+            put_six(motion, i + 1, MOMENTUM, EMPTY)
+        else:
+            put_six(motion, i + 1, WRENCH, own_wrench(tree, i, V, A, motion))
+            put_six(motion, i + 1, MOMENTUM, own_momentum(tree, i, V, motion))
+    for i in range(n - 1, -1, -1):
+        J, rotor = six(motion, i + 1, AXIS), tree.facts[i, ROTOR]
+        step.inertial[i] = dot_six(J, gather(tree, i, WRENCH, motion)) + rotor * step.acceleration[i]
+        step.momentum[i] = dot_six(J, gather(tree, i, MOMENTUM, motion)) + rotor * step.w[i]
+
+
+@inner_kernel
+def energies_at(tree: Tree, q: Floats, v: Floats, turn: Floats, motion: Floats) -> tuple[float, float]:
+    """Kinetic energy and potential of gravity; the poses stay in ``motion``. Few arguments: a call costs by them."""
+    kinetic, potential = 0.0, 0.0
+    for i in range(q.shape[0]):
+        place_turned(tree, i, q[i], (turn[i, 0], turn[i, 1]), motion)
+        V = move_body(tree, i, v[i], motion)
+        kinetic += 0.5 * tree.facts[i, ROTOR] * v[i] * v[i]
+        if tree.joints[i, BODY] != NOTHING:
+            own = own_energies(tree, i, V, motion)
+            kinetic += own[0]
+            potential += own[1]
+    return kinetic, potential
+
+
+@inline_kernel
+def end_pass(tree: Tree, step: Step) -> None:
+    """Energies at the end of the step, whose poses stay in ``motion_end``."""
+    number = step.number
+    number[T_END], number[V_END] = energies_at(tree, step.q_end, step.v_end, step.turn[2], step.motion_end)
+    number[LIFTED] = number[V_END] - number[V_START]
+    number[LIFT_SIZE] = abs(number[V_END]) + abs(number[V_START])
+
+
+@inner_kernel
+def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
+    """Change of the potential of gravity from q to q + h w, to round-off of the change, not of the potential.
+
+    With means and differences of both ends,  d(R E) = dR mean(E) + mean(R) dE  and  mean(R E) = mean(R) mean(E)
+    + dR dE / 4,  where the differences of sines are products. Scratch are the columns of articulated inertias.
+    """
+    lifted, base = 0.0, tree.base
+    for k in range(9):
+        motion[0, DIFFERENCE + k], motion[0, MEAN + k] = 0.0, base[BASE_ROTATION + k]
+    for k in range(3):
+        motion[0, WAY + k] = 0.0
+    for i in range(q.shape[0]):
+        own, p, kind = i + 1, tree.joints[i, PARENT] + 1, tree.joints[i, KIND]
+        D, M = nine(motion, p, DIFFERENCE), nine(motion, p, MEAN)
+        way = moved(three(motion, p, WAY), 1.0, apply(D, three(tree.facts, i, POSITION)))
+        if tree.joints[i, TURNED] != 0:
+            D, M = product(D, nine(tree.facts, i, ROTATION)), product(M, nine(tree.facts, i, ROTATION))
+        for k in range(9):
+            motion[own, DIFFERENCE + k], motion[own, MEAN + k] = D[k], M[k]
+        change = h * w[i]
+        middle = q[i] + 0.5 * change
+        if kind >= SLIDE_X:
+            for r in range(3):
+                at = 3 * r + kind - SLIDE_X
+                motion[own, WAY + r] = way[r]
+                motion[own, WAY + r] += (
+                    middle * motion[own, DIFFERENCE + at] + change * motion[own, MEAN + at]
+                )
+        else:
+            put_three(motion, own, WAY, way)
+            half, s, c = math.sin(0.5 * change), math.sin(middle), math.cos(middle)
+            cut, ds, dc = math.cos(0.5 * change), 2.0 * half * c, -2.0 * half * s
+            for r in range(3):
+                a, b = 3 * r + (kind + 1) % 3, 3 * r + (kind + 2) % 3
+                d_a, d_b = motion[own, DIFFERENCE + a], motion[own, DIFFERENCE + b]
+                m_a, m_b = motion[own, MEAN + a], motion[own, MEAN + b]
+                motion[own, DIFFERENCE + a] = cut * (c * d_a + s * d_b) + dc * m_a + ds * m_b
+                motion[own, DIFFERENCE + b] = cut * (c * d_b - s * d_a) + dc * m_b - ds * m_a
+                motion[own, MEAN + a] = cut * (c * m_a + s * m_b) + 0.25 * (dc * d_a + ds * d_b)
+                motion[own, MEAN + b] = cut * (c * m_b - s * m_a) + 0.25 * (dc * d_b - ds * d_a)
+        carried = apply(nine(motion, own, DIFFERENCE), three(tree.facts, i, CENTER))
+        moved_by = moved(three(motion, own, WAY), 1.0, carried)
+        g = (base[GRAVITY], base[GRAVITY + 1], base[GRAVITY + 2])
+        lifted -= tree.facts[i, MASS] * dot(moved_by, g)
+    return lifted
+
+
+@inline_kernel
+def sharpen(tree: Tree, step: Step) -> None:
+    """The change of the potential anew, where the difference of two potentials is not good enough."""
+    step.number[LIFTED] = lift(tree, step.q, step.w, step.number[H], step.motion_end)
+    step.number[LIFT_SIZE] = abs(step.number[LIFTED])
+
+
+@inline_kernel
+def leave_out_prescribed(prescribed: Bools, A: Floats) -> None:
+    for i in range(prescribed.shape[0]):
+        if prescribed[i]:
+            for j in range(prescribed.shape[0]):
+                A[i, j] = 0.0
+                A[j, i] = 0.0
+            A[i, i] = 1.0
+
+
+@inline_kernel
+def closed_force(step: Step, i: int) -> float:
+    """Of the multipliers on coordinate i."""
+    total = 0.0
+    for k in range(step.loop.shape[0]):
+        total += step.G[k, i] * step.loop[k]
+    return total
+
+
+@inner_kernel
+def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, account: Account) -> bool:
+    """Factors of M and of the closures from poses that stand; prescribed coordinates do not give way."""
+    n = step.q.shape[0]
+    fill_mass_matrix(mechanism.tree, n, motion, step.factors)
+    leave_out_prescribed(mechanism.drives.prescribed, step.factors)
+    step.number[STALE] = 1.0
+    account.counts[1] += 1
+    if not factorise(step.factors):
+        return False
+    closure_gradients(mechanism.tree, mechanism.loops, motion, step.G)
+    factorise_closures(step, mechanism.drives.prescribed)
+    return True
+
+
+@inner_kernel
+def fit_velocities(mechanism: Mechanism, step: Step, account: Account) -> bool:
+    """Fit v_end to the loops with the least change of kinetic energy; the loss is kept."""
+    n, rows = step.q.shape[0], step.loop.shape[0]
+    step.number[FITTED] = 0.0
+    if rows == 0:
+        return True
+    if not factorise_mass(mechanism, step.motion_end, step, account):
+        return False
+    for k in range(rows):
+        step.gap[k] = 0.0
+        for i in range(n):
+            step.gap[k] += step.G[k, i] * step.v_end[i]
+    solve_closures(step, step.gap)
+    for k in range(rows):
+        for i in range(n):
+            step.v_end[i] -= step.AG[k, i] * step.gap[k]
+    before = step.number[T_END]
+    lifted = step.number[LIFTED]
+    end_pass(mechanism.tree, step)
+    step.number[LIFTED] = lifted
+    step.number[FITTED] = before - step.number[T_END]
+    return True
+
+
+CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
+
+ROUND_OFF = 2.3e-16
+FADED = (
+    64.0 * ROUND_OFF
+)  # part of the energies below which the kinetic energy of a step is too small to be corrected
+
+
+@inner_kernel
+def factorise_step(mechanism: Mechanism, step: Step, account: Account) -> bool:
+    """M + h/2 D + h^2/4 K at the present middle posture, with feedback; prescribed coordinates are left out."""
+    springs, drives, A, tree = mechanism.springs, mechanism.drives, step.factors, mechanism.tree
+    n, half = step.q.shape[0], 0.5 * step.number[H]
+    for i in range(n):
+        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), step.motion)
+    for i in range(n):
+        for j in range(n):
+            step.stiffness[i, j] = 0.0
+    condensed = mechanism.condensed
+    if condensed.coordinate.shape[0] > 0:
+        condensed_energy(condensed, tree, step.motion, step.q_mid, step.turn[1])
+        add_condensed_stiffness(condensed, step.stiffness)
+    fill_mass_matrix(tree, n, step.motion, A)
+    for i in range(n):
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            damping = springs.D_field[i, j] + springs.D_joint[i, j]
+            A[i, j] += half * damping + half * half * springs.K[i, j]
+        for j in range(n):
+            A[i, j] += half * half * step.stiffness[i, j]
+        A[i, i] += half * drives.gain[i, 1] + half * half * drives.gain[i, 0]
+    for k in range(step.slope.shape[0]):
+        i, slope = springs.laws.coordinate[k], step.slope[k]
+        slope[IN_FACTORS], slope[BESIDE] = slope[NOW], A[i, i]
+        A[i, i] += slope[NOW]
+    leave_out_prescribed(drives.prescribed, A)
+    step.number[STALE], step.number[FRESH] = 0.0, UNKNOWN
+    account.counts[1] += 1
+    return factorise(A)
+
+
+@inline_kernel
+def outer_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
+    """Springs and drives at the middle."""
+    spring_forces(mechanism.springs, step.q_mid, step.w, step)
+    for i in range(step.q.shape[0]):
+        if not mechanism.drives.prescribed[i]:
+            step.drive[i] = drive_force(mechanism.drives, signals, step.held[i], i, step.q_mid[i], step.w[i])
+
+
+@inline_kernel
+def potential_change(number: Floats) -> float:
+    """Of gravity and condensed fields."""
+    return float(number[LIFTED] + (number[STRAIN_END] - number[STRAIN_START]))
+
+
+@inline_kernel
+def energy_size(number: Floats) -> float:
+    """The sum whose round-off the energies of the step have."""
+    kinetic = number[T_START] + number[T_END]
+    return float(kinetic + number[LIFT_SIZE] + number[STRAIN_START] + number[STRAIN_END])
+
+
+@inline_kernel
+def correction_for(step: Step, energy: float) -> float:
+    """The number c whose force works by ``energy`` in the step."""
+    doubled = 0.0
+    for i in range(step.q.shape[0]):
+        doubled += step.w[i] * step.momentum[i]
+    faded = FADED * (energy_size(step.number) + step.number[TIED])
+    return float(energy / (step.number[H] * (doubled + faded) + REST))
+
+
+@inline_kernel
+def correct(step: Step) -> None:
+    """The number c from the defect of energy."""
+    number, worked = step.number, 0.0
+    for i in range(step.q.shape[0]):
+        force = step.inertial[i] - step.condensed[i] - closed_force(step, i)
+        worked += number[H] * step.w[i] * force + step.extra[i]
+    change = (number[T_END] - number[T_START]) + potential_change(number)
+    number[CORRECTION] = correction_for(step, worked - change)
+
+
+@inline_kernel
+def balance(mechanism: Mechanism, step: Step) -> None:
+    """Residual of every coordinate; prescribed ones have a drive that leaves none."""
+    c = step.number[CORRECTION]
+    for i in range(step.q.shape[0]):
+        rest = step.inertial[i] + step.elastic[i] + step.lost_field[i] + step.lost_joint[i]
+        rest -= step.condensed[i] + step.load[i] + closed_force(step, i) + c * step.momentum[i]
+        if mechanism.drives.prescribed[i]:
+            step.drive[i] = rest
+            step.residual[i] = 0.0
+        else:
+            step.residual[i] = rest - step.drive[i]
+
+
+@inline_kernel
+def imbalance(step: Step) -> tuple[float, float]:
+    """Energy that the end of the step has too much, and how much the step exchanged."""
+    number = step.number
+    kinetic, potential = number[T_END] - number[T_START], potential_change(number)
+    excess, exchanged = kinetic + potential, abs(kinetic) + abs(potential)
+    for i in range(step.q.shape[0]):
+        way = number[H] * step.w[i]
+        stored, supplied = way * step.elastic[i], way * (step.drive[i] + step.load[i]) + step.extra[i]
+        lost = way * (step.lost_field[i] + step.lost_joint[i])
+        excess += stored + lost - supplied
+        exchanged += abs(stored) + abs(lost) + abs(supplied)
+    return excess, exchanged
+
+
+@inline_kernel
+def measure_end(mechanism: Mechanism, step: Step) -> None:
+    """Energies at the end of the step."""
+    end_pass(mechanism.tree, step)
+    condensed = mechanism.condensed
+    if condensed.coordinate.shape[0] > 0:
+        step.number[STRAIN_END] = condensed_energy(
+            condensed, mechanism.tree, step.motion_end, step.q_end, step.turn[2]
+        )
+
+
+@inline_kernel
+def evaluate(mechanism: Mechanism, signals: Signals, step: Step) -> None:
+    """All forces at the present w but the correction."""
+    tree = mechanism.tree
+    middle_pass(tree, step)
+    outer_forces(mechanism, signals, step)
+    if step.wrench.shape[0] > 0:
+        load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
+    condensed = mechanism.condensed
+    if condensed.coordinate.shape[0] > 0:
+        for i in range(step.q.shape[0]):
+            step.condensed[i] = 0.0
+        condensed_force(condensed, tree, step.motion, step.q_mid, step.turn[1], step.condensed)

@@ -1,0 +1,333 @@
+"""The arrays of an arm in minimal coordinates, shared by all kernels here.
+
+An arm is a tree of rigid bodies; body i hangs on its parent by coordinate i, one scalar that turns or slides it
+along an axis of its own frame. Joints of several degrees of freedom and the deflections of a field are several
+such coordinates in a row, with bodies without mass between them. The frame of body i in that of its parent p is
+
+    R = rotation_i  (rotation by q_i about own axis) ,   x = position_i + rotation_i (q_i along own axis) ,
+
+one of the two factors being void. Parents come before their children; the parent of a root is -1, the base.
+
+The rows of a tree are kept together, not its columns: a recursion reads one row after the other.
+
+Poses, axes and twists of the bodies of a tree.
+
+Everything is written in world axes about the world's origin, so that twists and wrenches of different bodies add
+without transforms. A twist is (velocity of the body's point that passes the origin, spin), a wrench (force, moment
+about the origin). The column of the Jacobian for coordinate i, its axis a through x, is
+
+    J_i = (x x a, a)  for a turn ,      J_i = (a, 0)  for a slide ;      V_i = V_parent + J_i v_i ,
+
+the same for all bodies behind it ([konno1996] (12) to (16) with the origin as the common point).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.jit import inline_kernel
+from pliant.spatial.vectors import Matrix, Vector, apply, cross, product
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+BASE_PARENT = -1
+
+# what a coordinate does
+TURN_X, TURN_Y, TURN_Z, SLIDE_X, SLIDE_Y, SLIDE_Z = range(6)
+
+# columns of Tree.joints
+PARENT, KIND, TURNED, BODY = range(4)
+JOINT_COLUMNS = 4
+
+# values of the column BODY: what the body weighs decides what is computed for it
+NOTHING, POINT, RIGID = range(3)
+
+# columns of Tree.facts, first of each group
+ROTATION, POSITION, MASS, CENTER, INERTIA, ROTOR = 0, 9, 12, 13, 16, 22
+FACTS_COLUMNS = 23
+
+# places in Tree.base
+BASE_ROTATION, BASE_POSITION, GRAVITY = 0, 9, 12
+BASE_SIZE = 15
+
+
+class Tree(NamedTuple):
+    """A tree of n coordinates; `new_tree` makes one."""
+
+    joints: Ints  # (n, 4) parent, kind, whether the placement turns, kind of body
+    facts: (
+        Floats  # (n, 23) placement (9 + 3), mass, centre (3), inertia (6: xx yy zz xy xz yz), rotor inertia
+    )
+    base: Floats  # (15,) rotation and position of the base in the world, gravity in the world
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return len(self.joints)
+
+    @property
+    def parent(self) -> Ints:
+        return self.joints[:, PARENT]
+
+    @property
+    def kind(self) -> Ints:
+        return self.joints[:, KIND]
+
+    @property
+    def mass(self) -> Floats:
+        return self.facts[:, MASS]
+
+    @property
+    def rotor(self) -> Floats:
+        return self.facts[:, ROTOR]
+
+
+def new_tree(
+    parent: Sequence[int] | Ints,
+    kind: Sequence[int] | Ints,
+    *,
+    rotation: ArrayLike | None = None,
+    position: ArrayLike | None = None,
+    mass: ArrayLike | None = None,
+    center: ArrayLike | None = None,
+    inertia: ArrayLike | None = None,
+    rotor: ArrayLike | None = None,
+    base_rotation: ArrayLike | None = None,
+    base_position: ArrayLike = (0.0, 0.0, 0.0),
+    gravity: ArrayLike = (0.0, 0.0, 0.0),
+) -> Tree:
+    """A tree from its columns.
+
+    ``rotation`` (n, 3, 3) and ``position`` (n, 3): placement of the joint frame in the parent's frame.
+    ``mass`` (n,), ``center`` (n, 3) and ``inertia`` (n, 3, 3), about the centre of mass in the axes of the body.
+    ``rotor`` (n,): inertia of the rotor that turns with the coordinate, as seen at the joint.
+    What is left out is the identity or zero.
+    """
+    n = len(parent)
+    for i, p in enumerate(parent):
+        if not BASE_PARENT <= p < i:
+            raise ValueError(f"body {i} hangs on body {p}; number parents before their children, the base -1")
+    z = np.zeros
+    one = np.eye(3)
+    turns = np.broadcast_to(one, (n, 3, 3)) if rotation is None else np.asarray(rotation, float)
+    tensor = z((n, 3, 3)) if inertia is None else np.asarray(inertia, float)
+    joints = np.zeros((n, JOINT_COLUMNS), np.int64)
+    joints[:, PARENT] = parent
+    joints[:, KIND] = kind
+    joints[:, TURNED] = (turns != one).any(axis=(1, 2))
+    facts = z((n, FACTS_COLUMNS))
+    facts[:, ROTATION : ROTATION + 9] = turns.reshape(n, 9)
+    for column, width, given in (
+        (POSITION, 3, position), (MASS, 1, mass), (CENTER, 3, center), (ROTOR, 1, rotor),
+    ):  # fmt: skip
+        if given is not None:
+            facts[:, column : column + width] = np.asarray(given, float).reshape(n, width)
+    for column, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+        facts[:, INERTIA + column] = tensor[:, i, j]
+    joints[:, BODY] = np.where(
+        tensor.any(axis=(1, 2)), RIGID, np.where(facts[:, MASS] != 0.0, POINT, NOTHING)
+    )
+    base = np.concatenate([np.ravel(one if base_rotation is None else base_rotation), base_position, gravity])
+    return Tree(joints, facts, base.astype(float))
+
+
+Six = tuple[float, float, float, float, float, float]
+
+# Columns of the motion of a tree, an array with row 0 for the base and row i + 1 for body i; first of each group:
+# pose, Jacobian column, twist, spatial acceleration, wrench, momentum, centre of mass, composite inertia
+# (mass, first moment, inertia about the origin) or articulated inertia (21 of the upper triangle), its product with J
+POSE_R, POSE_X, AXIS, TWIST, ACCELERATION, WRENCH, MOMENTUM, PLACE = 0, 9, 12, 18, 24, 30, 36, 42
+COMPOSITE, ARTICULATED, LEVER, PIVOT = 45, 45, 66, 72
+MOTION_COLUMNS = 74
+
+
+@inline_kernel
+def three(a: Floats, row: int, column: int) -> Vector:
+    return (a[row, column], a[row, column + 1], a[row, column + 2])
+
+
+@inline_kernel
+def six(a: Floats, row: int, column: int) -> Six:
+    return (
+        a[row, column],
+        a[row, column + 1],
+        a[row, column + 2],
+        a[row, column + 3],
+        a[row, column + 4],
+        a[row, column + 5],
+    )
+
+
+@inline_kernel
+def nine(a: Floats, row: int, column: int) -> Matrix:
+    return (
+        a[row, column],
+        a[row, column + 1],
+        a[row, column + 2],
+        a[row, column + 3],
+        a[row, column + 4],
+        a[row, column + 5],
+        a[row, column + 6],
+        a[row, column + 7],
+        a[row, column + 8],
+    )
+
+
+@inline_kernel
+def put_three(a: Floats, row: int, column: int, x: Vector) -> None:
+    a[row, column], a[row, column + 1], a[row, column + 2] = x
+
+
+@inline_kernel
+def put_six(a: Floats, row: int, column: int, x: Six) -> None:
+    for k in range(6):
+        a[row, column + k] = x[k]
+
+
+@inline_kernel
+def add_six(a: Floats, row: int, column: int, x: Six) -> None:
+    for k in range(6):
+        a[row, column + k] += x[k]
+
+
+@inline_kernel
+def dot_six(x: Six, y: Six) -> float:
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3] + x[4] * y[4] + x[5] * y[5]
+
+
+@inline_kernel
+def joined(x: Vector, y: Vector) -> Six:
+    return (x[0], x[1], x[2], y[0], y[1], y[2])
+
+
+@inline_kernel
+def linear(x: Six) -> Vector:
+    return (x[0], x[1], x[2])
+
+
+@inline_kernel
+def angular(x: Six) -> Vector:
+    return (x[3], x[4], x[5])
+
+
+@inline_kernel
+def moved(a: Vector, factor: float, b: Vector) -> Vector:
+    """a + factor b."""
+    return (a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2])
+
+
+@inline_kernel
+def cross_twists(V: Six, W: Six) -> Six:
+    """Rate of a twist W that is carried along by V."""
+    v, w = linear(V), angular(V)
+    a, b = cross(w, linear(W)), cross(v, angular(W))
+    return joined((a[0] + b[0], a[1] + b[1], a[2] + b[2]), cross(w, angular(W)))
+
+
+@inline_kernel
+def cross_wrench(V: Six, F: Six) -> Six:
+    """Rate of a wrench F that is carried along by V."""
+    v, w = linear(V), angular(V)
+    a, b = cross(w, angular(F)), cross(v, linear(F))
+    return joined(cross(w, linear(F)), (a[0] + b[0], a[1] + b[1], a[2] + b[2]))
+
+
+@inline_kernel
+def place_base(tree: Tree, motion: Floats) -> None:
+    """The base at rest; its acceleration upwards stands for gravity."""
+    for k in range(9):
+        motion[0, POSE_R + k] = tree.base[BASE_ROTATION + k]
+    for k in range(3):
+        motion[0, POSE_X + k] = tree.base[BASE_POSITION + k]
+        motion[0, ACCELERATION + k] = -tree.base[GRAVITY + k]
+        motion[0, ACCELERATION + 3 + k] = 0.0
+    for k in range(6):
+        motion[0, TWIST + k] = 0.0
+
+
+@inline_kernel
+def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
+    """Pose and Jacobian column of body i from the pose of its parent."""
+    s, c = 0.0, 1.0
+    if tree.joints[i, KIND] < SLIDE_X:
+        s, c = math.sin(q), math.cos(q)
+    place_turned(tree, i, q, (s, c), motion)
+
+
+@inline_kernel
+def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion: Floats) -> None:
+    """The same with the sine and cosine of a coordinate that turns."""
+    facts, own, p = tree.facts, i + 1, tree.joints[i, PARENT] + 1
+    kind = tree.joints[i, KIND]
+    R = nine(motion, p, POSE_R)
+    x = moved(three(motion, p, POSE_X), 1.0, apply(R, three(facts, i, POSITION)))
+    if tree.joints[i, TURNED] != 0:
+        R = product(R, nine(facts, i, ROTATION))
+    if kind >= SLIDE_X:
+        k = kind - SLIDE_X
+        for m in range(9):
+            motion[own, POSE_R + m] = R[m]
+        a = (motion[own, POSE_R + k], motion[own, POSE_R + 3 + k], motion[own, POSE_R + 6 + k])
+        put_three(motion, own, POSE_X, moved(x, q, a))
+        put_three(motion, own, AXIS, a)
+        put_three(motion, own, AXIS + 3, (0.0, 0.0, 0.0))
+        return
+    s, c = turn
+    if kind == TURN_X:
+        a = (R[0], R[3], R[6])
+        R = (
+            R[0], c * R[1] + s * R[2], c * R[2] - s * R[1],
+            R[3], c * R[4] + s * R[5], c * R[5] - s * R[4],
+            R[6], c * R[7] + s * R[8], c * R[8] - s * R[7],
+        )  # fmt: skip
+    elif kind == TURN_Y:
+        a = (R[1], R[4], R[7])
+        R = (
+            c * R[0] - s * R[2], R[1], c * R[2] + s * R[0],
+            c * R[3] - s * R[5], R[4], c * R[5] + s * R[3],
+            c * R[6] - s * R[8], R[7], c * R[8] + s * R[6],
+        )  # fmt: skip
+    else:
+        a = (R[2], R[5], R[8])
+        R = (
+            c * R[0] + s * R[1], c * R[1] - s * R[0], R[2],
+            c * R[3] + s * R[4], c * R[4] - s * R[3], R[5],
+            c * R[6] + s * R[7], c * R[7] - s * R[6], R[8],
+        )  # fmt: skip
+    for k in range(9):
+        motion[own, POSE_R + k] = R[k]
+    put_three(motion, own, POSE_X, x)
+    put_three(motion, own, AXIS, cross(x, a))
+    put_three(motion, own, AXIS + 3, a)
+
+
+@inline_kernel
+def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Six:
+    """Twist of body i from that of its parent."""
+    own, p = i + 1, tree.joints[i, PARENT] + 1
+    V, J = six(motion, p, TWIST), six(motion, own, AXIS)
+    W = (
+        V[0] + v * J[0],
+        V[1] + v * J[1],
+        V[2] + v * J[2],
+        V[3] + v * J[3],
+        V[4] + v * J[4],
+        V[5] + v * J[5],
+    )
+    put_six(motion, own, TWIST, W)
+    return W
+
+
+@inline_kernel
+def center_of(tree: Tree, i: int, motion: Floats) -> Vector:
+    """Centre of mass of body i in the world."""
+    return moved(
+        three(motion, i + 1, POSE_X), 1.0, apply(nine(motion, i + 1, POSE_R), three(tree.facts, i, CENTER))
+    )

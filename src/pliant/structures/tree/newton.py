@@ -1,0 +1,356 @@
+"""Newton's method for a step of the energy-exact rule.
+
+It uses  M + h/2 D + h^2/4 K  of an earlier posture, as long as that converges fast, and c of the change before. What is
+then missing of the energy, less than a part CLOSED of the kinetic one, is given to the end by scaling v_1.
+
+Torques of prescribed coordinates and multipliers must belong to the very w that is kept: where there are any, c is
+found along with w. So it is where joints have friction or stops, whose slopes change too fast for old factors. A rate
+that friction resists does not pass zero in one change, where friction is steepest: from there on every change falls
+short of the solution, and none swings from one side to the other.
+
+Rounding ends it too. Forces are known to their round-off r and closures to theirs, delta, and so a change of w to
+
+    h^2/4  r . A^-1 r  +  delta . S^-1 delta / h^2 ,      S = G A^-1 G^T ,
+
+in the norm of kinetic energy, and the energy to |multipliers| . delta, from which c has its own: all of the motion of
+an arm that hardly moves.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.jit import inline_kernel, inner_kernel
+from pliant.mechanics.joint_laws import SMOOTHING, STATIC
+from pliant.structures.energy_ledger import EXCHANGED, STEPS
+from pliant.structures.tree.arrays import (
+    CONTRACTION,
+    CORRECTION,
+    FRESH,
+    ROUNDED,
+    STALE,
+    T_END,
+    T_START,
+    TIED,
+    UNKNOWN,
+    Account,
+    H,
+    JointLaws,
+    Mechanism,
+    Signals,
+    Step,
+)
+from pliant.structures.tree.cholesky import solve
+from pliant.structures.tree.forces import (
+    closure_gradients,
+    closure_size,
+    closures,
+    factorise_closures,
+    solve_closures,
+    step_law_forces,
+)
+from pliant.structures.tree.midpoint import (
+    CONVERGED,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    ROUND_OFF,
+    SINGULAR,
+    balance,
+    correct,
+    correction_for,
+    energy_size,
+    evaluate,
+    factorise_step,
+    follow,
+    imbalance,
+    measure_end,
+    outer_forces,
+    predict,
+    sharpen,
+)
+from pliant.structures.tree.motion import Floats, Tree
+from pliant.structures.tree.recursions import momentum
+
+SAME_VELOCITY = (
+    1e-11  # error of the velocities that ends Newton's method, as a part in the norm of kinetic energy
+)
+SAME_ENERGY = 3e-13  # part of the exchanged energy that may be missing
+CLOSED = 1e-8
+AGING = 1.1  # of the square of the contraction, per step in which it is not seen
+WORSE, SLOW = 16.0, 1e-6  # the same that makes factors stale: against fresh ones, and at least
+MOST_ITERATIONS = 30
+PATIENCE = 2  # changes of w after which c is found along with w
+ROUNDINGS = 16.0  # that add up in a force or a position: as many as steps over which sines are carried along
+
+
+@inline_kernel
+def newton_change(step: Step) -> float:
+    """The change of w; returns its square in the norm of the factors."""
+    solve(step.factors, step.residual, step.change)
+    half, size = 0.5 * step.number[H], 0.0
+    for i in range(step.q.shape[0]):
+        size += step.change[i] * step.residual[i]
+        step.change[i] *= -half
+    return float(half * half * size)
+
+
+@inner_kernel
+def bound_change(mechanism: Mechanism, step: Step) -> float:
+    """The same, and the change of the multipliers in place of the gaps."""
+    n, h, rows = step.q.shape[0], step.number[H], step.loop.shape[0]
+    # with x = A^-1 r:  dw = -h/2 (x - A^-1 G^T d),  phi(q_1) + h G dw = 0
+    factorise_closures(step, mechanism.drives.prescribed)
+    solve(step.factors, step.residual, step.change)
+    for k in range(rows):
+        step.gap[k] *= -2.0 / (h * h)
+        for i in range(n):
+            step.gap[k] += step.G[k, i] * step.change[i]
+    solve_closures(step, step.gap)
+    for k in range(rows):
+        for i in range(n):
+            step.change[i] -= step.AG[k, i] * step.gap[k]
+            step.residual[i] -= step.G[k, i] * step.gap[k]
+    size = 0.0
+    for i in range(n):
+        size += step.change[i] * step.residual[i]
+        step.change[i] *= -0.5 * h
+    return float(0.25 * h * h * abs(size))
+
+
+@inline_kernel
+def improve(step: Step) -> None:
+    for i in range(step.q.shape[0]):
+        step.w[i] += step.change[i]
+    for k in range(step.loop.shape[0]):
+        step.loop[k] += step.gap[k]
+
+
+@inline_kernel
+def give_to_end(step: Step, excess: float) -> None:
+    """Take what the end has too much from its kinetic energy."""
+    factor = math.sqrt(1.0 - excess / step.number[T_END])
+    for i in range(step.q.shape[0]):
+        step.v_end[i] *= factor
+    step.number[T_END] -= excess
+
+
+@inner_kernel
+def give_to_free_end(mechanism: Mechanism, step: Step, excess: float) -> bool:
+    """The same where some velocities of the end are given: the others change. Says if they can do it."""
+    given, p, doubled = mechanism.drives.prescribed, step.acceleration, 0.0
+    momentum(mechanism.tree, step.q_end, step.v_end, step.motion_end, p, step.residual)
+    for i in range(step.q.shape[0]):
+        doubled += 0.0 if given[i] else p[i] * step.v_end[i]
+    if abs(excess) >= CLOSED * doubled:
+        return False
+    for i in range(step.q.shape[0]):
+        if not given[i]:
+            step.v_end[i] *= 1.0 - excess / doubled
+    step.number[T_END] -= excess
+    return True
+
+
+@inline_kernel
+def is_closed(tree: Tree, step: Step, usual: float) -> bool:
+    """Whether the end has its energy to round-off, after scaling its velocities if next to nothing is missing."""
+    number = step.number
+    excess, exchanged = imbalance(step)
+    if CLOSED * number[T_END] <= abs(excess) <= 4.0 * ROUND_OFF * energy_size(number):
+        sharpen(tree, step)
+        excess, exchanged = imbalance(step)
+    if abs(excess) < CLOSED * number[T_END]:
+        give_to_end(step, excess)
+        return True
+    # the c with which this step would have closed; the next one begins with it
+    number[CORRECTION] -= correction_for(step, excess)
+    return abs(excess) <= SAME_ENERGY * max(exchanged, usual) + 4.0 * ROUND_OFF * energy_size(number)
+
+
+@inline_kernel
+def see_contraction(number: Floats, contraction: float) -> None:
+    """Remember how fast Newton's method converges, and call for new factors when it has become slow."""
+    number[CONTRACTION] = contraction
+    if number[FRESH] == UNKNOWN:
+        number[FRESH] = contraction
+    elif contraction > max(WORSE * number[FRESH], SLOW):
+        number[STALE] = 1.0
+
+
+@inline_kernel
+def solve_free(mechanism: Mechanism, signals: Signals, step: Step, account: Account) -> int:
+    """Newton's method where nothing is prescribed or closed.
+
+    It ends with a change of w that leaves next to nothing, judged by its contraction, without another evaluation. The
+    first changes take c from the step before; if they do not do, the steps are long and c is found along with w.
+    """
+    number, before = step.number, 0.0
+    usual = account.sums[EXCHANGED] / max(account.worst[STEPS], 1.0)
+    for iteration in range(MOST_ITERATIONS):
+        account.counts[0] += 1
+        evaluate(mechanism, signals, step)
+        if iteration >= PATIENCE:
+            correct(step)
+        balance(mechanism, step)
+        size = newton_change(step)
+        if not size < math.inf:
+            return NOT_FINITE
+        improve(step)
+        follow(mechanism, signals, step)
+        scale = number[T_START] + number[T_END]
+        noise = ROUND_OFF * energy_size(number)
+        if iteration == 0:
+            number[CONTRACTION] *= AGING
+        elif iteration != PATIENCE and size > ROUND_OFF * scale * SAME_VELOCITY:
+            see_contraction(number, size / before)
+        before = size
+        near = number[CONTRACTION] * size <= SAME_VELOCITY * SAME_VELOCITY * scale
+        near = near or (iteration > 3 and size <= noise)
+        if near or iteration >= PATIENCE - 1:
+            measure_end(mechanism, step)
+            outer_forces(mechanism, signals, step)
+            if near and is_closed(mechanism.tree, step, usual):
+                return CONVERGED
+        if iteration > 8 and number[CONTRACTION] > 0.25 and size > noise:
+            break
+    return NOT_CONVERGED
+
+
+@inner_kernel
+def work_at_given_rates(mechanism: Mechanism, step: Step) -> None:
+    """The inertia M (v_1 - v_0) of a prescribed coordinate works at the mean of its given rates, which is not w.
+
+    The difference, of third order, is no defect of the rule: it would make c large where a motion starts from rest.
+    """
+    n = step.q.shape[0]
+    for i in range(n):
+        step.change[i] = step.v_end[i] - step.v[i]
+    momentum(mechanism.tree, step.q_mid, step.change, step.motion_end, step.extra, step.residual)
+    for i in range(n):
+        missed = 0.5 * (step.v[i] + step.v_end[i]) - step.w[i]
+        step.extra[i] *= missed if mechanism.drives.prescribed[i] else 0.0
+
+
+@inner_kernel
+def measure_closures(mechanism: Mechanism, step: Step) -> bool:
+    """Gaps at the end of the step, and the energy whose rounding they have; whether they are nothing but rounding."""
+    shut = True
+    step.number[TIED] = 0.0
+    closures(mechanism.loops, step.motion_end, step.gap)
+    for k in range(step.loop.shape[0]):
+        size = closure_size(mechanism.loops, k, step)
+        step.number[TIED] += abs(step.loop[k]) * size
+        shut = shut and abs(step.gap[k]) <= ROUNDINGS * ROUND_OFF * size
+    return shut
+
+
+@inner_kernel
+def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
+    """What rounding leaves of a change of w, squared in the norm of the factors, and of the balance of energy."""
+    n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[H], mechanism.springs
+    part, size = ROUNDINGS * ROUND_OFF, ROUND_OFF * step.number[TIED]
+    energy = part * step.number[TIED]
+    for i in range(n):
+        force = abs(step.inertial[i]) + abs(step.condensed[i]) + abs(step.load[i]) + abs(step.drive[i])
+        force += abs(step.lost_field[i]) + abs(step.lost_joint[i])
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            force += abs(springs.K[i, j]) * (abs(step.q_mid[j]) + abs(springs.rest[j]))
+        for k in range(rows):
+            force += abs(step.G[k, i] * step.loop[k])
+        step.residual[i] = 0.0 if mechanism.drives.prescribed[i] else part * force
+        energy += part * force * abs(h * step.w[i])
+    solve(step.factors, step.residual, step.acceleration)
+    for i in range(n):
+        size += 0.25 * h * h * step.residual[i] * step.acceleration[i]
+    for k in range(rows):
+        if step.kept[k]:
+            gap = part * closure_size(mechanism.loops, k, step)
+            size += gap * gap / (h * h * step.S[k, k])
+    return size, energy + size
+
+
+@inline_kernel
+def hold_at_zero(laws: JointLaws, step: Step) -> None:
+    """Cut the change of a rate that friction resists at zero, unless both lie where friction is nearly linear."""
+    for k in range(laws.coordinate.shape[0]):
+        i, law = laws.coordinate[k], laws.friction[k]
+        w = step.w[i]
+        ahead = w + step.change[i]
+        if law[STATIC] > 0.0 and w * ahead < 0.0 and max(abs(w), abs(ahead)) > law[SMOOTHING]:
+            step.change[i] = -w
+
+
+@inner_kernel
+def solve_bound(
+    mechanism: Mechanism, signals: Signals, step: Step, account: Account, prescribed: bool
+) -> int:
+    """Newton's method with prescribed coordinates, loops or joint laws.
+
+    It ends with the w at which everything was evaluated; the velocities of the end are given ones if ``prescribed``.
+    """
+    number, before, laws = step.number, 0.0, mechanism.springs.laws
+    usual = account.sums[EXCHANGED] / max(account.worst[STEPS], 1.0)
+    for iteration in range(MOST_ITERATIONS):
+        account.counts[0] += 1
+        evaluate(mechanism, signals, step)
+        if not step_law_forces(laws, step) and not factorise_step(mechanism, step, account):
+            return SINGULAR
+        closure_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
+        work_at_given_rates(mechanism, step)
+        measure_end(mechanism, step)
+        sharpen(mechanism.tree, step)
+        shut = measure_closures(mechanism, step)
+        correct(step)
+        balance(mechanism, step)
+        size = bound_change(mechanism, step)
+        if not size < math.inf:
+            return NOT_FINITE
+        scale = number[T_START] + number[T_END]
+        noise = ROUND_OFF * energy_size(number)
+        missing = 4.0 * noise
+        if iteration > 3:
+            rounded = round_off(mechanism, step)
+            noise += rounded[0]
+            missing += rounded[1]
+        excess, exchanged = imbalance(step)
+        if size <= SAME_VELOCITY * SAME_VELOCITY * scale or (iteration > 3 and shut and size <= noise):
+            closed = abs(excess) <= SAME_ENERGY * max(exchanged, usual)
+            if not closed and prescribed:
+                closed = give_to_free_end(mechanism, step, excess)
+            elif not closed and abs(excess) < CLOSED * number[T_END]:
+                give_to_end(step, excess)
+                closed = True
+            if closed or abs(excess) <= missing:
+                number[ROUNDED] = 0.0 if closed else missing
+                if iteration > 3 and laws.coordinate.shape[0] > 0:
+                    number[STALE] = 1.0
+                return CONVERGED
+        if iteration > 0 and size > ROUND_OFF * scale * SAME_VELOCITY:
+            see_contraction(number, size / before)
+        before = size
+        if iteration > 8 and number[CONTRACTION] > 0.25 and size > noise:
+            break
+        hold_at_zero(laws, step)
+        improve(step)
+        follow(mechanism, signals, step)
+    return NOT_CONVERGED
+
+
+@inline_kernel
+def solve_step(mechanism: Mechanism, signals: Signals, step: Step, account: Account) -> int:
+    """The step from (q, v); its end stands in q_end and v_end."""
+    number = step.number
+    prescribed = False
+    for i in range(step.q.shape[0]):
+        prescribed = prescribed or mechanism.drives.prescribed[i]
+    free = not prescribed and step.loop.shape[0] == 0 and step.slope.shape[0] == 0
+    predict(step)
+    follow(mechanism, signals, step)
+    if number[STALE] > 0.0 and not factorise_step(mechanism, step, account):
+        return SINGULAR
+    if free:
+        status = solve_free(mechanism, signals, step, account)
+    else:
+        status = solve_bound(mechanism, signals, step, account, prescribed)
+    if status != CONVERGED:
+        number[STALE], number[CONTRACTION] = 1.0, 1.0
+    return status

@@ -1,0 +1,311 @@
+"""Inverse dynamics, momentum and energy by recursions along the tree [featherstone2008].
+
+    tau = M(q) a + h(q, v) + g(q) :      A_i = A_p + J_i a_i + (V_p x J_i) v_i ,     f_i = d/dt (I_i V_i) ,
+    F_i = f_i + sum over the children of F ,      tau_i = J_i . F_i + rotor_i a_i ,
+
+with the acceleration of the base opposite to gravity. With the composite momentum H_i, summed as F_i is,
+
+    p_i = dT/dv_i = J_i . H_i + rotor_i v_i ,     dT/dq_i = (V_i x J_i) . H_i ,
+
+because turning coordinate i carries everything behind it along but for the motion V_i that came from before it.
+
+Inertia of everything behind a coordinate, about the world's origin, and the mass matrix.
+
+The composite inertia of body i is ten numbers (mass, first moment, second moment) that add up along the tree. With
+F_i = I_i J_i, the momentum behind coordinate i at unit rate,  M_ij = J_j . F_i  for every j on the way from i to the
+base, and zero for two coordinates on different branches [featherstone2008].
+"""
+
+from __future__ import annotations
+
+from pliant.jit import inline_kernel, kernel
+from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, scale
+from pliant.structures.tree.motion import (
+    ACCELERATION,
+    AXIS,
+    BODY,
+    COMPOSITE,
+    GRAVITY,
+    INERTIA,
+    MASS,
+    MOMENTUM,
+    NOTHING,
+    PARENT,
+    POSE_R,
+    RIGID,
+    ROTOR,
+    TWIST,
+    WRENCH,
+    Floats,
+    Six,
+    Tree,
+    add_six,
+    angular,
+    center_of,
+    cross_twists,
+    dot_six,
+    joined,
+    linear,
+    move_body,
+    moved,
+    nine,
+    place_base,
+    place_body,
+    put_six,
+    six,
+)
+
+
+@inline_kernel
+def own_inertia(tree: Tree, i: int, w: Vector) -> Vector:
+    """Inertia about the centre of mass times w, both in the axes of the body."""
+    J = six(tree.facts, i, INERTIA)
+    return (
+        J[0] * w[0] + J[3] * w[1] + J[4] * w[2],
+        J[3] * w[0] + J[1] * w[1] + J[5] * w[2],
+        J[4] * w[0] + J[5] * w[1] + J[2] * w[2],
+    )
+
+
+@inline_kernel
+def accelerate_body(tree: Tree, i: int, v: float, a: float, motion: Floats) -> Six:
+    """Spatial acceleration of body i from that of its parent; its twist stands already."""
+    own, p = i + 1, tree.joints[i, PARENT] + 1
+    J, A = six(motion, own, AXIS), six(motion, p, ACCELERATION)
+    C = cross_twists(six(motion, p, TWIST), J)
+    B = (
+        A[0] + a * J[0] + v * C[0],
+        A[1] + a * J[1] + v * C[1],
+        A[2] + a * J[2] + v * C[2],
+        A[3] + a * J[3] + v * C[3],
+        A[4] + a * J[4] + v * C[4],
+        A[5] + a * J[5] + v * C[5],
+    )
+    put_six(motion, own, ACCELERATION, B)
+    return B
+
+
+@inline_kernel
+def own_wrench(tree: Tree, i: int, V: Six, A: Six, motion: Floats) -> Six:
+    """Rate of the momentum of body i, from its twist V and spatial acceleration A."""
+    c, w, al = center_of(tree, i, motion), angular(V), angular(A)
+    speed = moved(linear(V), 1.0, cross(w, c))
+    f = scale(tree.facts[i, MASS], moved(moved(linear(A), 1.0, cross(al, c)), 1.0, cross(w, speed)))
+    n = cross(c, f)
+    if tree.joints[i, BODY] == RIGID:
+        R = nine(motion, i + 1, POSE_R)
+        wb = apply_transpose(R, w)
+        turning = moved(
+            own_inertia(tree, i, apply_transpose(R, al)), 1.0, cross(wb, own_inertia(tree, i, wb))
+        )
+        n = moved(n, 1.0, apply(R, turning))
+    return joined(f, n)
+
+
+@inline_kernel
+def own_momentum(tree: Tree, i: int, V: Six, motion: Floats) -> Six:
+    """Momentum of body i about the origin."""
+    c, w = center_of(tree, i, motion), angular(V)
+    f = scale(tree.facts[i, MASS], moved(linear(V), 1.0, cross(w, c)))
+    n = cross(c, f)
+    if tree.joints[i, BODY] == RIGID:
+        R = nine(motion, i + 1, POSE_R)
+        n = moved(n, 1.0, apply(R, own_inertia(tree, i, apply_transpose(R, w))))
+    return joined(f, n)
+
+
+@inline_kernel
+def own_energies(tree: Tree, i: int, V: Six, motion: Floats) -> tuple[float, float]:
+    """Kinetic energy of body i and its potential in gravity."""
+    c, w = center_of(tree, i, motion), angular(V)
+    speed = moved(linear(V), 1.0, cross(w, c))
+    m, g = tree.facts[i, MASS], tree.base
+    kinetic = 0.5 * m * dot(speed, speed)
+    if tree.joints[i, BODY] == RIGID:
+        wb = apply_transpose(nine(motion, i + 1, POSE_R), w)
+        kinetic += 0.5 * dot(wb, own_inertia(tree, i, wb))
+    return kinetic, -m * (c[0] * g[GRAVITY] + c[1] * g[GRAVITY + 1] + c[2] * g[GRAVITY + 2])
+
+
+@inline_kernel
+def gather(tree: Tree, i: int, column: int, motion: Floats) -> Six:
+    """Add six numbers of body i to its parent, unless that is the base; returns them."""
+    F, p = six(motion, i + 1, column), tree.joints[i, PARENT]
+    if p >= 0:
+        add_six(motion, p + 1, column, F)
+    return F
+
+
+@kernel
+def place(tree: Tree, q: Floats, motion: Floats) -> None:
+    """Poses and Jacobian columns of all bodies."""
+    place_base(tree, motion)
+    for i in range(q.shape[0]):
+        place_body(tree, i, q[i], motion)
+
+
+@kernel
+def inverse_dynamics(tree: Tree, q: Floats, v: Floats, a: Floats, motion: Floats, tau: Floats) -> None:
+    """tau = M a + h + g."""
+    place_base(tree, motion)
+    for i in range(q.shape[0]):
+        place_body(tree, i, q[i], motion)
+        V = move_body(tree, i, v[i], motion)
+        A = accelerate_body(tree, i, v[i], a[i], motion)
+        if tree.joints[i, BODY] == NOTHING:
+            put_six(motion, i + 1, WRENCH, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        else:
+            put_six(motion, i + 1, WRENCH, own_wrench(tree, i, V, A, motion))
+    for i in range(q.shape[0] - 1, -1, -1):
+        F = gather(tree, i, WRENCH, motion)
+        tau[i] = dot_six(six(motion, i + 1, AXIS), F) + tree.facts[i, ROTOR] * a[i]
+
+
+@kernel
+def momentum(tree: Tree, q: Floats, v: Floats, motion: Floats, p: Floats, push: Floats) -> None:
+    """p = M v, and push = dT/dq at constant v."""
+    place_base(tree, motion)
+    for i in range(q.shape[0]):
+        place_body(tree, i, q[i], motion)
+        V = move_body(tree, i, v[i], motion)
+        put_six(motion, i + 1, MOMENTUM, own_momentum(tree, i, V, motion))
+    for i in range(q.shape[0] - 1, -1, -1):
+        H, J = gather(tree, i, MOMENTUM, motion), six(motion, i + 1, AXIS)
+        p[i] = dot_six(J, H) + tree.facts[i, ROTOR] * v[i]
+        push[i] = dot_six(cross_twists(six(motion, i + 1, TWIST), J), H)
+
+
+@kernel
+def energies(tree: Tree, q: Floats, v: Floats, motion: Floats) -> tuple[float, float]:
+    """Kinetic energy and potential of gravity."""
+    kinetic, potential = 0.0, 0.0
+    place_base(tree, motion)
+    for i in range(q.shape[0]):
+        place_body(tree, i, q[i], motion)
+        V = move_body(tree, i, v[i], motion)
+        kinetic += 0.5 * tree.facts[i, ROTOR] * v[i] * v[i]
+        if tree.joints[i, BODY] != NOTHING:
+            own = own_energies(tree, i, V, motion)
+            kinetic += own[0]
+            potential += own[1]
+    return kinetic, potential
+
+
+Ten = tuple[float, float, float, float, float, float, float, float, float, float]
+
+
+@inline_kernel
+def turned_inertia(tree: Tree, i: int, motion: Floats) -> Six:
+    """R J R^T of body i: xx yy zz xy xz yz."""
+    R, J = nine(motion, i + 1, POSE_R), six(tree.facts, i, INERTIA)
+    a = (
+        R[0] * J[0] + R[1] * J[3] + R[2] * J[4],
+        R[0] * J[3] + R[1] * J[1] + R[2] * J[5],
+        R[0] * J[4] + R[1] * J[5] + R[2] * J[2],
+    )
+    b = (
+        R[3] * J[0] + R[4] * J[3] + R[5] * J[4],
+        R[3] * J[3] + R[4] * J[1] + R[5] * J[5],
+        R[3] * J[4] + R[4] * J[5] + R[5] * J[2],
+    )
+    c = (
+        R[6] * J[0] + R[7] * J[3] + R[8] * J[4],
+        R[6] * J[3] + R[7] * J[1] + R[8] * J[5],
+        R[6] * J[4] + R[7] * J[5] + R[8] * J[2],
+    )
+    return (
+        a[0] * R[0] + a[1] * R[1] + a[2] * R[2],
+        b[0] * R[3] + b[1] * R[4] + b[2] * R[5],
+        c[0] * R[6] + c[1] * R[7] + c[2] * R[8],
+        a[0] * R[3] + a[1] * R[4] + a[2] * R[5],
+        a[0] * R[6] + a[1] * R[7] + a[2] * R[8],
+        b[0] * R[6] + b[1] * R[7] + b[2] * R[8],
+    )
+
+
+@inline_kernel
+def inertia_of(tree: Tree, i: int, motion: Floats) -> Ten:
+    """Mass, first and second moment of body i alone."""
+    if tree.joints[i, BODY] == NOTHING:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    m = tree.facts[i, MASS]
+    x, y, z = center_of(tree, i, motion)
+    mx, my, mz = m * x, m * y, m * z
+    J = (my * y + mz * z, mx * x + mz * z, mx * x + my * y, -mx * y, -mx * z, -my * z)
+    if tree.joints[i, BODY] == RIGID:
+        K = turned_inertia(tree, i, motion)
+        J = (J[0] + K[0], J[1] + K[1], J[2] + K[2], J[3] + K[3], J[4] + K[4], J[5] + K[5])
+    return (m, mx, my, mz, J[0], J[1], J[2], J[3], J[4], J[5])
+
+
+@inline_kernel
+def ten(a: Floats, row: int, column: int) -> Ten:
+    return (
+        a[row, column],
+        a[row, column + 1],
+        a[row, column + 2],
+        a[row, column + 3],
+        a[row, column + 4],
+        a[row, column + 5],
+        a[row, column + 6],
+        a[row, column + 7],
+        a[row, column + 8],
+        a[row, column + 9],
+    )
+
+
+@inline_kernel
+def momentum_at(I: Ten, V: Six) -> Six:
+    """The momentum of an inertia that moves with the twist V."""
+    m, x, y, z = I[0], I[1], I[2], I[3]
+    v1, v2, v3, w1, w2, w3 = V
+    return (
+        m * v1 + w2 * z - w3 * y,
+        m * v2 + w3 * x - w1 * z,
+        m * v3 + w1 * y - w2 * x,
+        y * v3 - z * v2 + I[4] * w1 + I[7] * w2 + I[8] * w3,
+        z * v1 - x * v3 + I[7] * w1 + I[5] * w2 + I[9] * w3,
+        x * v2 - y * v1 + I[8] * w1 + I[9] * w2 + I[6] * w3,
+    )
+
+
+@inline_kernel
+def gather_inertias(tree: Tree, n: int, motion: Floats) -> None:
+    """Composite inertias of all bodies; poses stand already."""
+    for i in range(n):
+        own = inertia_of(tree, i, motion)
+        for k in range(10):
+            motion[i + 1, COMPOSITE + k] = own[k]
+    for i in range(n - 1, -1, -1):
+        p = tree.joints[i, PARENT] + 1
+        if p > 0:
+            for k in range(10):
+                motion[p, COMPOSITE + k] += motion[i + 1, COMPOSITE + k]
+
+
+@inline_kernel
+def fill_mass_matrix(tree: Tree, n: int, motion: Floats, M: Floats) -> None:
+    """M from poses that stand already."""
+    gather_inertias(tree, n, motion)
+    for i in range(n):
+        for j in range(n):
+            M[i, j] = 0.0
+    for i in range(n):
+        J = six(motion, i + 1, AXIS)
+        F = momentum_at(ten(motion, i + 1, COMPOSITE), J)
+        M[i, i] = dot_six(J, F) + tree.facts[i, ROTOR]
+        j = tree.joints[i, PARENT]
+        while j >= 0:
+            M[i, j] = dot_six(six(motion, j + 1, AXIS), F)
+            M[j, i] = M[i, j]
+            j = tree.joints[j, PARENT]
+
+
+@kernel
+def mass_matrix(tree: Tree, q: Floats, motion: Floats, M: Floats) -> None:
+    """M(q), symmetric."""
+    n = q.shape[0]
+    place_base(tree, motion)
+    for i in range(n):
+        place_body(tree, i, q[i], motion)
+    fill_mass_matrix(tree, n, motion, M)

@@ -1,0 +1,551 @@
+"""One step of the explicit method of Runge, Kutta and Gill, of order four [gill1951], as in [konno1996].
+
+Works and losses are integrated along by the same weights, so that what the account lacks is the drift of the method.
+Loops act by multipliers on the accelerations,  G a + dG/dt v = 0;  after the step positions and velocities are
+brought back to the closures.
+
+The compiled loops over steps: servos, one step of either method, halves where Newton fails, the account, output.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, book_step
+from pliant.structures.tree.arrays import (
+    CONTRACTION,
+    FITTED,
+    KNOWN,
+    LIFTED,
+    ROUNDED,
+    STALE,
+    STRAIN_END,
+    STRAIN_START,
+    T_END,
+    T_START,
+    V_END,
+    V_START,
+    Account,
+    H,
+    Mechanism,
+    Signals,
+    Step,
+    new_account,
+    new_signals,
+    new_step,
+)
+from pliant.structures.tree.dynamics import placed_dynamics
+from pliant.structures.tree.flexibility import condensed_force
+from pliant.structures.tree.forces import (
+    closure_accelerations,
+    closures,
+    drive_force,
+    instant_law_forces,
+    load_forces,
+    load_power,
+    sample_servos,
+    solve_closures,
+    spring_energy,
+    spring_forces,
+)
+from pliant.structures.tree.midpoint import (
+    CONVERGED,
+    NOT_FINITE,
+    SINGULAR,
+    closed_force,
+    expect_jump,
+    factorise_mass,
+    fit_velocities,
+    measure_end,
+    remember,
+    turn_afresh,
+    turn_along,
+)
+from pliant.structures.tree.motion import Bools, Floats, Ints, place_base, place_turned, six
+from pliant.structures.tree.newton import solve_step
+from pliant.structures.tree.recursions import inverse_dynamics
+
+ROOT = math.sqrt(2.0)
+# rows: parts of the three rates so far in the state of stages 1, 2, 3
+STAGES = np.array(
+    [[0.5, 0.0, 0.0], [0.5 * (ROOT - 1.0), 0.5 * (2.0 - ROOT), 0.0], [0.0, -0.5 * ROOT, 0.5 * (2.0 + ROOT)]]
+)
+WEIGHTS = np.array([1.0, 2.0 - ROOT, 2.0 + ROOT, 1.0]) / 6.0
+
+
+class Stages(NamedTuple):
+    """Rates of the stages, and works and losses of the step."""
+
+    rate: Floats  # (4, 2, n) velocities, accelerations
+    joints: Floats  # (n,) works of the drives
+    effort: Floats  # (n,) their means
+    loads: Floats  # (loads,)
+    lost: Floats  # (2,) in fields, in joints
+
+
+def new_stages(n: int, loads: int) -> Stages:
+    return Stages(np.zeros((4, 2, n)), np.zeros(n), np.zeros(n), np.zeros(loads), np.zeros(2))
+
+
+@inner_kernel
+def closed_accelerations(mechanism: Mechanism, step: Step, account: Account) -> bool:
+    """Multipliers, and accelerations that keep the loops closed."""
+    n, rows = step.q.shape[0], step.loop.shape[0]
+    if not factorise_mass(mechanism, step.motion, step, account):
+        return False
+    closure_accelerations(mechanism.loops, step.motion, step.loop)
+    for k in range(rows):
+        step.loop[k] = -step.loop[k]
+    solve_closures(step, step.loop)
+    for k in range(rows):
+        for i in range(n):
+            step.acceleration[i] += step.AG[k, i] * step.loop[k]
+    return True
+
+
+@inline_kernel
+def accelerate(mechanism: Mechanism, signals: Signals, step: Step, account: Account) -> bool:
+    """Accelerations at (q_mid, w), and the drives of all coordinates."""
+    tree, drives, motion = mechanism.tree, mechanism.drives, step.motion
+    n = step.q.shape[0]
+    for i in range(n):
+        if drives.prescribed[i]:
+            step.q_mid[i], step.w[i] = signals.target[i, 0], signals.target[i, 1]
+            step.acceleration[i] = signals.target[i, 2]
+    spring_forces(mechanism.springs, step.q_mid, step.w, step)
+    instant_law_forces(mechanism.springs.laws, step.q_mid, step.w, step)
+    turn_along(tree, step.q_mid, 1, step)
+    for i in range(n):
+        step.condensed[i] = 0.0
+        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
+    if step.wrench.shape[0] > 0:
+        load_forces(tree, mechanism.wrenches, signals.load, motion, step.wrench, step.load)
+    condensed_force(mechanism.condensed, tree, motion, step.q_mid, step.turn[1], step.condensed)
+    some_prescribed = False
+    for i in range(n):
+        step.residual[i] = step.condensed[i] + step.load[i] - step.elastic[i]
+        step.residual[i] -= step.lost_field[i] + step.lost_joint[i]
+        if drives.prescribed[i]:
+            some_prescribed = True
+        else:
+            step.drive[i] = drive_force(drives, signals, step.held[i], i, step.q_mid[i], step.w[i])
+            step.residual[i] += step.drive[i]
+    if not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
+        return False
+    if step.loop.shape[0] > 0 and not closed_accelerations(mechanism, step, account):
+        return False
+    if some_prescribed:
+        inverse_dynamics(tree, step.q_mid, step.w, step.acceleration, motion, step.inertial)
+        for i in range(n):
+            if drives.prescribed[i]:
+                step.drive[i] = step.inertial[i] - step.residual[i] - closed_force(step, i)
+    return True
+
+
+@inline_kernel
+def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> None:
+    """Works of drives and loads, and losses, of the present stage, which is a part of the step."""
+    weight = part * step.number[H]
+    for i in range(step.q.shape[0]):
+        heat = mechanism.drives.heat[i] * step.w[i]
+        stages.effort[i] += part * step.drive[i]
+        stages.joints[i] += weight * (step.drive[i] + heat) * step.w[i]
+        stages.lost[0] += weight * step.lost_field[i] * step.w[i]
+        stages.lost[1] += weight * (step.lost_joint[i] + heat) * step.w[i]
+    for k in range(step.wrench.shape[0]):
+        body = mechanism.wrenches.body[k]
+        power = load_power(mechanism.tree, body, six(step.wrench, k, 0), step.w, step.motion)
+        stages.loads[mechanism.wrenches.load[k]] += weight * power
+
+
+@inner_kernel
+def close_positions(mechanism: Mechanism, step: Step, account: Account) -> bool:
+    """Bring q_end back to the closures by one step of Newton's method, with the least motion of mass."""
+    measure_end(mechanism, step)
+    if not factorise_mass(mechanism, step.motion_end, step, account):
+        return False
+    closures(mechanism.loops, step.motion_end, step.gap)
+    solve_closures(step, step.gap)
+    for k in range(step.loop.shape[0]):
+        for i in range(step.q.shape[0]):
+            step.q_end[i] -= step.AG[k, i] * step.gap[k]
+    return True
+
+
+@inline_kernel
+def gill_step(
+    mechanism: Mechanism,
+    signals: tuple[Signals, Signals, Signals],
+    step: Step,
+    stages: Stages,
+    account: Account,
+) -> int:
+    """The step from (q, v); signals are those at its middle, end and start."""
+    n, h, number = step.q.shape[0], step.number[H], step.number
+    for i in range(n):
+        stages.joints[i], stages.effort[i] = 0.0, 0.0
+        step.q_mid[i], step.w[i] = step.q[i], step.v[i]
+    for k in range(stages.loads.shape[0]):
+        stages.loads[k] = 0.0
+    stages.lost[0], stages.lost[1] = 0.0, 0.0
+    for s in range(4):
+        if s > 0:
+            for i in range(n):
+                q, v = 0.0, 0.0
+                for r in range(s):
+                    q += STAGES[s - 1, r] * stages.rate[r, 0, i]
+                    v += STAGES[s - 1, r] * stages.rate[r, 1, i]
+                step.q_mid[i], step.w[i] = step.q[i] + h * q, step.v[i] + h * v
+        account.counts[0] += 1
+        if not accelerate(mechanism, signals[2 if s == 0 else (1 if s == 3 else 0)], step, account):
+            return SINGULAR
+        for i in range(n):
+            stages.rate[s, 0, i], stages.rate[s, 1, i] = step.w[i], step.acceleration[i]
+        add_works(mechanism, step, stages, WEIGHTS[s])
+    for i in range(n):
+        q, v = 0.0, 0.0
+        for s in range(4):
+            q += WEIGHTS[s] * stages.rate[s, 0, i]
+            v += WEIGHTS[s] * stages.rate[s, 1, i]
+        step.q_end[i], step.v_end[i] = step.q[i] + h * q, step.v[i] + h * v
+        step.drive[i] = stages.effort[i]
+        if mechanism.drives.prescribed[i]:
+            step.q_end[i], step.v_end[i] = signals[1].target[i, 0], signals[1].target[i, 1]
+    turn_along(mechanism.tree, step.q_end, 2, step)
+    if step.loop.shape[0] > 0:
+        if not close_positions(mechanism, step, account):
+            return SINGULAR
+        turn_along(mechanism.tree, step.q_end, 2, step)
+    measure_end(mechanism, step)
+    if not number[T_END] < math.inf:
+        return NOT_FINITE
+    number[FITTED] = 0.0
+    if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, account):
+        return SINGULAR
+    return CONVERGED
+
+
+DEEPEST = 10  # halvings of a step before the run gives up
+MIDDLE, END, START = 0, 1, 2
+TURNS_KEPT = 16.0  # steps over which sines are carried along, before round-off adds up
+
+
+class Tables(NamedTuple):
+    """Inputs of a stretch of steps, at the middle, the end and the start of each.
+
+    The energy-exact rule reads middles, and ends of prescribed coordinates: its tables have no starts. A signal that
+    jumps has its value from within the step at the start and the end.
+    """
+
+    h: Floats  # (steps,)
+    end: Floats  # (steps,) times
+    driven: Ints  # (m,) coordinates that have signals
+    joint: (
+        Floats  # (steps, 3, m, 3) prescribed: position, rate, acceleration | reference, its rate, feedforward
+    )
+    load: Floats  # (steps, 3, loads, 6)
+    sampled: Bools  # (steps, servos) whether the servo is sampled at the start of the step
+    command: Floats  # (servos,) rates that are held
+    first: Ints  # (steps,) rows of the output that fall into the step
+    stop: Ints
+    tau: Floats  # (rows,) where in the step
+
+
+class Output(NamedTuple):
+    """What is kept at the output times; the last row is scratch."""
+
+    x: Floats  # (rows, 2 n) positions, velocities
+    sums: Floats  # (rows, 9)
+    joints: Floats  # (rows, n) works
+    loads: Floats  # (rows, loads)
+    effort: Floats  # (rows, n) mean effort of every drive over the step, servos included
+    loop: Floats  # (rows, closures) mean multipliers
+
+
+class Work(NamedTuple):
+    """State and scratch of a run."""
+
+    step: Step
+    signals: tuple[Signals, Signals, Signals]
+    stages: Stages
+    account: Account
+    before: Floats  # (n, 2) prescribed position and rate at the start of the step
+
+
+def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
+    """Memory for a run from the state (q, v); prescribed coordinates start where they are."""
+    n = mechanism.tree.size
+    closures, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
+    step = new_step(n, len(mechanism.wrenches.load), closures, laws)
+    step.q[:], step.v[:] = q, v
+    return Work(
+        step,
+        (new_signals(n, loads), new_signals(n, loads), new_signals(n, loads)),
+        new_stages(n, loads),
+        new_account(n, loads),
+        np.stack([q, v], axis=1).astype(float),
+    )
+
+
+def new_output(mechanism: Mechanism, loads: int, rows: int) -> Output:
+    n, closures = mechanism.tree.size, len(mechanism.loops.measure)
+    z = np.zeros
+    return Output(
+        z((rows + 1, 2 * n)),
+        z((rows + 1, COLUMNS)),
+        z((rows + 1, n)),
+        z((rows + 1, loads)),
+        z((rows + 1, n)),
+        z((rows + 1, closures)),
+    )
+
+
+@inline_kernel
+def take_end(mechanism: Mechanism, step: Step, account: Account) -> None:
+    """The end of the step becomes the state."""
+    number = step.number
+    for i in range(step.q.shape[0]):
+        step.q[i], step.v[i] = step.q_end[i], step.v_end[i]
+        step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
+    if account.worst[STEPS] % TURNS_KEPT == 0.0:
+        turn_afresh(mechanism.tree, step.q, step.turn[0])
+    number[T_START], number[V_START], number[STRAIN_START] = number[T_END], number[V_END], number[STRAIN_END]
+
+
+@kernel
+def start_run(mechanism: Mechanism, work: Work) -> bool:
+    """Fit the velocities to the loops; energies of the start. False if a part has no inertia."""
+    step, tree = work.step, mechanism.tree
+    place_base(tree, step.motion)
+    place_base(tree, step.motion_end)
+    for i in range(step.q.shape[0]):
+        step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
+    turn_afresh(tree, step.q, step.turn[2])
+    measure_end(mechanism, step)
+    fits = fit_velocities(mechanism, step, work.account)
+    take_end(mechanism, step, work.account)
+    step.number[STALE], step.number[KNOWN], step.number[CONTRACTION] = 1.0, 0.0, 1.0
+    return fits
+
+
+@inline_kernel
+def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: float) -> None:
+    """The account of a finished step of the energy-exact rule."""
+    number = step.number
+    field, joint, supplied, works = 0.0, 0.0, 0.0, 0.0
+    strain = number[STRAIN_END] - number[STRAIN_START]
+    for i in range(step.q.shape[0]):
+        way = number[H] * step.w[i]
+        heat = way * mechanism.drives.heat[i] * step.w[i]
+        work = way * step.drive[i] + step.extra[i] + heat
+        step.change[i] = way
+        field += way * step.lost_field[i]
+        joint += way * step.lost_joint[i] + heat
+        strain += way * step.elastic[i]
+        supplied += work
+        works += abs(work)
+        account.joints[i] += work
+    for k in range(step.wrench.shape[0]):
+        body = mechanism.wrenches.body[k]
+        work = load_power(mechanism.tree, body, six(step.wrench, k, 0), step.change, step.motion)
+        supplied += work
+        works += abs(work)
+        account.loads[mechanism.wrenches.load[k]] += work
+    kinetic = number[T_END] + number[FITTED] - number[T_START]
+    account.worst[ROUNDING] = number[ROUNDED]
+    changes, losses = (kinetic, strain), (field, 0.0, joint)
+    book_step(account.sums, account.worst, changes, -number[LIFTED], losses, (supplied, works), time)
+    account.sums[PROJECTION] += number[FITTED]
+
+
+@inline_kernel
+def book_gill(mechanism: Mechanism, step: Step, stages: Stages, account: Account, time: float) -> None:
+    """The account of a finished step of the explicit rule."""
+    number = step.number
+    supplied, works = 0.0, 0.0
+    for i in range(step.q.shape[0]):
+        account.joints[i] += stages.joints[i]
+        supplied += stages.joints[i]
+        works += abs(stages.joints[i])
+    for k in range(stages.loads.shape[0]):
+        account.loads[k] += stages.loads[k]
+        supplied += stages.loads[k]
+        works += abs(stages.loads[k])
+    kinetic = number[T_END] + number[FITTED] - number[T_START]
+    strain = spring_energy(mechanism.springs, step.q_end) - spring_energy(mechanism.springs, step.q)
+    strain += number[STRAIN_END] - number[STRAIN_START]
+    changes, losses = (kinetic, strain), (stages.lost[0], 0.0, stages.lost[1])
+    book_step(account.sums, account.worst, changes, -number[LIFTED], losses, (supplied, works), time)
+    account.sums[PROJECTION] += number[FITTED]
+
+
+@inner_kernel
+def keep(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
+    """The present state, its energies and the account to a row of the output."""
+    step, account = work.step, work.account
+    n = step.q.shape[0]
+    account.sums[KINETIC] = step.number[T_START]
+    account.sums[STRAIN] = spring_energy(mechanism.springs, step.q) + step.number[STRAIN_START]
+    for i in range(n):
+        output.x[row, i], output.x[row, n + i] = step.q[i], step.v[i]
+        output.joints[row, i] = account.joints[i]
+        output.effort[row, i] = step.drive[i]
+    for k in range(COLUMNS):
+        output.sums[row, k] = account.sums[k]
+    for k in range(account.loads.shape[0]):
+        output.loads[row, k] = account.loads[k]
+    for k in range(step.loop.shape[0]):
+        output.loop[row, k] = step.loop[k]
+
+
+@inner_kernel
+def blend(row: int, before: int, tau: float, h: float, output: Output) -> None:
+    """Turn a row that holds the end of a step into one at its part tau; row ``before`` holds its start."""
+    x, old = output.x[row], output.x[before]
+    n = x.shape[0] // 2
+    for i in range(n):
+        # the cubic with the velocities of both ends
+        way, a, b = x[i] - old[i], h * old[n + i], h * x[n + i]
+        q = old[i] + tau * (a + tau * (3.0 * way - 2.0 * a - b + tau * (a + b - 2.0 * way)))
+        v = (a + tau * (2.0 * (3.0 * way - 2.0 * a - b) + 3.0 * tau * (a + b - 2.0 * way))) / h
+        x[i], x[n + i] = q, v
+    for table in (output.sums, output.joints, output.loads):
+        for k in range(table.shape[1]):
+            table[row, k] = (1.0 - tau) * table[before, k] + tau * table[row, k]
+
+
+@inline_kernel
+def between_samples(start: float, middle: float, end: float, tau: float) -> float:
+    """Parabola through a value at the start, the middle and the end of a step."""
+    return start + tau * ((4.0 * middle - 3.0 * start - end) + tau * 2.0 * (start + end - 2.0 * middle))
+
+
+@inline_kernel
+def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float, float], work: Work) -> None:
+    """What drives the part ``span`` of step n of the energy-exact rule."""
+    signals, joint = work.signals[0], tables.joint
+    for m in range(tables.driven.shape[0]):
+        i = tables.driven[m]
+        if mechanism.drives.prescribed[i]:
+            for k in range(2):
+                signals.end[i, k] = joint[n, END, m, k]
+                if span[1] < 1.0:
+                    signals.end[i, k] = between_samples(
+                        work.before[i, k], joint[n, MIDDLE, m, k], joint[n, END, m, k], span[1]
+                    )
+        else:
+            for k in range(3):
+                signals.target[i, k] = joint[n, MIDDLE, m, k]
+    for m in range(signals.load.shape[0]):
+        for k in range(6):
+            signals.load[m, k] = tables.load[n, MIDDLE, m, k]
+
+
+@inline_kernel
+def sample(mechanism: Mechanism, tables: Tables, n: int, step: Step) -> bool:
+    """Servos that are sampled at the start of step n; the jump of their torques stands in the residual."""
+    return sample_servos(
+        mechanism.servos, tables.sampled[n], tables.command, step.v, step.held, step.residual
+    )
+
+
+@inline_kernel
+def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
+    """Step n by the energy-exact rule, in halves, quarters and so on where Newton's method does not converge."""
+    step, account = work.step, work.account
+    done, level = 0.0, 0
+    while done < 1.0:
+        width = 0.5**level
+        h = tables.h[n] * width
+        if h != step.number[H]:
+            step.number[H], step.number[STALE], step.number[KNOWN] = h, 1.0, 0.0
+        set_signals(mechanism, tables, n, (done, done + width), work)
+        status = solve_step(mechanism, work.signals[0], step, account)
+        if status == CONVERGED:
+            done += width
+            step.number[FITTED] = 0.0
+            if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, account):
+                return SINGULAR
+            book_midpoint(mechanism, step, account, tables.end[n] - (1.0 - done) * tables.h[n])
+            remember(step)
+            take_end(mechanism, step, account)
+            if level > 0 and (done * 2.0 ** (level - 1)) % 1.0 == 0.0:
+                level -= 1
+        else:
+            level += 1
+            account.counts[2] += 1
+            step.number[KNOWN] = 0.0
+            for k in range(step.loop.shape[0]):
+                step.loop[k] = 0.0
+            if level > DEEPEST:
+                return status
+    for m in range(tables.driven.shape[0]):
+        for k in range(2):
+            work.before[tables.driven[m], k] = tables.joint[n, END, m, k]
+    return CONVERGED
+
+
+@inline_kernel
+def gill_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
+    """Step n by the explicit rule."""
+    step = work.step
+    step.number[H] = tables.h[n]
+    for place in range(3):
+        signals = work.signals[place]
+        for m in range(tables.driven.shape[0]):
+            for k in range(3):
+                signals.target[tables.driven[m], k] = tables.joint[n, place, m, k]
+        for m in range(signals.load.shape[0]):
+            for k in range(6):
+                signals.load[m, k] = tables.load[n, place, m, k]
+    status = gill_step(mechanism, work.signals, step, work.stages, work.account)
+    if status == CONVERGED:
+        book_gill(mechanism, step, work.stages, work.account, tables.end[n])
+        take_end(mechanism, step, work.account)
+    return status
+
+
+@inline_kernel
+def begin(mechanism: Mechanism, tables: Tables, n: int, work: Work, output: Output) -> bool:
+    """Keep the start of step n if rows of the output fall into the step; sample the servos, and say if any was."""
+    if tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0:
+        keep(mechanism, output.x.shape[0] - 1, work, output)
+    return tables.sampled.shape[1] > 0 and sample(mechanism, tables, n, work.step)
+
+
+@inline_kernel
+def put_rows(mechanism: Mechanism, tables: Tables, n: int, work: Work, output: Output) -> None:
+    """The rows of the output that fall into step n."""
+    for row in range(tables.first[n], tables.stop[n]):
+        keep(mechanism, row, work, output)
+        if tables.tau[row] < 1.0:
+            blend(row, output.x.shape[0] - 1, tables.tau[row], tables.h[n], output)
+
+
+@kernel
+def run_midpoint(mechanism: Mechanism, work: Work, tables: Tables, output: Output) -> tuple[int, int]:
+    """Advance by the energy-exact rule; returns the number of finished steps and how it ended."""
+    for n in range(tables.h.shape[0]):
+        if begin(mechanism, tables, n, work, output):
+            expect_jump(work.step)
+        status = midpoint_over(mechanism, tables, n, work)
+        if status != CONVERGED:
+            return n, status
+        put_rows(mechanism, tables, n, work, output)
+    return tables.h.shape[0], CONVERGED
+
+
+@kernel
+def run_gill(mechanism: Mechanism, work: Work, tables: Tables, output: Output) -> tuple[int, int]:
+    """Advance by the explicit rule; returns the number of finished steps and how it ended."""
+    for n in range(tables.h.shape[0]):
+        begin(mechanism, tables, n, work, output)
+        status = gill_over(mechanism, tables, n, work)
+        if status != CONVERGED:
+            return n, status
+        put_rows(mechanism, tables, n, work, output)
+    return tables.h.shape[0], CONVERGED

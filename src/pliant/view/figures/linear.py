@@ -1,0 +1,90 @@
+"""Magnitude and phase over frequency.
+
+Mode shapes of an arm beside its undisturbed shape.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.view.figures.style import FAINT, INK, choose_projection, color, map_axes, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, FigureBase
+
+    from pliant.analysis.frequency_response import FrequencyResponse
+    from pliant.analysis.modes import Modes
+
+
+def draw_frequency_response(response: FrequencyResponse) -> Figure:
+    """Magnitude above, phase below, over a logarithmic axis of frequency where all frequencies are positive."""
+    with styled(6.6, 5.0) as figure:
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+        upper.semilogy(response.frequency, response.magnitude, color=color(0))
+        upper.set_ylabel(response.magnitude_label)
+        upper.set_title(f"{response.input} to {response.output}")
+        lower.plot(response.frequency, np.degrees(response.phase), color=color(0))
+        lower.set_ylabel("phase [deg]")
+        lower.set_xlabel("frequency [Hz]")
+        if response.frequency[0] > 0.0:
+            lower.set_xscale("log")
+        lower.set_xlim(float(response.frequency[0]), float(response.frequency[-1]))
+    return figure
+
+
+PART_OF_THE_ARM = 0.15  # size of the drawn motion against the size of the arm
+LARGEST_TURN = 0.4  # rad
+FRAMES = 9  # of half a cycle, from one end of the swing to the other
+
+
+def draw_mode_shapes(modes: Modes, count: int = 6) -> Figure:
+    """The first ``count`` modes, each as the arm between both ends of its swing."""
+    if count < 1:
+        raise InvalidInput(f"count = {count} must be at least 1; give the number of modes to draw")
+    shown = min(count, len(modes.eigenvalue))
+    columns = min(3, shown)
+    rows = ceil(shown / columns)
+    with styled(3.1 * columns, 2.9 * rows) as figure:
+        panels = figure.subfigures(rows, columns, squeeze=False).ravel()
+        for mode in range(shown):
+            _draw_mode(panels[mode], modes, mode)
+    return figure
+
+
+def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
+    rest = modes.observation(mode, 0.0, 2)
+    still = np.concatenate([link.position[0] for link in rest.links])
+    size = float(np.ptp(still, axis=0).max()) or 1.0
+    swing = modes.observation(mode, _amplitude(modes, mode, size), 2 * FRAMES - 1)
+    everything = np.concatenate([link.position[:FRAMES].reshape(-1, 3) for link in swing.links])
+    everything = np.concatenate([everything, still])
+    projection = choose_projection(everything)
+    axes = map_axes(panel, projection, everything, zoom=0.75, ticks=2)
+    for frame in range(FRAMES):
+        ends = frame in (0, FRAMES - 1)
+        for link in swing.links:
+            points = projection.of(link.position[frame])
+            axes.plot(*points.T, color=color(0) if ends else FAINT, linewidth=1.8 if ends else 0.7)
+    for link in rest.links:
+        axes.plot(*projection.of(link.position[0]).T, color=INK, linewidth=1.0, linestyle=":")
+    axes.tick_params(labelsize=7)
+    axes.set_title(_title(modes, mode))
+
+
+def _amplitude(modes: Modes, mode: int, size: float) -> float:
+    """So that no node moves or turns farther than a drawing can show."""
+    shape = np.abs(modes.shape[mode])
+    moved, turned = shape[:, :3].max(), shape[:, 3:].max()
+    return float(min(PART_OF_THE_ARM * size / max(moved, 1e-300), LARGEST_TURN / max(turned, 1e-300)))
+
+
+def _title(modes: Modes, mode: int) -> str:
+    value, where = modes.eigenvalue[mode], modes.direction(mode)
+    along = where if where.startswith("about") else f"along {where}"
+    if modes.frequency[mode] > 0.0:
+        return f"{mode + 1}: {modes.frequency[mode]:.4g} Hz, {along}"
+    return f"{mode + 1}: no swing, {value.real:.3g}/s, {along}"
