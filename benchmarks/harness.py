@@ -78,7 +78,7 @@ class Run:
     fineness: tuple[float, ...]
     cost: float
     motion: Motion
-    exact_account: bool = False
+    exact_ledger: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Point:
     cost: float
     error: float
     outputs: int
-    exact_account: bool
+    exact_ledger: bool
 
     def refines(self, other: Point) -> bool:
         return self.solver == other.solver and all(a >= b for a, b in zip(self.fineness, other.fineness))
@@ -250,7 +250,7 @@ def compare(problem: Problem, session: Session) -> Comparison:
 
 def _reduced(run: Run, reference: Motion) -> Point:
     error, outputs = distance(run.motion, reference), len(run.motion.time)
-    return Point(run.solver, run.setting, run.fineness, run.cost, error, outputs, run.exact_account)
+    return Point(run.solver, run.setting, run.fineness, run.cost, error, outputs, run.exact_ledger)
 
 
 def _judge(level: Level, error: float, points: Sequence[Point], apart: float) -> Verdict:
@@ -261,7 +261,7 @@ def _judge(level: Level, error: float, points: Sequence[Point], apart: float) ->
         level=level,
         error=error,
         ours=cheapest(steady, error),
-        exact=cheapest((p for p in steady if p.exact_account), error),
+        exact=cheapest((p for p in steady if p.exact_ledger), error),
         peer=cheapest(holding(rivals, error), error),
         plain=cheapest(ours, error),
         plain_peer=cheapest(rivals, error),

@@ -14,7 +14,7 @@ import pliant as pl
 from benchmarks.cost_per_step import slope
 from benchmarks.harness import OwnMeasure, Session, verdict
 from pliant.model.contract import Run
-from pliant.structures.collocation.stepper import Machine
+from pliant.structures.collocation.stepper import Stepper
 
 STEP = 1e-3  # s
 ELEMENTS = (4, 8, 16, 32, 64, 100, 200, 400)  # of the whole tree
@@ -53,9 +53,9 @@ def swinging(robot: object, formulation: object) -> object:
 def step_times(model: object, integrator: object, seconds: float, initial: np.ndarray) -> np.ndarray:
     """Wall and CPU time of each step (n, 2), called one by one from Python with its inputs at hand."""
     grid = np.linspace(0.0, seconds, round(seconds / STEP) + 1)
-    run = Run(initial, grid, grid[[0, -1]], model.inputs, integrator.method, integrator.promise)
-    machine = Machine(model.arm, run)
-    whole = machine.tables(np.zeros(len(model.joint_names)), 0, len(grid) - 1)
+    run = Run(initial, grid, grid[[0, -1]], model.inputs, integrator.method, integrator.newton_tolerance)
+    stepper = Stepper(model.arm, run)
+    whole = stepper.tables(np.zeros(len(model.joint_names)), 0, len(grid) - 1)
     marks = np.zeros((len(grid), 2))
     marks[0] = time.perf_counter(), time.thread_time()
     for k in range(len(grid) - 1):
@@ -65,7 +65,7 @@ def step_times(model: object, integrator: object, seconds: float, initial: np.nd
                 for name in ("h", "end", "joints", "loads", "first", "stop")
             }
         )
-        assert machine.steps(one) == (1, 0)
+        assert stepper.steps(one) == (1, 0)
         marks[k + 1] = time.perf_counter(), time.thread_time()
     return np.diff(marks, axis=0)
 

@@ -46,11 +46,11 @@ class Choice:
 
     def __str__(self) -> str:
         mesh = f"degree {self.degree} x {self.elements}"
-        account = ", exact account" if self.exact_account else ""
-        return f"{mesh}, Gauss {self.order}, step {self.step:g} s, tolerance {self.tolerance:g}{account}"
+        ledger = ", exact account" if self.exact_ledger else ""
+        return f"{mesh}, Gauss {self.order}, step {self.step:g} s, tolerance {self.tolerance:g}{ledger}"
 
     @property
-    def exact_account(self) -> bool:
+    def exact_ledger(self) -> bool:
         return self.energy_tolerance <= DEFAULT.energy_tolerance
 
     @property
@@ -78,7 +78,7 @@ def solve(arm: Arm, model: Model, choice: Choice) -> Run:
     spent = clock.process_time() - begin
     cost = spent / arm.duration if trajectory.ending.completed else math.inf
     motion = Motion(trajectory.time, tip)
-    return Run(OURS, str(choice), choice.fineness, cost, motion, choice.exact_account)
+    return Run(OURS, str(choice), choice.fineness, cost, motion, choice.exact_ledger)
 
 
 def study(arm: Arm, choices: Iterable[Choice], session: Session) -> list[Run]:
@@ -107,6 +107,6 @@ def grid(
     stops = [(tolerance, LOOSE) for tolerance in tolerances]
     stops.append((DEFAULT.tolerance, DEFAULT.energy_tolerance))
     return [
-        Choice(degree, elements, order, step, tolerance, account)
-        for (degree, elements), order, step, (tolerance, account) in product(meshes, orders, steps, stops)
+        Choice(degree, elements, order, step, tolerance, ledger)
+        for (degree, elements), order, step, (tolerance, ledger) in product(meshes, orders, steps, stops)
     ]

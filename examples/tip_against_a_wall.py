@@ -25,7 +25,7 @@ wall = pl.Wall(
 )
 law = pl.JointPD(pl.Quintic(0.0, TARGET, 0.3), stiffness=STIFFNESS, damping=0.8)
 model = pl.connect(arm, law, wall)
-print(model.notice)
+print(model.substitution)
 
 run = pl.simulate(model, until=2.0, integrator=pl.Gauss(order=2, step=5e-4), outputs=4000)
 push = np.abs(run.efforts["wall.force"][:, 0])

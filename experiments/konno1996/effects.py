@@ -123,7 +123,7 @@ def clamped_pairs(elbow: float, twists: bool) -> tuple[Array, Array]:
 
 def within(model: Model, words: tuple[str, ...]) -> Array:
     """Frequencies of motions of those coordinates whose names end so, and which move none of the others, Hz."""
-    small = model.small_motions(model.initial_state(), model.inputs, 0.0)
+    small = model.linearise(model.initial_state(), model.inputs, 0.0)
     own = np.array([name.endswith(words) for name in small.names])
     for matrix in (small.M, small.K):
         apart = np.abs(matrix[np.ix_(own, ~own)]).max(initial=0.0)
@@ -206,8 +206,8 @@ def under_gravity(elbow: float, gravity: tuple[float, ...]) -> Array:
     robot = robot_with(elbow, gravity=gravity)
     links = tuple(_light(link) if isinstance(link, pl.FlexibleLink) else link for link in robot.links)
     arm = clamped(pl.GeometricallyExact(degree=4).compile(replace(robot, links=links)))
-    settled = pl.equilibrium(arm)
-    return np.asarray(pl.modes(arm, settled.state, count=2).frequency)
+    balanced = pl.equilibrium(arm)
+    return np.asarray(pl.modes(arm, balanced.state, count=2).frequency)
 
 
 def _light(link: pl.FlexibleLink) -> pl.FlexibleLink:

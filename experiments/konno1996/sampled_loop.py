@@ -32,10 +32,10 @@ SMALL = 1e-5  # rad or m, of differences
 
 def at_rest(arm: LumpedArm, drives: Drives, reference: Array) -> Array:
     """The state in which servo and loop hold the arm still, its weight against their gains."""
-    settled = pl.equilibrium(pl.connect(arm, *drives.motors(), drives.springs(reference)))
-    if not settled.ending.completed:
-        raise RuntimeError(f"the arm finds no rest: {settled.ending}")
-    return np.asarray(settled.state)
+    balanced = pl.equilibrium(pl.connect(arm, *drives.motors(), drives.springs(reference)))
+    if not balanced.ending.completed:
+        raise RuntimeError(f"the arm finds no rest: {balanced.ending}")
+    return np.asarray(balanced.state)
 
 
 def poles(arm: LumpedArm, drives: Drives, reference: Array, damped: tuple[Damper, ...] = ()) -> Complex:
@@ -86,7 +86,7 @@ def _with_dampers(
 
 def _readings(model: Model, arm: LumpedArm, state: Array) -> dict[str, Array]:
     """Field deflections per deviation of the state of the linear system, by differences."""
-    small = model.small_motions(state, model.inputs, 0.0)
+    small = model.linearise(state, model.inputs, 0.0)
     n = len(small.M)
     sides = [
         np.array([small.state_at(sign * SMALL * unit, np.zeros(n)) for unit in np.eye(n)]) for sign in (1, -1)

@@ -49,7 +49,7 @@ def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        _settle(temporary)
+        _equilibrium(temporary)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
     except OSError as error:
@@ -57,10 +57,10 @@ def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
         raise InvalidInput(f"{target} cannot be written: {reason}; choose another place") from error
     finally:
         temporary.unlink(missing_ok=True)
-    _settle(target.parent)
+    _equilibrium(target.parent)
 
 
-def _settle(path: Path) -> None:
+def _equilibrium(path: Path) -> None:
     """Wait until the disk holds the file, so that the new name never points at half of it."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -96,13 +96,13 @@ def rate_of_deviation(model, state, deviation, longest, size=1e-3, levels=5):
     the moved frames, is an analytic function of h; its difference quotient is extrapolated to h = 0 by the
     polynomial through all k.
     """
-    small = model.small_motions(state, model.inputs, 0.0)
+    small = model.linearise(state, model.inputs, 0.0)
     steps = longest / np.arange(1, levels + 1)
     quotients = []
     for step in steps:
         integrator = pl.Gauss(order=2, step=step, tolerance=1e-13, energy_tolerance=ENERGY)
         run = pl.simulate(model, until=step, integrator=integrator, initial=state, outputs=1)
-        ahead = model.small_motions(run.states[-1], model.inputs, step)
+        ahead = model.linearise(run.states[-1], model.inputs, step)
         assert ahead.names == small.names, "loops leave other unknowns independent; take another state"
         unit, one = np.eye(2 * len(small.M)), deviation[:, None]
         near, far = (lifted(ahead, unit, part) for part in (size, 2 * size))

@@ -84,16 +84,16 @@ def test_a_rod_that_rests_on_a_wall():
     arm = pl.PoseElement().compile(pendulum(0.0))
     wall = pl.Wall("floor", pl.At("rod"), (0, 0, 0), (0, 1, 0), stiffness=k, damping=c)
     model = pl.connect(arm, wall)
-    settled = pl.equilibrium(model)
-    q = arm.layout.part(settled.state, "joint_position")[0]
+    balanced = pl.equilibrium(model)
+    q = arm.layout.part(balanced.state, "joint_position")[0]
     assert length * np.sin(q) == pytest.approx(-1.5 * G / 2 / k, rel=1e-9)
     lever = (length * np.cos(q)) ** 2
     expected = np.roots([INERTIA, c * lever, k * lever])
-    assert pl.modes(model, settled.state).eigenvalue == pytest.approx(
+    assert pl.modes(model, balanced.state).eigenvalue == pytest.approx(
         [expected[expected.imag > 0][0]], rel=1e-9
     )
     above = arm.initial_state(np.array([0.2]))
-    small = model.small_motions(above, model.inputs, 0.0)
+    small = model.linearise(above, model.inputs, 0.0)
     # not touching: only gravity, whose torque falls with the sine; the rod falls, so this is no equilibrium
     assert pytest.approx(np.array([[-TORQUE * np.sin(0.2)]]), rel=1e-12) == small.K
     assert not small.fundamental
@@ -108,7 +108,7 @@ def test_friction_stops_and_springs_of_a_joint_that_moves():
         0.6, 0.0, initial_rate=0.2, friction=friction, limits=limits, spring=spring, damping=0.05
     )
     arm = pl.PoseElement().compile(robot)
-    small = arm.small_motions(arm.initial_state(), arm.inputs, 0.0)
+    small = arm.linearise(arm.initial_state(), arm.inputs, 0.0)
 
     def effort(q, rate):
         dry = (0.4 + 0.3 * np.exp(-((rate / 0.3) ** 2))) * np.tanh(rate / 0.01)
@@ -165,9 +165,9 @@ def turning(formulation, speed):
     model = pl.connect(arm, pl.PrescribedMotion("hub", motion))
     state = model.initial_state(np.zeros(1), np.array([speed]))
     for _ in range(6):
-        small = model.small_motions(state, model.inputs, 0.0)
+        small = model.linearise(state, model.inputs, 0.0)
         state = small.state_at(np.linalg.solve(small.K, small.unbalanced), np.zeros(len(small.M)))
-    assert np.abs(model.small_motions(state, model.inputs, 0.0).unbalanced).max() < 1e-6
+    assert np.abs(model.linearise(state, model.inputs, 0.0).unbalanced).max() < 1e-6
     return model, state
 
 
@@ -205,14 +205,14 @@ def test_pose_elements_have_the_exact_frequencies_to_second_order():
 def test_a_four_bar_swings_about_where_it_comes_to_rest():
     """Its equation of one degree of freedom in closed form, differentiated at the equilibrium."""
     arm = pl.PoseElement().compile(four_bar.robot())
-    settled = pl.equilibrium(arm)
-    assert settled.ending.completed
-    crank = float(arm.layout.part(settled.state, "joint_position")[0])
+    balanced = pl.equilibrium(arm)
+    assert balanced.ending.completed
+    crank = float(arm.layout.part(balanced.state, "joint_position")[0])
     assert four_bar.acceleration(crank, 0.0) == pytest.approx(0.0, abs=1e-8)
     h = 1e-4
     slope = (four_bar.acceleration(crank + h, 0.0) - four_bar.acceleration(crank - h, 0.0)) / (2 * h)
     assert slope < 0.0
-    assert pl.modes(arm, settled.state).eigenvalue == pytest.approx([1j * np.sqrt(-slope)], rel=1e-7)
+    assert pl.modes(arm, balanced.state).eigenvalue == pytest.approx([1j * np.sqrt(-slope)], rel=1e-7)
 
 
 @pytest.mark.parametrize("formulation", [pl.PoseElement(40), pl.GeometricallyExact(degree=10)])

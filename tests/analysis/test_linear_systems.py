@@ -46,7 +46,7 @@ def test_a_pinned_beam_answers_as_its_exact_transfer_functions(formulation, tole
     )
 
 
-def settled(name, formulation):
+def balanced(name, formulation):
     arm = formulation.compile(pl.load(pl.library.path(name)))
     start = arm.layout.part(arm.initial_state(), "joint_position")
     hold = pl.JointPD(tuple(pl.Hold(float(q)) for q in start), stiffness=80.0, damping=2.0)
@@ -63,7 +63,7 @@ def settled(name, formulation):
     ],
 )
 def test_about_an_equilibrium_a_model_is_port_hamiltonian(name, formulation):
-    model, state = settled(name, formulation)
+    model, state = balanced(name, formulation)
     system = pl.port_hamiltonian(model, state)
     assert pl.check_structure(system).holds
     plain = pl.linearize(model, state)
@@ -114,7 +114,7 @@ def test_the_linear_system_names_what_goes_in_and_out():
 
 @pytest.mark.parametrize("name", ["parallelogram", "l_frame", "seven_joint_two_flexible"])
 def test_a_mode_can_be_played(name):
-    model, state = settled(name, pl.GeometricallyExact(degree=3))
+    model, state = balanced(name, pl.GeometricallyExact(degree=3))
     modes = pl.modes(model, state, count=4)
     for mode in range(4):
         states = modes.states(mode, amplitude=1e-3, frames=9)

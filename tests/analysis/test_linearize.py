@@ -31,9 +31,9 @@ def held_softly(arm):
 def test_every_library_arm_has_the_poles_of_its_own_steps(name, formulation):
     """At its equilibrium under gravity and soft joints, for all modes whose period is at least two steps."""
     model = held_softly(formulation.compile(pl.load(pl.library.path(name))))
-    settled = pl.equilibrium(model)
-    assert settled.ending.completed
-    modes = pl.modes(model, settled.state, count=12)
+    balanced = pl.equilibrium(model)
+    assert balanced.ending.completed
+    modes = pl.modes(model, balanced.state, count=12)
     assert modes.small.fundamental
     rate = np.abs(modes.eigenvalue)
     found, step = poles_of_steps(model, modes.small, 1 / rate[[2, 4, 6, 8]], SIZES.get(name, 1e-5))
@@ -58,9 +58,9 @@ def test_adam_has_the_poles_of_its_own_steps():
     arm = points.compile(pl.load(pl.library.path("adam")))
     rotors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
     model = held_softly(pl.connect(arm, *rotors))
-    settled = pl.equilibrium(model)
-    modes = pl.modes(model, settled.state, count=20)
-    assert settled.ending.completed
+    balanced = pl.equilibrium(model)
+    modes = pl.modes(model, balanced.state, count=20)
+    assert balanced.ending.completed
     assert modes.small.fundamental
     rate = np.abs(modes.eigenvalue)
     # the fifth turns by 1 rad, less than the half turn beyond which a power has other roots

@@ -171,10 +171,10 @@ def test_motions_without_stiffness_are_found_once_and_hide_nothing():
     """A closed chain of four bars turns and shears freely; rounding of its settled state is no stiffness."""
     chain = pl.PoseElement(elements=4).compile(pl.load(pl.library.path("parallelogram")))
     at_start = pl.modes(chain, count=6).eigenvalue
-    settled = pl.modes(chain, pl.equilibrium(chain).state, count=6).eigenvalue
+    balanced = pl.modes(chain, pl.equilibrium(chain).state, count=6).eigenvalue
     assert np.all(at_start[:2] == 0.0)
     assert at_start[2].imag > 1.0
-    assert settled == pytest.approx(at_start, rel=1e-6)
+    assert balanced == pytest.approx(at_start, rel=1e-6)
 
 
 def test_a_free_joint_with_damped_links_has_one_motion_at_rest():

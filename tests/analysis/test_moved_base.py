@@ -172,7 +172,7 @@ def test_a_loop_rides_on_a_moved_base():
             state = arm.initial_state(q, np.array([rate, 0.0, 0.0]), (True, False, False))
             system = pl.linearize(arm, state, moved=("base",))
             answers.append(system.between(ACCELERATIONS, (*SEEN, "elbow.position")).transfer(S))
-        # derivatives of closures are differences of fourth order along the motion
+        # derivatives of constraints are differences of fourth order along the motion
         assert answers[1] == pytest.approx(answers[0], abs=1e-8 * np.abs(answers[0]).max())
 
 
@@ -221,10 +221,12 @@ def test_lumped_links_on_a_moved_base_meet_the_exact_ones_to_second_order_of_fie
         elbow = pl.PrescribedMotion("elbow", pl.Hold(0.6))
         shoulder = pl.JointPD(pl.Hold(0.2), 60.0, 0.5, joints=["shoulder"])
         model = pl.connect(formulation.compile(bent_elbow()), elbow, shoulder)
-        settled = pl.equilibrium(model)
-        assert settled.ending.completed
+        balanced = pl.equilibrium(model)
+        assert balanced.ending.completed
         outputs = (*SEEN, "shoulder.position", "elbow.torque")
-        return pl.linearize(model, settled.state, moved=("base",)).between(ACCELERATIONS, outputs).transfer(S)
+        return (
+            pl.linearize(model, balanced.state, moved=("base",)).between(ACCELERATIONS, outputs).transfer(S)
+        )
 
     exact = answer(pl.GeometricallyExact(degree=9))
     size = np.abs(exact).max(axis=(0, 2))
@@ -284,6 +286,6 @@ def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn(
     expected = -np.vstack([tilt, np.cross(np.array([0.2, 0.05, 0.1]), tilt.T).T])
     for room in (pl.GeometricallyExact(), pl.PoseElement(), pl.PseudoSpectral(), pl.Rigid(), pl.Lumped()):
         model = pl.connect(room.compile(robot), pl.PrescribedMotion("slide", pl.Hold(0.0)))
-        held = model.small_motions(model.initial_state(), model.inputs, 0.0).held
+        held = model.linearise(model.initial_state(), model.inputs, 0.0).held
         assert held.K[-6:, -3:] == pytest.approx(expected, abs=1e-12), room
         assert held.K[-6:, -6:-3] == pytest.approx(np.zeros((6, 3)), abs=1e-12), room

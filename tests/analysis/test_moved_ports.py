@@ -154,11 +154,11 @@ def test_a_joint_may_be_prescribed_or_left_free_and_imposed(formulation):
     """About an arm that sags: the same answers, and the torque is that which the free joint needs."""
     held = held_two_links(formulation, gravity=(0.0, -9.81, 0.0))
     first, second = held.joint_names
-    settled = pl.equilibrium(held)
-    assert settled.ending.completed
-    system = pl.linearize(held, settled.state)
+    balanced = pl.equilibrium(held)
+    assert balanced.ending.completed
+    system = pl.linearize(held, balanced.state)
     # at rest nothing but the load moves: the torque that holds the elbow follows from the balance of the freed one
-    torque = _holding_torque(held, settled.state, second)
+    torque = _holding_torque(held, balanced.state, second)
     freed = pl.connect(
         held.given,
         pl.JointTorque(second, pl.Constant(torque)),
@@ -167,12 +167,12 @@ def test_a_joint_may_be_prescribed_or_left_free_and_imposed(formulation):
     at = np.array([0.2, 1.0, 6.0])
     for output in (f"{first}.position", "tip.displacement[1]", "base.wrench[0]"):
         one, two = (
-            pl.frequency_response(model, f"{second}.rate", output, at, settled.state).gain
+            pl.frequency_response(model, f"{second}.rate", output, at, balanced.state).gain
             for model in (held, freed)
         )
         assert one == pytest.approx(two, rel=1e-6), output
-    impedance = pl.frequency_response(held, second, f"{second}.torque", at, settled.state).gain
-    mobility = pl.frequency_response(freed, second, f"{second}.rate", at, settled.state).gain
+    impedance = pl.frequency_response(held, second, f"{second}.torque", at, balanced.state).gain
+    mobility = pl.frequency_response(freed, second, f"{second}.rate", at, balanced.state).gain
     assert impedance * mobility == pytest.approx(np.ones(3), rel=1e-6)
     assert f"{second}.torque" in system.outputs
     assert f"{second}.torque" not in system.inputs
@@ -181,9 +181,7 @@ def test_a_joint_may_be_prescribed_or_left_free_and_imposed(formulation):
 def _holding_torque(model, state, joint):
     """What keeps a joint at rest, from the momentary balance with the joint free."""
     others = [each for each in model.components if getattr(each, "joint", None) != joint]
-    small = pl.connect(model.given, *others).small_motions(
-        state, pl.connect(model.given, *others).inputs, 0.0
-    )
+    small = pl.connect(model.given, *others).linearise(state, pl.connect(model.given, *others).inputs, 0.0)
     row = next(port.rate[0] for port in small.ports if port.port.name == joint)
     pushed = np.linalg.solve(small.M, np.stack([small.unbalanced, row], axis=1))
     return float(-(row @ pushed[:, 0]) / (row @ pushed[:, 1]))
@@ -211,8 +209,8 @@ def test_a_prescribed_joint_that_loops_jam_is_no_input():
     start = arm.layout.part(arm.initial_state(), "joint_position")
     one = pl.PrescribedMotion(first, pl.Hold(float(start[0])))
     two = pl.PrescribedMotion(second, pl.Hold(float(start[1])))
-    moves = arm.small_motions(arm.initial_state(), pl.connect(arm, one).inputs, 0.0).held
-    jams = arm.small_motions(arm.initial_state(), pl.connect(arm, one, two).inputs, 0.0).held
+    moves = arm.linearise(arm.initial_state(), pl.connect(arm, one).inputs, 0.0).held
+    jams = arm.linearise(arm.initial_state(), pl.connect(arm, one, two).inputs, 0.0).held
     assert [port.name for port in moves.ports] == [first, "base"]
     assert [port.name for port in jams.ports] == ["base"]
 
@@ -244,7 +242,7 @@ def growing(size):
     return lambda t: (size * t**3, 3 * size * t**2, 6 * size * t)
 
 
-SLIDE, TURN = growing(10.0), growing(40.0)  # 1.2 m/s and 4.8 rad/s in the end
+TRANSLATION, TURN = growing(10.0), growing(40.0)  # 1.2 m/s and 4.8 rad/s in the end
 
 
 def rod_on_a_moving_base(formulation, size):
@@ -252,14 +250,14 @@ def rod_on_a_moving_base(formulation, size):
     rod = pl.FlexibleLink("rod", 0.5, pl.GeneralSection(**SOFT))
     hinge = pl.RevoluteJoint("hinge", "base", "rod")
     arm = formulation.compile(pl.Robot("rod", (rod,), (hinge,), gravity=(1.0, -9.0, 2.0)))
-    base = pl.BaseMotion(x=wiggled(SLIDE, size), angle=wiggled(TURN, 2.0 * size), axis=tuple(AXIS))
+    base = pl.BaseMotion(x=wiggled(TRANSLATION, size), angle=wiggled(TURN, 2.0 * size), axis=tuple(AXIS))
     return pl.connect(arm, base)
 
 
 def base_flow(t):
     """Deviation of the twist in the axes of the base, which itself turns away: x' = 3 t^2, angle' = 6 t^2."""
     turn = rotation_from_vector(TURN(t)[0] * AXIS)
-    along, speed = turn.T @ (1.0, 0.0, 0.0), SLIDE(t)[1]
+    along, speed = turn.T @ (1.0, 0.0, 0.0), TRANSLATION(t)[1]
     return np.concatenate([3 * t**2 * along - np.cross(2 * t**3 * AXIS, speed * along), 6 * t**2 * AXIS])
 
 
@@ -337,12 +335,14 @@ def test_an_arm_displaced_or_carried_along_as_a_whole_feels_nothing():
     for formulation in (pl.PoseElement(2), pl.GeometricallyExact(degree=2)):
         rod = pl.FlexibleLink("rod", 0.5, pl.GeneralSection(**SOFT))
         hinge = pl.RevoluteJoint("hinge", "base", "rod", initial_rate=2.0)
-        base = pl.BaseMotion(x=pl.FunctionMotion(SLIDE), angle=pl.FunctionMotion(TURN), axis=tuple(AXIS))
+        base = pl.BaseMotion(
+            x=pl.FunctionMotion(TRANSLATION), angle=pl.FunctionMotion(TURN), axis=tuple(AXIS)
+        )
         arm = formulation.compile(pl.Robot("rod", (rod,), (hinge,)))
         moving = isinstance(formulation, pl.PoseElement)
         model = pl.connect(arm, base) if moving else arm
         run = pl.simulate(model, until=slow, integrator=pl.Gauss(order=2, step=2e-3))
-        small = model.small_motions(run.states[-1], model.inputs, slow)
+        small = model.linearise(run.states[-1], model.inputs, slow)
         held = small.held
         x, y, z = fast * AXIS if moving else np.zeros(3)
         spin = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])

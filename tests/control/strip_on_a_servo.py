@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import expm
 
 import pliant as pl
-from pliant.analysis.modes import small_motions_of
+from pliant.analysis.modes import linearised
 from pliant.components.sensors import Reader, Sensor
 from pliant.model.contract import Model
 from pliant.model.sampling import Sample, noise_source
@@ -54,7 +54,7 @@ class SampledLinear:
 
     @staticmethod
     def of(arm: Model, sensor: Sensor) -> SampledLinear:
-        small = small_motions_of(arm, None, 0.0)
+        small = linearised(arm, None, 0.0)
         n = len(small.M)
         (port,) = (each for each in small.ports if each.port.name == "motor")
         inverse = np.linalg.inv(small.M)

@@ -43,8 +43,8 @@ def arm() -> pl.Robot:
     return pl.Robot("bent", links, joints)
 
 
-def mismatch(machine: room.Machine, tables: room.Tables) -> float:
-    scheme, solver, plant, state = machine.scheme, machine.work.solver, machine.plant, machine.state
+def consistency_error(stepper: room.Stepper, tables: room.Tables) -> float:
+    scheme, solver, plant, state = stepper.scheme, stepper.work.solver, stepper.plant, stepper.state
     stages = solver.stages
     stages.de[:] = RANDOM.normal(scale=0.3, size=stages.de.shape[1:])
     unknowns, residuals = (stages.dV, stages.de, stages.qd), (stages.rho, stages.rho_e, stages.rho_q)
@@ -71,11 +71,11 @@ def mismatch(machine: room.Machine, tables: room.Tables) -> float:
 def main(order: int) -> None:
     found: list[float] = []
 
-    def steps(machine: room.Machine, tables: room.Tables) -> tuple[int, int]:
-        found.append(mismatch(machine, tables))
+    def steps(stepper: room.Stepper, tables: room.Tables) -> tuple[int, int]:
+        found.append(consistency_error(stepper, tables))
         return len(tables.h), CONVERGED
 
-    room.Machine.steps = steps  # type: ignore[method-assign]
+    room.Stepper.steps = steps  # type: ignore[method-assign]
     model = pl.GeometricallyExact(degree=2, elements=2).compile(arm())
     driven = pl.connect(model, pl.JointPD(pl.Hold(0.4), stiffness=5.0, damping=0.3))
     pl.simulate(driven, until=STEP, integrator=pl.Gauss(order=order, step=STEP))

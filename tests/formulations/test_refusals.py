@@ -31,7 +31,7 @@ def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.LoopJoin
     robot = pl.Robot("arm", (ROD,), (joint,), loops=loops)
     arm = pl.GeometricallyExact(degree=4, elements=3).compile(robot)
     assert arm.formulation == pl.PoseElement({"rod": 12})
-    assert arm.notice == f"pose elements were chosen because {reason}"
+    assert arm.substitution == f"pose elements were chosen because {reason}"
     with pytest.raises(pl.InvalidInput) as caught:
         pl.MixedElement().compile(robot)
     assert str(caught.value) == f"{reason}, which this element does not carry; use PoseElement"
@@ -42,7 +42,7 @@ def test_links_that_turn_far_at_rest_get_pose_elements() -> None:
     robot = pl.Robot("arm", (coil,), (pl.RevoluteJoint("joint", "base", "coil"),))
     arm = pl.GeometricallyExact(degree=5).compile(robot)
     assert arm.formulation == pl.PoseElement({"coil": 100})
-    assert arm.notice == (
+    assert arm.substitution == (
         "pose elements were chosen because link 'coil' turns at rest by 10 rad between two nodes of a spectral link"
     )
     fine = pl.GeometricallyExact(degree=5, elements=10).compile(robot)

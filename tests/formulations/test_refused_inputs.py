@@ -11,7 +11,7 @@ import pytest
 from pliant import library
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import GeometricallyExact
-from pliant.model.contract import Model, Promise, Run
+from pliant.model.contract import Model, NewtonTolerance, Run
 from pliant.model.inputs import Inputs, WallPlace
 from pliant.model.stage_method import gauss_collocation
 from pliant.robot import At, load
@@ -21,19 +21,19 @@ WALL = WallPlace("table", At("link"), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4, 0.0
 
 def advance(arm: Model, inputs: Inputs) -> object:
     grid = np.array([0.0, 1e-3])
-    run = Run(arm.initial_state(), grid, grid, inputs, gauss_collocation(1), Promise(1e-9, 1e-9))
+    run = Run(arm.initial_state(), grid, grid, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
     return arm.advance(run)
 
 
-def settle(arm: Model, inputs: Inputs) -> object:
-    return arm.settle(arm.initial_state(), inputs, 0.0, 1, 1e-9)
+def find_equilibrium(arm: Model, inputs: Inputs) -> object:
+    return arm.equilibrium(arm.initial_state(), inputs, 0.0, 1, 1e-9)
 
 
-def small_motions(arm: Model, inputs: Inputs) -> object:
-    return arm.small_motions(arm.initial_state(), inputs, 0.0)
+def linearise(arm: Model, inputs: Inputs) -> object:
+    return arm.linearise(arm.initial_state(), inputs, 0.0)
 
 
-@pytest.mark.parametrize("door", [advance, settle, small_motions])
+@pytest.mark.parametrize("door", [advance, find_equilibrium, linearise])
 def test_a_wall_is_refused_with_the_remedy(door: Callable[[Model, Inputs], object]) -> None:
     arm = GeometricallyExact(degree=2).compile(load(library.path("macchelli_link")))
     with pytest.raises(InvalidInput) as refused:

@@ -23,7 +23,7 @@ def cantilever(
     return pl.GeometricallyExact(degree=degree, elements=elements).compile(robot)
 
 
-def settled_tip(arm, *loads, **choices):
+def balanced_tip(arm, *loads, **choices):
     answer = pl.equilibrium(pl.connect(arm, *loads), **choices)
     assert answer.ending.completed, str(answer.ending)
     position, rotation = arm.tip(answer.state)
@@ -46,7 +46,7 @@ def tip_force(*force, frame=pl.Frame.WORLD):
 )
 def test_elastica_under_a_dead_tip_load(load, deflection, shortening, slope):
     arm = cantilever(1.0, (SLENDER,) * 3 + (1.0,) * 3, degree=8)
-    position, rotation = settled_tip(arm, tip_force(0, load, 0))
+    position, rotation = balanced_tip(arm, tip_force(0, load, 0))
     assert position == pytest.approx([1 - shortening, deflection, 0], abs=1e-6)
     assert np.arctan2(rotation[1, 0], rotation[0, 0]) == pytest.approx(slope, abs=1e-6)
     short, deep, turned = closed_form.elastica_tip(load)
@@ -60,7 +60,7 @@ def test_a_tip_moment_rolls_the_link_up_into_closed_circles(turns, frame):
     """M = 2 pi n EI / L closes the circle n times over; the tip comes back to the root exactly."""
     arm = cantilever(1.0, (1e6,) * 3 + (1.0,) * 3, elements=4)
     moment = pl.TipWrench("link", pl.Constant((0, 0, 0, 0, 0, 2 * np.pi * turns)), frame=frame)
-    position, rotation = settled_tip(arm, moment, load_steps=10 * turns)
+    position, rotation = balanced_tip(arm, moment, load_steps=10 * turns)
     assert position == pytest.approx(np.zeros(3), abs=1e-12)
     assert rotation == pytest.approx(np.eye(3), abs=1e-12)
 
@@ -68,7 +68,7 @@ def test_a_tip_moment_rolls_the_link_up_into_closed_circles(turns, frame):
 def test_a_part_of_the_circle_is_an_arc():
     arm = cantilever(2.0, (1e6,) * 3 + (3.0,) * 3)
     moment = pl.TipWrench("link", pl.Constant((0, 0, 0, 0, 0, 2.0)))
-    position, _ = settled_tip(arm, moment)
+    position, _ = balanced_tip(arm, moment)
     assert position[:2] == pytest.approx(closed_form.roll_up_tip(2.0, 2.0, 3.0), abs=1e-10)
 
 
@@ -78,7 +78,7 @@ def test_shear_deformable_cantilever():
     A, inertia, G = b * h, b * h**3 / 12, E / (2 * (1 + nu))
     shear = 10 * (1 + nu) / (12 + 11 * nu) * G * A
     arm = cantilever(length, (E * A, shear, shear, G * inertia, E * inertia, E * inertia))
-    position, _ = settled_tip(arm, tip_force(0, -5e8 * h**3, 0))
+    position, _ = balanced_tip(arm, tip_force(0, -5e8 * h**3, 0))
     assert length - position[0] == pytest.approx(0.15097114, rel=1e-6)
     assert -position[1] == pytest.approx(0.71056860, rel=1e-6)
 
@@ -97,7 +97,7 @@ def test_45_degree_bend_out_of_its_plane(J, load, tip):
     E, G = 1e7, 5e6
     arc = pl.Arc(angle=np.pi / 4, normal=pl.Across.Z)
     arm = cantilever(100 * np.pi / 4, (E, G, G, G * J, E / 12, E / 12), rest_shape=arc)
-    position, _ = settled_tip(arm, tip_force(0, 0, load))
+    position, _ = balanced_tip(arm, tip_force(0, 0, load))
     assert position == pytest.approx(tip, abs=1e-4)
 
 
@@ -109,7 +109,7 @@ def test_statics_converge_spectrally_in_the_degree():
     for degree in (3, 4, 5, 6):
         arc = pl.Arc(angle=np.pi / 4, normal=pl.Across.Z)
         arm = cantilever(100 * np.pi / 4, (E, G, G, G * J, E / 12, E / 12), degree, 1, arc)
-        position, _ = settled_tip(arm, tip_force(0, 0, 600))
+        position, _ = balanced_tip(arm, tip_force(0, 0, 600))
         errors.append(np.linalg.norm(position - exact))
     assert all(b < a / 8 for a, b in itertools.pairwise(errors)), errors
 
@@ -118,7 +118,7 @@ def test_follower_load_against_shooting():
     rod = closed_form.Rod(1.0, (1e4, 1e3, 1e3, 2.0, 3.0, 4.0), (0.0, 0.0, 0.0))
     exact = closed_form.static_shape(rod, follower_force=(0.0, 2.0, 1.0)).tip
     arm = cantilever(1.0, (1e4, 1e3, 1e3, 2.0, 3.0, 4.0))
-    position, _ = settled_tip(arm, tip_force(0, 2, 1, frame=pl.Frame.BODY))
+    position, _ = balanced_tip(arm, tip_force(0, 2, 1, frame=pl.Frame.BODY))
     assert position == pytest.approx(exact, abs=1e-7)
 
 
@@ -128,7 +128,7 @@ def test_gravity_bends_like_a_distributed_dead_load():
     rod = closed_form.Rod(1.0, stiffness, (0.0, 0.0, 0.0))
     exact = closed_form.static_shape(rod, load_per_length=(0.0, -4.0, -3.0)).tip
     arm = cantilever(1.0, stiffness, gravity=(0.0, -4.0, -3.0))
-    position, _ = settled_tip(arm)
+    position, _ = balanced_tip(arm)
     assert position == pytest.approx(exact, abs=1e-7)
 
 

@@ -57,8 +57,8 @@ def test_elements_of_second_order_come_near_it_with_the_square_of_their_length(
     room: type[pl.PoseElement] | type[pl.MixedElement], station: float
 ) -> None:
     exact = exact_deflection(station)
-    gaps = [tip_deflection(room(elements=elements), station) - exact for elements in (10, 20)]
-    assert gaps[0] / gaps[1] == pytest.approx(4.0, rel=1e-3)
+    violations = [tip_deflection(room(elements=elements), station) - exact for elements in (10, 20)]
+    assert violations[0] / violations[1] == pytest.approx(4.0, rel=1e-3)
     # inside an element of length h two nodes carry the force in parts 1 - t and t; that turns it too far, by
     # F h^2 (t - t^2) / 2 EI, at most F h^2 / 8 EI, with a lever of at most L; elements before it bring F s h^2 / 12 EI
     h = LENGTH / 21
@@ -70,7 +70,7 @@ def test_elements_of_second_order_come_near_it_with_the_square_of_their_length(
     "room", [pl.GeometricallyExact(4), pl.PoseElement(elements=5), pl.PoseElement(elements=6)], ids=str
 )
 @pytest.mark.parametrize("frame", [pl.Frame.WORLD, pl.Frame.BODY])
-def test_the_account_of_a_swinging_arm_closes(room: Room, frame: pl.Frame) -> None:
+def test_the_ledger_of_a_swinging_arm_closes(room: Room, frame: pl.Frame) -> None:
     wrench = pl.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
     push = pl.PointWrench(pl.At("upper", station=0.35), wrench, frame, name="push")
     arm = pl.connect(room.compile(two_links(ASIDE, rates=(2.0, -3.0))), push)

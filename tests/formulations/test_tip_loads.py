@@ -37,7 +37,7 @@ def test_a_force_across_a_beam_turns_it(
     assert run.state("joint_rate")[-1, 0] == pytest.approx(UNTIL / INERTIA, rel=1e-7)
     assert run.ledger.works["beam_tip_wrench"][-1] == pytest.approx(0.5 * UNTIL**2 / INERTIA, rel=1e-7)
     handed_over = isinstance(formulation, pl.GeometricallyExact) and frame is pl.Frame.WORLD
-    assert model.notice == (
+    assert model.substitution == (
         "PoseElement(elements={}) computes in place of GeometricallyExact(degree=3, elements=1), which does not carry"
         " the load 'beam_tip_wrench' with its fixed direction off the root of the rigid link 'beam'"
         if handed_over
@@ -45,7 +45,7 @@ def test_a_force_across_a_beam_turns_it(
     )
 
 
-def test_equilibrium_and_small_motions_see_the_same_load() -> None:
+def test_equilibrium_and_linearised_motions_see_the_same_load() -> None:
     """A spring of feedback holds the hinge against the force: 2 N m/rad against 1 N m."""
     held = pl.JointPD(pl.Hold(0.0), stiffness=2.0, damping=0.0)
     push = pl.TipWrench("beam", pl.Constant((1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)

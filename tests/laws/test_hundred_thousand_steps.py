@@ -56,7 +56,7 @@ def two_free_joints():
 
 
 @pytest.mark.parametrize("kind", [ringing, prescribed, driven_and_damped, falling_in_space, two_free_joints])
-def test_every_step_is_accounted_for(kind):
+def test_every_step_is_ledgered_for(kind):
     model, start = kind()
     run = pl.simulate(
         model, until=STEPS * 1e-3, integrator=pl.Gauss(order=4, step=1e-3), initial=start, outputs=10
@@ -69,7 +69,7 @@ def test_every_step_is_accounted_for(kind):
     assert all(loss > 0.0 for loss in losses.values()) is (kind is driven_and_damped), losses
     # what the account adds up over all steps against the energy of the last state, which knows nothing of it
     kinetic, strain, _ = model.energy(run.states[[0, -1]])
-    booked = ledger.gravity[-1] + sum(work[-1] for work in ledger.works.values())
-    booked -= sum(losses.values()) + ledger.projection_loss[-1]
+    entered = ledger.gravity[-1] + sum(work[-1] for work in ledger.works.values())
+    entered -= sum(losses.values()) + ledger.projection_loss[-1]
     change = np.diff(kinetic + strain)[0]
-    assert change == pytest.approx(booked, abs=DEMAND * ledger.exchanged[-1])
+    assert change == pytest.approx(entered, abs=DEMAND * ledger.exchanged[-1])

@@ -65,10 +65,10 @@ def test_the_arm_really_tumbles(tumbles: dict[int, pl.Trajectory]) -> None:
     assert np.ptp(trajectory.ledger.gravity) > 1.0
 
 
-def test_mismatch_falls_spectrally_with_the_degree(tumbles: dict[int, pl.Trajectory]) -> None:
+def test_consistency_error_falls_spectrally_with_the_degree(tumbles: dict[int, pl.Trajectory]) -> None:
     """From degree 3 on, a factor of five for each degree in the mean of two, until below 1e-7 of the motion."""
-    twist = {degree: worst(run.mismatch.twist) for degree, run in tumbles.items()}
-    gravity = {degree: worst(run.mismatch.gravity) for degree, run in tumbles.items()}
+    twist = {degree: worst(run.consistency_error.twist) for degree, run in tumbles.items()}
+    gravity = {degree: worst(run.consistency_error.gravity) for degree, run in tumbles.items()}
     for degree in (3, 4):
         assert twist[degree] > 25.0 * twist[degree + 2], twist
         assert gravity[degree] > 25.0 * gravity[degree + 2], gravity
@@ -79,15 +79,15 @@ def test_mismatch_falls_spectrally_with_the_degree(tumbles: dict[int, pl.Traject
 
 
 @pytest.mark.parametrize("degree", [4, 5, 6])
-def test_mismatch_does_not_grow_in_time(tumbles: dict[int, pl.Trajectory], degree: int) -> None:
+def test_consistency_error_does_not_grow_in_time(tumbles: dict[int, pl.Trajectory], degree: int) -> None:
     """The second half adds nothing: what is there came with the fastest motion at the beginning."""
     run = tumbles[degree]
     half = len(run.time) // 2
-    assert worst(run.mismatch.twist[half:]) <= worst(run.mismatch.twist[:half])
-    assert worst(run.mismatch.gravity[half:]) <= 1.2 * worst(run.mismatch.gravity[:half])
+    assert worst(run.consistency_error.twist[half:]) <= worst(run.consistency_error.twist[:half])
+    assert worst(run.consistency_error.gravity[half:]) <= 1.2 * worst(run.consistency_error.gravity[:half])
 
 
-def test_without_damping_mismatch_falls_spectrally(undamped: dict[int, pl.Trajectory]) -> None:
+def test_without_damping_consistency_error_falls_spectrally(undamped: dict[int, pl.Trajectory]) -> None:
     """In the mean over 100 s, in which single times are chance: what is slightly disturbed tumbles otherwise.
 
     Over four orders and steps in time the twist fell by 60 to 490 and by 9 to 23 from degree to degree and the
@@ -95,8 +95,8 @@ def test_without_damping_mismatch_falls_spectrally(undamped: dict[int, pl.Trajec
     """
     assert np.linalg.norm(undamped[3].tip_twist[-200:, :3], axis=1).max() > 5.0  # nothing slowed it down
     assert worst(undamped[3].ledger.residual) < 1e-9
-    twist = {degree: mean_size(run.mismatch.twist) for degree, run in undamped.items()}
-    gravity = {degree: mean_size(run.mismatch.gravity) for degree, run in undamped.items()}
+    twist = {degree: mean_size(run.consistency_error.twist) for degree, run in undamped.items()}
+    gravity = {degree: mean_size(run.consistency_error.gravity) for degree, run in undamped.items()}
     assert twist[1] > 25.0 * twist[2], twist
     assert twist[2] > 5.0 * twist[3], twist
     assert gravity[1] > 10.0 * gravity[3], gravity
@@ -104,10 +104,10 @@ def test_without_damping_mismatch_falls_spectrally(undamped: dict[int, pl.Trajec
     assert gravity[3] < 1e-8  # J, of 1.8 J
 
 
-def test_without_damping_mismatch_does_not_grow(undamped: dict[int, pl.Trajectory]) -> None:
+def test_without_damping_consistency_error_does_not_grow(undamped: dict[int, pl.Trajectory]) -> None:
     """The last quarter is like the first three: an error of velocity that piled up would stand out."""
     for run in undamped.values():
-        *before, last = np.array_split(run.mismatch.twist, 4)
+        *before, last = np.array_split(run.consistency_error.twist, 4)
         assert mean_size(last) < 3.0 * max(mean_size(part) for part in before)
 
 
@@ -155,6 +155,6 @@ def test_a_mesh_that_is_too_coarse_is_warned_of(degree: int, matters: bool) -> N
     trajectory = pl.simulate(arm, 2.0, pl.Gauss(order=4, step=2e-3))
     assert trajectory.ending.completed, trajectory.ending
     text = "\n".join(trajectory.warnings())
-    assert ("mismatch of tip velocity reaches" in text) is matters
-    assert ("mismatch of potential energy reaches" in text) is matters
+    assert ("consistency error of tip velocity reaches" in text) is matters
+    assert ("consistency error of potential energy reaches" in text) is matters
     assert ("raise the degree or the number of elements" in text) is matters

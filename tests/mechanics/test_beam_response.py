@@ -159,8 +159,8 @@ def test_residues_are_those_of_the_mode_shapes(root: str, tip: str) -> None:
     for k in (0, 2, 5):
         mode = natural_modes(THICK, k + 1, *ends)[-1]
         pole = 1j * mode.angular_frequency
-        gap = np.min(np.abs(np.delete(frequencies, k) - frequencies[k]))
-        radius = 0.3 * min(2 * pi * gap, mode.angular_frequency)
+        violation = np.min(np.abs(np.delete(frequencies, k) - frequencies[k]))
+        radius = 0.3 * min(2 * pi * violation, mode.angular_frequency)
         circle = radius * np.exp(2j * pi * (np.arange(32) + 0.5) / 32)
         residue = np.mean([shift * matrix(THICK, pole + shift, *ends) for shift in circle], axis=0)
         share = participation(mode, THICK, *ends)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.contract import Model, Promise, Record, Run
+from pliant.model.contract import Model, NewtonTolerance, Record, Run
 from pliant.model.driver import DONE, Schedule, drive, instants, samples_of, ticks
 from pliant.model.inputs import Inputs
 from pliant.model.sampling import Sample, ServoPlace
@@ -102,7 +102,7 @@ def test_equal_steps_between_unequal_instants_share_their_length() -> None:
     """So that what was factorised for one serves all: the lengths differ by round-off only."""
     inputs = replace(ARM.inputs, controllers=(Diary("late", 1e-3, delay=0.3e-3),))
     marks = np.unique(np.append(instants(inputs, 0.0, 0.1), [0.0, 0.1]))
-    run = Run(ARM.initial_state(), marks, marks, inputs, gauss_collocation(1), Promise(1e-9, 1e-9))
+    run = Run(ARM.initial_state(), marks, marks, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
     assert len(np.unique(np.diff(marks))) > 2
     assert len(np.unique(Schedule.of(run).h)) == 2
 
@@ -140,10 +140,10 @@ def recorded(noise: float, delay: float = 0.0) -> Recorder:
     servo = ServoPlace("hinge", gain=3.0, period=1e-3, rate_noise=noise)
     inputs: Inputs = replace(ARM.inputs, commands=(Diary("command", 0.01, delay),), servos=(servo,))
     grid = 5e-4 * np.arange(51)
-    run = Run(ARM.initial_state(), grid, grid, inputs, gauss_collocation(1), Promise(1e-9, 1e-9))
-    machine = Recorder(ARM, run)
-    assert drive(machine, run).statistics["steps"] == 50
-    return machine
+    run = Run(ARM.initial_state(), grid, grid, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
+    stepper = Recorder(ARM, run)
+    assert drive(stepper, run).statistics["steps"] == 50
+    return stepper
 
 
 @pytest.mark.parametrize(
@@ -157,14 +157,14 @@ def recorded(noise: float, delay: float = 0.0) -> Recorder:
 def test_a_loop_that_carries_servos_is_left_for_commands_only(
     delay: float, expected: list[tuple[float, float]]
 ) -> None:
-    machine = recorded(0.0, delay)
-    np.testing.assert_allclose([given[:2] for given in machine.given], expected, atol=1e-12)
-    assert all(held == 0.0 for _, _, held in machine.given)
-    assert samples_of(machine.run, 1e-3).tolist() == [True, False] * 25
+    stepper = recorded(0.0, delay)
+    np.testing.assert_allclose([given[:2] for given in stepper.given], expected, atol=1e-12)
+    assert all(held == 0.0 for _, _, held in stepper.given)
+    assert samples_of(stepper.run, 1e-3).tolist() == [True, False] * 25
 
 
 def test_noisy_servos_are_computed_outside() -> None:
-    machine = recorded(1e-12)
-    assert len(machine.given) == 25
+    stepper = recorded(1e-12)
+    assert len(stepper.given) == 25
     # the joint rests, so that torque = gain command, but for the noise
-    np.testing.assert_allclose([held for _, _, held in machine.given], [3.0] * 10 + [6.0] * 10 + [9.0] * 5)
+    np.testing.assert_allclose([held for _, _, held in stepper.given], [3.0] * 10 + [6.0] * 10 + [9.0] * 5)

@@ -23,7 +23,7 @@ def served(ratio: float, *components: object) -> Model:
 @pytest.mark.parametrize("ratio", [0.5, 1.5, 3.0])
 def test_a_rigid_joint_keeps_one_less_the_ratio_of_its_rate(ratio: float) -> None:
     model = pl.Rigid().compile(rigid_arm())
-    small = model.small_motions(model.initial_state(), model.inputs, 0.0)
+    small = model.linearise(model.initial_state(), model.inputs, 0.0)
     port = next(each for each in small.ports if each.port.name == "hinge")
     servo = ServoPlace("hinge", gain=ratio * INERTIA / PERIOD, period=PERIOD)
     # eigenvalues of the position and of the rate at the samples: 1 and 1 - ratio

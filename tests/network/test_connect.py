@@ -31,7 +31,7 @@ from pliant.components import (
 )
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, Promise, Run
+from pliant.model.contract import Model, NewtonTolerance, Run
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.sampling import Sample
@@ -64,10 +64,10 @@ def test_connected_passes_every_question_on_to_the_arm() -> None:
     np.testing.assert_array_equal(closed.observe(states, stations=5).tip_position, 5.0)
     np.testing.assert_array_equal(closed.energy(states), ARM.energy(states))
     grid = np.array([0.0, 0.5])
-    run = Run(states[0], grid, grid[1:], closed.inputs, gauss_collocation(1), Promise(1e-9, 1e-9))
+    run = Run(states[0], grid, grid[1:], closed.inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
     record = closed.advance(run)
     np.testing.assert_array_equal(record.states, states[:1])
-    np.testing.assert_array_equal(closed.mismatch(record).twist, 0.5)
+    np.testing.assert_array_equal(closed.consistency_error(record).twist, 0.5)
 
 
 def test_nothing_connected_means_nothing_driven() -> None:

@@ -42,9 +42,9 @@ MOTIONS: dict[str, Motion] = {
 WITH_BREAKS = [name for name, motion in MOTIONS.items() if motion.breaks]
 
 
-def away_from_breaks(motion: Motion, gap: float) -> np.ndarray:
+def away_from_breaks(motion: Motion, violation: float) -> np.ndarray:
     times = np.linspace(-0.5, 4.0, 997)
-    return times[[all(abs(time - each) > gap for each in motion.breaks) for time in times]]
+    return times[[all(abs(time - each) > violation for each in motion.breaks) for time in times]]
 
 
 @pytest.mark.parametrize("name", MOTIONS)

@@ -124,7 +124,7 @@ def test_a_wrench_in_world_axes_does_not_ask_how_its_frame_is_turned() -> None:
         ),
     ],
 )
-def test_mismatches_name_both_sides(component: Callable[[], JointTorque], sentence: str) -> None:
+def test_consistency_errores_name_both_sides(component: Callable[[], JointTorque], sentence: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         connect(ARM, component())
     assert str(refused.value) == sentence
@@ -177,16 +177,16 @@ TABLE = Wall("table", At("hand"), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4)
 def test_an_arm_that_carries_its_components_stays() -> None:
     closed = connect(CHOOSY, JointTorque("slide", Constant(1.0)))
     assert closed.arm is CHOOSY
-    assert closed.notice == ""
+    assert closed.substitution == ""
 
 
 def test_an_arm_that_cannot_carry_a_component_is_replaced_and_says_so() -> None:
     closed = connect(CHOOSY, JointTorque("slide", Constant(1.0)), SPRING, TABLE)
     assert closed.arm is STRONG
-    assert closed.notice == (
+    assert closed.substitution == (
         "strong computes in place of choosy, which does not carry the spring 'cable' and the wall 'table'"
     )
-    assert closed.notice in report(closed)
+    assert closed.substitution in report(closed)
     np.testing.assert_array_equal(closed.inputs.joint_signals(np.zeros(1))[0, :, 2], [1.0, 0.0, 0.0])
 
 
@@ -196,12 +196,12 @@ def test_connecting_again_asks_the_arm_as_it_was_given() -> None:
     assert in_two.given is CHOOSY
 
 
-def test_the_notice_of_an_arm_itself_is_kept() -> None:
+def test_the_substitution_of_an_arm_itself_is_kept() -> None:
     @dataclass(frozen=True)
     class Outspoken(TwoLinkArm):
-        notice: str = "computed otherwise than asked"
+        substitution: str = "computed otherwise than asked"
 
-    assert connect(Outspoken()).notice == "computed otherwise than asked"
+    assert connect(Outspoken()).substitution == "computed otherwise than asked"
 
 
 @pytest.mark.parametrize(

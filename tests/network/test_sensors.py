@@ -51,9 +51,9 @@ def test_gauge_and_deflection_of_a_loaded_cantilever(
     push = pl.TipWrench("strip", pl.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)
     hold = pl.PrescribedMotion("hinge", pl.Hold(0.7))
     model = pl.connect(formulation.compile(strip()), push, hold)
-    settled = pl.equilibrium(model)
-    assert settled.ending.completed
-    sample = sample_of(model, settled.state)
+    balanced = pl.equilibrium(model)
+    assert balanced.ending.completed
+    sample = sample_of(model, balanced.state)
     for station in (0.0, 0.25, 0.05):
         gauge = pl.StrainGauge("strip", station=station).reader(model)
         expected = FORCE * LENGTH * (1 - station) / EI

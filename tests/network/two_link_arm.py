@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port, ports_of
@@ -70,7 +70,7 @@ class TwoLinkArm:
     ) -> Array:
         return np.full(3, 7.0) if position is None else position
 
-    def unbent(self, positions: Array) -> Array:
+    def undeformed(self, positions: Array) -> Array:
         return positions
 
     def observe(self, states: Array, stations: int = 21) -> Observation:
@@ -90,14 +90,16 @@ class TwoLinkArm:
         ending = Ending(Cause.COMPLETED, float(run.grid[-1]))
         return Record(run.grid[-1:], run.start[None], {}, ledger, ending, {})
 
-    def mismatch(self, record: Record) -> Mismatch:
-        return Mismatch(record.time, record.time)
+    def consistency_error(self, record: Record) -> Consistency:
+        return Consistency(record.time, record.time)
 
     def tip(self, states: Array) -> tuple[Array, Array]:
         return states[..., :3], np.zeros((len(states), 3, 3))
 
-    def settle(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
-        return Settled(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
+    def equilibrium(
+        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium:
+        return Equilibrium(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
 
-    def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         raise AssertionError("nobody asks for small motions here")

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
@@ -93,7 +93,7 @@ class FakeArm:
         joints = np.zeros(2) if position is None else position
         return np.concatenate([joints, np.zeros(2) if rate is None else rate, [0.0]])
 
-    def unbent(self, positions: Array) -> Array:
+    def undeformed(self, positions: Array) -> Array:
         return np.stack([self.initial_state(position) for position in positions])
 
     def observe(self, states: Array, stations: int = 21) -> Observation:
@@ -132,18 +132,20 @@ class FakeArm:
     def advance(self, run: Run) -> Record:
         return record_of(self, run.grid[run.save])
 
-    def mismatch(self, record: Record) -> Mismatch:
+    def consistency_error(self, record: Record) -> Consistency:
         zeros = np.zeros(len(record.time))
-        return Mismatch(1e-5 + zeros, zeros)
+        return Consistency(1e-5 + zeros, zeros)
 
     def tip(self, states: Array) -> tuple[Array, Array]:
         seen = self.observe(states, 2)
         return seen.tip_position, seen.tip_rotation
 
-    def settle(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
-        return Settled(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
+    def equilibrium(
+        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium:
+        return Equilibrium(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
 
-    def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         raise AssertionError("nobody asks for small motions here")
 
 

@@ -90,15 +90,15 @@ def power_of(signal: PortSignal) -> np.ndarray:
 def test_power_of_loads_on_inner_links_adds_up_to_the_booked_work(room: Room, frame: pl.Frame) -> None:
     coarse, fine = (loaded_inside(room, frame, step) for step in (2 * STEP, STEP))
     for load in coarse.source.model.inputs.loads:  # type: ignore[attr-defined]
-        gaps = []
+        violations = []
         for run in (coarse, fine):
             power = power_of(run.port_signals[load.name])
-            gaps.append(np.trapezoid(power, run.time) - run.ledger.works[load.name][-1])
+            violations.append(np.trapezoid(power, run.time) - run.ledger.works[load.name][-1])
         moved = np.trapezoid(np.abs(power), fine.time)
         # the trapezoidal rule against the sums of the steps: all that differs is the sampling, of second order
-        assert abs(gaps[1]) < 2e-4 * moved
+        assert abs(violations[1]) < 2e-4 * moved
         assert moved > 1e-3
-        assert_second_order(*gaps)
+        assert_second_order(*violations)
 
 
 @pytest.mark.parametrize("room", [*ANYWHERE, pl.GeometricallyExact(degree=4)], ids=str)

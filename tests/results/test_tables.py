@@ -42,7 +42,7 @@ def test_one_row_per_time_link_and_station(trajectory: Trajectory) -> None:
     assert table.attrs["units"]["kappa_z"] == "1/m"
 
 
-def test_the_account_closes_in_the_table(trajectory: Trajectory) -> None:
+def test_the_ledger_closes_in_the_table(trajectory: Trajectory) -> None:
     table = trajectory.ledger_table()
     works = table.filter(like="work of").sum(axis=1)
     stored = table["kinetic"] + table["strain"]

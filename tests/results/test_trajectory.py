@@ -102,7 +102,7 @@ def test_real_time_factor_is_simulated_over_wall_time() -> None:
     assert fake_trajectory().real_time_factor == pytest.approx(2.0 / 0.05)
 
 
-def test_summary_reports_cost_and_account() -> None:
+def test_summary_reports_cost_and_ledger() -> None:
     lines = {line.name: line for line in fake_trajectory().summary()}
     assert lines["steps"].value == 2000
     assert lines["Newton iterations per step"].value == 2.5
@@ -127,25 +127,25 @@ def test_all_is_well_gives_no_warning() -> None:
     assert fake_trajectory().warnings() == []
 
 
-def test_an_early_end_and_an_open_account_are_named() -> None:
+def test_an_early_end_and_an_open_ledger_are_named() -> None:
     ending = Ending(Cause.NOT_CONVERGED, 1.25, "link upper", "shorten the step")
-    early, account = fake_trajectory(ending=ending, exact_to=3e-7).warnings()
+    early, ledger = fake_trajectory(ending=ending, exact_to=3e-7).warnings()
     assert early == (
         "the run stopped at t = 1.25 s: Newton's method did not converge at link upper; shorten the step"
     )
-    assert account.startswith(
+    assert ledger.startswith(
         "the energy account misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s"
     )
 
 
 @pytest.mark.parametrize(("factor", "warns"), [(0.9, False), (1.1, True), (math.nan, True)])
-def test_a_mismatch_above_one_percent_of_the_tip_speed_is_named(factor: float, warns: bool) -> None:
+def test_a_consistency_error_above_one_percent_of_the_tip_speed_is_named(factor: float, warns: bool) -> None:
     trajectory = fake_trajectory()
     speed = np.linalg.norm(trajectory.tip_twist[:, :3], axis=1).max()
-    trajectory.mismatch.twist[:] = factor * 1e-2 * speed
+    trajectory.consistency_error.twist[:] = factor * 1e-2 * speed
     assert (
         any(
-            "mismatch of tip velocity" in text and "raise the degree" in text
+            "consistency error of tip velocity" in text and "raise the degree" in text
             for text in trajectory.warnings()
         )
         is warns
@@ -153,7 +153,9 @@ def test_a_mismatch_above_one_percent_of_the_tip_speed_is_named(factor: float, w
 
 
 @pytest.mark.parametrize(("factor", "warns"), [(0.9, False), (1.1, True)])
-def test_a_mismatch_above_one_percent_of_the_energy_exchanged_is_named(factor: float, warns: bool) -> None:
+def test_a_consistency_error_above_one_percent_of_the_energy_exchanged_is_named(
+    factor: float, warns: bool
+) -> None:
     trajectory = fake_trajectory()
-    trajectory.mismatch.gravity[-1] = -factor * 1e-2 * trajectory.ledger.exchanged[-1]
-    assert any("mismatch of potential energy" in text for text in trajectory.warnings()) is warns
+    trajectory.consistency_error.gravity[-1] = -factor * 1e-2 * trajectory.ledger.exchanged[-1]
+    assert any("consistency error of potential energy" in text for text in trajectory.warnings()) is warns

@@ -31,10 +31,10 @@ def rod(name: str, mass: float = 1.0, inertia: float = 0.0) -> r.RigidLink:
     ],
     ids=lambda value: value.word if isinstance(value, r.Joint) else "",
 )
-def test_coordinates_of_each_joint(joint: r.Joint, names: list[str], slides: list[bool]) -> None:
+def test_coordinates_of_each_joint(joint: r.Joint, names: list[str], translates: list[bool]) -> None:
     assert joint.coordinate_names == tuple(names)
-    assert [freedom.slides for freedom in joint.freedoms] == slides
-    assert [freedom.unit for freedom in joint.freedoms] == ["m" if slide else "rad" for slide in slides]
+    assert [freedom.translates for freedom in joint.freedoms] == translates
+    assert [freedom.unit for freedom in joint.freedoms] == ["m" if slide else "rad" for slide in translates]
     assert joint.moves is (joint.word != "fixed")
 
 

@@ -107,7 +107,7 @@ def undeformed_tips(robot: r.Robot) -> dict[str, np.ndarray]:
         place = place + turn @ joint.position
         turn = turn @ rotation_matrix(joint.rotation)
         for freedom in joint.freedoms:
-            assert not freedom.slides
+            assert not freedom.translates
             half = freedom.law.initial_position / 2
             turn = turn @ rotation_matrix((np.cos(half), *(np.sin(half) * np.array(freedom.axis))))
         link = robot.link(joint.child)

@@ -44,12 +44,12 @@ def test_a_run_that_bends_too_far_goes_on_by_pose_elements() -> None:
     run = pl.simulate(spectral, UNTIL, GAUSS, outputs=20)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
-    notice = run.provenance.choices["notice"]
-    assert notice.startswith("PoseElement(elements={'rod': ")
-    assert "computes in place of GeometricallyExact(degree=5, elements=1), from the start" in notice
-    assert "because link 'rod' is bent too far for it at t = 0.0" in notice
+    substitution = run.provenance.choices["notice"]
+    assert substitution.startswith("PoseElement(elements={'rod': ")
+    assert "computes in place of GeometricallyExact(degree=5, elements=1), from the start" in substitution
+    assert "because link 'rod' is bent too far for it at t = 0.0" in substitution
     assert "Gauss(order=2, step=0.002" in run.provenance.choices["integrator"]
-    assert notice in [line.value for line in run.summary()]
+    assert substitution in [line.value for line in run.summary()]
     elements = run.state("position").shape[1] - 3  # base, root of the rod and hand are the other nodes
     same = pl.simulate(rolled(pl.PoseElement(elements)), UNTIL, replace(GAUSS, order=2), outputs=20)
     assert run.tip_position == pytest.approx(same.tip_position, abs=1e-9)

@@ -75,17 +75,17 @@ def test_ctrl_c_between_two_blocks_acts_at_once() -> None:
 
 def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop is interrupted after its steps are done and before anybody has noted them."""
-    from pliant.structures.collocation.stepper import Machine
+    from pliant.structures.collocation.stepper import Stepper
 
-    usual = Machine.steps
+    usual = Stepper.steps
 
-    def interrupted(machine: Machine, tables: object) -> tuple[int, int]:
-        answer = usual(machine, tables)  # type: ignore[arg-type]
+    def interrupted(stepper: Stepper, tables: object) -> tuple[int, int]:
+        answer = usual(stepper, tables)  # type: ignore[arg-type]
         signal.raise_signal(signal.SIGINT)
         return answer
 
     whole = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
-    monkeypatch.setattr(Machine, "steps", interrupted)
+    monkeypatch.setattr(Stepper, "steps", interrupted)
     kept = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
     assert kept.ending.cause is Cause.INTERRUPTED
     assert kept.ending.time == pytest.approx(UNTIL)

@@ -56,7 +56,7 @@ def test_inside_a_step_the_polynomial_keeps_its_own_order(order: int, inside: in
     assert np.log2(errors[0] / errors[2]) / 2 > inside - 0.4, errors
 
 
-def test_the_account_follows_between_the_ends() -> None:
+def test_the_ledger_follows_between_the_ends() -> None:
     """Linear in between, so that it closes there too, if not to the same digits as the energies of the state."""
     wanted = np.linspace(0.0, UNTIL, 333)
     trajectory = pl.simulate(driven(), UNTIL, pl.Gauss(4, 2e-3), outputs=wanted)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.analysis.linearize import first_order, held_ports, unit_of_ratio
-from pliant.analysis.modes import refuse_stillness, small_motions_of
+from pliant.analysis.modes import linearised, refuse_stillness
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem
@@ -75,7 +75,7 @@ def frequency_response(
     elif isinstance(model, LinearPortHamiltonian):
         system = model.state_space()
     else:
-        small = small_motions_of(model, state, time)
+        small = linearised(model, state, time)
         moved = [port for port in held_ports(small) if port.name in (input, input.rpartition(".")[0])]
         if not moved:
             refuse_stillness(model, small)

@@ -209,7 +209,7 @@ def _root_of(
     for freedom in joint.freedoms:
         row = rows.index(freedom.name)
         axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
-        move = at.slid if freedom.slides else at.turned
+        move = at.slid if freedom.translates else at.turned
         at = move(axis, float(motion[0][row]), float(motion[1][row]), row)
     return at
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, SecondOrder, Settled, refuse_other_than_model
+from pliant.model.contract import Equilibrium, Model, SecondOrder, refuse_other_than_model
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array
 from pliant.robot.robot import nearest
@@ -52,8 +52,10 @@ class HeldJoints:
     @cached_property
     def span(self) -> Array:
         """How far to both sides the positions of joints without limits are sought: half a turn, or a metre."""
-        slides = {each.name: each.slides for joint in self.model.robot.joints for each in joint.freedoms}
-        return np.array([1.0 if slides.get(name) else np.pi for name in self.names])
+        translates = {
+            each.name: each.translates for joint in self.model.robot.joints for each in joint.freedoms
+        }
+        return np.array([1.0 if translates.get(name) else np.pi for name in self.names])
 
     def start(self, positions: Array) -> Array:
         """The undeformed arm with the joints there; other joints where they start or close loops."""
@@ -66,14 +68,14 @@ class HeldJoints:
         given[list(self.columns)] = True
         return model.initial_state(q, np.zeros(len(q)), tuple(bool(each) for each in given))
 
-    def settle(self, positions: Array, near: Array | None = None) -> Settled:
+    def equilibrium(self, positions: Array, near: Array | None = None) -> Equilibrium:
         """Equilibrium with the joints there; from ``near``, a state almost at rest there, in one step."""
         inputs = self._inputs(True, np.stack([positions, 0.0 * positions, 0.0 * positions], axis=1))
         if near is not None:
-            settled = self.model.settle(near, inputs, self.time, 1, ACCURACY)
-            if settled.ending.completed:
-                return settled
-        return self.model.settle(self.start(positions), inputs, self.time, LOAD_STEPS, ACCURACY)
+            balanced = self.model.equilibrium(near, inputs, self.time, 1, ACCURACY)
+            if balanced.ending.completed:
+                return balanced
+        return self.model.equilibrium(self.start(positions), inputs, self.time, LOAD_STEPS, ACCURACY)
 
     def _inputs(self, held: bool, signals: Array) -> Inputs:
         own, at = self.model.inputs, list(self.columns)
@@ -99,10 +101,10 @@ class HeldJoints:
     def freed(self, state: Array) -> SecondOrder:
         """Small motions about an equilibrium with the joints free under the torques that hold them there."""
         signals = np.zeros((len(self.names), 3))
-        lack = self.model.small_motions(state, self._inputs(False, signals), self.time)
+        lack = self.model.linearise(state, self._inputs(False, signals), self.time)
         rows = lack.joint_position[list(self.columns)]
         signals[:, 2] = -np.linalg.lstsq(rows.T, lack.unbalanced, rcond=None)[0]
-        return self.model.small_motions(state, self._inputs(False, signals), self.time)
+        return self.model.linearise(state, self._inputs(False, signals), self.time)
 
     def carried(self, small: SecondOrder) -> Array:
         """E (unknowns, joints): how the arm at rest follows a change of its joints."""
@@ -203,7 +205,7 @@ class RigidTip(TipPose):
         moved = np.tile(q, (count, 4, 1))
         for k, column in enumerate(self.held.columns):
             moved[k, :, column] += PROBE * ahead
-        x, R = tip_of(model, model.unbent(moved.reshape(4 * count, -1)), self.link)
+        x, R = tip_of(model, model.undeformed(moved.reshape(4 * count, -1)), self.link)
         turns = vector_from_rotation(R @ self.rotation.T)
         both = np.concatenate([x, turns], axis=1).reshape(count, 4, 6)
         return np.asarray(np.einsum("w,kwi->ik", weights, both))
@@ -236,7 +238,7 @@ class RestingTip(TipPose):
     def deflection(self) -> Array:
         """(6,) displacement and turn of the tip from where it is undeformed, in world axes."""
         q = self.held.model.layout.part(self.state, "joint_position")
-        x, R = tip_of(self.held.model, self.held.model.unbent(q[None]), self.link)
+        x, R = tip_of(self.held.model, self.held.model.undeformed(q[None]), self.link)
         return np.concatenate([self.position - x[0], vector_from_rotation(self.rotation @ R[0].T)])
 
 
@@ -279,13 +281,13 @@ def rigid_tip(held: HeldJoints, positions: Array, link: str) -> RigidTip:
 
 def resting_tip(held: HeldJoints, positions: Array, link: str, near: Array | None) -> RestingTip:
     """From ``near``, a state almost at rest there, or from the undeformed arm."""
-    settled = held.settle(positions, near)
-    if not settled.ending.completed:
+    balanced = held.equilibrium(positions, near)
+    if not balanced.ending.completed:
         raise InvalidInput(
-            f"the arm finds no rest with its joints at {np.array2string(positions, precision=4)}: {settled.ending}"
+            f"the arm finds no rest with its joints at {np.array2string(positions, precision=4)}: {balanced.ending}"
         )
-    x, R = tip_of(held.model, settled.state[None], link)
-    return RestingTip(held.names, positions, link, x[0], R[0], settled.state, held)
+    x, R = tip_of(held.model, balanced.state[None], link)
+    return RestingTip(held.names, positions, link, x[0], R[0], balanced.state, held)
 
 
 def tip_of(model: Model, states: Array, link: str) -> tuple[Array, Array]:

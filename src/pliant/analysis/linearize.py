@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.modes import conservative_modes, refuse_stillness, small_motions_of
+from pliant.analysis.modes import conservative_modes, linearised, refuse_stillness
 from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import accelerated
 from pliant.model.contract import Held, Model, SecondOrder
@@ -228,7 +228,7 @@ def linearize(
     their flows are inputs (``elbow.acceleration``, ``base.acceleration[0]`` in the axes of the base), the flows
     outputs, and places and flows states.
     """
-    small = small_motions_of(model, state, time)
+    small = linearised(model, state, time)
     if not moved:
         refuse_stillness(model, small)
     return first_order(small, model.joint_names, moved)
@@ -246,7 +246,7 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
     if own is not None:
         system: LinearPortHamiltonian = own(state, model.inputs)
         return system
-    small = small_motions_of(model, state, time)
+    small = linearised(model, state, time)
     refuse_stillness(model, small)
     if not small.fundamental:
         lack = float(np.abs(small.unbalanced).max(initial=0.0))

@@ -309,7 +309,7 @@ def modes(model: Model, state: Array | None = None, count: int = 10, time: float
     """
     if count < 1:
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
-    small = small_motions_of(model, state, time)
+    small = linearised(model, state, time)
     refuse_stillness(model, small)
     if is_conservative(small) and every_part_has_mass(small.M):
         values, vectors = conservative_modes(small, count)
@@ -330,7 +330,7 @@ def modes(model: Model, state: Array | None = None, count: int = 10, time: float
     )
 
 
-def small_motions_of(model: Model, state: Array | None, time: float) -> SecondOrder:
+def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:
     """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
     refuse_other_than_model(model)
     inputs = model.inputs
@@ -345,7 +345,7 @@ def small_motions_of(model: Model, state: Array | None, time: float) -> SecondOr
             " model without it, or use JointPD"
         )
     at = consistent_start(model, time) if state is None else checked_state(model, state)
-    return model.small_motions(at, model.inputs, time)
+    return model.linearise(at, model.inputs, time)
 
 
 def refuse_stillness(model: Model, small: SecondOrder) -> None:

@@ -214,21 +214,21 @@ def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Mo
     if state != About.EQUILIBRIUM:
         return model, _saved(model, state)
     with progress_after_a_second("settling"):
-        settled = equilibrium(model)
-    if not settled.ending.completed:
+        balanced = equilibrium(model)
+    if not balanced.ending.completed:
         raise InvalidInput(
-            f"no equilibrium was found ({settled.ending}); hold joints with --hold or --pd, or use --state start"
+            f"no equilibrium was found ({balanced.ending}); hold joints with --hold or --pd, or use --state start"
         )
-    return model, settled.state
+    return model, balanced.state
 
 
-def notices(model: Model, state: Array) -> list[str]:
+def substitutions(model: Model, state: Array) -> list[str]:
     """What the reader of a linearisation should know: the element that was chosen, and a state that will not stay."""
     import numpy as np
 
-    from pliant.analysis.modes import small_motions_of
+    from pliant.analysis.modes import linearised
 
-    lack = float(np.abs(small_motions_of(model, state, 0.0).unbalanced).max(initial=0.0))
+    lack = float(np.abs(linearised(model, state, 0.0).unbalanced).max(initial=0.0))
     said = [getattr(model, "notice", "")]
     if lack > UNBALANCED:
         said.append(

@@ -144,7 +144,7 @@ def _laws_of(joint: Joint) -> Iterator[tuple[str, str]]:
     from pliant.robot import FreeJoint, SphericalJoint
 
     if isinstance(joint, FreeJoint):
-        for part, slides in (
+        for part, translates in (
             (joint.spring, False),
             (joint.slide_friction, True),
             (joint.turn_friction, False),
@@ -152,7 +152,7 @@ def _laws_of(joint: Joint) -> Iterator[tuple[str, str]]:
             (joint.cone, False),
         ):
             if part is not None:
-                yield joint.name, _law(part, slides)
+                yield joint.name, _law(part, translates)
         if any(joint.damping):
             yield joint.name, f"damping = {_vector(joint.damping)} N s/m, N m s/rad"
     elif isinstance(joint, SphericalJoint):
@@ -161,26 +161,30 @@ def _laws_of(joint: Joint) -> Iterator[tuple[str, str]]:
     else:
         for freedom in joint.freedoms:
             law = freedom.law
-            for words in _words(law.spring, law.friction, law.limits, law.damping, freedom.slides):
+            for words in _words(law.spring, law.friction, law.limits, law.damping, freedom.translates):
                 yield freedom.name, words
 
 
 def _words(
-    spring: Declared | None, friction: Declared | None, limits: Declared | None, damping: float, slides: bool
+    spring: Declared | None,
+    friction: Declared | None,
+    limits: Declared | None,
+    damping: float,
+    translates: bool,
 ) -> Iterator[str]:
     for part in (spring, friction, limits):
         if part is not None:
-            yield _law(part, slides)
+            yield _law(part, translates)
     if damping:
-        yield f"damping = {damping:g} {'N s/m' if slides else 'N m s/rad'}"
+        yield f"damping = {damping:g} {'N s/m' if translates else 'N m s/rad'}"
 
 
-def _law(part: Declared, slides: bool) -> str:
+def _law(part: Declared, translates: bool) -> str:
     from pliant.robot import describe as rows_of
     from pliant.robot.declared import unit_of_motion
 
     shown = [row for row in rows_of(part) if row.value is not None]
-    fields = (f"{row.field} = {_numbers(row.value)} {unit_of_motion(row.unit, slides)}" for row in shown)
+    fields = (f"{row.field} = {_numbers(row.value)} {unit_of_motion(row.unit, translates)}" for row in shown)
     return f"{part.word}: {', '.join(field.removesuffix(' 1') for field in fields)}"
 
 

@@ -66,7 +66,7 @@ def frequency(
         find_robot,
         joint_drives,
         model_and_state,
-        notices,
+        substitutions,
         write_figure,
     )
     from pliant.cli.terminal import output as terminal
@@ -86,8 +86,8 @@ def frequency(
     with progress_after_a_second("solving for the response"):
         response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
     screen = terminal()
-    for notice in notices(model, at):
-        screen.print(notice, soft_wrap=True)
+    for substitution in substitutions(model, at):
+        screen.print(substitution, soft_wrap=True)
     rows = table(
         f"{response.input} to {response.output}",
         (),

@@ -93,7 +93,7 @@ def modes(
         find_robot,
         joint_drives,
         model_and_state,
-        notices,
+        substitutions,
         write_figure,
     )
     from pliant.cli.modes import unresolved_modes
@@ -107,8 +107,8 @@ def modes(
     with progress_after_a_second("solving for the modes"):
         found = find_modes(model, at, count)
     screen = output()
-    for notice in notices(model, at):
-        screen.print(notice, soft_wrap=True)
+    for substitution in substitutions(model, at):
+        screen.print(substitution, soft_wrap=True)
     rows = table(
         f"modes of {model.robot.name}",
         ("mode", "direction"),

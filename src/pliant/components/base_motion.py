@@ -90,16 +90,16 @@ class MovedBase:
 
     position: Vector3
     rotation: Quaternion
-    slides: tuple[Motion, Motion, Motion]
+    translates: tuple[Motion, Motion, Motion]
     angle: Motion
     axis: Vector3
 
     def __call__(self, times: Array) -> BasePath:
-        slides = [motion.evaluate(times) for motion in self.slides]
+        translates = [motion.evaluate(times) for motion in self.translates]
         angle, rate, _ = self.angle.evaluate(times)
         return BasePath(
-            position=np.asarray(self.position) + np.column_stack([place for place, _, _ in slides]),
+            position=np.asarray(self.position) + np.column_stack([place for place, _, _ in translates]),
             quaternion=turned_about(self.rotation, self.axis, angle),
-            velocity=np.column_stack([velocity for _, velocity, _ in slides]),
+            velocity=np.column_stack([velocity for _, velocity, _ in translates]),
             spin=np.multiply.outer(rate, np.asarray(self.axis)),
         )

@@ -33,7 +33,7 @@ from pliant.components.ports import (
 )
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
-from pliant.model.contract import HandsOver, refuse_other_than_model
+from pliant.model.contract import Substitutes, refuse_other_than_model
 from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.port import Frame, Port
 from pliant.model.sampling import ServoPlace
@@ -44,7 +44,7 @@ from pliant.robot.joint import reference_name
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Mismatch, Model, Record, Run, SecondOrder, Settled
+    from pliant.model.contract import Consistency, Equilibrium, Model, Record, Run, SecondOrder
     from pliant.model.state import Observation
     from pliant.robot import Robot
 
@@ -82,7 +82,7 @@ class Connected:
     components: tuple[Component, ...]
     inputs: Inputs = field(compare=False, repr=False)
     given: Model = field(compare=False, repr=False)
-    notice: str = ""
+    substitution: str = ""
 
     @property
     def robot(self) -> Robot:
@@ -125,23 +125,25 @@ class Connected:
     def advance(self, run: Run) -> Record:
         return self.arm.advance(run)
 
-    def mismatch(self, record: Record) -> Mismatch:
-        return self.arm.mismatch(record)
+    def consistency_error(self, record: Record) -> Consistency:
+        return self.arm.consistency_error(record)
 
-    def unbent(self, positions: Array) -> Array:
-        return self.arm.unbent(positions)
+    def undeformed(self, positions: Array) -> Array:
+        return self.arm.undeformed(positions)
 
     def tip(self, states: Array) -> tuple[Array, Array]:
         return self.arm.tip(states)
 
-    def settle(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
-        return self.arm.settle(start, inputs, time, load_steps, accuracy)
+    def equilibrium(
+        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium:
+        return self.arm.equilibrium(start, inputs, time, load_steps, accuracy)
 
-    def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
-        return self.arm.small_motions(state, inputs, time)
+    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+        return self.arm.linearise(state, inputs, time)
 
-    def handing_over(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
-        found = self.arm.handing_over(start, stopped) if isinstance(self.arm, HandsOver) else None
+    def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
+        found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])
 
 
@@ -169,14 +171,14 @@ def connect(arm: Model, *components: Component) -> Connected:
         driven = {joint for each in attachments if each not in followed for joint in driven_joints(each)}
         arm = arm.driving(driven, {each.joint for each in followed})
     inputs = assemble(arm, components)
-    notice = getattr(arm, "notice", "")
+    substitution = getattr(arm, "notice", "")
     if isinstance(arm, Carrying) and (carrier := arm.carrying(inputs)) is not arm:
-        notice = (
+        substitution = (
             f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"
             f" {' and the '.join(arm.lacking(inputs))}"
         )
         arm, inputs = carrier, assemble(carrier, components)
-    return Connected(arm, components, inputs, given, notice)
+    return Connected(arm, components, inputs, given, substitution)
 
 
 COMPONENTS = {

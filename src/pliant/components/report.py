@@ -36,7 +36,7 @@ def report(connected: Connected) -> str:
             f"Connections of robot '{connected.robot.name}'",
             *(used or ["  no component is connected"]),
             f"  left unused: {', '.join(unused) or 'none'}",
-            *([f"  {connected.notice}"] if connected.notice else []),
+            *([f"  {connected.substitution}"] if connected.substitution else []),
         ]
     )
 

@@ -133,7 +133,7 @@ class DeflectionSensor(Declared):
             link = observation.link(self.link)
             return float((link.position[0, -1] - link.position[0, 0]) @ link.rotation[0, 0, :, axis])
 
-        rest = offset(arm.observe(arm.unbent(np.zeros((1, len(arm.joint_names)))), 2))
+        rest = offset(arm.observe(arm.undeformed(np.zeros((1, len(arm.joint_names)))), 2))
 
         def read(sample: Sample, source: Noise) -> float:
             truth = np.asarray(offset(sample.observation(2)) - rest)

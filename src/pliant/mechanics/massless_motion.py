@@ -23,7 +23,7 @@ def mass_matrix(T: Floats, M: Floats) -> Floats:
     return np.asarray(T.reshape(6 * len(T), n).T @ (M @ T).reshape(6 * len(T), n))
 
 
-def idle_motion(mass: Floats, largest: Floats, names: Sequence[str]) -> str:
+def massless_motion(mass: Floats, largest: Floats, names: Sequence[str]) -> str:
     """Which joints move nothing, by a mass matrix of joint rates, or nothing; ``largest`` (n,) counts as one."""
     own = mass.diagonal()
     for k in np.flatnonzero(own <= NO_INERTIA * largest).tolist():

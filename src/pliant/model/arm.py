@@ -43,7 +43,7 @@ class ArmFacts(ABC):
     ) -> Array:
         """Undeformed links at the given joint positions and rates."""
 
-    def unbent(self, positions: Array) -> Array:
+    def undeformed(self, positions: Array) -> Array:
         """States (n, size) at rest with undeformed links at exactly these joint positions."""
         still = np.zeros(len(self.joint_names))
         return np.stack([self.initial_state(position, still) for position in positions])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Promise:
+class NewtonTolerance:
     """What Newton's method must reach in every step."""
 
     displacement: float
@@ -40,7 +40,7 @@ class Run:
     outputs: Array
     inputs: Inputs
     method: StageMethod | ExplicitMethod
-    promise: Promise
+    newton_tolerance: NewtonTolerance
     progress: Callable[[float], None] | None = None
 
     def implicit_method(self, formulation: str) -> StageMethod:
@@ -75,12 +75,12 @@ COARSE = "the mesh is too coarse for this motion; raise the degree or the number
 
 
 @dataclass(frozen=True)
-class Mismatch:
+class Consistency:
     """How far two ways of knowing the same thing lie apart, at n times.
 
     ``twist``: tip velocity from the strain rates against the tip velocity of the state, metre per second.
     ``gravity``: change of potential energy of the rebuilt shape against the booked work of gravity, joule.
-    ``reason``: what a mismatch that matters means, and what to do; for most rooms it is the spatial error of the mesh.
+    ``reason``: what an error that matters means, and what to do; mostly it is the spatial error of the mesh.
     """
 
     twist: Array
@@ -89,7 +89,7 @@ class Mismatch:
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class Equilibrium:
     """A static equilibrium, or how far the load could be raised before the search gave up."""
 
     state: Array
@@ -99,7 +99,7 @@ class Settled:
 
 
 @dataclass(frozen=True, eq=False)
-class SmallPort:
+class LinearisedPort:
     """A port in small motions: its flow is ``rate y' + shift y``, its effort adds ``rate^T effort`` to the balance.
 
     ``seen`` y is the displacement of its section as it is seen, where that is not ``rate y``.
@@ -154,7 +154,7 @@ class SecondOrder:
     unbalanced: Array
     fundamental: bool
     names: tuple[str, ...]
-    ports: tuple[SmallPort, ...]
+    ports: tuple[LinearisedPort, ...]
     to_twist: Array
     joint_position: Array
     tip: Array
@@ -190,7 +190,7 @@ class Model(Protocol):
         """Undeformed links at joint positions near the given ones that close all loops; ``held`` joints stay put."""
         ...
 
-    def unbent(self, positions: Array) -> Array:
+    def undeformed(self, positions: Array) -> Array:
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
         ...
 
@@ -205,12 +205,12 @@ class Model(Protocol):
 
     def energy(self, states: Array) -> tuple[Array, Array, Array]: ...
     def advance(self, run: Run) -> Record: ...
-    def mismatch(self, record: Record) -> Mismatch: ...
+    def consistency_error(self, record: Record) -> Consistency: ...
     def tip(self, states: Array) -> tuple[Array, Array]: ...
-    def settle(
+    def equilibrium(
         self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Settled: ...
-    def small_motions(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+    ) -> Equilibrium: ...
+    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
         ...
 
@@ -234,10 +234,10 @@ class Stretches(Protocol):
 
 
 @runtime_checkable
-class HandsOver(Protocol):
+class Substitutes(Protocol):
     """A model that knows who carries bends of its links that are too large for itself."""
 
-    def handing_over(self, start: Array, stopped: Array) -> tuple[Model, Array] | None:
+    def substituting(self, start: Array, stopped: Array) -> tuple[Model, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
         ...
 

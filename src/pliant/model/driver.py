@@ -38,7 +38,7 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Array, Cause, Ending
 
 if TYPE_CHECKING:
-    from pliant.model.contract import SecondOrder, SmallPort
+    from pliant.model.contract import LinearisedPort, SecondOrder
 
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
 
@@ -191,7 +191,7 @@ def blame_servos(model: Model, run: Run, ending: Ending) -> Ending:
         return ending
     start = float(run.grid[0])
     try:
-        small = model.small_motions(run.start, replace(run.inputs, servos=(), commands=()), start)
+        small = model.linearise(run.start, replace(run.inputs, servos=(), commands=()), start)
         ports = {each.port.name: each for each in small.ports}
         driven = [(servo, ports[servo.joint]) for servo in run.inputs.servos if servo.joint in ports]
         growths = [growth(small, servo, port) for servo, port in driven]
@@ -210,7 +210,7 @@ def blame_servos(model: Model, run: Run, ending: Ending) -> Ending:
     return replace(ending, place=f"the servo of joint '{servo.joint}'", remedy=remedy)
 
 
-def growth(small: SecondOrder, servo: ServoPlace, port: SmallPort) -> float:
+def growth(small: SecondOrder, servo: ServoPlace, port: LinearisedPort) -> float:
     """How many times deviations grow in a sample of one servo, against the arm left alone."""
     from scipy.linalg import expm
 
@@ -233,7 +233,7 @@ T = TypeVar("T")
 DONE = 0  # what a compiled loop answers when all its steps converged
 
 
-class Machine(Protocol, Generic[T]):
+class Stepper(Protocol, Generic[T]):
     """A compiled loop with its state."""
 
     @property
@@ -260,52 +260,52 @@ class CarriesServos(Protocol):
         ...
 
 
-def servos_inside(machine: object, run: Run) -> bool:
+def servos_inside(stepper: object, run: Run) -> bool:
     """Whether the compiled loop computes the servos; where their sensors are noisy, the loop around it does."""
-    return isinstance(machine, CarriesServos) and not any(servo.rate_noise for servo in run.inputs.servos)
+    return isinstance(stepper, CarriesServos) and not any(servo.rate_noise for servo in run.inputs.servos)
 
 
-def drive(machine: Machine[T], run: Run) -> Record:
+def drive(stepper: Stepper[T], run: Run) -> Record:
     """Run a machine over the grid of a request; a run that cannot go on keeps what it computed."""
-    driven = Driven(machine, run)
+    driven = Driven(stepper, run)
     try:
         with interruptions_heard() as undivided:
             ending = driven.through(undivided)
     except KeyboardInterrupt:
         ending = Ending(Cause.INTERRUPTED, float(run.grid[driven.done]), remedy=INTERRUPTED_REMEDY)
-    return machine.record(driven.done, ending)
+    return stepper.record(driven.done, ending)
 
 
 class Driven(Generic[T]):
     """A machine on its way through a run, and how many steps it has done."""
 
-    def __init__(self, machine: Machine[T], run: Run) -> None:
-        self.machine, self.run, self.done = machine, run, 0
-        self.inside = servos_inside(machine, run)
+    def __init__(self, stepper: Stepper[T], run: Run) -> None:
+        self.stepper, self.run, self.done = stepper, run, 0
+        self.inside = servos_inside(stepper, run)
         span = (float(run.grid[0]), float(run.grid[-1]))
-        self.sampling = Sampling(machine.model, run.inputs, span, self.inside)
+        self.sampling = Sampling(stepper.model, run.inputs, span, self.inside)
 
     def through(self, undivided: Undivided) -> Ending:
         """All steps, or as many as can be; how it ended."""
-        machine, run, sampling = self.machine, self.run, self.sampling
-        servoing = machine if self.inside and isinstance(machine, CarriesServos) else None
+        stepper, run, sampling = self.stepper, self.run, self.sampling
+        servoing = stepper if self.inside and isinstance(stepper, CarriesServos) else None
         shown = time.monotonic()
         for a, b in chunks(run, self.inside):
             now = float(run.grid[a])
             if sampling.due(now):
-                problem = sampling.act(now, machine.state_vector())
+                problem = sampling.act(now, stepper.state_vector())
                 if problem:
                     return problem
             if servoing is not None:
                 servoing.command(sampling.commands(now))
-            found = readable_tables(machine, sampling.torques(now), a, b)
+            found = readable_tables(stepper, sampling.torques(now), a, b)
             tables, unreadable = found
             if tables is not None:
                 with undivided:
-                    count, status = machine.steps(tables)
+                    count, status = stepper.steps(tables)
                     self.done += count
                 if status != DONE:
-                    return blame_servos(machine.model, run, machine.stopped(status, self.done))
+                    return blame_servos(stepper.model, run, stepper.stopped(status, self.done))
             if unreadable:
                 place, _, remedy = unreadable.rpartition("; ")
                 return Ending(Cause.INPUT, float(run.grid[self.done]), place, remedy)
@@ -315,14 +315,14 @@ class Driven(Generic[T]):
         return Ending(Cause.COMPLETED, float(run.grid[-1]))
 
 
-def readable_tables(machine: Machine[T], held: Floats, a: int, b: int) -> tuple[T | None, str]:
+def readable_tables(stepper: Stepper[T], held: Floats, a: int, b: int) -> tuple[T | None, str]:
     """Tables for the longest stretch of the steps a .. b-1 whose inputs exist, and what is wrong after it."""
     tables: T | None = None
     problem = ""
     readable, unreadable, end = a, b + 1, b
     while unreadable - readable > 1:
         try:
-            tables = machine.tables(held, a, end)
+            tables = stepper.tables(held, a, end)
             readable = end
         except InvalidInput as error:
             unreadable, problem = end, str(error)

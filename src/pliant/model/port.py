@@ -69,7 +69,7 @@ def joint_ports(joint: Joint) -> tuple[Port, ...]:
 
 
 def coordinate_port(freedom: Freedom) -> Port:
-    effort, unit, rate = ("force", "N", "m/s") if freedom.slides else ("torque", "N m", "rad/s")
+    effort, unit, rate = ("force", "N", "m/s") if freedom.translates else ("torque", "N m", "rad/s")
     return Port(freedom.name, effort, unit, "rate", rate, 1, Frame.JOINT, Causality.EFFORT_IN)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import COARSE, Mismatch
+from pliant.model.contract import COARSE, Consistency
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
@@ -51,7 +51,7 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
     variables: Variables = {
         **_motion(trajectory),
         **_links(trajectory.links),
-        **_account(trajectory.ledger),
+        **_ledger(trajectory.ledger),
         **_signals(trajectory),
         "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
         "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
@@ -73,7 +73,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
     provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
     source = StoredSource(
         observation,
-        Mismatch(
+        Consistency(
             dataset["mismatch_twist"].values,
             dataset["mismatch_gravity"].values,
             dataset["mismatch_twist"].attrs.get("reason", COARSE),
@@ -91,7 +91,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         layout=Layout(tuple(_read_block(block) for block in description["layout"])),
         ports=ports,
         joint_names=tuple(description["joints"]),
-        ledger=_read_account(dataset, description),
+        ledger=_read_ledger(dataset, description),
         ending=Ending(**{**description["ending"], "cause": Cause(description["ending"]["cause"])}),
         statistics=description["statistics"],
         wall_time=description["wall_time"],
@@ -181,7 +181,7 @@ def _padded(array: Array, stations: int, axis: int) -> Array:
     return np.pad(array, widths, constant_values=np.nan) if missing else array
 
 
-def _account(ledger: Ledger) -> Variables:
+def _ledger(ledger: Ledger) -> Variables:
     variables: Variables = {
         f"energy_{name}": (("time",), getattr(ledger, name), _about(energy.unit, energy.meaning))
         for name, energy in ENERGIES.items()
@@ -196,7 +196,7 @@ def _account(ledger: Ledger) -> Variables:
 def _signals(trajectory: Trajectory) -> Variables:
     signals = trajectory.port_signals.values()
     twist, gravity = observables.MISMATCH_TWIST, observables.MISMATCH_GRAVITY
-    mismatch = trajectory.mismatch
+    consistency_error = trajectory.consistency_error
     return {
         "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
         "effort": (
@@ -211,10 +211,10 @@ def _signals(trajectory: Trajectory) -> Variables:
         ),
         "mismatch_twist": (
             ("time",),
-            mismatch.twist,
-            {**_about(twist.unit, twist.meaning), "reason": mismatch.reason},
+            consistency_error.twist,
+            {**_about(twist.unit, twist.meaning), "reason": consistency_error.reason},
         ),
-        "mismatch_gravity": (("time",), mismatch.gravity, _about(gravity.unit, gravity.meaning)),
+        "mismatch_gravity": (("time",), consistency_error.gravity, _about(gravity.unit, gravity.meaning)),
     }
 
 
@@ -270,7 +270,7 @@ def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:
     return tuple(links)
 
 
-def _read_account(dataset: Dataset, description: dict[str, Any]) -> Ledger:
+def _read_ledger(dataset: Dataset, description: dict[str, Any]) -> Ledger:
     works = {name: dataset["work"].values[:, k].copy() for k, name in enumerate(description["works"])}
     energies: dict[str, Any] = {name: dataset[f"energy_{name}"].values for name in ENERGIES}
     return Ledger(works=works, **energies, **description["ledger"])

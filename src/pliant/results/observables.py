@@ -71,10 +71,10 @@ ENERGIES = {
 }
 
 MISMATCH_TWIST = Observable(
-    "tip velocity mismatch", "m/s", "tip velocity of the strain rates against the state"
+    "tip velocity consistency error", "m/s", "tip velocity of the strain rates against the state"
 )
 MISMATCH_GRAVITY = Observable(
-    "potential energy mismatch",
+    "potential energy consistency error",
     ENERGY_UNIT,
     "potential energy of the shape against the booked work of gravity",
 )

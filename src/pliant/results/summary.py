@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from pliant.results.trajectory import Trajectory
 
 # One per cent: what a reader of the figures would see.
-MISMATCH_THAT_MATTERS = 1e-2
-# In metre per second or joule: below this a mismatch is round-off even when nothing moves.
-MISMATCH_FLOOR = 1e-9
+ERROR_THAT_MATTERS = 1e-2
+# In metre per second or joule: below this a consistency error is round-off even when nothing moves.
+ERROR_FLOOR = 1e-9
 # The promise of an exact integrator for every step, relative to the energy exchanged.
-RESIDUAL_PROMISED = 1e-10
+RESIDUAL_TOLERANCE = 1e-10
 NOTHING_HAPPENED = (
     "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
 )
@@ -40,15 +40,15 @@ def summarize(trajectory: Trajectory) -> list[Line]:
     """Time, cost, energy account, mesh error, deflection and ending."""
     return [
         Line("ending", str(trajectory.ending.cause), ""),
-        *_notice(trajectory.provenance.choices),
+        *_substitution(trajectory.provenance.choices),
         *_stillness(trajectory.ledger),
         Line("simulated time", trajectory.simulated_time, "s"),
         Line("wall time", trajectory.wall_time, "s"),
         Line("real-time factor", trajectory.real_time_factor, "1"),
         *_cost(trajectory.statistics),
         *_energies(trajectory),
-        Line("mismatch of tip velocity", _largest(trajectory.mismatch.twist), "m/s"),
-        Line("mismatch of potential energy", _largest(trajectory.mismatch.gravity), "J"),
+        Line("consistency error of tip velocity", _largest(trajectory.consistency_error.twist), "m/s"),
+        Line("consistency error of potential energy", _largest(trajectory.consistency_error.gravity), "J"),
         Line("largest tip deflection", _largest_norm(trajectory.tip_deflection), "m"),
     ]
 
@@ -57,20 +57,20 @@ def warn(trajectory: Trajectory) -> list[str]:
     """Early ending, an energy account that does not close, a mesh too coarse for the motion."""
     warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
     ledger = trajectory.ledger
-    if ledger.exact and _exchanges(trajectory) and not ledger.worst_ratio <= RESIDUAL_PROMISED:
+    if ledger.exact and _exchanges(trajectory) and not ledger.worst_ratio <= RESIDUAL_TOLERANCE:
         warnings.append(
             f"the energy account misses {ledger.worst_ratio:.1e} of the energy exchanged in the step at "
-            f"t = {ledger.worst_time:g} s, more than {RESIDUAL_PROMISED:g};"
+            f"t = {ledger.worst_time:g} s, more than {RESIDUAL_TOLERANCE:g};"
             " tighten the tolerance or shorten the step"
         )
     speed = _largest_norm(trajectory.tip_twist[:, :3])
     exchanged = float(ledger.exchanged[-1])
-    mismatch = trajectory.mismatch
+    consistency_error = trajectory.consistency_error
     for name, found, scale, of_what in (
-        ("tip velocity", mismatch.twist, speed, "of the tip speed"),
-        ("potential energy", mismatch.gravity, exchanged, "of the energy exchanged"),
+        ("tip velocity", consistency_error.twist, speed, "of the tip speed"),
+        ("potential energy", consistency_error.gravity, exchanged, "of the energy exchanged"),
     ):
-        warnings += _mismatch_warning(name, found, scale, of_what, mismatch.reason)
+        warnings += _consistency_warning(name, found, scale, of_what, consistency_error.reason)
     return warnings
 
 
@@ -81,7 +81,7 @@ def _exchanges(trajectory: Trajectory) -> bool:
     return not float(ledger.exchanged[-1]) <= steps * floor
 
 
-def _notice(choices: dict[str, str]) -> list[Line]:
+def _substitution(choices: dict[str, str]) -> list[Line]:
     """Where another formulation computed than the one that was asked for."""
     return [Line("notice", choices["notice"], "")] if "notice" in choices else []
 
@@ -113,12 +113,14 @@ def _energies(trajectory: Trajectory) -> list[Line]:
     ]
 
 
-def _mismatch_warning(name: str, mismatch: np.ndarray, scale: float, of_what: str, reason: str) -> list[str]:
-    largest = _largest(mismatch)
-    if largest <= MISMATCH_THAT_MATTERS * scale or largest <= MISMATCH_FLOOR:
+def _consistency_warning(
+    name: str, consistency_error: np.ndarray, scale: float, of_what: str, reason: str
+) -> list[str]:
+    largest = _largest(consistency_error)
+    if largest <= ERROR_THAT_MATTERS * scale or largest <= ERROR_FLOOR:
         return []
     share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
-    return [f"the mismatch of {name} reaches {share}, {reason}"]
+    return [f"the consistency error of {name} reaches {share}, {reason}"]
 
 
 def _largest(values: np.ndarray) -> float:

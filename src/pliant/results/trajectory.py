@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-    from pliant.model.contract import Mismatch, Model, Record
+    from pliant.model.contract import Consistency, Model, Record
     from pliant.results.summary import Line
 
 
@@ -55,7 +55,7 @@ class Source(Protocol):
 
     def ends(self) -> Observation: ...
     def links(self) -> tuple[LinkObservation, ...]: ...
-    def mismatch(self) -> Mismatch: ...
+    def consistency_error(self) -> Consistency: ...
     def rigid_tip_position(self, joint_position: Array) -> Array: ...
     def tip_position(self) -> Array: ...
     def joint_units(self) -> tuple[JointUnit, ...]: ...
@@ -80,12 +80,12 @@ class LiveSource:
     def links(self) -> tuple[LinkObservation, ...]:
         return self.model.observe(self.record.states).links
 
-    def mismatch(self) -> Mismatch:
-        return self.model.mismatch(self.record)
+    def consistency_error(self) -> Consistency:
+        return self.model.consistency_error(self.record)
 
     def rigid_tip_position(self, joint_position: Array) -> Array:
         """Where the tip would be if nothing bent: the undeformed arm at the same joint positions."""
-        return self.model.tip(self.model.unbent(joint_position))[0]
+        return self.model.tip(self.model.undeformed(joint_position))[0]
 
     def tip_position(self) -> Array:
         """The tip alone, without the observation of the links."""
@@ -124,7 +124,7 @@ class StoredSource:
     """Everything already worked out, as a file holds it."""
 
     observed: Observation
-    measured_mismatch: Mismatch
+    measured_error: Consistency
     rigid_tip: Array
     units: tuple[JointUnit, ...]
     origin: Provenance
@@ -137,8 +137,8 @@ class StoredSource:
     def links(self) -> tuple[LinkObservation, ...]:
         return self.observed.links
 
-    def mismatch(self) -> Mismatch:
-        return self.measured_mismatch
+    def consistency_error(self) -> Consistency:
+        return self.measured_error
 
     def rigid_tip_position(self, joint_position: Array) -> Array:
         return self.rigid_tip
@@ -291,9 +291,9 @@ class Trajectory:
         return port_signals(self)
 
     @cached_property
-    def mismatch(self) -> Mismatch:
+    def consistency_error(self) -> Consistency:
         """How far the mesh lets two ways of knowing the same motion lie apart."""
-        return self.source.mismatch()
+        return self.source.consistency_error()
 
     @cached_property
     def provenance(self) -> Provenance:

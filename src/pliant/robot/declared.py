@@ -62,10 +62,10 @@ class Demand(Enum):
     ASCENDING = "ascending"
 
 
-def unit_of_motion(unit: str, slides: bool) -> str:
+def unit_of_motion(unit: str, translates: bool) -> str:
     """The unit that holds for a slide or for a turn, of a unit such as "rad or m"."""
     turning, _, sliding = unit.partition(" or ")
-    return sliding if sliding and slides else turning
+    return sliding if sliding and translates else turning
 
 
 class BadValue(Exception):
@@ -105,9 +105,9 @@ class Quantity:
     at_most: float | None = None
     demand: Demand | None = None
 
-    def of_motion(self, slides: bool) -> Quantity:
+    def of_motion(self, translates: bool) -> Quantity:
         """The declaration for a slide or for a turn."""
-        return replace(self, unit=unit_of_motion(self.unit, slides))
+        return replace(self, unit=unit_of_motion(self.unit, translates))
 
     @property
     def bound(self) -> str:
@@ -130,7 +130,7 @@ class Quantity:
     def accepts_matrix(self) -> bool:
         return len(self.shape) == 2 and self.shape[0] is not None
 
-    def settle(self, value: object) -> Any:
+    def equilibrium(self, value: object) -> Any:
         """The value as float or nested tuple of floats; raises BadValue with the reason otherwise."""
         if not self.shape:
             return self._number(value, ())
@@ -285,13 +285,13 @@ class Quantity:
             )
 
 
-def settle_one_of(quantities: Sequence[Quantity], value: object) -> Any:
+def balance_one_of(quantities: Sequence[Quantity], value: object) -> Any:
     """Settle a value that may be declared in several shapes; its nesting decides which."""
     nested = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
     for quantity in quantities:
         if bool(quantity.shape) == nested:
-            return quantity.settle(value)
-    return quantities[0].settle(value)
+            return quantity.equilibrium(value)
+    return quantities[0].equilibrium(value)
 
 
 def problems_of(bad: BadValue, field: str) -> Problem:
@@ -316,7 +316,7 @@ class Name:
 
     meaning: str
 
-    def settle(self, value: object) -> str:
+    def equilibrium(self, value: object) -> str:
         if not isinstance(value, str) or not NAME.fullmatch(value):
             shown = clip(str(value))
             raise BadValue(f"= '{shown}' is not a name; write letters, digits, '_' and '-', a letter first")
@@ -330,7 +330,7 @@ class Choice:
     meaning: str
     options: type[StrEnum]
 
-    def settle(self, value: object) -> StrEnum:
+    def equilibrium(self, value: object) -> StrEnum:
         words = [option.value for option in self.options]
         if not isinstance(value, str) or value not in words:
             raise BadValue(f"= '{clip(str(value))}' is not known; write one of {', '.join(words)}")
@@ -347,9 +347,9 @@ class Part:
     meaning: str
     kind: type[Declared]
     many: bool = False
-    slides: bool | None = None
+    translates: bool | None = None
 
-    def settle(self, value: object) -> Any:
+    def equilibrium(self, value: object) -> Any:
         if not self.many:
             return self._one(value, ())
         if not isinstance(value, (tuple, list)):
@@ -378,21 +378,21 @@ class Declaration:
         return self.rules[0].meaning if isinstance(self.rules, tuple) else self.rules.meaning
 
     @property
-    def settled_default(self) -> Any:
-        return self.settle(self.default)
+    def plain_default(self) -> Any:
+        return self.equilibrium(self.default)
 
-    def of_motion(self, slides: bool | None) -> Declaration:
+    def of_motion(self, translates: bool | None) -> Declaration:
         """The declaration for a slide or for a turn, whose unit is one of two."""
-        if slides is None or not isinstance(self.rules, tuple):
+        if translates is None or not isinstance(self.rules, tuple):
             return self
-        return dataclasses.replace(self, rules=tuple(rule.of_motion(slides) for rule in self.rules))
+        return dataclasses.replace(self, rules=tuple(rule.of_motion(translates) for rule in self.rules))
 
-    def settle(self, value: object) -> Any:
+    def equilibrium(self, value: object) -> Any:
         if value is None and self.optional:
             return None
         if isinstance(self.rules, tuple):
-            return settle_one_of(self.rules, value)
-        return self.rules.settle(value)
+            return balance_one_of(self.rules, value)
+        return self.rules.equilibrium(value)
 
 
 @dataclass(frozen=True)
@@ -413,7 +413,7 @@ class Declared:
     # Fields that are looked for here but belong elsewhere, each with what to do instead.
     elsewhere: ClassVar[Mapping[str, str]] = {}
     # Whether the part slides or turns, which decides units such as "rad or m" of the parts that it holds.
-    slides: ClassVar[bool | None] = None
+    translates: ClassVar[bool | None] = None
 
     def __init_subclass__(cls, word: str = "") -> None:
         super().__init_subclass__()
@@ -428,11 +428,11 @@ class Declared:
         problems = []
         for declaration in declarations(type(self)):
             try:
-                settled = declaration.settle(getattr(self, declaration.name))
+                balanced = declaration.equilibrium(getattr(self, declaration.name))
             except BadValue as bad:
                 problems.append(problems_of(bad, declaration.name))
             else:
-                object.__setattr__(self, declaration.name, settled)
+                object.__setattr__(self, declaration.name, balanced)
         problems = problems or list(self.conflicts())
         raise_if_any([dataclasses.replace(problem, place=self.label) for problem in problems])
 
@@ -493,10 +493,10 @@ def describe(part: Declared) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def try_settle(declaration: Declaration, value: object) -> tuple[Any, list[Problem]]:
+def try_equilibrium(declaration: Declaration, value: object) -> tuple[Any, list[Problem]]:
     """The settled value and no problem, or None and what is wrong."""
     try:
-        return declaration.settle(value), []
+        return declaration.equilibrium(value), []
     except BadValue as bad:
         return None, [problems_of(bad, declaration.name)]
 

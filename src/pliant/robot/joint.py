@@ -46,14 +46,14 @@ class Freedom:
     """One scalar coordinate of a joint: a turn about an axis of the joint frame, or a slide along it."""
 
     name: str
-    slides: bool
+    translates: bool
     axis: Vector3
     law: Coordinate
 
     @property
     def unit(self) -> str:
         """The unit of its position."""
-        return "m" if self.slides else "rad"
+        return "m" if self.translates else "rad"
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,14 @@ class AxisJoint(Joint, ABC):
         law = Coordinate(
             self.initial_position, self.initial_rate, self.spring, self.damping, self.friction, self.limits
         )
-        return (Freedom(self.name, bool(self.slides), self.axis, law),)
+        return (Freedom(self.name, bool(self.translates), self.axis, law),)
 
 
 @dataclass(frozen=True)
 class RevoluteJoint(AxisJoint, word="revolute"):
     """The child turns about an axis."""
 
-    slides: ClassVar[bool | None] = False
+    translates: ClassVar[bool | None] = False
     initial_position: Annotated[float, Quantity("rad", "angle at the start")] = 0.0
     initial_rate: Annotated[float, Quantity("rad/s", "angular rate at the start")] = 0.0
     damping: TurnDamping = 0.0
@@ -126,7 +126,7 @@ class RevoluteJoint(AxisJoint, word="revolute"):
 class PrismaticJoint(AxisJoint, word="prismatic"):
     """The child slides along an axis."""
 
-    slides: ClassVar[bool | None] = True
+    translates: ClassVar[bool | None] = True
     initial_position: Annotated[float, Quantity("m", "displacement at the start")] = 0.0
     initial_rate: Annotated[float, Quantity("m/s", "velocity at the start")] = 0.0
     damping: SlideDamping = 0.0
@@ -174,10 +174,10 @@ class CylindricalJoint(Joint, word="cylindrical"):
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
     axis: Direction = ALONG_Z
-    slide: Annotated[Coordinate, Part("slide along the axis", Coordinate, slides=True)] = field(
+    slide: Annotated[Coordinate, Part("slide along the axis", Coordinate, translates=True)] = field(
         default_factory=Coordinate
     )
-    turn: Annotated[Coordinate, Part("turn about the axis", Coordinate, slides=False)] = field(
+    turn: Annotated[Coordinate, Part("turn about the axis", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
 
@@ -196,10 +196,10 @@ class UniversalJoint(Joint, word="universal"):
     elsewhere: ClassVar[Mapping[str, str]] = _under("first", "second")
     first_axis: Direction = ALONG_Z
     second_axis: Direction = ALONG_Y
-    first: Annotated[Coordinate, Part("turn about the first axis", Coordinate, slides=False)] = field(
+    first: Annotated[Coordinate, Part("turn about the first axis", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
-    second: Annotated[Coordinate, Part("turn about the second axis", Coordinate, slides=False)] = field(
+    second: Annotated[Coordinate, Part("turn about the second axis", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
 
@@ -237,13 +237,13 @@ class PlanarJoint(Joint, word="planar"):
             demand=Demand.NONZERO_DIRECTION,
         ),
     ] = ALONG_X
-    first_slide: Annotated[Coordinate, Part("slide along first_axis", Coordinate, slides=True)] = field(
+    first_slide: Annotated[Coordinate, Part("slide along first_axis", Coordinate, translates=True)] = field(
         default_factory=Coordinate
     )
-    second_slide: Annotated[Coordinate, Part("slide along normal x first_axis", Coordinate, slides=True)] = (
-        field(default_factory=Coordinate)
-    )
-    turn: Annotated[Coordinate, Part("turn about the normal", Coordinate, slides=False)] = field(
+    second_slide: Annotated[
+        Coordinate, Part("slide along normal x first_axis", Coordinate, translates=True)
+    ] = field(default_factory=Coordinate)
+    turn: Annotated[Coordinate, Part("turn about the normal", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
 
@@ -288,7 +288,7 @@ def _of_reference(freedom: Freedom) -> Freedom:
 class SphericalJoint(Joint, word="spherical"):
     """The child turns about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
 
-    slides: ClassVar[bool | None] = False
+    translates: ClassVar[bool | None] = False
     elsewhere: ClassVar[Mapping[str, str]] = {"initial_position": "write initial_rotation, a quaternion"}
     initial_rotation: InitialRotation = IDENTITY
     initial_rate: Annotated[
@@ -350,10 +350,11 @@ class FreeJoint(Joint, word="free"):
         ),
     ] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     slide_friction: Annotated[
-        Friction | None, Part("dry friction against the velocity of the child's root", Friction, slides=True)
+        Friction | None,
+        Part("dry friction against the velocity of the child's root", Friction, translates=True),
     ] = None
     turn_friction: Annotated[
-        Friction | None, Part("dry friction against the spin", Friction, slides=False)
+        Friction | None, Part("dry friction against the spin", Friction, translates=False)
     ] = None
     limits: Annotated[Box | None, Part("box that the child's root stays in", Box)] = None
     cone: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
@@ -378,11 +379,13 @@ class FreeJoint(Joint, word="free"):
     def guided_freedoms(self) -> tuple[Freedom, ...]:
         """Where its motion is prescribed: slides along the axes of the joint frame, then turns like those of a ball."""
         axes = (ALONG_X, ALONG_Y, ALONG_Z)
-        slides = (Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes))
+        translates = (
+            Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes)
+        )
         turns = (
             Freedom(f"{self.name}.turn_{word}", False, axis, Coordinate()) for word, axis in zip("xyz", axes)
         )
-        return (*slides, *turns)
+        return (*translates, *turns)
 
     @property
     def reference_freedoms(self) -> tuple[Freedom, ...]:

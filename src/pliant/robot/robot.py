@@ -312,7 +312,7 @@ def _has_mass(link: Link) -> bool:
 
 def _needs_mass(joint: Joint) -> bool:
     """Whether a rotary inertia alone would leave the joint nothing to move."""
-    return isinstance(joint, FreeJoint) or any(freedom.slides for freedom in joint.freedoms)
+    return isinstance(joint, FreeJoint) or any(freedom.translates for freedom in joint.freedoms)
 
 
 def _index(kind: str, name: str, names: list[str]) -> int:

@@ -16,7 +16,7 @@ from pliant.robot.declared import (
     Part,
     declarations,
     try_build,
-    try_settle,
+    try_equilibrium,
     unit_of_motion,
 )
 from pliant.robot.joint import Joint
@@ -152,7 +152,7 @@ class _Decoder:
         return ties
 
     def _object(
-        self, node: Node, path: Path, kind: type[Declared], name: str | None, slides: bool | None = None
+        self, node: Node, path: Path, kind: type[Declared], name: str | None, translates: bool | None = None
     ) -> Declared | _Broken:
         if not isinstance(node, Mapping):
             given = f"= '{clip(node.text)}' " if isinstance(node, Scalar) and not node.empty else ""
@@ -162,8 +162,8 @@ class _Decoder:
         if cls is None:
             return BROKEN
         before = len(self.problems)
-        slides = slides if cls.slides is None else cls.slides
-        fields = [field.of_motion(slides) for field in declarations(cls)]
+        translates = translates if cls.translates is None else cls.translates
+        fields = [field.of_motion(translates) for field in declarations(cls)]
         if name is not None:
             fields = [field for field in fields if field.name != "name"]
         known = [field.name for field in fields] + ([] if kind.word else [TYPE_KEY])
@@ -174,7 +174,7 @@ class _Decoder:
             f"of type {cls.word}" if not kind.word else f"of a {cls.word}",
             cls.elsewhere,
         )
-        values = self._values(node, path, fields, meant, slides)
+        values = self._values(node, path, fields, meant, translates)
         if name is not None:
             self._check_key(name, path)
             if any(field.name == "name" for field in declarations(cls)):
@@ -183,13 +183,13 @@ class _Decoder:
         if len(self.problems) > before or any(isinstance(value, _Broken) for value in values.values()):
             return BROKEN
         built, problems = try_build(cls, values)
-        problems = [_of_motion(problem, cls, slides) for problem in problems]
+        problems = [_of_motion(problem, cls, translates) for problem in problems]
         self._add_all([problem.inside(*path) for problem in problems])
         return BROKEN if built is None else built
 
     def _check_key(self, name: str, path: Path) -> None:
         try:
-            Name("name").settle(name)
+            Name("name").equilibrium(name)
         except BadValue as bad:
             self._add(path, bad.text)
 
@@ -223,7 +223,7 @@ class _Decoder:
         path: Path,
         fields: list[Declaration],
         meant: set[str | None],
-        slides: bool | None = None,
+        translates: bool | None = None,
     ) -> dict[str, Any]:
         """The fields that are given and good; broken parts stay in as BROKEN."""
         values: dict[str, Any] = {}
@@ -236,17 +236,17 @@ class _Decoder:
             elif isinstance(given, Scalar) and given.empty:
                 self._add(here, f"is empty; {_remedy(field)}")
             elif isinstance(field.rules, Part):
-                values[field.name] = self._part(given, here, field.rules, slides)
+                values[field.name] = self._part(given, here, field.rules, translates)
             else:
-                settled, problems = try_settle(field, _plain(given, isinstance(field.rules, tuple)))
+                balanced, problems = try_equilibrium(field, _plain(given, isinstance(field.rules, tuple)))
                 self._add_all([problem.inside(*path) for problem in problems])
                 if not problems:
-                    values[field.name] = settled
+                    values[field.name] = balanced
         return values
 
-    def _part(self, node: Node, path: Path, part: Part, slides: bool | None) -> Any:
+    def _part(self, node: Node, path: Path, part: Part, translates: bool | None) -> Any:
         if not part.many:
-            motion = slides if part.slides is None else part.slides
+            motion = translates if part.translates is None else part.translates
             return self._referred_or_in_place(node, path, part.kind, motion)
         if not isinstance(node, Listing):
             self._add(path, f"is not a list; write the {part.meaning}")
@@ -255,11 +255,11 @@ class _Decoder:
         return BROKEN if any(isinstance(item, _Broken) for item in items) else tuple(items)
 
     def _referred_or_in_place(
-        self, node: Node, path: Path, kind: type[Declared], slides: bool | None = None
+        self, node: Node, path: Path, kind: type[Declared], translates: bool | None = None
     ) -> Declared | _Broken:
         table = next((name for name in ("materials", "sections") if issubclass(kind, TABLES[name])), None)
         if table is None or not isinstance(node, Scalar):
-            return self._object(node, path, kind, None, slides)
+            return self._object(node, path, kind, None, translates)
         if node.text not in self.tables[table]:
             hint = nearest(node.text, self.tables[table])
             self._add(path, f"= '{clip(node.text)}' is not one of the {table}; {hint}")
@@ -303,14 +303,18 @@ def _plain(node: Node, numeric: bool) -> object:
     return {}
 
 
-def _of_motion(problem: Problem, cls: type[Declared], slides: bool | None) -> Problem:
+def _of_motion(problem: Problem, cls: type[Declared], translates: bool | None) -> Problem:
     """A problem between fields in the unit that holds here; the part itself does not know who owns it."""
-    if slides is None:
+    if translates is None:
         return problem
     text = problem.text
     for field in declarations(cls):
         for rule in field.rules if isinstance(field.rules, tuple) else ():
-            text = text.replace(rule.unit, unit_of_motion(rule.unit, slides)) if " or " in rule.unit else text
+            text = (
+                text.replace(rule.unit, unit_of_motion(rule.unit, translates))
+                if " or " in rule.unit
+                else text
+            )
     return dataclasses.replace(problem, text=text)
 
 

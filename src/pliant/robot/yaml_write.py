@@ -45,7 +45,7 @@ def _object(part: Declared, kind: type[Declared], indent: str, skip: tuple[str, 
 def _fields(part: Declared, indent: str, skip: tuple[str, ...]) -> Iterator[str]:
     for declaration in declarations(type(part)):
         value = getattr(part, declaration.name)
-        if declaration.name not in skip and (declaration.required or value != declaration.settled_default):
+        if declaration.name not in skip and (declaration.required or value != declaration.plain_default):
             yield from _field(declaration, value, indent)
 
 

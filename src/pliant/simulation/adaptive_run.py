@@ -29,7 +29,7 @@ class Reached:
 
     def accept(self, step: Record, keep: bool) -> None:
         with interruptions_heard() as undivided, undivided:
-            self.parts.append(step if keep else _only_account(step))
+            self.parts.append(step if keep else _only_ledger(step))
             self.state, self.now, self.last = step.states[-1], float(step.time[-1]), step
 
     def parts_until(self, ending: Ending) -> list[Record]:
@@ -98,7 +98,7 @@ def _advance(
 
 def _run(model: Model, inputs: Inputs, state: Array, grid: Array, integrator: Adaptive) -> Record:
     ends = grid[[0, -1]]
-    record = model.advance(Run(state, grid, ends, inputs, integrator.method, integrator.promise))
+    record = model.advance(Run(state, grid, ends, inputs, integrator.method, integrator.newton_tolerance))
     if record.ending.cause is Cause.INTERRUPTED:
         raise KeyboardInterrupt
     return record
@@ -130,7 +130,7 @@ def _sizes(model: Model, state: Array) -> Array:
     return np.array([np.max(np.abs(state[part]), initial=0.0) for part in slices])
 
 
-def _only_account(record: Record) -> Record:
+def _only_ledger(record: Record) -> Record:
     """A record whose states are not kept but whose account counts."""
     return replace(record, time=record.time[:0], states=record.states[:0])
 

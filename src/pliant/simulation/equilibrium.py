@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number
-from pliant.model.contract import Model, Settled, refuse_other_than_model
+from pliant.model.contract import Equilibrium, Model, refuse_other_than_model
 from pliant.model.state import Array
 from pliant.simulation.simulate import checked_state, consistent_start
 
@@ -47,7 +47,7 @@ def equilibrium(
     load_steps: int = 10,
     start: Array | None = None,
     accuracy: float = 1e-13,
-) -> Settled:
+) -> Equilibrium:
     """Static equilibrium under gravity and the loads of time ``at``, raised from zero in ``load_steps`` steps.
 
     Joints under feedback (JointPD) settle, in mechanisms of pose elements also those across which a spring, a wall
@@ -62,4 +62,4 @@ def equilibrium(
     if load_steps < 1:
         raise InvalidInput(f"load_steps = {load_steps} must be at least 1; 10 serves most loads")
     begin = consistent_start(model) if start is None else checked_state(model, start)
-    return model.settle(begin, model.inputs, at, load_steps, accuracy)
+    return model.equilibrium(begin, model.inputs, at, load_steps, accuracy)

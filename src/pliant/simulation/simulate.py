@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number
-from pliant.model.contract import HandsOver, Model, Record, Run, refuse_other_than_model
+from pliant.model.contract import Model, Record, Run, Substitutes, refuse_other_than_model
 from pliant.model.driver import instants
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
@@ -109,16 +109,16 @@ def simulate(
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     components = getattr(model, "components", ())
-    notice = "; ".join(
+    substitution = "; ".join(
         part for part in (getattr(model, "notice", ""), _moved_to_close(model, start, initial)) if part
     )
     record = _advance(model, start, until, integrator, outputs, progress)
-    if record.ending.cause is Cause.TOO_BENT and isinstance(model, HandsOver):
-        other = model.handing_over(start, record.states[-1])
+    if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
+        other = model.substituting(start, record.states[-1])
         if other is not None:
             given, (model, start) = model, other
             integrator = of_order(integrator, model.highest_order)
-            notice = (
+            substitution = (
                 f"{model.formulation} computes in place of {given.formulation}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
@@ -133,8 +133,8 @@ def simulate(
         "outputs": str(outputs) if isinstance(outputs, int) else f"{np.size(outputs)} given times",
         "start": OWN_START if initial is None else GIVEN_START,
     }
-    if notice:
-        choices["notice"] = notice
+    if substitution:
+        choices["notice"] = substitution
     return Trajectory.from_record(model, record, choices, wall_time)
 
 
@@ -159,7 +159,7 @@ def _advance(
         else wanted_times(outputs, until)
     )
     return model.advance(
-        Run(start, grid, wanted, model.inputs, integrator.method, integrator.promise, progress)
+        Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
     )
 
 

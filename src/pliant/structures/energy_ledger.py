@@ -36,7 +36,7 @@ def note_residual(sums: Floats, worst: Floats, residual: float, exchanged: float
 
 
 @inline_kernel
-def book_step(
+def enter_step(
     sums: Floats,
     worst: Floats,
     changes: tuple[float, float],
@@ -68,7 +68,7 @@ def book_step(
     note_residual(sums, worst, residual, exchanged, time)
 
 
-class Account(NamedTuple):
+class RunningLedger(NamedTuple):
     """Running sums of a run, and the worst step."""
 
     sums: Floats  # (9,)
@@ -80,36 +80,40 @@ class Account(NamedTuple):
     worst: Floats  # (4,)
 
 
-def new_account(dofs: int, loads: int) -> Account:
+def new_ledger(dofs: int, loads: int) -> RunningLedger:
     z = np.zeros
-    return Account(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), z(4))
+    return RunningLedger(z(COLUMNS), z(dofs), z(loads), z(dofs), z(loads), z(COLUMNS + dofs + loads), z(4))
 
 
 @inline_kernel
 def close_step(
-    account: Account, kinetic: float, strain: float, flows: tuple[float, float, float, float], time: float
+    ledger: RunningLedger,
+    kinetic: float,
+    strain: float,
+    flows: tuple[float, float, float, float],
+    time: float,
 ) -> None:
     """Residual of a step from the changes of its energies before the projection; keeps the worst one."""
     gravity, material, viscous, damping = flows
     supplied = sizes = 0.0
-    for j in range(account.joints.shape[0]):
-        supplied += account.step_joints[j]
-        sizes += abs(account.step_joints[j])
-        account.joints[j] += account.step_joints[j]
-    for k in range(account.loads.shape[0]):
-        supplied += account.step_loads[k]
-        sizes += abs(account.step_loads[k])
-        account.loads[k] += account.step_loads[k]
+    for j in range(ledger.joints.shape[0]):
+        supplied += ledger.step_joints[j]
+        sizes += abs(ledger.step_joints[j])
+        ledger.joints[j] += ledger.step_joints[j]
+    for k in range(ledger.loads.shape[0]):
+        supplied += ledger.step_loads[k]
+        sizes += abs(ledger.step_loads[k])
+        ledger.loads[k] += ledger.step_loads[k]
     losses = (material, viscous, damping)
-    book_step(account.sums, account.worst, (kinetic, strain), gravity, losses, (supplied, sizes), time)
+    enter_step(ledger.sums, ledger.worst, (kinetic, strain), gravity, losses, (supplied, sizes), time)
 
 
 @inline_kernel
-def close_projection(account: Account, kinetic: float, lost: float, worked: float, time: float) -> None:
+def close_projection(ledger: RunningLedger, kinetic: float, lost: float, worked: float, time: float) -> None:
     """Check that fitting velocities changed the kinetic energy by the impulsive work of the drives less the loss."""
-    sums = account.sums
+    sums = ledger.sums
     residual = kinetic + lost - worked
     sums[PROJECTION] += lost
     sums[RESIDUAL] += residual
     sums[KINETIC] += kinetic
-    note_residual(sums, account.worst, residual, abs(kinetic) + lost + abs(worked), time)
+    note_residual(sums, ledger.worst, residual, abs(kinetic) + lost + abs(worked), time)

@@ -132,7 +132,7 @@ def test_deviations_are_those_of_pose_elements() -> None:
     both = []
     for room in (pl.Rigid(), pl.PoseElement()):
         arm = spatial(room)
-        small = arm.small_motions(arm.initial_state(q, v), arm.inputs, 0.0)
+        small = arm.linearise(arm.initial_state(q, v), arm.inputs, 0.0)
         P = np.linalg.inv(small.joint_position)
         both.append([P.T @ matrix @ P for matrix in (small.M, small.D, small.K)])
     for own, other in zip(*both):
@@ -262,7 +262,7 @@ def test_a_spring_rests_against_a_stop() -> None:
         assert arm.layout.part(rest.state, "joint_position")[0] == pytest.approx(place, abs=1e-9)
         stored = 0.5 * 30.0 * (place - 1.0) ** 2 + 0.5 * 500.0 * (place - 0.2) ** 2
         assert arm.energy(rest.state)[1][0] == pytest.approx(stored, rel=1e-9)
-        small = arm.small_motions(rest.state, arm.inputs, 0.0)
+        small = arm.linearise(rest.state, arm.inputs, 0.0)
         # Friction(0.75 at rest) changes its sign within 1e-3 rad/s
         assert small.K[0, 0] / small.M[0, 0] == pytest.approx(530.0 / INERTIA, rel=1e-8)
         assert small.D[0, 0] / small.M[0, 0] == pytest.approx((3.0 + 0.75 / 1e-3) / INERTIA, rel=1e-8)

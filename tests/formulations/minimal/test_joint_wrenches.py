@@ -99,20 +99,20 @@ def test_pins_of_a_four_bar_carry_the_forces_of_its_loop() -> None:
         spin[link.name] = np.asarray(link.inertia)[2, 2] * at_the_middle(angle)
     end = run.link("coupler").position[now, -1, :2]
     # what the rocker exerts on the coupler, with the sign of its effect on all that hangs on each pin
-    hangs = {
+    joint_types = {
         "crank": (("crank", "coupler"), 1.0),
         "coupler": (("coupler",), 1.0),
         "rocker": (("rocker",), -1.0),
     }
     needed, arms = [], []
-    for link, (links, sign) in hangs.items():
+    for link, (links, sign) in joint_types.items():
         needed.append(sum(spin[each] + moment(center[each] - pin[link], force[each]) for each in links))
         arms.append(sign * np.array([-(end - pin[link])[1], (end - pin[link])[0]]))
     loop, left, _, _ = np.linalg.lstsq(np.array(arms), np.array(needed), rcond=None)
     assert left[0] < 1e-12 * np.abs(needed).max() ** 2
     assert np.abs(loop).max() > 1.0
     for joint in robot.joints:
-        links, sign = hangs[joint.child]
+        links, sign = joint_types[joint.child]
         R = run.link(joint.child).rotation[now, 0, :2, :2]
         wrench = run.efforts[f"{joint.name}.wrench"][now]
         expected = R.T @ (sum(force[each] for each in links) - sign * loop)
@@ -126,15 +126,15 @@ def test_joints_of_resting_lumped_arms_hold_the_weight_behind_them() -> None:
         clamped(condensed(two_stations(0.7, gravity=GRAVITY), WITH_TORSION)),
         clamped(pl.Lumped(3).compile(replace(pl.load(pl.library.path("two_link_planar")), gravity=GRAVITY))),
     ):
-        settled = pl.equilibrium(arm)
+        balanced = pl.equilibrium(arm)
         run = pl.simulate(
-            arm, until=1e-3, initial=settled.state, integrator=pl.Gauss(order=2, step=1e-3), outputs=1
+            arm, until=1e-3, initial=balanced.state, integrator=pl.Gauss(order=2, step=1e-3), outputs=1
         )
         structure, robot = arm.arm.structure, arm.robot
         for joint in robot.joints:
             masses = [part for part in structure.parts if part.link in behind(robot, joint.child)]
             weight = sum(part.inertia[0, 0] for part in masses)
-            R, x = arm.arm.bare.dynamics.poses(arm.arm.coordinates(arm.arm.bare, settled.state)[0])
+            R, x = arm.arm.bare.dynamics.poses(arm.arm.coordinates(arm.arm.bare, balanced.state)[0])
             root = structure.link(joint.child).root
             turn, origin = R[root.body] @ root.rotation, x[root.body] + R[root.body] @ root.position
             moment = sum(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.structures.tree.loops import closures
+from pliant.structures.tree.loops import constraints
 from tests.formulations.pose_element import four_bar
 from tests.formulations.pose_element.four_bar import START, START_RATE
 
@@ -16,9 +16,9 @@ UNTIL = 0.2
 
 
 def far_corner(arm: object, states: np.ndarray) -> float:
-    """Largest gap of all closures."""
+    """Largest gap of all constraints."""
     system = arm.bare
-    return max(np.abs(closures(system, arm.coordinates(system, state)[0])[0]).max() for state in states)
+    return max(np.abs(constraints(system, arm.coordinates(system, state)[0])[0]).max() for state in states)
 
 
 @pytest.mark.parametrize("kind", [pl.LoopKind.REVOLUTE, pl.LoopKind.SPHERICAL, pl.LoopKind.UNIVERSAL])
@@ -42,7 +42,7 @@ def test_a_rigid_four_bar_moves_by_its_closed_form(kind: pl.LoopKind) -> None:
 def test_deviations_of_a_moving_four_bar() -> None:
     """One degree of freedom: differences of the acceleration of the closed form, in the coordinate that is kept."""
     arm = pl.Rigid().compile(four_bar.robot())
-    small = arm.small_motions(arm.initial_state(), arm.inputs, 0.0)
+    small = arm.linearise(arm.initial_state(), arm.inputs, 0.0)
     assert len(small.M) == 1
     moved = [small.state_at(np.array([y]), np.array([0.0])) for y in (1e-5, -1e-5)]
     crank = np.diff([arm.layout.part(state, "joint_position")[0] for state in moved])[0] / -2e-5

@@ -89,7 +89,7 @@ def test_end_stiffness_is_exact_however_many_fields() -> None:
 
 def test_large_bends_converge_to_the_elastica() -> None:
     """A moment 2 pi EI / L rolls a beam up to a circle; fields come near it with order two."""
-    gaps = []
+    violations = []
     for count in (8, 16, 32):
         arm = pl.Lumped(pl.Fields(count)).compile(cantilever())
         moment = np.pi * 9.0 / 2.0  # a quarter of the way round
@@ -97,13 +97,13 @@ def test_large_bends_converge_to_the_elastica() -> None:
         assert bent.ending.completed
         position, _ = arm.tip(bent.state)
         radius = 9.0 / moment
-        gaps.append(
+        violations.append(
             np.linalg.norm(
                 position[0] - radius * np.array([np.sin(1.0 / radius), 1.0 - np.cos(1.0 / radius), 0.0])
             )
         )
-    orders = np.log2(np.array(gaps[:-1]) / gaps[1:])
-    assert np.all(np.abs(orders - 2.0) < 0.2), (gaps, orders)
+    orders = np.log2(np.array(violations[:-1]) / violations[1:])
+    assert np.all(np.abs(orders - 2.0) < 0.2), (violations, orders)
 
 
 def test_a_curved_link_bends_like_a_curved_beam() -> None:

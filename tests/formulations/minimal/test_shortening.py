@@ -45,7 +45,7 @@ def test_what_is_missing_is_the_distance_to_exact_links() -> None:
         assert missing[0] == pytest.approx(off, rel=1e-3)
 
 
-def test_the_mismatch_is_the_rate_of_what_is_missing() -> None:
+def test_the_consistency_error_is_the_rate_of_what_is_missing() -> None:
     """A tip that moves across by δ with the rate δ' lacks the speed 6 δ δ' / 5 L."""
     section = pl.GeneralSection(
         stiffness=(1e6, 1e6, 1e6, 1e3, 4.0, 9.0), inertia=(0.3,) * 3 + (2e-3, 1e-6, 1e-6)
@@ -59,9 +59,9 @@ def test_the_mismatch_is_the_rate_of_what_is_missing() -> None:
     arm.layout.part(start, "deflection_rate")[:] = 0.2
     run = pl.simulate(arm, until=1e-3, initial=start, integrator=pl.Gauss(order=2, step=1e-3))
     # a field that only moves across and does not turn at its end: w = δ (3 s² - 2 s³), ∫ w'² / 2 = 3 δ² / 5 as well
-    assert run.mismatch.twist[0] == pytest.approx(6 * 0.01 * 0.2 / 5, rel=1e-6)
+    assert run.consistency_error.twist[0] == pytest.approx(6 * 0.01 * 0.2 / 5, rel=1e-6)
 
 
 def test_a_rigid_arm_lacks_nothing() -> None:
     run = pl.simulate(pl.Rigid().compile(pl.load(pl.library.path("l_frame"))), until=0.1)
-    assert not run.mismatch.twist.any()
+    assert not run.consistency_error.twist.any()

@@ -43,7 +43,7 @@ def test_deviations_are_derivatives_of_the_motion(case: object) -> None:
     q, v = system.at_start + 0.02 * rng.normal(size=system.size), 0.5 * rng.normal(size=system.size)
     v[system.structure.joints[np.array(model.inputs.prescribed)]] = 0.7
     state = arm.state_of(system, q, v)
-    small = model.small_motions(state, model.inputs, 0.0)
+    small = model.linearise(state, model.inputs, 0.0)
     free = system.free
     h, n = 1e-4, len(free)
 
@@ -71,7 +71,7 @@ def test_the_flow_at_a_tip_is_the_change_of_its_twist(case: object) -> None:
     )  # turns that follow statically are taken to first order, about the straight arm
     q = system.at_start + (0.0 if still else 0.02) * rng.normal(size=system.size)
     v = (0.0 if still else 0.5) * rng.normal(size=system.size)
-    small = model.small_motions(arm.state_of(system, q, v), model.inputs, 0.0)
+    small = model.linearise(arm.state_of(system, q, v), model.inputs, 0.0)
     name = f"{arm.structure.links[-1].name}.tip"
     port = next(each for each in small.ports if each.port.name == name)
     n, h = len(small.M), 1e-4
@@ -93,7 +93,7 @@ def test_a_resting_arm_is_symmetric_and_fundamental() -> None:
     )
     rest = pl.equilibrium(held)
     assert rest.ending.completed
-    small = held.small_motions(rest.state, held.inputs, 0.0)
+    small = held.linearise(rest.state, held.inputs, 0.0)
     assert small.fundamental
     np.testing.assert_array_equal(small.K, small.K.T)
     assert np.linalg.eigvalsh(small.M)[0] > 0.0

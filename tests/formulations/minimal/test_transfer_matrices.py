@@ -22,11 +22,11 @@ def test_the_exact_matrix_slides_and_turns_in_order() -> None:
 def test_the_small_matrix_agrees_to_second_order() -> None:
     """Halving the deflection, without the stretch that (7) leaves out, quarters the difference."""
     bent = DEFLECTION * [0, 1, 1, 1, 1, 1]
-    gaps = [
+    violations = [
         np.abs(pl.field_transfer(0.7, size * bent) - pl.small_field_transfer(0.7, size * bent)).max()
         for size in (0.04, 0.02, 0.01)
     ]
-    orders = np.log2(np.array(gaps[:-1]) / gaps[1:])
+    orders = np.log2(np.array(violations[:-1]) / violations[1:])
     np.testing.assert_allclose(orders, 2.0, atol=0.02)
 
 

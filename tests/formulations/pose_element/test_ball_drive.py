@@ -154,10 +154,10 @@ def test_torque_settles_against_a_spring_towards_a_rotation(by_a_bushing: bool) 
     if by_a_bushing:
         at_rest, child = pl.At("base", rotation=turn), pl.At("body", pl.End.ROOT)
         held = pl.connect(held, pl.Bushing("hold", at_rest, child, (0.0, 0.0, 0.0, 2.0, 2.0, 2.0)))
-    settled = pl.equilibrium(held)
-    assert settled.ending.completed
+    balanced = pl.equilibrium(held)
+    assert balanced.ending.completed
     node = int(arm.structure.link("body").nodes[0])
-    found = Rotation.from_quat(arm.layout.part(settled.state, "rotation")[node], scalar_first=True)
+    found = Rotation.from_quat(arm.layout.part(balanced.state, "rotation")[node], scalar_first=True)
     # the axis of the displacement is the same in both frames: stiffness times the rotation vector is the torque
     expected = rest * Rotation.from_rotvec(np.array([0.2, 0.1, -0.3]) / 2.0)
     assert (found.inv() * expected).magnitude() < 1e-9

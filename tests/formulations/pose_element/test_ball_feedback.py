@@ -105,9 +105,9 @@ def test_a_free_body_is_carried_to_its_reference() -> None:
     assert np.abs(shape.rotation[-1, 0] - wanted).max() < 1e-6
     # at rest the frequencies are those of a rigid body on a spring at its centre of mass
     held = pl.connect(pl.PoseElement(2).compile(robot), pl.JointPD(pl.Hold(0.1), 400.0, 0.0, joints=FREE))
-    settled = pl.equilibrium(held)
-    assert settled.ending.completed
-    found = np.sort(pl.modes(held, settled.state, count=6).eigenvalue.imag)
+    balanced = pl.equilibrium(held)
+    assert balanced.ending.completed
+    found = np.sort(pl.modes(held, balanced.state, count=6).eigenvalue.imag)
     expected = np.sqrt([*(400.0 / 2.0,) * 3, *(400.0 / np.diag(J))])
     assert found == pytest.approx(np.sort(expected), rel=1e-9)
 

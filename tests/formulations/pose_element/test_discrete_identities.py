@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pliant.mechanics.joint_laws import contact_force
 from pliant.mechanics.rigid_body import hat
 from pliant.spatial.arrays import rotation_from_vector
-from pliant.structures.nodal.joint_laws import book_joint, joint_effort, new_joint_flows, rotor_rate
+from pliant.structures.nodal.joint_laws import enter_joint, joint_effort, new_joint_flows, rotor_rate
 from pliant.structures.nodal.mechanism import BUSHING, SPRING, Coordinates, Lines
 from pliant.structures.nodal.motion import Moment, new_moment
 from pliant.structures.nodal.relations import line_gradients, measure_lines
@@ -128,7 +128,7 @@ LIMITS = st.sampled_from([0.5, 1e300])
 
 
 @given(seed=seeds, gear=GEARS, limit=LIMITS)
-def test_energy_of_a_coordinate_is_accounted_for(seed: int, gear: float, limit: float) -> None:
+def test_energy_of_a_coordinate_is_ledgered_for(seed: int, gear: float, limit: float) -> None:
     """Work of the drive = stored + lost + work on the joint."""
     rng = np.random.default_rng(seed)
     laws, h = random_laws(rng, gear, limit), 0.01
@@ -138,7 +138,7 @@ def test_energy_of_a_coordinate_is_accounted_for(seed: int, gear: float, limit: 
         motors[0, 0] = way[0]
     flows = new_joint_flows(1)
     effort, _ = joint_effort(laws, 0, h, way, target, (rates, motors))
-    book_joint(laws, 0, h, way, target, (rates, motors.copy()), flows)
+    enter_joint(laws, 0, h, way, target, (rates, motors.copy()), flows)
     on_joint = effort * way[1]
     size = abs(on_joint) + abs(flows.work[0]) + abs(flows.spun[0]) + abs(flows.stored[0]) + abs(flows.lost[0])
     assert abs(flows.work[0] - flows.spun[0] - flows.stored[0] - flows.lost[0] - on_joint) < 1e-13 * size

@@ -209,9 +209,9 @@ def test_free_link_settles_on_its_spring() -> None:
     joint = pl.FreeJoint("free", "base", "body", spring=spring)
     robot = pl.Robot(name="body", links=(link,), joints=(joint,), gravity=(0.0, 0.0, -9.81))
     arm = pl.PoseElement().compile(robot)
-    settled = pl.equilibrium(arm)
-    assert settled.ending.completed
-    place = arm.layout.part(settled.state, "position")[1]
+    balanced = pl.equilibrium(arm)
+    assert balanced.ending.completed
+    place = arm.layout.part(balanced.state, "position")[1]
     assert place == pytest.approx([0.1, 0.0, 0.2 - MASS * 9.81 / 400.0], abs=1e-9)
 
 

@@ -20,8 +20,8 @@ WELD = pl.FixedJoint("weld", "hub", "rod")
 PLACE = {"position": (0.1, 0.2, 0.3), "rotation": (0.8, 0.0, 0.6, 0.0)}
 GRAVITY = (0.0, 0.0, -9.81)
 # the second turn goes through a quarter, where three turns in a row have no inverse
-TURNS = (pl.Quintic(0.0, 1.0, 0.3), pl.Quintic(0.2, 1.9, 0.3), pl.Quintic(-0.3, 0.8, 0.3))
-SLIDES = (pl.Quintic(0.0, 0.4, 0.3), pl.Hold(0.1), pl.Quintic(-0.2, 0.1, 0.3))
+ROTATIONS = (pl.Quintic(0.0, 1.0, 0.3), pl.Quintic(0.2, 1.9, 0.3), pl.Quintic(-0.3, 0.8, 0.3))
+TRANSLATIONS = (pl.Quintic(0.0, 0.4, 0.3), pl.Hold(0.1), pl.Quintic(-0.2, 0.1, 0.3))
 
 
 def swung(robot: pl.Robot, motions: dict[str, object]) -> pl.Trajectory:
@@ -42,9 +42,9 @@ def robot(joint: pl.robot.Joint, *others: object) -> pl.Robot:
 def in_a_row(kind: str) -> tuple[pl.Robot, dict[str, object]]:
     """Plain joints in a row with weightless links between, which do what a guided joint does."""
     axes = np.eye(3).tolist()
-    steps = [(pl.RevoluteJoint, tuple(axis), motion) for axis, motion in zip(axes, TURNS)]
+    steps = [(pl.RevoluteJoint, tuple(axis), motion) for axis, motion in zip(axes, ROTATIONS)]
     if kind == "free":
-        steps = [(pl.PrismaticJoint, tuple(axis), motion) for axis, motion in zip(axes, SLIDES)] + steps
+        steps = [(pl.PrismaticJoint, tuple(axis), motion) for axis, motion in zip(axes, TRANSLATIONS)] + steps
     joints, links, motions = [], [], {}
     for k, (make, axis, motion) in enumerate(steps):
         last = k == len(steps) - 1
@@ -65,7 +65,7 @@ def names(kind: str) -> tuple[str, ...]:
 
 def guided(kind: str, **fields: object) -> tuple[pl.Robot, dict[str, object]]:
     make = pl.SphericalJoint if kind == "ball" else pl.FreeJoint
-    motions = TURNS if kind == "ball" else (*SLIDES, *TURNS)
+    motions = ROTATIONS if kind == "ball" else (*TRANSLATIONS, *ROTATIONS)
     return robot(make("joint", "base", "hub", **PLACE, **fields)), dict(zip(names(kind), motions))
 
 
@@ -79,7 +79,7 @@ def test_a_guided_joint_moves_as_plain_joints_in_a_row(kind: str) -> None:
     assert np.abs(np.array(works) - others).max() < 1e-9
     assert found.joint_names == names(kind)
     angles: Array = found.state("joint_position")[:, -3:]
-    wanted = np.column_stack([motion.evaluate(found.time)[0] for motion in TURNS])
+    wanted = np.column_stack([motion.evaluate(found.time)[0] for motion in ROTATIONS])
     assert np.abs(angles - wanted).max() < 1e-12
 
 
@@ -141,7 +141,7 @@ def test_a_ball_with_friction_is_not_guided() -> None:
         pl.connect(arm, *(pl.PrescribedMotion(name, pl.Hold(0.0)) for name in names("ball")))
 
 
-def test_a_guided_joint_has_small_motions() -> None:
+def test_a_guided_joint_has_linearised_motions() -> None:
     run_robot, motions = guided("free")
     model = pl.connect(
         pl.PoseElement(elements=3).compile(run_robot),

@@ -11,7 +11,7 @@ import pytest
 
 import pliant as pl
 from tests.formulations.pose_element import cut_four_bar as cut
-from tests.formulations.pose_element.test_loops import worst_gap
+from tests.formulations.pose_element.test_loops import worst_violation
 from tests.formulations.pose_element.trees import Array
 
 
@@ -54,7 +54,7 @@ def run(cut_at: str, laws: cut.Laws, drives: tuple[object, ...] = ()) -> pl.Traj
     found = pl.simulate(model, until=0.3, integrator=pl.Gauss(order=2, step=1e-3), outputs=30)
     assert found.ending.completed
     assert found.ledger.worst_ratio < 1e-10
-    assert worst_gap(model.arm, found.states) < 1e-11
+    assert worst_violation(model.arm, found.states) < 1e-11
     return found
 
 
@@ -129,7 +129,7 @@ def test_a_motion_of_a_loop_joint_decides_where_the_mechanism_starts() -> None:
     found = pl.simulate(moved, until=0.01, integrator=pl.Gauss(order=2, step=1e-3))
     assert found.ending.completed
     assert found.state("joint_position")[0, -1] == pytest.approx(position["tip"] + 0.1, abs=1e-12)
-    assert worst_gap(moved.arm, found.states) < 1e-11
+    assert worst_violation(moved.arm, found.states) < 1e-11
 
 
 @pytest.mark.parametrize("cut_at", ["tip", "pivot"])
@@ -163,7 +163,7 @@ def test_a_flexible_loop_with_friction_stops_and_a_motor_on_its_loop_joint_stays
     found = pl.simulate(driven, until=2.0, integrator=pl.Gauss(order=2, step=2e-3), outputs=500)
     assert found.ending.completed
     assert found.ledger.worst_ratio < 1e-10
-    assert worst_gap(arm, found.states) < 1e-11
+    assert worst_violation(arm, found.states) < 1e-11
     assert np.ptp(found.state("joint_position")[:, -1]) > 0.5, "it hardly moves"
     assert found.ledger.joint_loss[-1] > 0.1
 

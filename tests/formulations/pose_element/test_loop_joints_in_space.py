@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.formulations.pose_element.test_loops import account_closes, worst_gap
+from tests.formulations.pose_element.test_loops import ledger_closes, worst_violation
 from tests.formulations.pose_element.trees import Array
 
 Vector = tuple[float, float, float]
@@ -87,8 +87,8 @@ def fall(robot: pl.Robot, *components: object) -> pl.Trajectory:
     model = pl.connect(pl.PoseElement().compile(robot), *components)
     run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=5e-4), outputs=200)
     assert run.ending.completed, run.ending
-    assert account_closes(run, model.robot.loops[0].name)
-    assert worst_gap(model.arm, run.states) < 1e-11
+    assert ledger_closes(run, model.robot.loops[0].name)
+    assert worst_violation(model.arm, run.states) < 1e-11
     return run
 
 

@@ -54,7 +54,7 @@ def test_the_rate_of_a_loop_joint_changes_as_its_frames_move(kind: str) -> None:
     arm = pl.PoseElement().compile(robot)
     q = arm.layout.part(arm.initial_state(), "joint_position")
     state = arm.initial_state(q, np.random.default_rng(2).normal(size=len(q)))
-    small = arm.small_motions(state, arm.inputs, 0.0)
+    small = arm.linearise(state, arm.inputs, 0.0)
     n, step = len(small.M), 1e-4
 
     def flow(displaced: Array) -> Array:
@@ -73,7 +73,7 @@ def test_the_rate_of_a_loop_joint_changes_as_its_frames_move(kind: str) -> None:
         for k, freedom in enumerate(robot.loops[0].joint.freedoms):
             axis = second @ ACROSS if kind == "universal" and k == 1 else first @ freedom.axis
             slide = speed[1] - speed[0] - np.cross(spin[0], apart)
-            rates.append(axis @ (slide if freedom.slides else spin[1] - spin[0]))
+            rates.append(axis @ (slide if freedom.translates else spin[1] - spin[0]))
         return np.array(rates)
 
     def slope(of: object) -> Array:

@@ -8,22 +8,24 @@ import pytest
 import pliant as pl
 from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.structures.nodal.model import PoseElementArm
-from pliant.structures.nodal.posture import gaps
+from pliant.structures.nodal.posture import violations
 from tests.formulations.pose_element import four_bar
 
 TEN_SECONDS, EVERY_STEP = 10.0, 5000  # of 2 ms
 
 
-def worst_gap(arm: PoseElementArm, states: np.ndarray) -> float:
+def worst_violation(arm: PoseElementArm, states: np.ndarray) -> float:
     """Largest of all gaps, in metres and radians, of many states."""
     worst = 0.0
     for state in states:
         R = rotation_from_quaternion(arm.layout.part(state, "rotation"))
-        worst = max(worst, float(np.abs(gaps(arm.structure, arm.layout.part(state, "position"), R)).max()))
+        worst = max(
+            worst, float(np.abs(violations(arm.structure, arm.layout.part(state, "position"), R)).max())
+        )
     return worst
 
 
-def account_closes(run: pl.Trajectory, loop: str) -> bool:
+def ledger_closes(run: pl.Trajectory, loop: str) -> bool:
     """To 1e-10 of what every step exchanges, or to what the rounding of positions of about a metre lets a loop know.
 
     Where a loop is loaded strongly and hardly moves, its forces work on that rounding.
@@ -37,13 +39,13 @@ def crank_angles(robot: pl.Robot, step: float) -> tuple[np.ndarray, np.ndarray, 
     arm = pl.PoseElement().compile(robot)
     run = pl.simulate(arm, until=0.5, integrator=pl.Gauss(order=2, step=step), outputs=10)
     assert run.ending.completed
-    assert worst_gap(arm, run.states) < 1e-13
+    assert worst_violation(arm, run.states) < 1e-13
     return run.time, arm.layout.part(run.states, "joint_position"), run
 
 
 @pytest.mark.parametrize(
     ("kind", "implied"),
-    # a rigid planar loop needs two closures; what else a joint in space closes is implied
+    # a rigid planar loop needs two constraints; what else a joint in space closes is implied
     [
         (pl.LoopKind.REVOLUTE, 3),
         (pl.LoopKind.SPHERICAL, 1),
@@ -55,7 +57,7 @@ def test_rigid_four_bar_moves_by_its_reduced_equation(kind: pl.LoopKind, implied
     answers = []
     for step in (1e-3, 5e-4, 2.5e-4):
         time, q, run = crank_angles(four_bar.robot(kind), step)
-        assert run.statistics["redundant closures"] == implied
+        assert run.statistics["redundant constraints"] == implied
         assert run.ledger.worst_ratio < 1e-10
         expected = np.array([four_bar.closed_form(crank) for crank in q[:, 0]])
         found = np.column_stack([q[:, 0] + q[:, 1], q[:, 2]])
@@ -116,9 +118,9 @@ def test_spring_and_damping_of_a_prismatic_loop_joint_act_along_its_axis() -> No
     decay, omega = damping / (2.0 * mass), np.sqrt(stiffness / mass - (damping / (2.0 * mass)) ** 2)
     t = run.time
     expected = 0.3 + 0.1 * np.exp(-decay * t) * (np.cos(omega * t) + decay / omega * np.sin(omega * t))
-    slides = arm.layout.part(run.states, "joint_position")
-    assert np.abs(slides[:, 1] - expected).max() < 2e-6  # a phase error of h^2 omega^3 t / 12
-    assert np.abs(slides[:, [0, 2]]).max() < 1e-14
+    translates = arm.layout.part(run.states, "joint_position")
+    assert np.abs(translates[:, 1] - expected).max() < 2e-6  # a phase error of h^2 omega^3 t / 12
+    assert np.abs(translates[:, [0, 2]]).max() < 1e-14
 
 
 NYLON = pl.Material("nylon", young=3e9, density=1150.0, poisson=0.39, damping=1e-5)
@@ -150,7 +152,7 @@ def test_flexible_four_bar_stays_closed_for_ten_seconds(material: pl.Material) -
     run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=EVERY_STEP)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
-    assert worst_gap(arm, run.states) < 1e-11
+    assert worst_violation(arm, run.states) < 1e-11
     assert run.ledger.strain.max() > 1e-3, "the links hardly bend"
 
 
@@ -166,15 +168,15 @@ def test_driven_parallelogram_stays_closed_for_ten_seconds() -> None:
     run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=EVERY_STEP)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
-    assert worst_gap(arm, run.states) < 1e-11
+    assert worst_violation(arm, run.states) < 1e-11
     assert np.ptp(arm.layout.part(run.states, "joint_position"), axis=0).min() > 0.5, "it hardly moves"
 
 
-def test_halved_steps_keep_the_account_and_the_loop() -> None:
+def test_halved_steps_keep_the_ledger_and_the_loop() -> None:
     arm = pl.PoseElement(elements=4).compile(flexible_four_bar(NYLON))
     run = pl.simulate(arm, until=1.0, integrator=pl.Gauss(order=2, step=0.05))
     assert run.ending.completed
     assert run.statistics["halvings"] > 0, "no step needed it"
     assert run.time[1] == pytest.approx(0.05, abs=1e-15), "halves end where the step was to end"
     assert run.ledger.worst_ratio < 1e-10
-    assert worst_gap(arm, run.states) < 1e-11
+    assert worst_violation(arm, run.states) < 1e-11

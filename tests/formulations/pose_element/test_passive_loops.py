@@ -11,7 +11,7 @@ from pliant.model.state import Cause
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
 from pliant.structures.nodal.model import PoseElementArm
 from pliant.structures.nodal.tables import Place
-from tests.formulations.pose_element.test_loops import account_closes, worst_gap
+from tests.formulations.pose_element.test_loops import ledger_closes, worst_violation
 from tests.formulations.pose_element.test_passivity import (
     SECTION,
     components,
@@ -145,8 +145,8 @@ def check(rng: np.random.Generator, robot: pl.Robot) -> None:
     # a bushing turned over or an element bent double ends the run; until then nothing may be gained either
     assert run.ending.cause in (Cause.COMPLETED, Cause.TURNED_OVER, Cause.TOO_BENT), run.ending
     ledger = run.ledger
-    assert worst_gap(arm, run.states) < 1e-11
-    assert account_closes(run, "loop")
+    assert worst_violation(arm, run.states) < 1e-11
+    assert ledger_closes(run, "loop")
     for loss in (ledger.material_loss, ledger.viscous_loss, ledger.joint_loss, ledger.projection_loss):
         assert np.all(np.diff(loss) >= -1e-15 * (1.0 + loss[-1]))
     energy = total_energy(arm, model.inputs, run.states)
@@ -164,7 +164,7 @@ def test_nothing_is_gained_in_a_loop_in_space(seed: int, kinds: list[str], data:
     rng = np.random.default_rng(seed)
     freedoms = sum(FREEDOMS[kind] for kind in kinds)
     # a loop that leaves no freedom exchanges nothing that could be accounted for
-    possible = [kind for kind, closures in CLOSURES.items() if closures < freedoms]
+    possible = [kind for kind, constraints in CLOSURES.items() if constraints < freedoms]
     kinds = kinds if possible else [*kinds, "spherical"]
     kind = data.draw(st.sampled_from(possible or ["spherical"]))
     check(rng, closed(rng, tree(rng, kinds, flat=False), kind, direction(rng)))

@@ -67,8 +67,8 @@ def passive_joint(rng: np.random.Generator, kind: str, number: int, parent: str)
     if kind == "universal":
         return pl.UniversalJoint(**common, first=coordinate(), second=coordinate())
     if kind == "planar":
-        slides = {"first_slide": coordinate(), "second_slide": coordinate()}
-        return pl.PlanarJoint(**common, **slides, turn=coordinate())
+        translates = {"first_slide": coordinate(), "second_slide": coordinate()}
+        return pl.PlanarJoint(**common, **translates, turn=coordinate())
     if kind == "spherical":
         return pl.SphericalJoint(
             **common,

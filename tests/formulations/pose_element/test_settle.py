@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.contract import Model, Settled
+from pliant.model.contract import Equilibrium, Model
 from pliant.structures.nodal.model import PoseElementArm
 from tests.formulations.pose_element import four_bar
 
@@ -25,7 +25,7 @@ def cantilever(gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> pl.Robo
     )
 
 
-def settled(model: Model, **choices: float) -> Settled:
+def balanced(model: Model, **choices: float) -> Equilibrium:
     answer = pl.equilibrium(model, **choices)
     assert answer.ending.completed, answer.ending
     return answer
@@ -36,7 +36,7 @@ def test_roll_up_by_a_tip_moment_is_exact() -> None:
     moment = 2.0 * np.pi * EI / LENGTH
     arm = pl.PoseElement(elements=6).compile(cantilever())
     model = pl.connect(arm, pl.TipWrench("beam", pl.Constant((0.0, 0.0, 0.0, 0.0, 0.0, moment))))
-    answer = settled(model)
+    answer = balanced(model)
     position, _ = arm.tip(answer.state)
     assert np.abs(position[0]).max() < 1e-9
 
@@ -46,11 +46,11 @@ def test_elastica_agrees_with_the_spectral_link_at_order_two() -> None:
     load = pl.TipWrench("beam", pl.Constant((0.0, force, 0.5 * force, 0.0, 0.0, 0.0)))
     robot = cantilever(gravity=(0.0, 0.0, -9.81))
     spectral = pl.GeometricallyExact(degree=8, elements=2).compile(robot)
-    expected = spectral.tip(settled(pl.connect(spectral, load)).state)[0][0]
+    expected = spectral.tip(balanced(pl.connect(spectral, load)).state)[0][0]
     errors = []
     for elements in (8, 16, 32):
         arm = pl.PoseElement(elements=elements).compile(robot)
-        found = arm.tip(settled(pl.connect(arm, load)).state)[0][0]
+        found = arm.tip(balanced(pl.connect(arm, load)).state)[0][0]
         errors.append(np.linalg.norm(found - expected))
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(orders - 2.0) < 0.05), (errors, orders)
@@ -59,7 +59,7 @@ def test_elastica_agrees_with_the_spectral_link_at_order_two() -> None:
 
 def test_settled_state_stays_at_rest() -> None:
     arm = pl.PoseElement(elements=8).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
-    answer = settled(arm)
+    answer = balanced(arm)
     run = pl.simulate(arm, until=0.2, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
     moved = np.abs(arm.tip(run.states)[0] - arm.tip(answer.state)[0]).max()
     assert moved < 1e-9
@@ -72,10 +72,10 @@ def test_feedback_settles_and_other_joints_keep_their_place() -> None:
     joint = pl.RevoluteJoint("pivot", "base", "rod", axis=(0.0, -1.0, 0.0))
     robot = pl.Robot(name="pendulum", links=(rod,), joints=(joint,), gravity=(0.0, 0.0, -9.81))
     arm = pl.PoseElement().compile(robot)
-    kept = settled(arm)
+    kept = balanced(arm)
     assert arm.layout.part(kept.state, "joint_position")[0] == 0.0
     held = pl.connect(arm, pl.JointPD(pl.Hold(0.3), stiffness=gain, damping=0.0))
-    q = arm.layout.part(settled(held).state, "joint_position")[0]
+    q = arm.layout.part(balanced(held).state, "joint_position")[0]
     assert gain * (0.3 - q) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)
     # an elastic gear in series with the feedback, and the rotor ahead of the joint by its twist
     gear = 12.0
@@ -84,7 +84,7 @@ def test_feedback_settles_and_other_joints_keep_their_place() -> None:
         pl.JointPD(pl.Hold(0.3), stiffness=gain, damping=0.0),
         pl.GearMotor("pivot", rotor_inertia=1e-4, ratio=10.0, stiffness=gear),
     )
-    state = settled(geared).state
+    state = balanced(geared).state
     q, rotor = arm.layout.part(state, "joint_position")[0], arm.layout.part(state, "rotor")[0, 0]
     assert gear * (rotor - q) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)
     assert gain * (0.3 - rotor) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)
@@ -100,7 +100,7 @@ def test_hanging_link_keeps_its_place_and_stretches_under_its_weight() -> None:
         gravity=(0.0, 0.0, -9.81),
     )
     arm = pl.PoseElement(elements=4).compile(robot)
-    tip = arm.tip(settled(arm).state)[0][0]
+    tip = arm.tip(balanced(arm).state)[0][0]
     stretch = 0.5 * 9.81 * LENGTH**2 / (2.0 * EA)
     assert -tip[2] - LENGTH == pytest.approx(stretch, rel=1e-9)
     assert abs(tip[0]) < 1e-12
@@ -109,7 +109,7 @@ def test_hanging_link_keeps_its_place_and_stretches_under_its_weight() -> None:
 def test_undriven_four_bar_settles_where_its_weight_is_lowest() -> None:
     """The closed form has its least potential energy where the weight has no lever about the crank angle."""
     arm = pl.PoseElement().compile(four_bar.robot())
-    state = settled(arm).state
+    state = balanced(arm).state
     crank = arm.layout.part(state, "joint_position")[0]
     assert abs(four_bar.acceleration(crank, 0.0)) < 1e-9
     ahead, behind = four_bar.acceleration(crank + 1e-3, 0.0), four_bar.acceleration(crank - 1e-3, 0.0)
@@ -117,7 +117,7 @@ def test_undriven_four_bar_settles_where_its_weight_is_lowest() -> None:
 
 
 def test_parallelogram_under_gravity_with_one_prescribed_joint() -> None:
-    from tests.formulations.pose_element.test_loops import worst_gap
+    from tests.formulations.pose_element.test_loops import worst_violation
 
     library = pl.load(pl.library.path("parallelogram"))
     robot = pl.Robot(
@@ -129,8 +129,8 @@ def test_parallelogram_under_gravity_with_one_prescribed_joint() -> None:
     )
     arm = pl.PoseElement(elements=4).compile(robot)
     model = pl.connect(arm, pl.PrescribedMotion("right_drive", pl.Hold(0.2)))
-    answer = settled(model)
-    assert worst_gap(arm, answer.state[None]) < 1e-12
+    answer = balanced(model)
+    assert worst_violation(arm, answer.state[None]) < 1e-12
     assert arm.layout.part(answer.state, "joint_position")[0] == pytest.approx(0.2, abs=1e-12)
     run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
     assert np.abs(arm.tip(run.states)[0] - arm.tip(answer.state)[0]).max() < 1e-8
@@ -150,7 +150,7 @@ def test_weight_across_the_plane_finds_the_place_that_hardly_anything_decides() 
     arm = pl.PoseElement(2).compile(
         replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, 0.0, -9.81))
     )
-    start = settled(arm).state
+    start = balanced(arm).state
     run = pl.simulate(arm, 0.1, pl.Gauss(2, 1e-3), initial=start, outputs=10)
     assert run.ending.completed, run.ending
     assert np.abs(run.joint_position - run.joint_position[0]).max() < 1e-9
@@ -159,7 +159,7 @@ def test_weight_across_the_plane_finds_the_place_that_hardly_anything_decides() 
 def test_ball_spring_carries_the_weight() -> None:
     """k q = w r cos q, with the tip down by q."""
     arm = rod_on(pl.SphericalJoint("ball", "base", "rod", spring=pl.BallSpring(20.0)))
-    x, _, z = arm.tip(settled(arm).state)[0][0]
+    x, _, z = arm.tip(balanced(arm).state)[0][0]
     angle = np.arctan2(-z, x)
     assert 20.0 * angle == pytest.approx(WEIGHT * ARM * np.cos(angle), rel=1e-9)
 
@@ -169,7 +169,7 @@ def test_spring_to_the_base_lets_a_free_hinge_settle() -> None:
     arm = rod_on(pl.RevoluteJoint("hinge", "base", "rod", axis=(0.0, 1.0, 0.0)))
     hook = np.array([0.5, 0.0, 1.0])
     spring = pl.SpringDamper("spring", pl.At("base", position=tuple(hook)), pl.At("rod"), 100.0, 0.0, 0.9)
-    tip = arm.tip(settled(pl.connect(arm, spring)).state)[0][0]
+    tip = arm.tip(balanced(pl.connect(arm, spring)).state)[0][0]
     length = np.linalg.norm(hook - tip)
     force = 100.0 * (length - 0.9) * (hook - tip) / length - np.array([0.0, 0.0, WEIGHT])
     assert abs(np.cross(tip, force)[1]) < 1e-9 * WEIGHT
@@ -179,7 +179,7 @@ def test_wall_carries_a_beam_that_rests_on_it() -> None:
     """The prop of a cantilever, sunk by d, bears 3 w L / 8 - 3 EI d / L^3, but for shear and curvature."""
     arm = pl.PoseElement(elements=8).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
     wall = pl.Wall("floor", pl.At("beam"), (0.0, 0.0, -0.01), (0.0, 0.0, 1.0), 1e5)
-    depth = -0.01 - arm.tip(settled(pl.connect(arm, wall)).state)[0][0][2]
+    depth = -0.01 - arm.tip(balanced(pl.connect(arm, wall)).state)[0][0][2]
     assert 1e5 * depth == pytest.approx(0.375 * 0.5 * 9.81 * LENGTH - 3.0 * EI * 0.01 / LENGTH**3, rel=0.03)
 
 
@@ -188,15 +188,15 @@ def test_free_link_settles_on_a_bushing() -> None:
     arm = rod_on(pl.FreeJoint("free", "base", "rod"))
     bushing = pl.Bushing("mount", pl.At("base"), pl.At("rod", pl.End.ROOT), (1e3, 1e3, 1e3, 50.0, 50.0, 50.0))
     model = pl.connect(arm, bushing)
-    answer = settled(model)
+    answer = balanced(model)
     run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
     assert np.abs(arm.tip(run.states)[0] - arm.tip(answer.state)[0]).max() < 1e-10
 
 
 def test_moved_base_carries_the_mechanism_with_it() -> None:
     arm = pl.PoseElement(elements=4).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
-    at_home = arm.tip(settled(arm).state)[0][0]
+    at_home = arm.tip(balanced(arm).state)[0][0]
     moved = pl.connect(arm, pl.BaseMotion(x=pl.Hold(1.0), angle=pl.Hold(0.5)))
     c, s = np.cos(0.5), np.sin(0.5)
     expected = np.array([1.0, 0.0, 0.0]) + np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ at_home
-    assert np.abs(arm.tip(settled(moved).state)[0][0] - expected).max() < 1e-11
+    assert np.abs(arm.tip(balanced(moved).state)[0][0] - expected).max() < 1e-11

@@ -11,7 +11,7 @@ import pytest
 import pliant as pl
 from pliant.model.state import Cause
 from pliant.spatial.arrays import rotation_from_quaternion
-from pliant.structures.nodal.posture import gaps
+from pliant.structures.nodal.posture import violations
 from tests.formulations.pose_element import four_bar
 
 METHOD = pl.Gauss(order=2, step=1e-3)
@@ -70,7 +70,7 @@ def test_a_rhombus_driven_flat_stops_and_names_its_joints() -> None:
 
 
 def test_a_flat_rhombus_of_links_that_bend_is_not_singular() -> None:
-    """They stretch: a closure of a flexible loop binds strains, which are independent everywhere."""
+    """They stretch: a constraint of a flexible loop binds strains, which are independent everywhere."""
     strip = pl.Rectangle(height=0.01, width=0.01)
     steel = pl.Material("steel", young=210e9, density=7850.0, poisson=0.3)
     rigid = rhombus(0.0).robot
@@ -143,7 +143,7 @@ def test_a_start_at_the_largest_gap_is_closed_from_beside_it() -> None:
     found = arm.layout.part(state, "joint_position")
     assert np.array_equal(found[list(held)], given[list(held)])
     R = rotation_from_quaternion(arm.layout.part(state, "rotation"))
-    assert np.abs(gaps(arm.structure, arm.layout.part(state, "position"), R)).max() < 1e-12
+    assert np.abs(violations(arm.structure, arm.layout.part(state, "position"), R)).max() < 1e-12
 
 
 def test_consistent_state_has_positions_and_rates_of_the_closed_form() -> None:

@@ -57,9 +57,9 @@ def joint_of(rng: np.random.Generator, kind: str, number: int, parent: str) -> p
         axes = {"first_axis": direction(rng), "second_axis": direction(rng)}
         return pl.UniversalJoint(**common, **axes, first=start(rng), second=start(rng))
     if kind == "planar":
-        slides = {"first_slide": start(rng), "second_slide": start(rng)}
+        translates = {"first_slide": start(rng), "second_slide": start(rng)}
         return pl.PlanarJoint(
-            **common, normal=direction(rng), first_axis=direction(rng), **slides, turn=start(rng)
+            **common, normal=direction(rng), first_axis=direction(rng), **translates, turn=start(rng)
         )
     if kind == "spherical":
         return pl.SphericalJoint(**common, initial_rotation=quaternion(rng), initial_rate=direction(rng))
@@ -167,7 +167,11 @@ def twin(robot: pl.Robot) -> Twin:
         else:
             for freedom in joint.freedoms:
                 axis = np.array(freedom.axis) / np.linalg.norm(freedom.axis)
-                kind = pin.JointModelPrismaticUnaligned if freedom.slides else pin.JointModelRevoluteUnaligned
+                kind = (
+                    pin.JointModelPrismaticUnaligned
+                    if freedom.translates
+                    else pin.JointModelRevoluteUnaligned
+                )
                 parent = model.addJoint(parent, kind(axis), place, freedom.name)
                 rows_of[freedom.name] = model.joints[parent].idx_v
                 q.append(freedom.law.initial_position)

@@ -144,7 +144,7 @@ EXACT_LINKS = pl.GeometricallyExact(degree=8)
     ],
     ids=["torque", "feedback", "gravity", "wrench"],
 )
-def test_small_motions_agree_with_geometrically_exact_links(
+def test_linearised_motions_agree_with_geometrically_exact_links(
     robot: pl.Robot, components: tuple[object, ...]
 ) -> None:
     """Tip and joints agree to a thousandth of the deflection: the two have different polynomials and steps of a
@@ -194,9 +194,9 @@ def test_equilibrium_is_linear_and_stays() -> None:
     for formulation in (pl.PseudoSpectral(12), EXACT_LINKS):
         arm = formulation.compile(robot)
         closed = pl.connect(arm, push, PD)
-        settled = pl.equilibrium(closed)
-        assert settled.ending.completed
-        tips.append(arm.tip(settled.state[None])[0][0])
+        balanced = pl.equilibrium(closed)
+        assert balanced.ending.completed
+        tips.append(arm.tip(balanced.state[None])[0][0])
     assert tips[0][1:] == pytest.approx(tips[1][1:], rel=1e-5)
     arm = pl.PseudoSpectral(12).compile(robot)
     closed = pl.connect(arm, push, PD, MOTOR)
@@ -289,9 +289,10 @@ def test_motions_that_begin_later_are_the_same(integrator: pl.Gauss | pl.General
     late = pl.TipWrench("beam", pl.Step(side, at=0.02), frame=pl.Frame.BODY)
     robot = rig(pl.RevoluteJoint(name="drive", parent="base", child="hub", initial_rate=0.1))
     arm = pl.PseudoSpectral(6).compile(robot)
-    idle = pl.SampledController(lambda sample: np.zeros(1), period=1e-3)
+    massless = pl.SampledController(lambda sample: np.zeros(1), period=1e-3)
     whole, cut = (
-        pl.simulate(pl.connect(arm, late, *more), until=0.05, integrator=integrator) for more in ((), (idle,))
+        pl.simulate(pl.connect(arm, late, *more), until=0.05, integrator=integrator)
+        for more in ((), (massless,))
     )
     assert whole.time == pytest.approx(cut.time)
     assert np.abs(whole.tip_position[-1, 2]) > 1e-6
@@ -306,12 +307,12 @@ def test_adaptive_integration() -> None:
     assert adaptive.tip_position[-1] == pytest.approx(exact.tip_position[-1], abs=1e-8)
 
 
-def test_the_mismatch_is_of_second_order_in_the_deflection() -> None:
+def test_the_consistency_error_is_of_second_order_in_the_deflection() -> None:
     """It measures what small deflections neglect: four times as much for twice the torque."""
     worst = []
     for amplitude in (0.05, 0.1):
         torque = pl.JointTorque("drive", pl.Sine(amplitude=amplitude, frequency=4.0))
-        worst.append(run(rig(), torque).mismatch.twist.max())
+        worst.append(run(rig(), torque).consistency_error.twist.max())
     assert worst[1] / worst[0] == pytest.approx(4.0, rel=0.02)
 
 
@@ -326,7 +327,7 @@ def test_a_second_joint_keeps_the_initial_geometry_and_says_so() -> None:
         ),
     )
     arm = pl.PseudoSpectral(12).compile(robot)
-    assert "keep the geometry of the initial posture while joint 'b' moves" in arm.notice
+    assert "keep the geometry of the initial posture while joint 'b' moves" in arm.substitution
     ours = pl.modes(arm, count=8)
     assert np.sum(ours.eigenvalue == 0.0) == 2
     theirs = pl.modes(pl.GeometricallyExact(degree=12).compile(robot), count=8)

@@ -69,8 +69,8 @@ def test_a_world_load_on_a_prescribed_joint_turns_with_it() -> None:
     swing = pl.PrescribedMotion("drive", pl.Hold(np.pi / 2))
     load = pl.TipWrench("beam", pl.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
     arm = pl.connect(pl.PseudoSpectral(6).compile(rig()), swing, load)
-    settled = pl.equilibrium(arm)
-    strain = arm.layout.part(settled.state, "strain")
+    balanced = pl.equilibrium(arm)
+    strain = arm.layout.part(balanced.state, "strain")
     assert strain[:, 0] == pytest.approx(1.0 / (210e9 * 1.5e-4) * np.ones(6), rel=1e-9)
     assert np.abs(strain[:, 5]).max() < 1e-12
 

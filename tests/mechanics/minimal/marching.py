@@ -47,7 +47,7 @@ class March:
 
     @property
     def worst(self) -> float:
-        return float(self.work.account.worst[0])
+        return float(self.work.ledger.worst[0])
 
 
 def march(

@@ -1,4 +1,4 @@
-"""Closed loops of trees: gradients, rates, a four-bar against its closed form, redundant closures."""
+"""Closed loops of trees: gradients, rates, a four-bar against its closed form, redundant constraints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.bounds
 
 
 def mechanism(prescribed: bool = False) -> Mechanism:
-    """Crank and coupler against the rocker, all revolutes about z; the tips meet by a revolute: five closures."""
+    """Crank and coupler against the rocker, all revolutes about z; the tips meet by a revolute: five constraints."""
     inertia = np.array([np.diag([0.6 * s, 0.6 * s, s]) for s in four_bar.SPIN])
     tree = new_tree(
         [-1, 0, -1],
@@ -53,7 +53,7 @@ def start() -> tuple[Floats, Floats]:
     return relative @ angle, four_bar.START_RATE * relative @ first
 
 
-def gaps(bars: Mechanism, q: Floats) -> Floats:
+def violations(bars: Mechanism, q: Floats) -> Floats:
     """Distance of the two tips."""
     own = TreeDynamics(bars.tree)
     tips = []
@@ -66,7 +66,7 @@ def gaps(bars: Mechanism, q: Floats) -> Floats:
 
 @pytest.mark.parametrize("explicit", [False, True])
 def test_a_four_bar_moves_as_its_closed_form(explicit: bool) -> None:
-    """Redundant closures and all: order of the rule, closed loops, energy. The closed form has errors of 1e-12."""
+    """Redundant constraints and all: order of the rule, closed loops, energy. The closed form has errors of 1e-12."""
     bars, (q, v) = mechanism(), start()
     until, errors = 1.0, []
     wanted = four_bar.crank_motion(np.array([0.5, 1.0]))[-1]
@@ -74,8 +74,8 @@ def test_a_four_bar_moves_as_its_closed_form(explicit: bool) -> None:
         run = march(bars, q, v, until / steps, steps, explicit)
         assert (run.done, run.status) == (steps, 0)
         errors.append(abs(run.q[-1, 0] - wanted))
-        assert gaps(bars, run.q[::50]).max() < (1e-8 if explicit else 1e-11)
-        assert not run.work.step.kept.all()  # in the plane some closures say nothing new
+        assert violations(bars, run.q[::50]).max() < (1e-8 if explicit else 1e-11)
+        assert not run.work.step.kept.all()  # in the plane some constraints say nothing new
         if not explicit:
             assert run.worst < 1e-10
             # fitting velocities takes energy of a higher order than the motion's error
@@ -132,7 +132,7 @@ def test_every_measure_stays_closed_in_space(explicit: bool) -> None:
     R, x = own.poses(q)
     points, directions = rng.normal(scale=0.3, size=(3, 2, 3)), rng.normal(size=(3, 2, 3))
     body = np.array([[7, 2], [5, -1], [7, 3]])
-    # let the closures hold at the start: move the second point or direction onto what is asked
+    # let the constraints hold at the start: move the second point or direction onto what is asked
     base, origin = tree.base[:9].reshape(3, 3), tree.base[9:12]
     for k, measure in enumerate((ALONG, COINCIDENCE_Y, DIRECTION)):
         a, b = body[k]
@@ -157,7 +157,7 @@ def test_every_measure_stays_closed_in_space(explicit: bool) -> None:
 
 
 def measured(loops: Loops, own: TreeDynamics, q: Floats, base: Floats, origin: Floats) -> Floats:
-    """The closures from poses, independent of the kernels."""
+    """The constraints from poses, independent of the kernels."""
     R, x = own.poses(q)
     values = []
     for k, measure in enumerate(loops.measure):

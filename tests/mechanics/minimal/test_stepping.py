@@ -136,7 +136,7 @@ def test_torques_of_prescribed_coordinates_are_those_of_inverse_dynamics() -> No
 
 @pytest.mark.parametrize("step", [1e-4, 1e-2])
 @pytest.mark.parametrize("power", [2, 4])
-def test_a_prescribed_motion_from_rest_begins_with_a_balanced_account(step: float, power: int) -> None:
+def test_a_prescribed_motion_from_rest_begins_with_a_balanced_ledger(step: float, power: int) -> None:
     """First steps exchange 1e-12 J beside potentials of 50 J, and means of given rates are far from mean velocities."""
     K, D = springs_between(4)
     mechanism = new_mechanism(

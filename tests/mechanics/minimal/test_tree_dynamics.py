@@ -116,8 +116,8 @@ def mass_matrix_rate(
 
 
 def test_a_coordinate_without_mass_is_refused() -> None:
-    idle = TreeDynamics(new_tree([-1], [TURN_Z]))
+    massless = TreeDynamics(new_tree([-1], [TURN_Z]))
     with pytest.raises(ValueError, match="moves without mass"):
-        idle.forward_dynamics(np.zeros(1), np.zeros(1), np.ones(1))
+        massless.forward_dynamics(np.zeros(1), np.zeros(1), np.ones(1))
     with pytest.raises(ValueError, match="parents before their children"):
         new_tree([0], [TURN_Z])

@@ -169,7 +169,7 @@ class GeometricallyExact:
         refuse_massless_links(robot, "GeometricallyExact")
         reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
-            return self.pose_elements(robot).noticing(f"pose elements were chosen because {reason}")
+            return self.pose_elements(robot).with_substitution(f"pose elements were chosen because {reason}")
         points = Points.spectral(self.degree)
         chain, placed = build_chain(robot, points, _counts(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)

@@ -22,7 +22,7 @@ from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transfo
 from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.robot.joint import BASE
-from pliant.structures.tree.motion import SLIDE_X, SLIDE_Y, SLIDE_Z, TURN_X, TURN_Y, TURN_Z
+from pliant.structures.tree.motion import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
 from pliant.structures.tree.structure import (
     ALL_DEFLECTIONS,
     IDENTITY,
@@ -74,7 +74,7 @@ class Fields:
             )
         object.__setattr__(self, "deflections", _in_order("Fields", self.deflections))
         if self.stiffness is not None:
-            object.__setattr__(self, "stiffness", _settled("Fields", self.stiffness))
+            object.__setattr__(self, "stiffness", _balanced("Fields", self.stiffness))
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class JointField:
     def __post_init__(self) -> None:
         owner = f"JointField '{self.joint}'"
         object.__setattr__(self, "deflections", _in_order(owner, self.deflections))
-        object.__setattr__(self, "stiffness", _settled(owner, self.stiffness))
+        object.__setattr__(self, "stiffness", _balanced(owner, self.stiffness))
 
 
 def refuse_other_choice(owner: str, field: str, value: object, options: type[Enum]) -> None:
@@ -110,15 +110,15 @@ def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflecti
     return tuple(sorted(set(deflections)))
 
 
-def _settled(owner: str, stiffness: MatrixLike) -> MatrixLike:
+def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     try:
-        settled: MatrixLike = FIELD_STIFFNESS.settle(stiffness)
+        balanced: MatrixLike = FIELD_STIFFNESS.equilibrium(stiffness)
     except BadValue as bad:
         raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
-    return settled
+    return balanced
 
 
-SLIDES, TURNS = (SLIDE_X, SLIDE_Y, SLIDE_Z), (TURN_X, TURN_Y, TURN_Z)
+TRANSLATIONS, ROTATIONS = (TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z), (TURN_X, TURN_Y, TURN_Z)
 BASE_MOTIONS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 SAME_POINT = 1e-9  # m, of a mass and the station that it belongs to
 SPREAD_POINTS = 17  # of a flexible link that is taken as rigid, for loads along it
@@ -188,7 +188,7 @@ class _Builder:
     def loosen_base(self) -> None:
         """Three slides and three turns before everything else."""
         at = base_place(0)
-        for kind, word in zip((*SLIDES, *TURNS), BASE_MOTIONS, strict=True):
+        for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
             self.base.append(len(self.names))
             at = self.coordinate(f"{BASE}.{word}", kind, at)
 
@@ -199,7 +199,7 @@ class _Builder:
         for freedom in joint.freedoms:
             axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
             frame, letter = _frame_of(axis)
-            kinds = SLIDES if freedom.slides else TURNS
+            kinds = TRANSLATIONS if freedom.translates else ROTATIONS
             self.joints.append(len(self.names))
             self.freedoms.append(freedom)
             at = self.coordinate(freedom.name, kinds[letter], at.turned(frame)).turned(frame.T)
@@ -213,14 +213,14 @@ class _Builder:
         at, columns = root.moved(far[:3, 3]), []
         for each in kept:
             columns.append(len(self.names))
-            at = self.coordinate(f"{name}.{each.word}", (*SLIDES, *TURNS)[each], at)
+            at = self.coordinate(f"{name}.{each.word}", (*TRANSLATIONS, *ROTATIONS)[each], at)
             self.behind_field[-1] = True
         self.elastic += columns
         return at.turned(far[:3, :3]), kept, columns
 
     def yield_at(self, chosen: JointField, root: Place) -> Place:
         """A field of no length behind a joint."""
-        if self.condensed and (root.body == ON_BASE or self.kind[root.body] in SLIDES):
+        if self.condensed and (root.body == ON_BASE or self.kind[root.body] in TRANSLATIONS):
             raise InvalidInput(
                 f"JointField '{chosen.joint}' does not sit behind a turning joint, as it must where station inertia is"
                 " neglected; keep the inertia of stations"

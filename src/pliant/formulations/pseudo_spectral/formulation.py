@@ -41,7 +41,7 @@ class PseudoSpectral:
     def compile(self, robot: Robot) -> PseudoSpectralArm:
         """The equations of the robot for small deflections about its initial posture."""
         _refuse(robot)
-        return PseudoSpectralArm(robot, self, assemble(robot, self.degree), _notice(robot))
+        return PseudoSpectralArm(robot, self, assemble(robot, self.degree), _substitution(robot))
 
 
 def _refuse(robot: Robot) -> None:
@@ -66,7 +66,7 @@ def _refuse(robot: Robot) -> None:
                     )
 
 
-def _notice(robot: Robot) -> str:
+def _substitution(robot: Robot) -> str:
     """Which joints move links whose geometry the equations keep as it was at the start, or nothing."""
     carried: dict[str, bool] = {
         BASE: False

@@ -254,9 +254,9 @@ def _solved(rod: Rod, unknown: Array, loads: tuple[Array, Array, Array]) -> Arra
     pokes = 1e-5 * np.diag(sizes)
     for _ in range(60):
         tried = np.concatenate([unknown[None, :], unknown + pokes, unknown - pokes])
-        mismatch = _tip_mismatch(rod, tried, loads)
-        slope = (mismatch[1:7] - mismatch[7:]).T / 2e-5
-        change = np.linalg.solve(slope, mismatch[0])
+        consistency_error = _tip_error(rod, tried, loads)
+        slope = (consistency_error[1:7] - consistency_error[7:]).T / 2e-5
+        change = np.linalg.solve(slope, consistency_error[0])
         change *= 2.0 / max(2.0, float(np.abs(change).max()))
         unknown = unknown - sizes * change
         if np.abs(change).max() < 1e-10:
@@ -264,7 +264,7 @@ def _solved(rod: Rod, unknown: Array, loads: tuple[Array, Array, Array]) -> Arra
     raise RuntimeError("shooting did not converge; raise load_steps")
 
 
-def _tip_mismatch(rod: Rod, tried: Array, loads: tuple[Array, Array, Array]) -> Array:
+def _tip_error(rod: Rod, tried: Array, loads: tuple[Array, Array, Array]) -> Array:
     """Tip wrench minus wanted tip wrench, for each row of root wrenches."""
     dead, following, line = loads
     tip = _marched(rod, tried, line, np.array([0.0, rod.length]))[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pliant.model.contract import Promise
+from pliant.model.contract import NewtonTolerance
 from pliant.model.stage_method import StageMethod
 from pliant.robot.declared import Declared, Quantity
 from pliant.simulation.integrators.gauss import GaussOrder, gauss_method
@@ -29,5 +29,5 @@ class Adaptive(Declared):
         return gauss_method(self.order)
 
     @property
-    def promise(self) -> Promise:
-        return Promise(min(1e-10, 0.01 * self.accuracy), 1e-11)
+    def newton_tolerance(self) -> NewtonTolerance:
+        return NewtonTolerance(min(1e-10, 0.01 * self.accuracy), 1e-11)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated
 
 from pliant.errors import clip
-from pliant.model.contract import Promise
+from pliant.model.contract import NewtonTolerance
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.robot.declared import BadValue, Declared, Quantity
 
@@ -20,7 +20,7 @@ class GaussOrder:
 
     meaning: str = "order in time"
 
-    def settle(self, value: object) -> int:
+    def equilibrium(self, value: object) -> int:
         if isinstance(value, int) and value in ORDERS:
             return int(value)
         raise BadValue(f"= {clip(repr(value))} must be 2, 4, 6 or 8; 4 serves most arms, 8 references")
@@ -59,5 +59,5 @@ class Gauss(Declared):
         return gauss_method(self.order)
 
     @property
-    def promise(self) -> Promise:
-        return Promise(self.tolerance, self.energy_tolerance)
+    def newton_tolerance(self) -> NewtonTolerance:
+        return NewtonTolerance(self.tolerance, self.energy_tolerance)

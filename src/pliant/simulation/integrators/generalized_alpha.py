@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
-from pliant.model.contract import Promise
+from pliant.model.contract import NewtonTolerance
 from pliant.model.stage_method import StageMethod, generalized_alpha
 from pliant.robot.declared import Declared, Quantity
 from pliant.simulation.integrators.gauss import Step, Tolerance
@@ -35,5 +35,5 @@ class GeneralizedAlpha(Declared):
         return _method(self.spectral_radius)
 
     @property
-    def promise(self) -> Promise:
-        return Promise(self.tolerance, float("inf"))
+    def newton_tolerance(self) -> NewtonTolerance:
+        return NewtonTolerance(self.tolerance, float("inf"))

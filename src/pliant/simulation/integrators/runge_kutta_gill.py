@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from pliant.model.contract import Promise
+from pliant.model.contract import NewtonTolerance
 from pliant.model.stage_method import ExplicitMethod, runge_kutta_gill
 from pliant.robot.declared import Declared
 from pliant.simulation.integrators.gauss import Step
@@ -31,5 +31,5 @@ class RungeKuttaGill(Declared):
         return _method()
 
     @property
-    def promise(self) -> Promise:
-        return Promise(float("inf"), float("inf"))
+    def newton_tolerance(self) -> NewtonTolerance:
+        return NewtonTolerance(float("inf"), float("inf"))

@@ -16,7 +16,7 @@ import numpy as np
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.block_elimination import eliminate_joints, new_increments
 from pliant.mechanics.block_solve import solve_tree
-from pliant.model.contract import Settled
+from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
 from pliant.structures.collocation.chain import Drives, Floats, Plant, new_stages
@@ -90,7 +90,7 @@ def add_weights(inertia, mesh, loads, load_table, stages, frozen):
 
 
 @kernel
-def settle_once(plant, stages, frozen, factors, inc, table, load_table):
+def solve_once(plant, stages, frozen, factors, inc, table, load_table):
     """Improve strains (and free joint positions) once; returns (False if singular, size of the strain change)."""
     tree, mesh, section, inertia = plant.chain
     drives = plant.drives
@@ -145,9 +145,9 @@ ITERATIONS = 60
 SMALLEST_LOAD_STEP = 1e-4
 
 
-def settle(
+def find_equilibrium(
     arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-) -> Settled:
+) -> Equilibrium:
     """Equilibrium under gravity and the loads of one time, grown from nothing in steps.
 
     Joints under feedback stiffness settle; all others keep the position they have in ``start``.
@@ -174,7 +174,7 @@ def settle(
         converged, previous = False, np.inf
         for _ in range(ITERATIONS):
             iterations += 1
-            regular, size = settle_once(plant, stages, frozen, factors, inc, torque, fraction * load_table)
+            regular, size = solve_once(plant, stages, frozen, factors, inc, torque, fraction * load_table)
             size *= max(arm.reach, 1.0)
             if not regular or not np.isfinite(size):
                 break
@@ -192,8 +192,8 @@ def settle(
                 Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
                 "the arm may buckle there; lower the load or take more load steps",
             )  # fmt: skip
-            return Settled(_state(arm, good), reached, iterations, ending)
-    return Settled(_state(arm, good), 1.0, iterations, Ending(Cause.COMPLETED, time))
+            return Equilibrium(_state(arm, good), reached, iterations, ending)
+    return Equilibrium(_state(arm, good), 1.0, iterations, Ending(Cause.COMPLETED, time))
 
 
 def _state(arm: GeometricallyExactArm, good: tuple[Floats, Floats]) -> Floats:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.contract import Held, SecondOrder, SmallPort
+from pliant.model.contract import Held, LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import RigidLink
@@ -30,7 +30,7 @@ from pliant.spatial.arrays import bracket, dual_bracket, hat, to_frame
 from pliant.structures.collocation.chain import Floats, new_stages
 from pliant.structures.collocation.element import freeze
 from pliant.structures.collocation.factorise import new_frozen
-from pliant.structures.collocation.massless import refuse_idle_joints
+from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.orientation import rebuild_orientations
 from pliant.structures.collocation.stages import place_links
 
@@ -303,9 +303,9 @@ class Instant:
 PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
 
-def small_motions(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
-    refuse_idle_joints(arm, state, inputs.prescribed)
+    refuse_massless_joints(arm, state, inputs.prescribed)
     now = Instant(arm, state, inputs, time)
     drift = _drift(now)
     D, K = _of_sections(now, drift)
@@ -343,7 +343,7 @@ def small_motions(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, tim
         now.unbalanced[own],
         now.rests,
         tuple(_names(now)),
-        tuple(SmallPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
+        tuple(LinearisedPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
         now.T[:, :, own],
         joints[:, own],
         tip[:, own],
@@ -468,7 +468,7 @@ def _names(now: Instant) -> Iterator[str]:
     yield from (now.arm.joint_names[dof] for dof in now.free)
 
 
-def _ports(now: Instant, shift: Floats) -> Iterator[SmallPort]:
+def _ports(now: Instant, shift: Floats) -> Iterator[LinearisedPort]:
     """All ports that take an effort; ``shift`` (nodes, 6, unknowns) is what y adds to twists."""
     for port in now.arm.ports:
         if port.causality is not Causality.EFFORT_IN:
@@ -478,9 +478,9 @@ def _ports(now: Instant, shift: Floats) -> Iterator[SmallPort]:
             if dof in now.free:
                 rate = np.zeros((1, now.size))
                 rate[0, now.column[dof]] = 1.0
-                yield SmallPort(port, rate, np.zeros_like(rate))
+                yield LinearisedPort(port, rate, np.zeros_like(rate))
         else:
-            yield SmallPort(port, _at_port(now, port, now.T), _at_port(now, port, shift))
+            yield LinearisedPort(port, _at_port(now, port, now.T), _at_port(now, port, shift))
 
 
 def _at_port(now: Instant, port: Port, T: Floats) -> Floats:

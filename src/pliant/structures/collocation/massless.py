@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import idle_motion, mass_matrix
+from pliant.mechanics.massless_motion import mass_matrix, massless_motion
 from pliant.structures.collocation.chain import Floats
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
 
 
-def refuse_idle_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> None:
+def refuse_massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> None:
     """Refuse joints whose motion has no equation."""
-    idle = idle_joints(arm, state, prescribed)
-    if idle:
-        raise InvalidInput(idle)
+    massless = massless_joints(arm, state, prescribed)
+    if massless:
+        raise InvalidInput(massless)
 
 
-def idle_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> str:
+def massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> str:
     """Which of the joints that are not prescribed, or nothing; links do not bend meanwhile."""
     part, inertia, mesh = arm.layout.part, arm.chain.inertia, arm.chain.mesh
     moving = np.flatnonzero(~np.array(prescribed, np.bool_))
@@ -33,9 +33,9 @@ def idle_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[boo
         near, far = mesh.N[0]
         T = np.concatenate([T, near * T[mesh.start] + far * T[mesh.start + 1]])
         M = np.concatenate([M, inertia.M_point])
-    slides = np.array([arm.robot.freedom(arm.joint_names[k]).slides for k in moving], np.bool_)
+    translates = np.array([arm.robot.freedom(arm.joint_names[k]).translates for k in moving], np.bool_)
     whole = M[:, 0, 0].sum()
     turning = whole * arm.reach**2 + np.einsum("nii->", M[:, 3:, 3:])
-    return idle_motion(
-        mass_matrix(T, M), np.where(slides, whole, turning), [arm.joint_names[k] for k in moving]
+    return massless_motion(
+        mass_matrix(T, M), np.where(translates, whole, turning), [arm.joint_names[k] for k in moving]
     )

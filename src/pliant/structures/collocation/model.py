@@ -13,7 +13,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.arm import ArmFacts
-from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, beyond
 from pliant.model.port import Frame
 from pliant.model.state import Block, Layout, Observation
@@ -21,8 +21,8 @@ from pliant.robot import PrismaticJoint, RevoluteJoint, RigidLink, Robot
 from pliant.structures.collocation.bending import pose_state, turns_of_links
 from pliant.structures.collocation.chain import Chain, Floats, Loads, Points, State, Stationing
 from pliant.structures.collocation.element import strain_energy
-from pliant.structures.collocation.equilibrium import settle
-from pliant.structures.collocation.linearise import small_motions
+from pliant.structures.collocation.equilibrium import find_equilibrium
+from pliant.structures.collocation.linearise import linearise
 from pliant.structures.collocation.observe import Sight, load_flows, observe, section_stress, strain_rates_of
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
 from pliant.structures.collocation.step import kinetic_energy
@@ -93,7 +93,7 @@ class GeometricallyExactArm(ArmFacts):
         """Itself, or pose elements where there are springs, walls, motors or a moved base."""
         return (self.lacking(inputs) and self.formulation.carried_by(self.robot)) or self
 
-    def handing_over(self, start: Floats, stopped: Floats) -> tuple[PoseElementArm, Floats] | None:
+    def substituting(self, start: Floats, stopped: Floats) -> tuple[PoseElementArm, Floats] | None:
         """Pose elements that carry bends beyond those of the state ``stopped``, and ``start`` as a state of theirs."""
         try:
             arm = self.formulation.carried_by(self.robot, turns_of_links(self, self.split(stopped)[1][0]))
@@ -231,15 +231,17 @@ class GeometricallyExactArm(ArmFacts):
         """Advance over the grid of a run."""
         return advance(self, replace(run, inputs=self._at_nodes(run.inputs)))
 
-    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+    def equilibrium(
+        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
-        return settle(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
+        return find_equilibrium(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
 
-    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+    def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness of deviations from the motion through a state."""
-        return small_motions(self, state, self._at_nodes(inputs), time)
+        return linearise(self, state, self._at_nodes(inputs), time)
 
-    def mismatch(self, record: Record) -> Mismatch:
+    def consistency_error(self, record: Record) -> Consistency:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against booked work."""
         V, e, q, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
@@ -258,7 +260,7 @@ class GeometricallyExactArm(ArmFacts):
             R = R @ matrix_of(link.tip_rotation).T
         twist = np.linalg.norm((ahead - behind) / (2 * epsilon) - np.einsum("nij,nj->ni", R, v), axis=1)
         potential = self._potential(e, q)
-        return Mismatch(twist, potential - potential[0] + record.ledger.gravity)
+        return Consistency(twist, potential - potential[0] + record.ledger.gravity)
 
     def _shifted(self, states: Floats, rates: Floats, epsilon: float) -> Floats:
         shifted = states.copy()

@@ -375,7 +375,7 @@ def joint_rate(tree, drives, link, mass, V, qd):
 
 
 @inline_kernel
-def settle(mass, momentum, node, V, a):
+def find_equilibrium(mass, momentum, node, V, a):
     """V[node] = mass^-1 momentum."""
     x = V[0, node]
     for i in range(6):
@@ -509,7 +509,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         root = tree.first_node[link]
         flexible = tree.n_elements[link] > 0
         if not flexible and tree.n_children[link] > 0:
-            settle(mass, momentum, root, V, a)
+            find_equilibrium(mass, momentum, root, V, a)
         # nothing to tell the base; a flexible link fixed to its parent has no mass at its root
         if tree.parent[link] >= 0 and not (flexible and tree.kind[link] == FIXED):
             inform_parent(tree, drives, pose, link, V, qd, scratch)
@@ -518,7 +518,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         follow(tree, drives, pose, link, mass, V, qd)
         tip = tree.last_node[link]
         if tree.n_children[link] > 0 and tip != tree.first_node[link]:
-            settle(mass, momentum, tip, V, a)
+            find_equilibrium(mass, momentum, tip, V, a)
     loss = 0.0
     for link in range(links):
         loss += take_impulse(M, V, tree.first_node[link], scratch)

@@ -20,7 +20,7 @@ from pliant.structures.collocation.element import (
 from pliant.structures.collocation.newton import CONVERGED, Projection, Solver, project, solve_stages
 from pliant.structures.collocation.orientation import load3
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, set_poses
-from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, Account, close_step
+from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
 
 
 @kernel
@@ -87,17 +87,17 @@ def gravity_power(M, k, V, g):
 
 
 @inline_kernel
-def book_flows(plant, method, stages, load_table, h, account):
+def enter_flows(plant, method, stages, load_table, h, ledger):
     """Works and losses of a step before the projection; returns (gravity, material, viscous, joint damping)."""
     _, mesh, section, inertia = plant.chain
     loads, drives = plant.loads, plant.drives
     p = mesh.N.shape[0]
     gravity = material = viscous = damping = 0.0
     falls = inertia.gravity[0] != 0.0 or inertia.gravity[1] != 0.0 or inertia.gravity[2] != 0.0
-    for j in range(account.step_joints.shape[0]):
-        account.step_joints[j] = 0.0
-    for k in range(account.step_loads.shape[0]):
-        account.step_loads[k] = 0.0
+    for j in range(ledger.step_joints.shape[0]):
+        ledger.step_joints[j] = 0.0
+    for k in range(ledger.step_loads.shape[0]):
+        ledger.step_loads[k] = 0.0
     for i in range(method.b.shape[0]):
         f = h * method.b[i]
         if falls:
@@ -120,15 +120,15 @@ def book_flows(plant, method, stages, load_table, h, account):
             for a in range(stages.V.shape[1]):
                 x = stage_row(stages.V, i, a)
                 viscous += f * dot6(x, product(inertia.viscous, a, x))
-        for j in range(account.step_joints.shape[0]):
+        for j in range(ledger.step_joints.shape[0]):
             rate = stages.qd[i, j]
             heat = 0.0 if drives.prescribed[j] else drives.damping[j] * rate * rate
             damping += f * heat
-            account.step_joints[j] += f * (stages.torque[i, j] * rate + heat)
-        for k in range(account.step_loads.shape[0]):
+            ledger.step_joints[j] += f * (stages.torque[i, j] * rate + heat)
+        for k in range(ledger.step_loads.shape[0]):
             for a in range(loads.first[k], loads.last[k] + 1):
                 w = load_wrench(loads, load_table, stages.R, i, k, a)
-                account.step_loads[k] += f * dot6(w, stage_row(stages.V, i, a))
+                ledger.step_loads[k] += f * dot6(w, stage_row(stages.V, i, a))
     return gravity, material, viscous, damping
 
 
@@ -166,7 +166,7 @@ class Work(NamedTuple):
 
     state: State
     solver: Solver
-    account: Account
+    ledger: RunningLedger
     projection: Projection
     moved_V: Floats  # (nodes, 6) by which twists changed in the step
     moved_e: Floats  # (points, 6) and strains
@@ -217,26 +217,26 @@ def finish_step(plant, method, work, tables, k):
     """From solved stages to the state at the end of step k, with its account."""
     h = tables.h[k]
     s = method.b.shape[0]
-    state, account, pose = work.state, work.account, work.pose
+    state, ledger, pose = work.state, work.ledger, work.pose
     stages, last = work.solver.stages, work.solver.last
-    flows = book_flows(plant, method, stages, tables.loads[k], h, account)
+    flows = enter_flows(plant, method, stages, tables.loads[k], h, ledger)
     advance_values(method, stages.dV, stages.V_dot, (state.V, state.V_rate), last.V, work.moved_V)
     advance_values(method, stages.de, stages.e_dot, (state.e, state.e_rate), last.e, work.moved_e)
     advance_joints(method, plant.drives, state, stages, tables.joints[k, s], last.qd)
     mesh, inertia, section = plant.chain.mesh, plant.chain.inertia, plant.chain.section
     kinetic = kinetic_change(mesh, inertia, state.V, work.moved_V)
     strain = strain_change(mesh, section, state.e, work.moved_e)
-    close_step(account, kinetic, strain, flows, tables.end[k])
+    close_step(ledger, kinetic, strain, flows, tables.end[k])
     set_poses(plant.chain.tree, state.q[None], 0, pose)
-    for j in range(account.step_joints.shape[0]):
-        account.step_joints[j] = 0.0
+    for j in range(ledger.step_joints.shape[0]):
+        ledger.step_joints[j] = 0.0
     V = state.V[None]
-    loss = project(plant, pose, V, state.qd, account.step_joints, work.projection)
-    account.sums[KINETIC] -= loss
-    for j in range(account.joints.shape[0]):
-        account.joints[j] += account.step_joints[j]
-        account.sums[KINETIC] += account.step_joints[j]
-    account.sums[PROJECTION] += loss
+    loss = project(plant, pose, V, state.qd, ledger.step_joints, work.projection)
+    ledger.sums[KINETIC] -= loss
+    for j in range(ledger.joints.shape[0]):
+        ledger.joints[j] += ledger.step_joints[j]
+        ledger.sums[KINETIC] += ledger.step_joints[j]
+    ledger.sums[PROJECTION] += loss
 
 
 @inner_kernel
@@ -292,22 +292,22 @@ def keep_end(state, x, r):
 
 
 @inline_kernel
-def keep_account(method, stages, account, tau, output, r):
+def keep_ledger(method, stages, ledger, tau, output, r):
     """The account at row r, between the ends of the step linearly, and the mean efforts of the step."""
-    for c in range(account.sums.shape[0]):
-        output.sums[r, c] = account.before[c] + tau * (account.sums[c] - account.before[c])
-    n = account.sums.shape[0]
-    for j in range(account.joints.shape[0]):
-        x = account.before[n + j]
-        output.joints[r, j] = x + tau * (account.joints[j] - x)
+    for c in range(ledger.sums.shape[0]):
+        output.sums[r, c] = ledger.before[c] + tau * (ledger.sums[c] - ledger.before[c])
+    n = ledger.sums.shape[0]
+    for j in range(ledger.joints.shape[0]):
+        x = ledger.before[n + j]
+        output.joints[r, j] = x + tau * (ledger.joints[j] - x)
         t = 0.0
         for i in range(method.b.shape[0]):
             t += method.b[i] * stages.torque[i, j]
         output.torque[r, j] = t
-    n += account.joints.shape[0]
-    for k in range(account.loads.shape[0]):
-        x = account.before[n + k]
-        output.loads[r, k] = x + tau * (account.loads[k] - x)
+    n += ledger.joints.shape[0]
+    for k in range(ledger.loads.shape[0]):
+        x = ledger.before[n + k]
+        output.loads[r, k] = x + tau * (ledger.loads[k] - x)
     for k in range(stages.root.shape[1]):
         for c in range(6):
             t = 0.0
@@ -317,16 +317,16 @@ def keep_account(method, stages, account, tau, output, r):
 
 
 @inline_kernel
-def remember_account(account):
+def remember_ledger(ledger):
     """Copy the account at the start of a step."""
-    n = account.sums.shape[0]
+    n = ledger.sums.shape[0]
     for c in range(n):
-        account.before[c] = account.sums[c]
-    for j in range(account.joints.shape[0]):
-        account.before[n + j] = account.joints[j]
-    n += account.joints.shape[0]
-    for k in range(account.loads.shape[0]):
-        account.before[n + k] = account.loads[k]
+        ledger.before[c] = ledger.sums[c]
+    for j in range(ledger.joints.shape[0]):
+        ledger.before[n + j] = ledger.joints[j]
+    n += ledger.joints.shape[0]
+    for k in range(ledger.loads.shape[0]):
+        ledger.before[n + k] = ledger.loads[k]
 
 
 @inner_kernel
@@ -362,16 +362,16 @@ def run_steps(plant, scheme, work, tables, output):
             return k, status
         first, last = tables.first[k], tables.stop[k]
         if last > first:
-            remember_account(work.account)
+            remember_ledger(work.ledger)
         for r in range(first, last):
             if tables.tau[r] < 1.0:
                 keep_inside(state, stages, tables, output.x, r)
         finish_step(plant, scheme.method, work, tables, k)
         if last > first:
-            sums = work.account.sums
+            sums = work.ledger.sums
             sums[KINETIC], sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
         for r in range(first, last):
             if tables.tau[r] == 1.0:
                 keep_end(state, output.x, r)
-            keep_account(scheme.method, stages, work.account, tables.tau[r], output, r)
+            keep_ledger(scheme.method, stages, work.ledger, tables.tau[r], output, r)
     return tables.h.shape[0], CONVERGED

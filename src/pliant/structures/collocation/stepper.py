@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.mechanics.block_elimination import new_increments
-from pliant.model.contract import Promise, Record, Run
+from pliant.model.contract import NewtonTolerance, Record, Run
 from pliant.model.driver import Schedule, drive, input_tables, times_reached
 from pliant.model.inputs import Inputs
 from pliant.model.ledger import ledger_of
@@ -26,7 +26,7 @@ from pliant.structures.collocation.chain import (
     new_state,
 )
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
-from pliant.structures.collocation.massless import refuse_idle_joints
+from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import (
     NOT_FINITE,
     SINGULAR,
@@ -38,7 +38,7 @@ from pliant.structures.collocation.newton import (
     new_projection,
 )
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
-from pliant.structures.energy_ledger import new_account
+from pliant.structures.energy_ledger import new_ledger
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -96,7 +96,7 @@ def new_output(chain: Chain, dofs: int, loads: int, rows: int) -> Output:
     )
 
 
-class Machine:
+class Stepper:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
     def __init__(self, arm: GeometricallyExactArm, run: Run) -> None:
@@ -110,10 +110,10 @@ class Machine:
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
         in_world = bool(np.any(self.plant.loads.world))
         self.control = Control(
-            run.promise.displacement,
-            run.promise.energy,
+            run.newton_tolerance.displacement,
+            run.newton_tolerance.energy,
             length,
-            run.promise.max_iterations,
+            run.newton_tolerance.max_iterations,
             gravity > 0.0 or in_world,
             np.inf if in_world else gravity / length,
             np.array([0.0, 1.0, 0.0, 0.0, 0.0]),
@@ -129,18 +129,18 @@ class Machine:
             Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
         )
         self.state = state_of(arm, run.start)
-        self.account = new_account(dofs, loads)
+        self.ledger = new_ledger(dofs, loads)
         self.work = Work(
             self.state,
             solver,
-            self.account,
+            self.ledger,
             new_projection(links, nodes),
             np.zeros((nodes, 6)),
             np.zeros((points, 6)),
             np.zeros((1, links, 12)),
         )
         self.output = new_output(chain, dofs, loads, len(self.plan.tau) + 1)
-        self.account.sums[columns.KINETIC], self.account.sums[columns.STRAIN] = stored_energies(
+        self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = stored_energies(
             chain, self.state.V, self.state.e
         )
 
@@ -163,8 +163,10 @@ class Machine:
         run = self.run
         tiny = 1e-5 * float(run.grid[1] - run.grid[0])
         grid = np.array([run.grid[0], run.grid[0] + tiny])
-        probe = Run(run.start, grid, grid, run.inputs, gauss_collocation(1), Promise(1e-13, 1e-6), None)
-        after = Machine(self.model, probe)
+        probe = Run(
+            run.start, grid, grid, run.inputs, gauss_collocation(1), NewtonTolerance(1e-13, 1e-6), None
+        )
+        after = Stepper(self.model, probe)
         after.steps(after.tables(np.zeros(len(self.model.joint_names)), 0, 1))
         before = self.state
         before.V_rate[:] = (after.state.V - before.V) / tiny
@@ -176,16 +178,16 @@ class Machine:
 
     def keep(self, row: int) -> None:
         """Copy the present state and account to a row of the output."""
-        out, account = self.output, self.account
+        out, ledger = self.output, self.ledger
         out.x[row] = self.state_vector()
-        out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
+        out.sums[row], out.joints[row], out.loads[row] = ledger.sums, ledger.joints, ledger.loads
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
         now = float(self.run.grid[done])
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
-            refuse_idle_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
+            refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
         if status == SINGULAR:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         bent = bent_too_far(self.model, self.state.e)
@@ -217,7 +219,7 @@ class Machine:
             arm.layout.part(states, "joint_rate")[:, prescribed] = signals[:, prescribed, 1]
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
-        ledger = ledger_of(out.sums[:rows], works, self.account.worst, self.method.exact)
+        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact)
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
@@ -231,6 +233,6 @@ class Machine:
 
 def advance(arm: GeometricallyExactArm, run: Run) -> Record:
     """Run the compiled loop over the grid of the request."""
-    machine = Machine(arm, run)
-    machine.keep(0)
-    return drive(machine, run)
+    stepper = Stepper(arm, run)
+    stepper.keep(0)
+    return drive(stepper, run)

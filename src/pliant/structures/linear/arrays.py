@@ -81,7 +81,7 @@ def axis_of(joint: Joint) -> Floats:
     """The twist of the child per rate of a moving joint, in the axes of the child."""
     freedom = joint.freedoms[0]
     axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
-    return np.concatenate([axis, np.zeros(3)] if freedom.slides else [np.zeros(3), axis])
+    return np.concatenate([axis, np.zeros(3)] if freedom.translates else [np.zeros(3), axis])
 
 
 def placed(joint: Joint, position: float | None = None) -> tuple[Floats, Floats]:

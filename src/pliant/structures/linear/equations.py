@@ -323,7 +323,7 @@ class Stretch:
         return np.asarray(np.einsum("ks,ksj->k", self.weights, powers))
 
 
-class Account:
+class RunningLedger:
     """Running sums of all flows, energies among them, and the worst step, as ``Ledger`` defines it."""
 
     def __init__(self, kinetic: float, strain: float, joints: int, loads: int, rows: int) -> None:
@@ -332,7 +332,7 @@ class Account:
         self.rows = np.zeros((rows, len(self.now)))
         self.steps, self.worst_ratio, self.worst_time = 0, 0.0, 0.0
 
-    def book(self, flows: Flows, ends: Floats) -> Floats:
+    def enter(self, flows: Flows, ends: Floats) -> Floats:
         """Add the flows of some steps; the sums before them and after each, (steps + 1, sums)."""
         moved = [getattr(flows, name) for name in FLOWS]
         table = np.column_stack([*moved, flows.joints, flows.loads])

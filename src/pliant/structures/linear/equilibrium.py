@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model.contract import Settled
+from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
 from pliant.structures.linear.arrays import mechanics
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-def settle(arm: PseudoSpectralArm, start: Floats, inputs: Inputs, time: float) -> Settled:
+def find_equilibrium(arm: PseudoSpectralArm, start: Floats, inputs: Inputs, time: float) -> Equilibrium:
     """Equilibrium under gravity and the loads of one time.
 
     Joints under feedback stiffness or a spring settle; all others keep the position they have in ``start``.
@@ -59,4 +59,4 @@ def settle(arm: PseudoSpectralArm, start: Floats, inputs: Inputs, time: float) -
         rotor[k, 0] = q[k]
     still = np.zeros(len(q))
     state = arm.pack(np.zeros((1, n)), strain[None], q[None], still[None], rotor[None])[0]
-    return Settled(state, 1.0, 1, Ending(Cause.COMPLETED, time))
+    return Equilibrium(state, 1.0, 1, Ending(Cause.COMPLETED, time))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.contract import Held, SecondOrder, SmallPort
+from pliant.model.contract import Held, LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Frame
@@ -166,7 +166,7 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
     return tuple(ports), np.hstack(columns), np.hstack(on_links)
 
 
-def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOrder:
+def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOrder:
     """M = 1 and K = Sigma^T Sigma with what feedback adds: rigid motions have rows of zeros, exactly.
 
     The same about every state; gravity and loads do not depend on small motions.
@@ -205,7 +205,9 @@ def small_motions(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> Seco
         np.zeros(z.stop),
         True,
         tuple(f"motion[{k}]" for k in range(z.stop)),
-        tuple(SmallPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows)),
+        tuple(
+            LinearisedPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows)
+        ),
         np.stack([twist @ to_links for twist in twists]),
         rates[: len(arm.joint_names)],
         arm.assembly.bodies[-1].tip @ to_links,

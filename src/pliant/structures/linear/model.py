@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import idle_motion
+from pliant.mechanics.massless_motion import massless_motion
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.arm import ArmFacts
-from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.port import Frame
@@ -26,8 +26,8 @@ from pliant.robot import End, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
 from pliant.structures.linear.arrays import Assembly, Body, Mechanics, NormalForm, mechanics, normal_form
 from pliant.structures.linear.equations import Equations, equations, load_columns
-from pliant.structures.linear.equilibrium import settle
-from pliant.structures.linear.linearise import linear_system, small_motions
+from pliant.structures.linear.equilibrium import find_equilibrium
+from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
 from pliant.structures.linear.stepper import advance
 
@@ -48,18 +48,20 @@ class PolynomialFormulation(Protocol):
     def points(self) -> CollocationPoints: ...
 
 
-def refuse_idle_joints(arm: Assembly, own: Mechanics) -> None:
+def refuse_massless_joints(arm: Assembly, own: Mechanics) -> None:
     """Refuse joints whose motion has no equation; links do not bend meanwhile, rotors of elastic gears rest."""
     n, moving = own.coefficients, np.flatnonzero(~own.prescribed)
     T = np.zeros((len(own.M), len(moving)))
     T[n + moving, np.arange(len(moving))] = 1.0
     T[:n] = -np.linalg.solve(own.G[:n, :n], own.G[:n] @ T)
     mass = T.T @ own.M @ T
-    slides = np.array([arm.joints[k].freedoms[0].slides for k in moving], np.bool_)
-    most = [mass.diagonal()[slides == kind].max(initial=0.0) for kind in (False, True)]
-    idle = idle_motion(mass, np.where(slides, most[1], most[0]), [arm.joints[k].name for k in moving])
-    if idle:
-        raise InvalidInput(idle)
+    translates = np.array([arm.joints[k].freedoms[0].translates for k in moving], np.bool_)
+    most = [mass.diagonal()[translates == kind].max(initial=0.0) for kind in (False, True)]
+    massless = massless_motion(
+        mass, np.where(translates, most[1], most[0]), [arm.joints[k].name for k in moving]
+    )
+    if massless:
+        raise InvalidInput(massless)
 
 
 Floats = NDArray[np.float64]
@@ -75,7 +77,7 @@ class PseudoSpectralArm(ArmFacts):
     robot: Robot
     formulation: PolynomialFormulation
     assembly: Assembly
-    notice: str
+    substitution: str
     _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(
         default_factory=dict, repr=False
     )
@@ -191,7 +193,7 @@ class PseudoSpectralArm(ArmFacts):
         key = (inputs.prescribed, inputs.stiffness, inputs.damping, inputs.motors, inputs.loads)
         if key not in self._prepared:
             own = mechanics(self.assembly, inputs)
-            refuse_idle_joints(self.assembly, own)
+            refuse_massless_joints(self.assembly, own)
             form = normal_form(own)
             self._prepared[key] = form, equations(self.assembly, form, inputs.loads)
         return self._prepared[key]
@@ -249,13 +251,13 @@ class PseudoSpectralArm(ArmFacts):
         return flows
 
     def _axes_in_the_world(self, loads: tuple[LoadPlace, ...], q: Floats) -> Iterator[tuple[int, Floats]]:
-        """Of each load that keeps its direction, which it is and the axes (n, 3, 3) of its unbent section."""
-        unbent = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
-        roots = self.kinematics.roots(q, unbent)
+        """Of each load that keeps its direction, which it is and the axes (n, 3, 3) of its undeformed section."""
+        undeformed = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
+        roots = self.kinematics.roots(q, undeformed)
         for k, place in enumerate(loads):
             if place.frame is Frame.WORLD:
                 root = roots[place.link]
-                end = self.kinematics.tip(place.link, *root, unbent) if place.end is End.TIP else root
+                end = self.kinematics.tip(place.link, *root, undeformed) if place.end is End.TIP else root
                 yield k, end[1]
 
     def refuse_turning_loads(self, inputs: Inputs) -> None:
@@ -319,20 +321,22 @@ class PseudoSpectralArm(ArmFacts):
         self.refuse_turning_loads(run.inputs)
         return advance(self, run)
 
-    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+    def equilibrium(
+        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time, by one linear solution."""
         refuse_beyond(inputs, CARRIED, REMEDY)
-        return settle(self, start, inputs, time)
+        return find_equilibrium(self, start, inputs, time)
 
-    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+    def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness; the same about every state."""
-        return small_motions(self, state, inputs)
+        return linearise(self, state, inputs)
 
     def linear(self, state: Floats, inputs: Inputs) -> LinearPortHamiltonian:
         """The model itself, the same about every state. Prescribed joints are held; ``ports`` without the base."""
         return linear_system(self, inputs)
 
-    def mismatch(self, record: Record) -> Mismatch:
+    def consistency_error(self, record: Record) -> Consistency:
         """What small deflections neglect: velocity of the drawn tip against that of the state, rotated with it.
 
         Potential energy and the work of gravity agree to round-off, because both are linear.
@@ -349,7 +353,7 @@ class PseudoSpectralArm(ArmFacts):
         _, R = self.tip(states)
         drawn = (ahead - behind) / (2 * step)
         potential = self._potential(states, self.strain_coefficients(states))
-        return Mismatch(
+        return Consistency(
             np.linalg.norm(drawn - np.einsum("nij,nj->ni", R, twist[:, :3]), axis=1),
             potential - potential[0] + record.ledger.gravity,
             NOT_SMALL,

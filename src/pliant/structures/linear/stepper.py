@@ -25,7 +25,7 @@ from pliant.model.contract import Record, Run
 from pliant.model.driver import Schedule, drive, input_tables, times_reached
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
-from pliant.structures.linear.equations import Account, Reading, Stretch, stacked
+from pliant.structures.linear.equations import Reading, RunningLedger, Stretch, stacked
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
@@ -167,11 +167,11 @@ class Prepared:
 
     maps: StepMaps
     change: Floats
-    account: StageReading
+    ledger: StageReading
     wrench: StageReading
 
 
-class Machine:
+class Stepper:
     """The equations of a run, its state and what it has kept."""
 
     def __init__(self, arm: PseudoSpectralArm, run: Run) -> None:
@@ -190,7 +190,7 @@ class Machine:
         joints, loads = len(self.prescribed), len(run.inputs.loads)
         rows = len(self.plan.tau) + 1
         z = np.zeros
-        self.account = Account(*self._energies(), joints, loads, rows)
+        self.ledger = RunningLedger(*self._energies(), joints, loads, rows)
         self.kept_x, self.kept_rate = z((rows, len(self.x))), z((rows, len(self.rate)))
         self.efforts, self.wrenches = z((rows, joints)), z((rows, 6 * len(arm.assembly.bodies)))
 
@@ -253,7 +253,7 @@ class Machine:
         touched = (effect > STIRRED * effect.max(axis=0, initial=0.0)).any(axis=1)
         active = self.active | self._stirred_by(touched)
         if (active != self.active).any():
-            self.book()
+            self.enter()
             self.active = active
 
     def _prepare(self, h: float) -> Prepared:
@@ -283,7 +283,7 @@ class Machine:
         if not np.isfinite(carried[-1]).all():
             return False
         if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
-            self.book()
+            self.enter()
         self.waiting += end - begin
         self.pending.append(
             Stepped(
@@ -310,7 +310,7 @@ class Machine:
         loose = [name not in motors for name in self.model.joint_names]
         return np.where(loose, self.form.mechanics.damping, 0.0)
 
-    def book(self) -> None:
+    def enter(self) -> None:
         """The account and the output rows of all steps since the last time: dear for one step, cheap for many."""
         if not self.pending:
             return
@@ -320,15 +320,15 @@ class Machine:
         stretch = Stretch(
             np.tile(done.h * method.weights, (steps, 1)),
             done.inputs,
-            prepared.account.at(done.start, flat, done.acceleration),
+            prepared.ledger.at(done.start, flat, done.acceleration),
             self.prescribed,
             self._lossy_feedback(),
         )
         flows = stretch.flows(self.equations, self.places, *self._changes(done))
-        running = self.account.book(flows, self.run.grid[done.first + 1 : done.first + 1 + steps])
+        running = self.ledger.enter(flows, self.run.grid[done.first + 1 : done.first + 1 + steps])
         rows, step, tau = self._rows(done.first, steps)
         share = tau[:, None]
-        self.account.rows[rows] = running[step] + share * (running[step + 1] - running[step])
+        self.ledger.rows[rows] = running[step] + share * (running[step + 1] - running[step])
         self.efforts[rows] = flows.effort[step]
         wrench = prepared.wrench.at(done.start[step], flat[step], done.acceleration[step])
         self.wrenches[rows] = np.einsum("s,rsw->rw", method.weights, wrench)
@@ -378,7 +378,7 @@ class Machine:
     def keep(self, row: int) -> None:
         """The present state and account to a row of the output."""
         self.kept_x[row], self.kept_rate[row] = self.x, self.rate
-        self.account.rows[row] = self.account.now
+        self.ledger.rows[row] = self.ledger.now
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""
@@ -388,7 +388,7 @@ class Machine:
 
     def record(self, done: int, ending: Ending) -> Record:
         """Cut the output to what was computed and put it under names."""
-        self.book()
+        self.enter()
         arm, run = self.model, self.run
         times = times_reached(self.plan, run, done, ending, self.keep)
         rows = len(times)
@@ -401,7 +401,7 @@ class Machine:
             arm.layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
             arm.layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
-        ledger = self.account.ledger(rows, names, self.method.exact)
+        ledger = self.ledger.ledger(rows, names, self.method.exact)
         efforts = {name: self.efforts[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = self.wrenches[:rows, 6 * k : 6 * k + 6]
@@ -411,6 +411,6 @@ class Machine:
 
 def advance(arm: PseudoSpectralArm, run: Run) -> Record:
     """Run over the grid of the request."""
-    machine = Machine(arm, run)
-    machine.keep(0)
-    return drive(machine, run)
+    stepper = Stepper(arm, run)
+    stepper.keep(0)
+    return drive(stepper, run)

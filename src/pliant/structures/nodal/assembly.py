@@ -216,10 +216,10 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Pl
         if guided:
             root = _guided(nodes, laws, joint, at)
         else:
-            root = nodes.hang(joint.freedoms, True, at, laws.add(joint, joint.freedoms, True))
+            root = nodes.joint_type(joint.freedoms, True, at, laws.add(joint, joint.freedoms, True))
         lines.hold_ball(joint, at, Place(root, ORIGIN, IDENTITY))
         return root
-    return nodes.hang(joint.freedoms, False, at, laws.add(joint, joint.freedoms, False))
+    return nodes.joint_type(joint.freedoms, False, at, laws.add(joint, joint.freedoms, False))
 
 
 def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Place) -> int:
@@ -229,7 +229,7 @@ def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Pla
             f"joint '{joint.name}' has damping or friction, which a ball does not carry while its motion is prescribed;"
             " remove them, or take a universal joint"
         )
-    return nodes.hang(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
+    return nodes.joint_type(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
 
 
 def _reference(
@@ -242,7 +242,9 @@ def _reference(
         ends = At(joint.parent, End.TIP, joint.position, joint.rotation), At(joint.child, End.ROOT)
     at, child = (_place(links.values(), end) for end in ends)
     freedoms = joint.reference_freedoms
-    return Place(nodes.hang(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY), child
+    return Place(
+        nodes.joint_type(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY
+    ), child
 
 
 def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
@@ -283,7 +285,7 @@ def rest_pose(link: FlexibleLink, a: float, b: float) -> Floats:
 def _tree(nodes: Nodes) -> Tree:
     return Tree(
         np.array(nodes.parent, np.int64),
-        np.array(nodes.hangs, np.int64),
+        np.array(nodes.joint_types, np.int64),
         np.array(nodes.coordinate, np.int64),
         np.array(nodes.axis),
         np.array(nodes.axis_parent),
@@ -339,7 +341,11 @@ def _refuse_dead_ends(structure: Structure, joint_of: dict[int, str]) -> None:
             heavy[tree.parent[i]] = True
     of_references = [name in structure.reference_names for name in structure.coordinate_names]
     for i in range(len(tree.parent)):
-        if tree.hang[i] in (REVOLUTE, PRISMATIC) and not heavy[i] and not of_references[tree.coordinate[i]]:
+        if (
+            tree.joint_type[i] in (REVOLUTE, PRISMATIC)
+            and not heavy[i]
+            and not of_references[tree.coordinate[i]]
+        ):
             raise InvalidInput(
                 f"joint '{joint_of[int(tree.coordinate[i])]}' carries nothing that has inertia;"
                 " give what hangs on it a mass, or make the joint fixed"

@@ -18,8 +18,8 @@ import numpy as np
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import STOP_STIFFNESS, stops_energy
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
-from pliant.structures.energy_ledger import Account
-from pliant.structures.nodal.joint_laws import JointFlows, book_joint, joint_effort
+from pliant.structures.energy_ledger import RunningLedger
+from pliant.structures.nodal.joint_laws import JointFlows, enter_joint, joint_effort
 from pliant.structures.nodal.mechanism import (
     ELEMENT,
     FIXED,
@@ -37,7 +37,7 @@ from pliant.structures.nodal.mechanism import (
     Wrenches,
 )
 from pliant.structures.nodal.motion import Moment, Signals, Step
-from pliant.structures.nodal.relations import book_lines, energy_of_lines
+from pliant.structures.nodal.relations import energy_of_lines, enter_lines
 from pliant.structures.nodal.relative_pose import (
     CHANGE,
     K,
@@ -204,7 +204,7 @@ def balance_nodes(
         if bodies.viscous[i, 0] >= 0.0:
             drag_body(bodies, i, h, step)
     for i in range(tree.parent.shape[0]):
-        if tree.hang[i] == ELEMENT:
+        if tree.joint_type[i] == ELEMENT:
             work, size, rounding = balance_element(elements, tree.parent[i], i, h, start, end, step)
             strain += work
             scale_2 += size
@@ -221,7 +221,9 @@ def balance_nodes(
 
 
 @kernel
-def pass_to_parent(hang: int, row: float, axis: Vector, lever: Vector, i: int, p: int, rho: Floats) -> None:
+def pass_to_parent(
+    joint_type: int, row: float, axis: Vector, lever: Vector, i: int, p: int, rho: Floats
+) -> None:
     """Add what its joint transmits of the impulse of child i to its parent's, about the parent's origin.
 
     ``row`` is the part along the axis that the joint does not transmit: zero once balanced, but a light parent
@@ -230,7 +232,7 @@ def pass_to_parent(hang: int, row: float, axis: Vector, lever: Vector, i: int, p
     linear, angular = vector(rho, i, 0), vector(rho, i, 3)
     if row != 0.0:
         part = scale(-row / dot(axis, axis), axis)
-        if hang == REVOLUTE:
+        if joint_type == REVOLUTE:
             angular = add(angular, part)
         else:
             linear = add(linear, part)
@@ -244,19 +246,19 @@ def balance_joints(mechanism: Mechanism, signals: Signals, now: Pose, start: Mom
     tree, laws = mechanism.tree, mechanism.coordinates
     h = signals.h[0]
     for i in range(tree.parent.shape[0] - 1, -1, -1):
-        if tree.hang[i] < FIXED:
+        if tree.joint_type[i] < FIXED:
             continue
         c = tree.coordinate[i]
         if c >= 0:
             axis = vector(step.axis, i, 0)
-            along = dot(axis, vector(step.rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
+            along = dot(axis, vector(step.rho, i, 3 if tree.joint_type[i] == REVOLUTE else 0))
             way = (start.q[c], h * step.s[i] * step.share[i])
             effort, slope = joint_effort(laws, c, h, way, signals.target[c], (now.qd, now.motor))
             step.torque[c, 0], step.torque[c, 1] = effort, slope
             step.row[i] = along - h * effort * step.share[i]
         kept_back = step.row[i] if c >= 0 and not laws.prescribed[c] else 0.0
         pass_to_parent(
-            tree.hang[i],
+            tree.joint_type[i],
             kept_back,
             vector(step.axis, i, 0),
             vector(step.lever, i, 0),
@@ -271,14 +273,14 @@ def unbalanced(tree: Tree, prescribed: Bools, step: Step) -> tuple[float, float]
     """Square of all that is not balanced, and the energy it amounts to: an identity for any iterate."""
     total, energy = 0.0, 0.0
     for i in range(tree.parent.shape[0]):
-        if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
+        if tree.joint_type[i] == FREE or tree.joint_type[i] == ELEMENT:
             linear, angular = vector(step.rho, i, 0), vector(step.rho, i, 3)
             total += dot(linear, linear) + dot(angular, angular)
             energy += dot(linear, vector(step.Y, i, 0)) + dot(angular, vector(step.omega, i, 0))
         elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
             axis, p = vector(step.axis, i, 0), tree.parent[i]
             carried = vector(step.omega, p, 0)
-            if tree.hang[i] != REVOLUTE:
+            if tree.joint_type[i] != REVOLUTE:
                 carried = add(vector(step.Y, p, 0), cross(carried, vector(step.lever, i, 0)))
             total += step.row[i] * step.row[i]
             energy += step.row[i] * (step.s[i] + dot(axis, carried) / dot(axis, axis))
@@ -319,7 +321,7 @@ def elastic_energy(mechanism: Mechanism, now: Pose, at: Moment) -> float:
     tree, elements = mechanism.tree, mechanism.elements
     total = joint_energy(mechanism.coordinates, now) + energy_of_lines(mechanism.lines, at)
     for i in range(tree.parent.shape[0]):
-        if tree.hang[i] == ELEMENT:
+        if tree.joint_type[i] == ELEMENT:
             length, energy = elements.length[i], 0.0
             for r in range(6):
                 e = at.strain[i, U + r] / length - elements.rest[i, r]
@@ -366,7 +368,7 @@ def node_flows(
             for k in range(3):
                 viscous += h * bodies.viscous[i, k] * u[k] * u[k]
                 viscous += h * bodies.viscous[i, 3 + k] * step.Y[i, 3 + k] ** 2
-        if tree.hang[i] == ELEMENT:
+        if tree.joint_type[i] == ELEMENT:
             kept, lost = element_change(elements, i, h, start, end)
             stored += kept
             material += lost
@@ -382,7 +384,7 @@ def port_flows(
     moments: tuple[Moment, Moment],
     step: Step,
     joints: JointFlows,
-    account: Account,
+    ledger: RunningLedger,
 ) -> tuple[float, float, float]:
     """Works of drives, base and loads of a step into the account, rotors moved on.
 
@@ -394,26 +396,26 @@ def port_flows(
     tree, laws, wrenches = mechanism.tree, mechanism.coordinates, mechanism.wrenches
     h = signals.h[0]
     base = laws.spring.shape[0]
-    account.step_joints[base] = 0.0
+    ledger.step_joints[base] = 0.0
     spun = 0.0
-    stored, lost = book_lines(mechanism.lines, h, start, step.way)
+    stored, lost = enter_lines(mechanism.lines, h, start, step.way)
     for i in range(tree.parent.shape[0]):
         c = tree.coordinate[i]
-        if tree.hang[i] == GROUND:
-            account.step_joints[base] += dot(vector(step.rho, i, 0), vector(step.Y, i, 0))
-            account.step_joints[base] += dot(vector(step.rho, i, 3), vector(step.omega, i, 0))
+        if tree.joint_type[i] == GROUND:
+            ledger.step_joints[base] += dot(vector(step.rho, i, 0), vector(step.Y, i, 0))
+            ledger.step_joints[base] += dot(vector(step.rho, i, 3), vector(step.omega, i, 0))
         elif c >= 0:
             way = (start.q[c], h * step.s[i] * step.share[i])
-            book_joint(laws, c, h, way, signals.target[c], (now.qd, now.motor), joints)
+            enter_joint(laws, c, h, way, signals.target[c], (now.qd, now.motor), joints)
             spun += joints.spun[c]
             stored += joints.stored[c]
             lost += joints.lost[c]
-            account.step_joints[c] = step.s[i] * step.row[i] if laws.prescribed[c] else joints.work[c]
+            ledger.step_joints[c] = step.s[i] * step.row[i] if laws.prescribed[c] else joints.work[c]
     for k in range(signals.load.shape[0]):
-        account.step_loads[k] = 0.0
+        ledger.step_loads[k] = 0.0
     for k in range(wrenches.load.shape[0]):
         i = wrenches.node[k]
         force, torque = wrench_on(wrenches, k, signals.load, step.R_mean)
         work = dot(force, vector(step.Y, i, 0)) + dot(torque, vector(step.omega, i, 0))
-        account.step_loads[wrenches.load[k]] += h * work
+        ledger.step_loads[wrenches.load[k]] += h * work
     return spun, stored, lost

@@ -90,17 +90,17 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     """Which nodes take part: those on either side of a joint, and those of closed lines."""
     tree, lines = mechanism.tree, mechanism.lines
     nodes, coordinates = len(tree.parent), len(mechanism.coordinates.spring)
-    hang, parent = tree.hang.copy(), tree.parent.copy()
-    parent[hang == ELEMENT] = -1
-    hang[hang == ELEMENT] = FREE
-    active = hang >= FIXED
-    active[parent[hang >= FIXED]] = True
+    joint_type, parent = tree.joint_type.copy(), tree.parent.copy()
+    parent[joint_type == ELEMENT] = -1
+    joint_type[joint_type == ELEMENT] = FREE
+    active = joint_type >= FIXED
+    active[parent[joint_type >= FIXED]] = True
     closed = lines.law == CLOSED
     active[lines.node[closed].ravel()] = True
     return Fit(
-        tree._replace(hang=hang, parent=parent),
+        tree._replace(joint_type=joint_type, parent=parent),
         active,
-        bool(np.any(hang >= FIXED) or np.any(closed)),
+        bool(np.any(joint_type >= FIXED) or np.any(closed)),
         bool(np.any(mechanism.coordinates.prescribed)) or base_moves,
         new_factors(nodes),
         new_increment(nodes),
@@ -146,23 +146,23 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
-        hang = tree.hang[i]
+        joint_type = tree.joint_type[i]
         given = node_velocity(mechanism, i, now, at.R)
         put_six(fit.before, i, given)
         put_body(mechanism.bodies, i, 1.0, fit.M[i])
         for k in range(6):
             put_six(fit.factors.D[i], k, six(fit.M[i], k))
-        if hang == GROUND:
+        if joint_type == GROUND:
             b = signals.base
             u = apply_transpose(matrix(at.R, i), (b[7], b[8], b[9]))
             put_six(fit.t, i, (u[0], u[1], u[2], b[10], b[11], b[12]))
-        elif hang == FREE:
+        elif joint_type == FREE:
             put_six(fit.t, i, given)
         else:
             c, p = tree.coordinate[i], tree.parent[i]
             put_joint_at_rest(tree, i, at, fit.factors)
             put_six(fit.t, i, times(fit.factors.A[i], six(fit.t, p)))
-            place = lever_of(tree, i, at.q[c] if hang == PRISMATIC else 0.0)
+            place = lever_of(tree, i, at.q[c] if joint_type == PRISMATIC else 0.0)
             put(step.lever, i, 0, apply(matrix(at.R, p), place))
             if c >= 0:
                 put(step.axis, i, 0, apply(matrix(at.R, i), vector(tree.axis, i, 0)))
@@ -200,15 +200,15 @@ def pass_momentum(mechanism: Mechanism, now: Pose, fit: Fit, balanced: bool) -> 
     """
     tree, step = fit.tree, fit.step
     for i in range(tree.parent.shape[0] - 1, -1, -1):
-        if fit.active[i] and tree.hang[i] >= FIXED:
+        if fit.active[i] and tree.joint_type[i] >= FIXED:
             c, kept_back = tree.coordinate[i], 0.0
             axis, lever = vector(step.axis, i, 0), vector(step.lever, i, 0)
             if c >= 0:
-                step.row[i] = dot(axis, vector(step.rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
+                step.row[i] = dot(axis, vector(step.rho, i, 3 if tree.joint_type[i] == REVOLUTE else 0))
                 if not balanced and not mechanism.coordinates.prescribed[c]:
                     step.row[i] += rotor_of_rigid_gear(mechanism, c) * (now.motor[c, 1] - now.qd[c])
                     kept_back = step.row[i]
-            pass_to_parent(tree.hang[i], kept_back, axis, lever, i, tree.parent[i], step.rho)
+            pass_to_parent(tree.joint_type[i], kept_back, axis, lever, i, tree.parent[i], step.rho)
 
 
 @inline_kernel
@@ -267,7 +267,7 @@ def impulsive_works(mechanism: Mechanism, signals: Signals, now: Pose, at: Momen
         if not fit.active[i]:
             continue
         c = tree.coordinate[i]
-        if tree.hang[i] == GROUND:
+        if tree.joint_type[i] == GROUND:
             t = six(fit.t, i)
             u, w = apply(matrix(at.R, i), (t[0], t[1], t[2])), apply(matrix(at.R, i), (t[3], t[4], t[5]))
             fit.driven_work[n] += dot(vector(step.rho, i, 0), u) + dot(vector(step.rho, i, 3), w)

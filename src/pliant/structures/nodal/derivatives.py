@@ -269,15 +269,15 @@ def columns_of(tree: Tree) -> Columns:
     place, S, count = [], [], 0
     in_ball = np.flatnonzero(tree.restarts)
     for i in range(len(tree.parent)):
-        if tree.hang[i] in (GROUND, FREE, ELEMENT):
+        if tree.joint_type[i] in (GROUND, FREE, ELEMENT):
             directions = np.eye(6)
-        elif tree.hang[i] == FIXED or i in in_ball or i - 1 in in_ball:
+        elif tree.joint_type[i] == FIXED or i in in_ball or i - 1 in in_ball:
             directions = np.zeros((6, 0))
         elif i - 2 in in_ball:
             directions = np.concatenate([np.zeros((3, 3)), tree.axis[i - 2 : i + 1].T])
         else:
             directions = np.zeros((6, 1))
-            directions[3 if tree.hang[i] == REVOLUTE else 0 :, 0][:3] = tree.axis[i]
+            directions[3 if tree.joint_type[i] == REVOLUTE else 0 :, 0][:3] = tree.axis[i]
         place.append(slice(count, count + directions.shape[1]))
         S.append(directions)
         count += directions.shape[1]

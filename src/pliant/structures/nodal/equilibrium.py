@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.contract import Settled
+from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
@@ -128,7 +128,7 @@ def velocity_along(tree: Tree, i: int, part: int, step: Step) -> float:
         return float(step.omega[i, part - 3])
     axis, p = vector(step.axis, i, 0), tree.parent[i]
     carried = vector(step.omega, p, 0)
-    if tree.hang[i] != REVOLUTE:
+    if tree.joint_type[i] != REVOLUTE:
         carried = add(vector(step.Y, p, 0), cross(carried, vector(step.lever, i, 0)))
     return float(step.s[i] + dot(axis, carried) / dot(axis, axis))
 
@@ -173,7 +173,7 @@ ITERATIONS = 60
 SMALLEST_LOAD_STEP = 1e-4
 LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 FAST = 0.1  # an iteration that shrinks the change by less wants a new stiffness
-LARGEST_GAP = 1e-9  # m or rad, of a closure that should follow from others
+LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
 LOOSE_ITERATIONS, LOOSE_CHANGE = 300, 0.2  # where weight decides, the way down may be long and bent
 STIFF, SOFT = 1e3, 1e-3  # parts of the stiffness that weight would have as a spring of the size of the reach
 
@@ -183,13 +183,13 @@ class Drives(NamedTuple):
 
     coordinates: Coordinates  # without damping; gears in series with the feedback of their motors
     target: Floats  # (coordinates, 3) reference, rate and feedforward
-    settles: Bools  # (coordinates,)
+    yields: Bools  # (coordinates,)
     free: Bools  # (nodes,) nodes that hang on nothing and settle
 
 
-def settle(
+def find_equilibrium(
     arm: PoseElementArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-) -> Settled:
+) -> Equilibrium:
     """Equilibrium under gravity, loads and feedforward of one time, grown from nothing in steps; loops stay closed.
 
     A joint settles where something elastic or a loop acts across it: feedback, its own spring, a connected spring,
@@ -215,12 +215,12 @@ def settle(
                 Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
                 "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps",
             )  # fmt: skip
-            return Settled(search.state(), reached, iterations, ending)
+            return Equilibrium(search.state(), reached, iterations, ending)
     open_loop = search.open_loop()
     if open_loop:
         ending = Ending(Cause.LOOP_OPENED, time, f"loop '{open_loop}'", search.why_opened(open_loop))
-        return Settled(search.state(), 1.0, iterations, ending)
-    return Settled(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
+        return Equilibrium(search.state(), 1.0, iterations, ending)
+    return Equilibrium(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
 
 
 def _at_references(arm: PoseElementArm, start: Floats, inputs: Inputs, time: float) -> Floats:
@@ -245,19 +245,19 @@ def _path_coordinates(tree: Tree, a: int, b: int) -> tuple[set[int], set[int]]:
 
     between = set(up(a)) ^ set(up(b))
     coordinates = {int(tree.coordinate[i]) for i in between if tree.coordinate[i] >= 0}
-    return coordinates, {i for i in between if tree.hang[i] == FREE}
+    return coordinates, {i for i in between if tree.joint_type[i] == FREE}
 
 
 def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
     tree, laws, lines = mechanism.tree, mechanism.coordinates, mechanism.lines
     count = len(laws.spring)
-    settles = (laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)
+    yields = (laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)
     free = np.zeros(len(tree.parent), np.bool_)
     for a, b in lines.node:
         coordinates, hanging = _path_coordinates(tree, int(a), int(b))
-        settles[list(coordinates)] = True
+        yields[list(coordinates)] = True
         free[list(hanging)] = True
-    settles &= ~laws.prescribed
+    yields &= ~laws.prescribed
     target = inputs.joint_signals(np.array([time]))[0].copy()
     gain, motor = np.zeros((count, 2)), np.zeros((count, 4))
     for c in range(count):
@@ -270,12 +270,12 @@ def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
         viscous=np.zeros(count),
         friction=np.tile([0.0, 0.0, 1.0, 1.0], (count, 1)),
         stops=laws.stops.copy(),
-        prescribed=~settles,
+        prescribed=~yields,
         gain=gain,
         motor=motor,
     )
     quiet.stops[:, 3] = 0.0
-    return Drives(quiet, target, settles, free)
+    return Drives(quiet, target, yields, free)
 
 
 def _quiet(mechanism: Mechanism, drives: Drives) -> Mechanism:
@@ -296,10 +296,10 @@ def _unknowns(tree: Tree, lines: Lines, drives: Drives, kept: Bools) -> Unknowns
     parts: list[int] = []
     for i in range(len(tree.parent)):
         c = tree.coordinate[i]
-        if tree.hang[i] == ELEMENT or (tree.hang[i] == FREE and drives.free[i]):
+        if tree.joint_type[i] == ELEMENT or (tree.joint_type[i] == FREE and drives.free[i]):
             rows += [i] * 6
             parts += range(6)
-        elif c >= 0 and drives.settles[c]:
+        elif c >= 0 and drives.yields[c]:
             rows.append(i)
             parts.append(JOINT)
     for k in np.flatnonzero((lines.law == CLOSED) & kept):
@@ -333,7 +333,7 @@ class _Search:
         self.moves = part != LINE
         # where only weight decides, or contact may begin, Newton's method must be led to a stable place
         held = mechanism.coordinates.gain[:, 0] + mechanism.coordinates.spring > 0.0
-        loose = bool(np.any(self.drives.settles & ~held)) or bool(self.drives.free.any())
+        loose = bool(np.any(self.drives.yields & ~held)) or bool(self.drives.free.any())
         self.loose = loose or bool(np.any(mechanism.lines.law == WALL))
 
     def _resting(self, pose: Pose) -> Pose:
@@ -433,10 +433,10 @@ class _Search:
 
     def _aim(self, fraction: float) -> None:
         """Joints that do not settle stay where they are; the others see their references."""
-        settles = self.drives.settles
+        yields = self.drives.yields
         self.signals.target[:] = self.drives.target
         self.signals.target[:, 2] *= fraction
-        self.signals.target[~settles, 0] = self.static.start.q[~settles]
+        self.signals.target[~yields, 0] = self.static.start.q[~yields]
 
     def _move(self, change: Floats) -> None:
         """Change strains, joints and free links, and rebuild all poses: so large turns strain nothing."""
@@ -455,7 +455,7 @@ class _Search:
         R = static.start.R.reshape(-1, 3, 3)
         free: dict[int, tuple[Floats, Floats]] = {}
         for i in range(len(tree.parent)):
-            if tree.hang[i] in (FREE, GROUND):
+            if tree.joint_type[i] in (FREE, GROUND):
                 free[i] = static.end.x[i], static.end.R[i].reshape(3, 3)
             elif tree.restarts[i]:
                 free[i] = np.zeros(3), matrix_of(tree.turn[i]).T @ R[tree.parent[i]].T @ R[i]
@@ -478,10 +478,10 @@ class _Search:
             part[:] = values
 
     def open_loop(self) -> str:
-        """The loop joint of a closure that is open, if there is one."""
+        """The loop joint of a constraint that is open, if there is one."""
         phi, law = self.static.start.phi, self.mechanism.lines.law
-        for owner, gap, kind in zip(self.arm.line_owners(self.inputs), phi, law):
-            if kind == CLOSED and abs(gap) > LARGEST_GAP:
+        for owner, violation, kind in zip(self.arm.line_owners(self.inputs), phi, law):
+            if kind == CLOSED and abs(violation) > LARGEST_VIOLATION:
                 return owner
         return ""
 

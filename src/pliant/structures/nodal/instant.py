@@ -35,23 +35,28 @@ from pliant.structures.nodal.derivatives import (
 from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, GROUND, Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
 from pliant.structures.nodal.relative_pose import U
-from pliant.structures.nodal.singularity import refuse_idle_joints, refuse_singular
+from pliant.structures.nodal.singularity import refuse_massless_joints, refuse_singular
 from pliant.structures.nodal.stepper import base_table
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
 DEPENDENT = (
-    1e-10  # part of a closure left when those before it are taken out, below which it follows from them
+    1e-10  # part of a constraint left when those before it are taken out, below which it follows from them
 )
-STEEP = (0.3, 0.03, 1e-3, DEPENDENT)  # parts of their effect on closures that followers have for themselves
+STEEP = (
+    0.3,
+    0.03,
+    1e-3,
+    DEPENDENT,
+)  # parts of their effect on constraints that followers have for themselves
 BALANCED = 1e-9  # m or rad by which an equilibrium may be missed, part of its own size by which a force
 ROUND_OFF = 1e-14  # part of the largest stiffness that positions of metres leave as noise in forces
 PROBE = 1e-3  # s, of differences of signals; they vary over longer times
 
 
 @dataclass(frozen=True, eq=False)
-class Closure:
+class Constraint:
     """How closed loops bind the free unknowns: the dependent ones follow from the independent ones."""
 
     rows: Floats  # (rank, lines) independent combinations of the closed lines
@@ -75,7 +80,7 @@ class Instant:
         self.M = np.array(
             [spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)]
         )
-        self.elements: Ints = np.flatnonzero(tree.hang == ELEMENT)
+        self.elements: Ints = np.flatnonzero(tree.joint_type == ELEMENT)
         self.closed: Ints = np.flatnonzero(self.mechanism.lines.law == CLOSED)
         self.of_coordinate: dict[int, int] = {}
         for i in np.flatnonzero(tree.coordinate >= 0):
@@ -86,8 +91,8 @@ class Instant:
         T = maps(tree, self.columns, self.A).T
         self.gradients = self._gradients()
         refuse_singular(arm.structure, self.mechanism.coordinates.prescribed, self.x, self.R)
-        refuse_idle_joints(arm.structure, self.mechanism, self.x, self.R)
-        self.closure = self._closure(T)
+        refuse_massless_joints(arm.structure, self.mechanism, self.x, self.R)
+        self.constraint = self._constraint(T)
         self.rates = self._rates(T)
         self.moves = bool(np.any(self.rates))
         self.V = T @ self.rates
@@ -109,7 +114,7 @@ class Instant:
     @property
     def base(self) -> int:
         """The node of the base."""
-        return int(np.flatnonzero(self.mechanism.tree.hang == GROUND)[0])
+        return int(np.flatnonzero(self.mechanism.tree.joint_type == GROUND)[0])
 
     def _prescribed(self, derivative: int) -> Floats:
         """Rates (1) or accelerations (2) of the base and of prescribed joints; zero for all free unknowns."""
@@ -156,7 +161,7 @@ class Instant:
         lack = (self.M @ (V - T @ given)[..., None])[..., 0]
         right = np.einsum("nij,ni->j", T, lack)[free]
         mass = congruence(T, self.M @ T)[np.ix_(free, free)]
-        rows = self.closure.rows @ self.on_nodes(self.gradients, T)
+        rows = self.constraint.rows @ self.on_nodes(self.gradients, T)
         found, _ = bound_solution(mass, rows[:, free], right, -rows @ given)
         given[free] = found
         return given
@@ -167,18 +172,18 @@ class Instant:
         target = self.inputs.joint_signals(np.array([self.time]))[0]
         return coordinate_slopes(laws, target, self.moment.q, qd, self.pose.motor)
 
-    def _closure(self, T: Floats) -> Closure:
-        """Independent closures and the unknowns, joints before elements, that follow from the others."""
+    def _constraint(self, T: Floats) -> Constraint:
+        """Independent constraints and the unknowns, joints before elements, that follow from the others."""
         free, lines = np.flatnonzero(self.free), len(self.mechanism.lines.law)
         if not len(self.closed):
-            return Closure(np.zeros((0, lines)), free[:0], np.arange(len(free)))
+            return Constraint(np.zeros((0, lines)), free[:0], np.arange(len(free)))
         rows = self.on_nodes(self.gradients, T)[self.closed][:, free]
         left, size, _ = np.linalg.svd(rows, full_matrices=False)
         rank = int(np.sum(size > DEPENDENT * max(size.max(initial=0.0), 1.0)))
         combine = np.zeros((rank, lines))
         combine[:, self.closed] = left[:, :rank].T
         dependent = _followers(rows, np.isin(free, self.coordinate_columns), rank)
-        return Closure(combine, dependent, np.setdiff1d(np.arange(len(free)), dependent))
+        return Constraint(combine, dependent, np.setdiff1d(np.arange(len(free)), dependent))
 
     @cached_property
     def log(self) -> Floats:
@@ -292,7 +297,7 @@ class Instant:
         own = self.coordinate_columns
         mass[own, own] += np.diagonal(self.slopes.mass)[: len(own)]
         acceleration, forces = prescribed.copy(), self.line_forces.force.copy()
-        combine = self.closure.rows
+        combine = self.constraint.rows
         rows = combine @ self.on_nodes(self.gradients, T)
         bias = self.on_nodes(self.gradient_rates, T) + self.on_nodes(self.gradients, self.maps.rate)
         right = -rows @ prescribed - combine @ (bias @ self.rates)

@@ -126,7 +126,7 @@ def joint_effort(
 
 
 @kernel
-def book_joint(
+def enter_joint(
     laws: Coordinates,
     c: int,
     h: float,

@@ -9,7 +9,7 @@ change all of this,
 
 From all unknowns of a moving tree to those that prescribed motions and closed loops leave independent.
 
-Closures bind the unknowns, g(t) y = 0, at all times. With y = Z(t) z, Z the identity on the independent unknowns,
+Constraints bind the unknowns, g(t) y = 0, at all times. With y = Z(t) z, Z the identity on the independent unknowns,
 
     g Z = 0 ,   g Z' = -g' Z ,   g Z'' = -g'' Z - 2 g' Z' .
 
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.model.contract import Held, SecondOrder, SmallPort
+from pliant.model.contract import Held, LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End, Joint, UniversalJoint
@@ -102,7 +102,7 @@ def loop_flow(joint: Joint, number: int, at: Frames) -> tuple[Floats, Floats]:
         """Change of Q times a vector of the second frame."""
         return np.asarray(hat(Q @ vector) @ theta_1 - Q @ hat(vector) @ theta_2)
 
-    if freedom.slides:
+    if freedom.translates:
         apart = Q @ xi_2 - xi_1 + hat(d) @ theta_1
         shift = Q @ dv_2 + turned(v_2) - dv_1 + hat(d) @ dw_1 - hat(w_1) @ apart
         return (a @ apart)[None], (a @ shift)[None]
@@ -113,7 +113,7 @@ def loop_flow(joint: Joint, number: int, at: Frames) -> tuple[Floats, Floats]:
     return (a @ rate)[None], (a @ shift)[None]
 
 
-PROBE = 1e-3  # m or rad, of the only difference there is: the second derivative of closures in time
+PROBE = 1e-3  # m or rad, of the only difference there is: the second derivative of constraints in time
 JAMMED = 1e-8  # m or rad by which a unit of a held motion may open loops that nothing else can close
 PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
@@ -123,9 +123,9 @@ class Reduction:
 
     def __init__(self, now: Instant, moved: Maps, V_dot: Floats) -> None:
         self.now = now
-        free, closure = np.flatnonzero(now.free), now.closure
+        free, constraint = np.flatnonzero(now.free), now.constraint
         n, rotors = now.columns.total, len(now.slopes.rotors)
-        own = np.append(free[closure.independent], n + np.arange(rotors)).astype(np.int64)
+        own = np.append(free[constraint.independent], n + np.arange(rotors)).astype(np.int64)
         self.ports, held = self._held(moved)
         self.independent = np.append(own, held)
         self.own = slice(len(own))
@@ -133,8 +133,8 @@ class Reduction:
         shape = (n + rotors, len(self.independent))
         self.Z, self.Z_rate, self.Z_acceleration = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.Z[self.independent, np.arange(shape[1])] = 1.0
-        if len(closure.rows):
-            self._close(moved, V_dot, free[closure.dependent])
+        if len(constraint.rows):
+            self._close(moved, V_dot, free[constraint.dependent])
 
     def _held(self, moved: Maps) -> tuple[tuple[Port, ...], Ints]:
         """The ports of prescribed joints and of the base that loops let move, and their unknowns."""
@@ -160,9 +160,9 @@ class Reduction:
         rows, first, second = now.gradients, now.gradient_rates, self._second(V_dot)
         T, T1, T2 = moved
         on = now.on_nodes
-        g = now.closure.rows @ on(rows, T)
-        g1 = now.closure.rows @ (on(first, T) + on(rows, T1))
-        g2 = now.closure.rows @ (on(second, T) + 2.0 * on(first, T1) + on(rows, T2))
+        g = now.constraint.rows @ on(rows, T)
+        g1 = now.constraint.rows @ (on(first, T) + on(rows, T1))
+        g2 = now.constraint.rows @ (on(second, T) + 2.0 * on(first, T1) + on(rows, T2))
         pivot = g[:, dependent]
         self.Z[dependent] = -np.linalg.solve(pivot, g @ self.Z[:n])
         self.Z_rate[dependent] = -np.linalg.solve(pivot, g1 @ self.Z[:n])
@@ -189,7 +189,7 @@ class Reduction:
 
     def apply(self, M: Floats, D: Floats, K: Floats) -> tuple[Floats, Floats, Floats]:
         Z, Z1, Z2 = self.Z, self.Z_rate, self.Z_acceleration
-        if not len(self.now.closure.rows):
+        if not len(self.now.constraint.rows):
             keep = np.ix_(self.independent, self.independent)
             return M[keep], D[keep], K[keep]
         return Z.T @ M @ Z, Z.T @ (D @ Z + 2.0 * M @ Z1), Z.T @ (K @ Z + D @ Z1 + M @ Z2)
@@ -201,8 +201,8 @@ class Reduction:
         names = [""] * now.columns.total
         for link in now.arm.structure.links:
             for k, i in enumerate(link.nodes):
-                where = f"element_{k}" if tree.hang[i] == ELEMENT else "root"
-                if tree.hang[i] in (ELEMENT, FREE):
+                where = f"element_{k}" if tree.joint_type[i] == ELEMENT else "root"
+                if tree.joint_type[i] in (ELEMENT, FREE):
                     names[now.columns.place[i]] = [f"{link.name}.{where}.{part}" for part in PARTS]
         for c, column in enumerate(now.coordinate_columns):
             names[column] = joints[c]
@@ -253,7 +253,7 @@ def _moved_on(pair: Pair, displacement: Floats) -> Pair:
     )
 
 
-def small_motions(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M, D and K over the independent relative displacements and rotors; prescribed joints and the base as held."""
     now = Instant(arm, state, inputs, time)
     acceleration, forces = now.motion
@@ -281,7 +281,7 @@ def small_motions(arm: PoseElementArm, state: Floats, inputs: Inputs, time: floa
         (Z.T @ lack)[own],
         not (now.moves or np.any(acceleration)),
         reduction.names(),
-        tuple(SmallPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
+        tuple(LinearisedPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
         moved.T @ tree_part[:, own],
         joints[:, own],
         tip[:, own],
@@ -295,7 +295,7 @@ def _held(
     reduction: Reduction,
     V_dot: Floats,
     wide: tuple[Floats, Floats, Floats],
-    ports: tuple[SmallPort, ...],
+    ports: tuple[LinearisedPort, ...],
     joints: Floats,
     tip: Floats,
 ) -> Held:
@@ -403,7 +403,7 @@ def _at_place(place: Place, T: Floats) -> Floats:
     return np.asarray(to_frame(place.rotation, place.position) @ T[place.node])
 
 
-def _ports(now: Instant, moved: Maps, reduction: Reduction) -> Iterator[SmallPort]:
+def _ports(now: Instant, moved: Maps, reduction: Reduction) -> Iterator[LinearisedPort]:
     """All ports that take an effort; flows as rows over all unknowns, then over the independent ones."""
     twists = moved.rate + bracket(now.V) @ moved.T
     wide, n = len(reduction.Z), now.columns.total
@@ -414,7 +414,7 @@ def _ports(now: Instant, moved: Maps, reduction: Reduction) -> Iterator[SmallPor
         if port.frame is Frame.JOINT:
             if port.name not in now.arm.joint_names:
                 rate[:, :n], shift[:, :n] = _at_loop(now, port, moved.T, twists)
-                yield SmallPort(port, rate @ reduction.Z, rate @ reduction.Z_rate + shift @ reduction.Z)
+                yield LinearisedPort(port, rate @ reduction.Z, rate @ reduction.Z_rate + shift @ reduction.Z)
                 continue
             c = now.arm.joint_names.index(port.name)
             if now.mechanism.coordinates.prescribed[c]:
@@ -426,7 +426,7 @@ def _ports(now: Instant, moved: Maps, reduction: Reduction) -> Iterator[SmallPor
             rate[:, :n], shift[:, :n] = _at_ball(now, port, moved.T, twists)
         else:
             rate[:, :n], shift[:, :n] = _at_port(now, port, moved.T), _at_port(now, port, twists)
-        yield SmallPort(port, rate @ reduction.Z, rate @ reduction.Z_rate + shift @ reduction.Z)
+        yield LinearisedPort(port, rate @ reduction.Z, rate @ reduction.Z_rate + shift @ reduction.Z)
 
 
 def _at_ball(now: Instant, port: Port, T: Floats, twists: Floats) -> tuple[Floats, Floats]:

@@ -35,7 +35,7 @@ class Tree(NamedTuple):
     """How the nodes hang together; one row per node."""
 
     parent: Ints  # -1: none (GROUND and FREE)
-    hang: Ints
+    joint_type: Ints
     coordinate: Ints  # joint coordinate of REVOLUTE and PRISMATIC, -1: none
     axis: Floats  # (nodes, 3) of the joint in the node's own frame
     axis_parent: Floats  # (nodes, 3) the same axis in the parent's frame

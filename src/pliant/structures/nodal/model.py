@@ -11,7 +11,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.arm import ArmFacts
-from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Port, coordinate_port, joint_ports
 from pliant.model.state import Block, Layout, Observation
@@ -19,8 +19,8 @@ from pliant.robot import FreeJoint, Robot, SphericalJoint
 from pliant.structures.loads import in_axes_of_nodes
 from pliant.structures.nodal.assembly import Structure, assemble
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
-from pliant.structures.nodal.equilibrium import settle
-from pliant.structures.nodal.linearise import small_motions
+from pliant.structures.nodal.equilibrium import find_equilibrium
+from pliant.structures.nodal.linearise import linearise
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, new_moment, new_pose
 from pliant.structures.nodal.observe import line_rates, load_flows, observe, tip_of, wrench_rows
@@ -44,7 +44,7 @@ class PoseElementArm(ArmFacts):
     robot: Robot
     formulation: object
     structure: Structure
-    notice: str = ""
+    substitution: str = ""
 
     @cached_property
     def layout(self) -> Layout:
@@ -179,7 +179,7 @@ class PoseElementArm(ArmFacts):
         rotor = np.column_stack([closed, rates])
         return np.concatenate([part.ravel() for part in (x, quaternions(R), v, w, closed, rates, rotor)])
 
-    def unbent(self, positions: Floats) -> Floats:
+    def undeformed(self, positions: Floats) -> Floats:
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
         x, R = poses(self.structure, positions, free_starts(self.structure))
         states = np.zeros((len(positions), self.layout.size))
@@ -251,18 +251,20 @@ class PoseElementArm(ArmFacts):
         """Advance over the grid of a run."""
         return advance(self, replace(run, inputs=self._at_nodes(run.inputs)))
 
-    def mismatch(self, record: Record) -> Mismatch:
+    def consistency_error(self, record: Record) -> Consistency:
         """None: nodal poses are the only truth of this element."""
         zero = np.zeros(len(record.time))
-        return Mismatch(zero, zero)
+        return Consistency(zero, zero)
 
-    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+    def equilibrium(
+        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
-        return settle(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
+        return find_equilibrium(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
 
-    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+    def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion through a state; loops are eliminated."""
-        return small_motions(self, state, self._at_nodes(inputs), time)
+        return linearise(self, state, self._at_nodes(inputs), time)
 
     def place_of(self, node: int) -> str:
         """In words, where a node is."""
@@ -275,6 +277,6 @@ class PoseElementArm(ArmFacts):
                 return f"loop joint '{head.name}'"
         return "the base" if node == 0 else "a joint"
 
-    def noticing(self, notice: str) -> PoseElementArm:
+    def with_substitution(self, substitution: str) -> PoseElementArm:
         """The same arm with a sentence on why it was chosen."""
-        return replace(self, notice=notice)
+        return replace(self, substitution=substitution)

@@ -187,7 +187,7 @@ def move_joint_child(
     place = vector(tree.offset, i, 0)
     y = vector(step.Y, p, 0)
     omega = spin
-    if tree.hang[i] == REVOLUTE:
+    if tree.joint_type[i] == REVOLUTE:
         a = vector(tree.axis_parent, i, 0)
         axis = apply(matrix(step.R_mean, p), a)
         change = signals.target[c, 0] - start.q[c] if prescribed else 0.0
@@ -196,7 +196,7 @@ def move_joint_child(
         end.q[c] = signals.target[c, 0] if prescribed else start.q[c] + change
         put(step.axis, i, 0, axis)
         omega = axpy(s, axis, spin)
-    elif tree.hang[i] == PRISMATIC:
+    elif tree.joint_type[i] == PRISMATIC:
         a = vector(tree.axis_parent, i, 0)
         if prescribed:
             end.q[c] = signals.target[c, 0]
@@ -250,11 +250,11 @@ def move(tree: Tree, prescribed: Bools, signals: Signals, start: Moment, end: Mo
     """All end poses from the mean velocities of free and element nodes and the rates of the joints."""
     h = signals.h[0]
     for i in range(tree.parent.shape[0]):
-        if tree.hang[i] >= FIXED:
+        if tree.joint_type[i] >= FIXED:
             c = tree.coordinate[i]
             move_joint_child(tree, i, c >= 0 and prescribed[c], signals, start, end, step)
         else:
-            if tree.hang[i] == GROUND:
+            if tree.joint_type[i] == GROUND:
                 move_base(i, signals, start, step)
             put(step.omega, i, 0, apply(matrix(start.R, i), vector(step.Y, i, 3)))
         advance_pose(i, h, start, end, step)

@@ -102,12 +102,12 @@ def evaluate(
 @inline_kernel
 def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bools) -> tuple[float, float]:
     """Largest gap of the closed lines and the work their impulses would do on it."""
-    gap, work = 0.0, 0.0
+    violation, work = 0.0, 0.0
     for k in range(mechanism.lines.measure.shape[0]):
         if mechanism.lines.law[k] == CLOSED and kept[k]:
-            gap = max(gap, abs(end.phi[k]))
+            violation = max(violation, abs(end.phi[k]))
             work += abs(step.impulse[k] * end.phi[k]) / h
-    return gap, work
+    return violation, work
 
 
 @inline_kernel
@@ -149,7 +149,7 @@ def refresh(
 @inline_kernel
 def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> None:
     for i in range(tree.parent.shape[0]):
-        if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
+        if tree.joint_type[i] == FREE or tree.joint_type[i] == ELEMENT:
             add_to(step.Y, i, 0, 1.0, apply(matrix(step.R_mid, i), vector(inc.t, i, 0)))
             add_to(step.Y, i, 3, 1.0, vector(inc.t, i, 3))
         elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
@@ -206,7 +206,7 @@ def solve_step(
     h = signals.h[0]
     if memory[FACTOR_STEP] != h:
         memory[HAVE_FACTORS] = 0.0
-    last, last_gap = 1e300, 1e300
+    last, last_violation = 1e300, 1e300
     for iteration in range(control.max_iterations):
         evaluate(mechanism, signals, now, start, end, step, solver.sizes)
         counts[ITERATIONS] += 1
@@ -216,18 +216,22 @@ def solve_step(
             memory[HAVE_FACTORS] = 0.0
             return NOT_FINITE
         size = math.sqrt(square / max(sums[SCALE], 1e-300))
-        gap, gap_work = openness(mechanism, h, end, step, solver.lines.kept)
+        violation, violation_work = openness(mechanism, h, end, step, solver.lines.kept)
         exchange = max(sums[EXCHANGE], memory[MEAN_EXCHANGE])
-        if gap < CLOSED_FLOOR and gap > 0.5 * last_gap:
-            gap_work = 0.0  # what is left of the gap is rounding of positions, and no iteration will close it
-        promised = size <= control.tolerance and abs(energy) + gap_work <= control.energy_tolerance * exchange
+        if violation < CLOSED_FLOOR and violation > 0.5 * last_violation:
+            violation_work = (
+                0.0  # what is left of the gap is rounding of positions, and no iteration will close it
+            )
+        tolerable = (
+            size <= control.tolerance and abs(energy) + violation_work <= control.energy_tolerance * exchange
+        )
         stalled = (
             square <= sums[FLOOR]
             and size > 0.5 * last
-            and gap < CLOSED_FLOOR
-            and (gap < 0.4 * CLOSED_FLOOR or gap > 0.5 * last_gap)
+            and violation < CLOSED_FLOOR
+            and (violation < 0.4 * CLOSED_FLOOR or violation > 0.5 * last_violation)
         )
-        if gap <= CLOSED_TO and (promised or stalled):
+        if violation <= CLOSED_TO and (tolerable or stalled):
             memory[MEAN_EXCHANGE] += 0.01 * (sums[EXCHANGE] - memory[MEAN_EXCHANGE])
             memory[STEPS_SINCE] += 1.0
             memory[COST_SINCE] += iteration
@@ -245,7 +249,7 @@ def solve_step(
             counts[FACTORISATIONS] += 1
             memory[HAVE_FACTORS], memory[FACTOR_STEP] = 1.0, h
             memory[STEPS_SINCE], memory[COST_SINCE] = 0.0, FACTORISATION_COST
-        last, last_gap = size, gap
+        last, last_violation = size, violation
         improve(mechanism, signals, start, end, step, solver)
     counts[PLACE] = most_unbalanced(step)
     memory[HAVE_FACTORS] = 0.0

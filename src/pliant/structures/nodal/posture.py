@@ -1,4 +1,4 @@
-"""The closures of a mechanism as functions of where its nodes are, and the joint rates that keep them.
+"""The constraints of a mechanism as functions of where its nodes are, and the joint rates that keep them.
 
 Poses and velocities of a mechanism from its joint coordinates, with links at rest; loops closed.
 """
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
 
 
-class Closures:
-    """The closures of a mechanism as functions of where its nodes are."""
+class LoopConstraints:
+    """The constraints of a mechanism as functions of where its nodes are."""
 
     def __init__(self, structure: Structure, prescribed: Bools) -> None:
         self.structure, self.tree = structure, structure.tree
@@ -41,7 +41,7 @@ class Closures:
         self.lines = structure.lines.lines()
         self.closed = np.flatnonzero(self.lines.law == CLOSED)
         self.movable = np.ones(self.columns.total, np.bool_)
-        for i in np.flatnonzero(self.tree.hang == GROUND):
+        for i in np.flatnonzero(self.tree.joint_type == GROUND):
             self.movable[self.columns.place[i]] = False
         self.of_coordinate = self._of_coordinate()
         self.free = self.movable.copy()
@@ -57,7 +57,7 @@ class Closures:
         return found
 
     def rows(self, x: Floats, R: Floats) -> Floats:
-        """G (closures, unknowns)."""
+        """G (constraints, unknowns)."""
         T = maps(self.tree, self.columns, to_children(self.tree, x, R)).T
         G = np.zeros((len(self.closed), self.columns.total))
         for row, k in enumerate(self.closed.tolist()):
@@ -81,7 +81,7 @@ class Closures:
         return there_x, there_R
 
     def owner(self, weights: Floats) -> str:
-        """The loop whose closures weigh most."""
+        """The loop whose constraints weigh most."""
         strongest = int(np.argmax(np.abs(weights)))
         return str(self.structure.lines.rows[self.closed[strongest]].owner)
 
@@ -91,7 +91,7 @@ def fitting_rates(structure: Structure, x: Floats, R: Floats, qd: Floats, held: 
 
     Rates that are ``held`` stay; those of loop joints follow. What then cannot be followed is left to links that bend.
     """
-    loops = Closures(structure, held)
+    loops = LoopConstraints(structure, held)
     if not len(loops.closed):
         return qd
     y = np.zeros(loops.columns.total)
@@ -116,7 +116,7 @@ CLOSING_STEPS = 60
 LARGEST_STEP = 0.3  # rad or m, of a coordinate in one iteration of closing a loop
 STALLED, BETTER = 10, 0.98  # iterations without such progress end a search
 RESTARTS, RESTART_SPREAD = 6, 0.5  # searches from elsewhere, so many rad or m away
-PROBE = 1e-7  # rad or m, for the derivative of the closure
+PROBE = 1e-7  # rad or m, for the derivative of the constraint
 
 
 def base_pose(structure: Structure) -> tuple[Floats, Floats]:
@@ -140,12 +140,12 @@ def poses(
     shape = (*q.shape[:-1], len(tree.parent), 3)
     x, R = np.zeros(shape), np.zeros((*shape, 3))
     for i in range(len(tree.parent)):
-        hang, p = tree.hang[i], tree.parent[i]
-        if hang == GROUND:
+        joint_type, p = tree.joint_type[i], tree.parent[i]
+        if joint_type == GROUND:
             x[..., i, :], R[..., i, :, :] = free.get(i) or base_pose(structure)
-        elif hang == FREE:
+        elif joint_type == FREE:
             x[..., i, :], R[..., i, :, :] = free[i]
-        elif hang == ELEMENT:
+        elif joint_type == ELEMENT:
             step = pose_from_twist(twists[i])
             x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ step[:3, 3]
             R[..., i, :, :] = R[..., p, :, :] @ step[:3, :3]
@@ -153,11 +153,11 @@ def poses(
             x[..., i, :] = x[..., p, :] + R[..., p, :, :] @ tree.offset[i]
             R[..., i, :, :] = R[..., p, :, :] @ matrix_of(tree.turn[i])
             c = tree.coordinate[i]
-            if hang == REVOLUTE:
+            if joint_type == REVOLUTE:
                 if i in free:
                     R[..., i, :, :] = R[..., i, :, :] @ free[i][1]
                 R[..., i, :, :] = R[..., i, :, :] @ rotation_from_vector(tree.axis[i] * q[..., c : c + 1])
-            elif hang == PRISMATIC:
+            elif joint_type == PRISMATIC:
                 x[..., i, :] += R[..., p, :, :] @ tree.axis_parent[i] * q[..., c : c + 1]
     return x, R
 
@@ -181,7 +181,7 @@ def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:
     return starts
 
 
-def gaps(structure: Structure, x: Floats, R: Floats) -> Floats:
+def violations(structure: Structure, x: Floats, R: Floats) -> Floats:
     """Values of the closed lines."""
     lines = structure.lines.lines()
     moment = new_moment(len(x), 0, len(lines.law))
@@ -200,7 +200,7 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
     free = free_starts(structure)
     q, follows = _with_heads_in_place(structure, q, held, free)
     x, R = poses(structure, q, free)
-    if not len(gaps(structure, x, R)):
+    if not len(violations(structure, x, R)):
         return q, x, R
     size, found = _nearest_closed(structure, q, held, free, follows)
     enough = CLOSED_WITHIN * max(1.0, _extent(structure))
@@ -215,7 +215,7 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
         )
     x, R = poses(structure, found, free)
     if size > enough:
-        raise InvalidInput(_cannot_close(structure, gaps(structure, x, R), held))
+        raise InvalidInput(_cannot_close(structure, violations(structure, x, R), held))
     return found, x, R
 
 
@@ -224,7 +224,7 @@ def _nearest_closed(
 ) -> tuple[float, Floats]:
     """Largest gap that Gauss-Newton leaves from q, and the coordinates there."""
     best, stalled = (np.inf, q), 0
-    open_by = gaps(structure, *poses(structure, q, free))
+    open_by = violations(structure, *poses(structure, q, free))
     for _ in range(CLOSING_STEPS):
         size = float(np.abs(open_by).max())
         stalled = 0 if size < BETTER * best[0] else stalled + 1
@@ -239,11 +239,11 @@ def _nearest_closed(
             for sign in (1.0, -1.0):
                 moved = q.copy()
                 moved[c] += sign * PROBE
-                slope[:, c] += sign * gaps(structure, *poses(structure, moved, free)) / (2 * PROBE)
+                slope[:, c] += sign * violations(structure, *poses(structure, moved, free)) / (2 * PROBE)
         change = least_change(slope, open_by, follows)
         largest = np.abs(change).max()
         q = q + change * min(1.0, LARGEST_STEP / max(largest, 1e-300))
-        open_by = gaps(structure, *poses(structure, q, free))
+        open_by = violations(structure, *poses(structure, q, free))
     return best
 
 
@@ -284,7 +284,7 @@ def least_change(slope: Floats, open_by: Floats, follows: Bools) -> Floats:
 def _extent(structure: Structure) -> float:
     """Sum of the lengths of all elements and offsets, the scale of positions."""
     tree = structure.tree
-    in_elements = structure.elements.length[tree.hang == ELEMENT].sum()
+    in_elements = structure.elements.length[tree.joint_type == ELEMENT].sum()
     return float(in_elements + np.linalg.norm(tree.offset, axis=1).sum())
 
 
@@ -322,7 +322,7 @@ def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> t
             v[i] = v[p] + np.cross(omega[p], x[i] - x[p])
             if c >= 0:
                 axis = R[i] @ tree.axis[i]
-                if tree.hang[i] == REVOLUTE:
+                if tree.joint_type[i] == REVOLUTE:
                     omega[i] = omega[i] + axis * qd[c]
                 else:
                     v[i] = v[i] + axis * qd[c]

@@ -64,7 +64,7 @@ def to_frames(tree: Tree, active: Bools, R: Floats, rho: Floats, b: Floats) -> N
     for i in range(tree.parent.shape[0]):
         if not active[i]:
             continue
-        if tree.hang[i] == FREE or tree.hang[i] == ELEMENT:
+        if tree.joint_type[i] == FREE or tree.joint_type[i] == ELEMENT:
             Ri = matrix(R, i)
             put(b, i, 0, apply_transpose(Ri, vector(rho, i, 0)))
             put(b, i, 3, apply_transpose(Ri, vector(rho, i, 3)))
@@ -108,12 +108,12 @@ def answer_of_tree(
     add_to(rho, b, 0, 1.0, vector(step.gradient, k, 6))
     add_to(rho, b, 3, 1.0, vector(step.gradient, k, 9))
     for i in range(n - 1, -1, -1):
-        if tree.hang[i] >= FIXED:
+        if tree.joint_type[i] >= FIXED:
             c, axis = tree.coordinate[i], vector(step.axis, i, 0)
             if c >= 0 and not prescribed[c]:
-                inc.b_joint[i] = dot(axis, vector(rho, i, 3 if tree.hang[i] == REVOLUTE else 0))
+                inc.b_joint[i] = dot(axis, vector(rho, i, 3 if tree.joint_type[i] == REVOLUTE else 0))
             lever = vector(step.lever, i, 0)
-            pass_to_parent(tree.hang[i], inc.b_joint[i], axis, lever, i, tree.parent[i], rho)
+            pass_to_parent(tree.joint_type[i], inc.b_joint[i], axis, lever, i, tree.parent[i], rho)
     to_frames(tree, active, R, rho, inc.b)
     solve_tree(tree, prescribed, active, factors, inc)
 

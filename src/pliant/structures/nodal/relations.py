@@ -218,7 +218,7 @@ def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, way: Float
 
 
 @kernel
-def book_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[float, float]:
+def enter_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[float, float]:
     """Energy stored and lost by springs, dampers and walls in a step."""
     stored, lost = 0.0, 0.0
     for k in range(lines.measure.shape[0]):

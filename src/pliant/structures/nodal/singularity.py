@@ -1,9 +1,9 @@
-"""Postures in which a loop can move more ways than in those around it: its closures then do not say where it goes.
+"""Postures in which a loop can move more ways than in those around it: its constraints then do not say where it goes.
 
-The closures bind the unknowns of the tree, G y = 0. In a singular posture G has a smaller rank than in closed postures
-near it. Closures that others imply everywhere, as in planar loops of joints in space, lower both ranks alike.
+The constraints bind the unknowns of the tree, G y = 0. In a singular posture G has a smaller rank than in closed ones
+near it. Constraints that others imply everywhere, as in planar loops of joints in space, lower both ranks alike.
 
-Closures that others imply, such as those of a planar loop of rigid links built from joints in space.
+Constraints that others imply, such as those of a planar loop of rigid links built from joints in space.
 
 Joints of a mechanism that carry nothing that has inertia along them.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import idle_motion, mass_matrix
+from pliant.mechanics.massless_motion import mass_matrix, massless_motion
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.structures.nodal.balance import new_sizes
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
@@ -41,7 +41,7 @@ from pliant.structures.nodal.motion import (
     restart_ball_joints,
 )
 from pliant.structures.nodal.newton import evaluate
-from pliant.structures.nodal.posture import Closures, gaps
+from pliant.structures.nodal.posture import LoopConstraints, violations
 from pliant.structures.nodal.relation_solver import fill_answers, new_line_factors
 from pliant.structures.nodal.relations import line_gradients
 from pliant.structures.nodal.solver import factorise, new_factors, new_increment, put_tangent
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
 DEPENDENT = (
-    1e-6  # part of the strongest closure below which one follows from others: a micrometre beside a metre
+    1e-6  # part of the strongest constraint below which one follows from others: a micrometre beside a metre
 )
 NEARLY = 0.02  # the same, below which Newton's method of a step may have failed for it
 ASIDE = 1e-2  # rad or m, to the posture that is compared
 ATTEMPTS = 4
-CLOSED_AGAIN = 1e-10  # m or rad, far below what ASIDE makes of a singular closure
+CLOSED_AGAIN = 1e-10  # m or rad, far below what ASIDE makes of a singular constraint
 ITERATIONS = 30
 
 
@@ -80,7 +80,7 @@ def refuse_singular(structure: Structure, prescribed: Bools, x: Floats, R: Float
 
 def singular_loop(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> str:
     """The loop that is singular in a posture, if there is one."""
-    loops = Closures(structure, prescribed)
+    loops = LoopConstraints(structure, prescribed)
     G = loops.rows(x, R)
     if not loops.free.any() or not len(G):
         return ""
@@ -105,11 +105,11 @@ def singular_loop(structure: Structure, prescribed: Bools, x: Floats, R: Floats)
     return ""
 
 
-def _beside(loops: Closures, x: Floats, R: Floats, way: Floats) -> tuple[Floats, Floats] | None:
+def _beside(loops: LoopConstraints, x: Floats, R: Floats, way: Floats) -> tuple[Floats, Floats] | None:
     """A closed posture about ASIDE away along ``way``, if Newton's method finds one; prescribed joints move too."""
     x, R = loops.moved(x, R, ASIDE / np.abs(way).max() * way)
     for _ in range(ITERATIONS):
-        open_by = gaps(loops.structure, x, R)
+        open_by = violations(loops.structure, x, R)
         if np.abs(open_by).max() < CLOSED_AGAIN:
             return x, R
         change = np.zeros(len(way))
@@ -121,8 +121,8 @@ def _beside(loops: Closures, x: Floats, R: Floats, way: Floats) -> tuple[Floats,
 
 
 def nearly_singular(structure: Structure, prescribed: Bools, x: Floats, R: Floats) -> str:
-    """The loop of which a closure follows or nearly follows from others here, but not beside it, if there is one."""
-    loops = Closures(structure, prescribed)
+    """The loop of which a constraint follows or nearly follows from others here, but not beside it, if there is one."""
+    loops = LoopConstraints(structure, prescribed)
     if not len(loops.closed) or not loops.free.any():
         return ""
     G = loops.rows(x, R)
@@ -181,15 +181,15 @@ def _prescribed(structure: Structure, prescribed: Bools) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-REDUNDANT = 1e-11  # part of a closure that is left when those before it are taken out; round-off is below
+REDUNDANT = 1e-11  # part of a constraint that is left when those before it are taken out; round-off is below
 PROBE_STEP = 1e-3  # s
 
 
 def kept_lines(arm: PoseElementArm, mechanism: Mechanism, now: Pose) -> tuple[Bools, Bools]:
     """Which lines a step needs, and which of the closed ones the velocities need; the others follow from them.
 
-    Links that bend make closures independent in the step that are dependent for the velocities of rigid parts. The
-    choice is made once, so that a posture in which more closures are dependent than around it is refused.
+    Links that bend make constraints independent in the step that are dependent for the velocities of rigid parts. The
+    choice is made once, so that a posture in which more constraints are dependent than around it is refused.
     """
     closed = mechanism.lines.law == CLOSED
     if not closed.any():
@@ -206,7 +206,7 @@ def _resting_signals(mechanism: Mechanism, now: Pose) -> Signals:
     signals = new_signals(len(now.q), _loads(mechanism))
     signals.h[0] = PROBE_STEP
     signals.target[:, 0] = now.q
-    base = int(np.flatnonzero(mechanism.tree.hang == GROUND)[0])
+    base = int(np.flatnonzero(mechanism.tree.joint_type == GROUND)[0])
     signals.base[:3], signals.base[3:7] = now.x[base], now.quaternion[base]
     return signals
 
@@ -275,23 +275,25 @@ def _independent(S: Floats, closed: Bools) -> Bools:
     return kept
 
 
-def refuse_idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> None:
+def refuse_massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> None:
     """Refuse joints whose motion has no equation."""
-    idle = idle_joints(structure, mechanism, x, R)
-    if idle:
-        raise InvalidInput(idle)
+    massless = massless_joints(structure, mechanism, x, R)
+    if massless:
+        raise InvalidInput(massless)
 
 
-def idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> str:
+def massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> str:
     """Which of the joints that are not prescribed, with the rotors that turn with them; links do not bend meanwhile."""
     tree, bodies, laws = mechanism.tree, mechanism.bodies, mechanism.coordinates
-    columns = columns_of(tree._replace(hang=np.where(tree.hang == ELEMENT, FIXED, tree.hang)))
+    columns = columns_of(
+        tree._replace(joint_type=np.where(tree.joint_type == ELEMENT, FIXED, tree.joint_type))
+    )
     names = [""] * columns.total
     rotor = np.zeros(columns.total)
     rigid = laws.has_motor & (laws.motor[:, 1] == 0.0)
     for joint in structure.robot.joints:
         root = int(structure.link(joint.child).nodes[0])
-        if tree.hang[root] == FREE:
+        if tree.joint_type[root] == FREE:
             names[columns.place[root]] = [joint.name] * 6
     for i in np.flatnonzero(tree.coordinate >= 0):
         place = columns.place[i]
@@ -309,5 +311,5 @@ def idle_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats
     whole = bodies.mass.sum()
     reach = np.linalg.norm(x - x[0], axis=1).max() + np.linalg.norm(bodies.center, axis=1).max()
     turning = whole * reach**2 + np.einsum("nii->", bodies.J.reshape(-1, 3, 3))
-    slides = np.any(np.concatenate([np.zeros((6, 0)), *columns.S], axis=1)[:3, moving] != 0.0, axis=0)
-    return idle_motion(mass, np.where(slides, whole, turning), [name for name in names if name])
+    translates = np.any(np.concatenate([np.zeros((6, 0)), *columns.S], axis=1)[:3, moving] != 0.0, axis=0)
+    return massless_motion(mass, np.where(translates, whole, turning), [name for name in names if name])

@@ -202,7 +202,7 @@ def add_element(
 def lever_of(tree: Tree, i: int, q: float) -> Vector:
     """From the parent's origin to that of joint child i, in the parent's frame."""
     r = vector(tree.offset, i, 0)
-    if tree.hang[i] == PRISMATIC:
+    if tree.joint_type[i] == PRISMATIC:
         r = axpy(q, vector(tree.axis_parent, i, 0), r)
     return r
 
@@ -215,7 +215,7 @@ def put_joint(tree: Tree, i: int, h: float, start: Moment, end: Moment, step: St
     mean axis and lever turn with half the increment of the parent's rotation.
     """
     p, c = tree.parent[i], tree.coordinate[i]
-    q = 0.5 * (start.q[c] + end.q[c]) if tree.hang[i] == PRISMATIC else 0.0
+    q = 0.5 * (start.q[c] + end.q[c]) if tree.joint_type[i] == PRISMATIC else 0.0
     mid_p, mid_c = matrix(step.R_mid, p), matrix(step.R_mid, i)
     put_transform(factors.A_row[i], mid_p, mid_c, lever_of(tree, i, q))
     lever, axis, spin = vector(step.lever, i, 0), vector(step.axis, i, 0), vector(step.omega, p, 0)
@@ -226,19 +226,19 @@ def put_joint(tree: Tree, i: int, h: float, start: Moment, end: Moment, step: St
     moving = scale(-1.0, lever)
     swing = plus(skew(moving), product(scale_matrix(0.5 * h, skew(spin)), skew(moving)))
     R0_c = transpose(matrix(start.R, i))
-    if tree.hang[i] == PRISMATIC:
+    if tree.joint_type[i] == PRISMATIC:
         swing = plus(swing, skew(scale(-1.0, turning)))
         angular = product(R0_c, R0_p)
-    elif tree.hang[i] == REVOLUTE:
+    elif tree.joint_type[i] == REVOLUTE:
         angular = product(product(R0_c, plus(IDENTITY, skew(scale(-1.0, turning)))), R0_p)
     else:
         angular = product(R0_c, R0_p)
     put_blocks(factors.A[i], product(to_child, mid_p), product(product(to_child, swing), R0_p), angular)
     none = (0.0, 0.0, 0.0)
-    if tree.hang[i] == REVOLUTE:
+    if tree.joint_type[i] == REVOLUTE:
         put_six(factors.d, i, join(none, apply(R0_c, axis)))
         put_six(factors.d_row, i, join(none, apply(to_child, axis)))
-    elif tree.hang[i] == PRISMATIC:
+    elif tree.joint_type[i] == PRISMATIC:
         put_six(factors.d, i, join(apply(to_child, axis), none))
         put_six(factors.d_row, i, join(apply(to_child, axis), none))
 
@@ -246,7 +246,7 @@ def put_joint(tree: Tree, i: int, h: float, start: Moment, end: Moment, step: St
 @inline_kernel
 def put_joint_at_rest(tree: Tree, i: int, at: Moment, factors: Factors) -> None:
     """The same at one moment, in the frames of the nodes."""
-    q = at.q[tree.coordinate[i]] if tree.hang[i] == PRISMATIC else 0.0
+    q = at.q[tree.coordinate[i]] if tree.joint_type[i] == PRISMATIC else 0.0
     put_transform(factors.A[i], matrix(at.R, tree.parent[i]), matrix(at.R, i), lever_of(tree, i, q))
     put_transform(factors.A_row[i], matrix(at.R, tree.parent[i]), matrix(at.R, i), lever_of(tree, i, q))
     put_six(factors.d, i, joint_direction(tree, i))
@@ -274,9 +274,9 @@ def put_tangent(
             for k in range(6):
                 D[k, k] += h * mechanism.bodies.viscous[i, k]
     for i in range(tree.parent.shape[0]):
-        if tree.hang[i] == ELEMENT:
+        if tree.joint_type[i] == ELEMENT:
             add_element(mechanism, i, h, (start, end), step, factors, work)
-        elif tree.hang[i] >= FIXED:
+        elif tree.joint_type[i] >= FIXED:
             put_joint(tree, i, h, start, end, step, factors)
             c = tree.coordinate[i]
             if c >= 0:
@@ -354,7 +354,7 @@ def dot_six(a: Twist, b: Twist) -> float:
 def joint_direction(tree: Tree, i: int) -> Twist:
     """d: velocities of the node per unit rate of its joint, in its own frame."""
     a = vector(tree.axis, i, 0)
-    if tree.hang[i] == REVOLUTE:
+    if tree.joint_type[i] == REVOLUTE:
         return (0.0, 0.0, 0.0, a[0], a[1], a[2])
     return (a[0], a[1], a[2], 0.0, 0.0, 0.0)
 
@@ -441,7 +441,7 @@ def factorise_element(tree: Tree, i: int, factors: Factors) -> bool:
         return False
     work = factors.work[0]
     multiply_into(factors.up[i], factors.D[i], work)
-    if tree.hang[p] != GROUND:
+    if tree.joint_type[p] != GROUND:
         add_product(1.0, work, factors.low[i], factors.D[p])
     for k in range(6):
         put_six(factors.up[i], k, six(work, k))
@@ -463,7 +463,7 @@ def factorise_joint(tree: Tree, i: int, moves: bool, factors: Factors) -> bool:
         column, row = six(factors.column, i), six(factors.row, i)
         for k in range(6):
             add_six(D, k, -column[k] / factors.pivot[i], row)
-    if tree.hang[p] != GROUND:
+    if tree.joint_type[p] != GROUND:
         work = factors.work[0]
         multiply_into(D, factors.A[i], work)
         add_product(1.0, factors.A_row[i].T, work, factors.D[p])
@@ -474,12 +474,12 @@ def factorise_joint(tree: Tree, i: int, moves: bool, factors: Factors) -> bool:
 def factorise(tree: Tree, prescribed: Bools, active: Bools, factors: Factors) -> int:
     """Eliminate leaves to root; returns -1, or the node whose pivot vanished. Only ``active`` nodes take part."""
     for i in range(tree.parent.shape[0] - 1, -1, -1):
-        hang = tree.hang[i]
-        if hang == GROUND or not active[i]:
+        joint_type = tree.joint_type[i]
+        if joint_type == GROUND or not active[i]:
             continue
-        if hang == ELEMENT:
+        if joint_type == ELEMENT:
             good = factorise_element(tree, i, factors)
-        elif hang >= FIXED:
+        elif joint_type >= FIXED:
             c = tree.coordinate[i]
             good = factorise_joint(tree, i, c >= 0 and not prescribed[c], factors)
         else:
@@ -494,10 +494,10 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
     """t = -(tangent)^-1 b; the right-hand side is destroyed."""
     n = tree.parent.shape[0]
     for i in range(n - 1, -1, -1):
-        p, hang = tree.parent[i], tree.hang[i]
-        if p < 0 or not active[i] or tree.hang[p] == GROUND:
+        p, joint_type = tree.parent[i], tree.joint_type[i]
+        if p < 0 or not active[i] or tree.joint_type[p] == GROUND:
             continue
-        if hang == ELEMENT:
+        if joint_type == ELEMENT:
             add_six(inc.b, p, -1.0, times(factors.up[i], six(inc.b, i)))
         else:
             b = six(inc.b, i)
@@ -512,15 +512,15 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
                 inc.t_joint[i] = f
             add_six(inc.b, p, 1.0, times_transposed(factors.A_row[i], b))
     for i in range(n):
-        p, hang = tree.parent[i], tree.hang[i]
+        p, joint_type = tree.parent[i], tree.joint_type[i]
         if not active[i]:
             continue
-        if hang == GROUND:
+        if joint_type == GROUND:
             put_six(inc.t, i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        elif hang == FREE:
+        elif joint_type == FREE:
             t = times(factors.D[i], six(inc.b, i))
             put_six(inc.t, i, (-t[0], -t[1], -t[2], -t[3], -t[4], -t[5]))
-        elif hang == ELEMENT:
+        elif joint_type == ELEMENT:
             t = times(factors.D[i], six(inc.b, i))
             u = times(factors.low[i], six(inc.t, p))
             put_six(inc.t, i, (u[0] - t[0], u[1] - t[1], u[2] - t[2], u[3] - t[3], u[4] - t[4], u[5] - t[5]))
@@ -529,7 +529,7 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
             c = tree.coordinate[i]
             if c >= 0 and not prescribed[c]:
                 along = dot_six(six(factors.row, i), six(inc.t, i)) / factors.pivot[i]
-                if tree.hang[p] == GROUND:
+                if tree.joint_type[p] == GROUND:
                     own = inc.b_joint[i] + dot_six(six(factors.d_row, i), six(inc.b, i))
                     inc.t_joint[i] = own / factors.pivot[i]
                 inc.t_joint[i] = -(inc.t_joint[i] + along)

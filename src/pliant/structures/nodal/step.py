@@ -10,7 +10,14 @@ from typing import NamedTuple
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, scale, sub
-from pliant.structures.energy_ledger import KINETIC, ROUNDING, STRAIN, Account, close_projection, close_step
+from pliant.structures.energy_ledger import (
+    KINETIC,
+    ROUNDING,
+    STRAIN,
+    RunningLedger,
+    close_projection,
+    close_step,
+)
 from pliant.structures.nodal.balance import (
     elastic_energy,
     kinetic_energy,
@@ -87,7 +94,7 @@ class Work(NamedTuple):
     fit: Fit
     past: Past
     flows: JointFlows
-    account: Account
+    ledger: RunningLedger
     halvings: Ints  # (1,)
 
 
@@ -110,15 +117,17 @@ def pack(now: Pose, moment: Moment, out: Floats) -> None:
 
 
 @inner_kernel
-def keep(row: int, now: Pose, at: Moment, account: Account, step: Step, h: float, output: Output) -> None:
+def keep(
+    row: int, now: Pose, at: Moment, ledger: RunningLedger, step: Step, h: float, output: Output
+) -> None:
     """The state at the end of the step into a row of the output."""
     pack(now, at, output.x[row])
-    for k in range(account.sums.shape[0]):
-        output.sums[row, k] = account.sums[k]
-    for k in range(account.joints.shape[0]):
-        output.joints[row, k] = account.joints[k]
-    for k in range(account.loads.shape[0]):
-        output.loads[row, k] = account.loads[k]
+    for k in range(ledger.sums.shape[0]):
+        output.sums[row, k] = ledger.sums[k]
+    for k in range(ledger.joints.shape[0]):
+        output.joints[row, k] = ledger.joints[k]
+    for k in range(ledger.loads.shape[0]):
+        output.loads[row, k] = ledger.loads[k]
     f = 1.0 / h if h > 0.0 else 0.0
     for c in range(step.torque.shape[0]):
         output.torque[row, c] = step.torque[c, 0]
@@ -155,7 +164,7 @@ def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -
 
 DEEPEST = 10  # halvings of a step before the run gives up
 LARGEST_BEND = 1.8  # 1 - cos of the angle between the ends of an element or of a bushing, 2.5 rad
-LARGEST_GAP = 1e-9  # m or rad, of a closure that should follow from others
+LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
 
 
 class Tables(NamedTuple):
@@ -189,7 +198,7 @@ def take_up(mechanism: Mechanism, now: Pose, start: Moment) -> None:
     for i in range(now.x.shape[0]):
         put_matrix(start.R, i, from_quaternion(quaternion(now.quaternion, i)))
     for i in range(now.x.shape[0]):
-        if mechanism.tree.hang[i] == ELEMENT:
+        if mechanism.tree.joint_type[i] == ELEMENT:
             p = mechanism.tree.parent[i]
             measure_relative_pose(
                 node_distance(p, i, start), matrix(start.R, p), matrix(start.R, i), 0.0, start.strain, i
@@ -255,14 +264,14 @@ def take_end(end: Moment, start: Moment, now: Pose) -> None:
 def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Control) -> int:
     """Whether the end of a step is none: an element or a bushing turned beyond what its logarithm tells, a loop opened.
 
-    Closures left out as redundant must stay closed by themselves; prescribed motions may contradict them.
+    Constraints left out as redundant must stay closed by themselves; prescribed motions may contradict them.
     """
     for i in range(end.strain.shape[0]):
-        if tree.hang[i] == ELEMENT and end.strain[i, K] > LARGEST_BEND:
+        if tree.joint_type[i] == ELEMENT and end.strain[i, K] > LARGEST_BEND:
             control.counts[PLACE] = i
             return TOO_BENT
     for k in range(end.phi.shape[0]):
-        if lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > LARGEST_GAP:
+        if lines.law[k] == CLOSED and not kept[k] and abs(end.phi[k]) > LARGEST_VIOLATION:
             control.counts[PLACE] = k
             return LOOP_OPENED
         if lines.measure[k] == BUSHING and end.bushing[k, K] > LARGEST_BEND:
@@ -274,26 +283,26 @@ def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Cont
 @inline_kernel
 def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
     """Book a solved step and move the state to its end."""
-    now, account, step, signals = work.now, work.account, work.step, work.signals
+    now, ledger, step, signals = work.now, work.ledger, work.step, work.signals
     start, end = work.moments
     refused = refuse_end(mechanism.tree, mechanism.lines, end, work.solver.lines.kept, control)
     if refused != CONVERGED:
         return refused
     kinetic, strain, gravity, material, viscous = node_flows(mechanism, signals.h[0], now, work.moments, step)
-    spun, stored, lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, account)
+    spun, stored, lost = port_flows(mechanism, signals, now, work.moments, step, work.flows, ledger)
     end_velocities(mechanism.bodies, now, step)
     take_end(end, start, now)
-    account.worst[ROUNDING] = work_of_closing(mechanism, signals.h[0], step)
-    close_step(account, kinetic + spun, strain + stored, (gravity, material, viscous, lost), time)
+    ledger.worst[ROUNDING] = work_of_closing(mechanism, signals.h[0], step)
+    close_step(ledger, kinetic + spun, strain + stored, (gravity, material, viscous, lost), time)
     remember(step, signals.h[0], work.past)
     lost, gained = fit_velocities(mechanism, signals, now, start, work.fit)
     if lost < 0.0:
         return SINGULAR
     worked = 0.0
     for c in range(work.fit.driven_work.shape[0]):
-        account.joints[c] += work.fit.driven_work[c]
+        ledger.joints[c] += work.fit.driven_work[c]
         worked += work.fit.driven_work[c]
-    close_projection(account, gained, lost, worked, time)
+    close_projection(ledger, gained, lost, worked, time)
     restart_ball_joints(mechanism.tree, start)
     for c in range(now.q.shape[0]):
         now.q[c] = start.q[c]
@@ -303,8 +312,8 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
 @inner_kernel
 def take_energies(mechanism: Mechanism, work: Work) -> None:
     """Stored energies of the present state in place of their running sums."""
-    work.account.sums[KINETIC] = kinetic_energy(mechanism, work.now)
-    work.account.sums[STRAIN] = elastic_energy(mechanism, work.now, work.moments[0])
+    work.ledger.sums[KINETIC] = kinetic_energy(mechanism, work.now)
+    work.ledger.sums[STRAIN] = elastic_energy(mechanism, work.now, work.moments[0])
 
 
 @kernel
@@ -334,7 +343,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
 def keep_now(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
     """The present state, its energies and the account to a row of the output."""
     take_energies(mechanism, work)
-    keep(row, work.now, work.moments[0], work.account, work.step, work.signals.h[0], output)
+    keep(row, work.now, work.moments[0], work.ledger, work.step, work.signals.h[0], output)
 
 
 @inline_kernel

@@ -17,7 +17,7 @@ from pliant.robot import Joint
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 from pliant.structures import energy_ledger as columns
-from pliant.structures.energy_ledger import new_account
+from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.nodal.balance import new_sizes
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.joint_laws import new_joint_flows
@@ -36,7 +36,7 @@ from pliant.structures.nodal.relation_solver import new_line_factors
 from pliant.structures.nodal.singularity import (
     kept_lines,
     nearly_singular,
-    refuse_idle_joints,
+    refuse_massless_joints,
     why_lost,
     why_opened,
 )
@@ -75,7 +75,7 @@ def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
     return table
 
 
-class Machine:
+class Stepper:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
     def __init__(self, arm: PoseElementArm, run: Run) -> None:
@@ -86,7 +86,9 @@ class Machine:
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
         # impulses are balanced to this part of the momentum, which drifts by less
         self.control = new_control(
-            0.01 * run.promise.displacement, run.promise.energy, run.promise.max_iterations
+            0.01 * run.newton_tolerance.displacement,
+            run.newton_tolerance.energy,
+            run.newton_tolerance.max_iterations,
         )
         now = arm.pose_of(run.start)
         start = float(run.grid[0])
@@ -96,7 +98,7 @@ class Machine:
         past = new_past(nodes, dofs, lines)
         past.base[:] = base
         past.target[:] = run.inputs.joint_signals(np.array([start]))[0, :, :2]
-        self.account = new_account(dofs + 1, loads)
+        self.ledger = new_ledger(dofs + 1, loads)
         self.work = Work(
             now,
             (new_moment(nodes, dofs, lines), new_moment(nodes, dofs, lines)),
@@ -106,7 +108,7 @@ class Machine:
             new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None),
             past,
             new_joint_flows(dofs),
-            self.account,
+            self.ledger,
             np.zeros(1, np.int64),
         )
         z = np.zeros
@@ -150,9 +152,9 @@ class Machine:
 
     def keep(self, row: int) -> None:
         """Copy the present state and account to a row of the output."""
-        out, account = self.output, self.account
+        out, ledger = self.output, self.ledger
         out.x[row] = self.state_vector()
-        out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
+        out.sums[row], out.joints[row], out.loads[row] = ledger.sums, ledger.joints, ledger.loads
 
     def posture(self) -> tuple[Structure, Bools, Floats, Floats]:
         """Where the nodes are, as far as a question about closed loops needs it."""
@@ -185,7 +187,7 @@ class Machine:
             cause = Cause.SINGULAR if status == SINGULAR else Cause.NOT_CONVERGED
             return Ending(cause, now, place, why_lost(self.model.structure, loop))
         if status == SINGULAR:
-            refuse_idle_joints(self.model.structure, self.mechanism, *self.posture()[2:])
+            refuse_massless_joints(self.model.structure, self.mechanism, *self.posture()[2:])
             remedy = "give every moving part an inertia, or keep loops out of singular postures"
             return Ending(Cause.SINGULAR, now, place, remedy)
         return Ending(
@@ -204,7 +206,7 @@ class Machine:
             out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
         names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
-        ledger = ledger_of(out.sums[:rows], works, self.account.worst, exact=True)
+        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, exact=True)
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
@@ -217,7 +219,7 @@ class Machine:
             "iterations": float(self.control.counts[0]),
             "factorisations": float(self.control.counts[1]),
             "halvings": float(self.work.halvings[0]),
-            "redundant closures": float(len(self.redundant)),
+            "redundant constraints": float(len(self.redundant)),
         }
         return Record(times, out.x[:rows], efforts, ledger, ending, statistics)
 
@@ -231,11 +233,11 @@ class Machine:
                 continue
             along = np.tile(np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis), (len(q), 1))
             for later in joint.freedoms[k + 1 :]:
-                if not later.slides:
+                if not later.translates:
                     axis = np.asarray(later.axis, float) / np.linalg.norm(later.axis)
                     turned = rotation_from_vector(-q[:, [names.index(later.name)]] * axis)
                     along = np.einsum("nij,nj->ni", turned, along)
-            part = slice(0, 3) if freedom.slides else slice(3, 6)
+            part = slice(0, 3) if freedom.translates else slice(3, 6)
             efforts[freedom.name] = np.einsum("ni,ni->n", wrench[:, part], along)[:, None]
 
 
@@ -245,12 +247,12 @@ def advance(arm: PoseElementArm, run: Run) -> Record:
         raise InvalidInput(
             "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
         )
-    machine = Machine(arm, run)
-    started = machine.start()
+    stepper = Stepper(arm, run)
+    started = stepper.start()
     # a run that goes on from a later time was asked before
     if not started or run.grid[0] == 0.0:
-        refuse_idle_joints(arm.structure, machine.mechanism, *machine.posture()[2:])
+        refuse_massless_joints(arm.structure, stepper.mechanism, *stepper.posture()[2:])
     if not started:
         start, remedy = float(run.grid[0]), "give every moving part an inertia"
-        return machine.record(0, Ending(Cause.SINGULAR, start, "the start", remedy))
-    return drive(machine, run)
+        return stepper.record(0, Ending(Cause.SINGULAR, start, "the start", remedy))
+    return drive(stepper, run)

@@ -5,8 +5,8 @@ Tables of joint laws and of lines while a mechanism is assembled.
 Coordinates of joints that close a loop.
 
 A loop joint that obeys a law or is driven hangs in the tree like any joint. What it carries there is its *head*: half
-of the body on one of its two sides, cut off and welded back by six closures. The parts move together to round-off, so
-mass, energy and all laws are those of one body, and every law, drive and result of a coordinate serves here too.
+of the body on one of its two sides, cut off and welded back by six constraints. The parts move together to round-off,
+so mass, energy and all laws are those of one body, and every law, drive and result of a coordinate serves here too.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Nodes:
     """Rows of the tree while it grows."""
 
     parent: list[int] = field(default_factory=list)
-    hangs: list[int] = field(default_factory=list)
+    joint_types: list[int] = field(default_factory=list)
     coordinate: list[int] = field(default_factory=list)
     axis: list[Floats] = field(default_factory=list)
     axis_parent: list[Floats] = field(default_factory=list)
@@ -82,10 +82,10 @@ class Nodes:
     viscous: list[Floats] = field(default_factory=list)
     grip: dict[int, Floats] = field(default_factory=dict)
 
-    def add(self, parent: int, hang: int, offset: ArrayLike = ORIGIN, turn: Floats = IDENTITY) -> int:
+    def add(self, parent: int, joint_type: int, offset: ArrayLike = ORIGIN, turn: Floats = IDENTITY) -> int:
         """A node that hangs on its parent rigidly or on nothing; what else it is follows."""
         self.parent.append(parent)
-        self.hangs.append(hang)
+        self.joint_types.append(joint_type)
         self.coordinate.append(-1)
         self.axis.append(np.zeros(3))
         self.axis_parent.append(np.zeros(3))
@@ -102,7 +102,7 @@ class Nodes:
     def carrier(self, node: int) -> tuple[int, Floats, Floats]:
         """The node to which ``node`` is rigidly fixed in the end, and its pose there."""
         R, r = IDENTITY, ORIGIN
-        while self.hangs[node] == FIXED:
+        while self.joint_types[node] == FIXED:
             R, r = self.turn[node] @ R, self.offset[node] + self.turn[node] @ r
             node = self.parent[node]
         return node, R, r
@@ -112,7 +112,7 @@ class Nodes:
         at, R, r = self.carrier(node)
         self.inertia[at] = self.inertia[at] + transform_inertia(matrix, R, r)
 
-    def hang(
+    def joint_type(
         self, freedoms: Sequence[Freedom], ball: bool, parent: Place, first: int, backwards: bool = False
     ) -> int:
         """The nodes of the coordinates of a joint, numbered from ``first``; returns the last, which it carries.
@@ -126,7 +126,7 @@ class Nodes:
             steps.reverse()
         at, place = parent.node, parent
         for k, (coordinate, freedom) in enumerate(steps):
-            node = self.add(at, PRISMATIC if freedom.slides else REVOLUTE, place.position, place.rotation)
+            node = self.add(at, PRISMATIC if freedom.translates else REVOLUTE, place.position, place.rotation)
             axis = np.asarray(freedom.axis, float)
             self.axis[node] = sign * axis / np.linalg.norm(axis)
             self.axis_parent[node] = place.rotation @ self.axis[node]
@@ -434,7 +434,7 @@ class Head:
         columns = np.zeros((6, len(self.nodes)))
         for i in self.nodes:
             axis, column = R[i] @ tree.axis[i], tree.coordinate[i] - self.coordinates[0]
-            if tree.hang[i] == PRISMATIC:
+            if tree.joint_type[i] == PRISMATIC:
                 columns[:3, column] = axis
             else:
                 columns[:3, column], columns[3:, column] = np.cross(axis, here - x[i]), axis
@@ -457,7 +457,7 @@ def _positions(joint: Joint, between: Floats, turn: Floats) -> Floats:
     w, *imaginary = quaternion_from_rotation(turn[None])[0]
     return np.array(
         [
-            axis @ between if freedom.slides else np.angle(np.exp(2j * np.arctan2(axis @ imaginary, w)))
+            axis @ between if freedom.translates else np.angle(np.exp(2j * np.arctan2(axis @ imaginary, w)))
             for axis, freedom in zip(axes, joint.freedoms)
         ]
     )
@@ -479,7 +479,7 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
     number = laws.add(joint, joint.freedoms, ball)
     begin = len(nodes.parent)
     carrier = second if backwards else first
-    node = nodes.hang(joint.freedoms, ball, carrier, number, backwards)
+    node = nodes.joint_type(joint.freedoms, ball, carrier, number, backwards)
     head = Place(node, ORIGIN, IDENTITY)
     at, _, _ = nodes.carrier(body.node)
     nodes.inertia[at] = (1.0 - SHARE) * nodes.inertia[at]
@@ -505,9 +505,9 @@ def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
     heaviest = float(np.trace(share[3:, 3:]))
     for freedom in joint.freedoms:
         axis = np.asarray(freedom.axis, float)
-        if freedom.slides and not share[0, 0] > 0.0:
+        if freedom.translates and not share[0, 0] > 0.0:
             return None
-        if not freedom.slides and not axis @ share[3:, 3:] @ axis > LEAST * heaviest:
+        if not freedom.translates and not axis @ share[3:, 3:] @ axis > LEAST * heaviest:
             return None
     return np.asarray(share)
 

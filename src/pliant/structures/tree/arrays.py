@@ -20,7 +20,7 @@ from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.tree.flexibility import Condensed, none_condensed
 from pliant.structures.tree.motion import MOTION_COLUMNS, Bools, Floats, Ints, Tree
 
-# what a closure measures; c are points and d directions fixed to the bodies a and b
+# what a constraint measures; c are points and d directions fixed to the bodies a and b
 COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
 DIRECTION = 3  # (R_a d_a) . (R_b d_b)
 ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
@@ -82,7 +82,7 @@ class Servos(NamedTuple):
 
 
 class Loops(NamedTuple):
-    """Closures between two bodies of the tree, one scalar per row; body -1 is the base."""
+    """Constraints between two bodies of the tree, one scalar per row; body -1 is the base."""
 
     measure: Ints
     body: Ints  # (rows, 2) a and b
@@ -186,7 +186,7 @@ NOW, IN_FACTORS, BESIDE = 0, 1, 2
 # places in Step.number: length of the step; kinetic energy, potential of gravity and energy of condensed fields at its
 # start and at its end; change of the first potential and the size of what it was computed from; correction; how many
 # mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen
-# and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their closures;
+# and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their constraints;
 # energy that rounding leaves open
 H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END, LIFTED, LIFT_SIZE = range(9)
 CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED, ROUNDED = range(9, 17)
@@ -225,18 +225,18 @@ class Step(NamedTuple):
     number: Floats  # (17,)
     held: Floats  # (n,) torques of servos
     wrench: Floats  # (wrenches, 6) in the world about its origin, at the middle
-    loop: Floats  # (closures,) multipliers
-    gap: Floats  # (closures,)
-    G: Floats  # (closures, n)
-    AG: Floats  # (closures, n) rows of factors^-1 G^T
-    S: Floats  # (closures, closures)
-    kept: Bools  # (closures,) whether a closure says more than those before it
+    loop: Floats  # (constraints,) multipliers
+    violation: Floats  # (constraints,)
+    G: Floats  # (constraints, n)
+    AG: Floats  # (constraints, n) rows of factors^-1 G^T
+    S: Floats  # (constraints, constraints)
+    kept: Bools  # (constraints,) whether a constraint says more than those before it
     slope: (
         Floats  # (laws, 3) of friction and stops, now and in the factors; what else is in the factors there
     )
 
 
-class Account(NamedTuple):
+class RunningLedger(NamedTuple):
     """Running sums of a run, and the worst step."""
 
     sums: Floats  # (9,)
@@ -256,7 +256,7 @@ class Signals(NamedTuple):
     load: Floats  # (loads, 6)
 
 
-def new_step(n: int, wrenches: int, closures: int, laws: int) -> Step:
+def new_step(n: int, wrenches: int, constraints: int, laws: int) -> Step:
     z = np.zeros
     motion = (n + 1, MOTION_COLUMNS)
     return Step(
@@ -287,18 +287,18 @@ def new_step(n: int, wrenches: int, closures: int, laws: int) -> Step:
         number=z(NUMBERS),
         held=z(n),
         wrench=z((wrenches, 6)),
-        loop=z(closures),
-        gap=z(closures),
-        G=z((closures, n)),
-        AG=z((closures, n)),
-        S=z((closures, closures)),
-        kept=np.ones(closures, np.bool_),
+        loop=z(constraints),
+        violation=z(constraints),
+        G=z((constraints, n)),
+        AG=z((constraints, n)),
+        S=z((constraints, constraints)),
+        kept=np.ones(constraints, np.bool_),
         slope=z((laws, 3)),
     )
 
 
-def new_account(n: int, loads: int) -> Account:
-    return Account(np.zeros(COLUMNS), np.zeros(n), np.zeros(loads), np.zeros(4), np.zeros(4, np.int64))
+def new_ledger(n: int, loads: int) -> RunningLedger:
+    return RunningLedger(np.zeros(COLUMNS), np.zeros(n), np.zeros(loads), np.zeros(4), np.zeros(4, np.int64))
 
 
 def new_signals(n: int, loads: int) -> Signals:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.model.contract import Settled
+from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
-from pliant.structures.tree.loops import close, closures, in_loops, pull
+from pliant.structures.tree.loops import close, constraints, in_loops, pull
 from pliant.structures.tree.structure import Floats, Ints
 from pliant.structures.tree.system import System, load_force
 
@@ -21,9 +21,9 @@ SMALLEST_LOAD_STEP = 1e-4
 LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 
 
-def settle(
+def find_equilibrium(
     arm: LumpedArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-) -> Settled:
+) -> Equilibrium:
     """Under gravity, loads and feedforward of one time, grown from nothing in steps.
 
     Fields settle, and joints under feedback stiffness, a spring or a gear, or in a loop; all others keep their place in
@@ -46,8 +46,8 @@ def settle(
                 Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
                 "the arm may buckle or fall there; lower the load or take more load steps",
             )  # fmt: skip
-            return Settled(search.state(), reached, iterations, ending)
-    return Settled(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
+            return Equilibrium(search.state(), reached, iterations, ending)
+    return Equilibrium(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
 
 
 class _Search:
@@ -66,13 +66,13 @@ class _Search:
         self.multipliers = np.zeros(len(system.loops.measure))
         if len(self.multipliers):
             self.q = close(system, self.q, joints[~held])
-        self.settling = _settling(system)
+        self.yielding = _yielding(system)
         # weights that make turns and displacements comparable
         self.scale = np.where(system.tree.kind < 3, 1.0, 1.0 / arm.reach)
 
     def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
         """Newton's method at a part of the load; whether it converged, and its iterations."""
-        free = self.settling
+        free = self.yielding
         if not len(free):
             return True, 0
         for count in range(1, ITERATIONS + 1):
@@ -91,13 +91,13 @@ class _Search:
 
     def change(self, force: Floats, stiffness: Floats) -> Floats:
         """Of the settling coordinates; multipliers are found along with them."""
-        system, free, rows = self.system, self.settling, len(self.multipliers)
+        system, free, rows = self.system, self.yielding, len(self.multipliers)
         if not rows:
             return np.asarray(np.linalg.solve(stiffness[np.ix_(free, free)], force))
-        phi, G = closures(system, self.q)
+        phi, G = constraints(system, self.q)
         own = G[:, free]
         K = (stiffness - pull(system, self.q, self.multipliers)[1])[np.ix_(free, free)]
-        # closures that follow from others are left out: all multipliers that balance alike will do
+        # constraints that follow from others are left out: all multipliers that balance alike will do
         scale = np.abs(K).max() / np.abs(own).max()
         matrix = np.block([[K, -scale * own.T], [scale * own, np.zeros((rows, rows))]])
         answer = np.linalg.lstsq(matrix, np.append(force, -scale * phi), rcond=1e-12)[0]
@@ -125,7 +125,7 @@ class _Search:
         return self.arm.state_of(self.system, self.q, np.zeros(self.system.size))
 
 
-def _settling(system: System) -> Ints:
+def _yielding(system: System) -> Ints:
     """The coordinates on which something elastic acts.
 
     A joint behind a gear only if the rotor is held or it has a spring.

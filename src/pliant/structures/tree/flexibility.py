@@ -41,7 +41,7 @@ from pliant.structures.tree.motion import (
     PARENT,
     POSE_R,
     POSE_X,
-    SLIDE_X,
+    TRANSLATION_X,
     Floats,
     Ints,
     Tree,
@@ -72,7 +72,7 @@ class Condensed(NamedTuple):
     home: Ints  # (k,) body that holds the axes and the far end of the field
     frame: Floats  # (k, 12) rotation and position of these in the body
     flexibility: Floats  # (k, 6, 6) F_k, zero for deflections that do not happen
-    slides: Ints  # (n,) 1 for coordinates of stations
+    translates: Ints  # (n,) 1 for coordinates of stations
     joint: Ints  # (b,) coordinates between fields and stations
     inside: Ints  # (b, k) 1 for fields before the joint
     beyond: Ints  # (b, c) stations behind the joint, in the words of ``reach``
@@ -124,8 +124,8 @@ def new_condensed(
         frame[row, :9], frame[row, 9:] = field.rotation.ravel(), field.position
         happening = np.ix_(field.parts, field.parts)
         flexibility[row][happening] = field.flexibility[happening]
-    slides = np.zeros(n, np.int64)
-    slides[coordinate] = 1
+    translates = np.zeros(n, np.int64)
+    translates[coordinate] = 1
     within = np.asarray(inside).astype(np.int64).reshape(len(joint), k)
     behind = np.asarray(beyond).astype(np.int64).reshape(len(joint), c)
     turning = (within[:, None, :] * (behind[:, :, None] > 0)).sum(axis=0).reshape(c, k) > 0
@@ -136,7 +136,7 @@ def new_condensed(
         np.array([field.home for field in fields], np.int64),
         frame,
         flexibility,
-        slides,
+        translates,
         np.array(joint, np.int64),
         within,
         behind,
@@ -166,7 +166,7 @@ def find_shift(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> N
     shift = condensed.shift
     for i in range(q.shape[0]):
         step = three(shift, tree.joints[i, PARENT] + 1, 0)
-        if condensed.slides[i] == 1:
+        if condensed.translates[i] == 1:
             step = moved(step, q[i], three(motion, i + 1, AXIS))
         put_three(shift, i + 1, 0, step)
 
@@ -318,7 +318,7 @@ def waves(condensed: Condensed, tree: Tree, q: Floats, turn: tuple[float, float]
     """The functions of the one joint between fields that span F, and their slopes; ``turn`` is its sine and cosine."""
     if condensed.joint.shape[0] == 0:
         return (1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0)
-    if tree.joints[condensed.joint[0], KIND] >= SLIDE_X:
+    if tree.joints[condensed.joint[0], KIND] >= TRANSLATION_X:
         x = q[condensed.joint[0]]
         return (1.0, x, x * x, 0.0, 0.0), (0.0, 1.0, 2.0 * x, 0.0, 0.0)
     s, c = turn
@@ -341,16 +341,16 @@ def find_waves(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> N
     their square: so nothing is left out.
     """
     c, wave = condensed.coordinate.shape[0], condensed.wave
-    slides, between = False, condensed.joint.shape[0] > 0
+    translates, between = False, condensed.joint.shape[0] > 0
     kept = 0.0
     if between:
-        slides, kept = tree.joints[condensed.joint[0], KIND] >= SLIDE_X, q[condensed.joint[0]]
+        translates, kept = tree.joints[condensed.joint[0], KIND] >= TRANSLATION_X, q[condensed.joint[0]]
     for p in range(wave.shape[0]):
         for m in range(WAVES):
             wave[p, m] = 0.0
-    for sample in range(3 if slides else WAVES):
+    for sample in range(3 if translates else WAVES):
         weights = (0.2, 0.0, 0.0, 0.0, 0.0)
-        if slides:
+        if translates:
             x = sample - 1.0
             weights = (1.0 - x * x, 0.5 * x, 1.5 * x * x - 1.0, 0.0, 0.0)
             q[condensed.joint[0]] = x
@@ -428,7 +428,7 @@ def joint_force(condensed: Condensed, tree: Tree, motion: Floats, row: int) -> f
             P, N = moved(P, condensed.f[j], force), moved(N, condensed.f[j], moment)
             if condensed.beyond[row, j] == ONLY_IT and condensed.before[j] >= 0:
                 back = moved(back, condensed.f[j], cross(force, displacement_before(condensed, j)))
-    if tree.joints[joint, KIND] >= SLIDE_X:
+    if tree.joints[joint, KIND] >= TRANSLATION_X:
         return dot(three(motion, joint + 1, AXIS), cross(P, Phi))
     both = moved(moved(cross(P, U), 1.0, cross(N, Phi)), -1.0, back)
     return dot(three(motion, joint + 1, AXIS + 3), both)

@@ -2,8 +2,8 @@
 
 Closed loops: scalar relations between two bodies, their gradients, and velocities that fit them.
 
-A closure phi(q) = 0 has the gradient G_i = J_i . W_b over the way from body b to the base, less J_i . W_a over that
-from a, where W is the wrench that a unit multiplier exerts, about the world's origin. A closure that follows from
+A constraint phi(q) = 0 has the gradient G_i = J_i . W_b over the way from body b to the base, less J_i . W_a over that
+from a, where W is the wrench that a unit multiplier exerts, about the world's origin. A constraint that follows from
 those before it makes the matrix  S = G A^-1 G^T  singular; its row is left out and its multiplier stays zero.
 """
 
@@ -204,7 +204,7 @@ def load_power(tree: Tree, body: int, W: Six, v: Floats, motion: Floats) -> floa
 
 
 REDUNDANT = (
-    1e-9  # part of a diagonal entry of S that elimination may leave of a closure that says nothing new
+    1e-9  # part of a diagonal entry of S that elimination may leave of a constraint that says nothing new
 )
 
 
@@ -226,19 +226,19 @@ def component(k: int) -> Vector:
 
 
 @inline_kernel
-def closure(loops: Loops, k: int, motion: Floats) -> float:
-    """phi of closure k."""
+def constraint(loops: Loops, k: int, motion: Floats) -> float:
+    """phi of constraint k."""
     measure = loops.measure[k]
     if measure == DIRECTION:
         return dot(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
-    gap = sub(world_point(loops, k, 1, motion), world_point(loops, k, 0, motion))
+    violation = sub(world_point(loops, k, 1, motion), world_point(loops, k, 0, motion))
     if measure == ALONG:
-        return dot(gap, world_direction(loops, k, 0, motion))
-    return dot(gap, component(measure))
+        return dot(violation, world_direction(loops, k, 0, motion))
+    return dot(violation, component(measure))
 
 
 @inline_kernel
-def closure_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]:
+def constraint_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]:
     """What a unit multiplier exerts on a and on b."""
     measure = loops.measure[k]
     none = (0.0, 0.0, 0.0)
@@ -256,8 +256,8 @@ def closure_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]:
 
 
 @inline_kernel
-def closure_size(loops: Loops, k: int, step: Step) -> float:
-    """Size of what closure k was computed from: where its points lie, and how far the way there has turned."""
+def constraint_size(loops: Loops, k: int, step: Step) -> float:
+    """Size of what constraint k was computed from: where its points lie, and how far the way there has turned."""
     size = 1.0
     if loops.measure[k] != DIRECTION:
         size = 0.0
@@ -270,17 +270,17 @@ def closure_size(loops: Loops, k: int, step: Step) -> float:
 
 
 @inner_kernel
-def closures(loops: Loops, motion: Floats, gap: Floats) -> None:
-    for k in range(gap.shape[0]):
-        gap[k] = closure(loops, k, motion)
+def constraints(loops: Loops, motion: Floats, violation: Floats) -> None:
+    for k in range(violation.shape[0]):
+        violation[k] = constraint(loops, k, motion)
 
 
 @inner_kernel
-def closure_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) -> None:
+def constraint_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) -> None:
     for k in range(G.shape[0]):
         for i in range(G.shape[1]):
             G[k, i] = 0.0
-        W = closure_wrenches(loops, k, motion)
+        W = constraint_wrenches(loops, k, motion)
         for side in range(2):
             i = loops.body[k, side]
             while i >= 0:
@@ -310,8 +310,8 @@ def direction_rates(motion: Floats, body: int, d: Vector) -> tuple[Vector, Vecto
 
 
 @inner_kernel
-def closure_accelerations(loops: Loops, motion: Floats, out: Floats) -> None:
-    """Second derivative of every closure, from twists and accelerations of all bodies."""
+def constraint_accelerations(loops: Loops, motion: Floats, out: Floats) -> None:
+    """Second derivative of every constraint, from twists and accelerations of all bodies."""
     for k in range(out.shape[0]):
         measure, a, b = loops.measure[k], loops.body[k, 0], loops.body[k, 1]
         d_a = world_direction(loops, k, 0, motion)
@@ -349,7 +349,7 @@ def factorise_row(step: Step, k: int) -> None:
 
 
 @inner_kernel
-def factorise_closures(step: Step, prescribed: Bools) -> None:
+def factorise_constraints(step: Step, prescribed: Bools) -> None:
     """S = G A^-1 G^T and its factors, from the factors of A; prescribed coordinates do not give way."""
     rows, n = step.G.shape
     for k in range(rows):
@@ -368,7 +368,7 @@ def factorise_closures(step: Step, prescribed: Bools) -> None:
 
 
 @inner_kernel
-def solve_closures(step: Step, x: Floats) -> None:
+def solve_constraints(step: Step, x: Floats) -> None:
     """Replace x by S^-1 x; entries of rows that were taken out become zero."""
     S, kept = step.S, step.kept
     rows = x.shape[0]

@@ -24,17 +24,17 @@ from pliant.model.port import Frame
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import to_frame
 from pliant.structures.tree.arrays import (
-    Account,
     Mechanism,
+    RunningLedger,
     Signals,
     Step,
-    new_account,
     new_drives,
+    new_ledger,
     new_mechanism,
     new_signals,
     new_step,
 )
-from pliant.structures.tree.forces import closure_wrenches
+from pliant.structures.tree.forces import constraint_wrenches
 from pliant.structures.tree.midpoint import turn_afresh
 from pliant.structures.tree.motion import ACCELERATION, POSE_R, POSE_X, TWIST, WRENCH, Floats, place_base
 from pliant.structures.tree.recursions import inverse_dynamics
@@ -64,7 +64,7 @@ class Snapshots(NamedTuple):
         Floats  # (rows, n + 1, columns) pose, Jacobian column, twist, acceleration of the base and all bodies
     )
     load: Floats  # (rows, wrenches, 6)
-    closure: Floats  # (rows, closures, 2, 6) on the two bodies of each closure
+    constraint: Floats  # (rows, constraints, 2, 6) on the two bodies of each constraint
 
 
 class Scratch(NamedTuple):
@@ -72,7 +72,7 @@ class Scratch(NamedTuple):
 
     step: Step
     signals: Signals
-    account: Account
+    ledger: RunningLedger
 
 
 @kernel
@@ -90,7 +90,7 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
         for m in range(signals.load.shape[0]):
             for k in range(6):
                 signals.load[m, k] = given.load[row, m, k]
-        if not accelerate(mechanism, signals, step, scratch.account):
+        if not accelerate(mechanism, signals, step, scratch.ledger):
             return row
         inverse_dynamics(mechanism.tree, step.q_mid, step.w, step.acceleration, step.motion, step.inertial)
         for i in range(n + 1):
@@ -100,21 +100,21 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
             for k in range(6):
                 seen.load[row, m, k] = step.wrench[m, k]
         for m in range(step.loop.shape[0]):
-            pair = closure_wrenches(loops, m, step.motion)
+            pair = constraint_wrenches(loops, m, step.motion)
             for k in range(6):
-                seen.closure[row, m, 0, k] = step.loop[m] * pair[0][k]
-                seen.closure[row, m, 1, k] = step.loop[m] * pair[1][k]
+                seen.constraint[row, m, 0, k] = step.loop[m] * pair[0][k]
+                seen.constraint[row, m, 1, k] = step.loop[m] * pair[1][k]
     return int(given.q.shape[0])
 
 
 def snapshots(mechanism: Mechanism, given: Instants) -> tuple[Snapshots, int]:
     """With how many of them could be taken."""
     rows, n = given.q.shape
-    wrenches, closures = len(mechanism.wrenches.load), len(mechanism.loops.measure)
+    wrenches, constraints = len(mechanism.wrenches.load), len(mechanism.loops.measure)
     loads, laws = given.load.shape[1], len(mechanism.springs.laws.coordinate)
-    scratch = Scratch(new_step(n, wrenches, closures, laws), new_signals(n, loads), new_account(n, loads))
+    scratch = Scratch(new_step(n, wrenches, constraints, laws), new_signals(n, loads), new_ledger(n, loads))
     z = np.zeros
-    seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, closures, 2, 6)))
+    seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, constraints, 2, 6)))
     return seen, int(see(mechanism, given, scratch, seen))
 
 
@@ -192,8 +192,8 @@ class _Behind:
             self.on_link[inputs.loads[given[row]].link] -= seen.load[:count, k]
         self._add_loads_on_the_base(inputs, loads[:count])
         for k, (first, second) in enumerate(closed_links(self.robot)):
-            self.on_link[first] -= seen.closure[:count, k, 0]
-            self.on_link[second] -= seen.closure[:count, k, 1]
+            self.on_link[first] -= seen.constraint[:count, k, 0]
+            self.on_link[second] -= seen.constraint[:count, k, 1]
         for joint in reversed(self.robot.chain_order):
             self.on_link[joint.parent] += self.on_link[joint.child]
 

@@ -27,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.massless_motion import accelerated
-from pliant.model.contract import Held, SecondOrder, SmallPort
+from pliant.model.contract import Held, LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import hat, to_frame
-from pliant.structures.tree.loops import RANK, Reduction, closures, pull, turning_rate
+from pliant.structures.tree.loops import RANK, Reduction, constraints, pull, turning_rate
 from pliant.structures.tree.motion import AXIS, POSE_R, POSE_X
 from pliant.structures.tree.observe import poses_of
 from pliant.structures.tree.structure import Floats, Place
@@ -112,12 +112,12 @@ class Instant:
         M = system.dynamics.mass_matrix(self.q)[np.ix_(free, free)]
         self.multipliers: Floats = np.zeros(len(system.loops.measure))
         if len(free) and len(self.multipliers):
-            _, G = closures(system, self.q)
+            _, G = constraints(system, self.q)
             own, missing = G[:, free], turning_rate(system, self.q, self.v) + G @ a
             yielding = accelerated(M, np.column_stack([own.T, lack[free]]))
-            gap = own @ yielding[:, -1] + missing
+            violation = own @ yielding[:, -1] + missing
             self.multipliers = np.asarray(
-                -np.linalg.lstsq(own @ yielding[:, :-1], gap, rcond=RANK)[0], np.float64
+                -np.linalg.lstsq(own @ yielding[:, :-1], violation, rcond=RANK)[0], np.float64
             )
             lack = lack + G.T @ self.multipliers
         self.unbalanced = lack[free]
@@ -140,7 +140,7 @@ class Instant:
         return not self.v.any() and bool(np.abs(self.unbalanced).max(initial=0.0) <= STILL * size)
 
 
-def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+def linearise(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M, D and K of deviations from the motion through a state, loops eliminated."""
     now = Instant(arm, state, inputs, time)
     system = now.system
@@ -174,7 +174,9 @@ def small_motions(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) ->
         seen = {f"{link.name}.tip": (each @ Z)[:, own] for link, each in zip(links, rows, strict=True)}
         tip = rows[-1] @ Z
     ports = tuple(
-        SmallPort(each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z, seen.get(each.port.name))
+        LinearisedPort(
+            each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z, seen.get(each.port.name)
+        )
         for each in _ports(now, maps)
     )
     nothing = np.zeros((0, count + len(given)))
@@ -256,7 +258,7 @@ class Maps:
         return np.asarray(seen[:, self.order])
 
 
-def _ports(now: Instant, maps: Maps) -> Iterator[SmallPort]:
+def _ports(now: Instant, maps: Maps) -> Iterator[LinearisedPort]:
     """All ports that take an effort."""
     system = now.system
     names = [freedom.name for freedom in system.structure.freedoms]
@@ -268,13 +270,13 @@ def _ports(now: Instant, maps: Maps) -> Iterator[SmallPort]:
             if now.inputs.prescribed[joint]:
                 continue
             rate = np.eye(system.size)[system.drive[joint]][None, maps.order]
-            yield SmallPort(port, rate, np.zeros_like(rate))
+            yield LinearisedPort(port, rate, np.zeros_like(rate))
             continue
         places = list(_places(system, port))
         none = np.zeros((6, len(maps.order)))
         rate = sum((share * maps.rate(place) for place, share in places), none)
         shift = sum((share * maps.shift(place) for place, share in places), none)
-        yield SmallPort(port, rate, shift)
+        yield LinearisedPort(port, rate, shift)
 
 
 def _places(system: System, port: Port) -> Iterator[tuple[Place, float]]:

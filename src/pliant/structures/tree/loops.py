@@ -1,4 +1,4 @@
-"""Closed loops of an arm in minimal coordinates: closures phi(q) = 0 with gradients G, kept by multipliers.
+"""Closed loops of an arm in minimal coordinates: constraints phi(q) = 0 with gradients G, kept by multipliers.
 
 Deviations y from a motion obey G y = 0. The independent ones z give y = Z z, and while the arm moves
 
@@ -16,12 +16,12 @@ from pliant.structures.tree.structure import Floats, Ints
 from pliant.structures.tree.system import System
 
 ITERATIONS = 50
-CLOSED = 1e-13  # m per metre of the gaps of which closures are made, or rad
-RANK = 1e-9  # part of the largest gradient below which a closure follows from others
+CLOSED = 1e-13  # m per metre of the gaps of which constraints are made, or rad
+RANK = 1e-9  # part of the largest gradient below which a constraint follows from others
 STEP = 1e-3  # m or rad, for differences along the motion and of the pull of multipliers
 
 
-def closures(system: System, q: Floats) -> tuple[Floats, Floats]:
+def constraints(system: System, q: Floats) -> tuple[Floats, Floats]:
     """phi (rows,) and G (rows, n)."""
     loops, motion = system.loops, system.placed(q)
     J = motion[1:, AXIS : AXIS + 6]
@@ -51,7 +51,7 @@ def close(system: System, q: Floats, moving: Ints) -> Floats:
     """Positions near q that close all loops; only the ``moving`` coordinates give way."""
     q = q.copy()
     for _ in range(ITERATIONS):
-        phi, G = closures(system, q)
+        phi, G = constraints(system, q)
         if np.abs(phi).max(initial=0.0) <= CLOSED * (1.0 + np.abs(q).max(initial=0.0)):
             return q
         q[moving] -= np.linalg.lstsq(G[:, moving], phi, rcond=RANK)[0]
@@ -64,7 +64,7 @@ def close(system: System, q: Floats, moving: Ints) -> Floats:
 def fitted(system: System, q: Floats, v: Floats, moving: Ints) -> Floats:
     """Rates near v that keep all loops closed; only the ``moving`` coordinates give way."""
     v = v.copy()
-    _, G = closures(system, q)
+    _, G = constraints(system, q)
     v[moving] -= np.linalg.lstsq(G[:, moving], G @ v, rcond=RANK)[0]
     return v
 
@@ -85,7 +85,7 @@ def pull(system: System, q: Floats, multipliers: Floats) -> tuple[Floats, Floats
         return np.zeros(n), slope
 
     def at(place: Floats) -> Floats:
-        return np.asarray(closures(system, place)[1].T @ multipliers)
+        return np.asarray(constraints(system, place)[1].T @ multipliers)
 
     for i in range(n):
         h = STEP * np.eye(n)[i]
@@ -114,7 +114,7 @@ def second_derivative(h: float, values: list[Floats]) -> Floats:
 def turning_rate(system: System, q: Floats, v: Floats) -> Floats:
     """G' v: what the accelerations of a moving arm must undo."""
     h, places = along(system, q, v, np.zeros_like(v))
-    return first_derivative(h, [closures(system, place)[1] @ v for place in places])
+    return first_derivative(h, [constraints(system, place)[1] @ v for place in places])
 
 
 class Reduction:
@@ -129,7 +129,7 @@ class Reduction:
         if len(system.loops.measure) and len(system.free):
             from scipy.linalg import qr
 
-            _, R, pivots = qr(closures(system, q)[1][:, system.free], pivoting=True, mode="economic")
+            _, R, pivots = qr(constraints(system, q)[1][:, system.free], pivoting=True, mode="economic")
             size = np.abs(np.diagonal(R))
             rank = int(np.sum(size > RANK * size.max(initial=0.0)))
             self.dependent = np.sort(system.free[pivots[:rank]])
@@ -144,7 +144,7 @@ class Reduction:
 
     def basis(self, q: Floats) -> Floats:
         """Z, (free and given, independent and given)."""
-        _, G = closures(self.system, q)
+        _, G = constraints(self.system, q)
         whole = np.zeros((self.system.size, len(self.columns)))
         whole[self.columns, np.arange(len(self.columns))] = 1.0
         whole[self.dependent] = -np.linalg.lstsq(G[:, self.dependent], G[:, self.columns], rcond=RANK)[0]

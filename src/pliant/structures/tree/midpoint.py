@@ -51,20 +51,20 @@ from pliant.structures.tree.arrays import (
     UNKNOWN,
     V_END,
     V_START,
-    Account,
     H,
     Mechanism,
+    RunningLedger,
     Signals,
     Step,
 )
 from pliant.structures.tree.cholesky import factorise, solve
 from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
 from pliant.structures.tree.forces import (
-    closure_gradients,
+    constraint_gradients,
     drive_force,
-    factorise_closures,
+    factorise_constraints,
     load_forces,
-    solve_closures,
+    solve_constraints,
     spring_forces,
 )
 from pliant.structures.tree.motion import (
@@ -82,7 +82,7 @@ from pliant.structures.tree.motion import (
     POSITION,
     ROTATION,
     ROTOR,
-    SLIDE_X,
+    TRANSLATION_X,
     TURNED,
     WRENCH,
     Bools,
@@ -131,7 +131,7 @@ def advanced(turn: tuple[float, float], angle: float) -> tuple[float, float]:
 def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
     """Sine and cosine of all coordinates that turn."""
     for i in range(q.shape[0]):
-        if tree.joints[i, KIND] < SLIDE_X:
+        if tree.joints[i, KIND] < TRANSLATION_X:
             turn[i, 0], turn[i, 1] = math.sin(q[i]), math.cos(q[i])
 
 
@@ -149,7 +149,7 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
             step.v_end[i] = 2.0 * step.w[i] - step.v[i]
         step.q_mid[i] = step.q[i] + 0.5 * h * step.w[i]
         step.acceleration[i] = (step.v_end[i] - step.v[i]) * per_step
-        if mechanism.tree.joints[i, KIND] < SLIDE_X:
+        if mechanism.tree.joints[i, KIND] < TRANSLATION_X:
             angle = 0.5 * h * step.w[i]
             if abs(angle) < SMALL_ANGLE:
                 half = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
@@ -165,7 +165,7 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
 def turn_along(tree: Tree, q: Floats, place: int, step: Step) -> None:
     """Sines and cosines at q, which lies near the start of the step, as those of a place in it."""
     for i in range(q.shape[0]):
-        if tree.joints[i, KIND] < SLIDE_X:
+        if tree.joints[i, KIND] < TRANSLATION_X:
             angle = q[i] - step.q[i]
             if abs(angle) < SMALL_ANGLE:
                 turned = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
@@ -276,9 +276,9 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
             motion[own, DIFFERENCE + k], motion[own, MEAN + k] = D[k], M[k]
         change = h * w[i]
         middle = q[i] + 0.5 * change
-        if kind >= SLIDE_X:
+        if kind >= TRANSLATION_X:
             for r in range(3):
-                at = 3 * r + kind - SLIDE_X
+                at = 3 * r + kind - TRANSLATION_X
                 motion[own, WAY + r] = way[r]
                 motion[own, WAY + r] += (
                     middle * motion[own, DIFFERENCE + at] + change * motion[own, MEAN + at]
@@ -329,37 +329,37 @@ def closed_force(step: Step, i: int) -> float:
 
 
 @inner_kernel
-def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, account: Account) -> bool:
-    """Factors of M and of the closures from poses that stand; prescribed coordinates do not give way."""
+def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, ledger: RunningLedger) -> bool:
+    """Factors of M and of the constraints from poses that stand; prescribed coordinates do not give way."""
     n = step.q.shape[0]
     fill_mass_matrix(mechanism.tree, n, motion, step.factors)
     leave_out_prescribed(mechanism.drives.prescribed, step.factors)
     step.number[STALE] = 1.0
-    account.counts[1] += 1
+    ledger.counts[1] += 1
     if not factorise(step.factors):
         return False
-    closure_gradients(mechanism.tree, mechanism.loops, motion, step.G)
-    factorise_closures(step, mechanism.drives.prescribed)
+    constraint_gradients(mechanism.tree, mechanism.loops, motion, step.G)
+    factorise_constraints(step, mechanism.drives.prescribed)
     return True
 
 
 @inner_kernel
-def fit_velocities(mechanism: Mechanism, step: Step, account: Account) -> bool:
+def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Fit v_end to the loops with the least change of kinetic energy; the loss is kept."""
     n, rows = step.q.shape[0], step.loop.shape[0]
     step.number[FITTED] = 0.0
     if rows == 0:
         return True
-    if not factorise_mass(mechanism, step.motion_end, step, account):
+    if not factorise_mass(mechanism, step.motion_end, step, ledger):
         return False
     for k in range(rows):
-        step.gap[k] = 0.0
+        step.violation[k] = 0.0
         for i in range(n):
-            step.gap[k] += step.G[k, i] * step.v_end[i]
-    solve_closures(step, step.gap)
+            step.violation[k] += step.G[k, i] * step.v_end[i]
+    solve_constraints(step, step.violation)
     for k in range(rows):
         for i in range(n):
-            step.v_end[i] -= step.AG[k, i] * step.gap[k]
+            step.v_end[i] -= step.AG[k, i] * step.violation[k]
     before = step.number[T_END]
     lifted = step.number[LIFTED]
     end_pass(mechanism.tree, step)
@@ -377,7 +377,7 @@ FADED = (
 
 
 @inner_kernel
-def factorise_step(mechanism: Mechanism, step: Step, account: Account) -> bool:
+def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """M + h/2 D + h^2/4 K at the present middle posture, with feedback; prescribed coordinates are left out."""
     springs, drives, A, tree = mechanism.springs, mechanism.drives, step.factors, mechanism.tree
     n, half = step.q.shape[0], 0.5 * step.number[H]
@@ -404,7 +404,7 @@ def factorise_step(mechanism: Mechanism, step: Step, account: Account) -> bool:
         A[i, i] += slope[NOW]
     leave_out_prescribed(drives.prescribed, A)
     step.number[STALE], step.number[FRESH] = 0.0, UNKNOWN
-    account.counts[1] += 1
+    ledger.counts[1] += 1
     return factorise(A)
 
 

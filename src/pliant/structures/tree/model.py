@@ -19,15 +19,15 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
 from pliant.model.arm import ArmFacts
-from pliant.model.contract import Mismatch, Record, Run, SecondOrder, Settled
+from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import Robot
 from pliant.robot.robot import nearest
-from pliant.structures.tree.equilibrium import settle
+from pliant.structures.tree.equilibrium import find_equilibrium
 from pliant.structures.tree.flexibility import condensed_state
 from pliant.structures.tree.joint_wrenches import joint_wrenches
-from pliant.structures.tree.linearise import small_motions
+from pliant.structures.tree.linearise import linearise
 from pliant.structures.tree.loops import close, fitted
 from pliant.structures.tree.observe import (
     TOO_BENT,
@@ -240,7 +240,7 @@ class LumpedArm(ArmFacts):
             v = fitted(self.bare, q, v, moving)
         return self.state_of(self.bare, q, v)
 
-    def unbent(self, positions: Floats) -> Floats:
+    def undeformed(self, positions: Floats) -> Floats:
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
         q = np.zeros((len(positions), self.bare.size))
         q[:, self.structure.joints] = positions
@@ -317,14 +317,16 @@ class LumpedArm(ArmFacts):
         """The wrenches of all joints at the saved times."""
         return joint_wrenches(self, record, inputs)
 
-    def mismatch(self, record: Record) -> Mismatch:
+    def consistency_error(self, record: Record) -> Consistency:
         """What straight fields neglect; potential energy and the work of gravity follow from the same coordinates."""
-        return Mismatch(neglected_speed(self, record.states), np.zeros(len(record.time)), TOO_BENT)
+        return Consistency(neglected_speed(self, record.states), np.zeros(len(record.time)), TOO_BENT)
 
-    def settle(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Settled:
+    def equilibrium(
+        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
-        return settle(self, start, inputs, time, load_steps, accuracy)
+        return find_equilibrium(self, start, inputs, time, load_steps, accuracy)
 
-    def small_motions(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+    def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion through a state."""
-        return small_motions(self, state, inputs, time)
+        return linearise(self, state, inputs, time)

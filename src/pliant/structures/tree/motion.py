@@ -40,7 +40,7 @@ Bools = NDArray[np.bool_]
 BASE_PARENT = -1
 
 # what a coordinate does
-TURN_X, TURN_Y, TURN_Z, SLIDE_X, SLIDE_Y, SLIDE_Z = range(6)
+TURN_X, TURN_Y, TURN_Z, TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z = range(6)
 
 # columns of Tree.joints
 PARENT, KIND, TURNED, BODY = range(4)
@@ -256,7 +256,7 @@ def place_base(tree: Tree, motion: Floats) -> None:
 def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
     """Pose and Jacobian column of body i from the pose of its parent."""
     s, c = 0.0, 1.0
-    if tree.joints[i, KIND] < SLIDE_X:
+    if tree.joints[i, KIND] < TRANSLATION_X:
         s, c = math.sin(q), math.cos(q)
     place_turned(tree, i, q, (s, c), motion)
 
@@ -270,8 +270,8 @@ def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion
     x = moved(three(motion, p, POSE_X), 1.0, apply(R, three(facts, i, POSITION)))
     if tree.joints[i, TURNED] != 0:
         R = product(R, nine(facts, i, ROTATION))
-    if kind >= SLIDE_X:
-        k = kind - SLIDE_X
+    if kind >= TRANSLATION_X:
+        k = kind - TRANSLATION_X
         for m in range(9):
             motion[own, POSE_R + m] = R[m]
         a = (motion[own, POSE_R + k], motion[own, POSE_R + 3 + k], motion[own, POSE_R + 6 + k])

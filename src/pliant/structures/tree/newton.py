@@ -8,7 +8,7 @@ found along with w. So it is where joints have friction or stops, whose slopes c
 that friction resists does not pass zero in one change, where friction is steepest: from there on every change falls
 short of the solution, and none swings from one side to the other.
 
-Rounding ends it too. Forces are known to their round-off r and closures to theirs, delta, and so a change of w to
+Rounding ends it too. Forces are known to their round-off r and constraints to theirs, delta, and so a change of w to
 
     h^2/4  r . A^-1 r  +  delta . S^-1 delta / h^2 ,      S = G A^-1 G^T ,
 
@@ -33,20 +33,20 @@ from pliant.structures.tree.arrays import (
     T_START,
     TIED,
     UNKNOWN,
-    Account,
     H,
     JointLaws,
     Mechanism,
+    RunningLedger,
     Signals,
     Step,
 )
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.forces import (
-    closure_gradients,
-    closure_size,
-    closures,
-    factorise_closures,
-    solve_closures,
+    constraint_gradients,
+    constraint_size,
+    constraints,
+    factorise_constraints,
+    solve_constraints,
     step_law_forces,
 )
 from pliant.structures.tree.midpoint import (
@@ -99,17 +99,17 @@ def bound_change(mechanism: Mechanism, step: Step) -> float:
     """The same, and the change of the multipliers in place of the gaps."""
     n, h, rows = step.q.shape[0], step.number[H], step.loop.shape[0]
     # with x = A^-1 r:  dw = -h/2 (x - A^-1 G^T d),  phi(q_1) + h G dw = 0
-    factorise_closures(step, mechanism.drives.prescribed)
+    factorise_constraints(step, mechanism.drives.prescribed)
     solve(step.factors, step.residual, step.change)
     for k in range(rows):
-        step.gap[k] *= -2.0 / (h * h)
+        step.violation[k] *= -2.0 / (h * h)
         for i in range(n):
-            step.gap[k] += step.G[k, i] * step.change[i]
-    solve_closures(step, step.gap)
+            step.violation[k] += step.G[k, i] * step.change[i]
+    solve_constraints(step, step.violation)
     for k in range(rows):
         for i in range(n):
-            step.change[i] -= step.AG[k, i] * step.gap[k]
-            step.residual[i] -= step.G[k, i] * step.gap[k]
+            step.change[i] -= step.AG[k, i] * step.violation[k]
+            step.residual[i] -= step.G[k, i] * step.violation[k]
     size = 0.0
     for i in range(n):
         size += step.change[i] * step.residual[i]
@@ -122,7 +122,7 @@ def improve(step: Step) -> None:
     for i in range(step.q.shape[0]):
         step.w[i] += step.change[i]
     for k in range(step.loop.shape[0]):
-        step.loop[k] += step.gap[k]
+        step.loop[k] += step.violation[k]
 
 
 @inline_kernel
@@ -177,16 +177,16 @@ def see_contraction(number: Floats, contraction: float) -> None:
 
 
 @inline_kernel
-def solve_free(mechanism: Mechanism, signals: Signals, step: Step, account: Account) -> int:
+def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger) -> int:
     """Newton's method where nothing is prescribed or closed.
 
     It ends with a change of w that leaves next to nothing, judged by its contraction, without another evaluation. The
     first changes take c from the step before; if they do not do, the steps are long and c is found along with w.
     """
     number, before = step.number, 0.0
-    usual = account.sums[EXCHANGED] / max(account.worst[STEPS], 1.0)
+    usual = ledger.sums[EXCHANGED] / max(ledger.worst[STEPS], 1.0)
     for iteration in range(MOST_ITERATIONS):
-        account.counts[0] += 1
+        ledger.counts[0] += 1
         evaluate(mechanism, signals, step)
         if iteration >= PATIENCE:
             correct(step)
@@ -231,15 +231,15 @@ def work_at_given_rates(mechanism: Mechanism, step: Step) -> None:
 
 
 @inner_kernel
-def measure_closures(mechanism: Mechanism, step: Step) -> bool:
+def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     """Gaps at the end of the step, and the energy whose rounding they have; whether they are nothing but rounding."""
     shut = True
     step.number[TIED] = 0.0
-    closures(mechanism.loops, step.motion_end, step.gap)
+    constraints(mechanism.loops, step.motion_end, step.violation)
     for k in range(step.loop.shape[0]):
-        size = closure_size(mechanism.loops, k, step)
+        size = constraint_size(mechanism.loops, k, step)
         step.number[TIED] += abs(step.loop[k]) * size
-        shut = shut and abs(step.gap[k]) <= ROUNDINGS * ROUND_OFF * size
+        shut = shut and abs(step.violation[k]) <= ROUNDINGS * ROUND_OFF * size
     return shut
 
 
@@ -263,8 +263,8 @@ def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
         size += 0.25 * h * h * step.residual[i] * step.acceleration[i]
     for k in range(rows):
         if step.kept[k]:
-            gap = part * closure_size(mechanism.loops, k, step)
-            size += gap * gap / (h * h * step.S[k, k])
+            violation = part * constraint_size(mechanism.loops, k, step)
+            size += violation * violation / (h * h * step.S[k, k])
     return size, energy + size
 
 
@@ -281,24 +281,24 @@ def hold_at_zero(laws: JointLaws, step: Step) -> None:
 
 @inner_kernel
 def solve_bound(
-    mechanism: Mechanism, signals: Signals, step: Step, account: Account, prescribed: bool
+    mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger, prescribed: bool
 ) -> int:
     """Newton's method with prescribed coordinates, loops or joint laws.
 
     It ends with the w at which everything was evaluated; the velocities of the end are given ones if ``prescribed``.
     """
     number, before, laws = step.number, 0.0, mechanism.springs.laws
-    usual = account.sums[EXCHANGED] / max(account.worst[STEPS], 1.0)
+    usual = ledger.sums[EXCHANGED] / max(ledger.worst[STEPS], 1.0)
     for iteration in range(MOST_ITERATIONS):
-        account.counts[0] += 1
+        ledger.counts[0] += 1
         evaluate(mechanism, signals, step)
-        if not step_law_forces(laws, step) and not factorise_step(mechanism, step, account):
+        if not step_law_forces(laws, step) and not factorise_step(mechanism, step, ledger):
             return SINGULAR
-        closure_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
+        constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
         work_at_given_rates(mechanism, step)
         measure_end(mechanism, step)
         sharpen(mechanism.tree, step)
-        shut = measure_closures(mechanism, step)
+        shut = measure_constraints(mechanism, step)
         correct(step)
         balance(mechanism, step)
         size = bound_change(mechanism, step)
@@ -336,7 +336,7 @@ def solve_bound(
 
 
 @inline_kernel
-def solve_step(mechanism: Mechanism, signals: Signals, step: Step, account: Account) -> int:
+def solve_step(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger) -> int:
     """The step from (q, v); its end stands in q_end and v_end."""
     number = step.number
     prescribed = False
@@ -345,12 +345,12 @@ def solve_step(mechanism: Mechanism, signals: Signals, step: Step, account: Acco
     free = not prescribed and step.loop.shape[0] == 0 and step.slope.shape[0] == 0
     predict(step)
     follow(mechanism, signals, step)
-    if number[STALE] > 0.0 and not factorise_step(mechanism, step, account):
+    if number[STALE] > 0.0 and not factorise_step(mechanism, step, ledger):
         return SINGULAR
     if free:
-        status = solve_free(mechanism, signals, step, account)
+        status = solve_free(mechanism, signals, step, ledger)
     else:
-        status = solve_bound(mechanism, signals, step, account, prescribed)
+        status = solve_bound(mechanism, signals, step, ledger, prescribed)
     if status != CONVERGED:
         number[STALE], number[CONTRACTION] = 1.0, 1.0
     return status

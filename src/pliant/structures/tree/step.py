@@ -2,7 +2,7 @@
 
 Works and losses are integrated along by the same weights, so that what the account lacks is the drift of the method.
 Loops act by multipliers on the accelerations,  G a + dG/dt v = 0;  after the step positions and velocities are
-brought back to the closures.
+brought back to the constraints.
 
 The compiled loops over steps: servos, one step of either method, halves where Newton fails, the account, output.
 """
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, book_step
+from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, enter_step
 from pliant.structures.tree.arrays import (
     CONTRACTION,
     FITTED,
@@ -29,26 +29,26 @@ from pliant.structures.tree.arrays import (
     T_START,
     V_END,
     V_START,
-    Account,
     H,
     Mechanism,
+    RunningLedger,
     Signals,
     Step,
-    new_account,
+    new_ledger,
     new_signals,
     new_step,
 )
 from pliant.structures.tree.dynamics import placed_dynamics
 from pliant.structures.tree.flexibility import condensed_force
 from pliant.structures.tree.forces import (
-    closure_accelerations,
-    closures,
+    constraint_accelerations,
+    constraints,
     drive_force,
     instant_law_forces,
     load_forces,
     load_power,
     sample_servos,
-    solve_closures,
+    solve_constraints,
     spring_energy,
     spring_forces,
 )
@@ -92,15 +92,15 @@ def new_stages(n: int, loads: int) -> Stages:
 
 
 @inner_kernel
-def closed_accelerations(mechanism: Mechanism, step: Step, account: Account) -> bool:
+def closed_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Multipliers, and accelerations that keep the loops closed."""
     n, rows = step.q.shape[0], step.loop.shape[0]
-    if not factorise_mass(mechanism, step.motion, step, account):
+    if not factorise_mass(mechanism, step.motion, step, ledger):
         return False
-    closure_accelerations(mechanism.loops, step.motion, step.loop)
+    constraint_accelerations(mechanism.loops, step.motion, step.loop)
     for k in range(rows):
         step.loop[k] = -step.loop[k]
-    solve_closures(step, step.loop)
+    solve_constraints(step, step.loop)
     for k in range(rows):
         for i in range(n):
             step.acceleration[i] += step.AG[k, i] * step.loop[k]
@@ -108,7 +108,7 @@ def closed_accelerations(mechanism: Mechanism, step: Step, account: Account) -> 
 
 
 @inline_kernel
-def accelerate(mechanism: Mechanism, signals: Signals, step: Step, account: Account) -> bool:
+def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger) -> bool:
     """Accelerations at (q_mid, w), and the drives of all coordinates."""
     tree, drives, motion = mechanism.tree, mechanism.drives, step.motion
     n = step.q.shape[0]
@@ -136,7 +136,7 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, account: Acco
             step.residual[i] += step.drive[i]
     if not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
         return False
-    if step.loop.shape[0] > 0 and not closed_accelerations(mechanism, step, account):
+    if step.loop.shape[0] > 0 and not closed_accelerations(mechanism, step, ledger):
         return False
     if some_prescribed:
         inverse_dynamics(tree, step.q_mid, step.w, step.acceleration, motion, step.inertial)
@@ -163,16 +163,16 @@ def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> 
 
 
 @inner_kernel
-def close_positions(mechanism: Mechanism, step: Step, account: Account) -> bool:
-    """Bring q_end back to the closures by one step of Newton's method, with the least motion of mass."""
+def close_positions(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
+    """Bring q_end back to the constraints by one step of Newton's method, with the least motion of mass."""
     measure_end(mechanism, step)
-    if not factorise_mass(mechanism, step.motion_end, step, account):
+    if not factorise_mass(mechanism, step.motion_end, step, ledger):
         return False
-    closures(mechanism.loops, step.motion_end, step.gap)
-    solve_closures(step, step.gap)
+    constraints(mechanism.loops, step.motion_end, step.violation)
+    solve_constraints(step, step.violation)
     for k in range(step.loop.shape[0]):
         for i in range(step.q.shape[0]):
-            step.q_end[i] -= step.AG[k, i] * step.gap[k]
+            step.q_end[i] -= step.AG[k, i] * step.violation[k]
     return True
 
 
@@ -182,7 +182,7 @@ def gill_step(
     signals: tuple[Signals, Signals, Signals],
     step: Step,
     stages: Stages,
-    account: Account,
+    ledger: RunningLedger,
 ) -> int:
     """The step from (q, v); signals are those at its middle, end and start."""
     n, h, number = step.q.shape[0], step.number[H], step.number
@@ -200,8 +200,8 @@ def gill_step(
                     q += STAGES[s - 1, r] * stages.rate[r, 0, i]
                     v += STAGES[s - 1, r] * stages.rate[r, 1, i]
                 step.q_mid[i], step.w[i] = step.q[i] + h * q, step.v[i] + h * v
-        account.counts[0] += 1
-        if not accelerate(mechanism, signals[2 if s == 0 else (1 if s == 3 else 0)], step, account):
+        ledger.counts[0] += 1
+        if not accelerate(mechanism, signals[2 if s == 0 else (1 if s == 3 else 0)], step, ledger):
             return SINGULAR
         for i in range(n):
             stages.rate[s, 0, i], stages.rate[s, 1, i] = step.w[i], step.acceleration[i]
@@ -217,14 +217,14 @@ def gill_step(
             step.q_end[i], step.v_end[i] = signals[1].target[i, 0], signals[1].target[i, 1]
     turn_along(mechanism.tree, step.q_end, 2, step)
     if step.loop.shape[0] > 0:
-        if not close_positions(mechanism, step, account):
+        if not close_positions(mechanism, step, ledger):
             return SINGULAR
         turn_along(mechanism.tree, step.q_end, 2, step)
     measure_end(mechanism, step)
     if not number[T_END] < math.inf:
         return NOT_FINITE
     number[FITTED] = 0.0
-    if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, account):
+    if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, ledger):
         return SINGULAR
     return CONVERGED
 
@@ -263,7 +263,7 @@ class Output(NamedTuple):
     joints: Floats  # (rows, n) works
     loads: Floats  # (rows, loads)
     effort: Floats  # (rows, n) mean effort of every drive over the step, servos included
-    loop: Floats  # (rows, closures) mean multipliers
+    loop: Floats  # (rows, constraints) mean multipliers
 
 
 class Work(NamedTuple):
@@ -272,27 +272,27 @@ class Work(NamedTuple):
     step: Step
     signals: tuple[Signals, Signals, Signals]
     stages: Stages
-    account: Account
+    ledger: RunningLedger
     before: Floats  # (n, 2) prescribed position and rate at the start of the step
 
 
 def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
     """Memory for a run from the state (q, v); prescribed coordinates start where they are."""
     n = mechanism.tree.size
-    closures, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
-    step = new_step(n, len(mechanism.wrenches.load), closures, laws)
+    constraints, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
+    step = new_step(n, len(mechanism.wrenches.load), constraints, laws)
     step.q[:], step.v[:] = q, v
     return Work(
         step,
         (new_signals(n, loads), new_signals(n, loads), new_signals(n, loads)),
         new_stages(n, loads),
-        new_account(n, loads),
+        new_ledger(n, loads),
         np.stack([q, v], axis=1).astype(float),
     )
 
 
 def new_output(mechanism: Mechanism, loads: int, rows: int) -> Output:
-    n, closures = mechanism.tree.size, len(mechanism.loops.measure)
+    n, constraints = mechanism.tree.size, len(mechanism.loops.measure)
     z = np.zeros
     return Output(
         z((rows + 1, 2 * n)),
@@ -300,18 +300,18 @@ def new_output(mechanism: Mechanism, loads: int, rows: int) -> Output:
         z((rows + 1, n)),
         z((rows + 1, loads)),
         z((rows + 1, n)),
-        z((rows + 1, closures)),
+        z((rows + 1, constraints)),
     )
 
 
 @inline_kernel
-def take_end(mechanism: Mechanism, step: Step, account: Account) -> None:
+def take_end(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> None:
     """The end of the step becomes the state."""
     number = step.number
     for i in range(step.q.shape[0]):
         step.q[i], step.v[i] = step.q_end[i], step.v_end[i]
         step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
-    if account.worst[STEPS] % TURNS_KEPT == 0.0:
+    if ledger.worst[STEPS] % TURNS_KEPT == 0.0:
         turn_afresh(mechanism.tree, step.q, step.turn[0])
     number[T_START], number[V_START], number[STRAIN_START] = number[T_END], number[V_END], number[STRAIN_END]
 
@@ -326,14 +326,14 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
         step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
     turn_afresh(tree, step.q, step.turn[2])
     measure_end(mechanism, step)
-    fits = fit_velocities(mechanism, step, work.account)
-    take_end(mechanism, step, work.account)
+    fits = fit_velocities(mechanism, step, work.ledger)
+    take_end(mechanism, step, work.ledger)
     step.number[STALE], step.number[KNOWN], step.number[CONTRACTION] = 1.0, 0.0, 1.0
     return fits
 
 
 @inline_kernel
-def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: float) -> None:
+def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time: float) -> None:
     """The account of a finished step of the energy-exact rule."""
     number = step.number
     field, joint, supplied, works = 0.0, 0.0, 0.0, 0.0
@@ -348,56 +348,56 @@ def book_midpoint(mechanism: Mechanism, step: Step, account: Account, time: floa
         strain += way * step.elastic[i]
         supplied += work
         works += abs(work)
-        account.joints[i] += work
+        ledger.joints[i] += work
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
         work = load_power(mechanism.tree, body, six(step.wrench, k, 0), step.change, step.motion)
         supplied += work
         works += abs(work)
-        account.loads[mechanism.wrenches.load[k]] += work
+        ledger.loads[mechanism.wrenches.load[k]] += work
     kinetic = number[T_END] + number[FITTED] - number[T_START]
-    account.worst[ROUNDING] = number[ROUNDED]
+    ledger.worst[ROUNDING] = number[ROUNDED]
     changes, losses = (kinetic, strain), (field, 0.0, joint)
-    book_step(account.sums, account.worst, changes, -number[LIFTED], losses, (supplied, works), time)
-    account.sums[PROJECTION] += number[FITTED]
+    enter_step(ledger.sums, ledger.worst, changes, -number[LIFTED], losses, (supplied, works), time)
+    ledger.sums[PROJECTION] += number[FITTED]
 
 
 @inline_kernel
-def book_gill(mechanism: Mechanism, step: Step, stages: Stages, account: Account, time: float) -> None:
+def enter_gill(mechanism: Mechanism, step: Step, stages: Stages, ledger: RunningLedger, time: float) -> None:
     """The account of a finished step of the explicit rule."""
     number = step.number
     supplied, works = 0.0, 0.0
     for i in range(step.q.shape[0]):
-        account.joints[i] += stages.joints[i]
+        ledger.joints[i] += stages.joints[i]
         supplied += stages.joints[i]
         works += abs(stages.joints[i])
     for k in range(stages.loads.shape[0]):
-        account.loads[k] += stages.loads[k]
+        ledger.loads[k] += stages.loads[k]
         supplied += stages.loads[k]
         works += abs(stages.loads[k])
     kinetic = number[T_END] + number[FITTED] - number[T_START]
     strain = spring_energy(mechanism.springs, step.q_end) - spring_energy(mechanism.springs, step.q)
     strain += number[STRAIN_END] - number[STRAIN_START]
     changes, losses = (kinetic, strain), (stages.lost[0], 0.0, stages.lost[1])
-    book_step(account.sums, account.worst, changes, -number[LIFTED], losses, (supplied, works), time)
-    account.sums[PROJECTION] += number[FITTED]
+    enter_step(ledger.sums, ledger.worst, changes, -number[LIFTED], losses, (supplied, works), time)
+    ledger.sums[PROJECTION] += number[FITTED]
 
 
 @inner_kernel
 def keep(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
     """The present state, its energies and the account to a row of the output."""
-    step, account = work.step, work.account
+    step, ledger = work.step, work.ledger
     n = step.q.shape[0]
-    account.sums[KINETIC] = step.number[T_START]
-    account.sums[STRAIN] = spring_energy(mechanism.springs, step.q) + step.number[STRAIN_START]
+    ledger.sums[KINETIC] = step.number[T_START]
+    ledger.sums[STRAIN] = spring_energy(mechanism.springs, step.q) + step.number[STRAIN_START]
     for i in range(n):
         output.x[row, i], output.x[row, n + i] = step.q[i], step.v[i]
-        output.joints[row, i] = account.joints[i]
+        output.joints[row, i] = ledger.joints[i]
         output.effort[row, i] = step.drive[i]
     for k in range(COLUMNS):
-        output.sums[row, k] = account.sums[k]
-    for k in range(account.loads.shape[0]):
-        output.loads[row, k] = account.loads[k]
+        output.sums[row, k] = ledger.sums[k]
+    for k in range(ledger.loads.shape[0]):
+        output.loads[row, k] = ledger.loads[k]
     for k in range(step.loop.shape[0]):
         output.loop[row, k] = step.loop[k]
 
@@ -456,7 +456,7 @@ def sample(mechanism: Mechanism, tables: Tables, n: int, step: Step) -> bool:
 @inline_kernel
 def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
     """Step n by the energy-exact rule, in halves, quarters and so on where Newton's method does not converge."""
-    step, account = work.step, work.account
+    step, ledger = work.step, work.ledger
     done, level = 0.0, 0
     while done < 1.0:
         width = 0.5**level
@@ -464,20 +464,20 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
         if h != step.number[H]:
             step.number[H], step.number[STALE], step.number[KNOWN] = h, 1.0, 0.0
         set_signals(mechanism, tables, n, (done, done + width), work)
-        status = solve_step(mechanism, work.signals[0], step, account)
+        status = solve_step(mechanism, work.signals[0], step, ledger)
         if status == CONVERGED:
             done += width
             step.number[FITTED] = 0.0
-            if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, account):
+            if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, ledger):
                 return SINGULAR
-            book_midpoint(mechanism, step, account, tables.end[n] - (1.0 - done) * tables.h[n])
+            enter_midpoint(mechanism, step, ledger, tables.end[n] - (1.0 - done) * tables.h[n])
             remember(step)
-            take_end(mechanism, step, account)
+            take_end(mechanism, step, ledger)
             if level > 0 and (done * 2.0 ** (level - 1)) % 1.0 == 0.0:
                 level -= 1
         else:
             level += 1
-            account.counts[2] += 1
+            ledger.counts[2] += 1
             step.number[KNOWN] = 0.0
             for k in range(step.loop.shape[0]):
                 step.loop[k] = 0.0
@@ -502,10 +502,10 @@ def gill_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
         for m in range(signals.load.shape[0]):
             for k in range(6):
                 signals.load[m, k] = tables.load[n, place, m, k]
-    status = gill_step(mechanism, work.signals, step, work.stages, work.account)
+    status = gill_step(mechanism, work.signals, step, work.stages, work.ledger)
     if status == CONVERGED:
-        book_gill(mechanism, step, work.stages, work.account, tables.end[n])
-        take_end(mechanism, step, work.account)
+        enter_gill(mechanism, step, work.stages, work.ledger, tables.end[n])
+        take_end(mechanism, step, work.ledger)
     return status
 
 

@@ -38,7 +38,7 @@ Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
 
 
-class Machine:
+class Stepper:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
     def __init__(self, arm: LumpedArm, run: Run) -> None:
@@ -148,9 +148,9 @@ class Machine:
 
     def keep(self, row: int) -> None:
         """The present state and account to a row of the output."""
-        out, step, account = self.output, self.work.step, self.work.account
+        out, step, ledger = self.output, self.work.step, self.work.ledger
         out.x[row] = np.concatenate([step.q, step.v])
-        out.sums[row], out.joints[row], out.loads[row] = account.sums, account.joints, account.loads
+        out.sums[row], out.joints[row], out.loads[row] = ledger.sums, ledger.joints, ledger.loads
         out.sums[row, KINETIC], out.sums[row, STRAIN] = self._energies()
         out.effort[row] = step.drive
 
@@ -170,7 +170,7 @@ class Machine:
         self._place_prescribed(times, states)
         acting = np.where(run.inputs.prescribed, system.structure.joints, system.drive)
         efforts = {name: out.effort[:rows, k : k + 1].copy() for name, k in zip(arm.joint_names, acting)}
-        counts = self.work.account.counts
+        counts = self.work.ledger.counts
         statistics = {
             "steps": float(done),
             "iterations": float(counts[0]),
@@ -191,7 +191,7 @@ class Machine:
         works = {name: out.joints[:rows, k].copy() for name, k in zip(self.model.joint_names, acting)}
         for k, load in enumerate(self.run.inputs.loads):
             works[load.name] = out.loads[:rows, given == k].sum(axis=1)
-        return ledger_of(out.sums[:rows].copy(), works, self.work.account.worst, self.run.method.exact)
+        return ledger_of(out.sums[:rows].copy(), works, self.work.ledger.worst, self.run.method.exact)
 
 
 def _laws(servos: tuple[ServoPlace, ...]) -> Floats:
@@ -217,9 +217,9 @@ def advance(arm: LumpedArm, run: Run) -> Record:
             "arms in minimal coordinates are stepped by Gauss(order=2), their energy-exact rule, or by RungeKuttaGill;"
             " choose one of them"
         )
-    machine = Machine(arm, run)
-    if not start_run(machine.mechanism, machine.work):
+    stepper = Stepper(arm, run)
+    if not start_run(stepper.mechanism, stepper.work):
         remedy = "give every coordinate a mass to move"
-        return machine.record(0, Ending(Cause.SINGULAR, float(run.grid[0]), "the start", remedy))
-    machine.keep(0)
-    return drive(machine, run)
+        return stepper.record(0, Ending(Cause.SINGULAR, float(run.grid[0]), "the start", remedy))
+    stepper.keep(0)
+    return drive(stepper, run)

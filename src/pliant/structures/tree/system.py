@@ -1,4 +1,4 @@
-"""From loop joints to scalar closures between two bodies of the tree.
+"""From loop joints to scalar constraints between two bodies of the tree.
 
 What loads do to the coordinates, and how that changes when the arm moves.
 
@@ -56,8 +56,8 @@ from pliant.structures.tree.structure import IDENTITY, ON_BASE, Floats, Ints, Pl
 Row = tuple[int, Floats, Floats]
 
 
-def closure_rows(structure: Structure) -> Loops:
-    """The closures of all loop joints."""
+def constraint_rows(structure: Structure) -> Loops:
+    """The constraints of all loop joints."""
     measure, body, point, direction = [], [], [], []
     for loop in structure.robot.loops:
         first, second = structure.place(loop.first), structure.place(loop.second)
@@ -76,7 +76,7 @@ def closure_rows(structure: Structure) -> Loops:
 
 
 def closed_links(robot: Robot) -> tuple[tuple[str, str], ...]:
-    """The two links that each closure ties together, or the base."""
+    """The two links that each constraint ties together, or the base."""
     return tuple((loop.first.link, loop.second.link) for loop in robot.loops for _ in _rows(loop))
 
 
@@ -208,7 +208,7 @@ class System:
             _springs(structure, elastic, structure.joints[geared], n),
             new_drives(n, prescribed, stiffness, damping, limit, motors),
             _loads(structure, inputs),
-            closure_rows(structure),
+            constraint_rows(structure),
             drive,
             geared,
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.model.state import Array
 from pliant.results.observables import ENERGIES, ENERGY, ENERGY_UNIT
-from pliant.results.summary import RESIDUAL_PROMISED
+from pliant.results.summary import RESIDUAL_TOLERANCE
 from pliant.view.figures.style import FAINT, INK, color, styled, time_axis
 
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
     ledger = trajectory.ledger
     size = np.abs(ledger.residual)
     axes.semilogy(trajectory.time, np.where(size > 0.0, size, np.nan), color=color(1), label="residual")
-    promised = RESIDUAL_PROMISED * ledger.exchanged
-    if ledger.exact and np.any(promised > 0.0):
+    tolerable = RESIDUAL_TOLERANCE * ledger.exchanged
+    if ledger.exact and np.any(tolerable > 0.0):
         axes.semilogy(
             trajectory.time,
-            np.where(promised > 0.0, promised, np.nan),
+            np.where(tolerable > 0.0, tolerable, np.nan),
             color=FAINT,
             linestyle="--",
             label="promise",
