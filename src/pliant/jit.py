@@ -187,7 +187,7 @@ def cache_root() -> Path:
 
 def cache_key(file: Path) -> str:
     """A digest of everything that decides the machine code of the kernels of a file, except the processor."""
-    digest = hashlib.sha256(_compiler_facts())
+    digest = hashlib.sha256(_compiler_facts() + _homes_of_tuples())
     for path in kernel_sources(file):
         digest.update(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0".encode())
         digest.update(hashlib.sha256(_text(path).encode()).digest())
@@ -208,6 +208,13 @@ def _compiler_facts() -> bytes:
         f"debug={settings.DEBUGINFO_DEFAULT}",
     )
     return "".join(f"{fact}\0" for fact in (*_versions(), *chosen)).encode()
+
+
+@cache
+def _homes_of_tuples() -> bytes:
+    """The modules that define named tuples: the cache keeps argument types under these names, also of kernels elsewhere."""
+    homes = (path for path in PACKAGE_FOLDER.rglob("*.py") if "(NamedTuple)" in _text(path))
+    return "".join(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0" for path in sorted(homes)).encode()
 
 
 @cache
