@@ -212,7 +212,7 @@ def _compiler_facts() -> bytes:
 
 @cache
 def _homes_of_tuples() -> bytes:
-    """The modules that define named tuples: the cache keeps argument types under these names, also of kernels elsewhere."""
+    """The modules of named tuples: the cache keeps argument types by these names, of kernels elsewhere too."""
     homes = (path for path in PACKAGE_FOLDER.rglob("*.py") if "(NamedTuple)" in _text(path))
     return "".join(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0" for path in sorted(homes)).encode()
 
