@@ -7,11 +7,12 @@ line does no work, since phi is zero at both ends; that of a spring is what its 
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import contact_force
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scale, sub
+from pliant.structures.nodal.joint_laws import contact
 from pliant.structures.nodal.mechanism import (
     ALONG,
     BUSHING,
@@ -27,15 +28,11 @@ from pliant.structures.nodal.relative_pose import (
     PSI,
     K,
     U,
-    add_to,
     discrete_gradient,
-    matrix,
-    mean,
     measure_relative_pose,
-    put,
-    vector,
     world_force,
 )
+from pliant.structures.nodal.rows import add_to, matrix, mean, put, vector
 
 
 @inline_kernel
@@ -72,7 +69,7 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
             at.phi[k] = dot(between(lines, k, at), apply(matrix(at.R, a), vector(lines.direction[k], 0, 0)))
         elif kind == DISTANCE:
             r = between(lines, k, at)
-            at.phi[k] = math.sqrt(dot(r, r))
+            at.phi[k] = np.sqrt(dot(r, r))
         else:
             part = kind - BUSHING
             first, _ = span(lines, k)
@@ -182,7 +179,7 @@ def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
                 total += lines.damping[k, j] * way[first + j]
             step.impulse[k] = total
         else:
-            force, _, _ = contact_force(
+            force = contact(
                 start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
             )
             step.impulse[k] = -h * force
