@@ -7,6 +7,8 @@ from pathlib import Path
 from pliant.errors import InvalidInput
 from pliant.robot.topology import nearest
 
+__all__ = ["names", "path"]
+
 FOLDER = Path(__file__).parent
 
 
