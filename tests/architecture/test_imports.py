@@ -44,6 +44,12 @@ MAY_IMPORT = {
         DOOR,
     },
     "__main__": {"cli"},
+    # groups of public names
+    "joints": {"robot"},
+    "kinematics": {"analysis"},
+    "linear": {"analysis", "model", "network"},
+    "rest_shapes": {"robot"},
+    "sections": {"robot"},
 }
 HEAVY = ("h5netcdf", "h5py", "matplotlib", "numba", "pandas", "scipy", "xarray")
 

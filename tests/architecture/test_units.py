@@ -61,7 +61,9 @@ PARTS = parts()
 
 def test_parts_of_every_home_are_found() -> None:
     assert {cls.__module__.split(".")[1] for cls in PARTS} == set(HOMES)
-    assert {r.Robot, pliant.JointPD, pliant.GearMotor, pliant.Sine, *get_args(Integrator)} <= set(PARTS)
+    assert {r.Robot, pliant.JointPD, pliant.GearMotor, pliant.signals.Sine, *get_args(Integrator)} <= set(
+        PARTS
+    )
 
 
 @pytest.mark.parametrize("cls", PARTS, ids=lambda cls: cls.__name__)
