@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "pliant"
 _NOT_OURS = {"build", "dist", "__pycache__"}
-_TEXT = {".py", ".md", ".yaml", ".toml", ".txt", ".bib", ".cfg", ""}
+_TEXT = {".py", ".pyi", ".md", ".yaml", ".toml", ".txt", ".bib", ".cfg", ""}
 
 
 @cache
