@@ -64,12 +64,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     PUBLIC: {"analysis", "components", "model", "robot"},
     "__main__": {"cli"},
-    # groups of public names
-    "joints": {"robot"},
-    "kinematics": {"analysis"},
-    "linear": {"analysis", "model", "network"},
-    "rest_shapes": {"robot"},
-    "sections": {"robot"},
 }
 # (importing file, imported module): each with its reason
 EXCEPTIONS = {
