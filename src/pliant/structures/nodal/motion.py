@@ -72,8 +72,17 @@ class Signals(NamedTuple):
 
 
 def new_moment(nodes: int, coordinates: int, lines: int) -> Moment:
-    at_nodes = (np.zeros((nodes, width)) for width in (3, 3, 4, 9, COLUMNS))
-    return Moment(*at_nodes, np.zeros(coordinates), np.zeros(lines), np.zeros((lines, COLUMNS)))
+    n, width = nodes, COLUMNS
+    shapes: tuple[tuple[int, ...], ...] = (
+        (n, 3),
+        (n, 3),
+        (n, 4),
+        (n, 9),
+        (n, width),
+        (coordinates,),
+        (lines,),
+    )
+    return Moment(*(np.zeros(shape) for shape in (*shapes, (lines, width))))
 
 
 def new_step(nodes: int, coordinates: int, lines: int) -> Step:
