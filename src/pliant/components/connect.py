@@ -171,7 +171,7 @@ def connect(arm: Model, *components: Component) -> Connected:
         driven = {joint for each in attachments if each not in followed for joint in driven_joints(each)}
         arm = arm.driving(driven, {each.joint for each in followed})
     inputs = assemble(arm, components)
-    substitution = getattr(arm, "notice", "")
+    substitution = getattr(arm, "substitution", "")
     if isinstance(arm, Carrying) and (carrier := arm.carrying(inputs)) is not arm:
         substitution = (
             f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"

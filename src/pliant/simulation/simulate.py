@@ -110,7 +110,7 @@ def simulate(
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     components = getattr(model, "components", ())
     substitution = "; ".join(
-        part for part in (getattr(model, "notice", ""), _moved_to_close(model, start, initial)) if part
+        part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
     record = _advance(model, start, until, integrator, outputs, progress)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
