@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from pliant.errors import InvalidInput, clip
+from pliant.model.arm_facts import model_lines
 from pliant.model.contract import HandsOver, refuse_other_than_model
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.layout import Array, Layout
@@ -14,6 +15,7 @@ from pliant.model.port import Port
 from pliant.network.assemble import assemble
 from pliant.network.attachments import Component, Following
 from pliant.network.ports import driven_joints
+from pliant.robot.declared import Shown, listed
 
 if TYPE_CHECKING:
     from pliant.model.contract import Mismatch, Model, Record, Run, SecondOrder, Settled
@@ -43,8 +45,8 @@ class Driving(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Connected:
+@dataclass(frozen=True, repr=False)
+class Connected(Shown):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
     ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``notice`` then says.
@@ -52,9 +54,14 @@ class Connected:
 
     arm: Model
     components: tuple[Component, ...]
-    inputs: Inputs = field(compare=False, repr=False)
-    given: Model = field(compare=False, repr=False)
+    inputs: Inputs = field(compare=False)
+    given: Model = field(compare=False)
     notice: str = ""
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        parts = [_on_what(component) for component in self.components]
+        heading = f"{type(self.formulation).__name__} model of robot '{self.robot.name}', connected"
+        return heading, {"components": listed(parts) or "none", **model_lines(self)}
 
     @property
     def robot(self) -> Robot:
@@ -115,6 +122,13 @@ class Connected:
     def handing_over(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.handing_over(start, stopped) if isinstance(self.arm, HandsOver) else None
         return found and (connect(found[0], *self.components), found[1])
+
+
+def _on_what(component: Component) -> str:
+    """The kind of a component and its own name, or that of the joint or link it acts on."""
+    names = (getattr(component, word, None) for word in ("name", "joint", "link"))
+    name = next((name for name in names if isinstance(name, str)), "")
+    return f"{type(component).__name__}{f' ({name})' if name else ''}"
 
 
 def connect(arm: Model, *components: Component) -> Connected:

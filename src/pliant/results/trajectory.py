@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
@@ -19,6 +19,7 @@ from pliant.results.observables import JointUnit
 from pliant.results.port_signals import PortSignal, load_ports, port_signals
 from pliant.results.provenance import Provenance
 from pliant.results.source import LiveSource, Source
+from pliant.robot.declared import Shown, listed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -28,24 +29,37 @@ if TYPE_CHECKING:
     from pliant.results.summary import Line
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory(Shown):
     """A run from its first to its last saved time, n in all.
 
     ``states`` (n, size) is read block by block with ``state(name)``; ``ports`` are those of the arm and of the loads.
     What the arm looked like and what went through it is worked out on first use and then kept.
     """
 
-    time: Array = field(repr=False)
-    states: Array = field(repr=False)
-    layout: Layout = field(repr=False)
-    ports: tuple[Port, ...] = field(repr=False)
+    time: Array
+    states: Array
+    layout: Layout
+    ports: tuple[Port, ...]
     joint_names: tuple[str, ...]
-    ledger: Ledger = field(repr=False)
+    ledger: Ledger
     ending: Ending
     statistics: dict[str, float]
     wall_time: float
-    source: Source = field(repr=False)
+    source: Source
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        chosen = {
+            name: self.provenance.choices.get(name, "") for name in ("formulation", "integrator", "notice")
+        }
+        steps = f"{self.statistics['steps']:.0f} steps in " if "steps" in self.statistics else ""
+        return f"Trajectory of robot '{self.provenance.robot_name}', {self.ending}", {
+            "time": f"{self.time[0]:g} to {self.time[-1]:g} s, {len(self.time)} states saved",
+            "joints": listed(self.joint_names),
+            **chosen,
+            "cost": f"{steps}{self.wall_time:.3g} s",
+            "energy account": f"misses at most {self.ledger.worst_ratio:.1e} of what a step exchanges",
+        }
 
     @staticmethod
     def from_record(model: Model, record: Record, choices: dict[str, str], wall_time: float) -> Trajectory:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, Problem
 from pliant.robot.compound_joint import FreeJoint, SphericalJoint
-from pliant.robot.declared import Declared, Name, Part
+from pliant.robot.declared import Declared, Name, Part, Shown, listed
 from pliant.robot.joint import Freedom, Joint
 from pliant.robot.link import IDENTITY, ORIGIN, STATION_SLACK, FlexibleLink, Link, RigidLink
 from pliant.robot.loop import At, LoopJoint
@@ -47,8 +47,8 @@ class Base(Declared, word="base"):
     ] = IDENTITY
 
 
-@dataclass(frozen=True)
-class Robot(Declared, word="robot"):
+@dataclass(frozen=True, repr=False)
+class Robot(Shown, Declared, word="robot"):
     """Links and joints that form a tree on a base, loops that close it, payloads and gravity."""
 
     name: Annotated[str, Name("name of the robot")]
@@ -60,6 +60,17 @@ class Robot(Declared, word="robot"):
     )
     base: Annotated[Base, Part("fixed base", Base)] = field(default_factory=Base)
     loops: Annotated[tuple[LoopJoint, ...], Part("loop joints", LoopJoint, many=True)] = ()
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        lengths = (f", {link.length:g} m" if isinstance(link, FlexibleLink) else "" for link in self.links)
+        links = [f"{link.name} ({link.word}{length})" for link, length in zip(self.links, lengths)]
+        return f"Robot '{self.name}'", {
+            "links": listed(links),
+            "joints": listed([f"{joint.name} ({joint.word})" for joint in self.joints]),
+            "loops": listed([f"{loop.name} ({loop.kind})" for loop in self.loops]),
+            "payloads": listed([f"{each.name} ({each.mass:g} kg)" for each in self.payloads]),
+            "gravity": f"({', '.join(f'{component:g}' for component in self.gravity)}) m/s^2",
+        }
 
     def conflicts(self) -> Iterator[Problem]:
         links = [link.name for link in self.links]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 REMEDY = "compile the robot with PoseElement()"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GeometricallyExactArm(ArmFacts):
     """States: body twists of all nodes, strains of all strain points, joint positions and rates."""
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pliant.formulations.geometrically_exact.formulation import PoseElement
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PoseElementArm(ArmFacts):
     """States: poses and velocities of all nodes, joint positions and rates, rotors of gear motors."""
 
