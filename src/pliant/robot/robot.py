@@ -52,14 +52,14 @@ class Robot(Shown, Declared, word="robot"):
     """Links and joints that form a tree on a base, loops that close it, payloads and gravity."""
 
     name: Annotated[str, Name("name of the robot")]
-    links: Annotated[tuple[Link, ...], Part("links", Link, many=True)]
-    joints: Annotated[tuple[Joint, ...], Part("joints", Joint, many=True)]
-    payloads: Annotated[tuple[Payload, ...], Part("payloads", Payload, many=True)] = ()
+    links: Annotated[Sequence[Link], Part("links", Link, many=True)]
+    joints: Annotated[Sequence[Joint], Part("joints", Joint, many=True)]
+    payloads: Annotated[Sequence[Payload], Part("payloads", Payload, many=True)] = ()
     gravity: Annotated[Vector3, Quantity("m/s^2", "acceleration of gravity in the world", shape=(3,))] = (
         ORIGIN
     )
     base: Annotated[Base, Part("fixed base", Base)] = field(default_factory=Base)
-    loops: Annotated[tuple[LoopJoint, ...], Part("loop joints", LoopJoint, many=True)] = ()
+    loops: Annotated[Sequence[LoopJoint], Part("loop joints", LoopJoint, many=True)] = ()
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         lengths = (f", {link.length:g} m" if isinstance(link, FlexibleLink) else "" for link in self.links)
