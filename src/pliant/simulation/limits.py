@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number
 from pliant.model.inputs import Inputs
 from pliant.model.layout import Array
+
+Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
@@ -21,7 +26,7 @@ def check_duration(until: float) -> None:
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
 
 
-def checked_outputs(outputs: int | Array, until: float, size: int) -> int | Array:
+def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Array:
     """A count or times; refused if they are neither, or if their states of ``size`` numbers fill the memory."""
     if isinstance(outputs, (bool, str)) or (isinstance(outputs, Real) and not isinstance(outputs, Integral)):
         raise InvalidInput(
@@ -37,7 +42,7 @@ def checked_outputs(outputs: int | Array, until: float, size: int) -> int | Arra
             f" {8e-9 * MOST_SAVED:g} GB; keep fewer, or simulate {until:g} s in pieces that each start at the last"
             " state of the one before"
         )
-    return int(outputs) if isinstance(outputs, Integral) else outputs
+    return int(outputs) if isinstance(outputs, Integral) else np.asarray(outputs)
 
 
 def check_steps(until: float, step: float) -> None:

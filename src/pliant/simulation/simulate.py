@@ -18,7 +18,7 @@ from pliant.model.schedule import instants
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
-from pliant.simulation.limits import check_duration, check_samples, check_steps, checked_outputs
+from pliant.simulation.limits import Times, check_duration, check_samples, check_steps, checked_outputs
 
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
@@ -31,7 +31,7 @@ def simulate(
     until: float,
     integrator: Integrator | None = None,
     initial: Array | None = None,
-    outputs: int | Array = 1000,
+    outputs: int | Times = 1000,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Simulate from time 0 to ``until`` seconds.
