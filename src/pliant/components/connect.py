@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from pliant.robot.joint import reference_name
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Consistency, Equilibrium, Model, Record, Run, SecondOrder
+    from pliant.model.contract import Consistency, Equilibrium, Model, Record, Run, SecondOrder, Stepper
     from pliant.model.state import Observation
     from pliant.robot import Robot
 
@@ -75,7 +75,7 @@ class Driving(Protocol):
 class Connected:
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
-    ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``notice`` then says.
+    ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``substitution`` then says.
     """
 
     arm: Model
@@ -122,8 +122,8 @@ class Connected:
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         return self.arm.energy(states)
 
-    def advance(self, run: Run) -> Record:
-        return self.arm.advance(run)
+    def stepper(self, run: Run) -> Stepper[Any]:
+        return self.arm.stepper(run)
 
     def consistency_error(self, record: Record) -> Consistency:
         return self.arm.consistency_error(record)
@@ -171,7 +171,7 @@ def connect(arm: Model, *components: Component) -> Connected:
         driven = {joint for each in attachments if each not in followed for joint in driven_joints(each)}
         arm = arm.driving(driven, {each.joint for each in followed})
     inputs = assemble(arm, components)
-    substitution = getattr(arm, "notice", "")
+    substitution = getattr(arm, "substitution", "")
     if isinstance(arm, Carrying) and (carrier := arm.carrying(inputs)) is not arm:
         substitution = (
             f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"

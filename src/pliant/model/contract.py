@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
 
 from pliant.errors import InvalidInput, clip
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
+from pliant.model.schedule import Schedule
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array, Ending, Layout, Observation
 
@@ -43,6 +47,23 @@ class Run:
     newton_tolerance: NewtonTolerance
     progress: Callable[[float], None] | None = None
 
+    @cached_property
+    def schedule(self) -> Schedule:
+        return Schedule.of(self.grid, self.outputs, self.method)
+
+    def times(self, a: int, b: int) -> Array:
+        """Stages and end of each of the steps a .. b-1, (steps, stages + 1)."""
+        stages = self.grid[a:b, None] + self.schedule.h[a:b, None] * self.method.nodes
+        return np.concatenate([stages, self.grid[a + 1 : b + 1, None]], axis=1)
+
+    def place_prescribed(self, layout: Layout, states: Array, times: Array) -> None:
+        """Prescribed joints are where they are meant to be between steps too."""
+        given = np.flatnonzero(self.inputs.prescribed)
+        if len(given):
+            signals = self.inputs.joint_signals(times)
+            layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
+            layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
+
     def implicit_method(self, formulation: str) -> StageMethod:
         """The method; an explicit one is refused, because the formulation has waves too fast for it."""
         if isinstance(self.method, ExplicitMethod):
@@ -55,7 +76,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Record:
-    """What a run gave: states at the saved times, efforts of the ports, the account, the ending.
+    """What a run gave: states at the saved times, efforts of the ports, the energy ledger, the ending.
 
     ``efforts`` maps the name of each moving joint to its torque or force, and ``<joint>.wrench`` to the wrench
     (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
@@ -162,6 +183,92 @@ class SecondOrder:
     held: Held | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a stepper kept in its first rows: states, efforts by name, sums of the energy ledger, works by name.
+
+    ``worst`` holds the worst step of the ledger, `energy_ledger`; ``statistics`` counts what the steps took.
+    """
+
+    states: Array
+    efforts: dict[str, Array]
+    sums: Array
+    works: dict[str, Array]
+    worst: Array
+    statistics: dict[str, float]
+
+
+DONE = 0  # what a stepper answers when all its steps converged
+T = TypeVar("T")
+
+
+class Stepper(Protocol[T]):
+    """A run of a model on its way: it advances steps, keeps rows and enters what they exchange in its ledger.
+
+    The driver reads the inputs for many steps at once; T is what the stepper makes of them. ``run.schedule`` says which
+    rows fall into which step; row 0 is the start.
+    """
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def run(self) -> Run:
+        """The request, with the inputs as the steps read them."""
+        ...
+
+    def start(self) -> Ending | None:
+        """Make ready and keep row 0; an ending if the run cannot begin."""
+        ...
+
+    def times(self, a: int, b: int) -> Array:
+        """When the steps a .. b-1 read their inputs, (steps, m)."""
+        ...
+
+    def tables(self, a: int, b: int, joints: Array, loads: Array) -> T:
+        """Inputs of the steps a .. b-1 from the signals (steps, m, ...) of joints (joints, 3) and loads (loads, 6)."""
+        ...
+
+    def advance(self, tables: T, part: slice, held: Array) -> tuple[int, int]:
+        """Advance through a part of the tables, with the torques that controllers hold.
+
+        How many steps were done, and DONE or why not.
+        """
+        ...
+
+    def state_vector(self) -> Array: ...
+
+    def keep(self, row: int) -> None:
+        """The present state and ledger to a row."""
+        ...
+
+    def stopped(self, status: int, done: int) -> Ending:
+        """Why and where the steps ended, with what to try."""
+        ...
+
+    def kept(self, times: Array) -> Kept:
+        """The first rows, which fall on these times."""
+        ...
+
+
+@runtime_checkable
+class CarriesServos(Protocol):
+    """A stepper whose compiled loop computes velocity servos, those of `servos_inside`."""
+
+    def command(self, rates: Array) -> None:
+        """The commanded rates of all joints, from now until the next call."""
+        ...
+
+
+def with_held(joints: Array, held: Array) -> Array:
+    """Signals of joints (steps, m, joints, 3) with the torques that controllers hold."""
+    if not np.count_nonzero(held):  # in a tenth of the time of any()
+        return joints
+    joints = joints.copy()
+    joints[:, :, : len(held), 2] += held
+    return joints
+
+
 class StepEquations(Protocol):
     """One step of a model as equations r(z0, z1, u) = 0 about given values, with exact derivatives.
 
@@ -233,7 +340,7 @@ class Model(Protocol):
         ...
 
     def energy(self, states: Array) -> tuple[Array, Array, Array]: ...
-    def advance(self, run: Run) -> Record: ...
+    def stepper(self, run: Run) -> Stepper[Any]: ...
     def consistency_error(self, record: Record) -> Consistency: ...
     def tip(self, states: Array) -> tuple[Array, Array]: ...
     def equilibrium(

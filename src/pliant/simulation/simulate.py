@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number
 from pliant.model.contract import Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.driver import instants
 from pliant.model.inputs import Inputs
+from pliant.model.schedule import instants
 from pliant.model.state import Array, Cause
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
+from pliant.simulation.driver import advance
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
@@ -110,7 +111,7 @@ def simulate(
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     components = getattr(model, "components", ())
     substitution = "; ".join(
-        part for part in (getattr(model, "notice", ""), _moved_to_close(model, start, initial)) if part
+        part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
     record = _advance(model, start, until, integrator, outputs, progress)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
@@ -158,9 +159,8 @@ def _advance(
         if isinstance(outputs, int)
         else wanted_times(outputs, until)
     )
-    return model.advance(
-        Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
-    )
+    run = Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
+    return advance(model, run)
 
 
 def of_order(integrator: Integrator, highest: int) -> Integrator:
