@@ -33,7 +33,7 @@ from pliant.components.ports import (
 )
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
-from pliant.model.contract import Substitutes, refuse_other_than_model
+from pliant.model.contract import Substitutes, refuse_other_than_arm
 from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.port import Frame, Port
 from pliant.model.sampling import ServoPlace
@@ -44,7 +44,7 @@ from pliant.robot.joint import reference_name
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Consistency, Equilibrium, Model, Record, Run, SecondOrder, Stepper
+    from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder, Stepper
     from pliant.model.state import Observation
     from pliant.robot import Robot
 
@@ -57,7 +57,7 @@ class Carrying(Protocol):
         """In words, the inputs that it does not carry."""
         ...
 
-    def carrying(self, inputs: Inputs) -> Model:
+    def carrying(self, inputs: Inputs) -> Arm:
         """The arm itself if it carries the inputs, else a model of the same robot that does."""
         ...
 
@@ -66,7 +66,7 @@ class Carrying(Protocol):
 class Driving(Protocol):
     """An arm whose loop, ball and free joints have coordinates where something drives them."""
 
-    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Model:
+    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Arm:
         """The arm itself, or with these coordinates, and with references for the joints of those that are followed."""
         ...
 
@@ -78,10 +78,10 @@ class Connected:
     ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``substitution`` then says.
     """
 
-    arm: Model
+    arm: Arm
     components: tuple[Component, ...]
     inputs: Inputs = field(compare=False, repr=False)
-    given: Model = field(compare=False, repr=False)
+    given: Arm = field(compare=False, repr=False)
     substitution: str = ""
 
     @property
@@ -147,7 +147,7 @@ class Connected:
         return found and (connect(found[0], *self.components), found[1])
 
 
-def connect(arm: Model, *components: Component) -> Connected:
+def connect(arm: Arm, *components: Component) -> Connected:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
     Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, feedback and
@@ -155,7 +155,7 @@ def connect(arm: Model, *components: Component) -> Connected:
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
     and equal names.
     """
-    refuse_other_than_model(arm)
+    refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):
             raise InvalidInput(
@@ -285,7 +285,7 @@ class WholeEffort:
         return wrench
 
 
-def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
+def assemble(arm: Arm, components: Iterable[Component]) -> Inputs:
     """The inputs that ``components`` give to ``arm``; what does not fit is refused in one sentence."""
     pairs = [
         (_label(component, each), each) for component in components for each in component.attachments(arm)
@@ -296,7 +296,7 @@ def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
     return _inputs(arm, [attachment for _, attachment in pairs])
 
 
-def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
+def _inputs(arm: Arm, attachments: list[Attachment]) -> Inputs:
     joint_names = arm.joint_names
     n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
@@ -363,7 +363,7 @@ def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
     )
 
 
-def _holds(arm: Model, followings: list[Following]) -> Iterator[HoldPlace]:
+def _holds(arm: Arm, followings: list[Following]) -> Iterator[HoldPlace]:
     gains = {each.joint: (each.stiffness, each.damping) for each in followings}
     for name in dict.fromkeys(each.joint.partition(".")[0] for each in followings):
         whole = driven_as_a_whole(arm, name)
@@ -379,7 +379,7 @@ def _in_axes_of_place(load: Load) -> Signal:
     return Constant(turned.evaluate(np.zeros(1))[0]) if isinstance(load.signal, Constant) else turned
 
 
-def _drives_of_whole_joints(arm: Model, torques: list[Torque]) -> list[Load]:
+def _drives_of_whole_joints(arm: Arm, torques: list[Torque]) -> list[Load]:
     """One load on the child of each ball and free joint that is driven, whose torques add."""
     drives = []
     loops = {loop.name: loop for loop in arm.robot.loops}
@@ -405,7 +405,7 @@ def _label(component: Component, attachment: Attachment) -> str:
     return word
 
 
-def _check(arm: Model, label: str, attachment: Attachment) -> None:
+def _check(arm: Arm, label: str, attachment: Attachment) -> None:
     check_ports(arm, label, attachment)
     match attachment:
         case Prescription():

@@ -164,7 +164,8 @@ class SecondOrder:
     ``names`` are those of y. ``fundamental`` says whether the state is an equilibrium at rest, where K is symmetric but
     for forces that have no potential; ``unbalanced`` is the generalised force that accelerates the state.
     ``to_twist`` (nodes, 6, unknowns) turns y into body displacements of the nodes, ``joint_position`` (joints,
-    unknowns) into changes of the joint positions, ``tip`` (6, unknowns) into the body displacement of the tip.
+    unknowns) into changes of the joint positions, ``tip`` (6, unknowns) into the body displacement of the tip; a model
+    that is no arm has no rows there.
     ``state_at`` gives the state of finite y and y'. ``held`` says how prescribed joints and the base act; a model may
     leave it out.
     """
@@ -300,18 +301,12 @@ class StepEquations(Protocol):
 
 @runtime_checkable
 class Model(Protocol):
-    """A compiled arm, or an arm with everything that is connected to it."""
+    """Whatever has states, ports and energy, and can be advanced, balanced and linearised; most often an `Arm`."""
 
-    @property
-    def robot(self) -> Robot: ...
-    @property
-    def formulation(self) -> object: ...
     @property
     def layout(self) -> Layout: ...
     @property
     def ports(self) -> tuple[Port, ...]: ...
-    @property
-    def joint_names(self) -> tuple[str, ...]: ...
     @property
     def inputs(self) -> Inputs: ...
 
@@ -319,6 +314,32 @@ class Model(Protocol):
     def highest_order(self) -> int:
         """Of the methods in time that the model takes."""
         ...
+
+    def initial_state(self) -> Array: ...
+
+    def energy(self, states: Array) -> tuple[Array, Array, Array]:
+        """Kinetic, elastic and gravity potential energy (n,) of states (n, size), joule."""
+        ...
+
+    def stepper(self, run: Run) -> Stepper[Any]: ...
+    def equilibrium(
+        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium: ...
+    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+        """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
+        ...
+
+
+@runtime_checkable
+class Arm(Model, Protocol):
+    """A compiled robot, or one with everything that is connected to it: a model with joints, links and a tip."""
+
+    @property
+    def robot(self) -> Robot: ...
+    @property
+    def formulation(self) -> object: ...
+    @property
+    def joint_names(self) -> tuple[str, ...]: ...
 
     def initial_state(
         self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
@@ -331,6 +352,7 @@ class Model(Protocol):
         ...
 
     def observe(self, states: Array, stations: int = 21) -> Observation: ...
+    def tip(self, states: Array) -> tuple[Array, Array]: ...
 
     def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches.
@@ -339,16 +361,7 @@ class Model(Protocol):
         """
         ...
 
-    def energy(self, states: Array) -> tuple[Array, Array, Array]: ...
-    def stepper(self, run: Run) -> Stepper[Any]: ...
     def consistency_error(self, record: Record) -> Consistency: ...
-    def tip(self, states: Array) -> tuple[Array, Array]: ...
-    def equilibrium(
-        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium: ...
-    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
-        """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
-        ...
 
 
 @runtime_checkable
@@ -373,14 +386,14 @@ class Stretches(Protocol):
 class Substitutes(Protocol):
     """A model that knows who carries bends of its links that are too large for itself."""
 
-    def substituting(self, start: Array, stopped: Array) -> tuple[Model, Array] | None:
+    def substituting(self, start: Array, stopped: Array) -> tuple[Arm, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
         ...
 
 
 def refuse_other_than_model(given: object) -> None:
     """A sentence for who forgets to compile."""
-    if hasattr(given, "joint_names"):
+    if hasattr(given, "stepper"):
         return
     if hasattr(given, "chain_order"):
         raise InvalidInput(
@@ -390,3 +403,10 @@ def refuse_other_than_model(given: object) -> None:
     raise InvalidInput(
         f"{clip(repr(given))} is no model; give what a formulation compiles or connect returns"
     )
+
+
+def refuse_other_than_arm(given: object, reason: str) -> None:
+    """``reason`` says what the arm is needed for."""
+    refuse_other_than_model(given)
+    if not hasattr(given, "joint_names"):
+        raise InvalidInput(f"{clip(repr(given))} is a model but no arm; {reason}")

@@ -22,7 +22,7 @@ import numpy as np
 from pliant.model.state import Array
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
     from pliant.model.inputs import Inputs
     from pliant.model.state import Observation
 
@@ -74,7 +74,7 @@ class Sample:
     joint_positions: Array
     joint_rates: Array
     state: Array
-    model: Model
+    model: Arm
     motor_positions: Array
     motor_rates: Array
     observation: Callable[[int], Observation]

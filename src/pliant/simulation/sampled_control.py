@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
 
 from pliant.errors import PliantError
-from pliant.model.contract import Model
+from pliant.model.contract import Arm, Model
 from pliant.model.inputs import Inputs
 from pliant.model.sampling import Sample, SampledController, ServoPlace, noise_source, rounded
 from pliant.model.schedule import slack
@@ -64,7 +65,7 @@ class Clock:
 class Acting:
     """A controller during one run: its clock, its memory, the answers on their way and the one in effect."""
 
-    def __init__(self, controller: SampledController, model: Model, span: Span) -> None:
+    def __init__(self, controller: SampledController, model: Arm, span: Span) -> None:
         self.controller = controller
         self.law: Callable[[Sample], Array] | None = None
         self.clock = Clock(controller.period, span)
@@ -102,13 +103,14 @@ class Sampling:
     """
 
     def __init__(self, model: Model, inputs: Inputs, span: Span, servos_inside: bool = False) -> None:
-        self.model = model
+        self.joints = len(inputs.prescribed)
+        self.model = model = cast(Arm, model)  # if anything is sampled: samples show joints and shape
         self.elastic = [
             model.joint_names.index(motor.joint) for motor in inputs.motors if motor.stiffness > 0.0
         ]
         self.controllers = [Acting(each, model, span) for each in inputs.controllers]
         self.commanding = [Acting(each, model, span) for each in inputs.commands]
-        self.servos = [] if servos_inside else _groups(inputs.servos, model.joint_names, span)
+        self.servos = [] if servos_inside else _groups(model, inputs.servos, span)
         self.acting = (*self.controllers, *self.commanding)
         self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
 
@@ -134,14 +136,14 @@ class Sampling:
 
     def commands(self, now: float) -> Array:
         """The sum of the commanded rates in effect, one for each joint."""
-        total = np.zeros(len(self.model.joint_names))
+        total = np.zeros(self.joints)
         for acting in self.commanding:
             total += acting.in_effect(now)
         return total
 
     def torques(self, now: float) -> Array:
         """The sum of the torques in effect, one for each joint."""
-        total = np.zeros(len(self.model.joint_names))
+        total = np.zeros(self.joints)
         for acting in self.controllers:
             total += acting.in_effect(now)
         for _, group in self.servos:
@@ -163,7 +165,7 @@ class Sampling:
         return Sample(now, position, rate, state, self.model, *motor, observation)
 
 
-def _observed_once(model: Model, state: Array) -> Callable[[int], Observation]:
+def _observed_once(model: Arm, state: Array) -> Callable[[int], Observation]:
     """What can be seen of a state with so many stations; kept, for others may ask too."""
     seen: dict[int, Observation] = {}
 
@@ -175,10 +177,8 @@ def _observed_once(model: Model, state: Array) -> Callable[[int], Observation]:
     return observation
 
 
-def _groups(
-    servos: tuple[ServoPlace, ...], joints: tuple[str, ...], span: Span
-) -> list[tuple[Clock, ServoGroup]]:
+def _groups(model: Arm, servos: tuple[ServoPlace, ...], span: Span) -> list[tuple[Clock, ServoGroup]]:
     """Servos of one period together."""
     periods = dict.fromkeys(servo.period for servo in servos)
     together = {period: [servo for servo in servos if servo.period == period] for period in periods}
-    return [(Clock(period, span), ServoGroup(group, joints)) for period, group in together.items()]
+    return [(Clock(period, span), ServoGroup(group, model.joint_names)) for period, group in together.items()]
