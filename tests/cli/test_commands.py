@@ -19,7 +19,7 @@ from pliant.cli.describe import link_mass, slenderness, total_mass
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
-from tests.results.fake_arm import fake_trajectory
+from tests.support.fake_arm import fake_trajectory
 
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 

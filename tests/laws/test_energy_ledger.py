@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.laws.arms import (
+from tests.support.arms import (
     ASIDE,
     INERTIA,
     STIFFNESS,

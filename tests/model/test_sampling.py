@@ -15,7 +15,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.sampling import Sample, ServoPlace
 from pliant.model.stage_method import gauss_collocation
 from pliant.model.state import Array, Ending
-from tests.control.rigid_loop import rigid_arm
+from tests.support.rigid_loop import rigid_arm
 
 ARM = pl.GeometricallyExact(degree=3).compile(rigid_arm())
 

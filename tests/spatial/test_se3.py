@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.spatial import arrays, se3
-from tests.spatial import high_precision
+from tests.support import high_precision
 
 component = st.floats(-1.0, 1.0, allow_subnormal=False)
 twists = st.tuples(*[component] * 6)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pliant.spatial import so3
 from pliant.spatial.vectors import add, cross, scale
-from tests.spatial import high_precision
+from tests.support import high_precision
 
 component = st.floats(-1.0, 1.0, allow_subnormal=False)
 vectors = st.tuples(component, component, component)

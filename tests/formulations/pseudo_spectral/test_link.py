@@ -23,7 +23,7 @@ from pliant.formulations.pseudo_spectral.link import (
 )
 from pliant.mechanics.closed_form import TimoshenkoBeam, natural_frequencies
 from pliant.mechanics.shape_functions import orthonormal_spaces
-from tests.formulations.pseudo_spectral.beam import (
+from tests.support.beam import (
     DISCRETE,
     EXACT,
     HALF_A_PRINTED_DIGIT,
