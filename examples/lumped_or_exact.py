@@ -39,7 +39,8 @@ def apart(one: np.ndarray, other: np.ndarray, reach: float) -> float:
 
 
 figure, panels = plt.subplots(2, 2, figsize=(8.0, 6.0), sharex=True, sharey=True, layout="tight")
-deflection, difference = {}, {}
+deflection: dict[str, list[float]] = {}
+difference: dict[str, list[list[float]]] = {}
 for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
     reach = pl.Rigid().compile(pl.load(pl.library.path(name))).reach
     deflection[name], difference[name] = [], []

@@ -33,13 +33,14 @@ from pliant.components.ports import (
 )
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
+from pliant.model.arm import model_lines
 from pliant.model.contract import Substitutes, refuse_other_than_model
 from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.port import Frame, Port
 from pliant.model.sampling import ServoPlace
 from pliant.model.state import Array, Layout
 from pliant.robot import At, End, SphericalJoint
-from pliant.robot.declared import Quaternion
+from pliant.robot.declared import Quaternion, Shown, listed
 from pliant.robot.joint import reference_name
 from pliant.robot.link import IDENTITY
 
@@ -71,8 +72,8 @@ class Driving(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Connected:
+@dataclass(frozen=True, repr=False)
+class Connected(Shown):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
     ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``notice`` then says.
@@ -80,9 +81,14 @@ class Connected:
 
     arm: Model
     components: tuple[Component, ...]
-    inputs: Inputs = field(compare=False, repr=False)
-    given: Model = field(compare=False, repr=False)
+    inputs: Inputs = field(compare=False)
+    given: Model = field(compare=False)
     substitution: str = ""
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        parts = [_on_what(component) for component in self.components]
+        heading = f"{type(self.formulation).__name__} model of robot '{self.robot.name}', connected"
+        return heading, {"components": listed(parts) or "none", **model_lines(self)}
 
     @property
     def robot(self) -> Robot:
@@ -147,6 +153,13 @@ class Connected:
         return found and (connect(found[0], *self.components), found[1])
 
 
+def _on_what(component: Component) -> str:
+    """The kind of a component and its own name, or that of the joint or link it acts on."""
+    names = (getattr(component, word, None) for word in ("name", "joint", "link"))
+    name = next((name for name in names if isinstance(name, str)), "")
+    return f"{type(component).__name__}{f' ({name})' if name else ''}"
+
+
 def connect(arm: Model, *components: Component) -> Connected:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
@@ -171,7 +184,7 @@ def connect(arm: Model, *components: Component) -> Connected:
         driven = {joint for each in attachments if each not in followed for joint in driven_joints(each)}
         arm = arm.driving(driven, {each.joint for each in followed})
     inputs = assemble(arm, components)
-    substitution = getattr(arm, "notice", "")
+    substitution = getattr(arm, "substitution", "")
     if isinstance(arm, Carrying) and (carrier := arm.carrying(inputs)) is not arm:
         substitution = (
             f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"

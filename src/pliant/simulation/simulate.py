@@ -6,9 +6,10 @@ Run a model in time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 
+Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
+
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
 
@@ -33,7 +36,7 @@ def check_duration(until: float) -> None:
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
 
 
-def checked_outputs(outputs: int | Array, until: float, size: int) -> int | Array:
+def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Array:
     """A count or times; refused if they are neither, or if their states of ``size`` numbers fill the memory."""
     if isinstance(outputs, (bool, str)) or (isinstance(outputs, Real) and not isinstance(outputs, Integral)):
         raise InvalidInput(
@@ -49,7 +52,7 @@ def checked_outputs(outputs: int | Array, until: float, size: int) -> int | Arra
             f" {8e-9 * MOST_SAVED:g} GB; keep fewer, or simulate {until:g} s in pieces that each start at the last"
             " state of the one before"
         )
-    return int(outputs) if isinstance(outputs, Integral) else outputs
+    return int(outputs) if isinstance(outputs, Integral) else np.asarray(outputs)
 
 
 def check_steps(until: float, step: float) -> None:
@@ -84,7 +87,7 @@ def simulate(
     until: float,
     integrator: Integrator | None = None,
     initial: Array | None = None,
-    outputs: int | Array = 1000,
+    outputs: int | Times = 1000,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Simulate from time 0 to ``until`` seconds.
@@ -110,7 +113,7 @@ def simulate(
     start = consistent_start(model) if initial is None else checked_state(model, initial)
     components = getattr(model, "components", ())
     substitution = "; ".join(
-        part for part in (getattr(model, "notice", ""), _moved_to_close(model, start, initial)) if part
+        part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
     record = _advance(model, start, until, integrator, outputs, progress)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
