@@ -38,7 +38,7 @@ from pliant.model.port import Frame
 from pliant.model.sampling import Sample
 from pliant.model.stage_method import gauss_collocation
 from pliant.robot import At
-from tests.network.two_link_arm import TwoLinkArm
+from tests.support.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()
 TIMES = np.linspace(0.0, 3.0, 31)
