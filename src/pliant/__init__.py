@@ -28,8 +28,8 @@ _PLACES = {
         "BangBang BaseMotion Bushing CommonEffort CommonFlow Constant Constraints Cycloid DeflectionSensor"
         " DistributedWrench Encoder Feedback FunctionMotion FunctionSignal GearMotor Hold JointTorque MotionSum"
         " MotionTable PiecewiseLinear PointWrench PrescribedMotion Quintic SampledCommand SampledController Scaled"
-        " Series SignalSum SignalTable Sine SmoothStart SpringDamper Step StrainGauge Tachometer TipWrench Wall connect"
-        " interconnect report"
+        " Series SignalSum SignalTable Sine SmoothStart SpringDamper Step StrainGauge Tachometer Tendon TipWrench"
+        " TunedMassDamper Wall connect interconnect report"
     ),
     "pliant.control": "JointPD PositionLoop VelocityServo VibrationSuppression",
     "pliant.simulation.simulate": "simulate",

@@ -120,6 +120,7 @@ class Stepper:
             z((rows + 1, loads)),
             z((rows + 1, dofs)),
             z((rows + 1, lines)),
+            z((rows + 1, lines)),
             z((rows + 1, len(roots), 6)),
             roots,
         )
