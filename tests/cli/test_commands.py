@@ -42,7 +42,7 @@ def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys\nfrom pliant.cli import main\nsys.argv[1:] = ['--help']\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "heavy = {'numpy', 'numba', 'scipy', 'xarray', 'pandas', 'matplotlib', 'pydantic'}\n"
+        "heavy = {'numpy', 'numba', 'scipy', 'xarray', 'pandas', 'matplotlib'}\n"
         "print('loaded', sorted(heavy & set(sys.modules)))"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -389,10 +389,10 @@ def test_moves_begin_where_the_joint_starts() -> None:
     )
     start = robot.joint("shoulder").initial_position
     assert move == [
-        pliant.PrescribedMotion("shoulder", pliant.Quintic(start, 2.0, 0.5)),
-        pliant.PrescribedMotion("elbow", pliant.Hold(0.0)),
+        pliant.PrescribedMotion("shoulder", pliant.motions.Quintic(start, 2.0, 0.5)),
+        pliant.PrescribedMotion("elbow", pliant.motions.Hold(0.0)),
     ]
-    assert law == [pliant.JointPD(pliant.Hold(0.3), 9.0, 1.0, joints=["elbow"])]
+    assert law == [pliant.JointPD(pliant.motions.Hold(0.3), 9.0, 1.0, joints=["elbow"])]
     assert [drive.joint for drive in held] == ["shoulder", "elbow"]
 
 

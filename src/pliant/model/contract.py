@@ -162,6 +162,35 @@ class SecondOrder:
     held: Held | None = None
 
 
+class StepEquations(Protocol):
+    """One step of a model as equations r(z0, z1, u) = 0 about given values, with exact derivatives.
+
+    ``z0`` is what the step starts from, ``z1`` its unknowns (for methods of several stages: of all stages), ``u`` the
+    inputs of the step (joint targets/feedforward and load wrenches at the times the step reads them), all flat vectors.
+    """
+
+    @property
+    def residual(self) -> Array:
+        """r at the given values."""
+        ...
+
+    def times(self, start: Array, unknowns: Array, inputs: Array) -> Array:
+        """r_z0 start + r_z1 unknowns + r_u inputs"""
+        ...
+
+    def transposed(self, weights: Array) -> tuple[Array, Array, Array]:
+        """(r_z0^T w, r_z1^T w, r_u^T w)"""
+        ...
+
+    def solve(self, right: Array) -> Array:
+        """d of r_z1 d = right"""
+        ...
+
+    def solve_transposed(self, right: Array) -> Array:
+        """d of r_z1^T d = right"""
+        ...
+
+
 @runtime_checkable
 class Model(Protocol):
     """A compiled arm, or an arm with everything that is connected to it."""
