@@ -23,8 +23,8 @@ class TunedMassDamper(Declared):
     """A point mass that moves along an axis of a frame, held to its origin by a spring and a damper.
 
     It adds a link and a joint of its ``name`` to the robot: displacement and rate are states, the joint may be driven,
-    as in an active damper, and every formulation that carries such joints carries it. Without an ``axis`` the mass moves
-    in all directions with equal stiffness and damping, by joints <name>_x, <name>_y and <name>.
+    as in an active damper, and every formulation that carries such joints carries it. Without an ``axis`` the mass
+    moves in all directions with equal stiffness and damping, by joints <name>_x, <name>_y and <name>.
     """
 
     name: Annotated[str, Name("name of the component in results")]
