@@ -18,9 +18,11 @@ from pliant.mechanics.block_elimination import (
     finish_link,
     new_factors,
 )
+from pliant.spatial.rows import product, row
 from pliant.structures.collocation.chain import Chain, Floats
-from pliant.structures.collocation.element import element_tangent, freeze, product, row
-from pliant.structures.collocation.stages import between, set_poses
+from pliant.structures.collocation.element import element_tangent, freeze
+from pliant.structures.collocation.poses import set_poses
+from pliant.structures.collocation.stages import between
 
 Numbers = NDArray[np.generic]
 

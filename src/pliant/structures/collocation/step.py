@@ -8,18 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.mechanics.joint_kinematics import dot6
+from pliant.spatial.rows import dot6, load3, plus6, product, row, stage_row
 from pliant.structures.collocation.chain import Floats, Ints, State
-from pliant.structures.collocation.element import (
-    hardening_energy_change,
-    product,
-    row,
-    stage_row,
-    strain_energy,
-)
+from pliant.structures.collocation.element import hardening_energy_change, strain_energy
 from pliant.structures.collocation.newton import CONVERGED, Projection, Solver, project, solve_stages
-from pliant.structures.collocation.orientation import load3
-from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, set_poses
+from pliant.structures.collocation.poses import set_poses
+from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench
 from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
 
 
@@ -40,14 +34,7 @@ def kinetic_energy(mesh, inertia, V):
 @inline_kernel
 def behind(end, moved, a):
     """Middle of the step of row a: half of what moved back from its end."""
-    return (
-        end[a, 0] - 0.5 * moved[a, 0],
-        end[a, 1] - 0.5 * moved[a, 1],
-        end[a, 2] - 0.5 * moved[a, 2],
-        end[a, 3] - 0.5 * moved[a, 3],
-        end[a, 4] - 0.5 * moved[a, 4],
-        end[a, 5] - 0.5 * moved[a, 5],
-    )
+    return plus6(row(end, a), -0.5, row(moved, a))
 
 
 @inline_kernel
