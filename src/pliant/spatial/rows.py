@@ -1,4 +1,4 @@
-"""Rows of arrays as tuples, and sums of such tuples: they live in registers, real or complex."""
+"""Rows of arrays as tuples, which live in registers, sums of such tuples, and 6 x 6 blocks; real or complex."""
 
 from __future__ import annotations
 
@@ -78,3 +78,19 @@ def product(A: Array, k: int, x: Twist) -> Twist:
     return (
         dot_row(x, B, 0), dot_row(x, B, 1), dot_row(x, B, 2), dot_row(x, B, 3), dot_row(x, B, 4), dot_row(x, B, 5),
     )  # fmt: skip
+
+
+@inline_kernel
+def add_block(f: complex, B: Array, A: Array) -> None:
+    """A += f B for 6 x 6 matrices."""
+    for i in range(6):
+        for j in range(6):
+            A[i, j] += f * B[i, j]
+
+
+@inline_kernel
+def set_block(B: Array, A: Array) -> None:
+    """A = B for 6 x 6 matrices."""
+    for i in range(6):
+        for j in range(6):
+            A[i, j] = B[i, j]

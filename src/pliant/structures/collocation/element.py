@@ -87,27 +87,6 @@ def hardening_stress(section, k, x):
     )
 
 
-@kernel
-def strain_energy(mesh, section, e):
-    """Sum over the points of w length (e.C e / 2 + cubic e^4 / 4 + quintic e^6 / 6)."""
-    p = mesh.N.shape[0]
-    energy = 0.0
-    for element in range(mesh.start.shape[0]):
-        for g in range(p):
-            k = element * p + g
-            x = row(e, k)
-            s = product(section.C, k, x)
-            density = 0.0
-            for c in range(6):
-                density += 0.5 * x[c] * s[c]
-            if section.hardening:
-                for c in range(6):
-                    y = e[k, c] * e[k, c]
-                    density += y * y * (section.cubic[k, c] / 4 + section.quintic[k, c] * y / 6)
-            energy += mesh.w[g] * mesh.length[element] * density
-    return energy
-
-
 @inline_kernel
 def hardening_energy_change(section, k, e, moved):
     """What the hardening of point k stored between e - moved and e, per metre."""

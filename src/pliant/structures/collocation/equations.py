@@ -80,7 +80,7 @@ class Instant:
     @property
     def size(self) -> int:
         """Nodes and the base."""
-        return self.stages.V.shape[1] + 1
+        return int(self.stages.V.shape[1]) + 1
 
     @cached_property
     def roots(self) -> Ints:
@@ -180,8 +180,8 @@ class Instant:
     @property
     def stress(self) -> Floats:
         """(points, 6) elastic and viscous."""
-        stages = self.stages
-        return (stages.total if self.plant.chain.section.damped else stages.stress)[self.i]
+        of_stages = self.stages.total if self.plant.chain.section.damped else self.stages.stress
+        return np.asarray(of_stages[self.i])
 
     @property
     def residual(self) -> Floats:
@@ -217,6 +217,16 @@ class Instant:
             for k, twist in enumerate((self.N @ self.V).reshape(-1, 6).tolist()):
                 add_gyroscopic(inertia.M_point, k, tuple(twist), of_points)
         return self._of_bodies(of_nodes, of_points)
+
+    @cached_property
+    def loads(self) -> Sparse:
+        """Wrenches on the nodes from those of the loads, each in its own axes."""
+        loads, R = self.plant.loads, self.stages.R[self.i].reshape(-1, 3, 3)
+        at, k = np.nonzero(loads.weight.T)
+        turn = np.where(loads.world[k, None, None], np.swapaxes(R[at], 1, 2), np.eye(3))
+        blocks = np.zeros((len(at), 6, 6))
+        blocks[:, :3, :3] = blocks[:, 3:, 3:] = loads.weight[k, at, None, None] * turn
+        return spread(blocks, at, k, (self.size, len(loads.first)))
 
     @cached_property
     def turned(self) -> Floats | None:

@@ -1,8 +1,8 @@
 """Static equilibrium by Newton's method under loads that grow in steps.
 
-Unknown are small body displacements chi of the nodes; the strains follow them, d_e = B(e) chi, and the poses are rebuilt
-from the strains. The residual is that of the dynamics at rest, its tangent that of a step without mass, plus the turning
-of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w.
+Unknown are small body displacements chi of the nodes; the strains follow them, d_e = B(e) chi, and the poses are
+rebuilt from the strains. The residual is that of the dynamics at rest, its tangent that of a step without mass, plus
+the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def find_equilibrium(
 ) -> Equilibrium:
     """Equilibrium under gravity and the loads of one time, grown from nothing in steps.
 
-    Joints under feedback stiffness settle; all others keep the position they have in ``start``.
+    Joints under feedback stiffness find theirs; all others keep the position they have in ``start``.
     """
     from pliant.structures.collocation.equations import AT_AN_INSTANT, turned_wrenches
 
@@ -87,7 +87,7 @@ def find_equilibrium(
         limit = min(1.0, 1.0 / max(np.abs(inc.d[0, :, turning]).max(), 1e-300))
         state.e[:] += limit * inc.rate[0]
         state.q[free] += limit * inc.d_q[free]
-        return limit * max(np.abs(inc.rate).max(initial=0.0), np.abs(inc.d_q[free]).max(initial=0.0))
+        return float(limit * max(np.abs(inc.rate).max(initial=0.0), np.abs(inc.d_q[free]).max(initial=0.0)))
 
     reached, step, iterations = 0.0, 1.0 / load_steps, 0
     good = state.e.copy(), state.q.copy()

@@ -21,7 +21,7 @@ from scipy import sparse
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Held, LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
-from pliant.model.port import Causality, Frame, Port
+from pliant.model.port import Causality, Frame
 from pliant.robot import End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, to_frame
@@ -118,20 +118,12 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     )
     of_place = now.mass @ Y + now.gyroscopic @ shift - now.passed_on @ joints + motion.at_strains(now.carried)
     if now.turned is not None:
-        turned = now.turned @ np.block(
-            [
-                [np.eye(motion.strains, motion.n)],
-                [joints],
-                [np.zeros((6, motion.own + int(motion.given.sum()))), T[-6:, -6:]],
-            ]
-        )
-        of_place -= turned
+        of_place -= now.turned @ np.concatenate([np.eye(motion.strains, motion.n), joints, T[-6:]])
     D = T.T @ (now.mass @ X + now.gyroscopic @ T) + joints.T @ (motion.damping[:, None] * joints)
     K = T.T @ of_place + joints.T @ (motion.stiffness[:, None] * joints)
-    for k, w in enumerate(now.weight):
-        at = slice(6 * k, 6 * k + 6)
-        D[at, at] += w * arm.chain.section.Cd[k]
-        K[at, at] += w * now.tangent(motion.state.e)[k]
+    strains, weight = slice(motion.strains), now.weight[:, None, None]
+    D[strains, strains] += diagonal(weight * arm.chain.section.Cd)
+    K[strains, strains] += diagonal(weight * now.tangent(motion.state.e))
 
     def state_at(y: Floats, rate: Floats) -> Floats:
         """The state of strains and joint positions changed by y, with rates changed by ``rate``."""
@@ -176,7 +168,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
 
     Forces on what is held are minus the efforts that hold it.
     """
-    own, stages, chain = slice(motion.own), motion.stages, motion.plant.chain
+    own, stages = slice(motion.own), motion.stages
     now = motion.accelerating(bias)
     f = now.residual
     efforts = motion.joints.T @ np.where(motion.given, 0.0, stages.torque[0])
@@ -223,5 +215,5 @@ def _at_port(arm: GeometricallyExactArm, name: str, twists: Floats) -> Floats:
     """Rows (6, y) of the twist of a port of a link, in its own axes."""
     link, _, where = name.rpartition(".")
     end = End.ROOT if where == "root" else End.TIP
-    nodes, turn, weights = acts_on(arm, LoadPlace(name, link, where == "distributed", Frame.BODY, end))
+    nodes, _, weights = acts_on(arm, LoadPlace(name, link, where == "distributed", Frame.BODY, end))
     return np.asarray(np.einsum("aij,ajn->in", weights, twists[nodes]))

@@ -24,12 +24,12 @@ from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.block_elimination import Factors, Increments
 from pliant.mechanics.block_solve import solve_tree
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child
-from pliant.spatial.rows import dot6, dot_row, plus6, product, row, stage_row
+from pliant.spatial.rows import add_block, dot6, dot_row, plus6, product, row, set_block, stage_row
 from pliant.spatial.small_matrices import multiply, multiply_transposed, solve_symmetric, times
 from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
-from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist
+from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist, sum_stages
 
 Numbers = NDArray[np.generic]
 
@@ -231,28 +231,12 @@ def improve(plant, scheme, solver, h):
 
 
 @inline_kernel
-def extrapolate(X, last, out):
-    """out_i = sum_j X_ij last_j."""
-    s = X.shape[0]
-    count = last[0].size
-    y, z = last.flat, out.flat
-    for i in range(s):
-        at = i * count
-        for n in range(count):
-            z[at + n] = X[i, 0] * y[n]
-        for j in range(1, s):
-            f = X[i, j]
-            for n in range(count):
-                z[at + n] += f * y[j * count + n]
-
-
-@inline_kernel
 def predict(method, state, stages, last):
     """Stage values extrapolated from the polynomial of the last step."""
     X = method.extrapolation
     s = X.shape[0]
-    extrapolate(X, last.V, stages.dV)
-    extrapolate(X, last.e, stages.de)
+    sum_stages(X, 1.0, last.V, stages.dV)
+    sum_stages(X, 1.0, last.e, stages.de)
     for i in range(s):
         for a in range(state.qd.shape[0]):
             t = state.qd[a]
@@ -368,8 +352,7 @@ def velocity_of_momentum(mass, momentum, node, V, a):
     x = V[0, node]
     for i in range(6):
         x[i] = momentum[0, node, i]
-        for j in range(6):
-            a[i, j] = mass[node, i, j]
+    set_block(mass[node], a)
     solve_symmetric(a, x)
 
 
@@ -400,9 +383,7 @@ def inform_parent(tree, drives, pose, link, V, qd, scratch):
     Ad = scratch.Ad[0, link]
     S = row(tree.S, link)
     x = stage_row(V, 0, root)
-    for i in range(6):
-        for j in range(6):
-            a[i, j] = mass[root, i, j]
+    set_block(mass[root], a)
     if dof >= 0:
         if drives.prescribed[dof]:
             x = plus6(x, -qd[dof], S)
@@ -415,9 +396,7 @@ def inform_parent(tree, drives, pose, link, V, qd, scratch):
     add_to_parent(pose, link, times(a, x), scratch.momentum, parent, 0)
     multiply(a, Ad, b)
     multiply_transposed(Ad, b, c)
-    for i in range(6):
-        for j in range(6):
-            mass[parent, i, j] += c[i, j]
+    add_block(1.0, c, mass[parent])
 
 
 @inline_kernel
@@ -427,8 +406,7 @@ def remember(M, V, n, scratch):
     for i in range(6):
         scratch.V[n, i] = V[0, n, i]
         scratch.momentum[0, n, i] = x[i]
-        for j in range(6):
-            scratch.mass[n, i, j] = M[n, i, j]
+    set_block(M[n], scratch.mass[n])
 
 
 @inline_kernel

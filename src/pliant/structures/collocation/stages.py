@@ -65,19 +65,29 @@ def add_increments(start, increments, values):
 
 
 @inline_kernel
+def sum_stages(X, h, values, out):
+    """out_i = sum_j X_ij / h values_j."""
+    count = values[0].size
+    y, z = values.flat, out.flat
+    for i in range(X.shape[0]):
+        at = i * count
+        f = X[i, 0] / h
+        for n in range(count):
+            z[at + n] = f * y[n]
+        for j in range(1, X.shape[1]):
+            f = X[i, j] / h
+            for n in range(count):
+                z[at + n] += f * y[j * count + n]
+
+
+@inline_kernel
 def stage_rates(method, h, increments, rate, out):
     """out_i = (1/h) sum_j S_ij increment_j + history rate."""
-    s, count = method.S.shape[0], rate.size
-    d, v, start = increments.flat, out.flat, rate.flat
-    for i in range(s):
-        at = i * count
-        f = method.S[i, 0] / h
-        for n in range(count):
-            v[at + n] = method.history * start[n] + f * d[n]
-        for j in range(1, s):
-            f = method.S[i, j] / h
-            for n in range(count):
-                v[at + n] += f * d[j * count + n]
+    sum_stages(method.S, h, increments, out)
+    if method.history != 0.0:
+        for i in range(out.shape[0]):
+            for n in range(rate.size):
+                out[i].flat[n] += method.history * rate.flat[n]
 
 
 @inline_kernel
