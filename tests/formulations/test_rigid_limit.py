@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import pliant as pl
 from pliant.model.contract import Model
-from tests.laws.arms import on_a_hinge, soft_link
+from tests.support.arms import on_a_hinge, soft_link
 
 GRAVITY = 9.81
 LENGTHS, MASSES, CENTRES, INERTIAS = (0.7, 0.5), (1.3, 0.8), (0.3, 0.2), (0.05, 0.02)
@@ -79,8 +79,8 @@ def test_torques_hold_a_double_pendulum() -> None:
     arm = double_pendulum()
     held = pl.connect(
         arm,
-        pl.JointTorque("shoulder", pl.Constant(float(inner + outer))),
-        pl.JointTorque("elbow", pl.Constant(float(outer))),
+        pl.JointTorque("shoulder", pl.signals.Constant(float(inner + outer))),
+        pl.JointTorque("elbow", pl.signals.Constant(float(outer))),
     )
     rest = arm.initial_state(np.array(START), np.zeros(2))
     trajectory = pl.simulate(held, 0.2, pl.Gauss(4, 2e-3), initial=rest)

@@ -9,7 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.mechanics.closed_form import frequencies
-from tests.formulations.minimal.arms import ADAM, BENDING, WITH_TORSION, clamped, condensed, two_stations
+from tests.support.lumped_arms import ADAM, BENDING, WITH_TORSION, clamped, condensed, two_stations
 
 ELBOWS = (0.0, 45.0, 90.0, 120.0)
 # f1 in hertz from Table 1 of [konno1996] by the closed forms; in the plane, across it with rigid torsion, and with G J
@@ -39,7 +39,9 @@ def test_turns_that_stay_coordinates_without_mass_follow_statically(elbow: float
     q = np.radians(elbow)
     exact = replace(ADAM, inner_torsion=ADAM.inner_bending / 1.3)
     expected = np.sort(np.concatenate([frequencies(*exact.in_plane(q)), frequencies(*exact.out_of_plane(q))]))
-    arm = pl.Lumped(pl.Fields(1, WITH_TORSION), pl.Beam.EULER_BERNOULLI).compile(two_stations(q))
+    arm = pl.Lumped(pl.lumped.Fields(1, WITH_TORSION), pl.lumped.Beam.EULER_BERNOULLI).compile(
+        two_stations(q)
+    )
     found = pl.modes(clamped(arm), count=4).frequency
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 

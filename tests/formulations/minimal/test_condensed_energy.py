@@ -9,13 +9,13 @@ import pliant as pl
 from pliant.model.contract import Model
 from pliant.structures.tree.flexibility import WAVES, Condensed
 from pliant.structures.tree.system import System
-from tests.formulations.minimal.arms import WITH_TORSION, condensed, massless
+from tests.support.lumped_arms import WITH_TORSION, condensed, massless
 
 ELBOWS: dict[str, type] = {
     "turn": pl.RevoluteJoint,
     "slide": pl.PrismaticJoint,
     "none": pl.FixedJoint,
-    "two turns": pl.UniversalJoint,
+    "two turns": pl.joints.UniversalJoint,
 }
 INTEGRATORS = (pl.Gauss(order=2, step=1e-4), pl.RungeKuttaGill(step=1e-4))
 

@@ -21,10 +21,12 @@ def matrix(size, seed):
 
 def link(name, length, law):
     section = pl.GeneralSection(stiffness=matrix(30.0, 1), inertia=matrix(0.2, 2), damping=0.01)
-    return pl.FlexibleLink(name, length, section, rest_shape=pl.Helix(radius=0.4, pitch=0.3), law=law)
+    return pl.FlexibleLink(
+        name, length, section, rest_shape=pl.rest_shapes.Helix(radius=0.4, pitch=0.3), law=law
+    )
 
 
-LINEAR = pl.LinearLaw()
+LINEAR = pl.sections.LinearLaw()
 
 
 def tree(law=LINEAR):
@@ -84,7 +86,7 @@ def start_of(arm, given):
     return arm.moving_state(strain, q, np.where(held, signals[:, 1], 0.3 * random.normal(size=len(held))))
 
 
-HARDENING = pl.HardeningLaw(cubic=(1.0, 2, 3, 4, 5, 6), quintic=(6.0, 5, 4, 3, 2, 1))
+HARDENING = pl.sections.HardeningLaw(cubic=(1.0, 2, 3, 4, 5, 6), quintic=(6.0, 5, 4, 3, 2, 1))
 CASES = {
     "midpoint": (lambda: pl.GeometricallyExact(3, 2).compile(tree()), ("slide",), gauss_collocation(1)),
     "order 4": (lambda: pl.GeometricallyExact(2, 2).compile(tree()), (), gauss_collocation(2)),

@@ -246,7 +246,8 @@ def step_unknowns(
 ) -> tuple[Floats, Floats]:
     """The unknowns of the step that the fast step finds, and its end as the start of the next."""
     stepper = _stepper(arm, start, inputs, time, step, method)
-    tables = stepper.tables(np.zeros(len(arm.joint_names)), 0, 1)
+    times = stepper.times(0, 1)[0]
+    tables = stepper.tables(0, 1, inputs.joint_signals(times)[None], inputs.load_signals(times)[None])
     done, _ = run_steps(stepper.plant, stepper.scheme, stepper.work, tables, stepper.output)
     if not done:
         raise InvalidInput(f"the step of {step:g} s did not converge; take a smaller one")
