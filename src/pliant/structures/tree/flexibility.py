@@ -35,22 +35,8 @@ import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, product, sub
-from pliant.structures.tree.motion import (
-    AXIS,
-    KIND,
-    PARENT,
-    POSE_R,
-    POSE_X,
-    TRANSLATION_X,
-    Floats,
-    Ints,
-    Tree,
-    moved,
-    nine,
-    place_body,
-    put_three,
-    three,
-)
+from pliant.structures.tree.columns import AXIS, KIND, PARENT, POSE_R, POSE_X, TRANSLATION_X
+from pliant.structures.tree.motion import Floats, Ints, Tree, moved, nine, place_body, put_three, three
 
 ASIDE, ONLY_IT, BOTH = 0, 1, 2  # whether a field lies before a station, and before the station before it too
 

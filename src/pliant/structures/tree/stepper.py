@@ -16,8 +16,10 @@ from pliant.model.sampling import ServoPlace
 from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
-from pliant.structures.tree.arrays import SERVO_COLUMNS, Mechanism, Servos, new_mechanism
+from pliant.structures.tree.arrays import Mechanism, Servos, new_mechanism
+from pliant.structures.tree.columns import SERVO_COLUMNS
 from pliant.structures.tree.midpoint import NOT_CONVERGED, SINGULAR
+from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.step import (
     Output,
     Tables,
@@ -28,10 +30,9 @@ from pliant.structures.tree.step import (
     run_midpoint,
     start_run,
 )
-from pliant.structures.tree.structure import Floats
 
 if TYPE_CHECKING:
-    from pliant.structures.tree.model import LumpedArm
+    from pliant.structures.tree.model import TreeArm
 
 Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 
@@ -41,7 +42,7 @@ WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so tha
 class Stepper:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
-    def __init__(self, arm: LumpedArm, run: Run) -> None:
+    def __init__(self, arm: TreeArm, run: Run) -> None:
         self.model, self.run, self.plan = arm, run, Schedule.of(run)
         self.explicit = isinstance(run.method, ExplicitMethod)
         self.system = system = arm.system(run.inputs)
@@ -210,7 +211,7 @@ def _laws(servos: tuple[ServoPlace, ...]) -> Floats:
     return np.array(rows, float).reshape(len(rows), SERVO_COLUMNS)
 
 
-def advance(arm: LumpedArm, run: Run) -> Record:
+def advance(arm: TreeArm, run: Run) -> Record:
     """Run over the grid of the request."""
     if not isinstance(run.method, ExplicitMethod) and (run.method.stages != 1 or not run.method.exact):
         raise InvalidInput(
