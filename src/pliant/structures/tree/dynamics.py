@@ -55,8 +55,7 @@ from pliant.structures.tree.motion import (
     move_body,
     moved,
     nine,
-    place_base,
-    place_body,
+    plus,
     put_six,
     put_three,
     six,
@@ -111,19 +110,6 @@ def times_triangle(a: Floats, row: int, x: Six) -> Six:
         p03 * x[0] + p13 * x[1] + p23 * x[2] + a[row, o + 15] * x[3] + p34 * x[4] + p35 * x[5],
         p04 * x[0] + p14 * x[1] + p24 * x[2] + p34 * x[3] + a[row, o + 18] * x[4] + p45 * x[5],
         p05 * x[0] + p15 * x[1] + p25 * x[2] + p35 * x[3] + p45 * x[4] + a[row, o + 20] * x[5],
-    )
-
-
-@inline_kernel
-def plus(x: Six, factor: float, y: Six) -> Six:
-    """x + factor y."""
-    return (
-        x[0] + factor * y[0],
-        x[1] + factor * y[1],
-        x[2] + factor * y[2],
-        x[3] + factor * y[3],
-        x[4] + factor * y[4],
-        x[5] + factor * y[5],
     )
 
 
@@ -195,9 +181,8 @@ def placed_dynamics(tree: Tree, prescribed: Bools, v: Floats, tau: Floats, motio
         own, p = i + 1, tree.joints[i, at.PARENT] + 1
         A = plus(six(motion, p, at.ACCELERATION), 1.0, six(motion, own, BIAS))
         if not prescribed[i]:
-            a[i] = (motion[own, at.PIVOT + 1] - dot_six(six(motion, own, at.LEVER), A)) * motion[
-                own, at.PIVOT
-            ]
+            u = motion[own, at.PIVOT + 1] - dot_six(six(motion, own, at.LEVER), A)
+            a[i] = u * motion[own, at.PIVOT]
         put_six(motion, own, at.ACCELERATION, plus(A, a[i], six(motion, own, at.AXIS)))
     return True
 
@@ -210,22 +195,13 @@ def forward_dynamics(
 
     The accelerations of prescribed coordinates are taken from ``a``, and their torques are not read.
     """
-    place_base(tree, motion)
-    for i in range(q.shape[0]):
-        place_body(tree, i, q[i], motion)
+    place(tree, q, motion)
     return placed_dynamics(tree, prescribed, v, tau, motion, a)
 
 
 @inline_kernel
 def unit(k: int) -> Six:
-    return (
-        1.0 if k == 0 else 0.0,
-        1.0 if k == 1 else 0.0,
-        1.0 if k == 2 else 0.0,
-        1.0 if k == 3 else 0.0,
-        1.0 if k == 4 else 0.0,
-        1.0 if k == 5 else 0.0,
-    )
+    return (float(k == 0), float(k == 1), float(k == 2), float(k == 3), float(k == 4), float(k == 5))
 
 
 @inline_kernel
@@ -239,14 +215,8 @@ def times_matrix(B: Floats, i: int, x: Six) -> Six:
 
 @inline_kernel
 def times_transposed(B: Floats, i: int, x: Six) -> Six:
-    return (
-        dot_six(six(B, i, 0), x),
-        dot_six(six(B, i, 6), x),
-        dot_six(six(B, i, 12), x),
-        dot_six(six(B, i, 18), x),
-        dot_six(six(B, i, 24), x),
-        dot_six(six(B, i, 30), x),
-    )
+    a, b, c = dot_six(six(B, i, 0), x), dot_six(six(B, i, 6), x), dot_six(six(B, i, 12), x)
+    return (a, b, c, dot_six(six(B, i, 18), x), dot_six(six(B, i, 24), x), dot_six(six(B, i, 30), x))
 
 
 @inline_kernel

@@ -130,30 +130,17 @@ def three(a: Floats, row: int, column: int) -> Vector:
 
 
 @inline_kernel
-def six(a: Floats, row: int, column: int) -> Six:
-    return (
-        a[row, column],
-        a[row, column + 1],
-        a[row, column + 2],
-        a[row, column + 3],
-        a[row, column + 4],
-        a[row, column + 5],
-    )
+def six(a: Floats, i: int, k: int) -> Six:
+    return (a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3], a[i, k + 4], a[i, k + 5])
 
 
 @inline_kernel
-def nine(a: Floats, row: int, column: int) -> Matrix:
+def nine(a: Floats, i: int, k: int) -> Matrix:
     return (
-        a[row, column],
-        a[row, column + 1],
-        a[row, column + 2],
-        a[row, column + 3],
-        a[row, column + 4],
-        a[row, column + 5],
-        a[row, column + 6],
-        a[row, column + 7],
-        a[row, column + 8],
-    )
+        a[i, k], a[i, k + 1], a[i, k + 2],
+        a[i, k + 3], a[i, k + 4], a[i, k + 5],
+        a[i, k + 6], a[i, k + 7], a[i, k + 8],
+    )  # fmt: skip
 
 
 @inline_kernel
@@ -197,6 +184,13 @@ def angular(x: Six) -> Vector:
 def moved(a: Vector, factor: float, b: Vector) -> Vector:
     """a + factor b."""
     return (a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2])
+
+
+@inline_kernel
+def plus(x: Six, factor: float, y: Six) -> Six:
+    """x + factor y."""
+    a, b = moved(linear(x), factor, linear(y)), moved(angular(x), factor, angular(y))
+    return joined(a, b)
 
 
 @inline_kernel
@@ -296,15 +290,7 @@ def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
 def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Six:
     """Twist of body i from that of its parent."""
     own, p = i + 1, tree.joints[i, at.PARENT] + 1
-    V, J = six(motion, p, at.TWIST), six(motion, own, at.AXIS)
-    W = (
-        V[0] + v * J[0],
-        V[1] + v * J[1],
-        V[2] + v * J[2],
-        V[3] + v * J[3],
-        V[4] + v * J[4],
-        V[5] + v * J[5],
-    )
+    W = plus(six(motion, p, at.TWIST), v, six(motion, own, at.AXIS))
     put_six(motion, own, at.TWIST, W)
     return W
 

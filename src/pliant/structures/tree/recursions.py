@@ -38,6 +38,7 @@ from pliant.structures.tree.motion import (
     place_base,
     place_body,
     place_turned,
+    plus,
     put_six,
     six,
     turn_afresh,
@@ -61,14 +62,7 @@ def accelerate_body(tree: Tree, i: int, v: float, a: float, motion: Floats) -> S
     own, p = i + 1, tree.joints[i, at.PARENT] + 1
     J, A = six(motion, own, at.AXIS), six(motion, p, at.ACCELERATION)
     C = cross_twists(six(motion, p, at.TWIST), J)
-    B = (
-        A[0] + a * J[0] + v * C[0],
-        A[1] + a * J[1] + v * C[1],
-        A[2] + a * J[2] + v * C[2],
-        A[3] + a * J[3] + v * C[3],
-        A[4] + a * J[4] + v * C[4],
-        A[5] + a * J[5] + v * C[5],
-    )
+    B = plus(plus(A, a, J), v, C)
     put_six(motion, own, at.ACCELERATION, B)
     return B
 
@@ -192,30 +186,10 @@ Ten = tuple[float, float, float, float, float, float, float, float, float, float
 @inline_kernel
 def turned_inertia(tree: Tree, i: int, motion: Floats) -> Six:
     """R J R^T of body i: xx yy zz xy xz yz."""
-    R, J = nine(motion, i + 1, at.POSE_R), six(tree.facts, i, at.INERTIA)
-    a = (
-        R[0] * J[0] + R[1] * J[3] + R[2] * J[4],
-        R[0] * J[3] + R[1] * J[1] + R[2] * J[5],
-        R[0] * J[4] + R[1] * J[5] + R[2] * J[2],
-    )
-    b = (
-        R[3] * J[0] + R[4] * J[3] + R[5] * J[4],
-        R[3] * J[3] + R[4] * J[1] + R[5] * J[5],
-        R[3] * J[4] + R[4] * J[5] + R[5] * J[2],
-    )
-    c = (
-        R[6] * J[0] + R[7] * J[3] + R[8] * J[4],
-        R[6] * J[3] + R[7] * J[1] + R[8] * J[5],
-        R[6] * J[4] + R[7] * J[5] + R[8] * J[2],
-    )
-    return (
-        a[0] * R[0] + a[1] * R[1] + a[2] * R[2],
-        b[0] * R[3] + b[1] * R[4] + b[2] * R[5],
-        c[0] * R[6] + c[1] * R[7] + c[2] * R[8],
-        a[0] * R[3] + a[1] * R[4] + a[2] * R[5],
-        a[0] * R[6] + a[1] * R[7] + a[2] * R[8],
-        b[0] * R[6] + b[1] * R[7] + b[2] * R[8],
-    )
+    R = nine(motion, i + 1, at.POSE_R)
+    x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])
+    a, b, c = own_inertia(tree, i, x), own_inertia(tree, i, y), own_inertia(tree, i, z)
+    return (dot(a, x), dot(b, y), dot(c, z), dot(a, y), dot(a, z), dot(b, z))
 
 
 @inline_kernel
@@ -234,19 +208,11 @@ def inertia_of(tree: Tree, i: int, motion: Floats) -> Ten:
 
 
 @inline_kernel
-def ten(a: Floats, row: int, column: int) -> Ten:
+def ten(a: Floats, i: int, k: int) -> Ten:
     return (
-        a[row, column],
-        a[row, column + 1],
-        a[row, column + 2],
-        a[row, column + 3],
-        a[row, column + 4],
-        a[row, column + 5],
-        a[row, column + 6],
-        a[row, column + 7],
-        a[row, column + 8],
-        a[row, column + 9],
-    )
+        a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3], a[i, k + 4],
+        a[i, k + 5], a[i, k + 6], a[i, k + 7], a[i, k + 8], a[i, k + 9],
+    )  # fmt: skip
 
 
 @inline_kernel
@@ -299,8 +265,5 @@ def fill_mass_matrix(tree: Tree, n: int, motion: Floats, M: Floats) -> None:
 @kernel
 def mass_matrix(tree: Tree, q: Floats, motion: Floats, M: Floats) -> None:
     """M(q), symmetric."""
-    n = q.shape[0]
-    place_base(tree, motion)
-    for i in range(n):
-        place_body(tree, i, q[i], motion)
-    fill_mass_matrix(tree, n, motion, M)
+    place(tree, q, motion)
+    fill_mass_matrix(tree, q.shape[0], motion, M)
