@@ -25,7 +25,7 @@ def led(formulation: pl.Lumped | pl.Rigid | pl.GeometricallyExact, name: str, du
     arm = formulation.compile(pl.load(pl.library.path(name)))
     start = arm.layout.part(arm.initial_state(), "joint_position").tolist()
     turns = [SWINGS[name][0].get(joint, 0.0) for joint in arm.joint_names]
-    motions = [pl.Quintic(at, at + turn, duration) for at, turn in zip(start, turns)]
+    motions = [pl.motions.Quintic(at, at + turn, duration) for at, turn in zip(start, turns)]
     model = pl.connect(arm, *map(pl.PrescribedMotion, arm.joint_names, motions))
     rest, times = pl.equilibrium(model).state, np.linspace(0.0, 1.5 * duration, 61)
     run = pl.simulate(model, times[-1], pl.Gauss(2, duration / 400), initial=rest, outputs=times)
@@ -39,7 +39,8 @@ def apart(one: np.ndarray, other: np.ndarray, reach: float) -> float:
 
 
 figure, panels = plt.subplots(2, 2, figsize=(8.0, 6.0), sharex=True, sharey=True, layout="tight")
-deflection, difference = {}, {}
+deflection: dict[str, list[float]] = {}
+difference: dict[str, list[list[float]]] = {}
 for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
     reach = pl.Rigid().compile(pl.load(pl.library.path(name))).reach
     deflection[name], difference[name] = [], []
@@ -48,8 +49,7 @@ for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
         deflection[name].append(apart(path, led(pl.Rigid(), name, each), reach))
         difference[name].append([apart(path, led(pl.Lumped(fields), name, each), reach) for fields in FIELDS])
         print(f"{name}: {deflection[name][-1]:.1e} deflected, off by", *np.round(difference[name][-1], 6))
-    for k, fields in enumerate(FIELDS):
-        errors = [row[k] for row in difference[name]]
+    for fields, errors in zip(FIELDS, zip(*difference[name])):
         panel.loglog(deflection[name], errors, "o-", label=f"fields per link: {fields}")
     panel.loglog(deflection[name], deflection[name], "k:", label="rigid arm")
     panel.set_title(name, fontsize="medium")

@@ -22,7 +22,7 @@ WALL = WallPlace("table", At("link"), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4, 0.0
 def advance(arm: Model, inputs: Inputs) -> object:
     grid = np.array([0.0, 1e-3])
     run = Run(arm.initial_state(), grid, grid, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
-    return arm.advance(run)
+    return arm.stepper(run)
 
 
 def find_equilibrium(arm: Model, inputs: Inputs) -> object:

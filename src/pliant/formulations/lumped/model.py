@@ -92,12 +92,12 @@ class Blocks:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LumpedArm(TreeArm):
     """States: positions and rates of the joints, deflections of the fields and their rates, rotors of gear motors."""
 
     structure: LumpedStructure
-    _shapes: dict[tuple[int, float], tuple[Floats, ...]] = field(default_factory=dict, init=False, repr=False)
+    _shapes: dict[tuple[int, float], tuple[Floats, ...]] = field(default_factory=dict, init=False)
 
     @property
     def deflection_names(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from pliant.structures.tree.step_equations import (
     step_inputs,
     step_unknowns,
 )
-from pliant.structures.tree.stepper import advance
+from pliant.structures.tree.stepper import Stepper
 from pliant.structures.tree.structure import Structure
 from pliant.structures.tree.system import System
 
@@ -41,7 +41,7 @@ CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 REMEDY = "compile the robot with PoseElement()"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeArm(ArmFacts):
     """States: positions and rates of the joints, deflections of the fields and their rates, rotors of gear motors."""
 
@@ -49,7 +49,7 @@ class TreeArm(ArmFacts):
     formulation: TreeFormulation
     structure: Structure
     # constants that are found when they are asked for: two threads may both find one, and keep either
-    _systems: dict[tuple[object, ...], System] = field(default_factory=dict, init=False, repr=False)
+    _systems: dict[tuple[object, ...], System] = field(default_factory=dict, init=False)
 
     @cached_property
     def layout(self) -> Layout:
@@ -175,9 +175,8 @@ class TreeArm(ArmFacts):
         kinetic, elastic, potential = np.array(rows).T
         return kinetic, elastic, potential
 
-    def advance(self, run: Run) -> Record:
-        """Advance over the grid of a run."""
-        return advance(self, run)
+    def stepper(self, run: Run) -> Stepper:
+        return Stepper(self, run)
 
     def transmitted(self, record: Record, inputs: Inputs) -> dict[str, Floats]:
         """The wrenches of all joints at the saved times."""

@@ -22,6 +22,7 @@ from pliant.structures.tree.arrays import (
     Drives,
     Loops,
     Mechanism,
+    Servos,
     Signals,
     Springs,
     Wrenches,
@@ -163,15 +164,16 @@ class System:
         """The tables with scratch of their own."""
         return self.condensed._replace(**{name: getattr(self.condensed, name).copy() for name in SCRATCH})
 
-    def mechanism(self, drives: Drives | None = None) -> Mechanism:
+    def mechanism(self, drives: Drives | None = None, servos: Servos | None = None) -> Mechanism:
         """Everything that acts on the tree, with scratch of its own."""
         return new_mechanism(
             self.tree,
             self.springs,
             drives or self.drives,
             self.loads.wrenches,
-            loops=self.loops,
-            condensed=self.new_condensed(),
+            servos,
+            self.loops,
+            self.new_condensed(),
         )
 
     @cached_property
