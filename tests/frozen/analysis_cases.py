@@ -210,7 +210,8 @@ def written_and_read() -> dict[str, Any]:
         arm = pl.GeometricallyExact(3).compile(pl.loads(pl.dump(arms.two_links())))
         pl.simulate(arm, 0.01, pl.Gauss(4, 1e-3)).save(path)
         kept = pl.load_trajectory(path)
-        answers = {"states": kept.states, "tip": kept.tip_position, "strain": kept.link("lower").strain}
+        answers = {"ending": adapter.ending(kept), "state/all": kept.states}
+        answers |= {"tip_position": kept.tip_position, "link lower/strain": kept.link("lower").strain}
         answers |= {f"effort/{name}": effort for name, effort in kept.efforts.items()}
     return answers | adapter.ledger(kept) | adapter.consistency(kept)
 

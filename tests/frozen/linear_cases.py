@@ -49,7 +49,7 @@ def rig_generalized_alpha() -> Case:
 
 @case
 def rig_adaptive() -> Case:
-    return driven(LINEAR(6), pl.Adaptive(accuracy=1e-6, order=4))
+    return driven(LINEAR(6), pl.Adaptive(accuracy=1e-5, order=4))
 
 
 @case

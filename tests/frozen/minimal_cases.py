@@ -155,11 +155,14 @@ def friction_and_stops_gill() -> Case:
 for _kind in ("revolute", "spherical", "universal"):
     enter(
         f"four_bar_{_kind}_rigid",
-        partial(
-            lambda k: Case(pl.Rigid().compile(arms.four_bar(k)), 0.1, midpoint(), settled=k == "revolute"),
-            _kind,
-        ),
+        partial(lambda k: Case(pl.Rigid().compile(arms.four_bar(k)), 0.1, midpoint()), _kind),
     )
+
+
+@case
+def four_bar_held_rigid() -> Case:
+    hold = pl.JointPD(pl.Hold(0.8), 40.0, 1.0, joints=["drive"])
+    return Case(pl.connect(pl.Rigid().compile(arms.four_bar()), hold), 0.1, midpoint(), settled=True)
 
 
 @case
@@ -186,7 +189,7 @@ def parallelogram_lumped() -> Case:
     arm = pl.Lumped(2).compile(library("parallelogram"))
     hold = pl.JointPD(pl.Hold(0.0), stiffness=15.0, damping=0.5, joints=["right_drive", "left_drive"])
     push = pl.TipWrench("right_outer", pl.Constant((3.0, 1.0, 0.5, 0.0, 0.1, 0.0)))
-    return Case(pl.connect(arm, hold, push), 0.06, midpoint(), settled=True)
+    return Case(pl.connect(arm, hold, push), 0.06, midpoint())
 
 
 @case
