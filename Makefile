@@ -22,7 +22,7 @@ check: $(VENV)/installed-test $(VENV)/installed-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict
-	$(BIN)/python -m pytest -q tests/architecture
+	$(BIN)/python -m pytest -q tests/architecture tests/documents
 	NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup -m "bounds"
 
 bench: $(VENV)/installed-bench

@@ -14,7 +14,7 @@ from pliant.model.contract import Model
 DEGREES = (5, 1)
 ELEMENTS = (4, 8, 16, 32, 64, 100, 200, 400)
 STEP, FEW, MANY = 1e-3, 100, 400
-ARM = Arm("macchelli_link", (pl.Quintic(0.0, 2.0, 2.5),), MANY * STEP)
+ARM = Arm("macchelli_link", (pl.motions.Quintic(0.0, 2.0, 2.5),), MANY * STEP)
 DEMAND, MARGIN = 1.0, 0.1
 
 

@@ -20,7 +20,7 @@ OUTPUT = DURATION / OUTPUTS
 QUADRATIC = peer.Element.QUADRATIC
 ARM = ours.Arm(
     "damic_two_link",
-    (pl.Cycloid(math.pi / 2, 0.0, RAMP), pl.SmoothStart(SPEED, RAMP)),
+    (pl.motions.Cycloid(math.pi / 2, 0.0, RAMP), pl.motions.SmoothStart(SPEED, RAMP)),
     DURATION,
 )
 

@@ -38,7 +38,7 @@ def swinging(robot: object, formulation: object) -> object:
     arm = formulation.compile(robot)
     names = [name for name in arm.joint_names if "corner" not in name]
     sweep = [
-        pl.FunctionMotion(
+        pl.motions.FunctionMotion(
             lambda t, k=k: (
                 0.4 * np.sin((1.0 + 0.3 * k) * t) ** 2,
                 0.4 * (1.0 + 0.3 * k) * np.sin(2 * (1.0 + 0.3 * k) * t),

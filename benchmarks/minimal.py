@@ -81,13 +81,15 @@ def mass_matrix(repeats: int) -> tuple[int, float]:
 def controlled() -> Model:
     """Rotors, velocity servos every millisecond, a position loop every ten."""
     bending = (
-        pl.Deflection.Y,
-        pl.Deflection.Z,
-        pl.Deflection.TURN_X,
-        pl.Deflection.TURN_Y,
-        pl.Deflection.TURN_Z,
+        pl.lumped.Deflection.Y,
+        pl.lumped.Deflection.Z,
+        pl.lumped.Deflection.TURN_X,
+        pl.lumped.Deflection.TURN_Y,
+        pl.lumped.Deflection.TURN_Z,
     )
-    lumped = pl.Lumped(pl.Fields(1, bending), pl.Beam.EULER_BERNOULLI, pl.StationInertia.NEGLECTED)
+    lumped = pl.Lumped(
+        pl.lumped.Fields(1, bending), pl.lumped.Beam.EULER_BERNOULLI, pl.lumped.StationInertia.NEGLECTED
+    )
     arm = lumped.compile(pl.load(pl.library.path("adam")))
     rotors = (1.63e-4, 0.99e-4, 0.99e-4, 0.15e-4)  # kg m^2, Table 1 of konno1996
     parts: list[object] = [
@@ -95,8 +97,8 @@ def controlled() -> Model:
         for name, J in zip(arm.joint_names, rotors, strict=True)
     ]
     parts += [
-        pl.VelocityServo(gain=0.5, sensor_gain=0.01, ratio=100.0, period=1e-3),
-        pl.PositionLoop(pl.Hold(0.5), gain=4.0, period=1e-2),
+        pl.control.VelocityServo(gain=0.5, sensor_gain=0.01, ratio=100.0, period=1e-3),
+        pl.control.PositionLoop(pl.motions.Hold(0.5), gain=4.0, period=1e-2),
     ]
     return pl.connect(arm, *parts)
 

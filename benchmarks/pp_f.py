@@ -11,7 +11,7 @@ ANGLE, MOVE, DURATION, LENGTH = 2.0, 2.5, 10.0, 1.0
 OUTPUT = DURATION / OUTPUTS
 SECTION = peer.Section(0.1, (1e5, 200.0, 200.0, 200.0, 200.0, 200.0), (0.05, 0.005, 0.05))
 LINEAR, QUADRATIC = peer.Element.LINEAR, peer.Element.QUADRATIC
-ARM = ours.Arm("macchelli_link", (pl.Quintic(0.0, ANGLE, MOVE),), DURATION)
+ARM = ours.Arm("macchelli_link", (pl.motions.Quintic(0.0, ANGLE, MOVE),), DURATION)
 
 
 def build(choice: peer.Choice) -> peer.Assembly:

@@ -12,7 +12,7 @@ DEMAND = 2.0
 FIRST_RUN = """
 import pliant as pl
 arm = pl.GeometricallyExact(degree=5).compile(pl.load(pl.library.path("macchelli_link")))
-closed = pl.connect(arm, pl.PrescribedMotion(arm.joint_names[0], pl.Quintic(0.0, 2.0, 2.5)))
+closed = pl.connect(arm, pl.PrescribedMotion(arm.joint_names[0], pl.motions.Quintic(0.0, 2.0, 2.5)))
 pl.simulate(closed, until=0.1, integrator=pl.Gauss(order=4, step=1e-2)).tip_position
 """
 

@@ -11,7 +11,7 @@ from benchmarks import steel_strip_data as strip
 from benchmarks.harness import Level, Motion, Problem, Run, Session, best_of
 
 SECTION = exudyn.rectangle(strip.YOUNG, strip.POISSON, strip.DENSITY, strip.WIDTH, strip.THICKNESS)
-ARM = ours.Arm("steel_strip", (pl.Quintic(0.0, strip.ANGLE, strip.MOVE),), strip.DURATION)
+ARM = ours.Arm("steel_strip", (pl.motions.Quintic(0.0, strip.ANGLE, strip.MOVE),), strip.DURATION)
 
 
 def build(choice: exudyn.Choice) -> exudyn.Assembly:

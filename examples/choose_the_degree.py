@@ -6,8 +6,8 @@ import pliant as pl
 
 robot = pl.load(pl.library.path("damic_two_link"))
 drives = (
-    pl.PrescribedMotion("shoulder", pl.Quintic(np.pi / 2, 0.0, 3.0)),
-    pl.PrescribedMotion("elbow", pl.Quintic(0.0, 1.5, 3.0)),
+    pl.PrescribedMotion("shoulder", pl.motions.Quintic(np.pi / 2, 0.0, 3.0)),
+    pl.PrescribedMotion("elbow", pl.motions.Quintic(0.0, 1.5, 3.0)),
 )
 
 

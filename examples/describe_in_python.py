@@ -13,7 +13,7 @@ forearm = pl.FlexibleLink(
     length=0.6,
     section=pl.Circle(radius=0.006),
     material=aluminium,
-    rest_shape=pl.Arc(angle=0.3),
+    rest_shape=pl.rest_shapes.Arc(angle=0.3),
 )
 robot = pl.Robot(
     name="two_link",
@@ -32,8 +32,8 @@ assert pl.load("two_link.yaml") == robot
 arm = pl.GeometricallyExact(degree=5).compile(robot)
 moving = pl.connect(
     arm,
-    pl.PrescribedMotion("turn", pl.Quintic(0.0, 1.2, 0.8)),
-    pl.JointPD(pl.Quintic(0.0, 0.9, 0.8), stiffness=60.0, damping=4.0, joints=["lift"]),
+    pl.PrescribedMotion("turn", pl.motions.Quintic(0.0, 1.2, 0.8)),
+    pl.JointPD(pl.motions.Quintic(0.0, 0.9, 0.8), stiffness=60.0, damping=4.0, joints=["lift"]),
 )
 run = pl.simulate(moving, until=1.0, integrator=pl.Gauss(order=4, step=2e-3))
 for name, value, unit in run.summary():

@@ -13,9 +13,9 @@ robot = pl.Robot(
     name="satellite",
     links=(body, upper, lower),
     joints=(
-        pl.FreeJoint(name="float", parent="base", child="body"),
+        pl.joints.FreeJoint(name="float", parent="base", child="body"),
         pl.RevoluteJoint(name="shoulder", parent="body", child="upper"),
-        pl.UniversalJoint(
+        pl.joints.UniversalJoint(
             name="elbow",
             parent="upper",
             child="lower",
@@ -28,9 +28,9 @@ robot = pl.Robot(
 arm = pl.PoseElement(elements=6).compile(robot)
 wave = pl.connect(
     arm,
-    pl.PrescribedMotion("shoulder", pl.Quintic(0.0, 1.2, 2.0)),
-    pl.PrescribedMotion("elbow.first", pl.Quintic(0.0, -0.8, 2.0)),
-    pl.PrescribedMotion("elbow.second", pl.Quintic(0.0, 0.5, 2.0)),
+    pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.0, 1.2, 2.0)),
+    pl.PrescribedMotion("elbow.first", pl.motions.Quintic(0.0, -0.8, 2.0)),
+    pl.PrescribedMotion("elbow.second", pl.motions.Quintic(0.0, 0.5, 2.0)),
 )
 run = pl.simulate(wave, until=3.0, integrator=pl.Gauss(order=2, step=2e-3))
 

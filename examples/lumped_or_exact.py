@@ -25,7 +25,7 @@ def led(formulation: pl.Lumped | pl.Rigid | pl.GeometricallyExact, name: str, du
     arm = formulation.compile(pl.load(pl.library.path(name)))
     start = arm.layout.part(arm.initial_state(), "joint_position").tolist()
     turns = [SWINGS[name][0].get(joint, 0.0) for joint in arm.joint_names]
-    motions = [pl.Quintic(at, at + turn, duration) for at, turn in zip(start, turns)]
+    motions = [pl.motions.Quintic(at, at + turn, duration) for at, turn in zip(start, turns)]
     model = pl.connect(arm, *map(pl.PrescribedMotion, arm.joint_names, motions))
     rest, times = pl.equilibrium(model).state, np.linspace(0.0, 1.5 * duration, 61)
     run = pl.simulate(model, times[-1], pl.Gauss(2, duration / 400), initial=rest, outputs=times)

@@ -15,7 +15,7 @@ motors = [
 ]
 # the law reads the rotors: what the gears and links do beyond them, it does not see
 law = pl.JointPD(
-    [pl.Quintic(0.0, angle, 0.4) for angle in TARGETS.values()],
+    [pl.motions.Quintic(0.0, angle, 0.4) for angle in TARGETS.values()],
     stiffness=100.0,
     damping=6.0,
     joints=list(TARGETS),

@@ -13,7 +13,7 @@ robot = pl.Robot(name="plucked_strip", links=(strip,), joints=(clamp,))
 arm = pl.GeometricallyExact(degree=6).compile(robot)
 
 # a dead load keeps its direction in the world, whatever the tip does
-pulled = pl.connect(arm, pl.TipWrench("strip", pl.Constant((0.0, 5.0, 0.0, 0.0, 0.0, 0.0))))
+pulled = pl.connect(arm, pl.TipWrench("strip", pl.signals.Constant((0.0, 5.0, 0.0, 0.0, 0.0, 0.0))))
 bent = pl.equilibrium(pulled)
 tip, _ = arm.tip(bent.state)
 print(f"5 N pull the tip to y = {1e3 * tip[0, 1]:.2f} mm in {bent.iterations} iterations")

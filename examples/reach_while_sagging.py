@@ -6,7 +6,7 @@ import pliant as pl
 
 arm = pl.GeometricallyExact(degree=4).compile(pl.load(pl.library.path("seven_joint_two_flexible")))
 start = [0.3, 0.4, 0.0, 1.2, 0.0, -0.5, 0.0]
-target = pl.rigid_kinematics(arm, start)  # where these joints would bring a rigid arm
+target = pl.kinematics.rigid_kinematics(arm, start)  # where these joints would bring a rigid arm
 
 sagging = pl.forward_kinematics(arm, start)
 found = pl.inverse_kinematics(arm, target.position, target.rotation, start=start)

@@ -22,14 +22,14 @@ arm = pl.GeometricallyExact(degree=5).compile(robot)
 mass = 7850.0 * 0.004 * 0.03 * 0.7
 
 
-def lift(sample: pl.Sample) -> float:
+def lift(sample: pl.control.Sample) -> float:
     angle, rate = sample.joint_positions[0], sample.joint_rates[0]
     weight = mass * 9.81 * 0.35 * np.cos(angle)
     wanted = weight - STIFFNESS * (angle - TARGET) - DAMPING * rate
     return float(np.clip(wanted, -LIMIT, LIMIT))
 
 
-model = pl.connect(arm, pl.SampledController(lift, period=2e-3))
+model = pl.connect(arm, pl.control.SampledController(lift, period=2e-3))
 run = pl.simulate(model, until=2.0, integrator=pl.Gauss(order=4, step=1e-3))
 torque = run.efforts["hinge"]
 print(f"{run.ending}; torque between {torque.min():.2f} and {torque.max():.2f} N m")

@@ -15,13 +15,13 @@ robot = pl.Robot(name="strip_on_a_servo", links=(strip,), joints=(motor,), paylo
 arm = pl.GeometricallyExact(degree=4).compile(robot)
 
 # a gear of 50, the servo of the paper, tau = G_r K_sp (V_ref - K_sv motor rate), and a converter of 12 bits
-servo = pl.VelocityServo(
+servo = pl.control.VelocityServo(
     gain=0.24, sensor_gain=0.1, ratio=50.0, period=1e-3, command_limit=10.0, command_resolution=20.0 / 4096
 )
-encoder = pl.Encoder(resolution=2 * np.pi / 20000)
-loop = pl.PositionLoop(pl.Hold(TURN), gain=4.0, period=10e-3, encoder=encoder, delay=1e-3)
-gauge = pl.StrainGauge("strip", resolution=1e-5, noise=2e-5)
-damper = pl.VibrationSuppression("motor", gauge, gain=1.5, period=10e-3, delay=1e-3, seed=1)
+encoder = pl.sensors.Encoder(resolution=2 * np.pi / 20000)
+loop = pl.control.PositionLoop(pl.motions.Hold(TURN), gain=4.0, period=10e-3, encoder=encoder, delay=1e-3)
+gauge = pl.sensors.StrainGauge("strip", resolution=1e-5, noise=2e-5)
+damper = pl.control.VibrationSuppression("motor", gauge, gain=1.5, period=10e-3, delay=1e-3, seed=1)
 
 swings = {}
 for title, parts in {"position loop alone": (servo, loop), "with suppression": (servo, loop, damper)}.items():

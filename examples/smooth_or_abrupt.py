@@ -15,7 +15,7 @@ arm = pl.GeometricallyExact(degree=5).compile(robot)
 (shoulder,) = arm.joint_names
 
 
-def ringing(motion: pl.Quintic | pl.BangBang) -> float:
+def ringing(motion: pl.motions.Quintic | pl.motions.BangBang) -> float:
     """Largest deflection of the tip after the move, metre."""
     model = pl.connect(arm, pl.PrescribedMotion(shoulder, motion))
     run = pl.simulate(model, until=motion.duration + REST, integrator=pl.Gauss(order=4, step=2e-3))
@@ -23,8 +23,8 @@ def ringing(motion: pl.Quintic | pl.BangBang) -> float:
     return float(np.max(np.linalg.norm(run.tip_deflection[after], axis=1)))
 
 
-smooth = [ringing(pl.Quintic(0.0, 1.0, duration)) for duration in DURATIONS]
-abrupt = [ringing(pl.BangBang(0.0, 1.0, duration)) for duration in DURATIONS]
+smooth = [ringing(pl.motions.Quintic(0.0, 1.0, duration)) for duration in DURATIONS]
+abrupt = [ringing(pl.motions.BangBang(0.0, 1.0, duration)) for duration in DURATIONS]
 print("duration [s]  smooth [mm]  abrupt [mm]")
 for duration, small, large in zip(DURATIONS, smooth, abrupt, strict=True):
     print(f"{duration:12.1f}  {1e3 * small:11.2f}  {1e3 * large:11.2f}")

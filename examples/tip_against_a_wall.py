@@ -23,7 +23,7 @@ wall = pl.Wall(
     stiffness=2e4,
     damping=20.0,
 )
-law = pl.JointPD(pl.Quintic(0.0, TARGET, 0.3), stiffness=STIFFNESS, damping=0.8)
+law = pl.JointPD(pl.motions.Quintic(0.0, TARGET, 0.3), stiffness=STIFFNESS, damping=0.8)
 model = pl.connect(arm, law, wall)
 print(model.substitution)
 

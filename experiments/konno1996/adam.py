@@ -16,6 +16,8 @@ from pliant.formulations.lumped import Lumped
 from pliant.mechanics.closed_form import TwoStationArm
 from pliant.model.contract import Arm
 from pliant.model.state import Array
+from pliant.robot import Joint, Link
+from pliant.robot.declared import Vector3
 from pliant.robot.rest_shape import Across
 from pliant.structures.tree.model import LumpedArm
 
@@ -36,8 +38,13 @@ WEIGHTLESS = (0.0, 0.0, 0.0)
 FIELDS = {"upper_arm": 3, "forearm": 5}
 SIGNALS = ("y3", "z3", "y5", "z5")
 
-BENDING = (pl.Deflection.Y, pl.Deflection.Z, pl.Deflection.TURN_Y, pl.Deflection.TURN_Z)
-WITH_TORSION = (*BENDING, pl.Deflection.TURN_X)
+BENDING = (
+    pl.lumped.Deflection.Y,
+    pl.lumped.Deflection.Z,
+    pl.lumped.Deflection.TURN_Y,
+    pl.lumped.Deflection.TURN_Z,
+)
+WITH_TORSION = (*BENDING, pl.lumped.Deflection.TURN_X)
 
 
 def table_one() -> pl.Robot:
@@ -56,19 +63,20 @@ def closed_form(torsion: float | None) -> TwoStationArm:
     return TwoStationArm(upper.length, lower.length, inner, outer, *masses, twist)
 
 
-def robot_with(
-    elbow: float = ELBOW, torsion: float = TUBE, gravity: tuple[float, ...] | None = None
-) -> pl.Robot:
+def robot_with(elbow: float = ELBOW, torsion: float = TUBE, gravity: Vector3 | None = None) -> pl.Robot:
     """The arm of the library with another elbow angle, torsional stiffness or gravity."""
     robot = table_one()
-    joints = tuple(
-        replace(joint, initial_position=elbow) if joint.name == "joint_4" else joint for joint in robot.joints
-    )
+    joints = tuple(_bent(joint, elbow) if joint.name == "joint_4" else joint for joint in robot.joints)
     links = tuple(_twisting(link, torsion) for link in robot.links)
     return replace(robot, links=links, joints=joints, gravity=robot.gravity if gravity is None else gravity)
 
 
-def _twisting(link: pl.RigidLink | pl.FlexibleLink, torsion: float) -> pl.RigidLink | pl.FlexibleLink:
+def _bent(joint: Joint, angle: float) -> Joint:
+    assert isinstance(joint, pl.RevoluteJoint)
+    return replace(joint, initial_position=angle)
+
+
+def _twisting(link: Link, torsion: float) -> Link:
     if not isinstance(link, pl.FlexibleLink):
         return link
     stiffness = np.diag(link.stiffness(0.0)[0]).copy()
@@ -78,14 +86,14 @@ def _twisting(link: pl.RigidLink | pl.FlexibleLink, torsion: float) -> pl.RigidL
 
 def condensed(robot: pl.Robot, twists: bool = True) -> LumpedArm:
     """One field for each link and point masses: section 6.1 of the paper."""
-    fields = pl.Fields(1, WITH_TORSION if twists else BENDING)
-    return Lumped(fields, pl.Beam.EULER_BERNOULLI, pl.StationInertia.NEGLECTED).compile(robot)
+    fields = pl.lumped.Fields(1, WITH_TORSION if twists else BENDING)
+    return Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI, pl.lumped.StationInertia.NEGLECTED).compile(robot)
 
 
 def clamped(arm: Arm) -> Arm:
     """All joints held where they start."""
     start = arm.layout.part(arm.initial_state(), "joint_position")
-    holds = (pl.PrescribedMotion(name, pl.Hold(float(q))) for name, q in zip(arm.joint_names, start))
+    holds = (pl.PrescribedMotion(name, pl.motions.Hold(float(q))) for name, q in zip(arm.joint_names, start))
     model: Arm = pl.connect(arm, *holds)
     return model
 
@@ -111,22 +119,24 @@ class Drives:
     def motors(self) -> list[pl.GearMotor]:
         return [pl.GearMotor(name, inertia, self.ratio) for name, inertia in zip(JOINTS, ROTORS)]
 
-    def servo(self) -> pl.VelocityServo:
+    def servo(self) -> pl.control.VelocityServo:
         gains = tuple(float(gain) for gain in self.servo_gains)
-        return pl.VelocityServo(gain=gains, period=SERVO_PERIOD, joints=JOINTS)
+        return pl.control.VelocityServo(gain=gains, period=SERVO_PERIOD, joints=JOINTS)
 
-    def loop(self, reference: Array) -> pl.PositionLoop:
-        holds = tuple(pl.Hold(float(q)) for q in reference)
-        return pl.PositionLoop(holds, self.position_gain, CONTROL_PERIOD, joints=JOINTS)
+    def loop(self, reference: Array) -> pl.control.PositionLoop:
+        holds = tuple(pl.motions.Hold(float(q)) for q in reference)
+        return pl.control.PositionLoop(holds, self.position_gain, CONTROL_PERIOD, joints=JOINTS)
 
     def holding(self, error: Array) -> list[pl.JointTorque]:
         """The constant torques of servo and loop on joints that stand off their reference."""
         torques = self.position_gain * self.servo_gains * error
-        return [pl.JointTorque(name, pl.Constant(float(torque))) for name, torque in zip(JOINTS, torques)]
+        return [
+            pl.JointTorque(name, pl.signals.Constant(float(torque))) for name, torque in zip(JOINTS, torques)
+        ]
 
     def springs(self, reference: Array) -> pl.JointPD:
         """What servo and loop are to a joint at rest: torque per position error, and per rate."""
-        holds = tuple(pl.Hold(float(q)) for q in reference)
+        holds = tuple(pl.motions.Hold(float(q)) for q in reference)
         stiffness = tuple(float(gain) for gain in self.position_gain * self.servo_gains)
         return pl.JointPD(holds, stiffness, tuple(float(gain) for gain in self.servo_gains), joints=JOINTS)
 
@@ -139,10 +149,10 @@ class Damper:
     signal: str
     gain: float  # rad/s per m
 
-    def controller(self) -> pl.VibrationSuppression:
+    def controller(self) -> pl.control.VibrationSuppression:
         link = next(name for name, number in FIELDS.items() if self.signal.endswith(str(number)))
-        sensor = pl.DeflectionSensor(link, Across.Y if self.signal.startswith("y") else Across.Z)
-        return pl.VibrationSuppression(self.joint, sensor, self.gain, CONTROL_PERIOD, washout=WASHOUT)
+        sensor = pl.sensors.DeflectionSensor(link, Across.Y if self.signal.startswith("y") else Across.Z)
+        return pl.control.VibrationSuppression(self.joint, sensor, self.gain, CONTROL_PERIOD, washout=WASHOUT)
 
 
 def dampers(gain: float) -> tuple[Damper, ...]:

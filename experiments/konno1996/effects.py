@@ -23,6 +23,7 @@ from experiments.konno1996.sampled_loop import damping_ratio, hertz, poles, vibr
 from pliant.mechanics.closed_form import TwoStationArm, frequencies
 from pliant.model.contract import Model
 from pliant.model.state import Array
+from pliant.robot.declared import Vector3
 
 TABLE_ELBOWS = (0.0, 45.0, 90.0, 120.0)  # degrees
 DOWN = -9.81
@@ -170,7 +171,7 @@ def torsion_for(frequency: float, elbow: float) -> float:
 def free_rotor(inertia: float) -> float:
     """First frequency of the stretched arm that yaws against a rotor of this inertia, other joints locked, Hz."""
     arm = condensed(robot_with(0.0, gravity=WEIGHTLESS))
-    locks = [pl.PrescribedMotion(name, pl.Hold(0.0)) for name in JOINTS[1:]]
+    locks = [pl.PrescribedMotion(name, pl.motions.Hold(0.0)) for name in JOINTS[1:]]
     rotor = pl.GearMotor(JOINTS[0], inertia, ratio=1.0)
     return float(
         within(pl.connect(arm, rotor, *locks), ("dy", JOINTS[0]))[1]
@@ -198,7 +199,7 @@ def servo_sweep(gains: Array, elbow: float) -> Array:
     return np.array(rows)
 
 
-def under_gravity(elbow: float, gravity: tuple[float, ...]) -> Array:
+def under_gravity(elbow: float, gravity: Vector3) -> Array:
     """The two lowest frequencies about the sagging shape, joints clamped, by geometrically exact links, Hz.
 
     Stations as point masses know small deflections only, so that their frequencies do not depend on gravity.

@@ -4,62 +4,60 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
+from warnings import warn
 
-_PLACES = {
-    "pliant.robot": (
-        "Across Arc At BallSpring Base Box Circle Cone Coordinate CylindricalJoint End FixedJoint FlexibleLink"
-        " FreeJoint FreeSpring Friction GeneralSection HardeningLaw Helix JointSpring Limits LinearLaw LoopJoint"
-        " LoopKind Material Payload PlanarJoint PrismaticJoint Rectangle RevoluteJoint RigidLink Robot SphericalJoint"
-        " Stations Straight StrainField Tapered Tube UniversalJoint dump load loads save"
+# Names that stood at the top level in the release before, with the group that holds them now.
+_MOVED = {
+    "control": "PositionLoop Sample SampledCommand SampledController VelocityServo VibrationSuppression",
+    "geometrically_exact": "WhenBent",
+    "joints": (
+        "BallSpring Box Cone Coordinate CylindricalJoint FreeJoint FreeSpring Friction JointSpring Limits LoopJoint"
+        " LoopKind PlanarJoint SphericalJoint UniversalJoint"
     ),
-    "pliant.errors": "InvalidFile InvalidInput",
-    "pliant.formulations.geometrically_exact": "GeometricallyExact MixedElement PoseElement WhenBent",
-    "pliant.formulations.lumped": (
-        "Beam Deflection Fields JointField Lumped Rigid StationInertia field_transfer small_field_transfer"
+    "kinematics": "Drive joint_dynamics manipulability rigid_kinematics vibration_controllability",
+    "linear": (
+        "Band Causality CommonEffort CommonFlow Constraints DiracStructure Feedback LinearPort LinearPortHamiltonian"
+        " LinearSystem Scaled Series balanced_truncation check_passivity check_structure eliminate_constraints"
+        " interconnect port_hamiltonian reduce_port_hamiltonian"
     ),
-    "pliant.formulations.pseudo_spectral": "ChebyshevPoints GaussPoints GivenPoints PseudoSpectral UniformPoints",
-    "pliant.model.port": "Causality Frame",
-    "pliant.model.sampling": "Sample",
-    "pliant.model.linear": (
-        "DiracStructure LinearPort LinearPortHamiltonian LinearSystem check_passivity check_structure"
-        " eliminate_constraints"
-    ),
-    "pliant.components": (
-        "BangBang BaseMotion Bushing CommonEffort CommonFlow Constant Constraints Cycloid DeflectionSensor"
-        " DistributedWrench Encoder Feedback FunctionMotion FunctionSignal GearMotor Hold JointTorque MotionSum"
-        " MotionTable PiecewiseLinear PointWrench PrescribedMotion Quintic SampledCommand SampledController Scaled"
-        " Series SignalSum SignalTable Sine SmoothStart SpringDamper Step StrainGauge Tachometer TipWrench Wall connect"
-        " interconnect report"
-    ),
-    "pliant.control": "JointPD PositionLoop VelocityServo VibrationSuppression",
-    "pliant.simulation.simulate": "simulate",
-    "pliant.simulation.equilibrium": "consistent_state equilibrium",
-    "pliant.analysis.joint_dynamics": "joint_dynamics",
-    "pliant.analysis.modes": "modes",
-    "pliant.analysis.reduction": "Band balanced_truncation reduce_port_hamiltonian",
-    "pliant.analysis.kinematics": "forward_kinematics inverse_kinematics rigid_kinematics",
-    "pliant.analysis.manipulability": "Drive manipulability vibration_controllability",
-    "pliant.analysis.linearize": "linearize port_hamiltonian",
-    "pliant.analysis.frequency_response": "frequency_response",
-    "pliant.simulation.integrators": "Adaptive Gauss GeneralizedAlpha RungeKuttaGill",
-    "pliant.results": "Trajectory load_trajectory",
+    "lumped": "Beam Deflection Fields JointField StationInertia field_transfer small_field_transfer",
+    "motions": "BangBang Cycloid FunctionMotion Hold MotionSum MotionTable Quintic SmoothStart",
+    "pseudo_spectral": "ChebyshevPoints GaussPoints GivenPoints UniformPoints",
+    "rest_shapes": "Across Arc Helix Straight StrainField",
+    "sections": "HardeningLaw LinearLaw Stations Tapered",
+    "sensors": "DeflectionSensor Encoder StrainGauge Tachometer",
+    "signals": "Constant FunctionSignal PiecewiseLinear SignalSum SignalTable Sine Step",
 }
-_HOME = {name: place for place, names in _PLACES.items() for name in names.split()}
+_GROUP = {name: group for group, names in _MOVED.items() for name in names.split()}
+
+
+def _listed() -> dict[str, tuple[str, str]]:
+    """Each public name with the module and the name it has there: the lines "from module import name as public"."""
+    with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as stub:
+        lines = [line.split() for line in stub if line.startswith("from ")]
+    return {public: (module, name) for _, module, _, name, _, public in lines}
+
+
+_HOME = _listed()
 
 __version__ = "0.1.0"
-__all__ = sorted([*_HOME, "library"])
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: compiled kernels and plotting load only if needed."""
-    if name == "library":
-        return import_module("pliant.library")
-    if name not in _HOME:
-        raise AttributeError(f"module 'pliant' has no attribute '{name}'")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    if name in _HOME:
+        module, own = _HOME[name]
+        value = vars(import_module(module)).get(own) or import_module(f"{module}.{own}")
+        globals()[name] = value
+        return value
+    if name in _GROUP:
+        place = f"pliant.{_GROUP[name]}.{name}"
+        warn(f"pliant.{name} is now {place}; the next release drops the old name", DeprecationWarning, 2)
+        return getattr(__getattr__(_GROUP[name]), name)
+    text = f"module 'pliant' has no attribute '{name}'"
+    raise AttributeError(text, name=name, obj=import_module(__name__))  # both let Python guess what was meant
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

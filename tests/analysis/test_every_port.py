@@ -13,7 +13,7 @@ from tests.formulations.pose_element.test_free_joints import free_body
 from tests.formulations.pose_element.test_loop_joints_in_space import ACROSS, ring
 
 ARMS = sorted(path.stem for path in pl.library.path("wang_beam").parent.glob("*.yaml"))
-BODIES, POINTS = pl.Lumped(2), pl.Lumped(1, station_inertia=pl.StationInertia.NEGLECTED)
+BODIES, POINTS = pl.Lumped(2), pl.Lumped(1, station_inertia=pl.lumped.StationInertia.NEGLECTED)
 ROOMS = (
     pl.GeometricallyExact(degree=2),
     pl.MixedElement(2),
@@ -71,15 +71,17 @@ def test_every_port_of_every_library_arm_answers_in_every_room(name):
         start = float(model.layout.part(model.initial_state(), "joint_position")[0])
         arm = getattr(model, "given", model)
         parts = [each for each in getattr(model, "components", ()) if each.joint != first]
-        answers_at_all_ports(pl.connect(arm, pl.PrescribedMotion(first, pl.Hold(start)), *parts), (first,))
+        answers_at_all_ports(
+            pl.connect(arm, pl.PrescribedMotion(first, pl.motions.Hold(start)), *parts), (first,)
+        )
         rooms += 1
     assert rooms >= (2 if name == "adam" else 4)
 
 
 def test_ports_of_loops_balls_and_free_joints_answer_too():
     spatial = replace(ring("universal", "last"), gravity=(0.0, 0.0, 0.0))
-    loop = pl.LoopJoint(
-        "last", pl.LoopKind.UNIVERSAL, *(spatial.loops[0].first, spatial.loops[0].second),
+    loop = pl.joints.LoopJoint(
+        "last", pl.joints.LoopKind.UNIVERSAL, *(spatial.loops[0].first, spatial.loops[0].second),
         axis=spatial.loops[0].axis, second_axis=ACROSS,
     )  # fmt: skip
     for robot in (replace(spatial, loops=(loop,)), free_body()):

@@ -61,7 +61,7 @@ def test_whoever_needs_its_motion_refuses_a_joint_that_moves_no_inertia(
 def test_an_equilibrium_and_a_prescribed_joint_need_no_inertia(room: pl.GeometricallyExact) -> None:
     arm = room.compile(ROBOT)
     assert pl.equilibrium(arm).ending.completed
-    held = pl.connect(arm, pl.PrescribedMotion("spin", pl.Hold(0.0)))
+    held = pl.connect(arm, pl.PrescribedMotion("spin", pl.motions.Hold(0.0)))
     assert len(pl.modes(held, count=3).frequency) == 3
 
 

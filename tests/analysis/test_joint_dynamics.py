@@ -31,7 +31,7 @@ def by_pinocchio(other: Twin, v: np.ndarray) -> np.ndarray:
 def test_random_trees_agree_with_pinocchio(seed: int, kinds: tuple[str, ...]) -> None:
     robot = random_tree(seed, kinds)
     other = twin(robot)
-    ours = pl.joint_dynamics(pl.PoseElement().compile(robot))
+    ours = pl.kinematics.joint_dynamics(pl.PoseElement().compile(robot))
     T, drift = other.mapping()
     M = pin.crba(other.model, other.data, other.q)
     M = np.triu(M) + np.triu(M, 1).T
@@ -61,14 +61,14 @@ def test_flexible_link_has_the_inertia_of_its_rest_shape() -> None:
     length = 0.5 * np.pi * radius
     robot = pl.Robot(
         name="quarter",
-        links=(pl.FlexibleLink("arc", length, section, rest_shape=pl.Arc(0.5 * np.pi)),),
+        links=(pl.FlexibleLink("arc", length, section, rest_shape=pl.rest_shapes.Arc(0.5 * np.pi)),),
         joints=(pl.RevoluteJoint("pivot", "base", "arc", axis=(0.0, 0.0, 1.0)),),
         gravity=(0.0, -9.81, 0.0),
     )
     mass = line_density * length
     expected = 2 * mass * radius**2 * (1 - 2 / np.pi) + torsion * length
     for formulation in (pl.GeometricallyExact(), pl.PoseElement()):
-        dynamics = pl.joint_dynamics(formulation.compile(robot), position=[0.0])
+        dynamics = pl.kinematics.joint_dynamics(formulation.compile(robot), position=[0.0])
         assert dynamics.mass[0, 0] == pytest.approx(expected, rel=1e-12)
         # the centre of mass of a quarter circle that leaves its root along x: x = 2 r / pi
         assert dynamics.gravity[0] == pytest.approx(9.81 * mass * 2 * radius / np.pi, rel=1e-12)
@@ -78,7 +78,7 @@ def test_flexible_link_has_the_inertia_of_its_rest_shape() -> None:
 def test_loops_and_wrong_shapes_are_refused() -> None:
     closed = pl.PoseElement().compile(pl.load(pl.library.path("parallelogram")))
     with pytest.raises(pl.InvalidInput, match=r"loop joint 'far_corner'.*remove the loop joints"):
-        pl.joint_dynamics(closed)
+        pl.kinematics.joint_dynamics(closed)
     arm = pl.PoseElement().compile(random_tree(0, KINDS))
     with pytest.raises(pl.InvalidInput, match=r"position has shape \(2,\).*give 9 finite numbers"):
-        pl.joint_dynamics(arm, position=[0.0, 1.0])
+        pl.kinematics.joint_dynamics(arm, position=[0.0, 1.0])

@@ -11,7 +11,12 @@ import pliant as pl
 from pliant.mechanics import closed_form
 
 L1, L2 = 0.7, 0.5
-BENDING = (pl.Deflection.Y, pl.Deflection.Z, pl.Deflection.TURN_Y, pl.Deflection.TURN_Z)
+BENDING = (
+    pl.lumped.Deflection.Y,
+    pl.lumped.Deflection.Z,
+    pl.lumped.Deflection.TURN_Y,
+    pl.lumped.Deflection.TURN_Z,
+)
 FORMULATIONS = [pl.GeometricallyExact(degree=5), pl.PoseElement(6), pl.Lumped(), pl.Rigid()]
 
 
@@ -57,19 +62,24 @@ def test_two_rigid_rods_have_their_closed_form(formulation):
     arm = formulation.compile(rigid_arm())
     q = (0.4, 1.1)
     position, jacobian = in_the_plane(q)
-    for tip in (pl.rigid_kinematics(arm, q), pl.forward_kinematics(arm, q)):
+    for tip in (pl.kinematics.rigid_kinematics(arm, q), pl.forward_kinematics(arm, q)):
         assert tip.position == pytest.approx(position, abs=1e-12)
         assert np.arctan2(tip.rotation[1, 0], tip.rotation[0, 0]) == pytest.approx(sum(q), abs=1e-12)
         assert tip.jacobian == pytest.approx(jacobian, abs=1e-9)
         # Yoshikawa's example: l1 l2 |sin q2|, whatever the shoulder does
-        measure = pl.manipulability(tip, rows=(0, 1))
+        measure = pl.kinematics.manipulability(tip, rows=(0, 1))
         assert measure.measure == pytest.approx(L1 * L2 * np.sin(q[1]), rel=1e-9)
         assert measure.half_axes == pytest.approx(
             np.sqrt(np.linalg.eigvalsh(jacobian[:2] @ jacobian[:2].T))[::-1], rel=1e-9
         )
-    assert pl.manipulability(pl.rigid_kinematics(arm, (0.4, 0.0)), rows=(0, 1)).evenness < 1e-10
-    assert pl.manipulability(pl.rigid_kinematics(arm, q)).measure == pytest.approx(0.0, abs=1e-12)
-    elbow = pl.rigid_kinematics(arm, q, link="upper")
+    assert (
+        pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, (0.4, 0.0)), rows=(0, 1)).evenness
+        < 1e-10
+    )
+    assert pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, q)).measure == pytest.approx(
+        0.0, abs=1e-12
+    )
+    elbow = pl.kinematics.rigid_kinematics(arm, q, link="upper")
     assert elbow.position == pytest.approx([L1 * np.cos(q[0]), L1 * np.sin(q[0]), 0.0], abs=1e-12)
     assert elbow.jacobian[1] == pytest.approx([L1 * np.cos(q[0]), 0.0], abs=1e-9)
 
@@ -82,7 +92,7 @@ def test_the_tip_of_a_bent_link_is_that_of_the_elastica(angle):
         "rod", (pl.FlexibleLink("link", 1.0, section),), (pl.RevoluteJoint("hinge", "base", "link"),)
     )
     force = 2.0 * np.array([-np.sin(angle), np.cos(angle), 0.0])
-    push = pl.TipWrench("link", pl.Constant((*force, 0, 0, 0)), frame=pl.Frame.WORLD)
+    push = pl.TipWrench("link", pl.signals.Constant((*force, 0, 0, 0)), frame=pl.Frame.WORLD)
     model = pl.connect(pl.GeometricallyExact(degree=8).compile(robot), push)
     short, deep, slope = closed_form.elastica_tip(2.0)
     tip = pl.forward_kinematics(model, [angle])
@@ -130,18 +140,18 @@ def test_the_jacobian_counts_how_the_deflection_changes(formulation, tolerance):
     expected = differences(model, q)
     assert tip.jacobian == pytest.approx(expected, abs=tolerance)
     # the arm sags so far that the Jacobian of the undeformed one would not do
-    assert np.abs(pl.rigid_kinematics(model, q).jacobian - expected).max() > 0.02
-    stiff, soft = (pl.manipulability(each(model, q), rows=(0, 1)).measure for each in KINEMATICS)
+    assert np.abs(pl.kinematics.rigid_kinematics(model, q).jacobian - expected).max() > 0.02
+    stiff, soft = (pl.kinematics.manipulability(each(model, q), rows=(0, 1)).measure for each in KINEMATICS)
     assert soft == pytest.approx(np.sqrt(np.linalg.det(expected[:2] @ expected[:2].T)), rel=10 * tolerance)
     assert abs(soft / stiff - 1.0) > 0.01
 
 
-KINEMATICS = (pl.rigid_kinematics, pl.forward_kinematics)
+KINEMATICS = (pl.kinematics.rigid_kinematics, pl.forward_kinematics)
 
 
 @pytest.mark.parametrize("formulation", [pl.GeometricallyExact(degree=4), pl.PoseElement(4), pl.Lumped(3)])
 def test_postures_found_for_a_sagging_arm_reach_their_target(formulation):
-    push = pl.TipWrench("lower", pl.Constant((0.6, -0.4, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.WORLD)
+    push = pl.TipWrench("lower", pl.signals.Constant((0.6, -0.4, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.WORLD)
     model = sagging_arm(formulation, push)
     target = pl.forward_kinematics(model, (-0.5, 1.3)).position
     found = pl.inverse_kinematics(model, target)
@@ -149,7 +159,7 @@ def test_postures_found_for_a_sagging_arm_reach_their_target(formulation):
     again = pl.forward_kinematics(model, found.positions)
     assert again.position == pytest.approx(target, abs=1e-9)
     # the undeformed arm would miss it by far
-    assert np.linalg.norm(pl.rigid_kinematics(model, found.positions).position - target) > 0.03
+    assert np.linalg.norm(pl.kinematics.rigid_kinematics(model, found.positions).position - target) > 0.03
     # with the elbow on the other side
     other = pl.inverse_kinematics(model, target, limits={"elbow": (-3.0, -0.05)})
     assert other.reached, other.reason
@@ -170,7 +180,7 @@ def test_a_seven_joint_arm_reaches_a_pose_in_space():
 
 
 def test_limits_of_the_robot_hold_and_what_is_out_of_reach_is_said():
-    stops = pl.Limits(lower=-0.5, upper=0.5, stiffness=1e3)
+    stops = pl.joints.Limits(lower=-0.5, upper=0.5, stiffness=1e3)
     arm = pl.PoseElement().compile(rigid_arm(limits=stops))
     inside = in_the_plane((0.2, 0.4))[0]
     found = pl.inverse_kinematics(arm, inside)
@@ -214,7 +224,7 @@ def test_joint_accelerations_drive_the_modes_of_a_link_as_the_exact_beam_says():
         for mode in closed_form.natural_modes(beam, 2)
     ]
     for formulation in (pl.GeometricallyExact(degree=10), pl.PseudoSpectral(12)):
-        found = pl.vibration_controllability(formulation.compile(robot), [0.0], count=5)
+        found = pl.kinematics.vibration_controllability(formulation.compile(robot), [0.0], count=5)
         bending = np.abs(found.frequency - 9.8873) < 1e-3  # wang2017, Table 2
         assert bending.sum() == 1
         assert np.abs(found.gain[bending, 0]) == pytest.approx(exact[:1], rel=1e-6)
@@ -234,7 +244,7 @@ def test_joint_torques_drive_the_modes_of_a_link_with_its_joint_free():
     beam = closed_form.TimoshenkoBeam(robot.links[0].length, M[0, 0], M[5, 5], C[5, 5], C[1, 1])
     exact = closed_form.natural_modes(beam, 1, root=closed_form.PINNED)[0]
     arm = pl.GeometricallyExact(degree=10).compile(robot)
-    found = pl.vibration_controllability(arm, [0.0], count=4, drive=pl.Drive.TORQUE)
+    found = pl.kinematics.vibration_controllability(arm, [0.0], count=4, drive=pl.kinematics.Drive.TORQUE)
     assert found.frequency.min() > 1.0
     swings = np.abs(found.frequency / exact.frequency - 1.0) < 1e-6
     assert np.abs(found.gain[swings, 0]) == pytest.approx([abs(float(exact.rotation(0.0)))], rel=1e-6)
@@ -242,12 +252,12 @@ def test_joint_torques_drive_the_modes_of_a_link_with_its_joint_free():
 
 def test_a_stretched_arm_does_not_reach_its_vibrations_across_the_plane():
     model = sagging_arm(pl.PoseElement(4))
-    found = pl.vibration_controllability(model, (-np.pi / 2, 0.0), count=4)
+    found = pl.kinematics.vibration_controllability(model, (-np.pi / 2, 0.0), count=4)
     shape = np.abs(found.gain).max(axis=1)
     assert np.sum(shape < 1e-9) == 2  # hanging straight down: two modes in the plane, two across
     assert np.sum(found.strength > 0.01) == 2
     assert found.smallest_singular_value() == 0.0  # four modes, two joints
-    plane = pl.vibration_controllability(model, (-np.pi / 2, 0.0), count=1)
+    plane = pl.kinematics.vibration_controllability(model, (-np.pi / 2, 0.0), count=1)
     assert plane.smallest_singular_value() == pytest.approx(plane.strength[0])
 
 
@@ -258,18 +268,18 @@ def round_rod(turn: float, formulation: object) -> object:
     )
     hub = pl.RigidLink("hub", (0.0, 0.0, 0.0), mass=0.5, inertia=(1e-2,) * 3)
     joints = (
-        pl.UniversalJoint("gimbal", "base", "hub", first_axis=(0, 0, 1), second_axis=(0, 1, 0)),
+        pl.joints.UniversalJoint("gimbal", "base", "hub", first_axis=(0, 0, 1), second_axis=(0, 1, 0)),
         pl.FixedJoint("flange", "hub", "rod", rotation=(np.cos(turn / 2), np.sin(turn / 2), 0, 0)),
     )
     return formulation.compile(pl.Robot("round", (hub, pl.FlexibleLink("rod", L1, section)), joints))
 
 
 @pytest.mark.parametrize("formulation", [pl.Lumped(4), pl.PoseElement(4)])
-@pytest.mark.parametrize("drive", list(pl.Drive))
+@pytest.mark.parametrize("drive", list(pl.kinematics.Drive))
 def test_modes_of_one_frequency_are_one_space(formulation, drive):
     """However the solver lays its axes: turning the rod in its flange changes nothing that can be measured."""
     both = [
-        pl.vibration_controllability(round_rod(turn, formulation), (0, 0), count=3, drive=drive)
+        pl.kinematics.vibration_controllability(round_rod(turn, formulation), (0, 0), count=3, drive=drive)
         for turn in (0.0, 0.4)
     ]
     for found in both:
@@ -283,8 +293,12 @@ def test_modes_of_one_frequency_are_one_space(formulation, drive):
     for pair in (slice(0, 2), slice(2, 4)):  # what a space can be driven to does not depend on its axes
         reach = [found.gain[pair].T @ found.gain[pair] for found in both]
         np.testing.assert_allclose(reach[0], reach[1], atol=1e-7 * np.abs(reach[1]).max())
-    still = pl.connect(round_rod(0.4, formulation), pl.PrescribedMotion("gimbal.second", pl.Hold(0.0)))
-    alone = pl.vibration_controllability(still, (0,), count=1, drive=pl.Drive.ACCELERATION)
+    still = pl.connect(
+        round_rod(0.4, formulation), pl.PrescribedMotion("gimbal.second", pl.motions.Hold(0.0))
+    )
+    alone = pl.kinematics.vibration_controllability(
+        still, (0,), count=1, drive=pl.kinematics.Drive.ACCELERATION
+    )
     assert len(alone.frequency) == 2
     assert alone.strength == pytest.approx(0.0, abs=1e-9)  # one joint cannot tell two planes apart
 
@@ -294,8 +308,8 @@ ADAM = {"joints": [0.3, 0.4, -0.2, 0.9], "posture": (0.5, 0.2, -0.4, 1.2)}
 
 def adam(**change) -> object:
     """The arm of the library with point masses, whose hinges and bends no mass tells apart."""
-    fields = pl.Fields(1, (*BENDING, pl.Deflection.TURN_X))
-    choice = pl.Lumped(fields, pl.Beam.EULER_BERNOULLI, pl.StationInertia.NEGLECTED)
+    fields = pl.lumped.Fields(1, (*BENDING, pl.lumped.Deflection.TURN_X))
+    choice = pl.Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI, pl.lumped.StationInertia.NEGLECTED)
     return choice.compile(replace(pl.load(pl.library.path("adam")), **change))
 
 
@@ -317,17 +331,19 @@ def test_point_masses_have_kinematics():
 def test_vibrations_of_point_masses_are_those_of_the_held_arm():
     """By torques they are those that rotors without weight would leave."""
     arm, q = adam(), np.array(ADAM["joints"])
-    holds = [pl.PrescribedMotion(name, pl.Hold(place)) for name, place in zip(arm.joint_names, q)]
+    holds = [pl.PrescribedMotion(name, pl.motions.Hold(place)) for name, place in zip(arm.joint_names, q)]
     held = pl.connect(arm, *holds)
     slow = pl.modes(held, pl.equilibrium(held).state, count=4).frequency
-    found = pl.vibration_controllability(arm, q, count=4)
+    found = pl.kinematics.vibration_controllability(arm, q, count=4)
     assert found.frequency == pytest.approx(slow, rel=1e-9)
     assert found.least > 0.1
     # joints without mass take all stiffness from their links, one alone only some: rotors without weight show which
     with pytest.raises(pl.InvalidInput, match="'adam' vibrates with its joints free"):
-        pl.vibration_controllability(adam(gravity=(0.0, 0.0, 0.0)), q, drive=pl.Drive.TORQUE)
+        pl.kinematics.vibration_controllability(
+            adam(gravity=(0.0, 0.0, 0.0)), q, drive=pl.kinematics.Drive.TORQUE
+        )
     yaw = pl.connect(adam(gravity=(0.0, 0.0, 0.0)), *holds[1:])
-    torque = pl.vibration_controllability(yaw, q[:1], count=9, drive=pl.Drive.TORQUE)
+    torque = pl.kinematics.vibration_controllability(yaw, q[:1], count=9, drive=pl.kinematics.Drive.TORQUE)
     light = pl.connect(yaw, pl.GearMotor("joint_1", rotor_inertia=1e-9, ratio=1.0))
     every = pl.modes(light, light.initial_state(q, np.zeros(4)), count=4).frequency
     assert torque.frequency == pytest.approx(every[1:], rel=1e-5)
@@ -337,13 +353,19 @@ def test_vibrations_of_point_masses_are_those_of_the_held_arm():
 def test_what_makes_no_sense_is_refused_in_one_sentence():
     arm = pl.GeometricallyExact(degree=2).compile(rigid_arm())
     for message, ask in (
-        ("positions has shape (3,) or is not finite; give 2", lambda: pl.rigid_kinematics(arm, (0, 0, 0))),
+        (
+            "positions has shape (3,) or is not finite; give 2",
+            lambda: pl.kinematics.rigid_kinematics(arm, (0, 0, 0)),
+        ),
         ("'shulder' is no joint coordinate", lambda: pl.forward_kinematics(arm, (0,), ("shulder",))),
         ("has no link 'hand'", lambda: pl.forward_kinematics(arm, (0, 0), link="hand")),
-        ("mix metres and radians", lambda: pl.manipulability(pl.rigid_kinematics(arm, (0, 0)), (0, 5))),
+        (
+            "mix metres and radians",
+            lambda: pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, (0, 0)), (0, 5)),
+        ),
         (
             "must be different numbers from 0 to 5",
-            lambda: pl.manipulability(pl.rigid_kinematics(arm, (0, 0)), (6,)),
+            lambda: pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, (0, 0)), (6,)),
         ),
         ("is no rotation matrix", lambda: pl.inverse_kinematics(arm, (1, 0, 0), np.ones((3, 3)))),
         ("position has shape (2,)", lambda: pl.inverse_kinematics(arm, (1, 0))),
@@ -351,11 +373,13 @@ def test_what_makes_no_sense_is_refused_in_one_sentence():
         ("lies above", lambda: pl.inverse_kinematics(arm, (1, 0, 0), limits={"elbow": (1.0, 0.0)})),
         (
             "nothing of robot 'two_rods' vibrates with its joints held",
-            lambda: pl.vibration_controllability(arm, (0, 0)),
+            lambda: pl.kinematics.vibration_controllability(arm, (0, 0)),
         ),
         (
             "nothing of robot 'two_rods' vibrates with its joints free",
-            lambda: pl.vibration_controllability(arm, (np.pi / 2, 0), drive=pl.Drive.TORQUE),
+            lambda: pl.kinematics.vibration_controllability(
+                arm, (np.pi / 2, 0), drive=pl.kinematics.Drive.TORQUE
+            ),
         ),
     ):
         with pytest.raises(pl.InvalidInput) as refused:

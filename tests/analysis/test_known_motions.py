@@ -55,7 +55,7 @@ def test_a_parallelogram_of_rigid_rods_swings_as_one_pendulum():
             pl.RevoluteJoint("right_hinge", "base", "right", position=(wide, 0, 0), initial_position=HANGING),
         ),
         gravity=(0, -G, 0),
-        loops=(pl.LoopJoint("pin", pl.LoopKind.REVOLUTE, pl.At("coupler"), pl.At("right")),),
+        loops=(pl.joints.LoopJoint("pin", pl.joints.LoopKind.REVOLUTE, pl.At("coupler"), pl.At("right")),),
     )
     found = pl.modes(pl.PoseElement().compile(robot))
     expected = np.sqrt((m + mc) * G * a / ((2 / 3 * m + mc) * a**2))
@@ -101,9 +101,9 @@ def test_a_rod_that_rests_on_a_wall():
 
 
 def test_friction_stops_and_springs_of_a_joint_that_moves():
-    friction = pl.Friction(coulomb=0.4, static=0.7, stribeck_rate=0.3, smoothing_rate=0.01)
-    limits = pl.Limits(lower=-1.0, upper=0.5, stiffness=200.0, damping=1.5)
-    spring = pl.JointSpring(stiffness=4.0, rest_position=0.1)
+    friction = pl.joints.Friction(coulomb=0.4, static=0.7, stribeck_rate=0.3, smoothing_rate=0.01)
+    limits = pl.joints.Limits(lower=-1.0, upper=0.5, stiffness=200.0, damping=1.5)
+    spring = pl.joints.JointSpring(stiffness=4.0, rest_position=0.1)
     robot = pendulum(
         0.6, 0.0, initial_rate=0.2, friction=friction, limits=limits, spring=spring, damping=0.05
     )
@@ -126,7 +126,7 @@ def test_a_ball_joint_swings_in_two_planes_and_spins_freely():
         "bob", tip_position=(0.8, 0, 0), mass=1.5, center_of_mass=(0.4, 0, 0), inertia=(0.01, 0.08, 0.08)
     )
     down = (np.sqrt(0.5), 0, 0, -np.sqrt(0.5))
-    ball = pl.SphericalJoint("ball", "base", "bob", initial_rotation=down)
+    ball = pl.joints.SphericalJoint("ball", "base", "bob", initial_rotation=down)
     arm = pl.PoseElement().compile(pl.Robot("bob", (link,), (ball,), gravity=(0, -G, 0)))
     swing = np.sqrt(1.5 * G * 0.4 / (0.08 + 1.5 * 0.4**2))
     found = pl.modes(arm)
@@ -161,7 +161,7 @@ def turning(formulation, speed):
     )
     joint = pl.RevoluteJoint("hub", "base", "beam")
     arm = formulation.compile(pl.Robot("beam", (pl.FlexibleLink("beam", 1.0, section),), (joint,)))
-    motion = pl.FunctionMotion(lambda t: (speed * t, speed + 0 * t, 0 * t))
+    motion = pl.motions.FunctionMotion(lambda t: (speed * t, speed + 0 * t, 0 * t))
     model = pl.connect(arm, pl.PrescribedMotion("hub", motion))
     state = model.initial_state(np.zeros(1), np.array([speed]))
     for _ in range(6):
@@ -196,7 +196,7 @@ def test_pose_elements_have_the_exact_frequencies_to_second_order():
         errors = []
         for elements in (20, 40, 80):
             arm = pl.PoseElement(elements).compile(pl.load(pl.library.path("wang_beam")))
-            model = pl.connect(arm, pl.PrescribedMotion("hub", pl.Hold(0.0))) if held else arm
+            model = pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.Hold(0.0))) if held else arm
             errors.append([np.abs(pl.modes(model, count=8).frequency / f - 1).min() for f in known])
         order = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
         assert order == pytest.approx(2.0, abs=0.15), order

@@ -49,7 +49,7 @@ def test_a_pinned_beam_answers_as_its_exact_transfer_functions(formulation, tole
 def balanced(name, formulation):
     arm = formulation.compile(pl.load(pl.library.path(name)))
     start = arm.layout.part(arm.initial_state(), "joint_position")
-    hold = pl.JointPD(tuple(pl.Hold(float(q)) for q in start), stiffness=80.0, damping=2.0)
+    hold = pl.JointPD(tuple(pl.motions.Hold(float(q)) for q in start), stiffness=80.0, damping=2.0)
     model = pl.connect(arm, hold)
     return model, pl.equilibrium(model).state
 
@@ -64,8 +64,8 @@ def balanced(name, formulation):
 )
 def test_about_an_equilibrium_a_model_is_port_hamiltonian(name, formulation):
     model, state = balanced(name, formulation)
-    system = pl.port_hamiltonian(model, state)
-    assert pl.check_structure(system).holds
+    system = pl.linear.port_hamiltonian(model, state)
+    assert pl.linear.check_structure(system).holds
     plain = pl.linearize(model, state)
     assert plain.inputs == system.state_space().inputs
     s = 2j * np.pi * np.array([0.3, 4.0, 20.0])
@@ -82,10 +82,10 @@ def test_a_sagging_spectral_link_is_port_hamiltonian_but_for_its_mesh():
     fine = None
     for degree in (12, 8):
         arm = pl.GeometricallyExact(degree=degree).compile(pl.load(pl.library.path("rubber_pendulum")))
-        model = pl.connect(arm, pl.JointPD(pl.Hold(-1.3), stiffness=80.0, damping=0.5))
+        model = pl.connect(arm, pl.JointPD(pl.motions.Hold(-1.3), stiffness=80.0, damping=0.5))
         state = pl.equilibrium(model).state
-        system = pl.port_hamiltonian(model, state)
-        assert pl.check_structure(system).holds
+        system = pl.linear.port_hamiltonian(model, state)
+        assert pl.linear.check_structure(system).holds
         slow = np.abs(system.poles[:6])
         fine = slow if fine is None else fine
         # both forms miss the finer mesh by no more than a thousandth
@@ -96,7 +96,7 @@ def test_a_sagging_spectral_link_is_port_hamiltonian_but_for_its_mesh():
 def test_the_linear_system_names_what_goes_in_and_out():
     arm = pl.GeometricallyExact(degree=3).compile(pl.load(pl.library.path("two_link_planar")))
     first, second = arm.joint_names
-    system = pl.linearize(pl.connect(arm, pl.PrescribedMotion(second, pl.Hold(0.0))))
+    system = pl.linearize(pl.connect(arm, pl.PrescribedMotion(second, pl.motions.Hold(0.0))))
     assert f"{first}.torque" in system.inputs
     # a prescribed joint takes no torque, but its position is seen; it never changes
     assert f"{second}.torque" not in system.inputs
@@ -135,7 +135,7 @@ def test_a_mode_can_be_played(name):
 def test_a_played_mode_swings_as_the_model_does():
     """Started at an end of its swing, the undamped arm is at the other end half a period later."""
     arm = pl.GeometricallyExact(degree=4).compile(pl.load(pl.library.path("wang_beam")))
-    model = pl.connect(arm, pl.PrescribedMotion("hub", pl.Hold(0.0)))
+    model = pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)))
     modes = pl.modes(model, count=2)
     states = modes.states(0, amplitude=1e-6, frames=3)
     half = 0.5 / modes.frequency[0]
@@ -146,7 +146,7 @@ def test_a_played_mode_swings_as_the_model_does():
 def test_what_cannot_be_linearised_is_refused_in_one_sentence():
     arm = pl.GeometricallyExact(degree=2).compile(pl.load(pl.library.path("wang_beam")))
     with pytest.raises(pl.InvalidInput, match="the sampled controller 'clock' acts at instants"):
-        pl.linearize(pl.connect(arm, pl.SampledController(lambda sample: 0.0, 1.0, name="clock")))
+        pl.linearize(pl.connect(arm, pl.control.SampledController(lambda sample: 0.0, 1.0, name="clock")))
     with pytest.raises(pl.InvalidInput, match=r"there is no input 'hubb'; did you mean 'hub'\?"):
         pl.frequency_response(arm, "hubb", "hub", [1.0])
     with pytest.raises(
@@ -157,11 +157,11 @@ def test_what_cannot_be_linearised_is_refused_in_one_sentence():
         pl.frequency_response(arm, "hub", "hub", [-1.0])
     moving = arm.initial_state(np.zeros(1), np.ones(1))
     with pytest.raises(pl.InvalidInput, match="the state is no equilibrium at rest"):
-        pl.port_hamiltonian(arm, moving)
-    follower = pl.TipWrench("beam", pl.Constant((-3.0, 0, 0, 0, 0, 0)), frame=pl.Frame.BODY)
-    pressed = pl.connect(arm, follower, pl.PrescribedMotion("hub", pl.Hold(0.0)))
+        pl.linear.port_hamiltonian(arm, moving)
+    follower = pl.TipWrench("beam", pl.signals.Constant((-3.0, 0, 0, 0, 0, 0)), frame=pl.Frame.BODY)
+    pressed = pl.connect(arm, follower, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)))
     with pytest.raises(pl.InvalidInput, match="unsymmetric by"):
-        pl.port_hamiltonian(pressed, pl.equilibrium(pressed).state)
+        pl.linear.port_hamiltonian(pressed, pl.equilibrium(pressed).state)
     rigid = pl.Robot(
         "stone", (pl.RigidLink("stone", (1, 0, 0), mass=1.0),), (pl.FixedJoint("glue", "base", "stone"),)
     )

@@ -23,7 +23,7 @@ SIZES = {"rubber_pendulum": 1e-4}
 def held_softly(arm):
     """All joints under a spring and damper about where they start."""
     start = arm.layout.part(arm.initial_state(), "joint_position")
-    at = tuple(pl.Hold(HELD_AT.get(arm.robot.name, float(q))) for q in start)
+    at = tuple(pl.motions.Hold(HELD_AT.get(arm.robot.name, float(q))) for q in start)
     return pl.connect(arm, pl.JointPD(at, stiffness=50.0, damping=0.5))
 
 
@@ -53,8 +53,10 @@ def test_adam_has_the_poles_of_its_own_steps():
     Over many steps a mode exp(lambda t) is multiplied by a power of 1 + z + z^2/2 + z^3/6 + z^4/24 with z = h lambda,
     the stability polynomial of any method of four stages and order four.
     """
-    links = pl.Fields(1, tuple(each for each in pl.Deflection if each is not pl.Deflection.X))
-    points = pl.Lumped(links, station_inertia=pl.StationInertia.NEGLECTED)
+    links = pl.lumped.Fields(
+        1, tuple(each for each in pl.lumped.Deflection if each is not pl.lumped.Deflection.X)
+    )
+    points = pl.Lumped(links, station_inertia=pl.lumped.StationInertia.NEGLECTED)
     arm = points.compile(pl.load(pl.library.path("adam")))
     rotors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
     model = held_softly(pl.connect(arm, *rotors))

@@ -31,7 +31,7 @@ def in_plane(modes, low=0.5):
 
 
 def held(arm):
-    return pl.connect(arm, *(pl.PrescribedMotion(name, pl.Hold(0.0)) for name in arm.joint_names))
+    return pl.connect(arm, *(pl.PrescribedMotion(name, pl.motions.Hold(0.0)) for name in arm.joint_names))
 
 
 def test_spectral_link_has_the_exact_clamped_and_pinned_frequencies():
@@ -75,7 +75,7 @@ def test_mixed_element_of_another_alpha_is_of_first_order():
 
 def test_poles_of_the_link_under_joint_feedback():
     """K_P = 15, R_PD = 3: PDE poles -5.9893, -42.3429, -8.3707 +- 90.8121j; twenty mixed elements beside them."""
-    pd = pl.JointPD(pl.Hold(0.0), stiffness=15.0, damping=3.0)
+    pd = pl.JointPD(pl.motions.Hold(0.0), stiffness=15.0, damping=3.0)
     for formulation, poles in (
         (pl.GeometricallyExact(degree=8, elements=2), (-5.9893, -42.3429, -8.3707 + 90.8121j)),
         (pl.MixedElement(elements=20), (-5.989, -42.3455, -8.3817 + 90.8558j)),

@@ -62,12 +62,14 @@ def rigid_tree():
 def test_rigid_links_on_a_moved_base_are_the_same_to_all_rooms_that_carry_them(rate):
     """Matrices, not answers: states are the same joint positions. The body on the base is moved by nothing else."""
     robot, time, rng = rigid_tree(), 0.4, np.random.default_rng(7)
-    slide = pl.FunctionMotion(lambda t: (0.2 * np.sin(3 * t), 0.6 * np.cos(3 * t), -1.8 * np.sin(3 * t)))
-    wrench = pl.Constant((0.5, 0.2, 0.3, 1.0, 2.0, 0.1))
+    slide = pl.motions.FunctionMotion(
+        lambda t: (0.2 * np.sin(3 * t), 0.6 * np.cos(3 * t), -1.8 * np.sin(3 * t))
+    )
+    wrench = pl.signals.Constant((0.5, 0.2, 0.3, 1.0, 2.0, 0.1))
     parts = (
         pl.PrescribedMotion("j2", slide),
         pl.TipWrench("c", wrench, frame=pl.Frame.BODY),
-        pl.JointPD(pl.Hold(0.3), 40.0, 0.5, joints=["j1"]),
+        pl.JointPD(pl.motions.Hold(0.3), 40.0, 0.5, joints=["j1"]),
     )
     models = [
         pl.connect(room.compile(robot), *parts)
@@ -93,7 +95,7 @@ def test_rigid_links_on_a_moved_base_are_the_same_to_all_rooms_that_carry_them(r
 def test_a_dead_load_turns_against_an_arm_that_turns_with_its_base():
     """Held by the base where it acts on a link that is fixed there; pose elements carry it too."""
     robot = rigid_tree()
-    push = pl.Constant((0.5, 0.2, 0.3, 1.0, 2.0, 0.1))
+    push = pl.signals.Constant((0.5, 0.2, 0.3, 1.0, 2.0, 0.1))
     loads = [pl.TipWrench(link, push, frame=pl.Frame.WORLD, name=f"{link}_load") for link in "zc"]
     state = np.array([0.3, 0.1, -0.4, 0.8])
     one, two = (
@@ -181,7 +183,11 @@ def test_condensed_fields_on_a_moved_base_are_those_of_stations_without_inertia(
 
     def answer(robot, arm):
         model = pl.connect(
-            arm, *(pl.PrescribedMotion(name, pl.Hold(at)) for name, at in zip(arm.joint_names, (0.1, 0.7)))
+            arm,
+            *(
+                pl.PrescribedMotion(name, pl.motions.Hold(at))
+                for name, at in zip(arm.joint_names, (0.1, 0.7))
+            ),
         )
         outputs = (*SEEN, "shoulder.torque", "elbow.torque")
         return pl.linearize(model, moved=("base",)).between(ACCELERATIONS, outputs).transfer(S).swapaxes(0, 1)
@@ -192,8 +198,8 @@ def test_condensed_fields_on_a_moved_base_are_those_of_stations_without_inertia(
     errors = []
     for J in (1e-5, 1e-6):
         bodies = replace(robot, payloads=tuple(replace(each, inertia=(J,) * 3) for each in robot.payloads))
-        fields = pl.Fields(1, WITH_TORSION)
-        kept = answer(bodies, pl.Lumped(fields, pl.Beam.EULER_BERNOULLI).compile(bodies))
+        fields = pl.lumped.Fields(1, WITH_TORSION)
+        kept = answer(bodies, pl.Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI).compile(bodies))
         errors.append(np.abs(kept - points).max(axis=(1, 2)) / size)
     assert errors[1].max() < 5e-5
     assert errors[0] / errors[1] == pytest.approx(np.full(len(SEEN) + 2, 10.0), rel=0.01)
@@ -218,8 +224,8 @@ def test_lumped_links_on_a_moved_base_meet_the_exact_ones_to_second_order_of_fie
     """About an arm that sags under its weight; the worst answer of each output against its largest."""
 
     def answer(formulation):
-        elbow = pl.PrescribedMotion("elbow", pl.Hold(0.6))
-        shoulder = pl.JointPD(pl.Hold(0.2), 60.0, 0.5, joints=["shoulder"])
+        elbow = pl.PrescribedMotion("elbow", pl.motions.Hold(0.6))
+        shoulder = pl.JointPD(pl.motions.Hold(0.2), 60.0, 0.5, joints=["shoulder"])
         model = pl.connect(formulation.compile(bent_elbow()), elbow, shoulder)
         balanced = pl.equilibrium(model)
         assert balanced.ending.completed
@@ -253,7 +259,7 @@ def test_gravity_turns_against_a_pseudo_spectral_arm_whose_base_tilts():
             pl.PrismaticJoint("slide", "hinge", "end", axis=(1.0, 2.0, 0.4)),
         )
         arm = formulation.compile(pl.Robot("frame", links, joints, gravity=GRAVITY, base=ASKEW))
-        model = pl.connect(arm, pl.PrescribedMotion("slide", pl.Hold(0.0)))
+        model = pl.connect(arm, pl.PrescribedMotion("slide", pl.motions.Hold(0.0)))
         system = pl.linearize(model, pl.equilibrium(model).state, moved=("base", "slide"))
         sources = (*ACCELERATIONS, "slide.acceleration", "end.tip.wrench[1]")
         return system.between(sources, (*SEEN, "slide.force")).transfer(S)
@@ -285,7 +291,7 @@ def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn(
     tilt = np.cross(pull, np.eye(3)).T
     expected = -np.vstack([tilt, np.cross(np.array([0.2, 0.05, 0.1]), tilt.T).T])
     for room in (pl.GeometricallyExact(), pl.PoseElement(), pl.PseudoSpectral(), pl.Rigid(), pl.Lumped()):
-        model = pl.connect(room.compile(robot), pl.PrescribedMotion("slide", pl.Hold(0.0)))
+        model = pl.connect(room.compile(robot), pl.PrescribedMotion("slide", pl.motions.Hold(0.0)))
         held = model.linearise(model.initial_state(), model.inputs, 0.0).held
         assert held.K[-6:, -3:] == pytest.approx(expected, abs=1e-12), room
         assert held.K[-6:, -6:-3] == pytest.approx(np.zeros((6, 3)), abs=1e-12), room

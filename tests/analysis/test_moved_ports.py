@@ -22,7 +22,7 @@ def wang_beam():
 
 
 def clamped(formulation, robot):
-    return pl.connect(formulation.compile(robot), pl.PrescribedMotion("hub", pl.Hold(0.0)))
+    return pl.connect(formulation.compile(robot), pl.PrescribedMotion("hub", pl.motions.Hold(0.0)))
 
 
 def test_the_rate_of_a_prescribed_hub_reaches_the_tip_as_the_reference_says():
@@ -111,8 +111,8 @@ def test_what_a_push_does_to_a_held_joint_is_what_its_motion_does_to_the_tip():
 def held_two_links(formulation, **gravity):
     robot = pl.load(pl.library.path("two_link_planar"))
     arm = formulation.compile(pl.Robot(robot.name, robot.links, robot.joints, **gravity))
-    hold = pl.PrescribedMotion(arm.joint_names[1], pl.Hold(0.4))
-    return pl.connect(arm, hold, pl.JointPD(pl.Hold(0.3), 40.0, 0.5, joints=[arm.joint_names[0]]))
+    hold = pl.PrescribedMotion(arm.joint_names[1], pl.motions.Hold(0.4))
+    return pl.connect(arm, hold, pl.JointPD(pl.motions.Hold(0.3), 40.0, 0.5, joints=[arm.joint_names[0]]))
 
 
 def test_rooms_agree_on_a_moved_elbow_and_a_moved_base():
@@ -138,8 +138,8 @@ def test_rooms_agree_on_a_moved_elbow_and_a_moved_base():
     answers = []
     for formulation in (pl.GeometricallyExact(degree=10), pl.PseudoSpectral(12)):
         arm = formulation.compile(robot)
-        spring = pl.JointPD(pl.Hold(0.0), 40.0, 0.5, joints=[first])
-        model = pl.connect(arm, pl.PrescribedMotion(second, pl.Hold(0.0)), spring)
+        spring = pl.JointPD(pl.motions.Hold(0.0), 40.0, 0.5, joints=[first])
+        model = pl.connect(arm, pl.PrescribedMotion(second, pl.motions.Hold(0.0)), spring)
         system = pl.linearize(model, moved=(second, "base"))
         answers.append(system.between(sources, outputs).transfer(s))
     size = np.abs(answers[0]).max(axis=0)
@@ -161,8 +161,8 @@ def test_a_joint_may_be_prescribed_or_left_free_and_imposed(formulation):
     torque = _holding_torque(held, balanced.state, second)
     freed = pl.connect(
         held.given,
-        pl.JointTorque(second, pl.Constant(torque)),
-        pl.JointPD(pl.Hold(0.3), 40.0, 0.5, joints=[first]),
+        pl.JointTorque(second, pl.signals.Constant(torque)),
+        pl.JointPD(pl.motions.Hold(0.3), 40.0, 0.5, joints=[first]),
     )
     at = np.array([0.2, 1.0, 6.0])
     for output in (f"{first}.position", "tip.displacement[1]", "base.wrench[0]"):
@@ -189,8 +189,8 @@ def _holding_torque(model, state, joint):
 
 def test_a_loop_carries_the_motion_of_a_prescribed_drive():
     arm = pl.PoseElement(2).compile(pl.load(pl.library.path("parallelogram")))
-    other = pl.JointPD(pl.Hold(0.0), 15.0, 0.3, joints=["left_drive"])
-    held = pl.connect(arm, other, pl.PrescribedMotion("right_drive", pl.Hold(0.0)))
+    other = pl.JointPD(pl.motions.Hold(0.0), 15.0, 0.3, joints=["left_drive"])
+    held = pl.connect(arm, other, pl.PrescribedMotion("right_drive", pl.motions.Hold(0.0)))
     free = pl.connect(arm, other)
     at = np.array([0.4, 2.0, 9.0])
     one, two = (
@@ -207,8 +207,8 @@ def test_a_prescribed_joint_that_loops_jam_is_no_input():
     arm = pl.PoseElement().compile(four_bar.robot())
     first, second, *_ = arm.joint_names
     start = arm.layout.part(arm.initial_state(), "joint_position")
-    one = pl.PrescribedMotion(first, pl.Hold(float(start[0])))
-    two = pl.PrescribedMotion(second, pl.Hold(float(start[1])))
+    one = pl.PrescribedMotion(first, pl.motions.Hold(float(start[0])))
+    two = pl.PrescribedMotion(second, pl.motions.Hold(float(start[1])))
     moves = arm.linearise(arm.initial_state(), pl.connect(arm, one).inputs, 0.0).held
     jams = arm.linearise(arm.initial_state(), pl.connect(arm, one, two).inputs, 0.0).held
     assert [port.name for port in moves.ports] == [first, "base"]
@@ -230,7 +230,7 @@ def wiggled(motion, size):
         x, v, a = motion(times)
         return x + size * times**3, v + 3 * size * times**2, a + 6 * size * times
 
-    return pl.FunctionMotion(sum_of)
+    return pl.motions.FunctionMotion(sum_of)
 
 
 SOFT = {"stiffness": (900, 500, 500, 6, 9, 4), "inertia": (0.3,) * 3 + (2e-3, 3e-3, 4e-3)}
@@ -264,7 +264,9 @@ def base_flow(t):
 def arm_with_a_moving_elbow(formulation, size):
     robot = pl.load(pl.library.path("two_link_planar"))
     arm = formulation.compile(pl.Robot(robot.name, robot.links, robot.joints, gravity=(0, -9.81, 0)))
-    push = pl.TipWrench(robot.links[-1].name, pl.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD)
+    push = pl.TipWrench(
+        robot.links[-1].name, pl.signals.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD
+    )
     elbow = pl.PrescribedMotion("elbow", wiggled(swing(0.4, 5.0, 0.2), size))
     return pl.connect(arm, elbow, push)
 
@@ -336,7 +338,7 @@ def test_an_arm_displaced_or_carried_along_as_a_whole_feels_nothing():
         rod = pl.FlexibleLink("rod", 0.5, pl.GeneralSection(**SOFT))
         hinge = pl.RevoluteJoint("hinge", "base", "rod", initial_rate=2.0)
         base = pl.BaseMotion(
-            x=pl.FunctionMotion(TRANSLATION), angle=pl.FunctionMotion(TURN), axis=tuple(AXIS)
+            x=pl.motions.FunctionMotion(TRANSLATION), angle=pl.motions.FunctionMotion(TURN), axis=tuple(AXIS)
         )
         arm = formulation.compile(pl.Robot("rod", (rod,), (hinge,)))
         moving = isinstance(formulation, pl.PoseElement)

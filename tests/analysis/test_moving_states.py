@@ -25,18 +25,20 @@ def two_links(formulation, start=0.0):
         angle = 5.0 * (times + start)
         return 0.2 + 0.4 * np.sin(angle), 2.0 * np.cos(angle), -10.0 * np.sin(angle)
 
-    elbow = pl.PrescribedMotion(arm.joint_names[1], pl.FunctionMotion(swing))
-    push = pl.TipWrench(robot.links[-1].name, pl.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD)
+    elbow = pl.PrescribedMotion(arm.joint_names[1], pl.motions.FunctionMotion(swing))
+    push = pl.TipWrench(
+        robot.links[-1].name, pl.signals.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD
+    )
     return pl.connect(arm, elbow, push)
 
 
 def closed_chain(_, start=0.0):
     arm = pl.PoseElement(1).compile(pl.load(pl.library.path("parallelogram")))
     drives = (
-        pl.JointTorque("right_drive", pl.Constant(0.7)),
-        pl.JointTorque("left_drive", pl.Constant(-0.3)),
+        pl.JointTorque("right_drive", pl.signals.Constant(0.7)),
+        pl.JointTorque("left_drive", pl.signals.Constant(-0.3)),
     )
-    push = pl.TipWrench("right_inner", pl.Constant((0.3, 0.1, 0.2, 0.05, 0.02, 0.1)))
+    push = pl.TipWrench("right_inner", pl.signals.Constant((0.3, 0.1, 0.2, 0.05, 0.02, 0.1)))
     return pl.connect(arm, *drives, push)
 
 
@@ -53,8 +55,8 @@ def zoo(_, start=0.0):
         "zoo",
         (upper, lower),
         (
-            pl.SphericalJoint("ball", "base", "upper", damping=0.02),
-            pl.UniversalJoint("cardan", "upper", "lower"),
+            pl.joints.SphericalJoint("ball", "base", "upper", damping=0.02),
+            pl.joints.UniversalJoint("cardan", "upper", "lower"),
         ),
         gravity=(1.0, -9.0, 2.0),
     )
@@ -65,8 +67,8 @@ def zoo(_, start=0.0):
         pl.Bushing("rubber", pl.At("base"), pl.At("upper"), stiffness),
         pl.SpringDamper("spring", pl.At("base", position=(0.2, 0.5, 0.1)), pl.At("lower"), 25.0, 0.3, 0.2),
         pl.GearMotor(arm.joint_names[3], rotor_inertia=1e-4, ratio=10.0, stiffness=8.0, damping=0.05),
-        pl.TipWrench("lower", pl.Constant((0.5, 0.2, 0.3, 0.05, 0, 0.1)), frame=pl.Frame.WORLD),
-        pl.TipWrench("upper", pl.Constant((-0.4, 0.6, 0.3, 0, 0.02, 0.1)), frame=pl.Frame.BODY),
+        pl.TipWrench("lower", pl.signals.Constant((0.5, 0.2, 0.3, 0.05, 0, 0.1)), frame=pl.Frame.WORLD),
+        pl.TipWrench("upper", pl.signals.Constant((-0.4, 0.6, 0.3, 0, 0.02, 0.1)), frame=pl.Frame.BODY),
     )
 
 
@@ -80,10 +82,10 @@ def one_rod(law=None, gravity=(1.0, -9.0, 2.0), rate=0.0):
 
 
 def hardening(formulation, start=0.0):
-    law = pl.HardeningLaw(cubic=(1e3, 1e3, 1e3, 2.0, 3.0, 4.0), quintic=(0, 0, 0, 1.0, 1.0, 1.0))
+    law = pl.sections.HardeningLaw(cubic=(1e3, 1e3, 1e3, 2.0, 3.0, 4.0), quintic=(0, 0, 0, 1.0, 1.0, 1.0))
     arm = formulation.compile(one_rod(law, rate=3.0))
-    push = pl.TipWrench("rod", pl.Constant((0.3, 0.2, 0.5, 0.02, 0.01, 0.03)), frame=pl.Frame.BODY)
-    return pl.connect(arm, push, pl.JointPD(pl.Hold(0.2), stiffness=3.0, damping=0.2))
+    push = pl.TipWrench("rod", pl.signals.Constant((0.3, 0.2, 0.5, 0.02, 0.01, 0.03)), frame=pl.Frame.BODY)
+    return pl.connect(arm, push, pl.JointPD(pl.motions.Hold(0.2), stiffness=3.0, damping=0.2))
 
 
 def on_a_moved_base(formulation, start=0.0):
@@ -92,7 +94,7 @@ def on_a_moved_base(formulation, start=0.0):
             angle = speed * (times + start) + phase
             return size * np.sin(angle), size * speed * np.cos(angle), -size * speed**2 * np.sin(angle)
 
-        return pl.FunctionMotion(motion)
+        return pl.motions.FunctionMotion(motion)
 
     base = pl.BaseMotion(x=swing(0.1, 4.0, 0.0), angle=swing(0.3, 5.0, 2.0), axis=(0.0, 0.6, 0.8))
     return pl.connect(formulation.compile(one_rod()), base)

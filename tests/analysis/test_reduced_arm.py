@@ -10,7 +10,9 @@ import pytest
 import pliant as pl
 from pliant.model.linear import LinearPortHamiltonian
 
-BAND = pl.Band(low=0.1, high=20.0)  # holds the four lowest modes, 2.2 to 4.9 Hz; the next one is at 115 Hz
+BAND = pl.linear.Band(
+    low=0.1, high=20.0
+)  # holds the four lowest modes, 2.2 to 4.9 Hz; the next one is at 115 Hz
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +20,10 @@ def whole() -> LinearPortHamiltonian:
     """Joints under PD, links bent by gravity."""
     model = pl.PoseElement(elements=8).compile(pl.load(pl.library.path("seven_joint_two_flexible")))
     posture = [0.5 * np.pi if name == "joint_4" else 0.0 for name in model.joint_names]
-    held = pl.connect(model, pl.JointPD([pl.Hold(angle) for angle in posture], stiffness=2e3, damping=20.0))
-    return pl.port_hamiltonian(held, pl.equilibrium(held).state)
+    held = pl.connect(
+        model, pl.JointPD([pl.motions.Hold(angle) for angle in posture], stiffness=2e3, damping=20.0)
+    )
+    return pl.linear.port_hamiltonian(held, pl.equilibrium(held).state)
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +34,11 @@ def arm(whole: LinearPortHamiltonian) -> LinearPortHamiltonian:
 
 def test_ten_states_of_a_seven_joint_arm(arm: LinearPortHamiltonian) -> None:
     assert len(arm.states) > 200
-    reduced = pl.reduce_port_hamiltonian(arm, 10, BAND)
+    reduced = pl.linear.reduce_port_hamiltonian(arm, 10, BAND)
     small = reduced.system
     assert len(small.states) == 10
-    assert pl.check_structure(small).holds
-    assert pl.check_passivity(small.state_space()).holds
+    assert pl.linear.check_structure(small).holds
+    assert pl.linear.check_passivity(small.state_space()).holds
     assert np.all(small.poles.real < 0.0)
     # measured: 9e-5 of the response at every frequency of the band, 5e-5 of its peak
     assert reduced.error.worst < 5e-4
@@ -46,7 +50,7 @@ def test_ten_states_of_a_seven_joint_arm(arm: LinearPortHamiltonian) -> None:
 
 
 def test_energy_and_response_in_between_are_those_of_the_arm(arm: LinearPortHamiltonian) -> None:
-    reduced = pl.reduce_port_hamiltonian(arm, 10, BAND)
+    reduced = pl.linear.reduce_port_hamiltonian(arm, 10, BAND)
     z = np.random.default_rng(0).standard_normal((4, 10))
     assert np.allclose(arm.energy(z @ reduced.basis.T), reduced.system.energy(z), rtol=1e-8)
     # at frequencies that were not compared
@@ -59,7 +63,7 @@ def test_energy_and_response_in_between_are_those_of_the_arm(arm: LinearPortHami
 
 
 def test_the_error_falls_with_the_order(arm: LinearPortHamiltonian) -> None:
-    errors = [pl.reduce_port_hamiltonian(arm, order, BAND).error.worst for order in (8, 10, 12, 14)]
+    errors = [pl.linear.reduce_port_hamiltonian(arm, order, BAND).error.worst for order in (8, 10, 12, 14)]
     assert all(later < 0.3 * earlier for earlier, later in pairwise(errors))
 
 
@@ -75,11 +79,11 @@ def test_more_ports_need_more_states(
     whole: LinearPortHamiltonian, ports: tuple[str, ...], order: int, error: float
 ) -> None:
     seen = whole.with_ports(*ports)
-    reduced = pl.reduce_port_hamiltonian(seen, order, BAND)
+    reduced = pl.linear.reduce_port_hamiltonian(seen, order, BAND)
     assert reduced.error.worst < error
-    assert pl.check_structure(reduced.system).holds
+    assert pl.linear.check_structure(reduced.system).holds
     assert np.all(reduced.system.poles.real < 0.0)
     # what ten states cannot do is said by the error, but stays stable
-    few = pl.reduce_port_hamiltonian(seen, 10, BAND)
+    few = pl.linear.reduce_port_hamiltonian(seen, 10, BAND)
     assert few.error.worst > 0.05
     assert np.all(few.system.poles.real < 0.0)

@@ -10,34 +10,49 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "pliant"
 _NOT_OURS = {"build", "dist", "__pycache__"}
-_TEXT = {".py", ".md", ".yaml", ".toml", ".txt", ".bib", ".cfg", ""}
+_TEXT = {".py", ".pyi", ".md", ".yaml", ".toml", ".txt", ".bib", ".cfg", ""}
 
 
-def text_files(*tops: str) -> Iterator[Path]:
+@cache
+def text_files(*tops: str) -> tuple[Path, ...]:
     """All text files below the given folders (or the files themselves), hidden tool folders left out."""
-    for top in tops:
-        start = ROOT / top
-        candidates = [start] if start.is_file() else sorted(start.rglob("*"))
-        for path in candidates:
-            inside = path.relative_to(ROOT).parts
-            tool = any((part.startswith(".") and part != ".ci") or part in _NOT_OURS for part in inside[:-1])
-            if path.is_file() and path.suffix in _TEXT and not tool and inside[-2:-1] != ("pliant.egg-info",):
-                yield path
+    return tuple(path for top in tops for path in _files_below(ROOT / top))
 
 
-def python_files(*tops: str) -> list[Path]:
-    return [path for path in text_files(*tops) if path.suffix == ".py"]
+def _files_below(start: Path) -> Iterator[Path]:
+    for path in [start] if start.is_file() else sorted(start.rglob("*")):
+        inside = path.relative_to(ROOT).parts
+        tool = any((part.startswith(".") and part != ".ci") or part in _NOT_OURS for part in inside[:-1])
+        if path.is_file() and path.suffix in _TEXT and not tool and inside[-2:-1] != ("pliant.egg-info",):
+            yield path
+
+
+@cache
+def python_files(*tops: str) -> tuple[Path, ...]:
+    return tuple(path for path in text_files(*tops) if path.suffix == ".py")
+
+
+@cache
+def text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def lines(*paths: Path) -> Iterator[tuple[str, int, str]]:
+    """(file, number, line) of all lines, the file as it is seen from the root."""
+    for path in paths:
+        for number, line in enumerate(text(path).splitlines(), 1):
+            yield path.relative_to(ROOT).as_posix(), number, line
 
 
 @cache
 def syntax(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    return ast.parse(text(path), filename=str(path))
 
 
-def imported_modules(path: Path) -> list[tuple[int, str]]:
+def imported_modules(path: Path, at_start_only: bool = False) -> list[tuple[int, str]]:
     """(line, dotted name) of everything a file imports from pliant, inside functions and for types too."""
     found = []
-    for node in ast.walk(syntax(path)):
+    for node in syntax(path).body if at_start_only else ast.walk(syntax(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
         elif isinstance(node, ast.Import):

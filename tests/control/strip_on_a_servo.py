@@ -18,7 +18,7 @@ STRIP_MASS = 7850.0 * 0.004 * 0.03 * LENGTH
 BENDING_STIFFNESS = 210e9 * 0.03 * 0.004**3 / 12
 SERVO_PERIOD, LOOP_PERIOD, BEATS = 1e-3, 1e-2, 10
 SERVO_GAIN, LOOP_GAIN = 60.0, 4.0
-GAUGE = pl.StrainGauge("strip")
+GAUGE = pl.sensors.StrainGauge("strip")
 
 
 def robot() -> pl.Robot:
@@ -34,11 +34,11 @@ def robot() -> pl.Robot:
 def closed(arm: Model, sensor: Sensor | None, gain: float, target: float) -> Model:
     """The arm with servo and position loop, and with suppression where there is a sensor."""
     parts: list[object] = [
-        pl.VelocityServo(SERVO_GAIN, SERVO_PERIOD),
-        pl.PositionLoop(pl.Hold(target), LOOP_GAIN, LOOP_PERIOD),
+        pl.control.VelocityServo(SERVO_GAIN, SERVO_PERIOD),
+        pl.control.PositionLoop(pl.motions.Hold(target), LOOP_GAIN, LOOP_PERIOD),
     ]
     if sensor is not None:
-        parts.append(pl.VibrationSuppression("motor", sensor, gain, LOOP_PERIOD))
+        parts.append(pl.control.VibrationSuppression("motor", sensor, gain, LOOP_PERIOD))
     return pl.connect(arm, *parts)  # type: ignore[arg-type]
 
 

@@ -19,14 +19,14 @@ from tests.control.strip_on_a_servo import robot
 from tests.network.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()
-SERVO = pl.VelocityServo(2.0, 1e-3)
+SERVO = pl.control.VelocityServo(2.0, 1e-3)
 PAGE = Path(__file__).parents[2] / "docs" / "sampled_control.md"
 SECTIONS = dict(re.findall(r"^## (.*)\n((?:(?!^## ).*\n)*)", PAGE.read_text(encoding="utf-8"), re.M))
 
 
 def test_a_servo_is_counted_at_the_joint() -> None:
     """[konno1996] (47) with motor rate = ratio times joint rate."""
-    servo = pl.VelocityServo(
+    servo = pl.control.VelocityServo(
         gain=[0.5, 0.25],
         period=1e-3,
         sensor_gain=0.1,
@@ -35,7 +35,7 @@ def test_a_servo_is_counted_at_the_joint() -> None:
         command_limit=10.0,
         command_resolution=0.01,
         torque_limit=0.3,
-        tachometer=pl.Tachometer(resolution=0.02, noise=0.001, limit=7.0),
+        tachometer=pl.sensors.Tachometer(resolution=0.02, noise=0.001, limit=7.0),
         seed=4,
     )
     elbow, shoulder = connect(ARM, servo).inputs.servos
@@ -70,7 +70,7 @@ def test_a_servo_behind_an_elastic_gear_reads_the_rotor(room: pl.PseudoSpectral 
     """
     inertia, stiffness, gain, step = 0.2, 50.0, 30.0, 1e-3
     motor = pl.GearMotor("motor", rotor_inertia=inertia / 100.0**2, ratio=100.0, stiffness=stiffness)
-    closed = pl.connect(room.compile(robot()), motor, pl.VelocityServo(gain, step))
+    closed = pl.connect(room.compile(robot()), motor, pl.control.VelocityServo(gain, step))
     start = closed.initial_state(np.zeros(1), np.array([0.5]))
     run = pl.simulate(closed, 0.02, pl.Gauss(order=2, step=step), initial=start)
     angle, rate = run.state("rotor")[:, 0].T
@@ -87,8 +87,10 @@ def test_servos_of_library_arms_obey_their_law_in_every_sample(name: str) -> Non
     start = arm.layout.part(arm.initial_state(), "joint_position")
     joints, period, gain = len(start), 5e-4, np.array([5.0, 4.0, 3.0])[: len(start)]
     targets = start + 0.2
-    loop = pl.PositionLoop([pl.Hold(target) for target in targets], 4.0, 10 * period, delay=2 * period)
-    closed = pl.connect(arm, pl.VelocityServo(gain, period), loop)
+    loop = pl.control.PositionLoop(
+        [pl.motions.Hold(target) for target in targets], 4.0, 10 * period, delay=2 * period
+    )
+    closed = pl.connect(arm, pl.control.VelocityServo(gain, period), loop)
     run = pl.simulate(closed, 0.1, pl.Gauss(order=4, step=period / 2), outputs=period * np.arange(201))
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
@@ -101,15 +103,15 @@ def test_servos_of_library_arms_obey_their_law_in_every_sample(name: str) -> Non
 
 def test_a_run_with_servos_is_saved_and_loaded(tmp_path: Path) -> None:
     arm = pl.PseudoSpectral(degree=3).compile(robot())
-    damper = pl.VibrationSuppression("motor", pl.StrainGauge("strip"), 1.0, 1e-2)
-    closed = pl.connect(arm, SERVO, pl.PositionLoop(pl.Hold(0.1), 4.0, 1e-2), damper)
+    damper = pl.control.VibrationSuppression("motor", pl.sensors.StrainGauge("strip"), 1.0, 1e-2)
+    closed = pl.connect(arm, SERVO, pl.control.PositionLoop(pl.motions.Hold(0.1), 4.0, 1e-2), damper)
     run = pl.simulate(closed, 0.05)
     run.save(tmp_path / "run.nc")
     np.testing.assert_array_equal(pl.load_trajectory(tmp_path / "run.nc").states, run.states)
 
 
 def test_report_names_servos_and_commands() -> None:
-    loop = pl.PositionLoop(pl.Hold(1.0), 4.0, 1e-2, joints="elbow")
+    loop = pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2, joints="elbow")
     text = report(connect(ARM, SERVO, loop))
     assert "  shoulder: VelocityServo (at the joint gain 2, every 0.001 s)\n" in text
     assert (
@@ -122,7 +124,7 @@ def test_sampled_parts_have_no_linearisation() -> None:
     arm = pl.PseudoSpectral(degree=3).compile(robot())
     with pytest.raises(InvalidInput, match="the velocity servo of joint 'motor' acts at instants"):
         pl.modes(pl.connect(arm, SERVO))
-    loop = pl.PositionLoop(pl.Hold(1.0), 4.0, 1e-2)
+    loop = pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2)
     with pytest.raises(InvalidInput, match="the sampled controller 'position_loop' acts at instants"):
         pl.linearize(pl.connect(arm, SERVO, loop))
 
@@ -131,48 +133,50 @@ def test_sampled_parts_have_no_linearisation() -> None:
     ("build", "sentence"),
     [
         (
-            lambda: pl.VelocityServo(-1.0, 1e-3),
+            lambda: pl.control.VelocityServo(-1.0, 1e-3),
             "VelocityServo: gain = -1 N m/V must be at least 0;"
             " write the torque of the motor per voltage K_sp in N m/V",
         ),
         (
-            lambda: pl.VelocityServo(1.0, 1e-3, seed=1.5),
+            lambda: pl.control.VelocityServo(1.0, 1e-3, seed=1.5),
             "VelocityServo: seed = 1.5 is no seed; write a whole number that is not negative",
         ),
         (
-            lambda: pl.PositionLoop(pl.Hold(1.0), 4.0, 1e-2, delay=-1e-3),
+            lambda: pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2, delay=-1e-3),
             "PositionLoop: delay = -0.001 s must be at least 0;"
             " write the time from a call until its answer takes effect in seconds",
         ),
         (
-            lambda: pl.VibrationSuppression("elbow", pl.Encoder(), 1.0, 1e-2),
+            lambda: pl.control.VibrationSuppression("elbow", pl.sensors.Encoder(), 1.0, 1e-2),
             "VibrationSuppression: sensor = Encoder(resolution=0.0, noise=0.0) does not fit;"
             " write a StrainGauge(...) or DeflectionSensor(...)",
         ),
         (
-            lambda: connect(ARM, pl.VelocityServo([1.0, 2.0], 1e-3)),
+            lambda: connect(ARM, pl.control.VelocityServo([1.0, 2.0], 1e-3)),
             "VelocityServo: gain has 2 values for 3 joints (shoulder, elbow, slide); give one for all or one for each",
         ),
         (
-            lambda: connect(ARM, pl.PositionLoop(pl.Hold(1.0), 4.0, 1e-2, joints="elbow")),
+            lambda: connect(ARM, pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2, joints="elbow")),
             "PositionLoop 'position_loop' commands the rate of joint 'elbow', which has no servo; connect a"
             " VelocityServo of this joint together with it",
         ),
         (
-            lambda: connect(ARM, SERVO, pl.VelocityServo(1.0, 1e-2, joints="slide")),
+            lambda: connect(ARM, SERVO, pl.control.VelocityServo(1.0, 1e-2, joints="slide")),
             "joint 'slide' has two velocity servos; remove one VelocityServo",
         ),
         (
-            lambda: connect(ARM, SERVO, pl.PrescribedMotion("slide", pl.Hold(1.0))),
+            lambda: connect(ARM, SERVO, pl.PrescribedMotion("slide", pl.motions.Hold(1.0))),
             "joint 'slide' is prescribed by PrescribedMotion and driven with torque by VelocityServo;"
             " remove one of the two",
         ),
         (
-            lambda: connect(ARM, SERVO, *[pl.PositionLoop(pl.Hold(1.0), 4.0, 1e-2)] * 2),
+            lambda: connect(ARM, SERVO, *[pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2)] * 2),
             "two controllers are named 'position_loop'; give one of them another name",
         ),
         (
-            lambda: connect(ARM, SERVO, pl.PositionLoop(pl.Hold(1.0), 4.0, 1e-2, joints="elbows")),
+            lambda: connect(
+                ARM, SERVO, pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2, joints="elbows")
+            ),
             "PositionLoop: the arm has no joint 'elbows'; did you mean 'elbow'?",
         ),
     ],
@@ -183,7 +187,9 @@ def test_refusals(build: Callable[[], object], sentence: str) -> None:
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize("part", [pl.VelocityServo, pl.PositionLoop, pl.VibrationSuppression])
+@pytest.mark.parametrize(
+    "part", [pl.control.VelocityServo, pl.control.PositionLoop, pl.control.VibrationSuppression]
+)
 def test_the_page_names_every_field_with_its_unit(part: type[Declared]) -> None:
     (text,) = (text for title, text in SECTIONS.items() if f"`{part.__name__}`" in title)
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]

@@ -18,19 +18,21 @@ RATIO, SENSOR, VOLTAGE_GAIN = 50.0, 0.1, 0.08
 SERVO_GAIN = RATIO**2 * SENSOR * VOLTAGE_GAIN
 PER_RATE = RATIO * SENSOR  # volts for one rad/s of the joint
 UNTIL, SAMPLES = 0.5, 500
-SWING = pl.FunctionMotion(lambda t: (0.5 * np.sin(3.0 * t), 1.5 * np.cos(3.0 * t), -4.5 * np.sin(3.0 * t)))
+SWING = pl.motions.FunctionMotion(
+    lambda t: (0.5 * np.sin(3.0 * t), 1.5 * np.cos(3.0 * t), -4.5 * np.sin(3.0 * t))
+)
 
 
 def swing(time: float) -> float:
     return 0.5 * sin(3.0 * time)
 
 
-def servo(**more: object) -> pl.VelocityServo:
-    return pl.VelocityServo(VOLTAGE_GAIN, SERVO_PERIOD, sensor_gain=SENSOR, ratio=RATIO, **more)  # type: ignore[arg-type]
+def servo(**more: object) -> pl.control.VelocityServo:
+    return pl.control.VelocityServo(VOLTAGE_GAIN, SERVO_PERIOD, sensor_gain=SENSOR, ratio=RATIO, **more)  # type: ignore[arg-type]
 
 
-def loop(**more: object) -> pl.PositionLoop:
-    return pl.PositionLoop(SWING, gain=4.0, period=LOOP_PERIOD, **more)  # type: ignore[arg-type]
+def loop(**more: object) -> pl.control.PositionLoop:
+    return pl.control.PositionLoop(SWING, gain=4.0, period=LOOP_PERIOD, **more)  # type: ignore[arg-type]
 
 
 ROOMS = [pl.GeometricallyExact(degree=3), pl.PseudoSpectral(degree=3)]
@@ -91,8 +93,8 @@ def test_encoder_and_converter_count_in_steps() -> None:
     fine = DiscreteLoop(4.0, SERVO_GAIN, swing).run(SAMPLES)
     assert np.abs(fine - expected).max() > 1e-4  # counting in steps matters here
     run = simulated(
-        servo(command_resolution=volts, tachometer=pl.Tachometer(resolution=0.01)),
-        loop(encoder=pl.Encoder(resolution=counts)),
+        servo(command_resolution=volts, tachometer=pl.sensors.Tachometer(resolution=0.01)),
+        loop(encoder=pl.sensors.Encoder(resolution=counts)),
     )
     check(run, expected)
 
@@ -113,7 +115,7 @@ def test_command_rate_and_torque_are_cut_to_their_limits() -> None:
         servo(
             command_limit=limits["converter"],
             torque_limit=1.5 / RATIO,
-            tachometer=pl.Tachometer(limit=limits["meter"]),
+            tachometer=pl.sensors.Tachometer(limit=limits["meter"]),
         ),
         loop(),
         rate=0.9,
@@ -132,14 +134,17 @@ def test_noise_comes_from_the_seed_and_the_name_alone() -> None:
         encoder=lambda angle: angle + 1e-3 * encoders.standard_normal(),
         meter=lambda rate: rate + 1e-2 * meters.standard_normal(),
     ).run(SAMPLES)
-    parts = servo(tachometer=pl.Tachometer(noise=1e-2), seed=3), loop(encoder=pl.Encoder(noise=1e-3), seed=7)
+    parts = (
+        servo(tachometer=pl.sensors.Tachometer(noise=1e-2), seed=3),
+        loop(encoder=pl.sensors.Encoder(noise=1e-3), seed=7),
+    )
     run = simulated(*parts)
     check(run, expected)
     closed = pl.connect(arm(), *parts)
     again = [pl.simulate(closed, UNTIL, pl.Gauss(4, 1e-4), outputs=count) for count in (3, 1000)]
     np.testing.assert_array_equal(again[0].states[-1], again[1].states[-1])
     np.testing.assert_array_equal(again[0].states[-1], run.states[-1])
-    other = simulated(parts[0], loop(encoder=pl.Encoder(noise=1e-3), seed=8))
+    other = simulated(parts[0], loop(encoder=pl.sensors.Encoder(noise=1e-3), seed=8))
     assert np.abs(other.joint_position - run.joint_position).max() > 1e-5
 
 
@@ -162,10 +167,10 @@ def test_the_ledger_books_what_the_servo_supplies() -> None:
 
 
 def test_a_failing_command_ends_the_run_as_a_value() -> None:
-    def command(sample: pl.Sample) -> float:
+    def command(sample: pl.control.Sample) -> float:
         return np.nan if sample.time > 0.1 else 0.3
 
-    closed = pl.connect(arm(), servo(), pl.SampledCommand(command, LOOP_PERIOD))
+    closed = pl.connect(arm(), servo(), pl.control.SampledCommand(command, LOOP_PERIOD))
     run = pl.simulate(closed, UNTIL, pl.Gauss(4, 1e-3))
     assert run.ending.cause is Cause.CONTROLLER
     assert (

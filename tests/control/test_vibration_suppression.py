@@ -24,12 +24,12 @@ from tests.control.strip_on_a_servo import (
 )
 
 SAMPLES = 150
-TIP = pl.DeflectionSensor("strip")
+TIP = pl.sensors.DeflectionSensor("strip")
 
 
 def clamped_mode(arm: Model) -> float:
     """First frequency with the joint held, rad/s."""
-    held = pl.connect(arm, pl.PrescribedMotion("motor", pl.Hold(0.0)))
+    held = pl.connect(arm, pl.PrescribedMotion("motor", pl.motions.Hold(0.0)))
     return float(2 * np.pi * pl.modes(held, count=1).frequency[0])
 
 
@@ -120,12 +120,12 @@ def test_the_slow_part_is_washed_out() -> None:
     """
     arm = pl.PseudoSpectral(degree=4).compile(robot())
     force, servo_gain, loop_gain, gain = 2.0, 60.0, 20.0, 15.0
-    push = pl.TipWrench("strip", pl.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)
-    servo = pl.VelocityServo(servo_gain, SERVO_PERIOD)
-    loop = pl.PositionLoop(pl.Hold(0.0), loop_gain, 5e-3)
+    push = pl.TipWrench("strip", pl.signals.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)
+    servo = pl.control.VelocityServo(servo_gain, SERVO_PERIOD)
+    loop = pl.control.PositionLoop(pl.motions.Hold(0.0), loop_gain, 5e-3)
     sag = force * LENGTH**3 / (3 * BENDING_STIFFNESS)
     for washout, lasting in ((None, gain * sag), (0.2, 0.0)):
-        damper = pl.VibrationSuppression("motor", TIP, gain, 5e-3, washout=washout)
+        damper = pl.control.VibrationSuppression("motor", TIP, gain, 5e-3, washout=washout)
         model = pl.connect(arm, servo, loop, damper, push)
         first, again = (pl.simulate(model, until, pl.Gauss(4, 1e-3), outputs=4) for until in (1.5, 0.1))
         shorter = pl.simulate(model, 0.1, pl.Gauss(4, 1e-3), outputs=4)

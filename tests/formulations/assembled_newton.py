@@ -32,7 +32,7 @@ def arm() -> pl.Robot:
             name,
             length,
             pl.GeneralSection(stiffness=spd(3.0), inertia=spd(0.2), damping=0.01),
-            rest_shape=pl.Helix(radius=0.4, pitch=0.3),
+            rest_shape=pl.rest_shapes.Helix(radius=0.4, pitch=0.3),
         )
         for name, length in (("first", 1.3), ("second", 0.7))
     )
@@ -77,7 +77,7 @@ def main(order: int) -> None:
 
     room.Stepper.steps = steps  # type: ignore[method-assign]
     model = pl.GeometricallyExact(degree=2, elements=2).compile(arm())
-    driven = pl.connect(model, pl.JointPD(pl.Hold(0.4), stiffness=5.0, damping=0.3))
+    driven = pl.connect(model, pl.JointPD(pl.motions.Hold(0.4), stiffness=5.0, damping=0.3))
     pl.simulate(driven, until=STEP, integrator=pl.Gauss(order=order, step=STEP))
     print(found[0])
 

@@ -21,14 +21,16 @@ def push(times: np.ndarray) -> np.ndarray:
 
 
 def pushed_two_links(formulation: pl.GeometricallyExact) -> Model:
-    drive = pl.JointTorque("shoulder", pl.FunctionSignal(lambda times: 3.0 * push(times)))
+    drive = pl.JointTorque("shoulder", pl.signals.FunctionSignal(lambda times: 3.0 * push(times)))
     return pl.connect(formulation.compile(two_links(STILL)), drive)
 
 
 def pushed_tumbler(formulation: pl.GeometricallyExact) -> Model:
     arm = formulation.compile(tumbler(STILL, rates=(0.0, 0.0)))
-    swing = pl.JointTorque("swing", pl.FunctionSignal(lambda times: 1.5 * push(times)))
-    return pl.connect(arm, swing, pl.JointTorque("nod", pl.FunctionSignal(lambda times: -push(times))))
+    swing = pl.JointTorque("swing", pl.signals.FunctionSignal(lambda times: 1.5 * push(times)))
+    return pl.connect(
+        arm, swing, pl.JointTorque("nod", pl.signals.FunctionSignal(lambda times: -push(times)))
+    )
 
 
 def path(model: Model) -> np.ndarray:

@@ -24,7 +24,7 @@ def test_spin_up_stretches_the_beam_as_the_steady_rotation_demands() -> None:
         damping=0.1,
     )
     robot = on_a_hinge(pl.FlexibleLink(name="beam", length=10.0, section=section))
-    motion = pl.SmoothStart(rate=6.0, duration=15.0)
+    motion = pl.motions.SmoothStart(rate=6.0, duration=15.0)
     times = np.array([3.0, 9.0, 15.0, 20.0])
     wanted = np.array([spin_up_angle(time)[0] for time in times])
     np.testing.assert_allclose(motion.evaluate(times)[0], wanted, rtol=1e-12)
@@ -58,7 +58,7 @@ def elbow() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
     robot = pl.Robot(name="elbow", links=legs, joints=joints)
     none, full = (0.0,) * 6, (0.0, 0.0, 50.0, 0.0, 0.0, 0.0)
-    push = pl.TipWrench("inner", pl.PiecewiseLinear((0.0, 1.0, 2.0), (none, full, none)))
+    push = pl.TipWrench("inner", pl.signals.PiecewiseLinear((0.0, 1.0, 2.0), (none, full, none)))
     arm = pl.GeometricallyExact(degree=5, elements=2).compile(robot)
     trajectory = pl.simulate(pl.connect(arm, push), 30.0, pl.Gauss(order=4, step=1e-2), outputs=3000)
     assert trajectory.ending.completed, trajectory.ending

@@ -13,7 +13,7 @@ ROOMS = (
     pl.MixedElement(elements=4),
     pl.PseudoSpectral(degree=3),
     pl.Lumped(fields=2),
-    pl.Lumped(fields=2, station_inertia=pl.StationInertia.NEGLECTED),
+    pl.Lumped(fields=2, station_inertia=pl.lumped.StationInertia.NEGLECTED),
     pl.Rigid(),
 )
 GRAVITY = (0.0, 0.0, -9.81)

@@ -66,7 +66,7 @@ def test_compiled_element_obeys_the_papers_equations(alpha):
     state = arm.moving_state(strain, np.zeros(1), np.zeros(1))
     V = arm.layout.part(state, "twist")
     V[1:] = RANDOM.normal(size=V[1:].shape)
-    held = pl.connect(arm, pl.PrescribedMotion("shoulder", pl.Hold(0.0)))
+    held = pl.connect(arm, pl.PrescribedMotion("shoulder", pl.motions.Hold(0.0)))
     step = (
         1e-11  # wrenches of 1e4 N on grams: twists change by 1e-5 of themselves, round-off stays below 1e-5
     )
@@ -131,7 +131,7 @@ def transfer_frequency(alpha, elements):
 
 def test_transfer_matrices_agree_with_the_compiled_chain():
     arm = pl.MixedElement(elements=20).compile(pl.load(pl.library.path("macchelli_link")))
-    held = pl.connect(arm, pl.PrescribedMotion("shoulder", pl.Hold(0.0)))
+    held = pl.connect(arm, pl.PrescribedMotion("shoulder", pl.motions.Hold(0.0)))
     assert pl.modes(held, count=1).frequency[0] == pytest.approx(transfer_frequency(0.5, 20), rel=1e-8)
     beam = closed_form.TimoshenkoBeam(1.0, 0.1, 0.05, 200.0, 200.0)
     assert closed_form.natural_frequencies(beam, 1)[0] == pytest.approx(9.82556, abs=1e-5)

@@ -22,11 +22,13 @@ def some_runs():
     yield (
         pl.connect(
             arm,
-            pl.PrescribedMotion(arm.joint_names[0], pl.Cycloid(1.5, 0.0, 1.0)),
-            pl.JointPD(pl.Hold(0.1), stiffness=5.0, damping=1.0, joints=[arm.joint_names[1]]),
-            pl.TipWrench(link, pl.Sine((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), 2.0)),
-            pl.DistributedWrench(link, pl.Constant((0.0, 0.1, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY),
-            pl.SampledController(
+            pl.PrescribedMotion(arm.joint_names[0], pl.motions.Cycloid(1.5, 0.0, 1.0)),
+            pl.JointPD(pl.motions.Hold(0.1), stiffness=5.0, damping=1.0, joints=[arm.joint_names[1]]),
+            pl.TipWrench(link, pl.signals.Sine((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), 2.0)),
+            pl.DistributedWrench(
+                link, pl.signals.Constant((0.0, 0.1, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY
+            ),
+            pl.control.SampledController(
                 lambda sample: -0.1 * sample.joint_rates[1:], 2e-3, joints=[arm.joint_names[1]]
             ),
         ),

@@ -13,21 +13,27 @@ ENDS = ("joint", "base", "rod")
 @pytest.mark.parametrize(
     ("joint", "loops", "reason"),
     [
-        (pl.SphericalJoint(*ENDS), (), "joint 'joint' is spherical"),
+        (pl.joints.SphericalJoint(*ENDS), (), "joint 'joint' is spherical"),
         (
-            pl.RevoluteJoint(*ENDS, friction=pl.Friction(0.1)),
+            pl.RevoluteJoint(*ENDS, friction=pl.joints.Friction(0.1)),
             (),
             "joint 'joint' has a spring, damping, friction or limits",
         ),
         (
             pl.RevoluteJoint(*ENDS),
-            (pl.LoopJoint("pin", pl.LoopKind.SPHERICAL, pl.At("rod"), pl.At("base", position=(1, 0, 0))),),
+            (
+                pl.joints.LoopJoint(
+                    "pin", pl.joints.LoopKind.SPHERICAL, pl.At("rod"), pl.At("base", position=(1, 0, 0))
+                ),
+            ),
             "loop joint 'pin' closes a loop",
         ),
     ],
     ids=["joint", "law", "loop"],
 )
-def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.LoopJoint, ...], reason: str) -> None:
+def test_beyond_spectral_links(
+    joint: pl.RevoluteJoint, loops: tuple[pl.joints.LoopJoint, ...], reason: str
+) -> None:
     robot = pl.Robot("arm", (ROD,), (joint,), loops=loops)
     arm = pl.GeometricallyExact(degree=4, elements=3).compile(robot)
     assert arm.formulation == pl.PoseElement({"rod": 12})
@@ -38,7 +44,7 @@ def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.LoopJoin
 
 
 def test_links_that_turn_far_at_rest_get_pose_elements() -> None:
-    coil = pl.FlexibleLink("coil", 1.0, ROD.section, rest_shape=pl.Arc(50.0))
+    coil = pl.FlexibleLink("coil", 1.0, ROD.section, rest_shape=pl.rest_shapes.Arc(50.0))
     robot = pl.Robot("arm", (coil,), (pl.RevoluteJoint("joint", "base", "coil"),))
     arm = pl.GeometricallyExact(degree=5).compile(robot)
     assert arm.formulation == pl.PoseElement({"coil": 100})
@@ -59,5 +65,5 @@ def test_spectral_links_refuse_a_joint_that_turns_nothing_heavy() -> None:
         pl.InvalidInput, match=r"joint 'spin' moves nothing that has inertia .*; give what it"
     ):
         pl.simulate(arm, 0.01, method)
-    told = pl.connect(arm, pl.PrescribedMotion("spin", pl.Quintic(0.0, 1.0, 1.0)))
+    told = pl.connect(arm, pl.PrescribedMotion("spin", pl.motions.Quintic(0.0, 1.0, 1.0)))
     assert pl.simulate(told, 0.01, method).ending.completed

@@ -79,8 +79,8 @@ def test_torques_hold_a_double_pendulum() -> None:
     arm = double_pendulum()
     held = pl.connect(
         arm,
-        pl.JointTorque("shoulder", pl.Constant(float(inner + outer))),
-        pl.JointTorque("elbow", pl.Constant(float(outer))),
+        pl.JointTorque("shoulder", pl.signals.Constant(float(inner + outer))),
+        pl.JointTorque("elbow", pl.signals.Constant(float(outer))),
     )
     rest = arm.initial_state(np.array(START), np.zeros(2))
     trajectory = pl.simulate(held, 0.2, pl.Gauss(4, 2e-3), initial=rest)

@@ -18,7 +18,7 @@ def cantilever(
     length, stiffness, degree=6, elements=2, rest_shape=None, gravity=(0.0, 0.0, 0.0), inertia=1.0
 ):
     section = pl.GeneralSection(stiffness=stiffness, inertia=(inertia,) * 3 + (1.0,) * 3)
-    link = pl.FlexibleLink("link", length, section, rest_shape=rest_shape or pl.Straight())
+    link = pl.FlexibleLink("link", length, section, rest_shape=rest_shape or pl.rest_shapes.Straight())
     robot = pl.Robot("cantilever", (link,), (pl.FixedJoint("clamp", "base", "link"),), gravity=gravity)
     return pl.GeometricallyExact(degree=degree, elements=elements).compile(robot)
 
@@ -31,7 +31,7 @@ def balanced_tip(arm, *loads, **choices):
 
 
 def tip_force(*force, frame=pl.Frame.WORLD):
-    return pl.TipWrench("link", pl.Constant((*force, 0.0, 0.0, 0.0)), frame=frame)
+    return pl.TipWrench("link", pl.signals.Constant((*force, 0.0, 0.0, 0.0)), frame=frame)
 
 
 # Mattiasson 1981, recomputed to the digits printed here (shared with closed_form.elastica_tip)
@@ -59,7 +59,7 @@ def test_elastica_under_a_dead_tip_load(load, deflection, shortening, slope):
 def test_a_tip_moment_rolls_the_link_up_into_closed_circles(turns, frame):
     """M = 2 pi n EI / L closes the circle n times over; the tip comes back to the root exactly."""
     arm = cantilever(1.0, (1e6,) * 3 + (1.0,) * 3, elements=4)
-    moment = pl.TipWrench("link", pl.Constant((0, 0, 0, 0, 0, 2 * np.pi * turns)), frame=frame)
+    moment = pl.TipWrench("link", pl.signals.Constant((0, 0, 0, 0, 0, 2 * np.pi * turns)), frame=frame)
     position, rotation = balanced_tip(arm, moment, load_steps=10 * turns)
     assert position == pytest.approx(np.zeros(3), abs=1e-12)
     assert rotation == pytest.approx(np.eye(3), abs=1e-12)
@@ -67,7 +67,7 @@ def test_a_tip_moment_rolls_the_link_up_into_closed_circles(turns, frame):
 
 def test_a_part_of_the_circle_is_an_arc():
     arm = cantilever(2.0, (1e6,) * 3 + (3.0,) * 3)
-    moment = pl.TipWrench("link", pl.Constant((0, 0, 0, 0, 0, 2.0)))
+    moment = pl.TipWrench("link", pl.signals.Constant((0, 0, 0, 0, 0, 2.0)))
     position, _ = balanced_tip(arm, moment)
     assert position[:2] == pytest.approx(closed_form.roll_up_tip(2.0, 2.0, 3.0), abs=1e-10)
 
@@ -95,7 +95,7 @@ def test_shear_deformable_cantilever():
 )
 def test_45_degree_bend_out_of_its_plane(J, load, tip):
     E, G = 1e7, 5e6
-    arc = pl.Arc(angle=np.pi / 4, normal=pl.Across.Z)
+    arc = pl.rest_shapes.Arc(angle=np.pi / 4, normal=pl.rest_shapes.Across.Z)
     arm = cantilever(100 * np.pi / 4, (E, G, G, G * J, E / 12, E / 12), rest_shape=arc)
     position, _ = balanced_tip(arm, tip_force(0, 0, load))
     assert position == pytest.approx(tip, abs=1e-4)
@@ -107,7 +107,7 @@ def test_statics_converge_spectrally_in_the_degree():
     exact = closed_form.bend_of_45_degrees(600.0, J)
     errors = []
     for degree in (3, 4, 5, 6):
-        arc = pl.Arc(angle=np.pi / 4, normal=pl.Across.Z)
+        arc = pl.rest_shapes.Arc(angle=np.pi / 4, normal=pl.rest_shapes.Across.Z)
         arm = cantilever(100 * np.pi / 4, (E, G, G, G * J, E / 12, E / 12), degree, 1, arc)
         position, _ = balanced_tip(arm, tip_force(0, 0, 600))
         errors.append(np.linalg.norm(position - exact))
@@ -146,7 +146,7 @@ def test_joints_under_feedback_settle_where_torques_balance():
     link = pl.FlexibleLink("link", 1.0, section)
     robot = pl.Robot("arm", (link,), (pl.RevoluteJoint("hinge", "base", "link"),), gravity=(0.0, -9.81, 0.0))
     arm = pl.GeometricallyExact(degree=4).compile(robot)
-    closed = pl.connect(arm, pl.JointPD(pl.Hold(0.3), stiffness=20.0, damping=0.0))
+    closed = pl.connect(arm, pl.JointPD(pl.motions.Hold(0.3), stiffness=20.0, damping=0.0))
     state = pl.equilibrium(closed).state
     q = arm.layout.part(state, "joint_position")[0]
     assert 20.0 * (q - 0.3) == pytest.approx(-2.0 * 9.81 * 0.5 * np.cos(q), rel=1e-6)

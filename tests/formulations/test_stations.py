@@ -22,7 +22,7 @@ Room = pl.GeometricallyExact | pl.MixedElement | pl.PoseElement | pl.PseudoSpect
 def tip_deflection(room: Room, station: float, frame: pl.Frame = pl.Frame.WORLD) -> float:
     """Under a small force across the beam."""
     push = pl.PointWrench(
-        pl.At("beam", station=station), pl.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame
+        pl.At("beam", station=station), pl.signals.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame
     )
     bent = pl.connect(room.compile(BEAM), push)
     assert bent.arm.formulation == room, "nobody else computes"
@@ -71,7 +71,7 @@ def test_elements_of_second_order_come_near_it_with_the_square_of_their_length(
 )
 @pytest.mark.parametrize("frame", [pl.Frame.WORLD, pl.Frame.BODY])
 def test_the_ledger_of_a_swinging_arm_closes(room: Room, frame: pl.Frame) -> None:
-    wrench = pl.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
+    wrench = pl.signals.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
     push = pl.PointWrench(pl.At("upper", station=0.35), wrench, frame, name="push")
     arm = pl.connect(room.compile(two_links(ASIDE, rates=(2.0, -3.0))), push)
     run = pl.simulate(arm, 0.2, pl.Gauss(order=2, step=1e-3))
@@ -94,7 +94,10 @@ def test_a_station_is_the_fixed_joint_at_which_a_link_is_cut_in_two(
         (pl.RevoluteJoint("hinge", "base", "first"), pl.FixedJoint("weld", "first", "second")),
         gravity=ASIDE,
     )
-    push, method = pl.Sine((0.5, 2.0, -1.0, 0.0, 0.1, 0.2), 2.0, phase=0.3), pl.Gauss(order=2, step=1e-3)
+    push, method = (
+        pl.signals.Sine((0.5, 2.0, -1.0, 0.0, 0.1, 0.2), 2.0, phase=0.3),
+        pl.Gauss(order=2, step=1e-3),
+    )
     within = pl.connect(room(4).compile(whole), pl.PointWrench(pl.At("link", station=0.5), push))
     between = pl.connect(room(2).compile(cut), pl.TipWrench("first", push))
     tips = [pl.simulate(arm, 0.2, method).tip_position for arm in (within, between)]
@@ -107,7 +110,7 @@ def test_springs_act_at_the_borders_of_pose_elements() -> None:
     ground = pl.At("base", position=(0.5, -0.1, 0.0))
     prop = pl.SpringDamper("prop", pl.At("beam", station=0.5), ground, 1e7, 0.0, rest_length=0.1)
     arm = pl.PoseElement(elements=20).compile(BEAM)
-    push = pl.TipWrench("beam", pl.Constant((0.0, -FORCE, 0.0, 0.0, 0.0, 0.0)))
+    push = pl.TipWrench("beam", pl.signals.Constant((0.0, -FORCE, 0.0, 0.0, 0.0, 0.0)))
     held = pl.connect(arm, prop, push)
     state = pl.equilibrium(held).state
     run = pl.simulate(held, 0.002, pl.Gauss(order=2, step=1e-3), initial=state)
@@ -117,12 +120,12 @@ def test_springs_act_at_the_borders_of_pose_elements() -> None:
 
 def test_a_loop_pins_the_middle_of_a_link() -> None:
     middle = (0.5, 0.0, 0.0)
-    pin = pl.LoopJoint(
-        "pin", pl.LoopKind.SPHERICAL, pl.At("base", position=middle), pl.At("beam", station=0.5)
+    pin = pl.joints.LoopJoint(
+        "pin", pl.joints.LoopKind.SPHERICAL, pl.At("base", position=middle), pl.At("beam", station=0.5)
     )
     robot = loads(dump(replace(BEAM, loops=(pin,))))
     assert robot.loops == (pin,)
-    push = pl.TipWrench("beam", pl.Constant((0.0, -1.0, 0.5, 0.0, 0.0, 0.0)))
+    push = pl.TipWrench("beam", pl.signals.Constant((0.0, -1.0, 0.5, 0.0, 0.0, 0.0)))
     run = pl.simulate(
         pl.connect(pl.PoseElement(elements=4).compile(robot), push), 0.1, pl.Gauss(order=2, step=1e-3)
     )
@@ -134,7 +137,7 @@ def test_a_loop_pins_the_middle_of_a_link() -> None:
 
 
 def test_a_loop_beyond_the_tip_is_refused() -> None:
-    far = pl.LoopJoint("pin", pl.LoopKind.SPHERICAL, pl.At("base"), pl.At("beam", station=1.5))
+    far = pl.joints.LoopJoint("pin", pl.joints.LoopKind.SPHERICAL, pl.At("base"), pl.At("beam", station=1.5))
     with pytest.raises(
         pl.InvalidInput, match=r"station = 1.5 m lies beyond the tip of link 'beam'; write at most 1 m"
     ):

@@ -19,7 +19,7 @@ UNTIL = 100.0
 )
 def slewed(request: pytest.FixtureRequest) -> pl.Trajectory:
     arm = request.param.compile(pl.load(pl.library.path("steel_strip")))
-    motion = pl.PrescribedMotion("hub", pl.Quintic(0.0, 1.5, SLEW))
+    motion = pl.PrescribedMotion("hub", pl.motions.Quintic(0.0, 1.5, SLEW))
     return pl.simulate(pl.connect(arm, motion), UNTIL, pl.Gauss(order=4, step=1e-3), outputs=20_000)
 
 

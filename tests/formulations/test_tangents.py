@@ -32,8 +32,8 @@ def spd(scale: float) -> tuple[tuple[float, ...], ...]:
 def arm(degree=3, elements=2, law=None):
     """A bent link with full coupling in stiffness and inertia."""
     section = pl.GeneralSection(stiffness=spd(3.0), inertia=spd(0.2), damping=0.01)
-    rest = pl.Helix(radius=0.4, pitch=0.3)
-    link = pl.FlexibleLink("link", 1.3, section, rest_shape=rest, law=law or pl.LinearLaw())
+    rest = pl.rest_shapes.Helix(radius=0.4, pitch=0.3)
+    link = pl.FlexibleLink("link", 1.3, section, rest_shape=rest, law=law or pl.sections.LinearLaw())
     robot = pl.Robot("r", (link,), (pl.FixedJoint("j", "base", "link"),))
     return pl.GeometricallyExact(degree=degree, elements=elements).compile(robot)
 
@@ -59,7 +59,7 @@ def rates(chain: Chain, e, V):
 @pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 @pytest.mark.parametrize(
-    "law", [None, pl.HardeningLaw(cubic=(1.0, 2, 3, 4, 5, 6), quintic=(6.0, 5, 4, 3, 2, 1))]
+    "law", [None, pl.sections.HardeningLaw(cubic=(1.0, 2, 3, 4, 5, 6), quintic=(6.0, 5, 4, 3, 2, 1))]
 )
 def test_element_stiffness_is_the_derivative_of_the_wrenches_along_the_motion(law):
     """-dF along d_e = B(e) chi equals K chi, for random bent, coupled, hardening elements."""

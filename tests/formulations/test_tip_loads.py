@@ -30,7 +30,7 @@ UNTIL, GAUSS = 0.01, pl.Gauss(order=2, step=1e-3)
 def test_a_force_across_a_beam_turns_it(
     formulation: pl.GeometricallyExact | pl.PoseElement, frame: pl.Frame, force: tuple[float, float, float]
 ) -> None:
-    push = pl.TipWrench("beam", pl.Constant((*force, 0.0, 0.0, 0.0)), frame=frame)
+    push = pl.TipWrench("beam", pl.signals.Constant((*force, 0.0, 0.0, 0.0)), frame=frame)
     model = pl.connect(formulation.compile(ROBOT), push)
     run = pl.simulate(model, UNTIL, GAUSS)
     # one newton at one metre; in the world the lever loses cos q, q < 2e-4, of it
@@ -47,8 +47,8 @@ def test_a_force_across_a_beam_turns_it(
 
 def test_equilibrium_and_linearised_motions_see_the_same_load() -> None:
     """A spring of feedback holds the hinge against the force: 2 N m/rad against 1 N m."""
-    held = pl.JointPD(pl.Hold(0.0), stiffness=2.0, damping=0.0)
-    push = pl.TipWrench("beam", pl.Constant((1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)
+    held = pl.JointPD(pl.motions.Hold(0.0), stiffness=2.0, damping=0.0)
+    push = pl.TipWrench("beam", pl.signals.Constant((1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)
     for formulation in (pl.GeometricallyExact(degree=3), pl.PoseElement()):
         model = pl.connect(formulation.compile(ROBOT), held, push)
         rest = pl.equilibrium(model)

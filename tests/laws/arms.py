@@ -23,8 +23,12 @@ def soft_link(
     name: str = "link",
     length: float = 1.0,
     section: pl.GeneralSection = SOFT,
-    rest_shape: pl.Straight | pl.Arc | pl.Helix | pl.StrainField | None = None,
-    law: pl.LinearLaw | pl.HardeningLaw | None = None,
+    rest_shape: pl.rest_shapes.Straight
+    | pl.rest_shapes.Arc
+    | pl.rest_shapes.Helix
+    | pl.rest_shapes.StrainField
+    | None = None,
+    law: pl.sections.LinearLaw | pl.sections.HardeningLaw | None = None,
     viscous_damping: tuple[float, ...] = (0.0,) * 6,
 ) -> pl.FlexibleLink:
     """A flexible link of the soft section."""
@@ -32,8 +36,8 @@ def soft_link(
         name=name,
         length=length,
         section=section,
-        rest_shape=rest_shape or pl.Straight(),
-        law=law or pl.LinearLaw(),
+        rest_shape=rest_shape or pl.rest_shapes.Straight(),
+        law=law or pl.sections.LinearLaw(),
         viscous_damping=viscous_damping,
     )
 

@@ -57,7 +57,10 @@ def test_gravity_lifts_a_bent_link_in_space() -> None:
 def test_a_constant_torque_works_on_the_angle() -> None:
     """Torque times turn, exactly: collocation integrates the rate to the change of angle."""
     arm = FINE.compile(two_links(ASIDE, section=CALM))
-    torques = pl.JointTorque("shoulder", pl.Constant(0.7)), pl.JointTorque("elbow", pl.Constant(-0.2))
+    torques = (
+        pl.JointTorque("shoulder", pl.signals.Constant(0.7)),
+        pl.JointTorque("elbow", pl.signals.Constant(-0.2)),
+    )
     trajectory = every_step(pl.connect(arm, *torques))
     turn = trajectory.joint_position - trajectory.joint_position[0]
     np.testing.assert_allclose(trajectory.ledger.works["shoulder"], 0.7 * turn[:, 0], atol=1e-11)
@@ -67,7 +70,7 @@ def test_a_constant_torque_works_on_the_angle() -> None:
 def test_a_changing_torque_works_at_the_rate() -> None:
     """Time integral of the known torque times the joint rate."""
     arm = FINE.compile(two_links(ASIDE, section=CALM))
-    trajectory = every_step(pl.connect(arm, pl.JointTorque("elbow", pl.Sine(0.5, 1.3))))
+    trajectory = every_step(pl.connect(arm, pl.JointTorque("elbow", pl.signals.Sine(0.5, 1.3))))
     power = 0.5 * np.sin(2.0 * np.pi * 1.3 * trajectory.time) * trajectory.joint_rate[:, 1]
     assert trajectory.ledger.works["elbow"][-1] == pytest.approx(integral(trajectory, power), rel=1e-6)
 
@@ -75,7 +78,7 @@ def test_a_changing_torque_works_at_the_rate() -> None:
 def test_a_joint_spring_gives_back_what_it_stores() -> None:
     """Stiffness: half k times the squared distance from the reference. Damping: integral of d rate^2."""
     arm = FINE.compile(on_a_hinge(soft_link(section=CALM), ASIDE))
-    trajectory = every_step(pl.connect(arm, pl.JointPD(pl.Hold(0.0), stiffness=2.0, damping=0.1)))
+    trajectory = every_step(pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), stiffness=2.0, damping=0.1)))
     stored = 0.5 * 2.0 * trajectory.joint_position[:, 0] ** 2
     np.testing.assert_allclose(trajectory.ledger.works["hinge"], stored[0] - stored, atol=1e-11)
     loss = integral(trajectory, 0.1 * trajectory.joint_rate[:, 0] ** 2)
@@ -84,8 +87,8 @@ def test_a_joint_spring_gives_back_what_it_stores() -> None:
 
 def test_a_moving_reference_feeds_the_joint() -> None:
     """Spring, damper and feedforward together: integral of the whole law times the rate."""
-    reference = pl.Quintic(0.0, 1.2, 0.6)
-    law = pl.JointPD(reference, stiffness=6.0, damping=0.4, feedforward=pl.Sine(0.3, 1.0))
+    reference = pl.motions.Quintic(0.0, 1.2, 0.6)
+    law = pl.JointPD(reference, stiffness=6.0, damping=0.4, feedforward=pl.signals.Sine(0.3, 1.0))
     trajectory = every_step(pl.connect(FINE.compile(on_a_hinge(soft_link(section=CALM), ASIDE)), law))
     wanted, wanted_rate, _ = reference.evaluate(trajectory.time)
     angle, rate = trajectory.joint_position[:, 0], trajectory.joint_rate[:, 0]
@@ -100,7 +103,7 @@ def test_a_moving_reference_feeds_the_joint() -> None:
 def test_a_prescribed_rigid_body_takes_the_torque_of_its_inertia() -> None:
     """torque = I acceleration and work = I rate^2 / 2, with I about the axis."""
     body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1,) * 3)
-    motion = pl.Quintic(0.0, 2.0, 1.0)
+    motion = pl.motions.Quintic(0.0, 2.0, 1.0)
     closed = pl.connect(FINE.compile(on_a_hinge(body)), pl.PrescribedMotion("hinge", motion))
     trajectory = every_step(closed)
     inertia = 0.1 + 2.0 * 0.5**2
@@ -112,7 +115,7 @@ def test_a_prescribed_rigid_body_takes_the_torque_of_its_inertia() -> None:
 
 def test_a_prescribed_joint_works_with_its_torque() -> None:
     """Integral of the reported torque, a mean over each step, times the mean of the known rate."""
-    motion = pl.Quintic(0.3, 2.0, 1.0)
+    motion = pl.motions.Quintic(0.3, 2.0, 1.0)
     closed = pl.connect(FINE.compile(two_links(ASIDE, section=CALM)), pl.PrescribedMotion("shoulder", motion))
     trajectory = every_step(closed)
     turn = np.diff(motion.evaluate(trajectory.time)[0])
@@ -123,14 +126,14 @@ def test_a_prescribed_joint_works_with_its_torque() -> None:
 def test_prescribed_coordinates_of_pose_elements_work_with_their_efforts() -> None:
     """A slide that carries a cardan joint that carries a bendy rod; axes that turn with later ones cost order one."""
     motions = {
-        "rail": pl.Quintic(0.0, 0.4, 1.0),
-        "cardan.first": pl.Quintic(0.2, 1.4, 1.0),
-        "cardan.second": pl.Quintic(-0.3, 0.9, 1.0),
+        "rail": pl.motions.Quintic(0.0, 0.4, 1.0),
+        "cardan.first": pl.motions.Quintic(0.2, 1.4, 1.0),
+        "cardan.second": pl.motions.Quintic(-0.3, 0.9, 1.0),
     }
     cart = pl.RigidLink("cart", (0.1, 0.0, 0.0), mass=1.0, inertia=(0.1, 0.1, 0.1))
     joints = (
         pl.PrismaticJoint("rail", "base", "cart", axis=(1.0, 0.0, 0.0)),
-        pl.UniversalJoint("cardan", "cart", "link"),
+        pl.joints.UniversalJoint("cardan", "cart", "link"),
     )
     robot = pl.Robot("crane", (cart, soft_link(section=CALM)), joints, gravity=(0.0, -9.81, 1.0))
     arm = pl.PoseElement(3).compile(robot)
@@ -148,7 +151,7 @@ def test_prescribed_coordinates_of_pose_elements_work_with_their_efforts() -> No
 def test_a_tip_wrench_works_on_the_tip(frame: pl.Frame) -> None:
     """Integral of force times velocity and moment times angular rate of the tip, both in the axes given."""
     amplitude = np.concatenate([FORCE, MOMENT])
-    load = pl.TipWrench("lower", pl.Sine(amplitude, 0.8), frame=frame, name="pull")
+    load = pl.TipWrench("lower", pl.signals.Sine(amplitude, 0.8), frame=frame, name="pull")
     trajectory = every_step(pl.connect(FINE.compile(two_links(ASIDE, section=CALM)), load))
     twist = trajectory.tip_twist
     if frame is pl.Frame.WORLD:
@@ -159,7 +162,7 @@ def test_a_tip_wrench_works_on_the_tip(frame: pl.Frame) -> None:
 
 def test_a_dead_force_works_on_the_path_of_the_tip() -> None:
     """Force times displacement, whatever way the tip took."""
-    load = pl.TipWrench("lower", pl.Constant((*FORCE, 0.0, 0.0, 0.0)), name="pull")
+    load = pl.TipWrench("lower", pl.signals.Constant((*FORCE, 0.0, 0.0, 0.0)), name="pull")
     trajectory = every_step(pl.connect(FINE.compile(two_links(ASIDE, section=CALM)), load))
     path = trajectory.tip_position - trajectory.tip_position[0]
     np.testing.assert_allclose(trajectory.ledger.works["pull"], path @ FORCE, atol=1e-6)
@@ -168,7 +171,7 @@ def test_a_dead_force_works_on_the_path_of_the_tip() -> None:
 def test_a_dead_line_load_works_on_the_axis() -> None:
     """Force per length times the mean displacement of the axis times the length."""
     arm = FINE.compile(two_links(ASIDE, section=CALM))
-    signal = pl.Constant((*FORCE, 0.0, 0.0, 0.0))
+    signal = pl.signals.Constant((*FORCE, 0.0, 0.0, 0.0))
     trajectory = every_step(pl.connect(arm, pl.DistributedWrench("lower", signal, name="wind")), 0.6)
     link = trajectory.source.model.observe(trajectory.states[[0, -1]], stations=41).link("lower")
     along = make_interp_spline(link.station, (link.position[1] - link.position[0]) @ FORCE, k=7)
@@ -180,7 +183,7 @@ def test_a_following_line_load_works_on_the_axis() -> None:
     """Spin about the hinge: the tangential force per length f works f times the angle times length^2 / 2."""
     stiff = tuple(1e4 * np.array(STIFFNESS))
     robot = on_a_hinge(soft_link(section=pl.GeneralSection(stiffness=stiff, inertia=INERTIA)))
-    signal = pl.Constant((0.0, 0.5, 0.0, 0.0, 0.0, 0.03))
+    signal = pl.signals.Constant((0.0, 0.5, 0.0, 0.0, 0.0, 0.03))
     trajectory = every_step(
         pl.connect(FINE.compile(robot), pl.DistributedWrench("link", signal, pl.Frame.BODY))
     )

@@ -54,13 +54,15 @@ def coupled_section() -> pl.GeneralSection:
     return pl.GeneralSection(stiffness=stiffness.tolist(), inertia=inertia.tolist())
 
 
-def hardening() -> pl.HardeningLaw:
-    return pl.HardeningLaw(cubic=(0.0, 0.0, 0.0, 2.0, 4.0, 5.0), quintic=(0.0, 0.0, 0.0, 0.5, 0.5, 1.0))
+def hardening() -> pl.sections.HardeningLaw:
+    return pl.sections.HardeningLaw(
+        cubic=(0.0, 0.0, 0.0, 2.0, 4.0, 5.0), quintic=(0.0, 0.0, 0.0, 0.5, 0.5, 1.0)
+    )
 
 
 def tapered() -> pl.FlexibleLink:
     rubber = pl.Material(name="rubber", young=1e7, density=1100.0, poisson=0.48)
-    section = pl.Tapered(root=pl.Circle(radius=0.012), tip=pl.Circle(radius=0.006))
+    section = pl.sections.Tapered(root=pl.Circle(radius=0.012), tip=pl.Circle(radius=0.006))
     return pl.FlexibleLink(name="link", length=1.0, section=section, material=rubber)
 
 
@@ -120,7 +122,7 @@ def frame() -> pl.Robot:
 
 def push(link: str, frame: pl.Frame, along: bool) -> object:
     kind = pl.DistributedWrench if along else pl.TipWrench
-    return kind(link, pl.Sine(PUSH, frequency=0.9), frame=frame)
+    return kind(link, pl.signals.Sine(PUSH, frequency=0.9), frame=frame)
 
 
 CASES = (
@@ -135,14 +137,20 @@ CASES = (
     Case(
         "joint PD",
         lambda: two_links(ASIDE),
-        (pl.JointPD((pl.Quintic(0.3, 1.5, 0.8), pl.Hold(0.5)), stiffness=(20.0, 8.0), damping=(1.0, 0.3)),),
+        (
+            pl.JointPD(
+                (pl.motions.Quintic(0.3, 1.5, 0.8), pl.motions.Hold(0.5)),
+                stiffness=(20.0, 8.0),
+                damping=(1.0, 0.3),
+            ),
+        ),
     ),
     Case(
         "torques",
         lambda: two_links(ASIDE),
         (
-            pl.JointTorque("shoulder", pl.Sine(1.5, 0.7)),
-            pl.JointTorque("elbow", pl.PiecewiseLinear((0.0, 1.0, 2.0), (0.0, 0.4, -0.2))),
+            pl.JointTorque("shoulder", pl.signals.Sine(1.5, 0.7)),
+            pl.JointTorque("elbow", pl.signals.PiecewiseLinear((0.0, 1.0, 2.0), (0.0, 0.4, -0.2))),
         ),
     ),
     Case("pendulum", lambda: on_a_hinge(soft_link(), ASIDE)),
@@ -150,14 +158,14 @@ CASES = (
         "prescribed motion",
         lambda: two_links(ASIDE),
         (
-            pl.PrescribedMotion("shoulder", pl.Quintic(0.3, 2.0, 1.0)),
-            pl.PrescribedMotion("elbow", pl.BangBang(-0.8, 1.0, 0.7)),
+            pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 2.0, 1.0)),
+            pl.PrescribedMotion("elbow", pl.motions.BangBang(-0.8, 1.0, 0.7)),
         ),
     ),
     Case(
         "one prescribed, one free",
         lambda: two_links(ASIDE),
-        (pl.PrescribedMotion("shoulder", pl.SmoothStart(2.0, 0.5, 0.3)),),
+        (pl.PrescribedMotion("shoulder", pl.motions.SmoothStart(2.0, 0.5, 0.3)),),
     ),
     Case("two links", lambda: two_links(ASIDE, rates=(2.0, -3.0))),
     Case("two links, midpoint rule", lambda: two_links(ASIDE, rates=(2.0, -3.0)), order=2),
@@ -204,7 +212,10 @@ CASES = (
         lambda: two_links(ASIDE, rates=(1.0, -2.0)),
         formulation=pl.GeometricallyExact(1, elements=6),
     ),
-    Case("curved rest shape", lambda: on_a_hinge(soft_link(rest_shape=pl.Helix(0.2, 0.3)), ASIDE, rate=3.0)),
+    Case(
+        "curved rest shape",
+        lambda: on_a_hinge(soft_link(rest_shape=pl.rest_shapes.Helix(0.2, 0.3)), ASIDE, rate=3.0),
+    ),
     Case("tapered section", lambda: on_a_hinge(tapered(), ASIDE, rate=2.0)),
     Case("coupled section", lambda: on_a_hinge(soft_link(section=coupled_section()), ASIDE, rate=2.0)),
     Case("payload with offset", with_payload),

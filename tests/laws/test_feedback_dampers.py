@@ -29,7 +29,7 @@ def expected(inertia: float) -> tuple[float, float]:
 def test_it_is_a_loss_of_the_joint_but_part_of_a_motor(room: object, motor: bool) -> None:
     body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1,) * 3)
     robot = pl.Robot("pendulum", (body,), (pl.RevoluteJoint("hinge", "base", "body"),))
-    feedback = pl.JointPD(pl.Hold(PLACE), stiffness=STIFFNESS, damping=DAMPING)
+    feedback = pl.JointPD(pl.motions.Hold(PLACE), stiffness=STIFFNESS, damping=DAMPING)
     motors = [pl.GearMotor("hinge", **GEAR)] if motor else []
     model = pl.connect(room.compile(robot), feedback, *motors)
     ledger = pl.simulate(model, UNTIL, pl.Gauss(order=2, step=2e-4)).ledger
@@ -45,7 +45,7 @@ def test_it_is_a_loss_of_the_joint_but_part_of_a_motor(room: object, motor: bool
 def test_runge_kutta_gill_books_it_as_well(room: object) -> None:
     body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1,) * 3)
     robot = pl.Robot("pendulum", (body,), (pl.RevoluteJoint("hinge", "base", "body"),))
-    feedback = pl.JointPD(pl.Hold(PLACE), stiffness=STIFFNESS, damping=DAMPING)
+    feedback = pl.JointPD(pl.motions.Hold(PLACE), stiffness=STIFFNESS, damping=DAMPING)
     ledger = pl.simulate(
         pl.connect(room.compile(robot), feedback), UNTIL, pl.RungeKuttaGill(step=1e-3)
     ).ledger

@@ -19,8 +19,8 @@ def library_arm(name, degree):
 def ringing():
     """Steel strip released from a bend in both planes; nothing damps it."""
     arm = library_arm("steel_strip", 5)
-    held = pl.connect(arm, pl.PrescribedMotion(arm.joint_names[0], pl.Hold(0.0)))
-    pull = pl.TipWrench(arm.link_names[0], pl.Constant((0.0, 5.0, 3.0, 0.0, 0.1, 0.0)))
+    held = pl.connect(arm, pl.PrescribedMotion(arm.joint_names[0], pl.motions.Hold(0.0)))
+    pull = pl.TipWrench(arm.link_names[0], pl.signals.Constant((0.0, 5.0, 3.0, 0.0, 0.1, 0.0)))
     return held, pl.equilibrium(pl.connect(held, pull)).state
 
 
@@ -28,8 +28,8 @@ def prescribed():
     arm = library_arm("damic_two_link", 4)
     inner, outer = arm.joint_names
     moves = (
-        pl.PrescribedMotion(inner, pl.Cycloid(1.57, 0.0, 10.0)),
-        pl.PrescribedMotion(outer, pl.SmoothStart(1.0, 10.0)),
+        pl.PrescribedMotion(inner, pl.motions.Cycloid(1.57, 0.0, 10.0)),
+        pl.PrescribedMotion(outer, pl.motions.SmoothStart(1.0, 10.0)),
     )
     return pl.connect(arm, *moves), None
 
@@ -42,8 +42,8 @@ def driven_and_damped():
         link, section=replace(link.section, damping=1e-3), viscous_damping=(0.2, 0.2, 0.2, 0.0, 0.0, 1e-3)
     )
     arm = pl.GeometricallyExact(degree=5).compile(replace(robot, links=(damped,)))
-    pd = pl.JointPD(pl.Hold(1.0), stiffness=15.0, damping=3.0)
-    return pl.connect(arm, pd, pl.JointTorque(arm.joint_names[0], pl.Sine(2.0, 1.3))), None
+    pd = pl.JointPD(pl.motions.Hold(1.0), stiffness=15.0, damping=3.0)
+    return pl.connect(arm, pd, pl.JointTorque(arm.joint_names[0], pl.signals.Sine(2.0, 1.3))), None
 
 
 def falling_in_space():

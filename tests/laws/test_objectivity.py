@@ -28,10 +28,10 @@ def run(turn: Rotation, shift: np.ndarray, formulation: object) -> pl.Trajectory
     line = np.concatenate([turn.apply(WIND), np.zeros(3)])
     closed = pl.connect(
         arm,
-        pl.JointPD(pl.Quintic(0.0, 1.5, 0.4), stiffness=2.0, damping=0.1, joints=["swing"]),
-        pl.TipWrench("link", pl.Sine(wrench, 1.7)),
-        pl.DistributedWrench("link", pl.Sine(line, 0.9)),
-        pl.TipWrench("cross", pl.Constant((0.0, 0.1, 0.2, 0.0, 0.0, 0.01)), frame=pl.Frame.BODY),
+        pl.JointPD(pl.motions.Quintic(0.0, 1.5, 0.4), stiffness=2.0, damping=0.1, joints=["swing"]),
+        pl.TipWrench("link", pl.signals.Sine(wrench, 1.7)),
+        pl.DistributedWrench("link", pl.signals.Sine(line, 0.9)),
+        pl.TipWrench("cross", pl.signals.Constant((0.0, 0.1, 0.2, 0.0, 0.0, 0.01)), frame=pl.Frame.BODY),
     )
     integrator = pl.Gauss(order=4, step=1e-3, tolerance=1e-12, energy_tolerance=1e-12)
     trajectory = pl.simulate(closed, 0.6, integrator, outputs=60)
@@ -75,7 +75,7 @@ def test_the_other_elements_do_not_feel_it_either(formulation: object, order: in
         robot = on_a_hinge(soft_link(), tuple(float(x) for x in rotation.apply(ASIDE)), rate=2.0)
         wrench = np.concatenate([rotation.apply(FORCE), rotation.apply(MOMENT)])
         closed = pl.connect(
-            formulation.compile(replace(robot, base=base)), pl.TipWrench("link", pl.Sine(wrench, 1.7))
+            formulation.compile(replace(robot, base=base)), pl.TipWrench("link", pl.signals.Sine(wrench, 1.7))
         )
         integrator = pl.Gauss(order=order, step=1e-3, tolerance=1e-12, energy_tolerance=1e-12)
         seen.append(pl.simulate(closed, 0.2, integrator, outputs=20))

@@ -42,8 +42,8 @@ class Diary:
         return answer
 
 
-def component(diary: Diary) -> pl.SampledController:
-    return pl.SampledController(diary, diary.period, name=diary.name, delay=diary.delay)
+def component(diary: Diary) -> pl.control.SampledController:
+    return pl.control.SampledController(diary, diary.period, name=diary.name, delay=diary.delay)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_at_one_instant_the_order_is_that_of_connection_and_servos_come_last() -
     command = Diary("command", 0.01, shared=notes)
     closed = pl.connect(
         ARM,
-        pl.VelocityServo(2.0, 0.01),
-        pl.SampledCommand(command, 0.01, name="command"),
+        pl.control.VelocityServo(2.0, 0.01),
+        pl.control.SampledCommand(command, 0.01, name="command"),
         component(second),
         component(first),
     )

@@ -17,7 +17,9 @@ PERIOD = 1e-3
 def served(ratio: float, *components: object) -> Model:
     """A rigid arm on a hinge and a servo whose gain times its period is ``ratio`` times the inertia."""
     arm = pl.Rigid().compile(rigid_arm(rate=0.1))
-    return pl.connect(arm, pl.VelocityServo(gain=ratio * INERTIA / PERIOD, period=PERIOD), *components)
+    return pl.connect(
+        arm, pl.control.VelocityServo(gain=ratio * INERTIA / PERIOD, period=PERIOD), *components
+    )
 
 
 @pytest.mark.parametrize("ratio", [0.5, 1.5, 3.0])
@@ -39,7 +41,7 @@ def test_the_servo_that_shakes_the_arm_is_named() -> None:
 
 
 def test_a_servo_that_holds_the_arm_is_not_blamed() -> None:
-    shaken = served(0.5, pl.JointPD(pl.Hold(0.0), stiffness=1e9, damping=0.0))
+    shaken = served(0.5, pl.JointPD(pl.motions.Hold(0.0), stiffness=1e9, damping=0.0))
     ending = pl.simulate(shaken, until=1.5, integrator=pl.RungeKuttaGill(step=1e-3)).ending
     assert not ending.completed
     assert "servo" not in str(ending)

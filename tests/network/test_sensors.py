@@ -48,30 +48,33 @@ def test_gauge_and_deflection_of_a_loaded_cantilever(
 
     The joint is turned by 0.7 rad and the force is given in the axes of the tip: what is read turns with the link.
     """
-    push = pl.TipWrench("strip", pl.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)
-    hold = pl.PrescribedMotion("hinge", pl.Hold(0.7))
+    push = pl.TipWrench("strip", pl.signals.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY)
+    hold = pl.PrescribedMotion("hinge", pl.motions.Hold(0.7))
     model = pl.connect(formulation.compile(strip()), push, hold)
     balanced = pl.equilibrium(model)
     assert balanced.ending.completed
     sample = sample_of(model, balanced.state)
     for station in (0.0, 0.25, 0.05):
-        gauge = pl.StrainGauge("strip", station=station).reader(model)
+        gauge = pl.sensors.StrainGauge("strip", station=station).reader(model)
         expected = FORCE * LENGTH * (1 - station) / EI
         assert gauge(sample, SILENT) == pytest.approx(expected, rel=3e-3)
-    sideways = pl.StrainGauge("strip", about=pl.Across.Y).reader(model)
+    sideways = pl.sensors.StrainGauge("strip", about=pl.rest_shapes.Across.Y).reader(model)
     assert sideways(sample, SILENT) == pytest.approx(0.0, abs=1e-9)
-    tip = pl.DeflectionSensor("strip").reader(model)
+    tip = pl.sensors.DeflectionSensor("strip").reader(model)
     assert tip(sample, SILENT) == pytest.approx(FORCE * LENGTH**3 / (3 * EI), rel=3e-3)
 
 
 def test_a_curved_link_at_rest_reads_nothing() -> None:
     steel = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3)
     section = pl.Rectangle(height=0.003, width=0.03)
-    bow = pl.FlexibleLink("bow", LENGTH, section=section, material=steel, rest_shape=pl.Arc(0.8))
+    bow = pl.FlexibleLink("bow", LENGTH, section=section, material=steel, rest_shape=pl.rest_shapes.Arc(0.8))
     robot = pl.Robot(name="bow", links=(bow,), joints=(pl.RevoluteJoint("hinge", "base", "bow"),))
     model = pl.GeometricallyExact(degree=4).compile(robot)
     sample = sample_of(model, model.initial_state(np.array([0.4])))
-    sensors: tuple[Sensor, ...] = (pl.StrainGauge("bow", station=0.5), pl.DeflectionSensor("bow"))
+    sensors: tuple[Sensor, ...] = (
+        pl.sensors.StrainGauge("bow", station=0.5),
+        pl.sensors.DeflectionSensor("bow"),
+    )
     for sensor in sensors:
         assert sensor.reader(model)(sample, SILENT) == pytest.approx(0.0, abs=1e-12)
 
@@ -82,13 +85,13 @@ def test_rounding_takes_the_nearest_multiple_and_even_ones_at_ties() -> None:
 
 
 def test_the_limit_cuts_what_was_rounded() -> None:
-    meter = pl.Tachometer(resolution=0.4, limit=1.0)
+    meter = pl.sensors.Tachometer(resolution=0.4, limit=1.0)
     np.testing.assert_allclose(meter.read(np.array([0.5, 0.95, 3.0, -3.0]), SILENT), [0.4, 0.8, 1.0, -1.0])
 
 
 def test_noise_has_the_deviation_and_no_memory() -> None:
     """Mean, deviation and correlation of n draws within four of their standard errors."""
-    encoder, n = pl.Encoder(noise=2e-3), 20_000
+    encoder, n = pl.sensors.Encoder(noise=2e-3), 20_000
     source = noise_source(5, "loop")
     noise = np.array([encoder.read(np.array([0.3]), source)[0] for _ in range(n)]) - 0.3
     assert abs(noise.mean()) < 4 * 2e-3 / np.sqrt(n)
@@ -111,20 +114,20 @@ def test_rounding_of_a_noisy_reading_adds_a_twelfth_of_the_step_squared() -> Non
     ("build", "sentence"),
     [
         (
-            lambda: pl.Encoder(resolution=-1.0),
+            lambda: pl.sensors.Encoder(resolution=-1.0),
             "Encoder: resolution = -1 rad or m must be at least 0; write the position between two counts in rad or m",
         ),
         (
-            lambda: pl.StrainGauge("upper", station=0.123456),
+            lambda: pl.sensors.StrainGauge("upper", station=0.123456),
             "StrainGauge: station = 0.123456 is no fraction of whole numbers up to 64;"
             " write 0.122807017544 (7/57) or another share",
         ),
         (
-            lambda: pl.StrainGauge("hand").reader(ARM),
+            lambda: pl.sensors.StrainGauge("hand").reader(ARM),
             "StrainGauge: link 'hand' is rigid and does not bend; write one of upper, lower",
         ),
         (
-            lambda: pl.DeflectionSensor("uper").reader(ARM),
+            lambda: pl.sensors.DeflectionSensor("uper").reader(ARM),
             "DeflectionSensor: the arm has no flexible link 'uper'; did you mean 'upper'?",
         ),
     ],

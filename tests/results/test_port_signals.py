@@ -20,13 +20,13 @@ Room = pl.GeometricallyExact | pl.PoseElement | pl.PseudoSpectral | pl.Lumped | 
 def pulled(frame: pl.Frame, at: pl.At | None = None) -> pl.Trajectory:
     """Two soft links that swing, with a torque at the elbow and a wrench at the tip or beside it."""
     arm = pl.GeometricallyExact(degree=3).compile(two_links(ASIDE, rates=(2.0, -3.0)))
-    wrench = pl.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
+    wrench = pl.signals.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
     pull = (
         pl.TipWrench("lower", wrench, frame, name="pull")
         if at is None
         else pl.PointWrench(at, wrench, frame, name="pull")
     )
-    closed = pl.connect(arm, pl.JointTorque("elbow", pl.Sine(0.1, 3.0)), pull)
+    closed = pl.connect(arm, pl.JointTorque("elbow", pl.signals.Sine(0.1, 3.0)), pull)
     return pl.simulate(closed, UNTIL, pl.Gauss(order=4, step=STEP), outputs=1000)
 
 
@@ -42,8 +42,8 @@ def test_power_of_joints_and_loads_adds_up_to_their_work(frame: pl.Frame) -> Non
         assert abs(work) > 1e-4
 
 
-WRENCH = pl.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
-SPREAD = pl.Sine((0.3, -0.4, 0.5, 0.02, 0.03, -0.01), 3.0, phase=0.5)
+WRENCH = pl.signals.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
+SPREAD = pl.signals.Sine((0.3, -0.4, 0.5, 0.02, 0.03, -0.01), 3.0, phase=0.5)
 ASIDE_OF_THE_ROOT = pl.At("lower", pl.End.ROOT, position=(0.01, 0.02, 0.03))
 ANYWHERE = (pl.PoseElement(elements=6), pl.Lumped(fields=3), pl.Rigid())
 LOADED = [
@@ -132,7 +132,7 @@ def test_the_wrench_of_a_joint_moves_what_hangs_on_it(room: Room) -> None:
             pl.RevoluteJoint("wrist", "upper", "hand", axis=(0.0, 0.6, 0.8), initial_rate=-3.0),
         ),
     )
-    held = pl.connect(room.compile(robot), pl.JointTorque("wrist", pl.Sine(0.2, 3.0)))
+    held = pl.connect(room.compile(robot), pl.JointTorque("wrist", pl.signals.Sine(0.2, 3.0)))
     run = pl.simulate(held, UNTIL, pl.Gauss(order=2, step=STEP), outputs=10_000)
     signal = run.port_signals["wrist.wrench"]
     # efforts of joints are means over the step that ends at their time
@@ -175,8 +175,8 @@ def test_springs_take_the_power_of_their_ports() -> None:
 
 def test_a_driven_ball_joint_shows_its_spin_against_the_parent() -> None:
     bob = pl.RigidLink("bob", (0.0, 0.0, -1.0), mass=1.0, inertia=(0.1, 0.1, 0.1))
-    pendulum = pl.Robot("pendulum", (bob,), (pl.SphericalJoint("socket", "base", "bob"),))
-    torque = pl.JointTorque("socket", pl.Constant((0.0, 0.0, 0.2)))
+    pendulum = pl.Robot("pendulum", (bob,), (pl.joints.SphericalJoint("socket", "base", "bob"),))
+    torque = pl.JointTorque("socket", pl.signals.Constant((0.0, 0.0, 0.2)))
     run = pl.simulate(pl.connect(pl.PoseElement().compile(pendulum), torque), until=0.1)
     flow = run.port_signals["socket"].flow
     # constant torque about z of an inertia of 0.1 kg m^2 from rest

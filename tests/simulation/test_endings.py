@@ -60,7 +60,7 @@ def test_what_was_computed_before_the_failure_is_what_a_shorter_run_gives() -> N
     np.testing.assert_allclose(failed.states, whole.states, atol=1e-12)
 
 
-def until_breakdown(values: object) -> pl.FunctionSignal:
+def until_breakdown(values: object) -> pl.signals.FunctionSignal:
     """Harmless, then not a number."""
     harmless = np.asarray(values, dtype=float)
 
@@ -68,7 +68,7 @@ def until_breakdown(values: object) -> pl.FunctionSignal:
         fine = (times < BREAKDOWN + 1e-6).reshape(-1, *[1] * harmless.ndim)
         return np.where(fine, harmless, np.nan).reshape(len(times), *harmless.shape)
 
-    return pl.FunctionSignal(signal)
+    return pl.signals.FunctionSignal(signal)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_motion_that_is_not_a_number() -> None:
         position = np.where(times < BREAKDOWN + 1e-6, 0.3, np.nan)
         return position, 0.0 * position, 0.0 * position
 
-    closed = pl.connect(arm(), pl.PrescribedMotion("shoulder", pl.FunctionMotion(motion)))
+    closed = pl.connect(arm(), pl.PrescribedMotion("shoulder", pl.motions.FunctionMotion(motion)))
     trajectory = pl.simulate(closed, 1.0, GAUSS, outputs=9)
     check_not_a_number(trajectory)
     check_kept(trajectory, BREAKDOWN)
@@ -115,7 +115,7 @@ def failing(sample: Sample) -> float:
 
 @pytest.mark.parametrize("integrator", [GAUSS, pl.Adaptive(accuracy=1e-6)], ids=["Gauss", "adaptive"])
 def test_a_controller_that_raises(integrator: object) -> None:
-    controller = pl.SampledController(failing, 0.01, joints=["elbow"], name="brain")
+    controller = pl.control.SampledController(failing, 0.01, joints=["elbow"], name="brain")
     trajectory = pl.simulate(pl.connect(arm(), controller), 1.0, integrator, outputs=20)
     ending = trajectory.ending
     assert ending.cause is Cause.CONTROLLER
@@ -129,7 +129,7 @@ def test_a_controller_that_raises_at_once_leaves_the_start() -> None:
     def broken(sample: Sample) -> float:
         raise RuntimeError("not plugged in")
 
-    controller = pl.SampledController(broken, 0.01, joints=["elbow"])
+    controller = pl.control.SampledController(broken, 0.01, joints=["elbow"])
     trajectory = pl.simulate(pl.connect(arm(), controller), 1.0, GAUSS)
     assert trajectory.ending.cause is Cause.CONTROLLER
     assert trajectory.time.tolist() == [0.0]

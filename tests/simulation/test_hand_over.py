@@ -35,8 +35,8 @@ def rolled(
     formulation: pl.GeometricallyExact | pl.PoseElement | pl.MixedElement, robot: pl.Robot = ROBOT
 ) -> Connected:
     """The end of the rod is rolled up by a moment of many times its bending stiffness."""
-    moment = pl.TipWrench("hand", pl.Constant((0.0, 0.0, 0.0, 0.0, 0.0, 12.0)), frame=pl.Frame.BODY)
-    return pl.connect(formulation.compile(robot), pl.PrescribedMotion("hinge", pl.Hold(0.0)), moment)
+    moment = pl.TipWrench("hand", pl.signals.Constant((0.0, 0.0, 0.0, 0.0, 0.0, 12.0)), frame=pl.Frame.BODY)
+    return pl.connect(formulation.compile(robot), pl.PrescribedMotion("hinge", pl.motions.Hold(0.0)), moment)
 
 
 def test_a_run_that_bends_too_far_goes_on_by_pose_elements() -> None:
@@ -58,11 +58,11 @@ def test_a_run_that_bends_too_far_goes_on_by_pose_elements() -> None:
 @pytest.mark.parametrize(
     ("formulation", "robot"),
     [
-        (pl.GeometricallyExact(degree=5, when_bent=pl.WhenBent.STOP), ROBOT),
+        (pl.GeometricallyExact(degree=5, when_bent=pl.geometrically_exact.WhenBent.STOP), ROBOT),
         # pose elements carry no hardening law: nobody takes over
         (
             pl.GeometricallyExact(degree=5),
-            replace(ROBOT, links=(replace(ROBOT.links[0], law=pl.HardeningLaw((0.0,) * 6)), HAND)),
+            replace(ROBOT, links=(replace(ROBOT.links[0], law=pl.sections.HardeningLaw((0.0,) * 6)), HAND)),
         ),
     ],
     ids=["told to stop", "nobody takes over"],
@@ -86,7 +86,7 @@ def test_a_step_that_is_too_large_for_a_link_that_is_hardly_bent_is_no_reason() 
 def test_pose_elements_start_in_the_shape_and_motion_of_the_spectral_links() -> None:
     arm = pl.GeometricallyExact(degree=6, elements=2).compile(ROBOT)
     assert isinstance(arm, GeometricallyExactArm)
-    push = pl.TipWrench("rod", pl.Constant((0.0, 3.0, 2.0, 0.0, 0.0, 0.0)))
+    push = pl.TipWrench("rod", pl.signals.Constant((0.0, 3.0, 2.0, 0.0, 0.0, 0.0)))
     state = pl.simulate(pl.connect(arm, push), 0.1, pl.Gauss(order=4, step=1e-3), outputs=1).states[-1]
     turn = np.linalg.norm(arm.observe(state[None]).links[0].strain[0, :, 3:], axis=1).mean()
     assert turn > 0.3, "it is hardly bent"

@@ -96,14 +96,14 @@ def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pyte
 def test_an_adaptive_run_keeps_what_it_computed() -> None:
     until = 0.08
     press = PressesOnce(after=0.02)
-    closed = pl.connect(ARM, pl.JointTorque("elbow", pl.FunctionSignal(press)))
+    closed = pl.connect(ARM, pl.JointTorque("elbow", pl.signals.FunctionSignal(press)))
     kept = pl.simulate(closed, until, pl.Adaptive(accuracy=1e-6, order=4), outputs=40)
     assert press.pressed
     assert kept.ending.cause is Cause.INTERRUPTED
     assert "what was computed is kept" in kept.ending.remedy
     assert 0.0 < kept.ending.time < until
     assert kept.time[-1] == pytest.approx(kept.ending.time)
-    calm = pl.connect(ARM, pl.JointTorque("elbow", pl.Constant(0.2)))
+    calm = pl.connect(ARM, pl.JointTorque("elbow", pl.signals.Constant(0.2)))
     whole = pl.simulate(calm, until, pl.Adaptive(accuracy=1e-6, order=4), outputs=kept.time)
     # both follow the same motion to 1e-6 of the largest state, in steps that may differ
     np.testing.assert_allclose(kept.tip_position, whole.tip_position, atol=1e-6)

@@ -40,7 +40,9 @@ def test_what_cannot_run_is_refused(until: Any, step: float, outputs: Any, messa
 
 
 def test_a_controller_that_is_asked_too_often_is_refused() -> None:
-    busy = pl.connect(ARM, pl.SampledController(lambda sample: 0.0, 1e-10, joints=["hub"], name="busy"))
+    busy = pl.connect(
+        ARM, pl.control.SampledController(lambda sample: 0.0, 1e-10, joints=["hub"], name="busy")
+    )
     with pytest.raises(
         pl.InvalidInput, match=r"^period = 1e-10 s of the controller 'busy' makes 1e\+10 samples"
     ):
@@ -85,11 +87,11 @@ def test_values_of_the_wrong_kind_are_refused(build: Callable[[], object], messa
         pl.connect,
         pl.modes,
         pl.linearize,
-        pl.port_hamiltonian,
+        pl.linear.port_hamiltonian,
         lambda robot: pl.frequency_response(robot, "hub", "hub.rate", [1.0]),
         lambda robot: pl.forward_kinematics(robot, [0.0]),
         lambda robot: pl.inverse_kinematics(robot, [1.0, 0.0, 0.0]),
-        lambda robot: pl.vibration_controllability(robot, [0.0]),
+        lambda robot: pl.kinematics.vibration_controllability(robot, [0.0]),
         lambda robot: pl.consistent_state(robot, {"hub": 0.0}),
     ],
 )

@@ -18,7 +18,7 @@ SPECTRAL = pl.GeometricallyExact(degree=3)
 def driven_two_links() -> Model:
     """Shoulder prescribed, elbow free, gravity."""
     arm = SPECTRAL.compile(two_links(ASIDE, section=SLOW))
-    return pl.connect(arm, pl.PrescribedMotion("shoulder", pl.Quintic(0.3, 1.5, UNTIL)))
+    return pl.connect(arm, pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 1.5, UNTIL)))
 
 
 def free_tumbler() -> Model:
@@ -29,7 +29,9 @@ def free_tumbler() -> Model:
 def banged_two_links() -> Model:
     """The acceleration of the shoulder jumps at three times, none of them a multiple of any step."""
     arm = SPECTRAL.compile(two_links(ASIDE, section=SLOW))
-    return pl.connect(arm, pl.PrescribedMotion("shoulder", pl.BangBang(0.3, 1.5, 0.2417, begin=0.0323)))
+    return pl.connect(
+        arm, pl.PrescribedMotion("shoulder", pl.motions.BangBang(0.3, 1.5, 0.2417, begin=0.0323))
+    )
 
 
 ARMS = {"two links": driven_two_links, "tumbler": free_tumbler, "jumps": banged_two_links}
@@ -72,9 +74,9 @@ def test_order(arm_and_answer: tuple[Model, np.ndarray], method: str) -> None:
 
 def test_a_jump_that_no_step_ends_at_spoils_the_order() -> None:
     """The control experiment: the same motion without its breaks."""
-    motion = pl.BangBang(0.3, 1.5, 0.2417, begin=0.0323)
+    motion = pl.motions.BangBang(0.3, 1.5, 0.2417, begin=0.0323)
     arm = SPECTRAL.compile(two_links(ASIDE, section=SLOW))
-    closed = pl.connect(arm, pl.PrescribedMotion("shoulder", pl.FunctionMotion(motion.evaluate)))
+    closed = pl.connect(arm, pl.PrescribedMotion("shoulder", pl.motions.FunctionMotion(motion.evaluate)))
     answer = tip(banged_two_links(), pl.Gauss(8, 5e-4, tolerance=1e-13))
     steps = METHODS["fourth order"][2]
     errors = np.array([np.linalg.norm(tip(closed, pl.Gauss(4, step)) - answer) for step in steps])

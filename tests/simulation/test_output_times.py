@@ -11,7 +11,7 @@ from pliant.model.contract import Model
 from tests.laws.arms import ASIDE, SLOW, two_links
 
 UNTIL = 0.32
-MOTION = pl.Quintic(0.3, 1.5, UNTIL)
+MOTION = pl.motions.Quintic(0.3, 1.5, UNTIL)
 
 
 def driven() -> Model:

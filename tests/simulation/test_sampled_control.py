@@ -40,7 +40,7 @@ def arm() -> Model:
 def test_called_at_its_own_period(integrator: object) -> None:
     """Whatever the steps are."""
     law = Counter()
-    closed = pl.connect(arm(), pl.SampledController(law, 0.03, joints=["elbow"]))
+    closed = pl.connect(arm(), pl.control.SampledController(law, 0.03, joints=["elbow"]))
     trajectory = pl.simulate(closed, 0.2, integrator)
     assert trajectory.ending.completed, trajectory.ending
     np.testing.assert_allclose(law.times, np.arange(7) * 0.03, atol=1e-12)
@@ -48,7 +48,7 @@ def test_called_at_its_own_period(integrator: object) -> None:
 
 def test_held_between_the_calls() -> None:
     law = Counter()
-    closed = pl.connect(arm(), pl.SampledController(law, 0.03, joints=["elbow"]))
+    closed = pl.connect(arm(), pl.control.SampledController(law, 0.03, joints=["elbow"]))
     trajectory = pl.simulate(closed, 0.2, pl.Gauss(4, 1e-2))
     # the effort at a time is that of the step which ends there
     calls = 1 + np.floor((trajectory.time[1:] - 1e-9) / 0.03)
@@ -58,8 +58,8 @@ def test_held_between_the_calls() -> None:
 
 def test_the_same_as_a_torque_in_steps() -> None:
     """Known torques that jump at the sampling times must give the same motion."""
-    sampled = pl.connect(arm(), pl.SampledController(Counter(), 0.03, joints=["elbow"]))
-    jumps = pl.SignalSum([pl.Step(0.1, at=0.03 * k) for k in range(7)])
+    sampled = pl.connect(arm(), pl.control.SampledController(Counter(), 0.03, joints=["elbow"]))
+    jumps = pl.signals.SignalSum([pl.signals.Step(0.1, at=0.03 * k) for k in range(7)])
     known = pl.connect(arm(), pl.JointTorque("elbow", jumps))
     states = [pl.simulate(model, 0.2, pl.Gauss(4, 1e-2)).states[-1] for model in (sampled, known)]
     np.testing.assert_allclose(states[0], states[1], rtol=1e-8, atol=1e-8)
@@ -67,7 +67,7 @@ def test_the_same_as_a_torque_in_steps() -> None:
 
 def test_sees_the_state_of_its_instant() -> None:
     law = Counter()
-    closed = pl.connect(arm(), pl.SampledController(law, 0.05, joints=["elbow"]))
+    closed = pl.connect(arm(), pl.control.SampledController(law, 0.05, joints=["elbow"]))
     trajectory = pl.simulate(closed, 0.2, pl.Gauss(4, 1e-2), outputs=20)
     for sample in law.samples:
         row = int(np.argmin(np.abs(trajectory.time - sample.time)))
@@ -83,8 +83,8 @@ def test_cannot_change_the_arm_by_writing_into_its_sample() -> None:
         sample.state[:] = 99.0
         return 0.0
 
-    touched = pl.connect(arm(), pl.SampledController(vandal, 0.05, joints=["elbow"]))
-    untouched = pl.connect(arm(), pl.SampledController(lambda sample: 0.0, 0.05, joints=["elbow"]))
+    touched = pl.connect(arm(), pl.control.SampledController(vandal, 0.05, joints=["elbow"]))
+    untouched = pl.connect(arm(), pl.control.SampledController(lambda sample: 0.0, 0.05, joints=["elbow"]))
     ends = [pl.simulate(model, 0.2, pl.Gauss(4, 1e-2)).states[-1] for model in (touched, untouched)]
     np.testing.assert_array_equal(ends[0], ends[1])
 
@@ -94,11 +94,11 @@ def test_two_controllers_and_a_known_torque_add_up() -> None:
     fast, slow = Counter(), Counter()
     closed = pl.connect(
         arm(),
-        pl.SampledController(fast, 0.02, joints=["elbow"], name="fast"),
-        pl.SampledController(
+        pl.control.SampledController(fast, 0.02, joints=["elbow"], name="fast"),
+        pl.control.SampledController(
             lambda sample: (slow(sample), -1.0), 0.05, joints=["elbow", "shoulder"], name="slow"
         ),
-        pl.JointTorque("elbow", pl.Constant(0.7)),
+        pl.JointTorque("elbow", pl.signals.Constant(0.7)),
     )
     trajectory = pl.simulate(closed, 0.2, pl.Gauss(4, 1e-2))
     assert (len(fast.samples), len(slow.samples)) == (10, 4)
@@ -116,7 +116,7 @@ def test_fast_sampling_tends_to_the_continuous_law() -> None:
     """
     heavy = SPECTRAL.compile(two_links(ASIDE, section=SLOW))
     stiffness, damping = np.array([8.0, 3.0]), np.array([0.1, 0.05])
-    law = pl.JointPD((pl.Hold(0.3), pl.Hold(-0.8)), tuple(stiffness), tuple(damping))
+    law = pl.JointPD((pl.motions.Hold(0.3), pl.motions.Hold(-0.8)), tuple(stiffness), tuple(damping))
     answer = pl.simulate(pl.connect(heavy, law), 0.4, pl.Gauss(4, 1e-3)).tip_position[-1]
 
     def sampled_law(sample: Sample) -> np.ndarray:
@@ -125,7 +125,7 @@ def test_fast_sampling_tends_to_the_continuous_law() -> None:
 
     errors = []
     for period in (4e-3, 2e-3, 1e-3):
-        sampled = pl.connect(heavy, pl.SampledController(sampled_law, period))
+        sampled = pl.connect(heavy, pl.control.SampledController(sampled_law, period))
         tip = pl.simulate(sampled, 0.4, pl.Gauss(4, 1e-3)).tip_position[-1]
         errors.append(float(np.linalg.norm(tip - answer)))
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))

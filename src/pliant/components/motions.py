@@ -31,6 +31,18 @@ from pliant.robot.declared import Declared, Quantity
 if TYPE_CHECKING:
     from scipy.interpolate import PPoly
 
+__all__ = [
+    "BangBang",
+    "Cycloid",
+    "FunctionMotion",
+    "Hold",
+    "Motion",
+    "MotionSum",
+    "MotionTable",
+    "Quintic",
+    "SmoothStart",
+]
+
 Kinematics = tuple[Array, Array, Array]
 
 POSITION_UNIT = "rad or m"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pliant.model.contract import Arm
     from pliant.model.state import Observation
 
+__all__ = ["DeflectionSensor", "Encoder", "Sensor", "StrainGauge", "Tachometer"]
+
 FINEST = 64  # most parts of a link at whose ends a gauge may sit
 CURVATURE_UNIT = "1/m"
 

@@ -33,6 +33,17 @@ from pliant.robot.declared import Declared, Quantity
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
+__all__ = [
+    "Constant",
+    "FunctionSignal",
+    "PiecewiseLinear",
+    "Signal",
+    "SignalSum",
+    "SignalTable",
+    "Sine",
+    "Step",
+]
+
 EFFORT_UNIT = "N or N m"
 Value = Annotated[
     Numbers,

@@ -7,6 +7,8 @@ from pathlib import Path
 from pliant.errors import InvalidInput
 from pliant.robot.robot import nearest
 
+__all__ = ["names", "path"]
+
 FOLDER = Path(__file__).parent
 
 

@@ -308,8 +308,6 @@ FORMAT_VERSION = 2
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:
     """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at."""
-    from pliant.results.netcdf_file import from_dataset
-
     return from_dataset(read(path))
 
 

@@ -287,6 +287,11 @@ class Robot(Declared, word="robot"):
         )
         return freedoms[_index("joint coordinate", name, [freedom.name for freedom in freedoms])]
 
+    @property
+    def mass(self) -> float:
+        """Of all links and payloads, in kilograms."""
+        return sum(link.mass for link in self.links) + sum(payload.mass for payload in self.payloads)
+
     def link(self, name: str) -> Link:
         """The link of that name."""
         return self.links[_index("link", name, [link.name for link in self.links])]

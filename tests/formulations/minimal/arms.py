@@ -10,9 +10,14 @@ from pliant.structures.tree.model import LumpedArm
 
 # Table 1 of [konno1996]: lengths, bending stiffnesses, masses of stations
 ADAM = TwoStationArm(0.50, 0.50, 291.6, 102.1, 6.6, 3.0)
-BENDING = (pl.Deflection.Y, pl.Deflection.Z, pl.Deflection.TURN_Y, pl.Deflection.TURN_Z)
-WITH_TORSION = (*BENDING, pl.Deflection.TURN_X)
-POINTS = pl.StationInertia.NEGLECTED
+BENDING = (
+    pl.lumped.Deflection.Y,
+    pl.lumped.Deflection.Z,
+    pl.lumped.Deflection.TURN_Y,
+    pl.lumped.Deflection.TURN_Z,
+)
+WITH_TORSION = (*BENDING, pl.lumped.Deflection.TURN_X)
+POINTS = pl.lumped.StationInertia.NEGLECTED
 
 
 def massless(name: str, length: float, bending: float, torsion: float) -> pl.FlexibleLink:
@@ -43,16 +48,16 @@ def two_stations(
     )
 
 
-def condensed(robot: pl.Robot, deflections: tuple[pl.Deflection, ...] = BENDING) -> LumpedArm:
-    fields = pl.Fields(1, deflections)
-    return pl.Lumped(fields, pl.Beam.EULER_BERNOULLI, POINTS).compile(robot)
+def condensed(robot: pl.Robot, deflections: tuple[pl.lumped.Deflection, ...] = BENDING) -> LumpedArm:
+    fields = pl.lumped.Fields(1, deflections)
+    return pl.Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI, POINTS).compile(robot)
 
 
 def clamped(arm: object, *joints: str) -> object:
     """All joints of the arm held where they start."""
     start = arm.layout.part(arm.initial_state(), "joint_position")
     holds = [
-        pl.PrescribedMotion(name, pl.Hold(float(place)))
+        pl.PrescribedMotion(name, pl.motions.Hold(float(place)))
         for name, place in zip(arm.joint_names, start)
         if not joints or name in joints
     ]
@@ -92,7 +97,7 @@ def spatial_tree() -> pl.Robot:
         section=pl.GeneralSection(
             stiffness=(1e4, 4e3, 4e3, 4.0, 6.0, 5.0), inertia=(0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4)
         ),
-        rest_shape=pl.Arc(angle=0.6),
+        rest_shape=pl.rest_shapes.Arc(angle=0.6),
     )
 
     def placed() -> dict[str, tuple[float, ...]]:
@@ -115,7 +120,7 @@ def spatial_tree() -> pl.Robot:
             pl.PrismaticJoint(
                 name="j2", parent="a", child="b", axis=axis(), initial_position=0.1, **placed()
             ),
-            pl.UniversalJoint(
+            pl.joints.UniversalJoint(
                 name="j3", parent="b", child="beam", first_axis=axis(), second_axis=axis(), **placed()
             ),
             pl.RevoluteJoint(
@@ -127,7 +132,7 @@ def spatial_tree() -> pl.Robot:
                 initial_rate=-2.0,
                 **placed(),
             ),
-            pl.CylindricalJoint(name="j5", parent="b", child="d", axis=axis(), **placed()),
+            pl.joints.CylindricalJoint(name="j5", parent="b", child="d", axis=axis(), **placed()),
         ),
         payloads=(
             pl.Payload(

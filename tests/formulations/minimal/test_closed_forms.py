@@ -39,7 +39,9 @@ def test_turns_that_stay_coordinates_without_mass_follow_statically(elbow: float
     q = np.radians(elbow)
     exact = replace(ADAM, inner_torsion=ADAM.inner_bending / 1.3)
     expected = np.sort(np.concatenate([frequencies(*exact.in_plane(q)), frequencies(*exact.out_of_plane(q))]))
-    arm = pl.Lumped(pl.Fields(1, WITH_TORSION), pl.Beam.EULER_BERNOULLI).compile(two_stations(q))
+    arm = pl.Lumped(pl.lumped.Fields(1, WITH_TORSION), pl.lumped.Beam.EULER_BERNOULLI).compile(
+        two_stations(q)
+    )
     found = pl.modes(clamped(arm), count=4).frequency
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 

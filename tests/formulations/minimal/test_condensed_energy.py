@@ -15,7 +15,7 @@ ELBOWS: dict[str, type] = {
     "turn": pl.RevoluteJoint,
     "slide": pl.PrismaticJoint,
     "none": pl.FixedJoint,
-    "two turns": pl.UniversalJoint,
+    "two turns": pl.joints.UniversalJoint,
 }
 INTEGRATORS = (pl.Gauss(order=2, step=1e-4), pl.RungeKuttaGill(step=1e-4))
 

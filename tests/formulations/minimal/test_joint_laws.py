@@ -16,8 +16,8 @@ from pliant.model.contract import Model
 from tests.formulations.minimal.arms import WITH_TORSION, condensed, two_stations
 from tests.laws.arms import ASIDE, two_links
 
-FRICTION = pl.Friction(coulomb=0.5, static=0.75, stribeck_rate=0.1, smoothing_rate=1e-3)
-STOPS = pl.Limits(lower=-1.9, upper=-0.9, stiffness=2000.0, damping=8.0)
+FRICTION = pl.joints.Friction(coulomb=0.5, static=0.75, stribeck_rate=0.1, smoothing_rate=1e-3)
+STOPS = pl.joints.Limits(lower=-1.9, upper=-0.9, stiffness=2000.0, damping=8.0)
 MASS, ARM, INERTIA = 2.0, 0.5, 0.1 + 2.0 * 0.5**2
 START, UNTIL = -1.0, 3.0
 LAWS: dict[str, dict[str, object]] = {
@@ -41,7 +41,7 @@ def pendulum(formulation: object, start: float = START, **law: object) -> Model:
 
 
 def end_of_one_equation(law: dict[str, object]) -> float:
-    """The angle at the end, from the laws as `pl.Friction` and `pl.Limits` state them."""
+    """The angle at the end, from the laws as `pl.joints.Friction` and `pl.joints.Limits` state them."""
 
     def rates(_: float, y: np.ndarray) -> list[float]:
         q, v = y
@@ -80,7 +80,7 @@ def test_a_pendulum_moves_as_its_equation_says(name: str) -> None:
 
 def test_strong_friction_holds_a_pendulum_but_for_its_creep() -> None:
     """Friction that is smooth through zero lets a weight m g c cos(q) creep at the rate where they balance."""
-    grip = pl.Friction(coulomb=20.0, smoothing_rate=1e-3)
+    grip = pl.joints.Friction(coulomb=20.0, smoothing_rate=1e-3)
     run = pl.simulate(pendulum(pl.Rigid(), friction=grip), 0.5, pl.Gauss(order=2, step=1e-3))
     assert run.ledger.worst_ratio < 1e-10
     creep = -1e-3 * np.arctanh(9.81 * MASS * ARM * np.cos(run.joint_position[-1, 0]) / 20.0)
@@ -88,14 +88,14 @@ def test_strong_friction_holds_a_pendulum_but_for_its_creep() -> None:
     assert run.ledger.joint_loss[-1] == pytest.approx(run.ledger.gravity[-1], rel=1e-3)
 
 
-RUBBING = pl.Coordinate(
-    friction=pl.Friction(coulomb=0.3, static=0.4, stribeck_rate=0.1, smoothing_rate=5e-3),
-    limits=pl.Limits(lower=-0.6, upper=0.5, stiffness=500.0, damping=2.0),
+RUBBING = pl.joints.Coordinate(
+    friction=pl.joints.Friction(coulomb=0.3, static=0.4, stribeck_rate=0.1, smoothing_rate=5e-3),
+    limits=pl.joints.Limits(lower=-0.6, upper=0.5, stiffness=500.0, damping=2.0),
 )
 
 
 def spatial(
-    formulation: object, law: pl.Coordinate = RUBBING, gravity: tuple[float, ...] = (1.0, -9.81, 2.0)
+    formulation: object, law: pl.joints.Coordinate = RUBBING, gravity: tuple[float, ...] = (1.0, -9.81, 2.0)
 ) -> Model:
     """Two bodies in space with friction and stops on all three coordinates."""
     links = tuple(
@@ -104,7 +104,7 @@ def spatial(
     )
     joints = (
         pl.RevoluteJoint("shoulder", "base", "upper", friction=law.friction, limits=law.limits),
-        pl.UniversalJoint("elbow", "upper", "lower", first=law, second=replace(law, damping=0.05)),
+        pl.joints.UniversalJoint("elbow", "upper", "lower", first=law, second=replace(law, damping=0.05)),
     )
     return formulation.compile(pl.Robot("two", links, joints, gravity=gravity))
 
@@ -159,9 +159,9 @@ def test_friction_and_stops_never_create_energy(
     step: float,
 ) -> None:
     """However hard and however long the steps: a coasting arm only loses, and every step is solved."""
-    law = pl.Coordinate(
-        friction=pl.Friction(coulomb, peak * coulomb, stribeck_rate=rates[0], smoothing_rate=rates[1]),
-        limits=pl.Limits(*stops),
+    law = pl.joints.Coordinate(
+        friction=pl.joints.Friction(coulomb, peak * coulomb, stribeck_rate=rates[0], smoothing_rate=rates[1]),
+        limits=pl.joints.Limits(*stops),
     )
     arm = spatial(pl.Rigid(), law, (0.0, 0.0, 0.0))
     start = arm.initial_state(np.zeros(3), np.array(spin))
@@ -176,14 +176,14 @@ def test_friction_and_stops_never_create_energy(
 def two(formulation: object, *components: object) -> Model:
     """Soft links whose joints rub and stop."""
     robot = two_links(ASIDE, rates=(2.0, -3.0))
-    law = {"friction": pl.Friction(coulomb=0.02), "limits": pl.Limits(-0.1, 0.5, 20.0, 0.01)}
+    law = {"friction": pl.joints.Friction(coulomb=0.02), "limits": pl.joints.Limits(-0.1, 0.5, 20.0, 0.01)}
     joints = tuple(replace(joint, **law) for joint in robot.joints)
     return pl.connect(formulation.compile(replace(robot, joints=joints)), *components)
 
 
 def adam() -> Model:
     robot = two_stations(0.7, gravity=(0.0, -9.81, 1.0))
-    law = {"friction": pl.Friction(coulomb=5.0), "limits": pl.Limits(-0.02, 0.72, 2e3, 1.0)}
+    law = {"friction": pl.joints.Friction(coulomb=5.0), "limits": pl.joints.Limits(-0.02, 0.72, 2e3, 1.0)}
     arm = condensed(
         replace(robot, joints=tuple(replace(joint, **law) for joint in robot.joints)), WITH_TORSION
     )
@@ -192,7 +192,7 @@ def adam() -> Model:
 
 def loop(formulation: object) -> Model:
     robot = pl.load(pl.library.path("parallelogram"))
-    law = {"friction": pl.Friction(coulomb=0.1), "limits": pl.Limits(-3.0, 3.0, 500.0, 2.0)}
+    law = {"friction": pl.joints.Friction(coulomb=0.1), "limits": pl.joints.Limits(-3.0, 3.0, 500.0, 2.0)}
     joints = tuple(replace(joint, **law) for joint in robot.joints)
     return formulation.compile(replace(robot, joints=joints, gravity=(0.0, -9.81, 0.0)))
 
@@ -200,13 +200,15 @@ def loop(formulation: object) -> Model:
 CASES: dict[str, Callable[[], Model]] = {
     "rigid": lambda: two(pl.Rigid()),
     "lumped": lambda: two(pl.Lumped(2)),
-    "feedback": lambda: two(pl.Lumped(2), pl.JointPD(pl.Hold(0.6), stiffness=40.0, damping=0.1)),
-    "prescribed": lambda: two(pl.Lumped(2), pl.PrescribedMotion("shoulder", pl.Quintic(0.3, 1.0, 0.2))),
+    "feedback": lambda: two(pl.Lumped(2), pl.JointPD(pl.motions.Hold(0.6), stiffness=40.0, damping=0.1)),
+    "prescribed": lambda: two(
+        pl.Lumped(2), pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 1.0, 0.2))
+    ),
     "gears": lambda: two(
         pl.Lumped(2),
         pl.GearMotor("shoulder", rotor_inertia=1e-5, ratio=50.0, stiffness=300.0, damping=0.5),
         pl.GearMotor("elbow", rotor_inertia=1e-5, ratio=50.0, torque_limit=0.01),
-        pl.JointPD(pl.Hold(0.6), stiffness=40.0, damping=0.1),
+        pl.JointPD(pl.motions.Hold(0.6), stiffness=40.0, damping=0.1),
     ),
     "point masses": adam,
     "rigid loop": lambda: loop(pl.Rigid()),
@@ -239,7 +241,7 @@ def test_the_ledger_closes_to_round_off(name: str) -> None:
 def test_a_drive_pays_for_friction() -> None:
     """Led at a constant rate: friction effort times the way, all of it by the drive."""
     arm = pendulum(pl.Rigid(), friction=FRICTION)
-    line = pl.MotionTable([0.0, 1.0], [START, START + 0.4], begin_rate=0.4, end_rate=0.4)
+    line = pl.motions.MotionTable([0.0, 1.0], [START, START + 0.4], begin_rate=0.4, end_rate=0.4)
     for method, close in ((pl.Gauss(order=2, step=1e-2), 1e-11), (pl.RungeKuttaGill(step=1e-2), 1e-9)):
         run = pl.simulate(pl.connect(arm, pl.PrescribedMotion("hinge", line)), 0.9, method)
         level = 0.5 + 0.25 * np.exp(-((0.4 / 0.1) ** 2))
@@ -250,7 +252,10 @@ def test_a_drive_pays_for_friction() -> None:
 
 def test_a_spring_rests_against_a_stop() -> None:
     """Equilibrium, stored energy and frequency of two springs side by side; friction only damps there."""
-    law = {"spring": pl.JointSpring(30.0, rest_position=1.0), "limits": pl.Limits(-1.0, 0.2, 500.0, 3.0)}
+    law = {
+        "spring": pl.joints.JointSpring(30.0, rest_position=1.0),
+        "limits": pl.joints.Limits(-1.0, 0.2, 500.0, 3.0),
+    }
     body = pl.RigidLink(
         "body", (0.8, 0.0, 0.0), mass=MASS, center_of_mass=(ARM, 0.0, 0.0), inertia=(0.1,) * 3
     )

@@ -47,9 +47,9 @@ def test_the_geometrically_exact_room_transmits_the_same_through_rigid_links() -
     """Its wrenches are means over steps, ours by Simpson's rule. The foot is fixed, with a load of its own."""
     robot, step, count = rigid_tree(), 5e-3, 20
     parts = (
-        pl.TipWrench("c", pl.Constant(PUSH), frame=pl.Frame.BODY, name="pull"),
-        pl.TipWrench("z", pl.Constant(PUSH), frame=pl.Frame.BODY, name="kick"),
-        pl.JointPD(pl.Hold(0.3), 40.0, 0.5, joints=["j1"]),
+        pl.TipWrench("c", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="pull"),
+        pl.TipWrench("z", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="kick"),
+        pl.JointPD(pl.motions.Hold(0.3), 40.0, 0.5, joints=["j1"]),
     )
     exact = pl.simulate(
         pl.connect(pl.GeometricallyExact().compile(robot), *parts),
@@ -166,8 +166,8 @@ def first(part: object) -> np.ndarray:
 
 def test_along_its_axis_a_servoed_joint_transmits_its_torque() -> None:
     robot = pl.load(pl.library.path("two_link_planar"))
-    servo = pl.VelocityServo(gain=0.5, period=2e-3, joints=["shoulder"])
-    loop = pl.PositionLoop(pl.Hold(0.2), gain=3.0, period=1e-2, joints=["shoulder"])
+    servo = pl.control.VelocityServo(gain=0.5, period=2e-3, joints=["shoulder"])
+    loop = pl.control.PositionLoop(pl.motions.Hold(0.2), gain=3.0, period=1e-2, joints=["shoulder"])
     model = pl.connect(pl.Lumped(2).compile(robot), servo, loop)
     run = pl.simulate(model, until=0.05, integrator=pl.Gauss(order=2, step=1e-3), outputs=50)
     along = run.efforts["shoulder.wrench"][:, 5]

@@ -21,8 +21,10 @@ def far_corner(arm: object, states: np.ndarray) -> float:
     return max(np.abs(constraints(system, arm.coordinates(system, state)[0])[0]).max() for state in states)
 
 
-@pytest.mark.parametrize("kind", [pl.LoopKind.REVOLUTE, pl.LoopKind.SPHERICAL, pl.LoopKind.UNIVERSAL])
-def test_a_rigid_four_bar_moves_by_its_closed_form(kind: pl.LoopKind) -> None:
+@pytest.mark.parametrize(
+    "kind", [pl.joints.LoopKind.REVOLUTE, pl.joints.LoopKind.SPHERICAL, pl.joints.LoopKind.UNIVERSAL]
+)
+def test_a_rigid_four_bar_moves_by_its_closed_form(kind: pl.joints.LoopKind) -> None:
     """Whatever joint closes it: in the plane all of these leave the same motion."""
     arm = pl.Rigid().compile(four_bar.robot(kind))
     exact = four_bar.crank_motion(np.array([0.0, UNTIL]))[-1]
@@ -84,13 +86,13 @@ def test_the_start_closes_the_loop_and_held_joints_stay() -> None:
 def driven(formulation: object, *components: object) -> object:
     """The parallelogram of the library with both drives held by springs."""
     arm = formulation.compile(pl.load(pl.library.path("parallelogram")))
-    hold = pl.JointPD(pl.Hold(0.0), stiffness=15.0, damping=0.0, joints=["right_drive", "left_drive"])
+    hold = pl.JointPD(pl.motions.Hold(0.0), stiffness=15.0, damping=0.0, joints=["right_drive", "left_drive"])
     return pl.connect(arm, hold, *components)
 
 
 def test_a_flexible_parallelogram_is_that_of_pose_elements() -> None:
     """Slow modes and the sag under a corner load; both divisions are of second order, so four times finer is exact."""
-    push = pl.TipWrench("right_outer", pl.Constant((3.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
+    push = pl.TipWrench("right_outer", pl.signals.Constant((3.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
     fine, coarse = driven(pl.PoseElement(16), push), driven(pl.Lumped(4), push)
     expected, found = (pl.equilibrium(model) for model in (fine, coarse))
     assert found.ending.completed
@@ -113,7 +115,7 @@ def test_a_flexible_parallelogram_is_that_of_pose_elements() -> None:
 def test_a_loop_may_stand_still(formulation: object, gravity: float) -> None:
     """At rest all motion is rounding: 1e-16 of the reach in a step of 1e-3 s, and no step is halved for it."""
     robot = replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, gravity, 0.0))
-    hold = pl.JointPD(pl.Hold(0.0), stiffness=40.0, damping=0.0, joints=["right_drive", "left_drive"])
+    hold = pl.JointPD(pl.motions.Hold(0.0), stiffness=40.0, damping=0.0, joints=["right_drive", "left_drive"])
     model = pl.connect(formulation.compile(robot), hold)
     rest = pl.equilibrium(model)
     assert rest.ending.completed

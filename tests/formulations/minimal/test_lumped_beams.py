@@ -15,19 +15,21 @@ from pliant.mechanics.closed_form import (
 from tests.formulations.minimal.arms import POINTS, cantilever
 
 COUNTS = (4, 8, 16)
-ONE_PLANE = (pl.Deflection.Z, pl.Deflection.TURN_Y)
+ONE_PLANE = (pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y)
 
 
 def first(formulation: object, count: int) -> np.ndarray:
     return pl.modes(formulation.compile(cantilever()), count=count).frequency
 
 
-@pytest.mark.parametrize("inertia", list(pl.StationInertia))
-def test_bending_converges_to_euler_bernoulli_with_order_two(inertia: pl.StationInertia) -> None:
+@pytest.mark.parametrize("inertia", list(pl.lumped.StationInertia))
+def test_bending_converges_to_euler_bernoulli_with_order_two(inertia: pl.lumped.StationInertia) -> None:
     exact = euler_bernoulli_cantilever_frequencies(1.0, 0.3, 4.0, 3)
     errors = np.array(
         [
-            first(pl.Lumped(pl.Fields(n, ONE_PLANE), pl.Beam.EULER_BERNOULLI, inertia), 3) / exact - 1.0
+            first(pl.Lumped(pl.lumped.Fields(n, ONE_PLANE), pl.lumped.Beam.EULER_BERNOULLI, inertia), 3)
+            / exact
+            - 1.0
             for n in COUNTS
         ]
     )
@@ -37,11 +39,11 @@ def test_bending_converges_to_euler_bernoulli_with_order_two(inertia: pl.Station
     assert abs(errors[0, 0]) < 0.03
 
 
-@pytest.mark.parametrize(("part", "index"), [(pl.Deflection.X, 0), (pl.Deflection.TURN_X, 3)])
-def test_stretch_and_torsion_converge_with_order_two(part: pl.Deflection, index: int) -> None:
+@pytest.mark.parametrize(("part", "index"), [(pl.lumped.Deflection.X, 0), (pl.lumped.Deflection.TURN_X, 3)])
+def test_stretch_and_torsion_converge_with_order_two(part: pl.lumped.Deflection, index: int) -> None:
     stiffness, inertia = {0: (1e6, 0.3), 3: (1e3, 2e-3)}[index]
     exact = wave_frequencies(1.0, stiffness, inertia, 2)
-    errors = np.array([first(pl.Lumped(pl.Fields(n, (part,))), 2) / exact - 1.0 for n in COUNTS])
+    errors = np.array([first(pl.Lumped(pl.lumped.Fields(n, (part,))), 2) / exact - 1.0 for n in COUNTS])
     orders = np.log2(errors[:-1] / errors[1:])
     assert np.all(np.abs(orders[-1] - 2.0) < 0.1), orders
 
@@ -59,7 +61,8 @@ def test_a_short_beam_shears() -> None:
     exact = natural_frequencies(beam, 2)
     errors = np.array(
         [
-            pl.modes(pl.Lumped(pl.Fields(n, ONE_PLANE)).compile(robot), count=2).frequency / exact - 1.0
+            pl.modes(pl.Lumped(pl.lumped.Fields(n, ONE_PLANE)).compile(robot), count=2).frequency / exact
+            - 1.0
             for n in COUNTS
         ]
     )
@@ -72,7 +75,7 @@ def test_end_stiffness_is_exact_however_many_fields() -> None:
     force = 1e-6
     for count in (1, 5):
         arm = pl.Lumped(count).compile(cantilever())
-        loaded = pl.connect(arm, pl.TipWrench("beam", pl.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0))))
+        loaded = pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0))))
         rest = pl.equilibrium(loaded)
         assert rest.ending.completed
         position, rotation = arm.tip(rest.state)
@@ -91,9 +94,11 @@ def test_large_bends_converge_to_the_elastica() -> None:
     """A moment 2 pi EI / L rolls a beam up to a circle; fields come near it with order two."""
     violations = []
     for count in (8, 16, 32):
-        arm = pl.Lumped(pl.Fields(count)).compile(cantilever())
+        arm = pl.Lumped(pl.lumped.Fields(count)).compile(cantilever())
         moment = np.pi * 9.0 / 2.0  # a quarter of the way round
-        bent = pl.equilibrium(pl.connect(arm, pl.TipWrench("beam", pl.Constant((0.0,) * 5 + (moment,)))))
+        bent = pl.equilibrium(
+            pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0,) * 5 + (moment,))))
+        )
         assert bent.ending.completed
         position, _ = arm.tip(bent.state)
         radius = 9.0 / moment
@@ -113,7 +118,7 @@ def test_a_curved_link_bends_like_a_curved_beam() -> None:
         stiffness=(1e12, 1e12, 1e12, 1e3, 4.0, bending), inertia=(0.3,) * 3 + (1e-3,) * 3
     )
     link = pl.FlexibleLink(
-        name="arc", length=0.5 * np.pi * radius, section=section, rest_shape=pl.Arc(0.5 * np.pi)
+        name="arc", length=0.5 * np.pi * radius, section=section, rest_shape=pl.rest_shapes.Arc(0.5 * np.pi)
     )
     robot = pl.Robot(
         name="arc", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="arc"),)
@@ -122,7 +127,7 @@ def test_a_curved_link_bends_like_a_curved_beam() -> None:
         arm = pl.Lumped(count).compile(robot)
         # at the tip the arc runs along y; the force along x is radial there
         rest = pl.equilibrium(
-            pl.connect(arm, pl.TipWrench("arc", pl.Constant((force, 0.0, 0.0, 0.0, 0.0, 0.0)))),
+            pl.connect(arm, pl.TipWrench("arc", pl.signals.Constant((force, 0.0, 0.0, 0.0, 0.0, 0.0)))),
             accuracy=1e-15,
         )
         moved = arm.tip(rest.state)[0][0] - [radius, radius, 0.0]

@@ -31,30 +31,43 @@ COMPILED = [
     ),
     (
         pl.Rigid(),
-        with_joint(pl.SphericalJoint("ball", "base", "link")),
+        with_joint(pl.joints.SphericalJoint("ball", "base", "link")),
         r"'ball' is a SphericalJoint.*universal",
     ),
-    (pl.Lumped(), with_joint(pl.FreeJoint("free", "base", "link")), r"'free' is a FreeJoint.*PoseElement"),
-    (pl.Lumped(), on_a_hinge(soft_link(law=pl.HardeningLaw((1.0,) * 6))), r"link 'link' has a hardening law"),
+    (
+        pl.Lumped(),
+        with_joint(pl.joints.FreeJoint("free", "base", "link")),
+        r"'free' is a FreeJoint.*PoseElement",
+    ),
+    (
+        pl.Lumped(),
+        on_a_hinge(soft_link(law=pl.sections.HardeningLaw((1.0,) * 6))),
+        r"link 'link' has a hardening law",
+    ),
     (pl.Rigid(), on_a_hinge(soft_link(viscous_damping=(0.1,) * 6)), r"link 'link' has viscous_damping"),
     (pl.Lumped({"upper": 2}), HINGED, r"fields: 'upper' is not a flexible link"),
     (
-        pl.Lumped(joint_fields=(pl.JointField("hip", (1.0,) * 6),)),
+        pl.Lumped(joint_fields=(pl.lumped.JointField("hip", (1.0,) * 6),)),
         HINGED,
         r"JointField: 'hip' is not a joint",
     ),
     (
-        pl.Lumped(pl.Fields(1, (pl.Deflection.TURN_Z,)), station_inertia=POINTS),
+        pl.Lumped(pl.lumped.Fields(1, (pl.lumped.Deflection.TURN_Z,)), station_inertia=POINTS),
         HINGED,
         r"fields of link 'link' have no displacement.*add Deflection\.Y",
     ),
     (
-        pl.Lumped(joint_fields=(pl.JointField("hinge", (1.0,) * 6), pl.JointField("hinge", (2.0,) * 6))),
+        pl.Lumped(
+            joint_fields=(
+                pl.lumped.JointField("hinge", (1.0,) * 6),
+                pl.lumped.JointField("hinge", (2.0,) * 6),
+            )
+        ),
         HINGED,
         r"joint 'hinge' has 2 of them; give one",
     ),
     (
-        pl.Lumped(pl.Fields(3, stiffness=(9.0,) * 6)),
+        pl.Lumped(pl.lumped.Fields(3, stiffness=(9.0,) * 6)),
         two_stations(0.3),
         r"link 'upper' has no mass and is one field, but Fields gives 3.*count = 1",
     ),
@@ -70,15 +83,21 @@ def test_robots_are_refused(formulation: object, robot: pl.Robot, words: str) ->
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
-        (lambda: pl.Fields(2.5), r"count of Fields = 2\.5 is no whole number"),
-        (lambda: pl.Fields(True), r"count of Fields = True is no whole number"),
-        (lambda: pl.Fields(2, ("Y",)), r"Fields: one of the deflections = 'Y' is not known.*Deflection\.Y"),
-        (lambda: pl.Fields(2, pl.Deflection.Y), r"Fields: deflections = .* is not several"),
+        (lambda: pl.lumped.Fields(2.5), r"count of Fields = 2\.5 is no whole number"),
+        (lambda: pl.lumped.Fields(True), r"count of Fields = True is no whole number"),
+        (
+            lambda: pl.lumped.Fields(2, ("Y",)),
+            r"Fields: one of the deflections = 'Y' is not known.*Deflection\.Y",
+        ),
+        (lambda: pl.lumped.Fields(2, pl.lumped.Deflection.Y), r"Fields: deflections = .* is not several"),
         (lambda: pl.Lumped("4"), r"count of Fields = '4' is no whole number"),
         (lambda: pl.Lumped(beam="euler"), r"Lumped: beam = 'euler' is not known.*Beam\.EULER_BERNOULLI"),
         (lambda: pl.Lumped(station_inertia=False), r"station_inertia = False.*StationInertia\.NEGLECTED"),
-        (lambda: pl.Lumped(joint_fields=pl.JointField("hip", (1.0,) * 6)), r"joint_fields = .* not several"),
-        (lambda: pl.field_transfer(1.0, [0.1, 0.2]), r"deflection has 2 numbers.*give six"),
+        (
+            lambda: pl.Lumped(joint_fields=pl.lumped.JointField("hip", (1.0,) * 6)),
+            r"joint_fields = .* not several",
+        ),
+        (lambda: pl.lumped.field_transfer(1.0, [0.1, 0.2]), r"deflection has 2 numbers.*give six"),
         (
             lambda: pl.Rigid().compile(HINGED).internal_forces([0.0, 1.0], [0.0], [0.0]),
             r"position has shape \(2,\).*a number for each of hinge",
@@ -93,11 +112,11 @@ def test_other_kinds_of_values_are_refused(choice: object, words: str) -> None:
 
 def test_choices_are_refused() -> None:
     with pytest.raises(pl.InvalidInput, match=r"count = 0 of Fields must lie between 1 and 200"):
-        pl.Fields(0)
+        pl.lumped.Fields(0)
     with pytest.raises(pl.InvalidInput, match=r"deflections of Fields are empty"):
-        pl.Fields(2, ())
+        pl.lumped.Fields(2, ())
     with pytest.raises(pl.InvalidInput, match=r"stiffness of JointField 'hip' .*greater than 0"):
-        pl.JointField("hip", (1.0, 1.0, 0.0, 1.0, 1.0, 1.0))
+        pl.lumped.JointField("hip", (1.0, 1.0, 0.0, 1.0, 1.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -154,7 +173,9 @@ def test_inputs_are_refused() -> None:
 def test_moments_on_point_masses_are_refused() -> None:
     arm = condensed(two_stations(0.3))
     motors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
-    twisted = pl.connect(arm, *motors, pl.TipWrench("lower", pl.Constant((0.0,) * 5 + (1.0,)), name="twist"))
+    twisted = pl.connect(
+        arm, *motors, pl.TipWrench("lower", pl.signals.Constant((0.0,) * 5 + (1.0,)), name="twist")
+    )
     with pytest.raises(pl.InvalidInput, match=r"load 'twist' has a moment.*keep the inertia of stations"):
         pl.equilibrium(twisted)
     run = pl.simulate(twisted, until=0.01)

@@ -43,7 +43,7 @@ def test_stations_without_deflection_are_the_rigid_arm() -> None:
         expected, found = (arm.blocks(arm.initial_state(q, v)) for arm in (rigid, lumped))
         for name in ("M11", "h1", "g1"):
             assert relative(getattr(found, name), getattr(expected, name)) < 1e-10, name
-        frozen = pl.joint_dynamics(lumped, q, v)
+        frozen = pl.kinematics.joint_dynamics(lumped, q, v)
         assert relative(expected.M11, frozen.mass) < 1e-10
         assert relative(expected.h1 + expected.g1, frozen.bias) < 1e-10
         np.testing.assert_allclose(
@@ -99,7 +99,7 @@ def test_internal_forces_do_not_ask_which_deflections_are_coordinates() -> None:
     motion = np.random.default_rng(1).normal(size=(3, len(pl.Rigid().compile(robot).joint_names)))
     whole, part = (
         pl.Lumped(fields).compile(robot).internal_forces(*motion)
-        for fields in (2, pl.Fields(2, (pl.Deflection.Y,)))
+        for fields in (2, pl.lumped.Fields(2, (pl.lumped.Deflection.Y,)))
     )
     for name, expected in whole.items():
         np.testing.assert_allclose(part[name], expected, rtol=1e-12)

@@ -19,7 +19,7 @@ DAMPED = pl.GeneralSection(
     stiffness=(1e4, 4e3, 4e3, 4.0, 6.0, 5.0), inertia=(0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4), damping=2e-3
 )
 LUMPED = pl.Lumped(fields=2)
-ALL_BUT_THE_TURN = tuple(pl.Deflection)[:-1]
+ALL_BUT_THE_TURN = tuple(pl.lumped.Deflection)[:-1]
 
 
 def swinging(formulation: object = LUMPED) -> Model:
@@ -35,15 +35,16 @@ def adam(*components: object) -> Model:
 
 def held(arm: Model, *components: object) -> Model:
     joints = [
-        pl.JointPD(pl.Hold(0.1), stiffness=200.0, damping=5.0, joints=[name]) for name in arm.joint_names
+        pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=5.0, joints=[name])
+        for name in arm.joint_names
     ]
     return pl.connect(arm, *joints, *components)
 
 
 def servos(noise: float = 0.0) -> list[object]:
     """Plant at 1 ms or less, velocity servos at 2 ms, a position loop at 10 ms."""
-    servo = pl.VelocityServo(gain=0.005, period=2e-3, tachometer=pl.Tachometer(noise=noise))
-    return [servo, pl.PositionLoop(pl.Hold(0.1), gain=4.0, period=1e-2)]
+    servo = pl.control.VelocityServo(gain=0.005, period=2e-3, tachometer=pl.sensors.Tachometer(noise=noise))
+    return [servo, pl.control.PositionLoop(pl.motions.Hold(0.1), gain=4.0, period=1e-2)]
 
 
 def tree(*components: object) -> Model:
@@ -54,35 +55,39 @@ def tree(*components: object) -> Model:
 CASES: dict[str, Callable[[], Model]] = {
     "free": swinging,
     "rigid": lambda: swinging(pl.Rigid()),
-    "one plane": lambda: swinging(pl.Lumped(pl.Fields(3, (pl.Deflection.Y, pl.Deflection.TURN_Z)))),
-    "torque": lambda: pl.connect(swinging(), pl.JointTorque("elbow", pl.Sine(0.5, 1.3))),
+    "one plane": lambda: swinging(
+        pl.Lumped(pl.lumped.Fields(3, (pl.lumped.Deflection.Y, pl.lumped.Deflection.TURN_Z)))
+    ),
+    "torque": lambda: pl.connect(swinging(), pl.JointTorque("elbow", pl.signals.Sine(0.5, 1.3))),
     "feedback": lambda: held(swinging()),
     "material": lambda: LUMPED.compile(on_a_hinge(soft_link(section=DAMPED), ASIDE)),
-    "prescribed": lambda: pl.connect(swinging(), pl.PrescribedMotion("shoulder", pl.Quintic(0.3, 1.0, 0.2))),
+    "prescribed": lambda: pl.connect(
+        swinging(), pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 1.0, 0.2))
+    ),
     "gears": lambda: held(
         swinging(),
         pl.GearMotor("shoulder", rotor_inertia=1e-5, ratio=50.0, stiffness=300.0, damping=0.5),
         pl.GearMotor("elbow", rotor_inertia=1e-5, ratio=50.0, torque_limit=0.01),
     ),
     "loads": lambda: tree(
-        pl.TipWrench("c", pl.Constant(PUSH), name="dead"),
-        pl.TipWrench("d", pl.Constant(PUSH), frame=pl.Frame.BODY, name="follower"),
+        pl.TipWrench("c", pl.signals.Constant(PUSH), name="dead"),
+        pl.TipWrench("d", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="follower"),
         pl.PointWrench(
-            pl.At("beam", end=pl.End.ROOT, position=(0.1, 0.2, 0.3)), pl.Constant(PUSH), name="root"
+            pl.At("beam", end=pl.End.ROOT, position=(0.1, 0.2, 0.3)), pl.signals.Constant(PUSH), name="root"
         ),
-        pl.DistributedWrench("beam", pl.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
+        pl.DistributedWrench("beam", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
     ),
     "bearing": lambda: pl.Lumped(
-        1, joint_fields=(pl.JointField("hinge", (1e4, 1e4, 1e4, 50.0, 50.0, 50.0), ALL_BUT_THE_TURN),)
+        1, joint_fields=(pl.lumped.JointField("hinge", (1e4, 1e4, 1e4, 50.0, 50.0, 50.0), ALL_BUT_THE_TURN),)
     ).compile(on_a_hinge(soft_link(), ASIDE)),
     "sampled": lambda: pl.connect(
-        swinging(), pl.SampledController(lambda sample: -0.005 * sample.joint_rates, period=2.5e-3)
+        swinging(), pl.control.SampledController(lambda sample: -0.005 * sample.joint_rates, period=2.5e-3)
     ),
     "servo": lambda: pl.connect(swinging(), *servos()),
     "point masses": adam,
     "point masses, pushed": lambda: adam(
-        pl.TipWrench("lower", pl.Constant((3.0, -2.0, 4.0, 0.0, 0.0, 0.0)), name="push"),
-        pl.JointPD(pl.Quintic(0.0, 0.4, 0.2), stiffness=500.0, damping=20.0, joints=["shoulder"]),
+        pl.TipWrench("lower", pl.signals.Constant((3.0, -2.0, 4.0, 0.0, 0.0, 0.0)), name="push"),
+        pl.JointPD(pl.motions.Quintic(0.0, 0.4, 0.2), stiffness=500.0, damping=20.0, joints=["shoulder"]),
     ),
 }
 
@@ -111,7 +116,7 @@ def test_a_joint_falls_from_rest_beside_a_prescribed_one(step: float) -> None:
     )
     joints = (pl.RevoluteJoint("s", "base", "a"), pl.RevoluteJoint("e", "a", "b", initial_position=-1.0))
     arm = pl.Rigid().compile(pl.Robot("rods", rods, joints, gravity=(0.0, -9.81, 0.0)))
-    led = pl.connect(arm, pl.PrescribedMotion("s", pl.Hold(0.3)))
+    led = pl.connect(arm, pl.PrescribedMotion("s", pl.motions.Hold(0.3)))
     run = pl.simulate(led, 20 * step, pl.Gauss(order=2, step=step))
     assert run.ending.completed, run.ending
     assert run.ledger.worst_ratio < 1e-10
@@ -159,7 +164,7 @@ def test_a_rigid_pendulum_swings_with_its_period() -> None:
 def test_an_arm_without_joints_rings_at_its_own_frequency() -> None:
     arm = pl.Lumped(fields=2).compile(clamped(soft_link()))
     lowest = float(pl.modes(arm, count=1).frequency[0])
-    push = pl.TipWrench("link", pl.Constant((0.0, 1e-3, 0.0, 0.0, 0.0, 0.0)))
+    push = pl.TipWrench("link", pl.signals.Constant((0.0, 1e-3, 0.0, 0.0, 0.0, 0.0)))
     start = pl.equilibrium(pl.connect(arm, push)).state
     run = pl.simulate(arm, 0.5 / lowest, pl.Gauss(order=2, step=1e-3), initial=start)
     # let go from a small deflection, which is nearly the shape of its lowest mode, it is as far on the other side

@@ -16,14 +16,14 @@ FORCE = 0.4  # N, across a beam of 1 m and 9 N m^2
 def bent(formulation: object, force: float = FORCE) -> tuple[object, np.ndarray]:
     arm = formulation.compile(cantilever())
     rest = pl.equilibrium(
-        pl.connect(arm, pl.TipWrench("beam", pl.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0))))
+        pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0))))
     )
     assert rest.ending.completed
     return arm, rest.state
 
 
 def lack(fields: int) -> tuple[LumpedArm, np.ndarray]:
-    arm, state = bent(pl.Lumped(fields, pl.Beam.EULER_BERNOULLI))
+    arm, state = bent(pl.Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI))
     return arm, neglected_displacement(arm, state[None])[0]
 
 
@@ -38,7 +38,7 @@ def test_what_is_missing_is_the_distance_to_exact_links() -> None:
     exact, there = bent(pl.GeometricallyExact(degree=6))
     for fields in (1, 2, 4):
         arm, missing = lack(fields)
-        _, here = bent(pl.Lumped(fields, pl.Beam.EULER_BERNOULLI))
+        _, here = bent(pl.Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI))
         off = exact.tip(there)[0][0, 0] - arm.tip(here)[0][0, 0]
         # the next term is smaller by the square of the turn, 5e-4; shear and stretch of the exact link by their
         # flexibility against that of bending, 1e-5 over the deflection of 15 mm
@@ -53,7 +53,9 @@ def test_the_consistency_error_is_the_rate_of_what_is_missing() -> None:
     robot = pl.Robot(
         "beam", (pl.FlexibleLink("beam", 1.0, section),), (pl.FixedJoint("root", "base", "beam"),)
     )
-    arm = pl.Lumped(pl.Fields(1, (pl.Deflection.Y,)), pl.Beam.EULER_BERNOULLI).compile(robot)
+    arm = pl.Lumped(pl.lumped.Fields(1, (pl.lumped.Deflection.Y,)), pl.lumped.Beam.EULER_BERNOULLI).compile(
+        robot
+    )
     start = np.zeros(arm.layout.size)
     arm.layout.part(start, "deflection")[:] = 0.01
     arm.layout.part(start, "deflection_rate")[:] = 0.2

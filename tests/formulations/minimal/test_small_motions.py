@@ -17,13 +17,17 @@ def driven_tree() -> object:
     arm = pl.Lumped(fields=2).compile(spatial_tree())
     return pl.connect(
         arm,
-        pl.PrescribedMotion("j1", pl.FunctionMotion(lambda t: (0.3 + 0 * t, 0.7 + 0 * t, 2.0 + 0 * t))),
-        pl.JointPD(pl.Hold(0.2), stiffness=30.0, damping=2.0, joints=["j4"]),
+        pl.PrescribedMotion(
+            "j1", pl.motions.FunctionMotion(lambda t: (0.3 + 0 * t, 0.7 + 0 * t, 2.0 + 0 * t))
+        ),
+        pl.JointPD(pl.motions.Hold(0.2), stiffness=30.0, damping=2.0, joints=["j4"]),
         pl.GearMotor("j4", rotor_inertia=1e-4, ratio=50.0, stiffness=200.0, damping=0.5),
         pl.GearMotor("j2", rotor_inertia=1e-4, ratio=30.0),
-        pl.TipWrench("c", pl.Constant(PUSH), frame=pl.Frame.WORLD, name="dead"),
-        pl.PointWrench(pl.At("beam", position=(0.1, 0.2, 0.0)), pl.Constant(PUSH), frame=pl.Frame.BODY),
-        pl.DistributedWrench("beam", pl.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
+        pl.TipWrench("c", pl.signals.Constant(PUSH), frame=pl.Frame.WORLD, name="dead"),
+        pl.PointWrench(
+            pl.At("beam", position=(0.1, 0.2, 0.0)), pl.signals.Constant(PUSH), frame=pl.Frame.BODY
+        ),
+        pl.DistributedWrench("beam", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
     )
 
 
@@ -31,7 +35,7 @@ def bent_elbow() -> object:
     arm = condensed(two_stations(0.7, gravity=(0.0, -9.81, 1.0)), WITH_TORSION)
     motors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
     return pl.connect(
-        arm, *motors, pl.JointPD(pl.Hold(0.1), stiffness=200.0, damping=1.0, joints=["shoulder"])
+        arm, *motors, pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=1.0, joints=["shoulder"])
     )
 
 
@@ -89,7 +93,11 @@ def test_the_flow_at_a_tip_is_the_change_of_its_twist(case: object) -> None:
 def test_a_resting_arm_is_symmetric_and_fundamental() -> None:
     arm = pl.Lumped(fields=2).compile(spatial_tree())
     held = pl.connect(
-        arm, *(pl.JointPD(pl.Hold(0.1), stiffness=500.0, damping=1.0, joints=[n]) for n in arm.joint_names)
+        arm,
+        *(
+            pl.JointPD(pl.motions.Hold(0.1), stiffness=500.0, damping=1.0, joints=[n])
+            for n in arm.joint_names
+        ),
     )
     rest = pl.equilibrium(held)
     assert rest.ending.completed
@@ -99,6 +107,6 @@ def test_a_resting_arm_is_symmetric_and_fundamental() -> None:
     assert np.linalg.eigvalsh(small.M)[0] > 0.0
     frequency = pl.modes(held, rest.state, count=4).frequency
     assert np.all(np.isfinite(frequency))
-    system = pl.port_hamiltonian(held, rest.state)
-    assert pl.check_passivity(system.state_space()).holds
+    system = pl.linear.port_hamiltonian(held, rest.state)
+    assert pl.linear.check_passivity(system.state_space()).holds
     pl.frequency_response(held, "j1", "tip.displacement[1]", [1.0, 2.0], rest.state)

@@ -16,14 +16,16 @@ def test_the_exact_matrix_slides_and_turns_in_order() -> None:
     expected[:3, 3] = 0.7 + DEFLECTION[0], DEFLECTION[1], DEFLECTION[2]
     for axis, angle in zip(np.eye(3), DEFLECTION[3:]):
         expected[:3, :3] = expected[:3, :3] @ rotation_from_vector(angle * axis)
-    np.testing.assert_allclose(pl.field_transfer(0.7, DEFLECTION), expected, atol=1e-15)
+    np.testing.assert_allclose(pl.lumped.field_transfer(0.7, DEFLECTION), expected, atol=1e-15)
 
 
 def test_the_small_matrix_agrees_to_second_order() -> None:
     """Halving the deflection, without the stretch that (7) leaves out, quarters the difference."""
     bent = DEFLECTION * [0, 1, 1, 1, 1, 1]
     violations = [
-        np.abs(pl.field_transfer(0.7, size * bent) - pl.small_field_transfer(0.7, size * bent)).max()
+        np.abs(
+            pl.lumped.field_transfer(0.7, size * bent) - pl.lumped.small_field_transfer(0.7, size * bent)
+        ).max()
         for size in (0.04, 0.02, 0.01)
     ]
     orders = np.log2(np.array(violations[:-1]) / violations[1:])
@@ -44,7 +46,7 @@ def test_a_chain_of_fields_is_the_product_of_their_matrices() -> None:
     state = arm.initial_state()
     deflections = 0.2 * np.random.default_rng(1).normal(size=(3, 6))
     arm.layout.part(state, "deflection")[:] = deflections.ravel()
-    chain = np.linalg.multi_dot([pl.field_transfer(0.3, each) for each in deflections])
+    chain = np.linalg.multi_dot([pl.lumped.field_transfer(0.3, each) for each in deflections])
     position, rotation = arm.tip(state)
     np.testing.assert_allclose(position[0], chain[:3, 3], atol=1e-14)
     np.testing.assert_allclose(rotation[0], chain[:3, :3], atol=1e-14)

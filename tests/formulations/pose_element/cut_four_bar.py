@@ -79,7 +79,7 @@ def robot(cut: str, laws: Laws) -> pl.Robot:
             frames.append(pl.At("base", position=(end, 0.0, 0.0)))
         else:
             frames.append(pl.At(owner, pl.End.ROOT if root_end[owner] == end else pl.End.TIP))
-    loop = pl.LoopJoint(cut, pl.LoopKind.REVOLUTE, *frames, **laws.get(cut, {}))
+    loop = pl.joints.LoopJoint(cut, pl.joints.LoopKind.REVOLUTE, *frames, **laws.get(cut, {}))
     gravity = (0.0, -bars.GRAVITY, 0.0)
     return pl.Robot("four_bar", tuple(links), tuple(joints), gravity=gravity, loops=(loop,))
 

@@ -105,13 +105,13 @@ def link(name: str, k: int, length: float) -> pl.RigidLink:
     )
 
 
-def robot(kind: pl.LoopKind = pl.LoopKind.REVOLUTE, **laws: object) -> pl.Robot:
+def robot(kind: pl.joints.LoopKind = pl.joints.LoopKind.REVOLUTE, **laws: object) -> pl.Robot:
     """The tree of three revolutes about z, closed at the tips of coupler and rocker."""
     coupler, rocker = closed_form(START)
     _, first, _ = ratios(START)
-    second_axis = (1.0, 0.0, 0.0) if kind is pl.LoopKind.UNIVERSAL else None
+    second_axis = (1.0, 0.0, 0.0) if kind is pl.joints.LoopKind.UNIVERSAL else None
     ends = pl.At("coupler"), pl.At("rocker")
-    loop = pl.LoopJoint("tip", kind, *ends, second_axis=second_axis, **laws)
+    loop = pl.joints.LoopJoint("tip", kind, *ends, second_axis=second_axis, **laws)
     return pl.Robot(
         name="four_bar",
         links=(link("crank", 0, CRANK), link("coupler", 1, COUPLER), link("rocker", 2, ROCKER)),

@@ -23,7 +23,7 @@ def torque(t: float) -> Array:
     return np.array([0.8 * np.sin(RATE * t), 0.5, -0.7 * np.cos(RATE * t)])
 
 
-SIGNAL = pl.FunctionSignal(lambda times: np.array([torque(float(t)) for t in times]))
+SIGNAL = pl.signals.FunctionSignal(lambda times: np.array([torque(float(t)) for t in times]))
 
 
 def body(center: Array) -> pl.RigidLink:
@@ -61,7 +61,7 @@ def test_torque_in_the_axes_of_the_child_moves_it_by_eulers_equations() -> None:
     robot = pl.Robot(
         name="pendulum",
         links=(body(CENTER),),
-        joints=(pl.SphericalJoint("ball", "base", "body", initial_rate=tuple(START_SPIN)),),
+        joints=(pl.joints.SphericalJoint("ball", "base", "body", initial_rate=tuple(START_SPIN)),),
         gravity=tuple(GRAVITY),
     )
     about_the_ball = J + MASS * (CENTER @ CENTER * np.eye(3) - np.outer(CENTER, CENTER))
@@ -96,7 +96,7 @@ def test_opposite_torque_acts_on_the_parent() -> None:
         links=(pl.RigidLink("wheel", (0.0, 0.0, 0.2), 1.0, inertia=(axle, axle, axle)), body(np.zeros(3))),
         joints=(
             pl.RevoluteJoint("axle", "base", "wheel"),
-            pl.SphericalJoint("ball", "wheel", "body", initial_rate=tuple(START_SPIN)),
+            pl.joints.SphericalJoint("ball", "wheel", "body", initial_rate=tuple(START_SPIN)),
         ),
     )
 
@@ -128,7 +128,10 @@ def test_torque_within_a_floating_arm_keeps_its_momentum() -> None:
     robot = pl.Robot(
         name="floating",
         links=(pl.FlexibleLink("boom", 0.5, strip), body(CENTER)),
-        joints=(pl.FreeJoint("flight", "base", "boom"), pl.SphericalJoint("ball", "boom", "body")),
+        joints=(
+            pl.joints.FreeJoint("flight", "base", "boom"),
+            pl.joints.SphericalJoint("ball", "boom", "body"),
+        ),
     )
     arm, run = driven(robot, 1e-3)
     linear, angular = arm.momentum(run.states)
@@ -143,14 +146,14 @@ def test_torque_within_a_floating_arm_keeps_its_momentum() -> None:
 def test_torque_settles_against_a_spring_towards_a_rotation(by_a_bushing: bool) -> None:
     rest = Rotation.from_rotvec([0.3, -0.2, 0.4])
     turn = tuple(rest.as_quat(scalar_first=True))
-    spring = None if by_a_bushing else pl.BallSpring(2.0, turn)
+    spring = None if by_a_bushing else pl.joints.BallSpring(2.0, turn)
     robot = pl.Robot(
         name="held",
         links=(body(np.zeros(3)),),
-        joints=(pl.SphericalJoint("ball", "base", "body", spring=spring),),
+        joints=(pl.joints.SphericalJoint("ball", "base", "body", spring=spring),),
     )
     arm = pl.PoseElement().compile(robot)
-    held = pl.connect(arm, pl.JointTorque("ball", pl.Constant((0.2, 0.1, -0.3))))
+    held = pl.connect(arm, pl.JointTorque("ball", pl.signals.Constant((0.2, 0.1, -0.3))))
     if by_a_bushing:
         at_rest, child = pl.At("base", rotation=turn), pl.At("body", pl.End.ROOT)
         held = pl.connect(held, pl.Bushing("hold", at_rest, child, (0.0, 0.0, 0.0, 2.0, 2.0, 2.0)))

@@ -23,7 +23,7 @@ START = Rotation.from_rotvec([0.5, -0.4, 0.3])
 
 
 def ball(**fields: object) -> pl.Robot:
-    joint = pl.SphericalJoint("ball", "base", "body", **fields)
+    joint = pl.joints.SphericalJoint("ball", "base", "body", **fields)
     return pl.Robot("held", (BODY,), (joint,))
 
 
@@ -62,7 +62,11 @@ def test_child_follows_a_turning_reference_by_eulers_equations_to_second_order()
         return np.array([*quaternion_rate(q, spin), *np.linalg.solve(J, torque - np.cross(spin, J @ spin))])
 
     robot = ball(initial_rotation=tuple(START.as_quat(scalar_first=True)))
-    turns = (pl.Hold(0.0), pl.Hold(0.0), pl.FunctionMotion(lambda t: (rate * t, rate + 0 * t, 0 * t)))
+    turns = (
+        pl.motions.Hold(0.0),
+        pl.motions.Hold(0.0),
+        pl.motions.FunctionMotion(lambda t: (rate * t, rate + 0 * t, 0 * t)),
+    )
     errors = []
     for step in (4e-3, 2e-3):
         run = moved(robot, step, 1.0, follow(turns))
@@ -78,7 +82,7 @@ def test_child_follows_a_turning_reference_by_eulers_equations_to_second_order()
 def test_small_turns_are_those_of_three_hinges_under_feedback() -> None:
     """Hinges in a row without mass between them; what differs is of second order in the turns of a milliradian."""
     size, gains = 1e-3, ((9.0, 12.0, 15.0), (0.2, 0.3, 0.4))
-    turns = [pl.Quintic(0.0, each * size, 0.2) for each in (1.0, -0.7, 0.5)]
+    turns = [pl.motions.Quintic(0.0, each * size, 0.2) for each in (1.0, -0.7, 0.5)]
     found = moved(ball(), 1e-3, 0.4, pl.JointPD(turns, *gains, joints=AXES))
     names = ("one", "two", "three")
     links = (*(pl.RigidLink(name, (0.0, 0.0, 0.0), 0.0) for name in ("l1", "l2")), BODY)
@@ -95,16 +99,20 @@ def test_small_turns_are_those_of_three_hinges_under_feedback() -> None:
 
 
 def test_a_free_body_is_carried_to_its_reference() -> None:
-    robot = pl.Robot("free", (BODY,), (pl.FreeJoint("free", "base", "body", position=(0.1, 0.0, 0.2)),))
+    robot = pl.Robot(
+        "free", (BODY,), (pl.joints.FreeJoint("free", "base", "body", position=(0.1, 0.0, 0.2)),)
+    )
     goals = (0.2, -0.1, 0.3, 0.4, -0.5, 0.6)
-    path = pl.JointPD([pl.Quintic(0.0, goal, 0.5) for goal in goals], 400.0, 40.0, joints=FREE)
+    path = pl.JointPD([pl.motions.Quintic(0.0, goal, 0.5) for goal in goals], 400.0, 40.0, joints=FREE)
     run = moved(robot, 2e-3, 3.0, path)
     shape = run.link("body")
     assert shape.position[-1, 0] == pytest.approx(np.add((0.1, 0.0, 0.2), goals[:3]), abs=1e-6)
     wanted = Rotation.from_euler("XYZ", goals[3:]).as_matrix()
     assert np.abs(shape.rotation[-1, 0] - wanted).max() < 1e-6
     # at rest the frequencies are those of a rigid body on a spring at its centre of mass
-    held = pl.connect(pl.PoseElement(2).compile(robot), pl.JointPD(pl.Hold(0.1), 400.0, 0.0, joints=FREE))
+    held = pl.connect(
+        pl.PoseElement(2).compile(robot), pl.JointPD(pl.motions.Hold(0.1), 400.0, 0.0, joints=FREE)
+    )
     balanced = pl.equilibrium(held)
     assert balanced.ending.completed
     found = np.sort(pl.modes(held, balanced.state, count=6).eigenvalue.imag)
@@ -116,10 +124,10 @@ def test_feedback_within_a_floating_arm_keeps_its_momentum() -> None:
     robot = pl.Robot(
         "floating",
         (pl.RigidLink("hub", (0.2, 0.0, 0.0), 1.0, inertia=(0.02, 0.03, 0.04)), BODY),
-        (pl.FreeJoint("flight", "base", "hub"), pl.SphericalJoint("ball", "hub", "body")),
+        (pl.joints.FreeJoint("flight", "base", "hub"), pl.joints.SphericalJoint("ball", "hub", "body")),
     )
     arm = pl.PoseElement(2).compile(robot)
-    model = pl.connect(arm, follow([pl.Quintic(0.0, turn, 0.3) for turn in (0.8, -0.5, 1.0)]))
+    model = pl.connect(arm, follow([pl.motions.Quintic(0.0, turn, 0.3) for turn in (0.8, -0.5, 1.0)]))
     run = pl.simulate(model, until=0.5, integrator=pl.Gauss(order=2, step=1e-3), outputs=10)
     assert run.ending.completed
     linear, angular = model.arm.momentum(run.states)  # type: ignore[attr-defined]
@@ -140,7 +148,7 @@ def test_feedback_to_a_resting_reference_is_passive(
 ) -> None:
     turn = tuple(Rotation.from_rotvec(start).as_quat(scalar_first=True))
     robot = ball(initial_rotation=turn, initial_rate=tuple(spin))
-    run = moved(robot, 4e-3, 0.2, follow(pl.Hold(0.0), stiffness, damping))
+    run = moved(robot, 4e-3, 0.2, follow(pl.motions.Hold(0.0), stiffness, damping))
     whole = run.ledger.kinetic + run.ledger.strain
     assert np.diff(whole).max() <= 1e-10 * (whole[0] + 1e-12)
     assert all(np.abs(run.ledger.works[f"ball.reference_{axis}"]).max() < 1e-12 for axis in "xyz")
@@ -154,13 +162,18 @@ def test_ball_of_a_loop_takes_feedback() -> None:
     robot = pl.Robot(
         "spindle",
         (rod,),
-        (pl.SphericalJoint("root", "base", "rod"),),
+        (pl.joints.SphericalJoint("root", "base", "rod"),),
         loops=(
-            pl.LoopJoint("tip", pl.LoopKind.SPHERICAL, pl.At("base", position=(0.5, 0.0, 0.0)), pl.At("rod")),
+            pl.joints.LoopJoint(
+                "tip", pl.joints.LoopKind.SPHERICAL, pl.At("base", position=(0.5, 0.0, 0.0)), pl.At("rod")
+            ),
         ),
     )
     turn = pl.JointPD(
-        [pl.Quintic(0.0, 1.0, 0.5), pl.Hold(0.0), pl.Hold(0.0)], 20.0, 1.0, joints=("tip.x", "tip.y", "tip.z")
+        [pl.motions.Quintic(0.0, 1.0, 0.5), pl.motions.Hold(0.0), pl.motions.Hold(0.0)],
+        20.0,
+        1.0,
+        joints=("tip.x", "tip.y", "tip.z"),
     )
     run = moved(robot, 2e-3, 2.0, turn)
     wanted = Rotation.from_rotvec([1.0, 0.0, 0.0]).as_matrix()
@@ -171,15 +184,18 @@ def test_ball_of_a_loop_takes_feedback() -> None:
     ("parts", "sentence"),
     [
         (
-            (pl.JointPD(pl.Hold(0.0), 1.0, 0.0, joints=["ball.x", "ball.z"]),),
+            (pl.JointPD(pl.motions.Hold(0.0), 1.0, 0.0, joints=["ball.x", "ball.z"]),),
             "joint 'ball' is held by feedback in part only; name ball.y too, for example with a JointPD of stiffness 0",
         ),
         (
-            (follow(pl.Hold(0.0)), follow(pl.Hold(1.0))),
+            (follow(pl.motions.Hold(0.0)), follow(pl.motions.Hold(1.0))),
             "joint 'ball.x' has two feedback laws; put their gains into one JointPD",
         ),
         (
-            (follow(pl.Hold(0.0)), *(pl.PrescribedMotion(axis, pl.Hold(0.0)) for axis in AXES)),
+            (
+                follow(pl.motions.Hold(0.0)),
+                *(pl.PrescribedMotion(axis, pl.motions.Hold(0.0)) for axis in AXES),
+            ),
             "joint 'ball.x' is prescribed by PrescribedMotion and driven with torque by JointPD; remove one of the two",
         ),
     ],
@@ -192,7 +208,9 @@ def test_what_feedback_on_a_ball_refuses(parts: tuple[object, ...], sentence: st
 
 
 def test_an_error_beyond_the_logarithm_ends_the_run_with_a_word() -> None:
-    model = pl.connect(pl.PoseElement(2).compile(ball()), follow(pl.Quintic(0.0, 3.0, 0.05), 1e-3, 0.0))
+    model = pl.connect(
+        pl.PoseElement(2).compile(ball()), follow(pl.motions.Quintic(0.0, 3.0, 0.05), 1e-3, 0.0)
+    )
     run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=1e-3))
     assert not run.ending.completed
     assert "ball.feedback" in run.ending.place

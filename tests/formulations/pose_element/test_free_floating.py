@@ -26,7 +26,7 @@ def floating_arm() -> pl.Robot:
         name="floating",
         links=(hub, pl.FlexibleLink("upper", 0.6, SECTION), pl.FlexibleLink("lower", 0.5, SECTION)),
         joints=(
-            pl.FreeJoint(
+            pl.joints.FreeJoint(
                 "float",
                 "base",
                 "hub",
@@ -44,8 +44,8 @@ def floating_arm() -> pl.Robot:
 
 def motors() -> tuple[pl.JointTorque, ...]:
     return (
-        pl.JointTorque("shoulder", pl.Sine(6.0, 1.3)),
-        pl.JointTorque("elbow", pl.Sine(-4.0, 2.1, phase=0.4)),
+        pl.JointTorque("shoulder", pl.signals.Sine(6.0, 1.3)),
+        pl.JointTorque("elbow", pl.signals.Sine(-4.0, 2.1, phase=0.4)),
     )
 
 

@@ -24,7 +24,7 @@ J = np.diag([0.02, 0.03, 0.025])
 
 def free_body(**laws: object) -> pl.Robot:
     link = pl.RigidLink("body", (0.0, 0.0, 0.0), MASS, inertia=tuple(map(tuple, J)))
-    return pl.Robot(name="body", links=(link,), joints=(pl.FreeJoint("free", "base", "body", **laws),))
+    return pl.Robot(name="body", links=(link,), joints=(pl.joints.FreeJoint("free", "base", "body", **laws),))
 
 
 class Motion(NamedTuple):
@@ -102,10 +102,12 @@ def test_spring_drag_and_wrench_move_a_body_as_its_equations_say() -> None:
     robot = free_body(
         initial_velocity=tuple(velocity),
         initial_spin=tuple(spin),
-        spring=pl.FreeSpring(K, tuple(rest_place), tuple(rest_turn.as_quat(scalar_first=True))),
+        spring=pl.joints.FreeSpring(K, tuple(rest_place), tuple(rest_turn.as_quat(scalar_first=True))),
         damping=tuple(drag),
     )
-    drive = pl.JointTorque("free", pl.FunctionSignal(lambda ts: np.array([wrench(float(t)) for t in ts])))
+    drive = pl.JointTorque(
+        "free", pl.signals.FunctionSignal(lambda ts: np.array([wrench(float(t)) for t in ts]))
+    )
     start = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *velocity, *spin, 0.0]
     errors, positions = [], []
     for step in (2e-3, 1e-3):
@@ -128,16 +130,16 @@ def test_spring_drag_and_wrench_move_a_body_as_its_equations_say() -> None:
 @pytest.mark.xdist_group("pose kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 def test_dry_friction_acts_against_velocity_and_spin_whatever_their_direction() -> None:
-    slide, turn = pl.Friction(3.0, 4.0, 0.3, 0.05), pl.Friction(0.05, smoothing_rate=0.2)
+    slide, turn = pl.joints.Friction(3.0, 4.0, 0.3, 0.05), pl.joints.Friction(0.05, smoothing_rate=0.2)
     velocity, spin = np.array([0.6, -0.3, 0.6]), np.array([1.0, 2.0, -2.0])
     ball = 0.02  # kg m^2, the same about all axes, so that the spin keeps its axis
 
-    def law(friction: pl.Friction, rate: float) -> float:
+    def law(friction: pl.joints.Friction, rate: float) -> float:
         peak = (friction.breakaway - friction.coulomb) * np.exp(-((rate / friction.stribeck_rate) ** 2))
         return (friction.coulomb + peak) * np.tanh(rate / friction.smoothing_rate)
 
     link = pl.RigidLink("body", (0.0, 0.0, 0.0), MASS, inertia=(ball, ball, ball))
-    joint = pl.FreeJoint(
+    joint = pl.joints.FreeJoint(
         "free", "base", "body", initial_velocity=tuple(velocity), initial_spin=tuple(spin),
         slide_friction=slide, turn_friction=turn,
     )  # fmt: skip
@@ -171,7 +173,7 @@ def test_body_bounces_in_its_box() -> None:
         initial_velocity=(1.0, -0.6, 0.0),
         position=(0.0, 0.0, 1.0),
         initial_position=(0.0, 0.0, 0.1),
-        limits=pl.Box((-wide, -wide, -1.0), (wide, wide, 1.0), stiffness, damping),
+        limits=pl.joints.Box((-wide, -wide, -1.0), (wide, wide, 1.0), stiffness, damping),
     )
 
     def rates(_: float, y: Array) -> Array:
@@ -192,7 +194,7 @@ def test_body_bounces_in_its_box() -> None:
 
 def test_cone_turns_the_body_back() -> None:
     half_angle = 0.4
-    robot = free_body(initial_spin=(0.0, 0.0, 3.0), cone=pl.Cone(half_angle, 50.0, 0.0))
+    robot = free_body(initial_spin=(0.0, 0.0, 3.0), cone=pl.joints.Cone(half_angle, 50.0, 0.0))
     _, rotation, _, spin, _ = move(robot, 0.4, 5e-4)
     turned = Rotation.from_quat(rotation, scalar_first=True).as_rotvec()[:, 2]
     # the line of a cone measures the cosine: energy 50 / 2 (cos(angle) - cos(half))^2 / sin(half)^2
@@ -204,9 +206,9 @@ def test_cone_turns_the_body_back() -> None:
 
 
 def test_free_link_settles_on_its_spring() -> None:
-    spring = pl.FreeSpring((100.0, 200.0, 400.0, 5.0, 5.0, 5.0), rest_position=(0.1, 0.0, 0.2))
+    spring = pl.joints.FreeSpring((100.0, 200.0, 400.0, 5.0, 5.0, 5.0), rest_position=(0.1, 0.0, 0.2))
     link = pl.RigidLink("body", (0.0, 0.0, 0.0), MASS, inertia=tuple(map(tuple, J)))
-    joint = pl.FreeJoint("free", "base", "body", spring=spring)
+    joint = pl.joints.FreeJoint("free", "base", "body", spring=spring)
     robot = pl.Robot(name="body", links=(link,), joints=(joint,), gravity=(0.0, 0.0, -9.81))
     arm = pl.PoseElement().compile(robot)
     balanced = pl.equilibrium(arm)
@@ -217,7 +219,7 @@ def test_free_link_settles_on_its_spring() -> None:
 
 def test_drag_against_the_world_is_refused_on_a_moving_base() -> None:
     arm = pl.PoseElement().compile(free_body(damping=(1.0,) * 6))
-    shaken = pl.connect(arm, pl.BaseMotion(x=pl.Quintic(0.0, 0.3, 1.0)))
+    shaken = pl.connect(arm, pl.BaseMotion(x=pl.motions.Quintic(0.0, 0.3, 1.0)))
     with pytest.raises(
         InvalidInput, match=r"joint 'free' has damping or friction against the world, but the base"
     ):
@@ -232,19 +234,19 @@ def test_laws_of_free_joints_only_lose_energy(seed: int) -> None:
     center = tuple(float(x) for x in 0.2 * rng.normal(size=3))
     link = pl.RigidLink("body", (0.3, 0.0, 0.0), MASS, center_of_mass=center, inertia=inertia(rng))
     static = float(rng.uniform(0.5, 2.0))
-    joint = pl.FreeJoint(
+    joint = pl.joints.FreeJoint(
         "free",
         "base",
         "body",
         rotation=quaternion(rng),
         initial_velocity=direction(rng),
         initial_spin=direction(rng),
-        spring=pl.FreeSpring(factor @ factor.T * 10.0) if rng.uniform() < 0.5 else None,
+        spring=pl.joints.FreeSpring(factor @ factor.T * 10.0) if rng.uniform() < 0.5 else None,
         damping=tuple(float(x) for x in rng.uniform(0.0, 0.3, size=6)),
-        slide_friction=pl.Friction(0.5, static, 0.2, 0.05),
-        turn_friction=pl.Friction(0.1, 0.1 * static + 0.1, 0.2, 0.05),
-        limits=pl.Box((-0.05,) * 3, (0.08,) * 3, 500.0, 5.0) if rng.uniform() < 0.5 else None,
-        cone=pl.Cone(0.3, 20.0, 0.2) if rng.uniform() < 0.5 else None,
+        slide_friction=pl.joints.Friction(0.5, static, 0.2, 0.05),
+        turn_friction=pl.joints.Friction(0.1, 0.1 * static + 0.1, 0.2, 0.05),
+        limits=pl.joints.Box((-0.05,) * 3, (0.08,) * 3, 500.0, 5.0) if rng.uniform() < 0.5 else None,
+        cone=pl.joints.Cone(0.3, 20.0, 0.2) if rng.uniform() < 0.5 else None,
     )
     robot = pl.Robot(name="body", links=(link,), joints=(joint,), gravity=direction(rng))
     arm = pl.PoseElement().compile(robot)

@@ -20,8 +20,12 @@ WELD = pl.FixedJoint("weld", "hub", "rod")
 PLACE = {"position": (0.1, 0.2, 0.3), "rotation": (0.8, 0.0, 0.6, 0.0)}
 GRAVITY = (0.0, 0.0, -9.81)
 # the second turn goes through a quarter, where three turns in a row have no inverse
-ROTATIONS = (pl.Quintic(0.0, 1.0, 0.3), pl.Quintic(0.2, 1.9, 0.3), pl.Quintic(-0.3, 0.8, 0.3))
-TRANSLATIONS = (pl.Quintic(0.0, 0.4, 0.3), pl.Hold(0.1), pl.Quintic(-0.2, 0.1, 0.3))
+ROTATIONS = (
+    pl.motions.Quintic(0.0, 1.0, 0.3),
+    pl.motions.Quintic(0.2, 1.9, 0.3),
+    pl.motions.Quintic(-0.3, 0.8, 0.3),
+)
+TRANSLATIONS = (pl.motions.Quintic(0.0, 0.4, 0.3), pl.motions.Hold(0.1), pl.motions.Quintic(-0.2, 0.1, 0.3))
 
 
 def swung(robot: pl.Robot, motions: dict[str, object]) -> pl.Trajectory:
@@ -64,7 +68,7 @@ def names(kind: str) -> tuple[str, ...]:
 
 
 def guided(kind: str, **fields: object) -> tuple[pl.Robot, dict[str, object]]:
-    make = pl.SphericalJoint if kind == "ball" else pl.FreeJoint
+    make = pl.joints.SphericalJoint if kind == "ball" else pl.joints.FreeJoint
     motions = ROTATIONS if kind == "ball" else (*TRANSLATIONS, *ROTATIONS)
     return robot(make("joint", "base", "hub", **PLACE, **fields)), dict(zip(names(kind), motions))
 
@@ -84,20 +88,20 @@ def test_a_guided_joint_moves_as_plain_joints_in_a_row(kind: str) -> None:
 
 
 def test_a_free_link_that_is_guided_equals_a_moved_base() -> None:
-    slide, turn = pl.Quintic(0.0, 0.5, 0.3), pl.Quintic(0.0, 1.2, 0.3)
+    slide, turn = pl.motions.Quintic(0.0, 0.5, 0.3), pl.motions.Quintic(0.0, 1.2, 0.3)
     plain = pl.Robot("swing", (HUB, ROD), (pl.FixedJoint("root", "base", "hub"), WELD), gravity=GRAVITY)
     arm = pl.PoseElement(elements=3).compile(plain)
     moved = pl.connect(arm, pl.BaseMotion(x=slide, angle=turn, axis=(0.0, 1.0, 0.0)))
     base = pl.simulate(moved, until=0.4, integrator=pl.Gauss(order=2, step=1e-3), outputs=40)
-    free = pl.Robot("swing", (HUB, ROD), (pl.FreeJoint("joint", "base", "hub"), WELD), gravity=GRAVITY)
-    motions = dict.fromkeys(names("free"), pl.Hold(0.0)) | {"joint.x": slide, "joint.turn_y": turn}
+    free = pl.Robot("swing", (HUB, ROD), (pl.joints.FreeJoint("joint", "base", "hub"), WELD), gravity=GRAVITY)
+    motions = dict.fromkeys(names("free"), pl.motions.Hold(0.0)) | {"joint.x": slide, "joint.turn_y": turn}
     run = swung(free, motions)
     assert np.abs(run.tip_position - base.tip_position).max() < 1e-12
 
 
 def test_springs_and_cones_of_a_guided_ball_act() -> None:
     plain = swung(*guided("ball"))
-    held = swung(*guided("ball", spring=pl.BallSpring(5.0), limits=pl.Cone(0.5, 50.0)))
+    held = swung(*guided("ball", spring=pl.joints.BallSpring(5.0), limits=pl.joints.Cone(0.5, 50.0)))
     assert np.abs(plain.tip_position - held.tip_position).max() < 1e-12
     without, with_them = (sum(run.ledger.works[name][-1] for name in names("ball")) for run in (plain, held))
     assert with_them > without + 1.0
@@ -107,13 +111,13 @@ def test_springs_and_cones_of_a_guided_ball_act() -> None:
     ("components", "sentence"),
     [
         (
-            (pl.PrescribedMotion("joint.x", pl.Hold(0.0)),),
+            (pl.PrescribedMotion("joint.x", pl.motions.Hold(0.0)),),
             "joint 'joint' is prescribed in part only; name joint.y, joint.z too, for example with Hold(0)",
         ),
         (
             (
-                *(pl.PrescribedMotion(f"joint.{axis}", pl.Hold(0.0)) for axis in "xyz"),
-                pl.JointTorque("joint", pl.Constant((1.0, 0.0, 0.0))),
+                *(pl.PrescribedMotion(f"joint.{axis}", pl.motions.Hold(0.0)) for axis in "xyz"),
+                pl.JointTorque("joint", pl.signals.Constant((1.0, 0.0, 0.0))),
             ),
             "JointTorque: joint 'joint' is prescribed too; remove one of the two",
         ),
@@ -138,14 +142,14 @@ def test_a_ball_with_friction_is_not_guided() -> None:
     with pytest.raises(
         InvalidInput, match="joint 'joint' has damping or friction, which a ball does not carry while"
     ):
-        pl.connect(arm, *(pl.PrescribedMotion(name, pl.Hold(0.0)) for name in names("ball")))
+        pl.connect(arm, *(pl.PrescribedMotion(name, pl.motions.Hold(0.0)) for name in names("ball")))
 
 
 def test_a_guided_joint_has_linearised_motions() -> None:
     run_robot, motions = guided("free")
     model = pl.connect(
         pl.PoseElement(elements=3).compile(run_robot),
-        *(pl.PrescribedMotion(name, pl.Hold(0.0)) for name in motions),
+        *(pl.PrescribedMotion(name, pl.motions.Hold(0.0)) for name in motions),
     )
     fixed = pl.Robot(
         "swing", (HUB, ROD), (pl.FixedJoint("root", "base", "hub", **PLACE), WELD), gravity=GRAVITY

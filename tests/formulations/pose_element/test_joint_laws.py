@@ -54,21 +54,21 @@ class Laws:
             damping=self.gear_damping,
             torque_limit=self.limit / RATIO if np.isfinite(self.limit) else None,
         )
-        torque = pl.JointTorque("joint", pl.Sine(AMPLITUDE, FREQUENCY))
-        law = pl.JointPD(pl.Hold(0.8), self.stiffness, self.damping)
+        torque = pl.JointTorque("joint", pl.signals.Sine(AMPLITUDE, FREQUENCY))
+        law = pl.JointPD(pl.motions.Hold(0.8), self.stiffness, self.damping)
         return arm, pl.connect(arm, motor, torque, law)
 
     def on_joint(self, q: float, rate: float) -> float:
         """Effort of the passive laws and of the weight."""
         effort = -MASS * GRAVITY * CENTER * np.sin(q)
         spring, friction, stops = (self.joint.get(name) for name in ("spring", "friction", "limits"))
-        if isinstance(spring, pl.JointSpring):
+        if isinstance(spring, pl.joints.JointSpring):
             effort -= spring.stiffness * (q - spring.rest_position)
         effort -= float(self.joint.get("damping", 0.0)) * rate  # type: ignore[arg-type]
-        if isinstance(friction, pl.Friction):
+        if isinstance(friction, pl.joints.Friction):
             peak = (friction.breakaway - friction.coulomb) * np.exp(-((rate / friction.stribeck_rate) ** 2))
             effort -= (friction.coulomb + peak) * np.tanh(rate / friction.smoothing_rate)
-        if isinstance(stops, pl.Limits):
+        if isinstance(stops, pl.joints.Limits):
             if q < stops.lower:
                 effort += max(stops.stiffness * (stops.lower - q) - stops.damping * rate, 0.0)
             if q > stops.upper:
@@ -111,9 +111,9 @@ class Laws:
         return answer.y.T
 
 
-FRICTION = pl.Friction(1.0, 1.6, 0.4, 0.05)
-STOPS = pl.Limits(0.29, 0.5, 2e3, 5.0)
-SPRING = pl.JointSpring(4.0, 0.2)
+FRICTION = pl.joints.Friction(1.0, 1.6, 0.4, 0.05)
+STOPS = pl.joints.Limits(0.29, 0.5, 2e3, 5.0)
+SPRING = pl.joints.JointSpring(4.0, 0.2)
 PD = {"stiffness": 20.0, "damping": 1.0}
 GEAR = {"gear": 600.0, "gear_damping": 0.5}
 

@@ -26,24 +26,26 @@ class Steady(NamedTuple):
         return self.start + self.rate * times, np.full_like(times, self.rate), np.zeros_like(times)
 
 
-FRICTION = pl.Friction(0.2, 0.3, 0.5, 0.2)
+FRICTION = pl.joints.Friction(0.2, 0.3, 0.5, 0.2)
 SMOOTH: cut.Laws = {
     "drive": {"damping": 0.1, "friction": FRICTION},
-    "elbow": {"spring": pl.JointSpring(5.0, 0.3), "friction": FRICTION},
-    "tip": {"spring": pl.JointSpring(8.0, 1.2), "damping": 0.2, "friction": FRICTION},
+    "elbow": {"spring": pl.joints.JointSpring(5.0, 0.3), "friction": FRICTION},
+    "tip": {"spring": pl.joints.JointSpring(8.0, 1.2), "damping": 0.2, "friction": FRICTION},
     "pivot": {"friction": FRICTION, "damping": 0.05},
 }
 position, rate = cut.angles()
 STOPS: cut.Laws = {
-    name: {"limits": pl.Limits(angle - 0.25, angle + 0.25, 300.0, 1.0), "friction": FRICTION}
+    name: {"limits": pl.joints.Limits(angle - 0.25, angle + 0.25, 300.0, 1.0), "friction": FRICTION}
     for name, angle in position.items()
 }
 DRIVES = {
-    "torque": lambda joint: (pl.JointTorque(joint, pl.Sine(3.0, 2.0)),),
-    "feedback": lambda joint: (pl.JointPD(pl.Hold(position[joint] + 0.3), 20.0, 1.0, joints=[joint]),),
+    "torque": lambda joint: (pl.JointTorque(joint, pl.signals.Sine(3.0, 2.0)),),
+    "feedback": lambda joint: (
+        pl.JointPD(pl.motions.Hold(position[joint] + 0.3), 20.0, 1.0, joints=[joint]),
+    ),
     "motor": lambda joint: (
         pl.GearMotor(joint, 1e-4, 30.0, stiffness=400.0, damping=0.5),
-        pl.JointTorque(joint, pl.Sine(4.0, 1.5)),
+        pl.JointTorque(joint, pl.signals.Sine(4.0, 1.5)),
     ),
     "motion": lambda joint: (pl.PrescribedMotion(joint, Steady(position[joint], rate[joint])),),
 }
@@ -116,7 +118,12 @@ def test_a_loop_joint_is_seen_like_any_joint(tmp_path: Path) -> None:
 def test_a_law_for_all_joints_leaves_loop_joints_alone() -> None:
     arm = pl.PoseElement().compile(cut.robot("tip", SMOOTH))
     assert arm.joint_names[-1] == "tip"
-    assert pl.connect(arm, pl.JointPD(pl.Hold(0.0), 2.0, 1.0)).inputs.stiffness == (2.0, 2.0, 2.0, 0.0)
+    assert pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), 2.0, 1.0)).inputs.stiffness == (
+        2.0,
+        2.0,
+        2.0,
+        0.0,
+    )
     _, _, unused = pl.report(pl.connect(arm)).partition("left unused: ")
     assert "tip" in unused.split(", ")
 
@@ -124,7 +131,7 @@ def test_a_law_for_all_joints_leaves_loop_joints_alone() -> None:
 def test_a_motion_of_a_loop_joint_decides_where_the_mechanism_starts() -> None:
     arm = pl.PoseElement().compile(cut.robot("tip", {}))
     moved = pl.connect(
-        arm, pl.PrescribedMotion("tip", pl.Quintic(position["tip"] + 0.1, position["tip"], 0.5))
+        arm, pl.PrescribedMotion("tip", pl.motions.Quintic(position["tip"] + 0.1, position["tip"], 0.5))
     )
     found = pl.simulate(moved, until=0.01, integrator=pl.Gauss(order=2, step=1e-3))
     assert found.ending.completed
@@ -134,7 +141,9 @@ def test_a_motion_of_a_loop_joint_decides_where_the_mechanism_starts() -> None:
 
 @pytest.mark.parametrize("cut_at", ["tip", "pivot"])
 def test_equilibrium_and_modes_are_the_same_wherever_the_loop_is_cut(cut_at: str) -> None:
-    laws: cut.Laws = {name: {"spring": pl.JointSpring(20.0, 0.2), "damping": 0.1} for name in cut.JOINTS}
+    laws: cut.Laws = {
+        name: {"spring": pl.joints.JointSpring(20.0, 0.2), "damping": 0.1} for name in cut.JOINTS
+    }
     found = []
     for name in (cut_at, "elbow"):
         model = pl.connect(pl.PoseElement().compile(cut.robot(name, laws)))
@@ -152,13 +161,15 @@ def test_equilibrium_and_modes_are_the_same_wherever_the_loop_is_cut(cut_at: str
 
 def test_a_flexible_loop_with_friction_stops_and_a_motor_on_its_loop_joint_stays_closed() -> None:
     robot = pl.load(pl.library.path("parallelogram"))
-    corner = replace(robot.loop("far_corner"), friction=FRICTION, limits=pl.Limits(-1.5, 1.5, 50.0, 0.1))
+    corner = replace(
+        robot.loop("far_corner"), friction=FRICTION, limits=pl.joints.Limits(-1.5, 1.5, 50.0, 0.1)
+    )
     arm = pl.PoseElement(elements=4).compile(replace(robot, loops=(corner,)))
     driven = pl.connect(
         arm,
         pl.GearMotor("far_corner", 1e-5, 20.0, stiffness=300.0, damping=0.05),
-        pl.JointTorque("far_corner", pl.Sine(1.5, 0.7)),
-        pl.JointTorque("left_drive", pl.Sine(-1.0, 1.1)),
+        pl.JointTorque("far_corner", pl.signals.Sine(1.5, 0.7)),
+        pl.JointTorque("left_drive", pl.signals.Sine(-1.0, 1.1)),
     )
     found = pl.simulate(driven, until=2.0, integrator=pl.Gauss(order=2, step=2e-3), outputs=500)
     assert found.ending.completed
@@ -176,7 +187,7 @@ def test_a_loop_joint_with_a_law_between_parts_without_inertia_is_refused() -> N
         pl.RevoluteJoint("one", "hub", "left"),
         pl.RevoluteJoint("two", "hub", "right"),
     )
-    loop = pl.LoopJoint("pin", pl.LoopKind.REVOLUTE, pl.At("left"), pl.At("right"), damping=1.0)
+    loop = pl.joints.LoopJoint("pin", pl.joints.LoopKind.REVOLUTE, pl.At("left"), pl.At("right"), damping=1.0)
     with pytest.raises(pl.InvalidInput) as refused:
         pl.PoseElement().compile(pl.Robot("scissors", (hub, *rods), joints, loops=(loop,)))
     assert str(refused.value) == (

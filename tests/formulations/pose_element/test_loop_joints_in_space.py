@@ -17,15 +17,15 @@ Vector = tuple[float, float, float]
 KNEE, PIN, LAST = (0.2, 0.15, 0.0), (0.9, 0.1, 0.05), (1.1, 0.3, 0.1)
 ENDS = {"crank": ((0.0, 0.0, 0.0), KNEE), "rod": (KNEE, PIN), "slider": (PIN, LAST)}
 MASS = {"crank": 1.0, "rod": 0.6, "slider": 1.5}
-FRICTION = pl.Friction(0.4, 0.6, 0.2, 0.05)
+FRICTION = pl.joints.Friction(0.4, 0.6, 0.2, 0.05)
 LAWS = {
-    "spring": pl.JointSpring(30.0, 0.1),
+    "spring": pl.joints.JointSpring(30.0, 0.1),
     "damping": 0.3,
     "friction": FRICTION,
-    "limits": pl.Limits(-0.01, 0.02, 2e3, 5.0),
+    "limits": pl.joints.Limits(-0.01, 0.02, 2e3, 5.0),
 }
-OBEYS = pl.Coordinate(**LAWS)
-BALL_SPRING, CONE = pl.BallSpring(20.0), pl.Cone(0.02, 300.0, 1.0, axis=(0.0, 1.0, 0.0))
+OBEYS = pl.joints.Coordinate(**LAWS)
+BALL_SPRING, CONE = pl.joints.BallSpring(20.0), pl.joints.Cone(0.02, 300.0, 1.0, axis=(0.0, 1.0, 0.0))
 AXIS, ACROSS = (0.6, 0.8, 0.0), (0.8, -0.6, 0.0)
 
 
@@ -39,15 +39,17 @@ def in_tree(kind: str, sign: float) -> pl.robot.Joint:
         case "prismatic":
             return pl.PrismaticJoint(**place, axis=axis, **LAWS)
         case "cylindrical":
-            return pl.CylindricalJoint(**place, axis=axis, slide=OBEYS, turn=OBEYS)
+            return pl.joints.CylindricalJoint(**place, axis=axis, slide=OBEYS, turn=OBEYS)
         case "universal":
             axes = (axis, across) if sign > 0.0 else (across, axis)
-            return pl.UniversalJoint(
+            return pl.joints.UniversalJoint(
                 **place, first_axis=axes[0], second_axis=axes[1], first=OBEYS, second=OBEYS
             )
         case "planar":
-            return pl.PlanarJoint(**place, normal=axis, first_slide=OBEYS, second_slide=OBEYS, turn=OBEYS)
-    return pl.SphericalJoint(**place, spring=BALL_SPRING, damping=0.2, friction=FRICTION, limits=CONE)
+            return pl.joints.PlanarJoint(
+                **place, normal=axis, first_slide=OBEYS, second_slide=OBEYS, turn=OBEYS
+            )
+    return pl.joints.SphericalJoint(**place, spring=BALL_SPRING, damping=0.2, friction=FRICTION, limits=CONE)
 
 
 LOOP_LAWS = {
@@ -70,15 +72,21 @@ def body(name: str, by_its_end: bool) -> pl.RigidLink:
 
 def ring(kind: str, closes: str, sign: float = 1.0) -> pl.Robot:
     """With the sign -1 the last joint goes from the slider to the base."""
-    motor = pl.UniversalJoint("motor", "base", "crank")
+    motor = pl.joints.UniversalJoint("motor", "base", "crank")
     if closes == "last":
-        joints = (motor, pl.SphericalJoint("knee", "crank", "rod"), pl.SphericalJoint("pin", "rod", "slider"))
+        joints = (
+            motor,
+            pl.joints.SphericalJoint("knee", "crank", "rod"),
+            pl.joints.SphericalJoint("pin", "rod", "slider"),
+        )
         ends = (pl.At("base", position=LAST), pl.At("slider"))
         plain = {} if kind == "spherical" else {"axis": AXIS}
-        loop = pl.LoopJoint("last", pl.LoopKind(kind), *ends[:: int(sign)], **plain, **LOOP_LAWS[kind])
+        loop = pl.joints.LoopJoint(
+            "last", pl.joints.LoopKind(kind), *ends[:: int(sign)], **plain, **LOOP_LAWS[kind]
+        )
     else:
-        joints = (motor, in_tree(kind, sign), pl.SphericalJoint("pin", "slider", "rod"))
-        loop = pl.LoopJoint("knee", pl.LoopKind.SPHERICAL, pl.At("crank"), pl.At("rod"))
+        joints = (motor, in_tree(kind, sign), pl.joints.SphericalJoint("pin", "slider", "rod"))
+        loop = pl.joints.LoopJoint("knee", pl.joints.LoopKind.SPHERICAL, pl.At("crank"), pl.At("rod"))
     links = tuple(body(name, name != "crank" and closes != "last") for name in ENDS)
     return pl.Robot("ring", links, joints, gravity=(2.0, -9.0, 3.0), loops=(loop,))
 
@@ -122,7 +130,7 @@ def test_a_loop_joint_of_any_kind_moves_as_in_the_tree(kind: str, sign: float) -
 
 
 def test_a_torque_drives_a_ball_that_closes_a_loop_as_one_in_the_tree() -> None:
-    torque = pl.JointTorque("last", pl.Sine((6.0, -4.0, 3.0), 4.0))
+    torque = pl.JointTorque("last", pl.signals.Sine((6.0, -4.0, 3.0), 4.0))
     closing, opened = fall(ring("spherical", "last"), torque), fall(ring("spherical", "knee"), torque)
     assert np.abs(closing.ledger.works["last"]).max() > 1e-2, "the torque hardly acts"
     assert np.abs(closing.ledger.works["last"] - opened.ledger.works["last"]).max() < 1e-11
@@ -131,9 +139,9 @@ def test_a_torque_drives_a_ball_that_closes_a_loop_as_one_in_the_tree() -> None:
 
 def test_a_universal_loop_joint_counts_from_where_its_axes_are_perpendicular() -> None:
     """Its second axis is given along the first: the second frame is then a quarter turn away from alignment."""
-    loop = pl.LoopJoint(
+    loop = pl.joints.LoopJoint(
         "last",
-        pl.LoopKind.UNIVERSAL,
+        pl.joints.LoopKind.UNIVERSAL,
         pl.At("base", position=LAST),
         pl.At("slider", rotation=(np.cos(np.pi / 4), 0.0, np.sin(np.pi / 4), 0.0)),
         second_axis=(0.0, 0.0, 1.0),

@@ -20,7 +20,9 @@ def lawless(kind: str) -> pl.Robot:
     robot = ring(kind, "last")
     axes = {} if kind == "spherical" else {"axis": AXIS}
     axes |= {"second_axis": ACROSS} if kind == "universal" else {}
-    loop = pl.LoopJoint("last", pl.LoopKind(kind), robot.loops[0].first, robot.loops[0].second, **axes)
+    loop = pl.joints.LoopJoint(
+        "last", pl.joints.LoopKind(kind), robot.loops[0].first, robot.loops[0].second, **axes
+    )
     return replace(robot, loops=(loop,), gravity=(0.0, 0.0, 0.0))
 
 
@@ -29,10 +31,10 @@ def test_a_loop_joint_answers_as_one_with_coordinates(kind: str) -> None:
     robot = lawless(kind)
     arm = pl.PoseElement().compile(robot)
     if kind == "spherical":
-        torques = [pl.JointTorque("last", pl.Constant((0.0, 0.0, 0.0)))]
+        torques = [pl.JointTorque("last", pl.signals.Constant((0.0, 0.0, 0.0)))]
     else:
         names = [freedom.name for freedom in robot.loops[0].joint.freedoms]
-        torques = [pl.JointTorque(name, pl.Constant(0.0)) for name in names]
+        torques = [pl.JointTorque(name, pl.signals.Constant(0.0)) for name in names]
     with_coordinates = pl.connect(arm, *torques)
     assert len(with_coordinates.joint_names) > len(arm.joint_names)
     plain, other = pl.linearize(arm), pl.linearize(with_coordinates)

@@ -47,13 +47,13 @@ def crank_angles(robot: pl.Robot, step: float) -> tuple[np.ndarray, np.ndarray, 
     ("kind", "implied"),
     # a rigid planar loop needs two constraints; what else a joint in space closes is implied
     [
-        (pl.LoopKind.REVOLUTE, 3),
-        (pl.LoopKind.SPHERICAL, 1),
-        (pl.LoopKind.UNIVERSAL, 2),
-        (pl.LoopKind.CYLINDRICAL, 2),
+        (pl.joints.LoopKind.REVOLUTE, 3),
+        (pl.joints.LoopKind.SPHERICAL, 1),
+        (pl.joints.LoopKind.UNIVERSAL, 2),
+        (pl.joints.LoopKind.CYLINDRICAL, 2),
     ],
 )
-def test_rigid_four_bar_moves_by_its_reduced_equation(kind: pl.LoopKind, implied: int) -> None:
+def test_rigid_four_bar_moves_by_its_reduced_equation(kind: pl.joints.LoopKind, implied: int) -> None:
     answers = []
     for step in (1e-3, 5e-4, 2.5e-4):
         time, q, run = crank_angles(four_bar.robot(kind), step)
@@ -74,9 +74,9 @@ def test_rigid_four_bar_moves_by_its_reduced_equation(kind: pl.LoopKind, implied
 def test_laws_of_a_revolute_loop_joint_act_on_its_angle() -> None:
     stiffness, rest, damping, coulomb, smoothing = 15.0, 1.2, 0.4, 0.8, 1.0
     robot = four_bar.robot(
-        spring=pl.JointSpring(stiffness, rest),
+        spring=pl.joints.JointSpring(stiffness, rest),
         damping=damping,
-        friction=pl.Friction(coulomb, smoothing_rate=smoothing),
+        friction=pl.joints.Friction(coulomb, smoothing_rate=smoothing),
     )
 
     def law(angle: float, rate: float) -> float:
@@ -98,17 +98,19 @@ def test_laws_of_a_revolute_loop_joint_act_on_its_angle() -> None:
 def test_spring_and_damping_of_a_prismatic_loop_joint_act_along_its_axis() -> None:
     """A body on a sleeve that turns with it: a mass on a spring along the rail that the loop leaves."""
     stiffness, rest, damping, mass = 50.0, 0.1, 0.8, 2.0
-    rail = pl.LoopJoint(
+    rail = pl.joints.LoopJoint(
         "rail",
-        pl.LoopKind.PRISMATIC,
+        pl.joints.LoopKind.PRISMATIC,
         pl.At("base", position=(0.0, 0.2, 0.0)),
         pl.At("puck"),
         axis=(0.0, 1.0, 0.0),
-        spring=pl.JointSpring(stiffness, rest),
+        spring=pl.joints.JointSpring(stiffness, rest),
         damping=damping,
     )
     puck = pl.RigidLink("puck", (0.0, 0.0, 0.0), mass, inertia=(0.1, 0.1, 0.1))
-    table = pl.PlanarJoint("table", "base", "puck", second_slide=pl.Coordinate(initial_position=0.4))
+    table = pl.joints.PlanarJoint(
+        "table", "base", "puck", second_slide=pl.joints.Coordinate(initial_position=0.4)
+    )
     robot = pl.Robot(name="slider", links=(puck,), joints=(table,), loops=(rail,))
     arm = pl.PoseElement().compile(robot)
     run = pl.simulate(arm, until=1.0, integrator=pl.Gauss(order=2, step=1e-3), outputs=10)
@@ -147,7 +149,7 @@ def flexible_four_bar(material: pl.Material) -> pl.Robot:
 @pytest.mark.parametrize("material", [NYLON, ALUMINIUM, STEEL], ids=lambda material: material.name)
 def test_flexible_four_bar_stays_closed_for_ten_seconds(material: pl.Material) -> None:
     arm = pl.PoseElement(elements=4).compile(flexible_four_bar(material))
-    turning = pl.SmoothStart(rate=6.0, duration=1.0, position=four_bar.START)
+    turning = pl.motions.SmoothStart(rate=6.0, duration=1.0, position=four_bar.START)
     driven = pl.connect(arm, pl.PrescribedMotion("drive", turning))
     run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=EVERY_STEP)
     assert run.ending.completed
@@ -162,8 +164,8 @@ def test_driven_parallelogram_stays_closed_for_ten_seconds() -> None:
     arm = pl.PoseElement(elements=4).compile(pl.load(pl.library.path("parallelogram")))
     driven = pl.connect(
         arm,
-        pl.JointTorque("right_drive", pl.Sine(1.5, 0.7)),
-        pl.JointTorque("left_drive", pl.Sine(-1.0, 1.1)),
+        pl.JointTorque("right_drive", pl.signals.Sine(1.5, 0.7)),
+        pl.JointTorque("left_drive", pl.signals.Sine(-1.0, 1.1)),
     )
     run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=EVERY_STEP)
     assert run.ending.completed

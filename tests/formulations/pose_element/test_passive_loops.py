@@ -83,12 +83,12 @@ def loop_laws(rng: np.random.Generator, kind: str) -> dict[str, object]:
         return laws()
     if kind == "spherical":
         return {
-            "ball_spring": maybe(rng, pl.BallSpring(float(rng.uniform(0.1, 20.0)))),
+            "ball_spring": maybe(rng, pl.joints.BallSpring(float(rng.uniform(0.1, 20.0)))),
             "damping": float(rng.uniform(0.0, 0.2)),
-            "friction": maybe(rng, pl.Friction(0.3, 0.5, 0.2, 0.05)),
-            "cone": maybe(rng, pl.Cone(half_angle=0.1, stiffness=50.0, damping=0.5)),
+            "friction": maybe(rng, pl.joints.Friction(0.3, 0.5, 0.2, 0.05)),
+            "cone": maybe(rng, pl.joints.Cone(half_angle=0.1, stiffness=50.0, damping=0.5)),
         }
-    return {name: pl.Coordinate(**laws()) for name in COORDINATES.get(kind, ())}
+    return {name: pl.joints.Coordinate(**laws()) for name in COORDINATES.get(kind, ())}
 
 
 def pose_of(arm: PoseElementArm, at: Place, state: Array) -> tuple[Array, Array]:
@@ -112,9 +112,9 @@ def closed(
     second = pl.At(second.link, position=tuple(R0.T @ (x - x0)), rotation=tuple(turn))
     helper = np.cross(axis, direction(rng))
     plain = kind in ("spherical", "fixed")
-    loop = pl.LoopJoint(
+    loop = pl.joints.LoopJoint(
         "loop",
-        pl.LoopKind(kind),
+        pl.joints.LoopKind(kind),
         first,
         second,
         axis=(0.0, 0.0, 1.0) if plain else axis,

@@ -33,13 +33,13 @@ def maybe(rng: np.random.Generator, part: object) -> object | None:
 
 def passive_laws(rng: np.random.Generator) -> dict[str, object]:
     coulomb = float(rng.uniform(0.0, 1.0))
-    friction = pl.Friction(coulomb, coulomb + float(rng.uniform(0.0, 1.0)), 0.2, 0.05)
+    friction = pl.joints.Friction(coulomb, coulomb + float(rng.uniform(0.0, 1.0)), 0.2, 0.05)
     lower = float(rng.uniform(-0.2, 0.0))
-    limits = pl.Limits(lower, lower + 0.3, float(rng.uniform(10.0, 1e3)), float(rng.uniform(0.0, 5.0)))
+    limits = pl.joints.Limits(lower, lower + 0.3, float(rng.uniform(10.0, 1e3)), float(rng.uniform(0.0, 5.0)))
     return {
         "initial_position": float(0.2 * rng.normal()),
         "initial_rate": float(rng.normal()),
-        "spring": maybe(rng, pl.JointSpring(float(rng.uniform(0.1, 50.0)), float(rng.normal()))),
+        "spring": maybe(rng, pl.joints.JointSpring(float(rng.uniform(0.1, 50.0)), float(rng.normal()))),
         "damping": float(rng.uniform(0.0, 0.5)),
         "friction": maybe(rng, friction),
         "limits": maybe(rng, limits),
@@ -56,28 +56,30 @@ def passive_joint(rng: np.random.Generator, kind: str, number: int, parent: str)
         "rotation": quaternion(rng),
     }
 
-    def coordinate() -> pl.Coordinate:
-        return pl.Coordinate(**passive_laws(rng))
+    def coordinate() -> pl.joints.Coordinate:
+        return pl.joints.Coordinate(**passive_laws(rng))
 
     if kind in ("revolute", "prismatic"):
         make = pl.RevoluteJoint if kind == "revolute" else pl.PrismaticJoint
         return make(**common, axis=direction(rng), **passive_laws(rng))
     if kind == "cylindrical":
-        return pl.CylindricalJoint(**common, axis=direction(rng), slide=coordinate(), turn=coordinate())
+        return pl.joints.CylindricalJoint(
+            **common, axis=direction(rng), slide=coordinate(), turn=coordinate()
+        )
     if kind == "universal":
-        return pl.UniversalJoint(**common, first=coordinate(), second=coordinate())
+        return pl.joints.UniversalJoint(**common, first=coordinate(), second=coordinate())
     if kind == "planar":
         translates = {"first_slide": coordinate(), "second_slide": coordinate()}
-        return pl.PlanarJoint(**common, **translates, turn=coordinate())
+        return pl.joints.PlanarJoint(**common, **translates, turn=coordinate())
     if kind == "spherical":
-        return pl.SphericalJoint(
+        return pl.joints.SphericalJoint(
             **common,
             initial_rotation=(float(np.cos(0.3)), 0.0, float(np.sin(0.3)), 0.0),
             initial_rate=direction(rng),
-            spring=maybe(rng, pl.BallSpring(float(rng.uniform(0.1, 20.0)))),
+            spring=maybe(rng, pl.joints.BallSpring(float(rng.uniform(0.1, 20.0)))),
             damping=float(rng.uniform(0.0, 0.2)),
-            friction=maybe(rng, pl.Friction(0.3, 0.5, 0.2, 0.05)),
-            limits=maybe(rng, pl.Cone(half_angle=0.6, stiffness=50.0, damping=0.5)),
+            friction=maybe(rng, pl.joints.Friction(0.3, 0.5, 0.2, 0.05)),
+            limits=maybe(rng, pl.joints.Cone(half_angle=0.6, stiffness=50.0, damping=0.5)),
         )
     return pl.FixedJoint(**common)
 
@@ -126,7 +128,7 @@ def components(rng: np.random.Generator, robot: pl.Robot, arm: PoseElementArm) -
     ]
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     balls = {name for joint in joints for name in joint.coordinate_names
-             if isinstance(joint, pl.SphericalJoint)}  # fmt: skip
+             if isinstance(joint, pl.joints.SphericalJoint)}  # fmt: skip
     for name in arm.joint_names:
         if name not in balls and rng.uniform() < 0.5:
             stiffness = maybe(rng, float(rng.uniform(5.0, 500.0)))

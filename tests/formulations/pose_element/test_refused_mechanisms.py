@@ -36,7 +36,7 @@ def test_loop_with_a_link_that_is_too_long_cannot_close() -> None:
 
 
 def test_prescribed_joints_that_contradict_a_loop_at_the_start() -> None:
-    hold = [pl.PrescribedMotion(name, pl.Hold(0.1)) for name in ("drive", "elbow", "pivot")]
+    hold = [pl.PrescribedMotion(name, pl.motions.Hold(0.1)) for name in ("drive", "elbow", "pivot")]
     sentence = refusal(compiled(four_bar.robot()), *hold)
     assert "loop 'tip' cannot close with links at rest with drive, elbow, pivot prescribed" in sentence
 
@@ -44,8 +44,8 @@ def test_prescribed_joints_that_contradict_a_loop_at_the_start() -> None:
 def test_prescribed_joints_that_contradict_a_loop_later_end_the_run() -> None:
     coupler, rocker = four_bar.closed_form(four_bar.START)
     places = {"drive": four_bar.START, "elbow": coupler - four_bar.START, "pivot": rocker}
-    still = [pl.PrescribedMotion(name, pl.Hold(places[name])) for name in ("drive", "elbow")]
-    moving = pl.PrescribedMotion("pivot", pl.SmoothStart(0.5, 0.01, position=rocker, begin=0.01))
+    still = [pl.PrescribedMotion(name, pl.motions.Hold(places[name])) for name in ("drive", "elbow")]
+    moving = pl.PrescribedMotion("pivot", pl.motions.SmoothStart(0.5, 0.01, position=rocker, begin=0.01))
     model = pl.connect(compiled(four_bar.robot()), *still, moving)
     run = pl.simulate(model, until=0.05, integrator=pl.Gauss(order=2, step=1e-3))
     assert run.ending.cause is Cause.LOOP_OPENED
@@ -58,8 +58,8 @@ def test_two_prescribed_joints_of_a_loop_of_one_freedom() -> None:
     _, rocker = four_bar.closed_form(four_bar.START)
     model = pl.connect(
         compiled(four_bar.robot()),
-        pl.PrescribedMotion("drive", pl.Hold(four_bar.START)),
-        pl.PrescribedMotion("pivot", pl.SmoothStart(0.5, 0.01, position=rocker)),
+        pl.PrescribedMotion("drive", pl.motions.Hold(four_bar.START)),
+        pl.PrescribedMotion("pivot", pl.motions.SmoothStart(0.5, 0.01, position=rocker)),
     )
     run = pl.simulate(model, until=0.05, integrator=pl.Gauss(order=2, step=1e-3))
     assert not run.ending.completed
@@ -97,7 +97,7 @@ def test_other_methods_than_the_midpoint_rule(integrator: object) -> None:
 def test_wall_beside_a_moving_base() -> None:
     model = compiled(four_bar.robot())
     wall = pl.Wall("floor", pl.At("coupler"), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)
-    moved = pl.BaseMotion(x=pl.Hold(0.1))
+    moved = pl.BaseMotion(x=pl.motions.Hold(0.1))
     assert "wall 'floor' stands in the world, but the base moves" in refusal(model, wall, moved)
 
 
@@ -115,9 +115,9 @@ def test_equilibrium_of_a_contradicted_loop_says_so() -> None:
     """Joints that are all prescribed leave a loop to its start, which closes it."""
     coupler, rocker = four_bar.closed_form(four_bar.START)
     hold = [
-        pl.PrescribedMotion("drive", pl.Hold(four_bar.START)),
-        pl.PrescribedMotion("elbow", pl.Hold(coupler - four_bar.START)),
-        pl.PrescribedMotion("pivot", pl.Hold(rocker)),
+        pl.PrescribedMotion("drive", pl.motions.Hold(four_bar.START)),
+        pl.PrescribedMotion("elbow", pl.motions.Hold(coupler - four_bar.START)),
+        pl.PrescribedMotion("pivot", pl.motions.Hold(rocker)),
     ]
     model = pl.connect(compiled(four_bar.robot()), *hold)
     assert pl.equilibrium(model).ending.completed

@@ -35,7 +35,7 @@ def test_roll_up_by_a_tip_moment_is_exact() -> None:
     """A constant moment bends every element into the same arc, which the element carries without error."""
     moment = 2.0 * np.pi * EI / LENGTH
     arm = pl.PoseElement(elements=6).compile(cantilever())
-    model = pl.connect(arm, pl.TipWrench("beam", pl.Constant((0.0, 0.0, 0.0, 0.0, 0.0, moment))))
+    model = pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0, 0.0, 0.0, 0.0, 0.0, moment))))
     answer = balanced(model)
     position, _ = arm.tip(answer.state)
     assert np.abs(position[0]).max() < 1e-9
@@ -43,7 +43,7 @@ def test_roll_up_by_a_tip_moment_is_exact() -> None:
 
 def test_elastica_agrees_with_the_spectral_link_at_order_two() -> None:
     force = 3.0 * EI / LENGTH**2
-    load = pl.TipWrench("beam", pl.Constant((0.0, force, 0.5 * force, 0.0, 0.0, 0.0)))
+    load = pl.TipWrench("beam", pl.signals.Constant((0.0, force, 0.5 * force, 0.0, 0.0, 0.0)))
     robot = cantilever(gravity=(0.0, 0.0, -9.81))
     spectral = pl.GeometricallyExact(degree=8, elements=2).compile(robot)
     expected = spectral.tip(balanced(pl.connect(spectral, load)).state)[0][0]
@@ -74,14 +74,14 @@ def test_feedback_settles_and_other_joints_keep_their_place() -> None:
     arm = pl.PoseElement().compile(robot)
     kept = balanced(arm)
     assert arm.layout.part(kept.state, "joint_position")[0] == 0.0
-    held = pl.connect(arm, pl.JointPD(pl.Hold(0.3), stiffness=gain, damping=0.0))
+    held = pl.connect(arm, pl.JointPD(pl.motions.Hold(0.3), stiffness=gain, damping=0.0))
     q = arm.layout.part(balanced(held).state, "joint_position")[0]
     assert gain * (0.3 - q) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)
     # an elastic gear in series with the feedback, and the rotor ahead of the joint by its twist
     gear = 12.0
     geared = pl.connect(
         arm,
-        pl.JointPD(pl.Hold(0.3), stiffness=gain, damping=0.0),
+        pl.JointPD(pl.motions.Hold(0.3), stiffness=gain, damping=0.0),
         pl.GearMotor("pivot", rotor_inertia=1e-4, ratio=10.0, stiffness=gear),
     )
     state = balanced(geared).state
@@ -128,7 +128,7 @@ def test_parallelogram_under_gravity_with_one_prescribed_joint() -> None:
         gravity=(0.0, -9.81, 0.0),
     )
     arm = pl.PoseElement(elements=4).compile(robot)
-    model = pl.connect(arm, pl.PrescribedMotion("right_drive", pl.Hold(0.2)))
+    model = pl.connect(arm, pl.PrescribedMotion("right_drive", pl.motions.Hold(0.2)))
     answer = balanced(model)
     assert worst_violation(arm, answer.state[None]) < 1e-12
     assert arm.layout.part(answer.state, "joint_position")[0] == pytest.approx(0.2, abs=1e-12)
@@ -158,7 +158,7 @@ def test_weight_across_the_plane_finds_the_place_that_hardly_anything_decides() 
 
 def test_ball_spring_carries_the_weight() -> None:
     """k q = w r cos q, with the tip down by q."""
-    arm = rod_on(pl.SphericalJoint("ball", "base", "rod", spring=pl.BallSpring(20.0)))
+    arm = rod_on(pl.joints.SphericalJoint("ball", "base", "rod", spring=pl.joints.BallSpring(20.0)))
     x, _, z = arm.tip(balanced(arm).state)[0][0]
     angle = np.arctan2(-z, x)
     assert 20.0 * angle == pytest.approx(WEIGHT * ARM * np.cos(angle), rel=1e-9)
@@ -185,7 +185,7 @@ def test_wall_carries_a_beam_that_rests_on_it() -> None:
 
 def test_free_link_settles_on_a_bushing() -> None:
     """Where it settles it stays."""
-    arm = rod_on(pl.FreeJoint("free", "base", "rod"))
+    arm = rod_on(pl.joints.FreeJoint("free", "base", "rod"))
     bushing = pl.Bushing("mount", pl.At("base"), pl.At("rod", pl.End.ROOT), (1e3, 1e3, 1e3, 50.0, 50.0, 50.0))
     model = pl.connect(arm, bushing)
     answer = balanced(model)
@@ -196,7 +196,7 @@ def test_free_link_settles_on_a_bushing() -> None:
 def test_moved_base_carries_the_mechanism_with_it() -> None:
     arm = pl.PoseElement(elements=4).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
     at_home = arm.tip(balanced(arm).state)[0][0]
-    moved = pl.connect(arm, pl.BaseMotion(x=pl.Hold(1.0), angle=pl.Hold(0.5)))
+    moved = pl.connect(arm, pl.BaseMotion(x=pl.motions.Hold(1.0), angle=pl.motions.Hold(0.5)))
     c, s = np.cos(0.5), np.sin(0.5)
     expected = np.array([1.0, 0.0, 0.0]) + np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ at_home
     assert np.abs(arm.tip(balanced(moved).state)[0][0] - expected).max() < 1e-11

@@ -32,8 +32,8 @@ def rhombus(angle: float) -> pl.PoseElement:
             pl.RevoluteJoint("c", "second", "third", initial_position=angle + math.pi),
         ),
         loops=(
-            pl.LoopJoint(
-                "close", pl.LoopKind.REVOLUTE, pl.At("base", position=(1.0, 0.0, 0.0)), pl.At("third")
+            pl.joints.LoopJoint(
+                "close", pl.joints.LoopKind.REVOLUTE, pl.At("base", position=(1.0, 0.0, 0.0)), pl.At("third")
             ),
         ),
         gravity=(0.0, -9.81, 0.0),
@@ -60,7 +60,7 @@ def test_a_rhombus_that_is_nearly_flat_moves_and_has_one_freedom() -> None:
 
 
 def test_a_rhombus_driven_flat_stops_and_names_its_joints() -> None:
-    turning = pl.PrescribedMotion("a", pl.SmoothStart(-2.0, 0.05, position=0.5))
+    turning = pl.PrescribedMotion("a", pl.motions.SmoothStart(-2.0, 0.05, position=0.5))
     run = pl.simulate(pl.connect(rhombus(0.5), turning), 0.6, METHOD)
     assert run.ending.cause in (Cause.NOT_CONVERGED, Cause.LOOP_OPENED, Cause.SINGULAR)
     assert run.ending.time == pytest.approx(0.275, abs=0.01), (
@@ -88,13 +88,18 @@ POINT = pl.RigidLink("point", (0.5, 0.0, 0.0), 1.0, center_of_mass=(0.5, 0.0, 0.
     ("joint", "named"),
     [
         (pl.RevoluteJoint("s", "base", "point", axis=(1.0, 0.0, 0.0)), "joint 's' moves nothing"),
-        (pl.SphericalJoint("s", "base", "point"), "joint 's.x' moves nothing"),
+        (pl.joints.SphericalJoint("s", "base", "point"), "joint 's.x' moves nothing"),
         (
-            pl.UniversalJoint("s", "base", "point", first_axis=(0.0, 1.0, 0.0), second_axis=(1.0, 0.0, 0.0)),
+            pl.joints.UniversalJoint(
+                "s", "base", "point", first_axis=(0.0, 1.0, 0.0), second_axis=(1.0, 0.0, 0.0)
+            ),
             "joint 's.second' moves nothing",
         ),
-        (pl.CylindricalJoint("s", "base", "point", axis=(1.0, 0.0, 0.0)), "joint 's.turn' moves nothing"),
-        (pl.FreeJoint("s", "base", "point"), "joint 's' moves nothing"),
+        (
+            pl.joints.CylindricalJoint("s", "base", "point", axis=(1.0, 0.0, 0.0)),
+            "joint 's.turn' moves nothing",
+        ),
+        (pl.joints.FreeJoint("s", "base", "point"), "joint 's' moves nothing"),
     ],
     ids=lambda each: type(each).__name__,
 )
@@ -108,7 +113,7 @@ def test_a_rotor_or_a_prescribed_motion_serves_an_axis_without_inertia() -> None
     joint = pl.RevoluteJoint("s", "base", "point", axis=(1.0, 0.0, 0.0))
     arm = pl.PoseElement().compile(pl.Robot(name="point", links=(POINT,), joints=(joint,)))
     for part in (
-        pl.PrescribedMotion("s", pl.Quintic(0.0, 1.0, 1.0)),
+        pl.PrescribedMotion("s", pl.motions.Quintic(0.0, 1.0, 1.0)),
         pl.GearMotor("s", rotor_inertia=1e-4, ratio=50.0),
     ):
         assert pl.simulate(pl.connect(arm, part), 0.01, METHOD).ending.completed
@@ -127,8 +132,8 @@ def test_two_motions_that_a_loop_cannot_follow_are_both_named() -> None:
     _, rocker = four_bar.closed_form(four_bar.START)
     model = pl.connect(
         pl.PoseElement().compile(four_bar.robot()),
-        pl.PrescribedMotion("drive", pl.Hold(four_bar.START)),
-        pl.PrescribedMotion("pivot", pl.SmoothStart(0.5, 0.01, position=rocker)),
+        pl.PrescribedMotion("drive", pl.motions.Hold(four_bar.START)),
+        pl.PrescribedMotion("pivot", pl.motions.SmoothStart(0.5, 0.01, position=rocker)),
     )
     ending = str(pl.simulate(model, until=0.05, integrator=METHOD).ending)
     assert "the prescribed motions of joints 'drive', 'pivot' cannot be followed" in ending
@@ -188,7 +193,7 @@ def test_a_loop_at_rest_under_its_weight_raises_no_energy_alarm() -> None:
     arm = pl.PoseElement(4).compile(robot)
     start = dict(zip(arm.joint_names, arm.layout.part(arm.initial_state(), "joint_position")))
     drives = [
-        pl.JointPD(pl.Hold(float(start[name])), 200.0, 1.0, joints=name)
+        pl.JointPD(pl.motions.Hold(float(start[name])), 200.0, 1.0, joints=name)
         for name in ("right_drive", "left_drive")
     ]
     held = pl.connect(arm, *drives)
@@ -202,7 +207,7 @@ def test_a_loop_at_rest_under_its_weight_raises_no_energy_alarm() -> None:
 
 def test_a_loop_that_moves_after_a_rest_is_judged_by_its_motion() -> None:
     arm = pl.PoseElement(4).compile(pl.load(pl.library.path("parallelogram")))
-    push = pl.connect(arm, pl.JointTorque(arm.joint_names[0], pl.Step(0.5, at=0.02)))
+    push = pl.connect(arm, pl.JointTorque(arm.joint_names[0], pl.signals.Step(0.5, at=0.02)))
     ledger = pl.simulate(push, 0.05, METHOD).ledger
     assert ledger.exchanged[-1] > 1e-4, "it moves"
     assert 0.0 < ledger.worst_ratio < 1e-10

@@ -34,8 +34,8 @@ def inertia(rng: np.random.Generator) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(float(entry) for entry in row) for row in J)
 
 
-def start(rng: np.random.Generator) -> pl.Coordinate:
-    return pl.Coordinate(initial_position=float(rng.normal()), initial_rate=float(rng.normal()))
+def start(rng: np.random.Generator) -> pl.joints.Coordinate:
+    return pl.joints.Coordinate(initial_position=float(rng.normal()), initial_rate=float(rng.normal()))
 
 
 def joint_of(rng: np.random.Generator, kind: str, number: int, parent: str) -> pl.robot.Joint:
@@ -52,21 +52,23 @@ def joint_of(rng: np.random.Generator, kind: str, number: int, parent: str) -> p
     if kind == "prismatic":
         return pl.PrismaticJoint(**common, axis=direction(rng), initial_position=value, initial_rate=rate)
     if kind == "cylindrical":
-        return pl.CylindricalJoint(**common, axis=direction(rng), slide=start(rng), turn=start(rng))
+        return pl.joints.CylindricalJoint(**common, axis=direction(rng), slide=start(rng), turn=start(rng))
     if kind == "universal":
         axes = {"first_axis": direction(rng), "second_axis": direction(rng)}
-        return pl.UniversalJoint(**common, **axes, first=start(rng), second=start(rng))
+        return pl.joints.UniversalJoint(**common, **axes, first=start(rng), second=start(rng))
     if kind == "planar":
         translates = {"first_slide": start(rng), "second_slide": start(rng)}
-        return pl.PlanarJoint(
+        return pl.joints.PlanarJoint(
             **common, normal=direction(rng), first_axis=direction(rng), **translates, turn=start(rng)
         )
     if kind == "spherical":
-        return pl.SphericalJoint(**common, initial_rotation=quaternion(rng), initial_rate=direction(rng))
+        return pl.joints.SphericalJoint(
+            **common, initial_rotation=quaternion(rng), initial_rate=direction(rng)
+        )
     if kind == "free":
         turns = {"initial_rotation": quaternion(rng), "initial_spin": direction(rng)}
         place = {"initial_position": direction(rng), "initial_velocity": direction(rng)}
-        return pl.FreeJoint(**common, **turns, **place)
+        return pl.joints.FreeJoint(**common, **turns, **place)
     return pl.FixedJoint(**common)
 
 
@@ -147,7 +149,7 @@ def twin(robot: pl.Robot) -> Twin:
     for joint in robot.chain_order:
         parent, tip = at[joint.parent]
         place = tip * pin.SE3(matrix_of(joint.rotation), np.array(joint.position))
-        if isinstance(joint, pl.FreeJoint):
+        if isinstance(joint, pl.joints.FreeJoint):
             moving = pin.SE3(matrix_of(joint.initial_rotation), np.array(joint.initial_position))
             pose = place * moving
             parent = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), joint.name)
@@ -157,7 +159,7 @@ def twin(robot: pl.Robot) -> Twin:
             v += [*(pose.rotation.T @ joint.initial_velocity), *joint.initial_spin]
             free_rows = list(range(first_free, first_free + 6))
             place = pin.SE3.Identity()
-        elif isinstance(joint, pl.SphericalJoint):
+        elif isinstance(joint, pl.joints.SphericalJoint):
             parent = model.addJoint(parent, pin.JointModelSpherical(), place, joint.name)
             first = model.joints[parent].idx_v
             rows_of.update({name: first + k for k, name in enumerate(joint.coordinate_names)})

@@ -232,8 +232,8 @@ def test_power_balance_with_damping(end: VelocityAt) -> None:
 
 def test_what_is_not_linear_is_refused() -> None:
     with pytest.raises(pl.InvalidInput, match=r"rest shape .* is not straight.*use GeometricallyExact"):
-        planar_link(beam(rest_shape=pl.Arc(angle=0.3)), 6)
+        planar_link(beam(rest_shape=pl.rest_shapes.Arc(angle=0.3)), 6)
     with pytest.raises(pl.InvalidInput, match="law HardeningLaw is not linear"):
-        planar_link(beam(law=pl.HardeningLaw(cubic=(0.0,) * 5 + (1.0,))), 6)
+        planar_link(beam(law=pl.sections.HardeningLaw(cubic=(0.0,) * 5 + (1.0,))), 6)
     with pytest.raises(pl.InvalidInput, match="3 are given for states, but the degree is 6"):
         planar_link(beam(), 6, GivenPoints((0.0, 0.3, 0.6, 1.0), (0.1, 0.5, 0.9)))

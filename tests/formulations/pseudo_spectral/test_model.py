@@ -27,9 +27,9 @@ from tests.formulations.pseudo_spectral.rigs import (
     rig,
 )
 
-TORQUE = pl.JointTorque("drive", pl.Sine(amplitude=0.05, frequency=4.0))
-PD = pl.JointPD(pl.Hold(0.01), stiffness=50.0, damping=2.0)
-SWING = pl.PrescribedMotion("drive", pl.Quintic(start=0.0, end=0.05, duration=0.2))
+TORQUE = pl.JointTorque("drive", pl.signals.Sine(amplitude=0.05, frequency=4.0))
+PD = pl.JointPD(pl.motions.Hold(0.01), stiffness=50.0, damping=2.0)
+SWING = pl.PrescribedMotion("drive", pl.motions.Quintic(start=0.0, end=0.05, duration=0.2))
 STEP = pl.Gauss(order=4, step=1e-3)
 
 # every kind of input and of loss
@@ -39,12 +39,13 @@ RUNS: dict[str, Callable[[], pl.Trajectory]] = {
     "prescribed": lambda: run(rig(link=beam(viscous_damping=(0.1, 0.2, 0.3, 0.0, 0.0, 0.0))), SWING),
     "motor": lambda: run(rig(), MOTOR, PD),
     "rigid gear": lambda: run(rig(), pl.GearMotor("drive", rotor_inertia=3e-5, ratio=50.0), PD),
-    "tip wrench": lambda: run(rig(fixed()), pl.TipWrench("beam", pl.Constant(PUSH))),
-    "follower": lambda: run(rig(), pl.TipWrench("beam", pl.Constant(PUSH), frame=pl.Frame.BODY)),
-    "distributed": lambda: run(rig(fixed()), pl.DistributedWrench("beam", pl.Constant(PUSH))),
+    "tip wrench": lambda: run(rig(fixed()), pl.TipWrench("beam", pl.signals.Constant(PUSH))),
+    "follower": lambda: run(rig(), pl.TipWrench("beam", pl.signals.Constant(PUSH), frame=pl.Frame.BODY)),
+    "distributed": lambda: run(rig(fixed()), pl.DistributedWrench("beam", pl.signals.Constant(PUSH))),
     "gravity": lambda: run(rig(gravity=(0.0, 0.0, -9.81)), TORQUE),
     "bare joint": lambda: run(
-        pl.load(pl.library.path("wang_beam")), pl.JointTorque("hub", pl.Sine(amplitude=0.05, frequency=4.0))
+        pl.load(pl.library.path("wang_beam")),
+        pl.JointTorque("hub", pl.signals.Sine(amplitude=0.05, frequency=4.0)),
     ),
     "spring": lambda: run(
         rig(
@@ -54,17 +55,17 @@ RUNS: dict[str, Callable[[], pl.Trajectory]] = {
                 child="hub",
                 initial_rate=0.1,
                 damping=0.02,
-                spring=pl.JointSpring(stiffness=3.0, rest_position=0.01),
+                spring=pl.joints.JointSpring(stiffness=3.0, rest_position=0.01),
             )
         )
     ),
     "slide": lambda: run(
         rig(pl.PrismaticJoint(name="drive", parent="base", child="hub", axis=(0.0, 1.0, 0.0))),
-        pl.JointTorque("drive", pl.Constant(0.1)),
+        pl.JointTorque("drive", pl.signals.Constant(0.1)),
     ),
     "sampled": lambda: run(
         rig(pl.RevoluteJoint(name="drive", parent="base", child="hub", initial_rate=0.1)),
-        pl.SampledController(lambda sample: -0.05 * sample.joint_rates, period=2.5e-3),
+        pl.control.SampledController(lambda sample: -0.05 * sample.joint_rates, period=2.5e-3),
     ),
 }
 
@@ -94,7 +95,7 @@ def test_the_ledger_closes_for_all_orders_and_parities(order: int, degree: int) 
 
 @pytest.mark.parametrize("degree", DISCRETE)
 @pytest.mark.parametrize("points", SETS, ids=lambda p: type(p).__name__)
-def test_clamped_modes_are_table_2(degree: int, points: pl.GaussPoints) -> None:
+def test_clamped_modes_are_table_2(degree: int, points: pl.pseudo_spectral.GaussPoints) -> None:
     """The modes of the compiled arm in the plane of the paper, by the same demand as the link itself."""
     arm = pl.PseudoSpectral(degree, points).compile(clamped_beam())
     found = pl.modes(arm, count=40)
@@ -117,7 +118,7 @@ def test_a_free_hub_has_its_poles_at_zero_exactly(degree: int) -> None:
 def test_feedback_leaves_a_passive_and_stable_rig() -> None:
     """All poles of the closed loop lie to the left, and its energy only falls when nothing drives it."""
     arm = pl.PseudoSpectral(12).compile(rig(link=damped_beam(1e-6)))
-    closed = pl.connect(arm, MOTOR, pl.JointPD(pl.Hold(0.0), stiffness=50.0, damping=2.0))
+    closed = pl.connect(arm, MOTOR, pl.JointPD(pl.motions.Hold(0.0), stiffness=50.0, damping=2.0))
     system = arm.linear(arm.initial_state(), closed.inputs)
     assert np.abs(system.J + system.J.T).max() == 0.0
     assert np.linalg.eigvalsh(system.R)[0] > -1e-12 * np.abs(system.R).max()
@@ -140,7 +141,7 @@ EXACT_LINKS = pl.GeometricallyExact(degree=8)
         (rig(), (TORQUE,)),
         (rig(link=damped_beam(1e-5)), (PD,)),
         (rig(fixed(), gravity=(0.1, 0.2, -0.3)), ()),
-        (rig(fixed()), (pl.TipWrench("beam", pl.Constant(PUSH)),)),
+        (rig(fixed()), (pl.TipWrench("beam", pl.signals.Constant(PUSH)),)),
     ],
     ids=["torque", "feedback", "gravity", "wrench"],
 )
@@ -188,7 +189,7 @@ def test_frequencies_agree_with_geometrically_exact_links() -> None:
 
 def test_equilibrium_is_linear_and_stays() -> None:
     """Against geometrically exact links under a load so small that both are linear, and as a start that stays."""
-    push = pl.TipWrench("beam", pl.Constant((0.0, 0.02, 0.0, 0.0, 0.0, 0.004)), frame=pl.Frame.BODY)
+    push = pl.TipWrench("beam", pl.signals.Constant((0.0, 0.02, 0.0, 0.0, 0.0, 0.004)), frame=pl.Frame.BODY)
     robot = rig(gravity=(0.0, 0.0, -9.81))
     tips = []
     for formulation in (pl.PseudoSpectral(12), EXACT_LINKS):
@@ -231,7 +232,7 @@ def test_order_in_time(order: int) -> None:
         ),
     )
     robot = rig(link=soft, payload=False)
-    torque = pl.JointTorque("drive", pl.Sine(amplitude=0.05, frequency=4.0))
+    torque = pl.JointTorque("drive", pl.signals.Sine(amplitude=0.05, frequency=4.0))
 
     times = np.linspace(0.0, 0.25, 26)
 
@@ -271,7 +272,7 @@ def test_few_outputs_between_many_samples() -> None:
         pl.PseudoSpectral(6).compile(
             rig(pl.RevoluteJoint(name="drive", parent="base", child="hub", initial_rate=0.1))
         ),
-        pl.SampledController(lambda sample: -0.05 * sample.joint_rates, period=1e-3),
+        pl.control.SampledController(lambda sample: -0.05 * sample.joint_rates, period=1e-3),
     )
     few, all_kept = (pl.simulate(arm, until=0.05, integrator=STEP, outputs=count) for count in (5, 1000))
     assert few.states[-1] == pytest.approx(all_kept.states[-1], rel=1e-12)
@@ -286,10 +287,10 @@ def test_motions_that_begin_later_are_the_same(integrator: pl.Gauss | pl.General
     into short stretches, so that bending out of the plane and torsion join in the middle; without it they are
     there from the start."""
     side = np.array([0.0, 0.0, 0.2, 0.01, 0.0, 0.0])
-    late = pl.TipWrench("beam", pl.Step(side, at=0.02), frame=pl.Frame.BODY)
+    late = pl.TipWrench("beam", pl.signals.Step(side, at=0.02), frame=pl.Frame.BODY)
     robot = rig(pl.RevoluteJoint(name="drive", parent="base", child="hub", initial_rate=0.1))
     arm = pl.PseudoSpectral(6).compile(robot)
-    massless = pl.SampledController(lambda sample: np.zeros(1), period=1e-3)
+    massless = pl.control.SampledController(lambda sample: np.zeros(1), period=1e-3)
     whole, cut = (
         pl.simulate(pl.connect(arm, late, *more), until=0.05, integrator=integrator)
         for more in ((), (massless,))
@@ -311,7 +312,7 @@ def test_the_consistency_error_is_of_second_order_in_the_deflection() -> None:
     """It measures what small deflections neglect: four times as much for twice the torque."""
     worst = []
     for amplitude in (0.05, 0.1):
-        torque = pl.JointTorque("drive", pl.Sine(amplitude=amplitude, frequency=4.0))
+        torque = pl.JointTorque("drive", pl.signals.Sine(amplitude=amplitude, frequency=4.0))
         worst.append(run(rig(), torque).consistency_error.twist.max())
     assert worst[1] / worst[0] == pytest.approx(4.0, rel=0.02)
 
@@ -332,7 +333,7 @@ def test_a_second_joint_keeps_the_initial_geometry_and_says_so() -> None:
     assert np.sum(ours.eigenvalue == 0.0) == 2
     theirs = pl.modes(pl.GeometricallyExact(degree=12).compile(robot), count=8)
     assert ours.frequency[2:] == pytest.approx(theirs.frequency[2:], rel=1e-5)
-    trajectory = run(robot, pl.JointTorque("b", pl.Sine(amplitude=0.01, frequency=4.0)))
+    trajectory = run(robot, pl.JointTorque("b", pl.signals.Sine(amplitude=0.01, frequency=4.0)))
     assert trajectory.ledger.worst_ratio < 1e-12
 
 
@@ -352,7 +353,7 @@ def test_a_run_is_kept_and_drawn_like_any_other(tmp_path: Path) -> None:
 
 def test_large_motions_are_reported_and_the_reason_is_kept(tmp_path: Path) -> None:
     """A tip mass thrown by a large torque bends the beam by more than a linear model knows about."""
-    trajectory = run(rig(), pl.JointTorque("drive", pl.Constant(40.0)))
+    trajectory = run(rig(), pl.JointTorque("drive", pl.signals.Constant(40.0)))
     (warning,) = trajectory.warnings()
     assert (
         "the arm bends or turns too far for a linear model; compile the robot with Geometrically" in warning

@@ -16,21 +16,24 @@ COMPILED = [
         rig(gravity=(0.0, -9.81, 0.0)),
         "gravity = (0.0, -9.81, 0.0) m/s^2 is not along the axis of joint 'drive'",
     ),
-    (rig(link=beam(rest_shape=pl.Arc(angle=0.3))), "link 'beam': its rest shape"),
-    (rig(link=beam(law=pl.HardeningLaw(cubic=(0.0,) * 5 + (1.0,)))), "law HardeningLaw is not linear"),
+    (rig(link=beam(rest_shape=pl.rest_shapes.Arc(angle=0.3))), "link 'beam': its rest shape"),
+    (
+        rig(link=beam(law=pl.sections.HardeningLaw(cubic=(0.0,) * 5 + (1.0,)))),
+        "law HardeningLaw is not linear",
+    ),
     (
         rig(
             pl.RevoluteJoint(
                 name="drive",
                 parent="base",
                 child="hub",
-                limits=pl.Limits(lower=-1.0, upper=1.0, stiffness=10.0),
+                limits=pl.joints.Limits(lower=-1.0, upper=1.0, stiffness=10.0),
             )
         ),
         "joint 'drive': its limits is not linear",
     ),
     (
-        rig(pl.SphericalJoint(name="drive", parent="base", child="hub")),  # type: ignore[arg-type]
+        rig(pl.joints.SphericalJoint(name="drive", parent="base", child="hub")),  # type: ignore[arg-type]
         "joint 'drive' is a SphericalJoint",
     ),
     (pl.load(pl.library.path("parallelogram")), "closes the tree"),
@@ -45,7 +48,10 @@ def test_refused_when_compiled(robot: pl.Robot, words: str) -> None:
 
 
 CONNECTED = [
-    (pl.TipWrench("beam", pl.Constant(PUSH)), "load 'beam_tip_wrench' keeps its direction in the world"),
+    (
+        pl.TipWrench("beam", pl.signals.Constant(PUSH)),
+        "load 'beam_tip_wrench' keeps its direction in the world",
+    ),
     (
         pl.Wall("floor", pl.At("beam"), (0.0, -0.1, 0.0), (0.0, 1.0, 0.0), 1e4),
         "the wall 'floor' is not carried",
@@ -66,8 +72,8 @@ def test_refused_when_run(component: object, words: str) -> None:
 
 def test_a_world_load_on_a_prescribed_joint_turns_with_it() -> None:
     """A constant force along y of the world on an arm that was turned by a right angle pulls along the link."""
-    swing = pl.PrescribedMotion("drive", pl.Hold(np.pi / 2))
-    load = pl.TipWrench("beam", pl.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
+    swing = pl.PrescribedMotion("drive", pl.motions.Hold(np.pi / 2))
+    load = pl.TipWrench("beam", pl.signals.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
     arm = pl.connect(pl.PseudoSpectral(6).compile(rig()), swing, load)
     balanced = pl.equilibrium(arm)
     strain = arm.layout.part(balanced.state, "strain")
@@ -79,6 +85,6 @@ def test_bad_choices() -> None:
     with pytest.raises(pl.InvalidInput, match="degree = 0 must lie between 1 and 64"):
         pl.PseudoSpectral(0)
     with pytest.raises(pl.InvalidInput, match="3 are given for states, but the degree is 6"):
-        pl.PseudoSpectral(6, pl.GivenPoints((0.0, 0.3, 0.6, 1.0), (0.1, 0.5, 0.9)))
+        pl.PseudoSpectral(6, pl.pseudo_spectral.GivenPoints((0.0, 0.3, 0.6, 1.0), (0.1, 0.5, 0.9)))
     with pytest.raises(pl.InvalidInput, match="give one more for efforts"):
-        pl.GivenPoints((0.0, 1.0), (0.1, 0.5, 0.9))
+        pl.pseudo_spectral.GivenPoints((0.0, 1.0), (0.1, 0.5, 0.9))

@@ -29,13 +29,13 @@ def joined(
 ) -> LinearPortHamiltonian:
     """Drive, beam and tip body, joined at the rim and at the tip; the motor torque is left."""
     parts = {"drive": drive, "link": planar_link(link or beam(), degree)}
-    joints = [pl.CommonFlow(("drive.rim", "link.root"))]
+    joints = [pl.linear.CommonFlow(("drive.rim", "link.root"))]
     if mass is None:
-        joints.append(pl.CommonFlow(("link.tip",)))
+        joints.append(pl.linear.CommonFlow(("link.tip",)))
     else:
         parts["mass"] = mass
-        joints.append(pl.CommonFlow(("link.tip", "mass.tip")))
-    return pl.interconnect(parts, *joints)
+        joints.append(pl.linear.CommonFlow(("link.tip", "mass.tip")))
+    return pl.linear.interconnect(parts, *joints)
 
 
 def compiled(degree: int, link: pl.FlexibleLink | None, payload: bool, *components: object) -> np.ndarray:

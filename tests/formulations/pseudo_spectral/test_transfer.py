@@ -87,7 +87,7 @@ def test_linearise_and_the_model_itself_agree() -> None:
     arm = pl.PseudoSpectral(10).compile(rig(link=damped_beam(1e-5)))
     for model in (arm, pl.connect(arm, MOTOR)):
         plain = pl.linearize(model)
-        structured = pl.port_hamiltonian(model)
+        structured = pl.linear.port_hamiltonian(model)
         assert np.sum(plain.poles == 0.0) == 2
         assert np.sum(structured.poles == 0.0) == 2
         slow = structured.poles[np.abs(structured.poles) < 1e4][2:]

@@ -80,8 +80,8 @@ def test_where_the_base_stands_does_not_matter() -> None:
     for base in (pl.Base(), tree().base):
         arm = pl.connect(
             pl.PseudoSpectral(6).compile(replace(tree(), base=base)),
-            pl.JointTorque("swing", pl.Sine(amplitude=0.01, frequency=2.0)),
-            pl.TipWrench("c", pl.Constant((1e-3,) * 6), frame=pl.Frame.BODY),
+            pl.JointTorque("swing", pl.signals.Sine(amplitude=0.01, frequency=2.0)),
+            pl.TipWrench("c", pl.signals.Constant((1e-3,) * 6), frame=pl.Frame.BODY),
         )
         runs.append(pl.simulate(arm, until=0.1))
     here, there = runs
@@ -113,7 +113,7 @@ def test_library_arms_that_are_not_linear_are_refused(name: str) -> None:
 def test_all_other_library_arms_run(name: str) -> None:
     arm = pl.PseudoSpectral(6).compile(pl.load(pl.library.path(name)))
     push = pl.DistributedWrench(
-        arm.flexible[0].name, pl.Constant((0.0, 0.1, 0.1, 0.0, 0.0, 0.0)), pl.Frame.BODY
+        arm.flexible[0].name, pl.signals.Constant((0.0, 0.1, 0.1, 0.0, 0.0, 0.0)), pl.Frame.BODY
     )
     run = pl.simulate(pl.connect(arm, push), until=0.01)
     assert run.ending.completed
@@ -132,9 +132,9 @@ def test_small_motion_of_a_tree() -> None:
     for formulation in (pl.PseudoSpectral(12), pl.GeometricallyExact(degree=8)):
         arm = pl.connect(
             formulation.compile(tree()),
-            pl.JointTorque("swing", pl.Sine(amplitude=1e-4, frequency=2.0)),
-            pl.JointPD(pl.Hold(0.4), stiffness=2.0, damping=0.1, joints=("turn",)),
-            pl.TipWrench("c", pl.Sine(amplitude=(1e-3,) * 6, frequency=1.0), frame=pl.Frame.BODY),
+            pl.JointTorque("swing", pl.signals.Sine(amplitude=1e-4, frequency=2.0)),
+            pl.JointPD(pl.motions.Hold(0.4), stiffness=2.0, damping=0.1, joints=("turn",)),
+            pl.TipWrench("c", pl.signals.Sine(amplitude=(1e-3,) * 6, frequency=1.0), frame=pl.Frame.BODY),
         )
         run = pl.simulate(arm, until=0.2, integrator=pl.Gauss(order=4, step=1e-3))
         assert run.ledger.worst_ratio < 1e-10
@@ -145,7 +145,7 @@ def test_small_motion_of_a_tree() -> None:
 
 
 def test_a_tapered_link_converges_to_the_same_frequencies() -> None:
-    taper = pl.Tapered(
+    taper = pl.sections.Tapered(
         root=pl.Rectangle(height=0.008, width=0.03), tip=pl.Rectangle(height=0.004, width=0.02)
     )
     robot = clamped_beam(beam(section=taper))
@@ -166,5 +166,5 @@ def test_a_rigid_arm_is_linear_too() -> None:
     robot = pl.Robot(
         name="rigid", links=(body,), joints=(pl.RevoluteJoint(name="j", parent="base", child="a"),)
     )
-    arm = pl.connect(pl.PseudoSpectral().compile(robot), pl.JointTorque("j", pl.Constant(0.35)))
+    arm = pl.connect(pl.PseudoSpectral().compile(robot), pl.JointTorque("j", pl.signals.Constant(0.35)))
     assert pl.simulate(arm, until=1.0).joint_position[-1, 0] == pytest.approx(0.5, rel=1e-12)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.tree import ROOT, text_files
+from tests.architecture.tree import ROOT, text, text_files
 
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN_ONLY = {"", "text", "mermaid", "bibtex"}
@@ -37,14 +37,14 @@ def documents() -> list[Path]:
         for path in text_files(
             "README.md", "CONTRIBUTING.md", "docs", "experiments", "examples", "benchmarks"
         )
-        if path.suffix == ".md" and FENCE.search(path.read_text(encoding="utf-8"))
+        if path.suffix == ".md" and FENCE.search(text(path))
     ]
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(page: str) -> list[Block]:
     return [
-        Block(match.group(1), match.group(2), text.count("\n", 0, match.start()) + 2)
-        for match in FENCE.finditer(text)
+        Block(match.group(1), match.group(2), page.count("\n", 0, match.start()) + 2)
+        for match in FENCE.finditer(page)
     ]
 
 
@@ -85,7 +85,7 @@ def test_code_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}:{ROOT}")
     namespace: dict[str, object] = {"__name__": "document"}
-    for block in blocks(document.read_text(encoding="utf-8")):
+    for block in blocks(text(document)):
         if block.language == "python":
             run_python(block, document, namespace)
         elif block.language == "console":
@@ -104,7 +104,7 @@ def test_links_between_documents_lead_somewhere() -> None:
         f"{path.relative_to(ROOT)}: {target}"
         for path in text_files("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs", "experiments")
         if path.suffix == ".md"
-        for target in link.findall(path.read_text(encoding="utf-8"))
+        for target in link.findall(text(path))
         if not (path.parent / target).exists()
     ]
     assert not broken, broken
