@@ -27,8 +27,8 @@ from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.sampling import Sample
 from pliant.robot import At, End
-from tests.model.mixture import COORDINATES, ROBOT
-from tests.network.two_link_arm import TwoLinkArm
+from tests.support.mixture import COORDINATES, ROBOT
+from tests.support.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm(robot=ROBOT, joint_names=COORDINATES)
 

@@ -39,7 +39,7 @@ from pliant.model.inputs import Inputs, LoadPlace, beyond
 from pliant.model.port import Frame
 from pliant.model.sampling import Sample
 from pliant.robot import At, End
-from tests.network.two_link_arm import TwoLinkArm
+from tests.support.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()
 FORCE = Constant((0.0, 0.0, -1.0, 0.0, 0.0, 0.0))

@@ -33,13 +33,15 @@ from pliant.components.ports import (
 )
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
+from pliant.model.arm import model_lines
 from pliant.model.contract import Substitutes, refuse_other_than_arm
 from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.port import Frame, Port
 from pliant.model.sampling import ServoPlace
 from pliant.model.state import Array, Layout
+from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import At, End, SphericalJoint
-from pliant.robot.declared import Quaternion
+from pliant.robot.declared import Quaternion, Shown, listed
 from pliant.robot.joint import reference_name
 from pliant.robot.link import IDENTITY
 
@@ -71,18 +73,24 @@ class Driving(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Connected:
+@dataclass(frozen=True, repr=False)
+class Connected(Shown, Renamed):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
     ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``substitution`` then says.
     """
 
+    old_names = OF_MODELS
     arm: Arm
     components: tuple[Component, ...]
-    inputs: Inputs = field(compare=False, repr=False)
-    given: Arm = field(compare=False, repr=False)
+    inputs: Inputs = field(compare=False)
+    given: Arm = field(compare=False)
     substitution: str = ""
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        parts = [_on_what(component) for component in self.components]
+        heading = f"{type(self.formulation).__name__} model of robot '{self.robot.name}', connected"
+        return heading, {"components": listed(parts) or "none", **model_lines(self)}
 
     @property
     def robot(self) -> Robot:
@@ -145,6 +153,13 @@ class Connected:
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])
+
+
+def _on_what(component: Component) -> str:
+    """The kind of a component and its own name, or that of the joint or link it acts on."""
+    names = (getattr(component, word, None) for word in ("name", "joint", "link"))
+    name = next((name for name in names if isinstance(name, str)), "")
+    return f"{type(component).__name__}{f' ({name})' if name else ''}"
 
 
 def connect(arm: Arm, *components: Component) -> Connected:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -23,8 +23,10 @@ from pliant.errors import InvalidInput
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
+from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results.observables import JointUnit
 from pliant.results.tables import PortSignal, inner_flows, load_efforts, load_ports, port_signals
+from pliant.robot.declared import Shown, listed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -173,24 +175,39 @@ class StoredSource:
         return self.flows
 
 
-@dataclass(frozen=True, eq=False)
-class Trajectory:
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory(Shown, Renamed):
     """A run from its first to its last saved time, n in all.
 
     ``states`` (n, size) is read block by block with ``state(name)``; ``ports`` are those of the arm and of the loads.
     What the arm looked like and what went through it is worked out on first use and then kept.
     """
 
-    time: Array = field(repr=False)
-    states: Array = field(repr=False)
-    layout: Layout = field(repr=False)
-    ports: tuple[Port, ...] = field(repr=False)
+    old_names = OF_TRAJECTORIES
+    time: Array
+    states: Array
+    layout: Layout
+    ports: tuple[Port, ...]
     joint_names: tuple[str, ...]
-    ledger: Ledger = field(repr=False)
+    ledger: Ledger
     ending: Ending
     statistics: dict[str, float]
     wall_time: float
-    source: Source = field(repr=False)
+    source: Source
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        chosen = {
+            name: self.provenance.choices.get(name, "")
+            for name in ("formulation", "integrator", "substitution")
+        }
+        steps = f"{self.statistics['steps']:.0f} steps in " if "steps" in self.statistics else ""
+        return f"Trajectory of robot '{self.provenance.robot_name}', {self.ending}", {
+            "time": f"{self.time[0]:g} to {self.time[-1]:g} s, {len(self.time)} states saved",
+            "joints": listed(self.joint_names),
+            **chosen,
+            "cost": f"{steps}{self.wall_time:.3g} s",
+            "energy ledger": f"misses at most {self.ledger.worst_ratio:.1e} of what a step exchanges",
+        }
 
     @staticmethod
     def from_record(model: Model, record: Record, choices: dict[str, str], wall_time: float) -> Trajectory:

@@ -6,9 +6,10 @@ Run a model in time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from pliant.simulation.adaptive_run import advance_adaptively
 from pliant.simulation.driver import advance
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 
+Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
+
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
 
@@ -34,7 +37,7 @@ def check_duration(until: float) -> None:
         raise InvalidInput(f"until = {until:g} s must be positive and finite; give the end time in seconds")
 
 
-def checked_outputs(outputs: int | Array, until: float, size: int) -> int | Array:
+def checked_outputs(outputs: int | Times, until: float, size: int) -> int | Array:
     """A count or times; refused if they are neither, or if their states of ``size`` numbers fill the memory."""
     if isinstance(outputs, (bool, str)) or (isinstance(outputs, Real) and not isinstance(outputs, Integral)):
         raise InvalidInput(
@@ -50,7 +53,7 @@ def checked_outputs(outputs: int | Array, until: float, size: int) -> int | Arra
             f" {8e-9 * MOST_SAVED:g} GB; keep fewer, or simulate {until:g} s in pieces that each start at the last"
             " state of the one before"
         )
-    return int(outputs) if isinstance(outputs, Integral) else outputs
+    return int(outputs) if isinstance(outputs, Integral) else np.asarray(outputs)
 
 
 def check_steps(until: float, step: float) -> None:
@@ -85,7 +88,7 @@ def simulate(
     until: float,
     integrator: Integrator | None = None,
     initial: Array | None = None,
-    outputs: int | Array = 1000,
+    outputs: int | Times = 1000,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Simulate any model from time 0 to ``until`` seconds; only of an arm the trajectory knows joints, links and tip.

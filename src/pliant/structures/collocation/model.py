@@ -43,7 +43,7 @@ class ChainFormulation(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GeometricallyExactArm(ArmFacts):
     """States: body twists of all nodes, strains of all strain points, joint positions and rates."""
 

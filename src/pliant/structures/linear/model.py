@@ -70,7 +70,7 @@ NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robo
 REMEDY = "compile the robot with PoseElement()"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PseudoSpectralArm(ArmFacts):
     """States: momenta and strains at the collocation points of all flexible links, joints and rotors."""
 
@@ -78,10 +78,8 @@ class PseudoSpectralArm(ArmFacts):
     formulation: PolynomialFormulation
     assembly: Assembly
     substitution: str
-    _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(
-        default_factory=dict, repr=False
-    )
-    _to_state: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(default_factory=dict)
+    _to_state: dict[int, Floats] = field(default_factory=dict)
 
     @cached_property
     def layout(self) -> Layout:

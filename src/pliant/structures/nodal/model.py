@@ -37,7 +37,7 @@ from pliant.structures.nodal.stepper import Stepper
 from pliant.structures.nodal.tables import Place, across, feedback_name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PoseElementArm(ArmFacts):
     """States: poses and velocities of all nodes, joint positions and rates, rotors of gear motors."""
 

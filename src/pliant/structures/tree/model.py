@@ -143,15 +143,15 @@ CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 REMEDY = "compile the robot with PoseElement()"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LumpedArm(ArmFacts):
     """States: positions and rates of the joints, deflections of the fields and their rates, rotors of gear motors."""
 
     robot: Robot
     formulation: TreeFormulation
     structure: Structure
-    _systems: dict[tuple[object, ...], System] = field(default_factory=dict, repr=False)
-    _shapes: dict[tuple[int, float], tuple[Floats, ...]] = field(default_factory=dict, repr=False)
+    _systems: dict[tuple[object, ...], System] = field(default_factory=dict)
+    _shapes: dict[tuple[int, float], tuple[Floats, ...]] = field(default_factory=dict)
 
     @cached_property
     def layout(self) -> Layout:
