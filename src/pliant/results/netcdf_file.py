@@ -49,8 +49,7 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
     from xarray import Dataset
 
     variables: Variables = {
-        **_motion(trajectory),
-        **_links(trajectory.links),
+        **(_arm(trajectory) if trajectory.of_arm else {}),
         **_ledger(trajectory.ledger),
         **_signals(trajectory),
         "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
@@ -67,18 +66,13 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
 def from_dataset(dataset: Dataset) -> Trajectory:
     """The trajectory that ``to_dataset`` described."""
     description = json.loads(str(dataset["description"].item()))
-    joints, rates = dataset["joint_position"].values, dataset["joint_rate"].values
-    tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
-    observation = Observation(joints, rates, _read_links(dataset), *tip)
     provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
+    of_arm, none = "tip_position" in dataset, np.zeros((0, 0))
     source = StoredSource(
-        observation,
-        Consistency(
-            dataset["mismatch_twist"].values,
-            dataset["mismatch_gravity"].values,
-            dataset["mismatch_twist"].attrs.get("reason", COARSE),
-        ),
-        dataset["rigid_tip_position"].values,
+        _read_observation(dataset) if of_arm else Observation(none, none, (), none, none, none),
+        _read_consistency(dataset) if of_arm else Consistency(none, none),
+        dataset["rigid_tip_position"].values if of_arm else none,
+        of_arm,
         tuple(JointUnit(unit) for unit in description["joint_units"]),
         provenance,
         _read_signals(dataset, "effort", description["efforts"]),
@@ -99,6 +93,17 @@ def from_dataset(dataset: Dataset) -> Trajectory:
     )
 
 
+def _read_observation(dataset: Dataset) -> Observation:
+    joints, rates = dataset["joint_position"].values, dataset["joint_rate"].values
+    tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
+    return Observation(joints, rates, _read_links(dataset), *tip)
+
+
+def _read_consistency(dataset: Dataset) -> Consistency:
+    twist, gravity = dataset["mismatch_twist"], dataset["mismatch_gravity"]
+    return Consistency(twist.values, gravity.values, twist.attrs.get("reason", COARSE))
+
+
 def _about(unit: str, meaning: str) -> dict[str, str]:
     return {"units": unit, "long_name": meaning}
 
@@ -106,8 +111,9 @@ def _about(unit: str, meaning: str) -> dict[str, str]:
 def _coordinates(trajectory: Trajectory) -> Variables:
     names = {
         "joint": list(trajectory.joint_names),
-        "link": [link.name for link in trajectory.links],
+        "link": [link.name for link in trajectory.links] if trajectory.of_arm else [],
         "work_of": list(trajectory.ledger.works),
+        "taken_by": list(trajectory.ledger.taken),
         "axis": _AXES,
         "section_axis": _AXES,
         "twist_component": list(observables.TWIST),
@@ -128,7 +134,13 @@ def _coordinates(trajectory: Trajectory) -> Variables:
     return coordinates
 
 
-def _motion(trajectory: Trajectory) -> Variables:
+def _arm(trajectory: Trajectory) -> Variables:
+    """Joints, tip and links, and how well two ways to know them agree."""
+    error, twist, gravity = (
+        trajectory.consistency_error,
+        observables.CONSISTENCY_TWIST,
+        observables.CONSISTENCY_GRAVITY,
+    )
     units = sorted({unit.position for unit in trajectory.joint_units}) or ["rad"]
     position, rate = " or ".join(units), " or ".join(f"{unit}/s" for unit in units)
     return {
@@ -150,6 +162,13 @@ def _motion(trajectory: Trajectory) -> Variables:
             trajectory.tip_twist,
             _about("m/s or rad/s", "body twist of the tip"),
         ),
+        "mismatch_twist": (
+            ("time",),
+            error.twist,
+            {**_about(twist.unit, twist.meaning), "reason": error.reason},
+        ),
+        "mismatch_gravity": (("time",), error.gravity, _about(gravity.unit, gravity.meaning)),
+        **_links(trajectory.links),
     }
 
 
@@ -186,17 +205,18 @@ def _ledger(ledger: Ledger) -> Variables:
         f"energy_{name}": (("time",), getattr(ledger, name), _about(energy.unit, energy.meaning))
         for name, energy in ENERGIES.items()
     }
-    works = (
-        np.stack(list(ledger.works.values()), axis=1) if ledger.works else np.zeros((len(ledger.kinetic), 0))
-    )
+    none = np.zeros((len(ledger.kinetic), 0))
+    works = np.column_stack([none, *ledger.works.values()])
     about = _about(observables.ENERGY_UNIT, "work done on the arm since the start")
-    return {**variables, "work": (("time", "work_of"), works, about)}
+    variables["work"] = (("time", "work_of"), works, about)
+    if ledger.taken:
+        about = _about(observables.ENERGY_UNIT, "energy taken from the arm since the start")
+        variables["taken"] = (("time", "taken_by"), np.column_stack([none, *ledger.taken.values()]), about)
+    return variables
 
 
 def _signals(trajectory: Trajectory) -> Variables:
     signals = trajectory.port_signals.values()
-    twist, gravity = observables.MISMATCH_TWIST, observables.MISMATCH_GRAVITY
-    consistency_error = trajectory.consistency_error
     return {
         "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
         "effort": (
@@ -209,12 +229,6 @@ def _signals(trajectory: Trajectory) -> Variables:
             _side_by_side([signal.flow for signal in signals], trajectory.time),
             _about("see flow_unit", "flows of the same"),
         ),
-        "mismatch_twist": (
-            ("time",),
-            consistency_error.twist,
-            {**_about(twist.unit, twist.meaning), "reason": consistency_error.reason},
-        ),
-        "mismatch_gravity": (("time",), consistency_error.gravity, _about(gravity.unit, gravity.meaning)),
     }
 
 
@@ -241,6 +255,7 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "joints": list(trajectory.joint_names),
         "joint_units": [unit.position for unit in trajectory.joint_units],
         "works": list(ledger.works),
+        "taken": list(ledger.taken),
         "ledger": {
             "worst_ratio": float(ledger.worst_ratio),
             "worst_time": float(ledger.worst_time),
@@ -272,8 +287,10 @@ def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:
 
 def _read_ledger(dataset: Dataset, description: dict[str, Any]) -> Ledger:
     works = {name: dataset["work"].values[:, k].copy() for k, name in enumerate(description["works"])}
+    names = description.get("taken", [])  # files of earlier versions have none
+    taken = {name: dataset["taken"].values[:, k].copy() for k, name in enumerate(names)}
     energies: dict[str, Any] = {name: dataset[f"energy_{name}"].values for name in ENERGIES}
-    return Ledger(works=works, **energies, **description["ledger"])
+    return Ledger(works=works, taken=taken, **energies, **description["ledger"])
 
 
 def _read_signals(dataset: Dataset, variable: str, sizes: dict[str, int]) -> dict[str, Array]:
@@ -298,8 +315,6 @@ FORMAT_VERSION = 2
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:
     """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at."""
-    from pliant.results.netcdf_file import from_dataset
-
     return from_dataset(read(path))
 
 

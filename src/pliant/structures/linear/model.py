@@ -29,7 +29,7 @@ from pliant.structures.linear.equations import Equations, equations, load_column
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
-from pliant.structures.linear.stepper import advance
+from pliant.structures.linear.stepper import Stepper
 
 
 class CollocationPoints(Protocol):
@@ -70,7 +70,7 @@ NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robo
 REMEDY = "compile the robot with PoseElement()"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PseudoSpectralArm(ArmFacts):
     """States: momenta and strains at the collocation points of all flexible links, joints and rotors."""
 
@@ -78,10 +78,8 @@ class PseudoSpectralArm(ArmFacts):
     formulation: PolynomialFormulation
     assembly: Assembly
     substitution: str
-    _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(
-        default_factory=dict, repr=False
-    )
-    _to_state: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(default_factory=dict)
+    _to_state: dict[int, Floats] = field(default_factory=dict)
 
     @cached_property
     def layout(self) -> Layout:
@@ -106,6 +104,11 @@ class PseudoSpectralArm(ArmFacts):
     def highest_order(self) -> int:
         """Of the methods in time that this model takes."""
         return 8
+
+    @property
+    def tip_body(self) -> Body:
+        """The last link of the arm."""
+        return self.assembly.body(self.robot.tip_link)
 
     @cached_property
     def flexible(self) -> tuple[Body, ...]:
@@ -287,7 +290,7 @@ class PseudoSpectralArm(ArmFacts):
         many = np.atleast_2d(states)
         strains = self.strains_of(many)
         roots = self.kinematics.roots(self.layout.part(many, "joint_position"), strains)
-        name = self.assembly.bodies[-1].name
+        name = self.robot.tip_link
         return self.kinematics.tip(name, *roots[name], strains)
 
     def observe(self, states: Floats, stations: int = 21) -> Observation:
@@ -316,10 +319,9 @@ class PseudoSpectralArm(ArmFacts):
         moved[:, :n] = np.linalg.solve(arm.G[:, :n], (strain - moved @ arm.G.T).T).T
         return np.asarray(-moved @ arm.weight)
 
-    def advance(self, run: Run) -> Record:
-        """Advance over the grid of a run."""
+    def stepper(self, run: Run) -> Stepper:
         self.refuse_turning_loads(run.inputs)
-        return advance(self, run)
+        return Stepper(self, run)
 
     def equilibrium(
         self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
@@ -343,7 +345,7 @@ class PseudoSpectralArm(ArmFacts):
         """
         states = record.states
         u = self.unknowns(states)
-        twist = u @ self.assembly.bodies[-1].tip.T
+        twist = u @ self.tip_body.tip.T
         rates = self._values(u @ self.assembly.G.T, self._to_points)
         qd = self.layout.part(states, "joint_rate")
         # a displacement of about 1e-4 of the length balances truncation and round-off of the difference

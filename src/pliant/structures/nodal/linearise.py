@@ -232,7 +232,7 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     T = by_rate.twist
     M, D, K = reduction.apply(by_acceleration.residual, by_rate.residual, by_place.residual)
     ports = tuple(_ports(now, T, by_place.twist, reduction))
-    joints, tip = Z[now.coordinate_columns], _at_place(arm.structure.links[-1].tip, T) @ Z
+    joints, tip = Z[now.coordinate_columns], _at_place(arm.structure.tip, T) @ Z
     return SecondOrder(
         M[own, own],
         D[own, own],

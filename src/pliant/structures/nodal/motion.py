@@ -58,6 +58,7 @@ class Step(NamedTuple):
     torque: Floats  # (coordinates, 2) effort on the joint and minus its derivative in the coordinate
     gradient: Floats  # (lines, 12) force and torque of a unit impulse on the nodes a and b, world
     way: Floats  # (lines,) change of every line in the step
+    taken: Floats  # (lines,) energy that every line took since the start of the run
 
 
 class Signals(NamedTuple):
@@ -89,7 +90,7 @@ def new_step(nodes: int, coordinates: int, lines: int) -> Step:
     n, m = nodes, lines
     of_nodes = ((n, 3), (n, 9), (n, 9), (n, 3), (n, 3), (n,), (n, 6), (n,))
     shapes: tuple[tuple[int, ...], ...] = (
-        (n, 6), (n,), (m,), *of_nodes, (coordinates, 2), (m, 12), (m,)
+        (n, 6), (n,), (m,), *of_nodes, (coordinates, 2), (m, 12), (m,), (m,)
     )  # fmt: skip
     return Step(*(np.zeros(shape) for shape in shapes))
 
