@@ -18,7 +18,7 @@ from pliant.cli.demo import MARK, demo_robot
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
-from tests.results.fake_arm import fake_trajectory
+from tests.support.fake_arm import fake_trajectory
 
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 

@@ -17,7 +17,7 @@ from pliant.model.stage_method import gauss_collocation
 from pliant.model.state import Array, Ending
 from pliant.simulation.driver import drive
 from pliant.structures.energy_ledger import COLUMNS
-from tests.control.rigid_loop import rigid_arm
+from tests.support.rigid_loop import rigid_arm
 
 ARM = pl.GeometricallyExact(degree=3).compile(rigid_arm())
 

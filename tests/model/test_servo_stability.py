@@ -9,7 +9,7 @@ from pliant.model.contract import Model
 from pliant.model.sampling import ServoPlace
 from pliant.model.state import Cause
 from pliant.simulation.servo_stability import growth
-from tests.control.rigid_loop import INERTIA, rigid_arm
+from tests.support.rigid_loop import INERTIA, rigid_arm
 
 PERIOD = 1e-3
 

@@ -14,7 +14,7 @@ from pliant.model.contract import Model
 from pliant.model.state import Array, Cause, Ending, Observation
 from pliant.results import Trajectory
 from pliant.robot import loads
-from tests.results.fake_arm import HAND, ROBOT, UPPER, FakeArm, fake_trajectory, record_of
+from tests.support.fake_arm import HAND, ROBOT, UPPER, FakeArm, fake_trajectory, record_of
 
 
 class CountingArm(FakeArm):

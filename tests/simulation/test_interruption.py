@@ -11,7 +11,7 @@ import pytest
 import pliant as pl
 from pliant.model.state import Cause
 from pliant.simulation.driver import interruptions_heard
-from tests.laws.arms import ASIDE, two_links
+from tests.support.arms import ASIDE, two_links
 
 ARM = pl.GeometricallyExact(degree=4).compile(two_links(ASIDE, rates=(2.0, -3.0)))
 GAUSS = pl.Gauss(order=4, step=1e-3)

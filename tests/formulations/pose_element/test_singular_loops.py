@@ -12,7 +12,7 @@ import pliant as pl
 from pliant.model.state import Cause
 from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.structures.nodal.posture import violations
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 
 METHOD = pl.Gauss(order=2, step=1e-3)
 

@@ -18,8 +18,8 @@ from pliant.structures.tree.columns import (
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import Floats, new_tree
 from tests.formulations.pose_element import four_bar
-from tests.structures.tree.marching import march
-from tests.structures.tree.random_trees import random_state, random_tree
+from tests.support.marching import march
+from tests.support.random_trees import random_state, random_tree
 
 pytestmark = pytest.mark.bounds
 

@@ -10,8 +10,8 @@ from pliant.structures.tree.arrays import Mechanism, Servos, Wrenches, new_drive
 from pliant.structures.tree.columns import TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import Floats, new_tree
-from tests.structures.tree.marching import March, march
-from tests.structures.tree.random_trees import random_state, random_tree
+from tests.support.marching import March, march
+from tests.support.random_trees import random_state, random_tree
 
 pytestmark = pytest.mark.bounds
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pliant.structures.tree.columns import TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import new_tree
-from tests.structures.tree.random_trees import pinocchio_model, random_state, random_tree
+from tests.support.random_trees import pinocchio_model, random_state, random_tree
 
 pytestmark = pytest.mark.bounds
 

@@ -14,6 +14,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 import numpy as np
 
@@ -29,11 +30,13 @@ from pliant.formulations.lumped.fields import (
     end_damping,
     end_flexibility,
     lumped_inertia,
+    section_at,
 )
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.robot.joint import BASE
+from pliant.robot.loop import parent_frame
 from pliant.structures.tree.columns import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.structure import (
@@ -45,6 +48,7 @@ from pliant.structures.tree.structure import (
     Part,
     Place,
     base_place,
+    place_on,
 )
 
 MOST_FIELDS = 200
@@ -196,8 +200,8 @@ class _Builder:
 
     def cross(self, joint: Joint) -> Place:
         """The root of the child of a joint."""
-        at = base_place(len(self.base)) if joint.parent == BASE else self.links[joint.parent].tip
-        at = at.moved(joint.position).turned(matrix_of(joint.rotation))
+        on_base = base_place(len(self.base))
+        at = place_on(self.links, on_base, parent_frame(joint), partial(section_at, self.robot))
         for freedom in joint.freedoms:
             axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
             frame, letter = _frame_of(axis)

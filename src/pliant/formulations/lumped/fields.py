@@ -32,12 +32,12 @@ from pliant.mechanics.rigid_body import (
     poses_along,
     transform_inertia,
 )
-from pliant.robot import FlexibleLink, Straight
+from pliant.robot import FlexibleLink, Robot, Straight
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.section import UniformSection
 from pliant.structures.tree.flexibility import ASIDE, BOTH, ONLY_IT, Condensed, FieldFacts, new_condensed
 from pliant.structures.tree.motion import Floats, Ints
-from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Place, Structure
+from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Place, Structure, node_at
 
 
 class Deflection(IntEnum):
@@ -127,6 +127,15 @@ class Stretch:
 
     def weights(self) -> Floats:
         return np.asarray((self.width[:, None] * WEIGHT).ravel())
+
+
+def section_at(robot: Robot, link: LinkPlaces, station: float) -> Place:
+    """The frame at a station in metres: of a link that bends where it has one, of a rigid one anywhere."""
+    own = robot.link(link.name)
+    near = np.abs(link.stations - station).min() <= STATION_SLACK * link.stations[-1]
+    if near or link.fields or not isinstance(own, FlexibleLink):
+        return node_at(link, station)
+    return link.root.at(Stretch.of(own, 0.0, station).far)
 
 
 def carried(poses: Floats, point: Floats) -> Floats:
@@ -275,11 +284,7 @@ class LumpedStructure(Structure):
 
     def at_station(self, link: LinkPlaces, station: float) -> Place:
         """The frame at a station in metres: of a link that bends where it has one, of a rigid one anywhere."""
-        own = self.robot.link(link.name)
-        near = np.abs(link.stations - station).min() <= STATION_SLACK * link.stations[-1]
-        if near or link.fields or not isinstance(own, FlexibleLink):
-            return super().at_station(link, station)
-        return link.root.at(Stretch.of(own, 0.0, station).far)
+        return section_at(self.robot, link, station)
 
     def condense(self, size: int) -> Condensed:
         """Which fields bend under a force on which station."""

@@ -197,7 +197,7 @@ class LumpedArm(TreeArm):
 
     def neglected_displacement(self, states: Floats) -> Floats:
         """Where the tip ought to be, from where it is, (n, 3) in the world."""
-        poses, before = poses_of(self, states), self.bare.before[self.structure.links[-1].tip.body + 1]
+        poses, before = poses_of(self, states), self.bare.before[self.structure.tip.body + 1]
         deflection, _ = self.deflections(states, poses)
         total = np.zeros((len(states), 3))
         at, weights = gauss_rule(POINTS)

@@ -56,7 +56,7 @@ def poses_of(arm: TreeArm, states: Floats) -> Poses:
 def observe(arm: TreeArm, states: Floats, stations: int) -> Observation:
     """All links at equally spaced stations, joints and tip."""
     poses = poses_of(arm, states)
-    tip = arm.structure.links[-1].tip
+    tip = arm.structure.tip
     position, rotation = poses.at(tip)
     part = arm.layout.part
     motions, _ = place_motions(arm, states, (tip,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,6 +78,30 @@ class LinkPlaces:
         return self.nodes[0]
 
 
+def place_on(
+    links: Mapping[str, LinkPlaces], base: Place, at: At, at_station: Callable[[LinkPlaces, float], Place]
+) -> Place:
+    """The frame of a section of one of the links, or of the base."""
+    if at.link != BASE:
+        link = links[at.link]
+        base = link.tip if at.end is End.TIP else link.root
+        if at.station is not None:
+            base = at_station(link, at.station)
+    return base.moved(at.position).turned(matrix_of(at.rotation))
+
+
+def node_at(link: LinkPlaces, station: float) -> Place:
+    """The node of a link at a station in metres; stations between nodes are refused."""
+    near = int(np.argmin(np.abs(link.stations - station)))
+    if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
+        return link.nodes[near]
+    raise InvalidInput(
+        f"station = {station:g} m of link '{link.name}' lies between its masses; write"
+        f" {link.stations[near]:.6g} m, choose fields that end there, or cut the link there in two by a fixed"
+        " joint"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Bodies:
     """Columns of the tree."""
@@ -142,30 +167,22 @@ class Structure:
         """(n, n)"""
         return np.zeros((self.size, self.size))
 
+    @property
+    def tip(self) -> Place:
+        """That of the last link of the arm."""
+        return self.link(self.robot.tip_link).tip
+
     def link(self, name: str) -> LinkPlaces:
         return next(link for link in self.links if link.name == name)
 
     def place(self, at: At) -> Place:
-        """The frame of an end section, or of the base."""
-        if at.link == BASE:
-            end = base_place(len(self.base))
-        else:
-            link = self.link(at.link)
-            end = link.tip if at.end is End.TIP else link.root
-            if at.station is not None:
-                end = self.at_station(link, at.station)
-        return end.moved(at.position).turned(matrix_of(at.rotation))
+        """The frame of a section, or of the base."""
+        links = {link.name: link for link in self.links}
+        return place_on(links, base_place(len(self.base)), at, self.at_station)
 
     def at_station(self, link: LinkPlaces, station: float) -> Place:
         """The frame at a station in metres, where the link has one."""
-        near = int(np.argmin(np.abs(link.stations - station)))
-        if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
-            return link.nodes[near]
-        raise InvalidInput(
-            f"station = {station:g} m of link '{link.name}' lies between its masses; write"
-            f" {link.stations[near]:.6g} m, choose fields that end there, or cut the link there in two by a fixed"
-            " joint"
-        )
+        return node_at(link, station)
 
     @cached_property
     def laws(self) -> JointLaws:
