@@ -25,15 +25,15 @@ def driven(arm: Model) -> Model:
     last = arm.robot.links[-1].name
     return pl.connect(
         arm,
-        pl.JointPD(pl.Hold(0.1), stiffness=20.0, damping=0.5),
-        pl.TipWrench(last, pl.Sine((0.1, -0.2, 0.05, 0.0, 0.0, 0.0), 5.0), frame=pl.Frame.BODY),
+        pl.JointPD(pl.motions.Hold(0.1), stiffness=20.0, damping=0.5),
+        pl.TipWrench(last, pl.signals.Sine((0.1, -0.2, 0.05, 0.0, 0.0, 0.0), 5.0), frame=pl.Frame.BODY),
     )
 
 
 def point_masses() -> Model:
     arm = condensed(two_stations(0.7, gravity=(0.0, -9.81, 1.0)), WITH_TORSION)
     rotors = (pl.GearMotor(name, rotor_inertia=2e-4, ratio=50.0) for name in arm.joint_names)
-    return pl.connect(arm, *rotors, pl.JointPD(pl.Hold(0.1), stiffness=200.0, damping=5.0))
+    return pl.connect(arm, *rotors, pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=5.0))
 
 
 def of_two_links(formulation: object) -> Model:

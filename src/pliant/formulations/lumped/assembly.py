@@ -25,6 +25,7 @@ from pliant.formulations.lumped.fields import (
     Deflection,
     Field,
     LumpedStructure,
+    Station,
     Stretch,
     end_damping,
     end_flexibility,
@@ -46,7 +47,6 @@ from pliant.structures.tree.structure import (
     LinkPlaces,
     Part,
     Place,
-    Station,
     base_place,
     place_on,
 )
@@ -339,8 +339,8 @@ class _Builder:
         whole = np.int64
         return LumpedStructure(
             self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, whole),
-            np.array(self.elastic, whole), np.array(self.base, whole), stations, tuple(self.parts),
-            tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields),
+            np.array(self.elastic, whole), np.array(self.base, whole), tuple(self.parts),
+            tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields), stations,
         )  # fmt: skip
 
     def bodies(self) -> Bodies:
