@@ -12,11 +12,20 @@ from pliant import library
 from pliant.errors import InvalidInput
 from pliant.formulations.geometrically_exact import GeometricallyExact
 from pliant.model.contract import Model, NewtonTolerance, Run
-from pliant.model.inputs import Inputs, WallPlace
+from pliant.model.inputs import Acts, Inputs, Measure, Relation
 from pliant.model.stage_method import gauss_collocation
 from pliant.robot import At, load
 
-WALL = WallPlace("table", At("link"), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4, 0.0)
+WALL = Relation(
+    "table",
+    "wall",
+    Measure.HEIGHT,
+    (At("base"), At("link")),
+    ((1e4,),),
+    ((0.0,),),
+    acts=Acts.BELOW,
+    axis=(0, 0, 1),
+)
 
 
 def advance(arm: Model, inputs: Inputs) -> object:
@@ -37,7 +46,7 @@ def linearise(arm: Model, inputs: Inputs) -> object:
 def test_a_wall_is_refused_with_the_remedy(door: Callable[[Model, Inputs], object]) -> None:
     arm = GeometricallyExact(degree=2).compile(load(library.path("macchelli_link")))
     with pytest.raises(InvalidInput) as refused:
-        door(arm, replace(arm.inputs, walls=(WALL,)))
+        door(arm, replace(arm.inputs, relations=(WALL,)))
     assert str(refused.value) == (
         "the wall 'table' is not carried by this formulation; compile the robot with PoseElement()"
     )
