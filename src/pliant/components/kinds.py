@@ -5,6 +5,7 @@ A component gives any number of these. Connecting, refusing, reporting and the s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Component(Protocol):
         ...
 
 
-class Contribution:
+class Contribution(ABC):
     """What a component does to an arm at one place."""
 
     @property
@@ -68,9 +69,9 @@ class Contribution:
         return None
 
     @property
+    @abstractmethod
     def effect(self) -> str:
         """What it does, in few words."""
-        raise NotImplementedError
 
     def check(self, arm: Model, label: str) -> None:
         """Refuse it in one sentence where ``arm`` has no place for it; ``label`` names its component."""
