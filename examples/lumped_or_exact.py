@@ -1,7 +1,7 @@
 """How many fields a swing needs: lumped arms against geometrically exact ones, from small to large deflections.
 
-Four arms of the library, settled under their weight, are led through the same angles in shorter and shorter times. With
-n fields per link the tip is off by less than 0.6 / n^2 of the largest deflection, if that is below 2/3 of the reach.
+Four arms of the library, in equilibrium under their weight, are led through the same angles in shorter and shorter
+times. With n fields per link the tip is off by less than 0.6 / n^2 of the largest deflection, if that is below 2/3 of the reach.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def apart(one: np.ndarray, other: np.ndarray, reach: float) -> float:
 
 
 figure, panels = plt.subplots(2, 2, figsize=(8.0, 6.0), sharex=True, sharey=True, layout="tight")
-deflection, difference = {}, {}
+deflection: dict[str, list[float]] = {}
+difference: dict[str, list[list[float]]] = {}
 for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
     reach = pl.Rigid().compile(pl.load(pl.library.path(name))).reach
     deflection[name], difference[name] = [], []
@@ -48,8 +49,7 @@ for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
         deflection[name].append(apart(path, led(pl.Rigid(), name, each), reach))
         difference[name].append([apart(path, led(pl.Lumped(fields), name, each), reach) for fields in FIELDS])
         print(f"{name}: {deflection[name][-1]:.1e} deflected, off by", *np.round(difference[name][-1], 6))
-    for k, fields in enumerate(FIELDS):
-        errors = [row[k] for row in difference[name]]
+    for fields, errors in zip(FIELDS, zip(*difference[name])):
         panel.loglog(deflection[name], errors, "o-", label=f"fields per link: {fields}")
     panel.loglog(deflection[name], deflection[name], "k:", label="rigid arm")
     panel.set_title(name, fontsize="medium")

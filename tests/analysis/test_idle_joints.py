@@ -11,7 +11,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.contract import Model
-from tests.laws.arms import soft_link
+from tests.support.arms import soft_link
 
 # all mass on the axis about which it turns
 NEEDLE = pl.RigidLink(

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 import pliant as pl
-from tests.formulations.pose_element.trees import KINDS, Twin, random_tree, twin
+from tests.support.trees import KINDS, Twin, random_tree, twin
 
 TREES = [
     *[(seed, tuple(np.random.default_rng(seed).permutation(KINDS))) for seed in range(10)],

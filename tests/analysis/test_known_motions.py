@@ -8,7 +8,7 @@ from numpy.polynomial import legendre
 
 import pliant as pl
 from pliant.mechanics import closed_form
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 
 G = 9.81
 HANGING = -np.pi / 2

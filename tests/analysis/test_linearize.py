@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.analysis.flow_map import lifted, moved, poles_of_steps
+from tests.support.flow_map import lifted, moved, poles_of_steps
 
 SPECTRAL = pl.GeometricallyExact(degree=2)
 POSES = pl.PoseElement(2)

@@ -9,8 +9,8 @@ import pytest
 
 import pliant as pl
 from tests.analysis.test_moved_ports import linear_deviation, wiggled
-from tests.formulations.minimal.arms import WITH_TORSION, condensed, two_stations
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
+from tests.support.lumped_arms import WITH_TORSION, condensed, two_stations
 
 GRAVITY = (1.0, -9.0, 2.0)
 ASKEW = pl.Base(position=(0.1, 0.2, 0.3), rotation=(0.5, 0.5, -0.5, 0.5))

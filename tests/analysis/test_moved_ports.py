@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.mechanics.closed_form import EndSignal, TimoshenkoBeam, transfer_function
 from pliant.spatial.arrays import rotation_from_vector
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 
 HERTZ = np.array([1.0, 5.0, 20.0, 40.0, 100.0, 300.0, 500.0])
 # of the exact beam of wang2017 between the rotation rates of root and tip, worked out apart from this package

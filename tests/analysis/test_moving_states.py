@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.analysis.flow_map import rate_of_deviation
+from tests.support.flow_map import rate_of_deviation
 
 
 def predicted_rate(small, deviation):

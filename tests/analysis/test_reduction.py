@@ -15,7 +15,7 @@ from pliant.model.linear import (
     check_structure,
     eliminate_constraints,
 )
-from tests.model.linear.systems import force_port, free_mass, oscillator, random_system
+from tests.support.linear_systems import force_port, free_mass, oscillator, random_system
 
 MASSES = 150
 

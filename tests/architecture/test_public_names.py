@@ -18,15 +18,18 @@ import pliant
 from tests.architecture.tree import PACKAGE, ROOT
 
 RIGHT = """
+import numpy as np
+
 import pliant as pl
 
 steel = pl.Material("steel", density=7850.0, young=210e9, poisson=0.3)
 strip = pl.FlexibleLink("strip", length=1.0, section=pl.Rectangle(0.03, 0.005), material=steel)
 hub = pl.RevoluteJoint("hub", "base", "strip", friction=pl.joints.Friction(0.1))
-robot = pl.Robot("arm", links=(strip,), joints=(hub,))
+robot = pl.Robot("arm", links=[strip], joints=[hub])
 model: pl.Model = pl.GeometricallyExact(degree=4).compile(robot)
 driven = pl.connect(model, pl.PrescribedMotion("hub", pl.motions.Quintic(0.0, 1.0, 0.5)))
-run: pl.Trajectory = pl.simulate(driven, until=0.5, integrator=pl.Gauss(order=4, step=1e-3))
+times = np.linspace(0.0, 0.5, 101)
+run: pl.Trajectory = pl.simulate(driven, until=0.5, integrator=pl.Gauss(order=4, step=1e-3), outputs=times)
 print(run.tip_position[-1], pl.modes(driven).frequency[0], pl.linear.port_hamiltonian(driven).poles)
 """
 # what is wrong, and the kind of error that says so

@@ -15,11 +15,10 @@ import pliant
 from pliant.cli.app import app
 from pliant.cli.arguments import joint_drives
 from pliant.cli.demo import MARK, demo_robot
-from pliant.cli.describe import link_mass, slenderness, total_mass
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
-from tests.results.fake_arm import fake_trajectory
+from tests.support.fake_arm import fake_trajectory
 
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 
@@ -115,15 +114,15 @@ def test_mass_of_a_tapered_link_is_exact() -> None:
     taper = Tapered(root=Rectangle(height=0.02, width=0.04), tip=Rectangle(height=0.01, width=0.02))
     link = FlexibleLink(name="taper", length=3.0, section=taper, material=steel)
     # A truncated pyramid: L/3 (A0 + A1 + sqrt(A0 A1)).
-    assert link_mass(link) == pytest.approx(7800.0 * (8e-4 + 2e-4 + 4e-4), rel=1e-12)
+    assert link.mass == pytest.approx(7800.0 * (8e-4 + 2e-4 + 4e-4), rel=1e-12)
     # The thickest place counts: the root, 40 mm wide.
-    assert slenderness(link) == pytest.approx(12**0.5 * 3.0 / 0.04, rel=1e-12)
+    assert link.slenderness == pytest.approx(12**0.5 * 3.0 / 0.04, rel=1e-12)
 
 
 def test_total_mass_counts_payloads() -> None:
     robot = demo_robot()
     strips = 7850.0 * 0.03 * (0.6 * 0.003 + 0.5 * 0.002)
-    assert total_mass(robot) == pytest.approx(strips + 0.15, rel=1e-12)
+    assert robot.mass == pytest.approx(strips + 0.15, rel=1e-12)
 
 
 def test_an_unknown_arm_is_refused_with_a_guess() -> None:

@@ -16,7 +16,7 @@ from pliant.errors import InvalidInput
 from pliant.model.inputs import BasePath
 from pliant.robot import Base
 from pliant.robot.declared import Quaternion, Vector3
-from tests.components.two_link_arm import ROBOT, TwoLinkArm
+from tests.support.two_link_arm import ROBOT, TwoLinkArm
 
 ARM = TwoLinkArm()
 NUMBERS = st.floats(-3.0, 3.0)

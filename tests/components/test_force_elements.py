@@ -15,7 +15,7 @@ from pliant.components import Bushing, SpringDamper, Wall, connect
 from pliant.errors import InvalidInput
 from pliant.model.inputs import Acts, Measure
 from pliant.robot import At, End
-from tests.components.two_link_arm import TwoLinkArm
+from tests.support.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()
 GROUND, ELBOW, HAND = At("base"), At("upper"), At("hand", End.ROOT, (0.1, 0.0, 0.2))

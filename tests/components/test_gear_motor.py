@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pliant.components import Constant, GearMotor, Hold, JointTorque, PrescribedMotion, connect, report
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
-from tests.components.two_link_arm import TwoLinkArm
+from tests.support.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()
 SIZES = st.floats(1e-6, 1e6)

@@ -15,7 +15,7 @@ from pliant.errors import InvalidInput
 from pliant.model.linear import Eliminated, LinearPort, LinearPortHamiltonian, eliminate_constraints
 from pliant.model.port import Causality
 from pliant.model.state import Array
-from tests.model.linear.systems import damper, force_port, free_mass, oscillator, random_system, spring
+from tests.support.linear_systems import damper, force_port, free_mass, oscillator, random_system, spring
 
 S = np.array([0.3j, 2.0j, 0.2 + 1.0j])
 ROUND_OFF = 1e-12  # the demanded accuracy of the structure

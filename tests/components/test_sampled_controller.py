@@ -19,7 +19,7 @@ from pliant.components import (
 from pliant.control import VelocityServo
 from pliant.errors import InvalidInput
 from pliant.model.sampling import Sample
-from tests.components.two_link_arm import JOINTS, TwoLinkArm
+from tests.support.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()
 POSITIONS, RATES = np.array([1.0, 2.0, 3.0]), np.zeros(3)

@@ -12,7 +12,7 @@ from pliant.components.sensors import Sensor
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.sampling import Sample, noise_source, rounded
-from tests.components.two_link_arm import TwoLinkArm
+from tests.support.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm()
 SILENT = noise_source(0, "nobody")

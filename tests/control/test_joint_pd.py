@@ -14,7 +14,7 @@ from pliant.components import Constant, Hold, Quintic, Sine, Step, connect
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.inputs import Inputs
-from tests.components.two_link_arm import JOINTS, TwoLinkArm
+from tests.support.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()
 TIMES = np.linspace(0.0, 2.0, 9)

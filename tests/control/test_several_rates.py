@@ -11,7 +11,7 @@ import pliant as pl
 from pliant.model.contract import Model
 from pliant.model.sampling import noise_source
 from pliant.model.state import Cause
-from tests.control.rigid_loop import INERTIA, LOOP_PERIOD, SERVO_PERIOD, DiscreteLoop, rigid_arm
+from tests.support.rigid_loop import INERTIA, LOOP_PERIOD, SERVO_PERIOD, DiscreteLoop, rigid_arm
 
 # letters of [konno1996] (47): the servo of the paper with a gain of 20 N m s/rad at the joint
 RATIO, SENSOR, VOLTAGE_GAIN = 50.0, 0.1, 0.08

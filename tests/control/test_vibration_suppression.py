@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.components.sensors import Sensor
 from pliant.model.contract import Model
-from tests.control.strip_on_a_servo import (
+from tests.support.strip_on_a_servo import (
     BENDING_STIFFNESS,
     GAUGE,
     LENGTH,

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from experiments.konno1996 import adam, effects, responses, run, sampled_loop
-from tests.experiments.reproduction import Again, check_numbers_and_figures, reproduced
+from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 
 @pytest.fixture(scope="module")

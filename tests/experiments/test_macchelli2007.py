@@ -11,7 +11,7 @@ import pytest
 import pliant as pl
 from experiments import comparison
 from experiments.macchelli2007 import mechanisms, run, runs
-from tests.experiments.reproduction import Again, check_numbers_and_figures, reproduced
+from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 FOLDER = Path(run.__file__).parent
 

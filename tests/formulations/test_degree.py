@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.contract import Model
-from tests.laws.arms import tumbler, two_links
+from tests.support.arms import tumbler, two_links
 
 UNTIL = 0.4
 GAUSS = pl.Gauss(order=4, step=1e-3)

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.mechanics.closed_form import spin_up_angle, spinning_extension
-from tests.laws.arms import on_a_hinge
+from tests.support.arms import on_a_hinge
 
 HALF = float(np.sqrt(0.5))
 

@@ -31,7 +31,7 @@ WALL = Relation(
 def advance(arm: Model, inputs: Inputs) -> object:
     grid = np.array([0.0, 1e-3])
     run = Run(arm.initial_state(), grid, grid, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
-    return arm.advance(run)
+    return arm.stepper(run)
 
 
 def find_equilibrium(arm: Model, inputs: Inputs) -> object:

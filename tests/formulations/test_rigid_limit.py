@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 
 import pliant as pl
 from pliant.model.contract import Model
-from tests.laws.arms import on_a_hinge, soft_link
+from tests.support.arms import on_a_hinge, soft_link
 
 GRAVITY = 9.81
 LENGTHS, MASSES, CENTRES, INERTIAS = (0.7, 0.5), (1.3, 0.8), (0.3, 0.2), (0.05, 0.02)

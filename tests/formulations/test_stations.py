@@ -9,7 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.robot import dump, loads
-from tests.laws.arms import ASIDE, INERTIA, soft_link, two_links
+from tests.support.arms import ASIDE, INERTIA, soft_link, two_links
 
 LENGTH, FORCE, BENDING, SHEAR = 1.0, 1e-3, 20.0, 1e5
 SECTION = pl.GeneralSection(stiffness=(1e5, SHEAR, SHEAR, 20.0, BENDING, BENDING), inertia=INERTIA)

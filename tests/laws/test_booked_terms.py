@@ -12,7 +12,7 @@ import pytest
 from scipy.interpolate import make_interp_spline
 
 import pliant as pl
-from tests.laws.arms import ASIDE, INERTIA, STIFFNESS, clamped, on_a_hinge, soft_link, tumbler, two_links
+from tests.support.arms import ASIDE, INERTIA, STIFFNESS, clamped, on_a_hinge, soft_link, tumbler, two_links
 
 FINE = pl.GeometricallyExact(degree=7)
 # The account is kept at the stages of the steps, the checks look at their ends: both agree only for motions

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.laws.arms import (
+from tests.support.arms import (
     ASIDE,
     INERTIA,
     STIFFNESS,
@@ -252,10 +252,6 @@ def test_closes_in_every_step(case: Case) -> None:
     kinetic, strain, _ = trajectory.source.model.energy(trajectory.states)
     np.testing.assert_allclose(ledger.kinetic, kinetic, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(ledger.strain, strain, rtol=1e-12, atol=1e-14)
-
-
-def test_the_cases_count_a_hundred_thousand_steps() -> None:
-    assert sum(case.steps for case in CASES) >= 100_000
 
 
 def test_a_method_with_numerical_damping_promises_nothing_but_still_books_what_it_loses() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import pliant as pl
 from pliant.spatial.arrays import adjoint_of_twist, pose_from_twist
-from tests.laws.arms import ASIDE, INERTIA, STIFFNESS, tumbler
+from tests.support.arms import ASIDE, INERTIA, STIFFNESS, tumbler
 
 # A little material damping, as any material has, keeps the motion of a soft arm to waves that a mesh resolves.
 SECTION = pl.GeneralSection(stiffness=STIFFNESS, inertia=INERTIA, damping=1e-3)

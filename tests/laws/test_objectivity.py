@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import pliant as pl
-from tests.laws.arms import ASIDE, on_a_hinge, soft_link, tumbler
+from tests.support.arms import ASIDE, on_a_hinge, soft_link, tumbler
 
 FORCE = np.array([0.6, -0.3, 0.4])
 MOMENT = np.array([0.02, 0.05, -0.04])

@@ -30,6 +30,7 @@ from pliant.mechanics.closed_form import (
     rigid_motions,
 )
 from pliant.mechanics.closed_form.timoshenko_beam import Ends, Waves
+from tests.support.over import over
 
 # [wang2017] Table 1, as in test_closed_form
 WANG = TimoshenkoBeam(0.65, 1.1775, 2.453125e-6, 65.625, 5 / 6 * 210e9 / 2.68 * 1.5e-4)
@@ -87,7 +88,7 @@ def galerkin_frequencies(beam: TimoshenkoBeam, root: BeamEnd, tip: BeamEnd, degr
     return np.sqrt(np.maximum(eigvalsh(stiffness, mass), 0.0)) / (2 * pi)
 
 
-@pytest.mark.parametrize(("root", "tip"), PAIRS)
+@over(*PAIRS)
 def test_every_frequency_is_found_below_and_above_the_cut_off(root: str, tip: str) -> None:
     """A Galerkin model that converges spectrally has the same frequencies, as many, in the same order."""
     galerkin = galerkin_frequencies(THICK, ENDS[root], ENDS[tip])
@@ -214,8 +215,13 @@ def test_two_modes_of_one_frequency_are_both_found() -> None:
     np.testing.assert_allclose(gram(modes, double, PINNED, PINNED), np.eye(3), atol=1e-10)
 
 
-@pytest.mark.parametrize(("root", "tip"), [("clamped", "free"), ("free", "body"), ("sprung hub", "pinned")])
-@pytest.mark.parametrize("offset", [-1e-3, -1e-8, -1e-13, 0.0, 1e-13, 1e-8, 1e-3])
+@over(
+    *(
+        (offset, *pair)
+        for offset in (-1e-3, -1e-8, -1e-13, 0.0, 1e-13, 1e-8, 1e-3)
+        for pair in (("clamped", "free"), ("free", "body"), ("sprung hub", "pinned"))
+    )
+)
 def test_waves_pass_through_the_cut_off(offset: float, root: str, tip: str) -> None:
     """Determinants of the end conditions change by no more than the frequency does."""
     ends = Ends(THICK, ENDS[root], ENDS[tip])
@@ -296,7 +302,7 @@ def gram(modes: tuple[BeamMode, ...], beam: TimoshenkoBeam, root: BeamEnd, tip: 
     return product
 
 
-@pytest.mark.parametrize(("root", "tip"), PAIRS)
+@over(*PAIRS)
 def test_mode_shapes_are_orthonormal_and_meet_their_ends(root: str, tip: str) -> None:
     ends = ENDS[root], ENDS[tip]
     rigid, elastic = rigid_motions(THICK, *ends), natural_modes(THICK, 10, *ends)

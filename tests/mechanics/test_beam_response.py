@@ -26,6 +26,7 @@ from pliant.mechanics.closed_form import (
     rigid_motions,
     transfer_function,
 )
+from tests.support.over import over
 
 WANG = TimoshenkoBeam(0.65, 1.1775, 2.453125e-6, 65.625, 5 / 6 * 210e9 / 2.68 * 1.5e-4)
 THICK = TimoshenkoBeam(1.0, 0.1, 0.05, 200.0, 200.0)
@@ -39,6 +40,7 @@ ENDS = {
     "body": body(mass=0.3, inertia=0.004, offset=0.05),
 }
 PAIRS = list(product(ENDS, ENDS))
+DAMPED_LOW_AND_ABOVE_CUT_OFF = (3.0 + 40.0j, 2j * pi * 9.0, 2j * pi * 250.0)
 RATES = list(EndSignal)[:4]
 EFFORTS = list(EndSignal)[4:]
 
@@ -106,10 +108,7 @@ def test_at_rest_a_turned_root_turns_the_whole_beam() -> None:
     np.testing.assert_allclose([turned[0], moved[0]], [1.0, WANG.length], rtol=1e-14)
 
 
-@pytest.mark.parametrize(("root", "tip"), PAIRS)
-@pytest.mark.parametrize(
-    "s", [3.0 + 40.0j, 2j * pi * 9.0, 2j * pi * 250.0], ids=["damped", "low", "above cut-off"]
-)
+@over(*((s, *pair) for s in DAMPED_LOW_AND_ABOVE_CUT_OFF for pair in PAIRS))
 def test_reciprocity(s: complex, root: str, tip: str) -> None:
     """Efforts answer rates symmetrically, rates answer efforts symmetrically, mixed ones with opposite sign."""
     ends = ENDS[root], ENDS[tip]
@@ -119,7 +118,7 @@ def test_reciprocity(s: complex, root: str, tip: str) -> None:
     np.testing.assert_allclose(G, sign * G.T, rtol=1e-9, atol=1e-11 * np.max(np.abs(G)))
 
 
-@pytest.mark.parametrize(("root", "tip"), PAIRS)
+@over(*PAIRS)
 def test_the_beam_is_passive(root: str, tip: str) -> None:
     """The power taken in by growing motions is positive, on the imaginary axis none is lost."""
     ends = ENDS[root], ENDS[tip]
@@ -151,7 +150,7 @@ def participation(mode: BeamMode, beam: TimoshenkoBeam, root: BeamEnd, tip: Beam
     return np.array(found)
 
 
-@pytest.mark.parametrize(("root", "tip"), PAIRS)
+@over(*PAIRS)
 def test_residues_are_those_of_the_mode_shapes(root: str, tip: str) -> None:
     """Near its pole i omega the matrix is participation times participation over 2 (s - i omega)."""
     ends = ENDS[root], ENDS[tip]

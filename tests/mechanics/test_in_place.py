@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from pliant.mechanics.block_elimination import solve_in_place
+from tests.support.over import over
 
 pytestmark = pytest.mark.bounds
 
@@ -25,9 +28,7 @@ def read(rows: np.ndarray, parts: int) -> np.ndarray:
     return rows[:, 0] if parts == 1 else rows[:, 0] + 1j * rows[:, 1]
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-@pytest.mark.parametrize("apart", [False, True])
-@pytest.mark.parametrize("n", [1, 6, 31])
+@over(*product([1, 6, 31], [1, 2], [False, True]))
 def test_inverse_and_solution_agree_with_numpy(n, parts, apart):
     """Full matrices whose best pivots lie off the diagonal, and such as couple every second row only."""
     A, B = numbers(parts, n, n), numbers(parts, n, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.model.port import Causality, Frame, Port, ports_of
-from tests.model.mixture import ROBOT
+from tests.support.mixture import ROBOT
 
 
 def wrench(name: str, causality: Causality = Causality.EFFORT_IN) -> Port:

@@ -15,7 +15,7 @@ from pliant.model.ledger import Ledger
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.whole_file import whole_file
-from tests.results.fake_arm import fake_trajectory
+from tests.support.fake_arm import fake_trajectory
 
 
 @pytest.fixture(name="pair")

@@ -10,7 +10,7 @@ import xarray
 
 import pliant as pl
 from pliant.results.tables import PortSignal
-from tests.laws.arms import ASIDE, SLOW, soft_link, two_links
+from tests.support.arms import ASIDE, SLOW, soft_link, two_links
 
 STEP = 5e-4
 UNTIL = 0.1

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from pliant.results import Trajectory
-from tests.results.fake_arm import fake_trajectory
+from tests.support.fake_arm import fake_trajectory
 
 
 @pytest.fixture(name="trajectory")

@@ -14,7 +14,7 @@ from pliant.model.contract import Model
 from pliant.model.state import Array, Cause, Ending, Observation
 from pliant.results import Trajectory
 from pliant.robot import loads
-from tests.results.fake_arm import HAND, ROBOT, UPPER, FakeArm, fake_trajectory, record_of
+from tests.support.fake_arm import HAND, ROBOT, UPPER, FakeArm, fake_trajectory, record_of
 
 
 class CountingArm(FakeArm):
@@ -47,6 +47,21 @@ def test_the_shape_is_worked_out_once_and_only_when_asked() -> None:
         assert trajectory.link("upper").strain.shape == (5, 21, 6)
         assert trajectory.observation.tip_twist.shape == (5, 6)
     assert arm.asked == [2, 2, 21]
+
+
+def test_it_prints_as_what_it_is_without_looking_at_the_shape() -> None:
+    arm = CountingArm()
+    choices = {"integrator": "Gauss(<Kind.A: 'a'>)"}
+    trajectory = Trajectory.from_record(arm, record_of(arm, np.linspace(0, 2, 5)), choices, 1.0)
+    lines = repr(trajectory).splitlines()
+    assert lines[:3] == [
+        "Trajectory of robot 'fake', completed at t = 2 s",
+        "  time: 0 to 2 s, 5 states saved",
+        "  joints: shoulder, wrist",
+    ]
+    assert "  integrator: Gauss(Kind.A)" in lines
+    assert "<tr><th>integrator</th><td>Gauss(Kind.A)</td></tr>" in trajectory._repr_html_()
+    assert arm.asked == []
 
 
 def test_blocks_of_the_state_have_their_own_shape() -> None:
@@ -116,9 +131,11 @@ def test_summary_reports_cost_and_ledger() -> None:
 
 def test_summary_says_where_another_formulation_computed_than_asked() -> None:
     run = fake_trajectory()
-    assert "notice" not in {line.name for line in run.summary()}
-    told = replace(run, source=replace(run.source, choices={"notice": "strong computes in place of choosy"}))
-    assert [line.value for line in told.summary() if line.name == "notice"] == [
+    assert "substitution" not in {line.name for line in run.summary()}
+    told = replace(
+        run, source=replace(run.source, choices={"substitution": "strong computes in place of choosy"})
+    )
+    assert [line.value for line in told.summary() if line.name == "substitution"] == [
         "strong computes in place of choosy"
     ]
 
@@ -134,7 +151,7 @@ def test_an_early_end_and_an_open_ledger_are_named() -> None:
         "the run stopped at t = 1.25 s: Newton's method did not converge at link upper; shorten the step"
     )
     assert ledger.startswith(
-        "the energy account misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s"
+        "the energy ledger misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s"
     )
 
 

@@ -21,15 +21,19 @@ def message_of(name: str) -> str:
     return str(caught.value)
 
 
-def test_there_are_many_cases_and_each_says_what_it_expects() -> None:
-    assert len(CASES) >= 125
+def test_each_case_says_what_it_expects() -> None:
     assert {case.stem for case in CASES} == {file.stem for file in BAD.glob("*.expected")}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_bad_file(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(BAD)
-    assert message_of(case.name) == case.with_suffix(".expected").read_text().rstrip("\n")
+    wrong = [
+        f"{case.name} gives\n{message}\ninstead of\n{expected}"
+        for case in CASES
+        for message, expected in [(message_of(case.name), case.with_suffix(".expected").read_text())]
+        if message != expected.rstrip("\n")
+    ]
+    assert not wrong, "\n\n".join(wrong)
 
 
 def test_file_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

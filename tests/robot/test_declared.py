@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import pydoc
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -60,6 +62,49 @@ def test_text_shows_units() -> None:
         "Pa",
         "modulus of elasticity (Young's)",
     )
+
+
+def test_help_reads_like_documentation() -> None:
+    text = pydoc.plain(pydoc.render_doc(r.Rectangle))
+    lines = [line.strip(" |") for line in text.splitlines()]
+    start = lines.index("Rectangle(height: float, width: float, shear_factor: float = 0.8333333333333334)")
+    assert lines[start + 2 : start + 7] == [
+        "A solid rectangle.",
+        "",
+        "Fields:",
+        "height: extent of the section along y, in m; greater than 0",
+        "width: extent of the section along z, in m; greater than 0",
+    ]
+    assert "shear_factor: shear correction factor; greater than 0 and at most 1; default 0.833333" in lines
+    assert not {word for word in ("Annotated", "Quantity", "__") if word in text}
+
+
+def test_help_tells_parts_choices_and_defaults() -> None:
+    link, load = (" ".join((inspect.getdoc(cls) or "").split()) for cls in (r.FlexibleLink, r.Payload))
+    shapes = "one of Straight, Arc, Helix, StrainField"
+    assert f"rest_shape: shape of the unloaded link; {shapes}; default Straight()" in link
+    assert "material: material of the section; a Material; may be left out" in link
+    assert "at: end of the link that carries it; End.ROOT or End.TIP; default End.TIP" in load
+    assert (
+        "inertia (3 values or 3x3) about the centre of mass, along the end section's axes, in kg m^2;" in load
+    )
+    taken = inspect.signature(r.FlexibleLink).parameters.values()
+    assert [str(each) for each in taken][2:5] == [
+        "section: Section",
+        "material: Material | None = None",
+        "rest_shape: RestShape = Straight()",
+    ]
+    assert str(inspect.signature(r.Payload).parameters["at"]) == "at: End = 'tip'"
+
+
+def test_parts_without_docstring_or_declarations_can_be_asked_too() -> None:
+    @dataclass(frozen=True)
+    class Bare(r.Declared):
+        length: float
+
+    assert "length: 'float'" in str(inspect.signature(Bare))
+    assert (Bare.__doc__ or "").startswith("Bare(")
+    assert inspect.getdoc(r.Link) == "A body with a root frame and a tip frame."
 
 
 def test_repr_builds_the_same_part() -> None:

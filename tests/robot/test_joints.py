@@ -18,7 +18,7 @@ def rod(name: str, mass: float = 1.0, inertia: float = 0.0) -> r.RigidLink:
 
 
 @pytest.mark.parametrize(
-    ("joint", "names", "slides"),
+    ("joint", "names", "translates"),
     [
         (r.RevoluteJoint(*ENDS), ["j"], [False]),
         (r.PrismaticJoint(*ENDS), ["j"], [True]),

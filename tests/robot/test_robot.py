@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 import pliant.robot as r
@@ -31,6 +33,27 @@ def test_defaults() -> None:
     assert robot.payloads == ()
     assert robot.link("a") is robot.links[0]
     assert robot.joint("j") is robot.joints[0]
+
+
+def test_it_prints_as_a_few_lines_and_as_a_table() -> None:
+    links, joints = [body(name) for name in "abcdefghij"], [hinge("j", "base", "a")]
+    joints += [hinge(f"j{k}", one.name, other.name) for k, (one, other) in enumerate(pairwise(links))]
+    robot = r.Robot("arm", links=links, joints=joints, payloads=[r.Payload("tool", "j", 0.5)])
+    assert (
+        str(robot)
+        == repr(robot)
+        == (
+            "Robot 'arm'\n"
+            f"  links: {', '.join(f'{name} (rigid)' for name in 'abcdefgh')} and 2 more\n"
+            "  joints: j (revolute), j0 (revolute), j1 (revolute), j2 (revolute), j3 (revolute), j4 (revolute),"
+            " j5 (revolute), j6 (revolute) and 2 more\n"
+            "  payloads: tool (0.5 kg)\n"
+            "  gravity: (0, 0, 0) m/s^2"
+        )
+    )
+    table = robot._repr_html_()
+    assert table.startswith("<b>Robot &#x27;arm&#x27;</b><table><tr><th>links</th><td>a (rigid), ")
+    assert table.count("<tr>") == 4
 
 
 def test_joints_come_parents_first_whatever_their_order() -> None:

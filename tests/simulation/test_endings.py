@@ -10,7 +10,7 @@ from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.sampling import Sample
 from pliant.model.state import Cause
-from tests.laws.arms import ASIDE, two_links
+from tests.support.arms import ASIDE, two_links
 
 SPECTRAL = pl.GeometricallyExact(degree=4)
 GAUSS = pl.Gauss(order=4, step=1e-3)

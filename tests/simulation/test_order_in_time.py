@@ -9,7 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.contract import Model
-from tests.laws.arms import ASIDE, SLOW, tumbler, two_links
+from tests.support.arms import ASIDE, SLOW, tumbler, two_links
 
 UNTIL = 0.32
 SPECTRAL = pl.GeometricallyExact(degree=3)

@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model
-from tests.laws.arms import ASIDE, SLOW, two_links
+from tests.support.arms import ASIDE, SLOW, two_links
 
 UNTIL = 0.32
 MOTION = pl.motions.Quintic(0.3, 1.5, UNTIL)

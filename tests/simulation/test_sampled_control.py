@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.model.contract import Model
 from pliant.model.sampling import Sample
-from tests.laws.arms import ASIDE, SLOW, two_links
+from tests.support.arms import ASIDE, SLOW, two_links
 
 SPECTRAL = pl.GeometricallyExact(degree=3)
 

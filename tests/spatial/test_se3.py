@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.spatial import arrays, se3
-from tests.spatial import high_precision
+from tests.support import high_precision
+from tests.support.over import over
 
 component = st.floats(-1.0, 1.0, allow_subnormal=False)
 twists = st.tuples(*[component] * 6)
@@ -96,7 +98,7 @@ def test_right_tangent_is_the_derivative_of_exp(x: se3.Twist, d: se3.Twist) -> N
     )
 
 
-@pytest.mark.parametrize("angle", ANGLES)
+@over(*product(ANGLES))
 def test_exp_and_tangents_keep_all_digits(angle: float) -> None:
     x = twist_at(angle)
     np.testing.assert_allclose(homogeneous(se3.exp(x)), high_precision.pose(x), rtol=0, atol=2e-15)
@@ -107,7 +109,7 @@ def test_exp_and_tangents_keep_all_digits(angle: float) -> None:
     )
 
 
-@pytest.mark.parametrize("angle", ANGLES)
+@over(*product(ANGLES))
 def test_left_tangents_mirror_right_tangents(angle: float) -> None:
     x = twist_at(angle)
     z = (0.3, 0.1, -0.5, 0.2, 0.9, -0.4)
@@ -117,7 +119,7 @@ def test_left_tangents_mirror_right_tangents(angle: float) -> None:
     np.testing.assert_allclose(back, z, atol=3e-14)
 
 
-@pytest.mark.parametrize("angle", [angle for angle in ANGLES if angle < math.pi])
+@over(*product(angle for angle in ANGLES if angle < math.pi))
 def test_log_keeps_all_digits(angle: float) -> None:
     x = twist_at(angle)
     H = high_precision.pose(x)

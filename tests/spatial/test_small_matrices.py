@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from pliant.spatial import small_matrices
+from tests.support.over import over
 
 pytestmark = pytest.mark.bounds
 
@@ -31,8 +34,7 @@ def test_products(kind: type) -> None:
     np.testing.assert_allclose(y, A.T @ x, atol=1e-14)
 
 
-@pytest.mark.parametrize("kind", [float, complex])
-@pytest.mark.parametrize("size", [1, 2, 6, 24])
+@over(*product([float, complex], [1, 2, 6, 24]))
 def test_inverse(kind: type, size: int) -> None:
     A = random((size, size), kind, size)
     A[0, 0] = 0.0 if size > 1 else A[0, 0]  # the first pivot must be searched for

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from pliant.spatial import so3
 from pliant.spatial.vectors import add, cross, scale
-from tests.spatial import high_precision
+from tests.support import high_precision
+from tests.support.over import over
 
 component = st.floats(-1.0, 1.0, allow_subnormal=False)
 vectors = st.tuples(component, component, component)
@@ -20,6 +22,7 @@ axes = vectors.filter(lambda v: math.hypot(*v) > 1e-3).map(lambda v: scale(1.0 /
 AXIS = scale(1.0 / math.sqrt(0.14), (0.1, -0.2, 0.3))
 DELICATE = [0.0, 1e-300, 1e-160, 1e-16, 1e-8, 1e-4, 0.1, 1.0, 1.9999999, 2.0000001, 3.0]
 NEAR_PI = [math.pi - gap for gap in (1e-3, 1e-6, 1e-9, 1e-12, 4e-16)]
+AXES = (AXIS, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.6, -0.8, 0.0), (1e-9, -1.0, 1e-9))
 
 
 def matrix(R: so3.Matrix) -> np.ndarray:
@@ -76,7 +79,7 @@ def test_quaternions_agree_with_matrices(w: so3.Vector) -> None:
     assert so3.to_quaternion(R)[0] >= 0.0
 
 
-@pytest.mark.parametrize("angle", DELICATE + NEAR_PI + [4.0, 6.0])
+@over(*product(DELICATE + NEAR_PI + [4.0, 6.0]))
 def test_exp_keeps_all_digits(angle: float) -> None:
     w = scale(angle, AXIS)
     reference = high_precision.rotation(w)
@@ -87,17 +90,14 @@ def test_exp_keeps_all_digits(angle: float) -> None:
     )
 
 
-@pytest.mark.parametrize("angle", DELICATE)
+@over(*product(DELICATE))
 def test_log_keeps_all_digits_through_zero(angle: float) -> None:
     w = scale(angle, AXIS)
     found = so3.log(tuple(high_precision.rotation(w).ravel().tolist()))
     np.testing.assert_allclose(found, w, rtol=1e-15, atol=1e-15 * angle)
 
 
-@pytest.mark.parametrize("angle", NEAR_PI)
-@pytest.mark.parametrize(
-    "axis", [AXIS, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.6, -0.8, 0.0), (1e-9, -1.0, 1e-9)]
-)
+@over(*product(NEAR_PI, AXES))
 def test_log_keeps_all_digits_near_pi(angle: float, axis: so3.Vector) -> None:
     w = np.array(scale(angle, axis))
     found = np.array(so3.log(tuple(high_precision.rotation(tuple(w.tolist())).ravel().tolist())))
@@ -106,7 +106,7 @@ def test_log_keeps_all_digits_near_pi(angle: float, axis: so3.Vector) -> None:
     np.testing.assert_allclose(found, w, rtol=0, atol=1.5e-15)
 
 
-@pytest.mark.parametrize("angle", DELICATE + NEAR_PI + [4.0, 6.0])
+@over(*product(DELICATE + NEAR_PI + [4.0, 6.0]))
 def test_tangents_keep_all_digits(angle: float) -> None:
     w = scale(angle, AXIS)
     right = high_precision.right_tangent((0.0, 0.0, 0.0, *w))[:3, :3]

@@ -28,7 +28,7 @@ from pliant.view.figures import (
     write_figures,
 )
 from pliant.view.figures.style import choose_projection
-from tests.results.fake_arm import fake_trajectory
+from tests.support.fake_arm import fake_trajectory
 
 ALL = [draw_motion, draw_strains, draw_ledger, draw_shape]
 
@@ -113,7 +113,7 @@ def test_a_run_that_failed_at_once_can_be_drawn(draw: Callable[[Trajectory], Fig
 
 def test_drawing_needs_no_pyplot() -> None:
     code = (
-        "import sys; from tests.results.fake_arm import fake_trajectory; "
+        "import sys; from tests.support.fake_arm import fake_trajectory; "
         "from pliant.view.figures import draw_motion, draw_ledger; "
         "t = fake_trajectory(); draw_motion(t); draw_ledger(t); print('matplotlib.pyplot' in sys.modules)"
     )

@@ -1,14 +1,6 @@
-"""Which arm a word on the command line means.
+"""What the words of a command line mean: the arm, its formulation and drives, the state, where figures go.
 
-What drives the joints, as written on the command line.
-
-Folders that a command fills.
-
-Which formulation the words on the command line mean.
-
-Arguments and options that several commands share.
-
-The model about which `pliant modes` and `pliant frequency` linearise, as written on the command line.
+Whatever is heavy is imported by the functions that use it.
 """
 
 from __future__ import annotations
@@ -22,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.errors import InvalidInput
-from pliant.whole_file import refuse_folder
+from pliant.whole_file import refuse_existing, refuse_folder, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pliant.components import Component
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
     from pliant.model.state import Array
     from pliant.robot import Robot
 
@@ -110,7 +102,7 @@ def refuse_used(folder: Path, overwrite: bool) -> None:
 
 
 class Formulation(StrEnum):
-    """The rooms, by the names of their doors."""
+    """All formulations, as written on the command line."""
 
     GEOMETRICALLY_EXACT = "geometrically-exact"
     POSE_ELEMENT = "pose-element"
@@ -142,7 +134,7 @@ def compiled(
     degree: int | None,
     elements: int | None,
     point_masses: bool = False,
-) -> Model:
+) -> Arm:
     """The robot by the formulation, whose own choices stand where none is given."""
     from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement, PoseElement
     from pliant.formulations.lumped import Lumped, Rigid, StationInertia
@@ -165,7 +157,7 @@ def compiled(
     inertia = StationInertia.NEGLECTED if point_masses else None
     chosen = (("degree", degree), (count, elements), ("station_inertia", inertia))
     given = {name: value for name, value in chosen if value is not None}
-    doors: dict[Formulation, Callable[..., Any]] = {
+    choices: dict[Formulation, Callable[..., Any]] = {
         Formulation.GEOMETRICALLY_EXACT: GeometricallyExact,
         Formulation.POSE_ELEMENT: PoseElement,
         Formulation.MIXED_ELEMENT: MixedElement,
@@ -173,7 +165,7 @@ def compiled(
         Formulation.LUMPED: Lumped,
         Formulation.RIGID: Rigid,
     }
-    arm: Model = doors[formulation](**given).compile(robot)
+    arm: Arm = choices[formulation](**given).compile(robot)
     return arm
 
 
@@ -201,19 +193,19 @@ class About(StrEnum):
     START = "start"
 
 
-def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Model, Array]:
-    """The arm with its drives, and its state: settled, as it starts, or the last one of a saved trajectory."""
+def model_and_state(arm: Arm, drives: list[Component], state: str) -> tuple[Arm, Array]:
+    """The arm with its drives, and its state: in equilibrium, as it starts, or the last one of a saved trajectory."""
     from pliant.cli.terminal import progress_after_a_second
     from pliant.components import connect
     from pliant.simulation.equilibrium import equilibrium
     from pliant.simulation.simulate import consistent_start
 
-    model: Model = connect(arm, *drives) if drives else arm
+    model: Arm = connect(arm, *drives) if drives else arm
     if state == About.START:
         return model, consistent_start(model)
     if state != About.EQUILIBRIUM:
         return model, _saved(model, state)
-    with progress_after_a_second("settling"):
+    with progress_after_a_second("finding the equilibrium"):
         balanced = equilibrium(model)
     if not balanced.ending.completed:
         raise InvalidInput(
@@ -222,23 +214,24 @@ def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Mo
     return model, balanced.state
 
 
-def substitutions(model: Model, state: Array) -> list[str]:
+def say_substitutions(model: Arm, state: Array) -> None:
     """What the reader of a linearisation should know: the element that was chosen, and a state that will not stay."""
     import numpy as np
 
     from pliant.analysis.modes import linearised
 
     lack = float(np.abs(linearised(model, state, 0.0).unbalanced).max(initial=0.0))
-    said = [getattr(model, "notice", "")]
+    said = [getattr(model, "substitution", "")]
     if lack > UNBALANCED:
         said.append(
             f"the state is no equilibrium: efforts up to {lack:.3g} N or N m are unbalanced, since free joints stay"
             " where they start; hold them with --hold or control them with --pd"
         )
-    return [each for each in said if each]
+    for each in filter(None, said):
+        typer.echo(each)
 
 
-def _saved(model: Model, file: str) -> Array:
+def _saved(model: Arm, file: str) -> Array:
     import numpy as np
 
     from pliant.results import load_trajectory
@@ -258,18 +251,18 @@ def _saved(model: Model, file: str) -> Array:
 
 
 def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
+    """Write a figure whole or not at all, and say where."""
     from pliant.cli.terminal import progress_after_a_second
     from pliant.view.figures.style import PIXELS_PER_INCH
-    from pliant.whole_file import whole_file
 
     with progress_after_a_second("drawing"), whole_file(path, overwrite) as temporary:
         figure.savefig(temporary, dpi=PIXELS_PER_INCH)
+    typer.echo(f"wrote {path}")
 
 
 def figure_path(place: Path | None, name: str, overwrite: bool) -> Path | None:
     """Where a figure goes, refused before any work is spent: a file if its name ends like one, else a new folder."""
     from pliant.view.figures.files import DRAWN
-    from pliant.whole_file import refuse_existing, refuse_folder
 
     if place is None:
         return None

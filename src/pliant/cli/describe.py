@@ -1,65 +1,16 @@
-"""What follows from a robot description without simulating it: masses, stiffnesses, slenderness.
-
-``pliant describe``: what a robot is made of.
-"""
+"""``pliant describe``: what a robot is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pliant.cli.arguments import RobotArgument
-from pliant.robot import FlexibleLink, Link, RigidLink, Robot
+from pliant.cli.arguments import RobotArgument, find_robot
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from pliant.robot import Declared, Joint
-
-# Enough for sections that taper with the fourth power of a dimension.
-POINTS_PER_STRETCH = 8
-
-
-def link_length(link: Link) -> float:
-    """Length of the undeformed axis, or from root to tip of a rigid link, in metres."""
-    if isinstance(link, FlexibleLink):
-        return link.length
-    assert isinstance(link, RigidLink)
-    return float(np.linalg.norm(link.tip_position))
-
-
-def link_mass(link: Link) -> float:
-    """Mass in kilograms, without payloads."""
-    if isinstance(link, RigidLink):
-        return link.mass
-    assert isinstance(link, FlexibleLink)
-    points, weights = np.polynomial.legendre.leggauss(POINTS_PER_STRETCH)
-    mass = 0.0
-    for start, end in pairwise((0.0, *link.breakpoints, link.length)):
-        stations = start + (points + 1.0) / 2.0 * (end - start)
-        mass += float(weights @ link.inertia(stations)[:, 0, 0]) * (end - start) / 2.0
-    return mass
-
-
-def total_mass(robot: Robot) -> float:
-    """Mass of all links and payloads in kilograms."""
-    return sum(link_mass(link) for link in robot.links) + sum(payload.mass for payload in robot.payloads)
-
-
-def root_stiffness(link: FlexibleLink) -> np.ndarray:
-    """Section stiffnesses (EA, GAy, GAz, GJ, EIy, EIz) at the root."""
-    return np.diagonal(link.stiffness([0.0])[0]).copy()
-
-
-def slenderness(link: FlexibleLink) -> float:
-    """Length over the largest radius of gyration sqrt(EI / EA) anywhere along the link."""
-    diagonal = np.diagonal(link.stiffness(np.linspace(0.0, link.length, 21)), axis1=1, axis2=2)
-    gyration = np.sqrt(diagonal[:, 4:].max(axis=1) / diagonal[:, 0])
-    return float(link.length / gyration.max())
-
+    from pliant.robot import Declared, Joint, Robot
 
 STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz [N m^2]")
 
@@ -68,8 +19,6 @@ def describe(
     robot: RobotArgument,
 ) -> None:
     """Show links, joints, loops, payloads, masses and stiffnesses of a robot."""
-    from pliant.cli.arguments import find_robot
-    from pliant.cli.describe import slenderness, total_mass
     from pliant.cli.terminal import output
     from pliant.robot import FlexibleLink
 
@@ -82,34 +31,32 @@ def describe(
             screen.print(table)
     gravity = ", ".join(f"{component:g}" for component in described.gravity)
     screen.print(f"gravity: ({gravity}) m/s^2")
-    screen.print(f"total mass: {total_mass(described):.4g} kg")
+    screen.print(f"total mass: {described.mass:.4g} kg")
     flexible = [link for link in described.links if isinstance(link, FlexibleLink)]
     if flexible:
-        lowest = min(flexible, key=slenderness)
-        screen.print(f"lowest slenderness: {slenderness(lowest):.4g} (link {lowest.name})")
+        lowest = min(flexible, key=lambda link: link.slenderness)
+        screen.print(f"lowest slenderness: {lowest.slenderness:.4g} (link {lowest.name})")
 
 
 def _links(robot: Robot) -> Table:
-    from pliant.cli.describe import link_length, link_mass, slenderness
     from pliant.cli.terminal import number, table
     from pliant.robot import FlexibleLink
 
     rows = table("links", ("link", "kind"), ("length [m]", "mass [kg]", "slenderness"))
     for link in robot.links:
-        slender = number(slenderness(link)) if isinstance(link, FlexibleLink) else "-"
-        rows.add_row(link.name, link.word, number(link_length(link)), number(link_mass(link)), slender)
+        slender = number(link.slenderness) if isinstance(link, FlexibleLink) else "-"
+        rows.add_row(link.name, link.word, number(link.length), number(link.mass), slender)
     return rows
 
 
 def _stiffnesses(robot: Robot) -> Table:
-    from pliant.cli.describe import root_stiffness
     from pliant.cli.terminal import number, table
     from pliant.robot import FlexibleLink
 
     rows = table("section stiffness at the root", ("link",), STIFFNESSES)
     for link in robot.links:
         if isinstance(link, FlexibleLink):
-            rows.add_row(link.name, *(number(value) for value in root_stiffness(link)))
+            rows.add_row(link.name, *(number(value) for value in link.stiffness([0.0])[0].diagonal()))
     return rows
 
 

@@ -18,6 +18,13 @@ from pliant.cli.arguments import (
     PointMassesOption,
     RobotArgument,
     StateOption,
+    compiled,
+    figure_path,
+    find_robot,
+    joint_drives,
+    model_and_state,
+    say_substitutions,
+    write_figure,
 )
 
 ROWS = 20
@@ -60,15 +67,6 @@ def frequency(
     import numpy as np
 
     from pliant.analysis.frequency_response import frequency_response
-    from pliant.cli.arguments import (
-        compiled,
-        figure_path,
-        find_robot,
-        joint_drives,
-        model_and_state,
-        substitutions,
-        write_figure,
-    )
     from pliant.cli.terminal import output as terminal
     from pliant.cli.terminal import progress_after_a_second, table
     from pliant.errors import InvalidInput
@@ -86,8 +84,7 @@ def frequency(
     with progress_after_a_second("solving for the response"):
         response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
     screen = terminal()
-    for substitution in substitutions(model, at):
-        screen.print(substitution, soft_wrap=True)
+    say_substitutions(model, at)
     rows = table(
         f"{response.input} to {response.output}",
         (),
@@ -103,4 +100,3 @@ def frequency(
         from pliant.view.figures import draw_frequency_response
 
         write_figure(draw_frequency_response(response), path, overwrite)
-        screen.print(f"wrote {path}", soft_wrap=True)

@@ -1,7 +1,4 @@
-"""Which modes a mesh is too coarse for: those that a finer one does not find again.
-
-``pliant modes``: frequencies, damping and shapes of small motions.
-"""
+"""``pliant modes``: frequencies, damping and shapes of small motions, and which of them a finer mesh does not find."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pliant.cli.arguments import (
+    About,
     DegreeOption,
     ElementsOption,
     Formulation,
@@ -21,6 +19,13 @@ from pliant.cli.arguments import (
     PointMassesOption,
     RobotArgument,
     StateOption,
+    compiled,
+    figure_path,
+    find_robot,
+    joint_drives,
+    model_and_state,
+    say_substitutions,
+    write_figure,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +42,6 @@ def unresolved_modes(found: Modes, drives: list[Component], state: str) -> str:
     that are used: neither is compared.
     """
     from pliant.analysis.modes import modes
-    from pliant.cli.arguments import About, model_and_state
     from pliant.cli.terminal import progress_after_a_second
     from pliant.errors import InvalidInput
     from pliant.robot import FlexibleLink
@@ -87,16 +91,6 @@ def modes(
     Joints that neither hold nor are controlled are free.
     """
     from pliant.analysis.modes import modes as find_modes
-    from pliant.cli.arguments import (
-        compiled,
-        figure_path,
-        find_robot,
-        joint_drives,
-        model_and_state,
-        substitutions,
-        write_figure,
-    )
-    from pliant.cli.modes import unresolved_modes
     from pliant.cli.terminal import number, output, progress_after_a_second, table
 
     path = figure_path(figure, "modes", overwrite)
@@ -107,8 +101,7 @@ def modes(
     with progress_after_a_second("solving for the modes"):
         found = find_modes(model, at, count)
     screen = output()
-    for substitution in substitutions(model, at):
-        screen.print(substitution, soft_wrap=True)
+    say_substitutions(model, at)
     rows = table(
         f"modes of {model.robot.name}",
         ("mode", "direction"),
@@ -132,4 +125,3 @@ def modes(
         from pliant.view.figures import draw_mode_shapes
 
         write_figure(draw_mode_shapes(found), path, overwrite)
-        screen.print(f"wrote {path}", soft_wrap=True)

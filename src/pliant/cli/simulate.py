@@ -17,6 +17,9 @@ from pliant.cli.arguments import (
     PDOption,
     PointMassesOption,
     RobotArgument,
+    compiled,
+    find_robot,
+    joint_drives,
 )
 
 
@@ -49,7 +52,6 @@ def simulate(
 
     Joints that neither move, hold nor are controlled swing freely.
     """
-    from pliant.cli.arguments import compiled, find_robot, joint_drives
     from pliant.cli.terminal import Destination, run_and_report
     from pliant.components import connect
     from pliant.simulation.integrators import Gauss

@@ -1,9 +1,4 @@
-"""What the terminal shows: tables and the summary of a run.
-
-What tells a waiting user that work goes on: a bar on a terminal, plain lines elsewhere, both on the error output.
-
-Simulate, save, draw and report: what the commands that simulate share.
-"""
+"""What the terminal shows: tables, the summary of a run, and on the error output how far long work has come."""
 
 from __future__ import annotations
 
@@ -23,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
     from pliant.results import Trajectory
     from pliant.simulation.integrators import Gauss
 
@@ -179,7 +174,6 @@ class Destination:
 
     def write(self, trajectory: Trajectory) -> list[Path]:
         """Write what was asked for; the paths written."""
-        from pliant.cli.terminal import progress_after_a_second
         from pliant.view.figures import write_figures
 
         written = []
@@ -193,9 +187,8 @@ class Destination:
         return written
 
 
-def run_and_report(model: Model, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
+def run_and_report(model: Arm, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
     """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
-    from pliant.cli.terminal import progress_after_a_second, show_run
     from pliant.simulation.simulate import simulate
 
     # One step beforehand, so that the wall time does not count the loading of compiled kernels.

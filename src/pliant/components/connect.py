@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -32,17 +32,18 @@ from pliant.components.motions import Hold, Motion
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
-from pliant.model.contract import Substitutes, refuse_other_than_model
+from pliant.model.arm import model_lines
+from pliant.model.contract import Substitutes, refuse_other_than_arm
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Layout
 from pliant.robot import At, End, SphericalJoint
-from pliant.robot.declared import Quaternion
+from pliant.robot.declared import Quaternion, Shown, listed
 from pliant.robot.joint import BASE
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Consistency, Equilibrium, Model, Record, Run, SecondOrder
+    from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder, Stepper
     from pliant.model.state import Observation
     from pliant.robot import Robot
 
@@ -58,7 +59,7 @@ class Carrying(Protocol):
         """In words, the inputs that it does not carry."""
         ...
 
-    def carrying(self, inputs: Inputs) -> Model:
+    def carrying(self, inputs: Inputs) -> Arm:
         """The arm itself if it carries the inputs, else a model of the same robot that does."""
         ...
 
@@ -67,23 +68,28 @@ class Carrying(Protocol):
 class Driving(Protocol):
     """An arm whose loop, ball and free joints have coordinates where something drives them."""
 
-    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Model:
+    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Arm:
         """The arm itself, or with these coordinates, and with references for the joints of those that are followed."""
         ...
 
 
-@dataclass(frozen=True)
-class Connected:
+@dataclass(frozen=True, repr=False)
+class Connected(Shown):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
-    ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``notice`` then says.
+    ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``substitution`` then says.
     """
 
-    arm: Model
+    arm: Arm
     components: tuple[Component, ...]
-    inputs: Inputs = field(compare=False, repr=False)
-    given: Model = field(compare=False, repr=False)
+    inputs: Inputs = field(compare=False)
+    given: Arm = field(compare=False)
     substitution: str = ""
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        parts = [_on_what(component) for component in self.components]
+        heading = f"{type(self.formulation).__name__} model of robot '{self.robot.name}', connected"
+        return heading, {"components": listed(parts) or "none", **model_lines(self)}
 
     @property
     def robot(self) -> Robot:
@@ -123,8 +129,8 @@ class Connected:
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         return self.arm.energy(states)
 
-    def advance(self, run: Run) -> Record:
-        return self.arm.advance(run)
+    def stepper(self, run: Run) -> Stepper[Any]:
+        return self.arm.stepper(run)
 
     def consistency_error(self, record: Record) -> Consistency:
         return self.arm.consistency_error(record)
@@ -148,7 +154,14 @@ class Connected:
         return found and (connect(found[0], *self.components), found[1])
 
 
-def connect(arm: Model, *components: Component) -> Connected:
+def _on_what(component: Component) -> str:
+    """The kind of a component and its own name, or that of the joint or link it acts on."""
+    names = (getattr(component, word, None) for word in ("name", "joint", "link"))
+    name = next((name for name in names if isinstance(name, str)), "")
+    return f"{type(component).__name__}{f' ({name})' if name else ''}"
+
+
+def connect(arm: Arm, *components: Component) -> Connected:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
     Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, feedback and
@@ -156,7 +169,7 @@ def connect(arm: Model, *components: Component) -> Connected:
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
     and equal names.
     """
-    refuse_other_than_model(arm)
+    refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):
             raise InvalidInput(
@@ -201,7 +214,7 @@ def report(connected: Connected) -> str:
     )
 
 
-def _with_bodies(arm: Model, components: Sequence[Component]) -> Model:
+def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:
     """The arm itself, or that of its robot with the bodies which components add; those it has already stay."""
     pairs = [(type(part).__name__, each) for part in components for each in part.attachments(arm)]
     robot = arm.robot
@@ -211,7 +224,7 @@ def _with_bodies(arm: Model, components: Sequence[Component]) -> Model:
             robot = replace(robot, links=(*robot.links, *body.links), joints=(*robot.joints, *body.added))
     if robot is arm.robot:
         return arm
-    larger: Model = arm.formulation.compile(robot)  # type: ignore[attr-defined]
+    larger: Arm = arm.formulation.compile(robot)  # type: ignore[attr-defined]
     return larger
 
 
@@ -301,7 +314,7 @@ class WholeEffort:
         return wrench
 
 
-def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
+def assemble(arm: Arm, components: Iterable[Component]) -> Inputs:
     """The inputs that ``components`` give to ``arm``; what does not fit is refused in one sentence."""
     pairs = [(type(part).__name__, each) for part in components for each in part.attachments(arm)]
     names = [port.name for port in arm.ports]
@@ -319,7 +332,7 @@ def _of(kind: type[Kind], contributions: Iterable[Contribution]) -> list[Kind]:
     return [each for each in contributions if isinstance(each, kind)]
 
 
-def _inputs(arm: Model, contributions: list[Contribution]) -> Inputs:
+def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     joint_names = arm.joint_names
     n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
@@ -381,7 +394,7 @@ def _inputs(arm: Model, contributions: list[Contribution]) -> Inputs:
     )
 
 
-def _held(arm: Model, feedbacks: list[Feedback]) -> Iterator[Relation]:
+def _held(arm: Arm, feedbacks: list[Feedback]) -> Iterator[Relation]:
     """Between the reference frame of each ball or free joint under feedback and its child, one gain a coordinate."""
     gains = {each.joint: (each.stiffness, each.damping) for each in feedbacks}
     for name in dict.fromkeys(each.joint.partition(".")[0] for each in feedbacks):
@@ -400,7 +413,7 @@ def _in_axes_of_place(load: Load) -> Signal:
     return Constant(turned.evaluate(np.zeros(1))[0]) if isinstance(load.signal, Constant) else turned
 
 
-def _drives_of_whole_joints(arm: Model, torques: list[Torque]) -> list[Load]:
+def _drives_of_whole_joints(arm: Arm, torques: list[Torque]) -> list[Load]:
     """One load on the child of each ball and free joint that is driven, whose torques add."""
     drives = []
     loops = {loop.name: loop for loop in arm.robot.loops}
@@ -419,7 +432,7 @@ def _drives_of_whole_joints(arm: Model, torques: list[Torque]) -> list[Load]:
     return drives
 
 
-def _refuse_conflicts(arm: Model, pairs: list[Labelled]) -> None:
+def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
     """Refuse two components that claim the same thing; each contribution comes with its component's label."""
     for joint in dict.fromkeys(joint for _, each in pairs for joint in each.joints):
         _refuse_on_joint(joint, [(label, each) for label, each in pairs if joint in each.joints])
@@ -444,7 +457,7 @@ def _refuse_conflicts(arm: Model, pairs: list[Labelled]) -> None:
         raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
 
 
-def _refuse_half(arm: Model, claimed: list[str], how: str, example: str) -> None:
+def _refuse_half(arm: Arm, claimed: list[str], how: str, example: str) -> None:
     """The coordinates of ball and free joints are no single ones: some of them free would lock the others."""
     for name in dict.fromkeys(joint.partition(".")[0] for joint in claimed):
         whole = driven_as_a_whole(arm, name)
@@ -489,7 +502,7 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
         raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
 
 
-def _refuse_names(arm: Model, contributions: list[Contribution]) -> None:
+def _refuse_names(arm: Arm, contributions: list[Contribution]) -> None:
     """Names in the energy ledger must differ from each other, from joints and from the base."""
     first: dict[str, str] = {}
     for kind, name in filter(None, (each.named for each in contributions)):

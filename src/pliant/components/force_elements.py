@@ -18,7 +18,7 @@ from pliant.robot.joint import BASE, plain
 from pliant.robot.joint_law import WrenchStiffness
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 ElementName = Annotated[str, Name("name of the component in results")]
 FirstFrame = Annotated[At, Part("frame on one side", At)]
@@ -41,7 +41,7 @@ class SpringDamper(Declared):
         if self.stiffness == 0 and self.damping == 0:
             yield Problem("= 0 N/m without damping has no effect; write a stiffness in N/m", ("stiffness",))
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         frames, rest = (self.first, self.second), self.rest_length
         about = f"stiffness {self.stiffness:g}, rest length {rest:g}"
         laws = ((self.stiffness,),), ((self.damping,),)
@@ -77,7 +77,7 @@ class Bushing(Declared):
                 "= 0 without damping has no effect; write a stiffness in N/m and N m/rad", ("stiffness",)
             )
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         frames, laws = (self.first, self.second), (_rows(self.stiffness), _rows(self.damping))
         return (Related(Relation(self.name, "bushing", Measure.POSE, frames, *laws)),)
 
@@ -108,7 +108,7 @@ class Wall(Declared):
         if self.at.link == BASE:
             yield Problem("= 'base' is moved by no wall; write a link", ("at", "link"))
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         base = arm.robot.base
         w, x, y, z = base.rotation
         away = [point - origin for point, origin in zip(self.point, base.position)]

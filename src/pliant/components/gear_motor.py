@@ -14,7 +14,7 @@ from pliant.model.inputs import MotorPlace
 from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class GearMotor(Declared):
                 ("damping",),
             )
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         place = MotorPlace(
             self.joint,
             rotor_inertia=self.rotor_inertia * self.ratio**2,

@@ -26,7 +26,7 @@ from pliant.robot.joint import BASE, reference_name
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 COMPONENTS = {
     1: "1 component",
@@ -40,7 +40,7 @@ _PROBE_TIMES.setflags(write=False)
 class Component(Protocol):
     """Anything that connect can join to an arm."""
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         """What this component does to ``arm``, one entry for each joint or place it acts on."""
         ...
 
@@ -73,7 +73,7 @@ class Contribution(ABC):
     def effect(self) -> str:
         """What it does, in few words."""
 
-    def check(self, arm: Model, label: str) -> None:
+    def check(self, arm: Arm, label: str) -> None:
         """Refuse it in one sentence where ``arm`` has no place for it; ``label`` names its component."""
         for joint in self.joints:
             check_joint(arm, label, joint)
@@ -96,7 +96,7 @@ class Prescription(Contribution):
     def effect(self) -> str:
         return f"follows {type(self.motion).__name__}"
 
-    def check(self, arm: Model, label: str) -> None:
+    def check(self, arm: Arm, label: str) -> None:
         check_joint(arm, label, self.joint, prescribes=True)
         check_motion(f"{label} of joint '{self.joint}'", self.motion)
 
@@ -127,7 +127,7 @@ class Feedback(Contribution):
         reference = type(self.reference).__name__
         return f"stiffness {self.stiffness:g}, damping {self.damping:g}, reference {reference}"
 
-    def check(self, arm: Model, label: str) -> None:
+    def check(self, arm: Arm, label: str) -> None:
         check_joint(arm, label, self.joint, whole=self.whole)
         check_motion(f"{label} of joint '{self.joint}'", self.reference)
 
@@ -150,7 +150,7 @@ class Torque(Contribution):
     def effect(self) -> str:
         return f"torque {type(self.signal).__name__}"
 
-    def check(self, arm: Model, label: str) -> None:
+    def check(self, arm: Arm, label: str) -> None:
         check_joint(arm, label, self.joint, drives_whole=True)
         size = next(port.size for port in arm.ports if port.name == self.joint)
         check_signal(f"{label} of joint '{self.joint}'", self.signal, size)
@@ -180,7 +180,7 @@ class Load(Contribution):
     def effect(self) -> str:
         return f"{type(self.signal).__name__} '{self.place.name}' in {self.place.frame} axes"
 
-    def check(self, arm: Model, label: str) -> None:
+    def check(self, arm: Arm, label: str) -> None:
         super().check(arm, label)
         link = self.place.link
         if self.place.distributed and not isinstance(arm.robot.link(link), FlexibleLink):
@@ -208,7 +208,7 @@ class Related(Contribution):
     def effect(self) -> str:
         return ", ".join(filter(None, (f"'{self.relation.name}'", self.relation.about)))
 
-    def check(self, arm: Model, label: str) -> None:
+    def check(self, arm: Arm, label: str) -> None:
         label = f"{label} '{self.relation.name}'"
         super().check(arm, label)
         links = {at.link for at in self.relation.frames}
@@ -276,7 +276,7 @@ class BaseMove(Contribution):
         moving = [motion for motion in self.motions if not isinstance(motion, Hold)]
         return f"follows {', '.join(type(motion).__name__ for motion in moving) or 'Hold'}"
 
-    def check(self, arm: Model, label: str) -> None:
+    def check(self, arm: Arm, label: str) -> None:
         for motion in self.motions:
             check_motion(label, motion)
 

@@ -11,15 +11,15 @@ from pliant.robot import At, FixedJoint, FreeJoint, Joint, SphericalJoint
 from pliant.robot.joint import BASE, Role, reference_name
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
-def drivable(arm: Model) -> tuple[str, ...]:
+def drivable(arm: Arm) -> tuple[str, ...]:
     """The joint coordinates that can be driven or prescribed: all but those of ball joints that are not prescribed."""
     return tuple(port.name for port in arm.ports if port.frame is Frame.JOINT)
 
 
-def drivable_in_the_tree(arm: Model) -> tuple[str, ...]:
+def drivable_in_the_tree(arm: Arm) -> tuple[str, ...]:
     """Those that a law for all joints drives; loop joints and those of parts aside are driven by name only.
 
     Coordinates of a ball or free joint are there only where its motion is prescribed.
@@ -30,19 +30,19 @@ def drivable_in_the_tree(arm: Model) -> tuple[str, ...]:
     return tuple(name for name, owner in owned if owner not in left and not driven_as_a_whole(arm, owner))
 
 
-def described_joint(arm: Model, name: str) -> Joint | None:
+def described_joint(arm: Arm, name: str) -> Joint | None:
     """The joint or loop joint of that name."""
     joints = (*arm.robot.joints, *(loop.joint for loop in arm.robot.loops))
     return next((joint for joint in joints if joint.name == name), None)
 
 
-def driven_as_a_whole(arm: Model, name: str) -> SphericalJoint | FreeJoint | None:
+def driven_as_a_whole(arm: Arm, name: str) -> SphericalJoint | FreeJoint | None:
     """The ball or free joint of that name, which one torque or wrench drives in all its directions."""
     joint = described_joint(arm, name)
     return joint if isinstance(joint, (SphericalJoint, FreeJoint)) else None
 
 
-def is_part_of_whole(arm: Model, name: str) -> bool:
+def is_part_of_whole(arm: Arm, name: str) -> bool:
     """Whether that names a coordinate of a ball or free joint."""
     whole = driven_as_a_whole(arm, name.partition(".")[0])
     return whole is not None and name in (each.name for each in whole.guided_freedoms)
@@ -54,7 +54,7 @@ def port_at(at: At) -> str:
 
 
 def check_joint(
-    arm: Model,
+    arm: Arm,
     label: str,
     joint: str,
     prescribes: bool = False,
@@ -105,7 +105,7 @@ def check_joint(
     )
 
 
-def _has_port(arm: Model, joint: Joint) -> bool:
+def _has_port(arm: Arm, joint: Joint) -> bool:
     names = {joint.name, *joint.coordinate_names}
     return not joint.moves or any(port.name in names for port in arm.ports)
 
@@ -124,7 +124,7 @@ def _about_whole(label: str, joint: SphericalJoint | FreeJoint) -> str:
     )
 
 
-def check_frame(arm: Model, label: str, at: At) -> None:
+def check_frame(arm: Arm, label: str, at: At) -> None:
     """Refuse a frame on a link or at a station that the arm does not have."""
     known = [each.name for each in arm.robot.links]
     if at.link not in (*known, BASE):

@@ -14,7 +14,7 @@ from pliant.robot import At
 from pliant.robot.declared import Declared, Name, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Tendon(Declared):
         elif len({(at.link, at.section) for at in self.frames}) == 1:
             yield Problem("are all fixed to one part; put one on another part", ("frames",))
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         slack = self.pretension / self.stiffness
         known = self.rest_length is not None
         cable = Relation(

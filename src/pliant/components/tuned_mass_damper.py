@@ -13,7 +13,7 @@ from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Vector
 from pliant.robot.joint import BASE, Role
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -45,7 +45,7 @@ class TunedMassDamper(Declared):
                 "= root carries no damper; write a station, or a position from the tip", ("at", "end")
             )
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         names = [self.name] if self.axis else [f"{self.name}_x", f"{self.name}_y", self.name]
         masses = [0.0] * (len(names) - 1) + [self.mass]
         links = tuple(RigidLink(name, (0.0, 0.0, 0.0), mass=mass) for name, mass in zip(names, masses))

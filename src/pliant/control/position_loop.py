@@ -29,7 +29,7 @@ from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class PositionLoop(Declared):
     seed: SeedField = 0
     name: ControllerName = None
 
-    def attachments(self, arm: Model) -> tuple[Contribution, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         law = PositionLaw(
             self.name or "position_loop",

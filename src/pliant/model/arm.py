@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
 from pliant.model.state import Array
 from pliant.robot import FlexibleLink, RigidLink, Robot
+from pliant.robot.declared import Shown, listed
 
 
 def refuse_massless_links(robot: Robot, formulation: str) -> None:
@@ -27,10 +30,27 @@ def refuse_massless_links(robot: Robot, formulation: str) -> None:
             )
 
 
-class ArmFacts(ABC):
+def model_lines(model: Arm) -> dict[str, str]:
+    """What a model prints as."""
+    blocks = [f"{block.name} {'x'.join(map(str, block.shape))}" for block in model.layout.blocks]
+    return {
+        "formulation": repr(model.formulation),
+        "joints": listed(model.joint_names),
+        "state": f"{model.layout.size} numbers ({', '.join(blocks)})",
+        "substitution": getattr(model, "substitution", ""),
+    }
+
+
+class ArmFacts(Shown, ABC):
     """Names, ports and sizes."""
 
     robot: Robot
+    # Where another formulation computes than the one that was asked for, or something is left out.
+    substitution: str = ""
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        model = cast(Arm, self)
+        return f"{type(model.formulation).__name__} model of robot '{self.robot.name}'", model_lines(model)
 
     @property
     @abstractmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -120,8 +121,8 @@ class BaseMotionSignals(Protocol):
     def __call__(self, times: Array) -> BasePath: ...
 
 
-def _no_joint_signals(n_joints: int) -> Callable[[Array], Array]:
-    return lambda times: np.zeros((len(times), n_joints, 3))
+def _no_joint_signals(n_joints: int, times: Array) -> Array:
+    return np.zeros((len(times), n_joints, 3))
 
 
 def _no_load_signals(times: Array) -> Array:
@@ -159,7 +160,7 @@ class Inputs:
     def none(n_joints: int) -> Inputs:
         """Free joints, no loads."""
         zeros = (0.0,) * n_joints
-        return Inputs((False,) * n_joints, zeros, zeros, _no_joint_signals(n_joints))
+        return Inputs((False,) * n_joints, zeros, zeros, partial(_no_joint_signals, n_joints))
 
 
 class Beyond(StrEnum):

@@ -6,11 +6,14 @@ Objects whose fields are declared: checked when built, shown with units, written
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import re
+from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
+from html import escape
 from itertools import pairwise
 from typing import Any, ClassVar, cast, get_type_hints
 
@@ -45,6 +48,9 @@ SUFFIXES = {
 }
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
+MOST_LISTED = 8  # words in a line that shows an object
+# Of parts, but of no use to who builds one.
+INTERNAL = {"conflicts", "elsewhere", "label", "mro", "register", "translates", "word", "words"}
 UNIT_LENGTH_SLACK = 1e-3
 ROUND_OFF = 1e-15
 SYMMETRY_SLACK = 1e-9
@@ -405,7 +411,97 @@ class Row:
     meaning: str
 
 
-class Declared:
+class Shown(ABC):
+    """Prints as a heading and a few lines, in notebooks as a table."""
+
+    @abstractmethod
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        """The heading, and lines by name; empty ones are left out."""
+
+    def __repr__(self) -> str:
+        heading, lines = self._shown()
+        return "\n".join([heading, *(f"  {name}: {_plain(text)}" for name, text in lines.items() if text)])
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        heading, lines = self._shown()
+        shown = ((escape(name), escape(_plain(text))) for name, text in lines.items() if text)
+        rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in shown)
+        return f"<b>{escape(heading)}</b><table>{rows}</table>"
+
+
+def _plain(text: str) -> str:
+    """Choices by their name alone: End.TIP, not <End.TIP: 'tip'>."""
+    return re.sub(r"<(\w+\.\w+): '[^']*'>", r"\1", text)
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a row, of many the first."""
+    more = len(words) - MOST_LISTED
+    return ", ".join(words[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+class Words(str):
+    """Text that prints without quotes, as the type in a signature."""
+
+    __repr__ = str.__str__
+
+
+class Documented(ABCMeta):
+    """Lets ``help`` and editors show a part as documentation, made when it is read: most programs never do."""
+
+    @property
+    def __doc__(cls) -> str | None:
+        """The docstring, with a line for each field."""
+        text: str | None = vars(cls).get("__doc__")
+        if not text or not shown_fields(cls):
+            return text
+        from pliant.robot.field_table import field_lines
+
+        return f"{inspect.cleandoc(text)}\n\n{field_lines(cast('type[Declared]', cls))}"
+
+    @__doc__.setter
+    def __doc__(cls, text: str | None) -> None:
+        vars(type)["__doc__"].__set__(cls, text)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """The fields with short types and plain defaults."""
+        known = {each.name: each for each in shown_fields(cls)}
+        if not known:
+            raise AttributeError("__signature__")
+        hints = get_type_hints(cls)
+        shown = []
+        for each in [*inspect.signature(vars(cls)["__init__"]).parameters.values()][1:]:
+            default = each.default if known[each.name].required else known[each.name].default
+            default = default.value if isinstance(default, StrEnum) else default
+            shown.append(each.replace(annotation=short_type(hints[each.name]), default=default))
+        return inspect.Signature(shown)
+
+    def __dir__(cls) -> list[str]:
+        return [name for name in super().__dir__() if not name.startswith("_") and name not in INTERNAL]
+
+
+def shown_fields(cls: type) -> tuple[Declaration, ...]:
+    """The declared fields of a class; none while it is being made and where some are left to subclasses."""
+    # Dataclasses read the docstring before they set this; most names in annotations are not known then.
+    if "__match_args__" not in vars(cls):
+        return ()
+    try:
+        return declarations(cls)
+    except TypeError:
+        return ()
+
+
+def short_type(hint: Any) -> Words:
+    """A type as one would say it: without modules, arrays without what they hold."""
+    text = re.sub(r"(?:\w+\.)+(?=\w)", "", inspect.formatannotation(hint))
+    return Words(re.sub(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]", "ndarray", text))
+
+
+class Declared(metaclass=Documented):
     """Base of all parts of a robot. A subclass with a ``word`` can be written in a file as ``type: word``."""
 
     word: ClassVar[str] = ""

@@ -1,4 +1,4 @@
-"""The field tables of the reference page, made from the declarations.
+"""Fields in words, made from the declarations: the help of classes and the tables of the reference page.
 
 Run ``python -m pliant.robot.field_table docs/robot_file.md`` to renew the tables of the page.
 """
@@ -7,12 +7,34 @@ from __future__ import annotations
 
 import re
 import sys
+from enum import StrEnum
 from pathlib import Path
+from textwrap import fill
 
 import pliant.robot as parts
 from pliant.robot.declared import Choice, Declaration, Declared, Name, Part, Quantity, declarations
 
+WIDTH = 100  # of help, in characters
 TABLE = re.compile(r"<!-- fields of (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def field_lines(cls: type[Declared]) -> str:
+    """A line for each field of a part: name, meaning, unit, content, bound, default."""
+    lines = ["Fields:"]
+    for declaration in declarations(cls):
+        rules = declaration.rules if isinstance(declaration.rules, tuple) else (declaration.rules,)
+        first = rules[0]
+        unit, bound = (first.unit, _bound(first)) if isinstance(first, Quantity) else ("1", "")
+        holds = " or ".join(_holds_in_python(rule) for rule in rules)
+        words = (
+            first.meaning.rstrip(",") + (f", in {unit}" if unit != "1" else ""),
+            "" if holds == "number" else holds,
+            bound,
+            "" if declaration.required else _default_in_python(declaration),
+        )
+        line = f"{declaration.name}: {'; '.join(word for word in words if word)}"
+        lines.append(fill(line, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8))
+    return "\n".join(lines)
 
 
 def field_table(cls: type[Declared]) -> str:
@@ -52,6 +74,28 @@ def _holds(rule: Quantity | Name | Choice | Part) -> str:
         return f"{rule.shape[0]} numbers or {rule.shape[0]}x{rule.shape[0]}"
     count = "" if rule.shape[-1] is None else f"{rule.shape[-1]} "
     return f"list of {count}numbers" if len(rule.shape) == 2 else f"{count}numbers"
+
+
+def _holds_in_python(rule: object) -> str:
+    """As in the table, with the classes of parts in place of their words in a file."""
+    if isinstance(rule, Part):
+        kinds = [kind.__name__ for kind in rule.kind.words.values()] or [rule.kind.__name__]
+        article = "an" if kinds[0][0] in "AEIOU" else "a"
+        return f"{'several of' if rule.many else 'one of' if kinds[1:] else article} {', '.join(kinds)}"
+    if isinstance(rule, Choice):
+        return " or ".join(f"{rule.options.__name__}.{option.name}" for option in rule.options)
+    return _holds(rule) if isinstance(rule, Quantity) else ""
+
+
+def _default_in_python(declaration: Declaration) -> str:
+    value = declaration.default
+    if value is None or value == ():
+        return "may be left out"
+    if isinstance(value, Declared):
+        return f"default {type(value).__name__}()"
+    if isinstance(value, StrEnum):
+        return f"default {type(value).__name__}.{value.name}"
+    return f"default {_default(declaration).strip('`')}"
 
 
 def _bound(quantity: Quantity) -> str:

@@ -9,7 +9,8 @@ from abc import ABC
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,11 +80,19 @@ class Payload(Declared, word="payload"):
 Array = NDArray[np.float64]
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 ORIGIN = (0.0, 0.0, 0.0)
+POINTS_PER_STRETCH = 8  # enough for sections that taper with the fourth power of a dimension
 STATION_SLACK = 1e-9
 
 
 class Link(Declared, ABC):
     """A body with a root frame and a tip frame."""
+
+    if TYPE_CHECKING:  # every link has them, as a field or as a property
+
+        @property
+        def length(self) -> float: ...
+        @property
+        def mass(self) -> float: ...
 
     name: str
 
@@ -123,6 +132,23 @@ class FlexibleLink(Link, word="flexible"):
         """Stations strictly inside the link at which a property jumps or kinks."""
         tables = (t for t in (self.section, self.rest_shape) if isinstance(t, (Stations, StrainField)))
         return tuple(sorted({station for table in tables for station in table.positions[1:-1]}))
+
+    @property
+    def mass(self) -> float:
+        """Of the link without payloads, in kilograms."""
+        points, weights = np.polynomial.legendre.leggauss(POINTS_PER_STRETCH)
+        mass = 0.0
+        for start, end in pairwise((0.0, *self.breakpoints, self.length)):
+            stations = start + (points + 1.0) / 2.0 * (end - start)
+            mass += float(weights @ self.inertia(stations)[:, 0, 0]) * (end - start) / 2.0
+        return mass
+
+    @property
+    def slenderness(self) -> float:
+        """Length over the largest radius of gyration sqrt(EI / EA) anywhere along the link."""
+        diagonal = np.diagonal(self.stiffness(np.linspace(0.0, self.length, 21)), axis1=1, axis2=2)
+        gyration = np.sqrt(diagonal[:, 4:].max(axis=1) / diagonal[:, 0])
+        return float(self.length / gyration.max())
 
     @property
     def massless(self) -> bool:
@@ -198,3 +224,8 @@ class RigidLink(Link, word="rigid"):
             demand=Demand.RIGID_BODY_INERTIA,
         ),
     ] = ORIGIN
+
+    @property
+    def length(self) -> float:
+        """From root to tip, in metres."""
+        return float(np.linalg.norm(self.tip_position))

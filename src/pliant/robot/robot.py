@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
-from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Shown, Vector3, listed
 from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, SphericalJoint
 from pliant.robot.link import IDENTITY, ORIGIN, STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
@@ -186,19 +186,30 @@ class Base(Declared, word="base"):
     ] = IDENTITY
 
 
-@dataclass(frozen=True)
-class Robot(Declared, word="robot"):
+@dataclass(frozen=True, repr=False)
+class Robot(Shown, Declared, word="robot"):
     """Links and joints that form a tree on a base, loops that close it, payloads and gravity."""
 
     name: Annotated[str, Name("name of the robot")]
-    links: Annotated[tuple[Link, ...], Part("links", Link, many=True)]
-    joints: Annotated[tuple[Joint, ...], Part("joints", Joint, many=True)]
-    payloads: Annotated[tuple[Payload, ...], Part("payloads", Payload, many=True)] = ()
+    links: Annotated[Sequence[Link], Part("links", Link, many=True)]
+    joints: Annotated[Sequence[Joint], Part("joints", Joint, many=True)]
+    payloads: Annotated[Sequence[Payload], Part("payloads", Payload, many=True)] = ()
     gravity: Annotated[Vector3, Quantity("m/s^2", "acceleration of gravity in the world", shape=(3,))] = (
         ORIGIN
     )
     base: Annotated[Base, Part("fixed base", Base)] = field(default_factory=Base)
-    loops: Annotated[tuple[LoopJoint, ...], Part("loop joints", LoopJoint, many=True)] = ()
+    loops: Annotated[Sequence[LoopJoint], Part("loop joints", LoopJoint, many=True)] = ()
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        lengths = (f", {link.length:g} m" if isinstance(link, FlexibleLink) else "" for link in self.links)
+        links = [f"{link.name} ({link.word}{length})" for link, length in zip(self.links, lengths)]
+        return f"Robot '{self.name}'", {
+            "links": listed(links),
+            "joints": listed([f"{joint.name} ({joint.word})" for joint in self.joints]),
+            "loops": listed([f"{loop.name} ({loop.kind})" for loop in self.loops]),
+            "payloads": listed([f"{each.name} ({each.mass:g} kg)" for each in self.payloads]),
+            "gravity": f"({', '.join(f'{component:g}' for component in self.gravity)}) m/s^2",
+        }
 
     def conflicts(self) -> Iterator[Problem]:
         links = [link.name for link in self.links]
@@ -300,6 +311,11 @@ class Robot(Declared, word="robot"):
             *(freedom for joint in held for freedom in joint.reference_freedoms),
         )
         return freedoms[_index("joint coordinate", name, [freedom.name for freedom in freedoms])]
+
+    @property
+    def mass(self) -> float:
+        """Of all links and payloads, in kilograms."""
+        return sum(link.mass for link in self.links) + sum(payload.mass for payload in self.payloads)
 
     def link(self, name: str) -> Link:
         """The link of that name."""

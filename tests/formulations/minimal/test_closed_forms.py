@@ -9,7 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.mechanics.closed_form import frequencies
-from tests.formulations.minimal.arms import ADAM, BENDING, WITH_TORSION, clamped, condensed, two_stations
+from tests.support.lumped_arms import ADAM, BENDING, WITH_TORSION, clamped, condensed, two_stations
 
 ELBOWS = (0.0, 45.0, 90.0, 120.0)
 # f1 in hertz from Table 1 of [konno1996] by the closed forms; in the plane, across it with rigid torsion, and with G J

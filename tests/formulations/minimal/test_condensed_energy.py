@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.model.contract import Model
 from pliant.structures.tree.flexibility import WAVES, Condensed
 from pliant.structures.tree.system import System
-from tests.formulations.minimal.arms import WITH_TORSION, condensed, massless
+from tests.support.lumped_arms import WITH_TORSION, condensed, massless
 
 ELBOWS: dict[str, type] = {
     "turn": pl.RevoluteJoint,

@@ -13,8 +13,8 @@ from scipy.integrate import solve_ivp
 
 import pliant as pl
 from pliant.model.contract import Model
-from tests.formulations.minimal.arms import WITH_TORSION, condensed, two_stations
-from tests.laws.arms import ASIDE, two_links
+from tests.support.arms import ASIDE, two_links
+from tests.support.lumped_arms import WITH_TORSION, condensed, two_stations
 
 FRICTION = pl.joints.Friction(coulomb=0.5, static=0.75, stribeck_rate=0.1, smoothing_rate=1e-3)
 STOPS = pl.joints.Limits(lower=-1.9, upper=-0.9, stiffness=2000.0, damping=8.0)

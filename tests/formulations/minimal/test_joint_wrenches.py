@@ -9,8 +9,8 @@ import pytest
 
 import pliant as pl
 from tests.analysis.test_moved_base import rigid_tree
-from tests.formulations.minimal.arms import WITH_TORSION, clamped, condensed, two_stations
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
+from tests.support.lumped_arms import WITH_TORSION, clamped, condensed, two_stations
 
 GRAVITY = (1.0, -9.0, 2.0)
 PUSH = (0.5, 0.2, 0.3, 1.0, 2.0, 0.1)

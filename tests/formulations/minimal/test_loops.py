@@ -9,8 +9,8 @@ import pytest
 
 import pliant as pl
 from pliant.structures.tree.loops import constraints
-from tests.formulations.pose_element import four_bar
-from tests.formulations.pose_element.four_bar import START, START_RATE
+from tests.support import four_bar
+from tests.support.four_bar import START, START_RATE
 
 UNTIL = 0.2
 

@@ -12,7 +12,7 @@ from pliant.mechanics.closed_form import (
     natural_frequencies,
     wave_frequencies,
 )
-from tests.formulations.minimal.arms import POINTS, cantilever
+from tests.support.lumped_arms import POINTS, cantilever
 
 COUNTS = (4, 8, 16)
 ONE_PLANE = (pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y)

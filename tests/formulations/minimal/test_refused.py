@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 import pliant as pl
-from tests.formulations.minimal.arms import POINTS, condensed, massless, two_stations
-from tests.formulations.pose_element import four_bar
-from tests.laws.arms import on_a_hinge, soft_link, two_links
+from tests.support import four_bar
+from tests.support.arms import on_a_hinge, soft_link, two_links
+from tests.support.lumped_arms import POINTS, condensed, massless, two_stations
 
 HINGED = on_a_hinge(soft_link())
 

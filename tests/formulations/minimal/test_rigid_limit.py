@@ -7,8 +7,8 @@ import pinocchio as pin
 import pytest
 
 import pliant as pl
-from tests.formulations.minimal.arms import condensed, spatial_tree, two_stations
-from tests.formulations.pose_element.trees import KINDS, random_tree, twin
+from tests.support.lumped_arms import condensed, spatial_tree, two_stations
+from tests.support.trees import KINDS, random_tree, twin
 
 TREES = [(seed, tuple(np.random.default_rng(seed).permutation(KINDS))) for seed in range(5)]
 

@@ -11,8 +11,8 @@ import pytest
 import pliant as pl
 from pliant.model.contract import Model
 from pliant.view.figures import write_figures
-from tests.formulations.minimal.arms import WITH_TORSION, condensed, spatial_tree, two_stations
-from tests.laws.arms import ASIDE, clamped, on_a_hinge, soft_link, two_links
+from tests.support.arms import ASIDE, clamped, on_a_hinge, soft_link, two_links
+from tests.support.lumped_arms import WITH_TORSION, condensed, spatial_tree, two_stations
 
 PUSH = (0.4, -0.3, 0.5, 0.02, 0.05, -0.04)
 DAMPED = pl.GeneralSection(

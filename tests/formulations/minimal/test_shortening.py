@@ -8,7 +8,7 @@ import pytest
 import pliant as pl
 from pliant.structures.tree.model import LumpedArm
 from pliant.structures.tree.observe import neglected_displacement
-from tests.formulations.minimal.arms import cantilever
+from tests.support.lumped_arms import cantilever
 
 FORCE = 0.4  # N, across a beam of 1 m and 9 N m^2
 

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.structures.tree.linearise import Instant
-from tests.formulations.minimal.arms import WITH_TORSION, condensed, spatial_tree, two_stations
+from tests.support.lumped_arms import WITH_TORSION, condensed, spatial_tree, two_stations
 
 PUSH = (3.0, -2.0, 1.0, 0.4, 0.5, -0.3)
 

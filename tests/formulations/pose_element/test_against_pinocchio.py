@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 import pliant as pl
 from pliant.structures.nodal.model import PoseElementArm
-from tests.formulations.pose_element.trees import Array, Twin, random_tree, twin
+from tests.support.trees import Array, Twin, random_tree, twin
 
 UNTIL = 0.4
 STEPS = (4e-3, 2e-3, 1e-3)

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import pliant as pl
 from pliant.structures.nodal.model import PoseElementArm
-from tests.formulations.pose_element.trees import Array
+from tests.support.trees import Array
 
 UNTIL = 0.5
 J = np.array([[0.05, 0.004, -0.002], [0.004, 0.08, 0.003], [-0.002, 0.003, 0.06]])  # about the centre of mass

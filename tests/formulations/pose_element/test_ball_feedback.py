@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import pliant as pl
 from pliant.errors import InvalidInput
 from tests.formulations.pose_element.test_ball_drive import distance, quaternion_rate
-from tests.formulations.pose_element.trees import Array
+from tests.support.trees import Array
 
 J = np.diag([0.05, 0.08, 0.06])  # kg m^2, about the ball
 STIFFNESS, DAMPING = 12.0, 0.4  # N m/rad, N m s/rad

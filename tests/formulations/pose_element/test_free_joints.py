@@ -16,7 +16,7 @@ import pliant as pl
 from pliant.errors import InvalidInput
 from tests.formulations.pose_element.test_ball_drive import distance, quaternion_rate
 from tests.formulations.pose_element.test_passivity import total_energy
-from tests.formulations.pose_element.trees import Array, direction, inertia, quaternion
+from tests.support.trees import Array, direction, inertia, quaternion
 
 MASS = 1.5
 J = np.diag([0.02, 0.03, 0.025])

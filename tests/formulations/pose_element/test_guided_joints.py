@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.errors import InvalidInput
-from tests.formulations.pose_element.trees import Array
+from tests.support.trees import Array
 
 SECTION = pl.GeneralSection(
     stiffness=(2e4, 1e4, 1e4, 10.0, 10.0, 10.0),

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 import pliant as pl
 from pliant.components import Connected
 from pliant.structures.nodal.model import PoseElementArm
-from tests.formulations.pose_element.trees import Array
+from tests.support.trees import Array
 
 MASS, CENTER, SPIN, GRAVITY = 2.0, 0.3, 0.05, 9.81
 INERTIA = SPIN + MASS * CENTER**2

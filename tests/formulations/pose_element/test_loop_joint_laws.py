@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.formulations.pose_element import cut_four_bar as cut
 from tests.formulations.pose_element.test_loops import worst_violation
-from tests.formulations.pose_element.trees import Array
+from tests.support import cut_four_bar as cut
+from tests.support.trees import Array
 
 
 class Steady(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 
 import pliant as pl
 from tests.formulations.pose_element.test_loops import ledger_closes, worst_violation
-from tests.formulations.pose_element.trees import Array
+from tests.support.trees import Array
 
 Vector = tuple[float, float, float]
 KNEE, PIN, LAST = (0.2, 0.15, 0.0), (0.9, 0.1, 0.05), (1.1, 0.3, 0.1)

@@ -10,7 +10,7 @@ import pytest
 import pliant as pl
 from pliant.structures.nodal.instant import Instant
 from tests.formulations.pose_element.test_loop_joints_in_space import ACROSS, AXIS, ring
-from tests.formulations.pose_element.trees import Array
+from tests.support.trees import Array
 
 KINDS = ["revolute", "prismatic", "cylindrical", "universal", "planar", "spherical"]
 

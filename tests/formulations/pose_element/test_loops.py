@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.structures.nodal.model import PoseElementArm
 from pliant.structures.nodal.posture import violations
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 
 TEN_SECONDS, EVERY_STEP = 10.0, 5000  # of 2 ms
 

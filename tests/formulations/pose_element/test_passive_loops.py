@@ -20,7 +20,7 @@ from tests.formulations.pose_element.test_passivity import (
     passive_laws,
     total_energy,
 )
-from tests.formulations.pose_element.trees import Array, direction, inertia
+from tests.support.trees import Array, direction, inertia
 
 FREEDOMS = {"revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3}
 CLOSURES = {

@@ -12,7 +12,7 @@ from pliant.model.state import Cause
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, rotation_from_vector
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
 from pliant.structures.nodal.model import PoseElementArm
-from tests.formulations.pose_element.trees import Array, direction, inertia, quaternion
+from tests.support.trees import Array, direction, inertia, quaternion
 
 KINDS = ("revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "fixed")
 SECTION = pl.GeneralSection(

@@ -10,7 +10,7 @@ import pytest
 import pliant as pl
 from pliant.model.contract import Model
 from pliant.model.state import Cause
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 
 
 def compiled(robot: pl.Robot) -> Model:

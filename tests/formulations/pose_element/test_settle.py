@@ -10,7 +10,7 @@ import pytest
 import pliant as pl
 from pliant.model.contract import Equilibrium, Model
 from pliant.structures.nodal.model import PoseElementArm
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 
 LENGTH, EI, GA, EA = 1.0, 20.0, 2e4, 2e5
 SECTION = pl.GeneralSection(stiffness=(EA, GA, GA, 15.0, EI, EI), inertia=(0.5, 0.5, 0.5, 1e-3, 1e-3, 1e-3))

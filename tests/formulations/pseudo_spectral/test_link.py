@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -23,7 +26,8 @@ from pliant.formulations.pseudo_spectral.link import (
 )
 from pliant.mechanics.closed_form import TimoshenkoBeam, natural_frequencies
 from pliant.mechanics.shape_functions import orthonormal_spaces
-from tests.formulations.pseudo_spectral.beam import (
+from pliant.model.linear import LinearPortHamiltonian
+from tests.support.beam import (
     DISCRETE,
     EXACT,
     HALF_A_PRINTED_DIGIT,
@@ -32,6 +36,7 @@ from tests.formulations.pseudo_spectral.beam import (
     beam,
     frequencies,
 )
+from tests.support.over import over
 
 DEGREES = (1, 2, 3, 5, 6, 7, 12)
 # Relative error of the fifth frequency by degree, from the reference values of this beam, two digits each.
@@ -44,16 +49,13 @@ def skewness(matrix: np.ndarray) -> float:
     return float(np.abs(matrix + matrix.T).max() / np.abs(matrix).max())
 
 
-@pytest.mark.parametrize("degree", DEGREES)
-@pytest.mark.parametrize("points", SETS, ids=lambda p: type(p).__name__)
+@over(*product(DEGREES, SETS))
 def test_integration_by_parts_is_exact(degree: int, points: Points) -> None:
     assert nodal_spaces(degree, points, 0.65).partial_integration_error < 1e-12
     assert orthonormal_spaces(degree, 0.65).partial_integration_error < 1e-14
 
 
-@pytest.mark.parametrize("degree", DEGREES)
-@pytest.mark.parametrize("points", SETS, ids=lambda p: type(p).__name__)
-@pytest.mark.parametrize("end", VelocityAt)
+@over(*product(DEGREES, SETS, VelocityAt))
 def test_the_corrected_structure_matrix_is_skew(degree: int, points: Points, end: VelocityAt) -> None:
     """The demand is 1e-12; both off-diagonal blocks come from inverses of their own."""
     spaces = nodal_spaces(degree, points, 0.65)
@@ -69,12 +71,12 @@ def test_the_printed_sign_is_wrong() -> None:
     assert skewness(matrix) < 1e-12 < 1e-3 < skewness(printed)
 
 
-@pytest.mark.parametrize("degree", DEGREES)
-@pytest.mark.parametrize("end", VelocityAt)
-@pytest.mark.parametrize("system", [planar_link, link_system])
-def test_the_link_is_the_structure_matrix(degree: int, end: VelocityAt, system: object) -> None:
+@over(*product(DEGREES, VelocityAt, [planar_link, link_system]))
+def test_the_link_is_the_structure_matrix(
+    degree: int, end: VelocityAt, system: Callable[..., LinearPortHamiltonian]
+) -> None:
     """J, B and D of the link, made from one half of (34), are those of the whole matrix."""
-    link = system(beam(), degree, GaussPoints(), end)  # type: ignore[operator]
+    link = system(beam(), degree, GaussPoints(), end)
     coupling = PLANAR_COUPLING if system is planar_link else SPATIAL_COUPLING
     whole = -structure_matrix(nodal_spaces(degree, GaussPoints(), 0.65), coupling, end)
     c = len(coupling)
@@ -88,7 +90,7 @@ def test_the_link_is_the_structure_matrix(degree: int, end: VelocityAt, system: 
     assert np.abs(link.D + whole[np.ix_(u, u)]).max() < 1e-13 * size
 
 
-@pytest.mark.parametrize("degree", DEGREES)
+@over(*product(DEGREES))
 def test_feedthrough_changes_sign_with_parity(degree: int) -> None:
     """D_I = -(-1)^N; the paper's rigid-body reading of it fits even N only."""
     D = planar_link(beam(), degree).D
@@ -121,8 +123,7 @@ def test_the_spectrum_does_not_depend_on_points_or_causality(degree: int) -> Non
             assert frequencies(_dynamics(degree, points, end)) == pytest.approx(reference, rel=1e-8)
 
 
-@pytest.mark.parametrize("degree", [5, 6, 12])
-@pytest.mark.parametrize("points", SETS, ids=lambda p: type(p).__name__)
+@over(*product([5, 6, 12], SETS))
 def test_no_numerical_damping(degree: int, points: Points) -> None:
     poles = np.linalg.eigvals(_dynamics(degree, points, VelocityAt.ROOT))
     assert np.abs(poles.real).max() < 1e-10 * np.abs(poles.imag).max()
@@ -150,7 +151,7 @@ def _exact(count: int) -> np.ndarray:
     return np.asarray(natural_frequencies(exact, count))
 
 
-@pytest.mark.parametrize("hertz", TRANSFER)
+@over(*product(TRANSFER))
 def test_transfer_from_root_to_tip(hertz: int) -> None:
     """Fig. 6: rotation rate at the tip per rotation rate at the root, |G| to 1e-6."""
     gain = planar_link(beam(), 12).transfer(2j * np.pi * hertz)

@@ -12,8 +12,8 @@ import pliant as pl
 from pliant.mechanics.closed_form import TimoshenkoBeam, body, hub, natural_frequencies
 from pliant.model.contract import Model
 from pliant.view.figures import write_figures
-from tests.formulations.pseudo_spectral.beam import DISCRETE, HALF_A_PRINTED_DIGIT, SETS, beam
-from tests.formulations.pseudo_spectral.rigs import (
+from tests.support.beam import DISCRETE, HALF_A_PRINTED_DIGIT, SETS, beam
+from tests.support.rigs import (
     HUB_INERTIA,
     HUB_RADIUS,
     MOTOR,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.formulations.pseudo_spectral.beam import beam
-from tests.formulations.pseudo_spectral.rigs import PUSH, rig
+from tests.support.beam import beam
+from tests.support.rigs import PUSH, rig
 
 COMPILED = [
     (

@@ -8,8 +8,8 @@ import pytest
 import pliant as pl
 from pliant.formulations.pseudo_spectral import gear_motor, planar_link, rigid_hub, tip_body
 from pliant.model.linear import LinearPortHamiltonian, check_structure
-from tests.formulations.pseudo_spectral.beam import beam
-from tests.formulations.pseudo_spectral.rigs import (
+from tests.support.beam import beam
+from tests.support.rigs import (
     HUB_INERTIA,
     HUB_RADIUS,
     MOTOR,

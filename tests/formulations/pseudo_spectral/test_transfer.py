@@ -14,8 +14,8 @@ from pliant.mechanics.closed_form import (
     natural_frequencies,
     transfer_function,
 )
-from tests.formulations.pseudo_spectral.beam import beam
-from tests.formulations.pseudo_spectral.rigs import (
+from tests.support.beam import beam
+from tests.support.rigs import (
     HUB_INERTIA,
     HUB_RADIUS,
     MOTOR,

@@ -9,8 +9,8 @@ import pytest
 
 import pliant as pl
 from pliant.mechanics.rigid_body import matrix_of
-from tests.formulations.pseudo_spectral.beam import beam
-from tests.formulations.pseudo_spectral.rigs import clamped_beam
+from tests.support.beam import beam
+from tests.support.rigs import clamped_beam
 
 
 def quaternion(*parts: float) -> tuple[float, ...]:

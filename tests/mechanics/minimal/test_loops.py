@@ -19,9 +19,9 @@ from pliant.structures.tree.arrays import (
 )
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import TURN_Z, Floats, new_tree
-from tests.formulations.pose_element import four_bar
-from tests.mechanics.minimal.marching import march
-from tests.mechanics.minimal.random_trees import random_state, random_tree
+from tests.support import four_bar
+from tests.support.marching import march
+from tests.support.random_trees import random_state, random_tree
 
 pytestmark = pytest.mark.bounds
 

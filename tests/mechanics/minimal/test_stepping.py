@@ -9,8 +9,8 @@ from pliant.structures.energy_ledger import EXCHANGED, JOINT, KINETIC, MATERIAL,
 from pliant.structures.tree.arrays import Mechanism, Servos, Wrenches, new_drives, new_mechanism, new_springs
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import TURN_Z, Floats, new_tree
-from tests.mechanics.minimal.marching import March, march
-from tests.mechanics.minimal.random_trees import random_state, random_tree
+from tests.support.marching import March, march
+from tests.support.random_trees import random_state, random_tree
 
 pytestmark = pytest.mark.bounds
 

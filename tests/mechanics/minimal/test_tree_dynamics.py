@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import TURN_Z, new_tree
-from tests.mechanics.minimal.random_trees import pinocchio_model, random_state, random_tree
+from tests.support.random_trees import pinocchio_model, random_state, random_tree
 
 pytestmark = pytest.mark.bounds
 

@@ -12,7 +12,7 @@ from pliant.errors import InvalidInput
 from pliant.model.linear import DiracStructure, LinearPort
 from pliant.model.linear.dirac import common_effort, common_flow, gyrator, transformer
 from pliant.model.port import Causality
-from tests.model.linear.systems import force_port, random_system, skew
+from tests.support.linear_systems import force_port, random_system, skew
 
 A, B, C = force_port("a"), force_port("b"), force_port("c")
 

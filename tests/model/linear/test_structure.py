@@ -10,7 +10,7 @@ import pytest
 from pliant.errors import InvalidInput
 from pliant.model.linear import LinearSystem, check_passivity, check_structure
 from pliant.model.port import Causality
-from tests.model.linear.systems import force_port, oscillator, random_system
+from tests.support.linear_systems import force_port, oscillator, random_system
 
 PORTS = (force_port("hub"), force_port("tip", 2, Causality.FLOW_IN))
 

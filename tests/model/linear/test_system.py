@@ -9,7 +9,7 @@ import pytest
 
 from pliant.errors import InvalidInput
 from pliant.model.linear import LinearSystem
-from tests.model.linear.systems import force_port, oscillator, random_system
+from tests.support.linear_systems import force_port, oscillator, random_system
 
 MASS, STIFFNESS, DAMPING = 2.0, 50.0, 0.3
 

@@ -29,7 +29,7 @@ from pliant.structures.linear.equations import Equations, equations, load_column
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
-from pliant.structures.linear.stepper import advance
+from pliant.structures.linear.stepper import Stepper
 
 
 class CollocationPoints(Protocol):
@@ -70,7 +70,7 @@ NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robo
 REMEDY = "compile the robot with PoseElement()"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PseudoSpectralArm(ArmFacts):
     """States: momenta and strains at the collocation points of all flexible links, joints and rotors."""
 
@@ -78,10 +78,8 @@ class PseudoSpectralArm(ArmFacts):
     formulation: PolynomialFormulation
     assembly: Assembly
     substitution: str
-    _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(
-        default_factory=dict, repr=False
-    )
-    _to_state: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _prepared: dict[tuple[object, ...], tuple[NormalForm, Equations]] = field(default_factory=dict)
+    _to_state: dict[int, Floats] = field(default_factory=dict)
 
     @cached_property
     def layout(self) -> Layout:
@@ -321,10 +319,9 @@ class PseudoSpectralArm(ArmFacts):
         moved[:, :n] = np.linalg.solve(arm.G[:, :n], (strain - moved @ arm.G.T).T).T
         return np.asarray(-moved @ arm.weight)
 
-    def advance(self, run: Run) -> Record:
-        """Advance over the grid of a run."""
+    def stepper(self, run: Run) -> Stepper:
         self.refuse_turning_loads(run.inputs)
-        return advance(self, run)
+        return Stepper(self, run)
 
     def equilibrium(
         self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pliant as pl
-from tests.formulations.pseudo_spectral.beam import beam
+from tests.support.beam import beam
 
 # The paper prints no numbers of its drive; these are ours: a hub of steel, a harmonic drive of ratio 50.
 HUB_RADIUS, HUB_MASS, HUB_INERTIA = 0.05, 0.5, 2e-3

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from tests.formulations.pose_element import four_bar as bars
+from tests.support import four_bar as bars
 
 # joint: link and end at its first frame, link and end at its second one; no end on the base
 JOINTS = {
