@@ -13,7 +13,7 @@ from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.robot import At, End, FixedJoint, FlexibleLink, FreeJoint, RigidLink, Robot
 from pliant.spatial.arrays import rotation_from_vector
-from tests.analysis.flow_map import poles_of_steps
+from tests.support.flow_map import poles_of_steps
 
 MASSES, STIFFNESS = (2.0, 3.0), 500.0
 REDUCED = MASSES[0] * MASSES[1] / sum(MASSES)
