@@ -24,7 +24,9 @@ class Kind:
     bends: bool = True  # its links bend
 
     def __str__(self) -> str:
-        return type(self.formulation).__name__
+        inertia = getattr(self.formulation, "station_inertia", None)
+        points = " of point masses" if inertia is pl.lumped.StationInertia.NEGLECTED else ""
+        return type(self.formulation).__name__ + points
 
 
 KINDS = (
@@ -35,6 +37,8 @@ KINDS = (
     Kind(pl.Lumped(fields=2)),
     Kind(pl.Rigid(), bends=False),
 )
+# links whose masses turn without inertia: a hinge that carries nothing else needs a rotor
+POINT_MASSES = Kind(pl.Lumped(fields=1, station_inertia=pl.lumped.StationInertia.NEGLECTED))
 every_formulation = pytest.mark.parametrize("kind", KINDS, ids=str)
 
 LENGTH, START, RATE = 0.8, 0.4, 0.6
