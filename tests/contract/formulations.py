@@ -9,6 +9,7 @@ from typing import Protocol
 import pytest
 
 import pliant as pl
+from pliant.model.contract import Equilibrium
 from tests.support.arms import SLOW, soft_link
 
 
@@ -77,5 +78,5 @@ def run_of(kind: Kind) -> pl.Trajectory:
 
 
 @cache
-def rest_of(kind: Kind) -> pl.Equilibrium:
+def rest_of(kind: Kind) -> Equilibrium:
     return pl.equilibrium(held(kind))

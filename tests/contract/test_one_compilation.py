@@ -11,7 +11,7 @@ from pliant.structures.collocation.step import run_steps as run_collocation
 from pliant.structures.nodal.step import run_steps as run_nodal
 
 
-def some_runs() -> Iterator[tuple[pl.Model, object]]:
+def some_runs() -> Iterator[tuple[pl.Model, pl.Gauss | pl.GeneralizedAlpha]]:
     """Arms and methods that differ in everything a user can choose."""
     library = {name: pl.load(pl.library.path(name)) for name in pl.library.names()}
     spectral = pl.GeometricallyExact

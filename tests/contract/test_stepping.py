@@ -10,7 +10,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.state import Cause
-from tests.contract.formulations import GAUSS, Kind, every_formulation, held, run_of, swing
+from tests.contract.formulations import GAUSS, HELD, Kind, every_formulation, held, run_of, swing
 
 UNTIL = 0.03
 
@@ -86,7 +86,7 @@ def test_models_and_trajectories_can_be_pickled(kind: Kind) -> None:
     run = run_of(kind)
     arm = pickle.loads(pickle.dumps(swing(kind)))
     np.testing.assert_array_equal(arm.initial_state(), swing(kind).initial_state())
-    again = pl.simulate(pl.connect(arm, *held(kind).components), UNTIL, GAUSS)
+    again = pl.simulate(pl.connect(arm, HELD), UNTIL, GAUSS)
     np.testing.assert_array_equal(again.states, run.states)
     copied = pickle.loads(pickle.dumps(run))
     np.testing.assert_array_equal(copied.states, run.states)
