@@ -55,17 +55,14 @@ def step_times(model: object, integrator: object, seconds: float, initial: np.nd
     grid = np.linspace(0.0, seconds, round(seconds / STEP) + 1)
     run = Run(initial, grid, grid[[0, -1]], model.inputs, integrator.method, integrator.newton_tolerance)
     stepper = Stepper(model.arm, run)
-    whole = stepper.tables(np.zeros(len(model.joint_names)), 0, len(grid) - 1)
+    times, held = stepper.times(0, len(grid) - 1), np.zeros(len(model.joint_names))
+    joints = run.inputs.joint_signals(times.ravel()).reshape(*times.shape, len(held), 3)
+    loads = run.inputs.load_signals(times.ravel()).reshape(*times.shape, len(run.inputs.loads), 6)
+    whole = stepper.tables(0, len(grid) - 1, joints, loads)
     marks = np.zeros((len(grid), 2))
     marks[0] = time.perf_counter(), time.thread_time()
     for k in range(len(grid) - 1):
-        one = whole._replace(
-            **{
-                name: getattr(whole, name)[k : k + 1]
-                for name in ("h", "end", "joints", "loads", "first", "stop")
-            }
-        )
-        assert stepper.steps(one) == (1, 0)
+        assert stepper.advance(whole, slice(k, k + 1), held) == (1, 0)
         marks[k + 1] = time.perf_counter(), time.thread_time()
     return np.diff(marks, axis=0)
 

@@ -49,8 +49,8 @@ for panel, (name, (_, durations)) in zip(panels.flat, SWINGS.items()):
         deflection[name].append(apart(path, led(pl.Rigid(), name, each), reach))
         difference[name].append([apart(path, led(pl.Lumped(fields), name, each), reach) for fields in FIELDS])
         print(f"{name}: {deflection[name][-1]:.1e} deflected, off by", *np.round(difference[name][-1], 6))
-    for k, fields in enumerate(FIELDS):
-        panel.loglog(deflection[name], [row[k] for row in difference[name]], "o-", label=f"{fields} per link")
+    for fields, errors in zip(FIELDS, zip(*difference[name])):
+        panel.loglog(deflection[name], errors, "o-", label=f"fields per link: {fields}")
     panel.loglog(deflection[name], deflection[name], "k:", label="rigid arm")
     panel.set_title(name, fontsize="medium")
 

@@ -14,7 +14,7 @@ import numpy as np
 import pliant as pl
 from pliant.formulations.lumped import Lumped
 from pliant.mechanics.closed_form import TwoStationArm
-from pliant.model.contract import Model
+from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import Joint, Link
 from pliant.robot.declared import Vector3
@@ -90,11 +90,11 @@ def condensed(robot: pl.Robot, twists: bool = True) -> LumpedArm:
     return Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI, pl.lumped.StationInertia.NEGLECTED).compile(robot)
 
 
-def clamped(arm: Model) -> Model:
+def clamped(arm: Arm) -> Arm:
     """All joints held where they start."""
     start = arm.layout.part(arm.initial_state(), "joint_position")
     holds = (pl.PrescribedMotion(name, pl.motions.Hold(float(q))) for name, q in zip(arm.joint_names, start))
-    model: Model = pl.connect(arm, *holds)
+    model: Arm = pl.connect(arm, *holds)
     return model
 
 

@@ -31,11 +31,11 @@ _MOVED = {
 _GROUP = {name: group for group, names in _MOVED.items() for name in names.split()}
 
 
-def _listed() -> dict[str, tuple[str, str]]:
-    """Each public name with the module and the name it has there: the lines "from module import name as public"."""
+def _listed() -> dict[str, str]:
+    """The module of each public name, by the lines "from module import name as name" of the stub."""
     with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as stub:
         lines = [line.split() for line in stub if line.startswith("from ")]
-    return {public: (module, name) for _, module, _, name, _, public in lines}
+    return {words[-1]: words[1] for words in lines}
 
 
 _HOME = _listed()
@@ -47,8 +47,7 @@ __all__ = sorted(_HOME)
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: compiled kernels and plotting load only if needed."""
     if name in _HOME:
-        module, own = _HOME[name]
-        value = vars(import_module(module)).get(own) or import_module(f"{module}.{own}")
+        value = vars(import_module(_HOME[name])).get(name) or import_module(f"{_HOME[name]}.{name}")
         globals()[name] = value
         return value
     if name in _GROUP:

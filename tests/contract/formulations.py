@@ -9,12 +9,12 @@ from typing import Protocol
 import pytest
 
 import pliant as pl
-from pliant.model.contract import Equilibrium
+from pliant.model.contract import Arm, Equilibrium
 from tests.support.arms import SLOW, soft_link
 
 
 class Formulation(Protocol):
-    def compile(self, robot: pl.Robot) -> pl.Model: ...
+    def compile(self, robot: pl.Robot) -> Arm: ...
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,18 @@ GAUSS = pl.Gauss(order=2, step=1e-3)
 
 
 @cache
-def swing(kind: Kind) -> pl.Model:
+def swing(kind: Kind) -> Arm:
     return kind.formulation.compile(SWING)
 
 
 @cache
-def held(kind: Kind) -> pl.Model:
+def held(kind: Kind) -> Arm:
     """Under a spring and damper of feedback, so that it has an equilibrium."""
     return pl.connect(swing(kind), HELD)
 
 
 @cache
-def weightless(kind: Kind) -> pl.Model:
+def weightless(kind: Kind) -> Arm:
     """The same without gravity, whose links are straight at rest: no error of the mesh hides others."""
     return pl.connect(kind.formulation.compile(replace(SWING, gravity=(0.0, 0.0, 0.0))), HELD)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.model.contract import Arm
 from pliant.model.port import Causality, Port
 from tests.contract.formulations import KINDS, POINT_MASSES
 from tests.formulations.pose_element.test_free_joints import free_body
@@ -19,7 +20,7 @@ ARMS = sorted(path.stem for path in pl.library.path("wang_beam").parent.glob("*.
 ROTOR = {"rotor_inertia": 1e-4, "ratio": 50.0}
 
 
-def compiled(name: str) -> Iterator[pl.Model]:
+def compiled(name: str) -> Iterator[Arm]:
     """The arm in all formulations that take it."""
     robot = pl.load(pl.library.path(name))
     for kind in (*KINDS, POINT_MASSES):
@@ -38,7 +39,7 @@ def names_of(port: Port, quantity: str) -> list[str]:
     return [f"{port.name}.{quantity}" + (f"[{k}]" if port.size > 1 else "") for k in range(port.size)]
 
 
-def answers_at_all_ports(model: pl.Model, held: tuple[str, ...] = ()) -> None:
+def answers_at_all_ports(model: Arm, held: tuple[str, ...] = ()) -> None:
     """From every input to every output, each asked by the names of its port."""
     system = pl.linearize(model, moved=("base", *held))
     inputs, outputs = [], []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.contract import Model, NewtonTolerance, Run
+from pliant.model.contract import Arm, NewtonTolerance, Run
 from pliant.model.inputs import Inputs, WallPlace
 from pliant.model.stage_method import gauss_collocation
 from pliant.robot import At
@@ -17,17 +17,17 @@ from tests.contract.formulations import KINDS, Kind, swing
 WALL = WallPlace("table", At("link"), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4, 0.0)
 
 
-def advance(arm: Model, inputs: Inputs) -> object:
+def stepper(arm: Arm, inputs: Inputs) -> object:
     grid = np.array([0.0, 1e-3])
     run = Run(arm.initial_state(), grid, grid, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
-    return arm.advance(run)
+    return arm.stepper(run)
 
 
-def find_equilibrium(arm: Model, inputs: Inputs) -> object:
+def find_equilibrium(arm: Arm, inputs: Inputs) -> object:
     return arm.equilibrium(arm.initial_state(), inputs, 0.0, 1, 1e-9)
 
 
-def linearise(arm: Model, inputs: Inputs) -> object:
+def linearise(arm: Arm, inputs: Inputs) -> object:
     return arm.linearise(arm.initial_state(), inputs, 0.0)
 
 
@@ -38,7 +38,7 @@ WITHOUT_WALLS = [kind for kind in KINDS if not isinstance(kind.formulation, pl.P
 @pytest.mark.parametrize("kind", WITHOUT_WALLS, ids=str)
 def test_a_wall_is_refused_with_the_remedy_by_all_that_take_inputs(kind: Kind) -> None:
     arm = swing(kind)
-    for ask in (advance, find_equilibrium, linearise):
+    for ask in (stepper, find_equilibrium, linearise):
         with pytest.raises(pl.InvalidInput) as refused:
             ask(arm, replace(arm.inputs, walls=(WALL,)))
         assert str(refused.value).startswith("the wall 'table' is not carried by")

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.contract import Model, NewtonTolerance, Record, Run
-from pliant.model.driver import DONE, Schedule, drive, instants, samples_of, ticks
+from pliant.model.contract import DONE, Kept, Model, NewtonTolerance, Run
 from pliant.model.inputs import Inputs
 from pliant.model.sampling import Sample, ServoPlace
+from pliant.model.schedule import instants, samples_of, ticks
 from pliant.model.stage_method import gauss_collocation
 from pliant.model.state import Array, Ending
+from pliant.simulation.driver import drive
+from pliant.structures.energy_ledger import COLUMNS
 from tests.support.rigid_loop import rigid_arm
 
 ARM = pl.GeometricallyExact(degree=3).compile(rigid_arm())
@@ -104,11 +106,11 @@ def test_equal_steps_between_unequal_instants_share_their_length() -> None:
     marks = np.unique(np.append(instants(inputs, 0.0, 0.1), [0.0, 0.1]))
     run = Run(ARM.initial_state(), marks, marks, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
     assert len(np.unique(np.diff(marks))) > 2
-    assert len(np.unique(Schedule.of(run).h)) == 2
+    assert len(np.unique(run.schedule.h)) == 2
 
 
 class Recorder:
-    """A machine whose compiled loop carries servos; it notes what it is given."""
+    """A stepper whose compiled loop carries servos; it notes what it is given."""
 
     def __init__(self, model: Model, run: Run) -> None:
         self.model, self.run = model, run
@@ -118,21 +120,30 @@ class Recorder:
     def command(self, rates: Array) -> None:
         self.rate = float(rates[0])
 
+    def start(self) -> None:
+        return None
+
     def state_vector(self) -> Array:
         return self.run.start
 
-    def tables(self, held: Array, a: int, b: int) -> tuple[int, int]:
-        self.given.append((float(self.run.grid[a]), self.rate, float(held[0])))
-        return a, b
+    def times(self, a: int, b: int) -> Array:
+        return self.run.times(a, b)
 
-    def steps(self, tables: tuple[int, int]) -> tuple[int, int]:
-        return tables[1] - tables[0], DONE
+    def tables(self, a: int, b: int, joints: Array, loads: Array) -> int:
+        return a
+
+    def advance(self, tables: int, part: slice, held: Array) -> tuple[int, int]:
+        self.given.append((float(self.run.grid[tables + part.start]), self.rate, float(held[0])))
+        return part.stop - part.start, DONE
+
+    def keep(self, row: int) -> None:
+        raise AssertionError("it never stops")
 
     def stopped(self, status: int, done: int) -> Ending:
         raise AssertionError("it never stops")
 
-    def record(self, done: int, ending: Ending) -> Record:
-        return Record(self.run.grid, np.zeros((1, 1)), {}, None, ending, {"steps": float(done)})  # type: ignore[arg-type]
+    def kept(self, times: Array) -> Kept:
+        return Kept(np.zeros((len(times), 1)), {}, np.zeros((len(times), COLUMNS)), {}, np.zeros(4), {})
 
 
 def recorded(noise: float, delay: float = 0.0) -> Recorder:
@@ -142,7 +153,7 @@ def recorded(noise: float, delay: float = 0.0) -> Recorder:
     grid = 5e-4 * np.arange(51)
     run = Run(ARM.initial_state(), grid, grid, inputs, gauss_collocation(1), NewtonTolerance(1e-9, 1e-9))
     stepper = Recorder(ARM, run)
-    assert drive(stepper, run).statistics["steps"] == 50
+    assert drive(stepper).statistics["steps"] == 50
     return stepper
 
 
@@ -160,7 +171,7 @@ def test_a_loop_that_carries_servos_is_left_for_commands_only(
     stepper = recorded(0.0, delay)
     np.testing.assert_allclose([given[:2] for given in stepper.given], expected, atol=1e-12)
     assert all(held == 0.0 for _, _, held in stepper.given)
-    assert samples_of(stepper.run, 1e-3).tolist() == [True, False] * 25
+    assert samples_of(stepper.run.grid, 1e-3).tolist() == [True, False] * 25
 
 
 def test_noisy_servos_are_computed_outside() -> None:

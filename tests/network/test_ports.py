@@ -34,7 +34,7 @@ from pliant.components import (
 )
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model
+from pliant.model.contract import Arm, Model
 from pliant.model.inputs import Inputs, LoadPlace, beyond
 from pliant.model.port import Frame
 from pliant.model.sampling import Sample
@@ -164,7 +164,7 @@ class ChoosyArm(TwoLinkArm):
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         return beyond(inputs)
 
-    def carrying(self, inputs: Inputs) -> Model:
+    def carrying(self, inputs: Inputs) -> Arm:
         return STRONG if self.lacking(inputs) else self
 
 
@@ -205,12 +205,13 @@ def test_the_substitution_of_an_arm_itself_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in vars(Model) if not name.startswith("_") and name != "inputs"]
+    "name",
+    [name for name in sorted({*vars(Model), *vars(Arm)}) if not name.startswith("_") and name != "inputs"],
 )
 def test_connected_forwards_every_member_of_the_contract(name: str) -> None:
     arm = MagicMock()
     closed = Connected(arm, (), Inputs.none(0), arm)
-    member = inspect.getattr_static(Model, name)
+    member = inspect.getattr_static(Arm, name)
     if isinstance(member, property):
         assert getattr(closed, name) is getattr(arm, name)
         return

@@ -131,9 +131,11 @@ def test_summary_reports_cost_and_ledger() -> None:
 
 def test_summary_says_where_another_formulation_computed_than_asked() -> None:
     run = fake_trajectory()
-    assert "notice" not in {line.name for line in run.summary()}
-    told = replace(run, source=replace(run.source, choices={"notice": "strong computes in place of choosy"}))
-    assert [line.value for line in told.summary() if line.name == "notice"] == [
+    assert "substitution" not in {line.name for line in run.summary()}
+    told = replace(
+        run, source=replace(run.source, choices={"substitution": "strong computes in place of choosy"})
+    )
+    assert [line.value for line in told.summary() if line.name == "substitution"] == [
         "strong computes in place of choosy"
     ]
 
@@ -149,7 +151,7 @@ def test_an_early_end_and_an_open_ledger_are_named() -> None:
         "the run stopped at t = 1.25 s: Newton's method did not converge at link upper; shorten the step"
     )
     assert ledger.startswith(
-        "the energy account misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s"
+        "the energy ledger misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s"
     )
 
 

@@ -44,7 +44,7 @@ def test_a_run_that_bends_too_far_goes_on_by_pose_elements() -> None:
     run = pl.simulate(spectral, UNTIL, GAUSS, outputs=20)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
-    substitution = run.provenance.choices["notice"]
+    substitution = run.provenance.choices["substitution"]
     assert substitution.startswith("PoseElement(elements={'rod': ")
     assert "computes in place of GeometricallyExact(degree=5, elements=1), from the start" in substitution
     assert "because link 'rod' is bent too far for it at t = 0.0" in substitution
@@ -74,7 +74,7 @@ def test_a_run_that_nobody_takes_over_stops_with_its_cause(
     assert run.ending.cause is Cause.TOO_BENT
     assert run.ending.place == "link 'rod'"
     assert "PoseElement" in run.ending.remedy
-    assert "notice" not in run.provenance.choices
+    assert "substitution" not in run.provenance.choices
     assert 0.0 < run.time[-1] < UNTIL
 
 

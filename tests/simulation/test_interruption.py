@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.driver import interruptions_heard
 from pliant.model.state import Cause
+from pliant.simulation.driver import interruptions_heard
 from tests.support.arms import ASIDE, two_links
 
 ARM = pl.GeometricallyExact(degree=4).compile(two_links(ASIDE, rates=(2.0, -3.0)))
@@ -75,17 +75,17 @@ def test_ctrl_c_between_two_blocks_acts_at_once() -> None:
 
 def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop is interrupted after its steps are done and before anybody has noted them."""
-    from pliant.structures.collocation.stepper import Stepper
+    from pliant.structures.collocation.stepper import Stepper, Tables
 
-    usual = Stepper.steps
+    usual = Stepper.advance
 
-    def interrupted(stepper: Stepper, tables: object) -> tuple[int, int]:
-        answer = usual(stepper, tables)  # type: ignore[arg-type]
+    def interrupted(stepper: Stepper, tables: Tables, part: slice, held: np.ndarray) -> tuple[int, int]:
+        answer = usual(stepper, tables, part, held)
         signal.raise_signal(signal.SIGINT)
         return answer
 
     whole = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
-    monkeypatch.setattr(Stepper, "steps", interrupted)
+    monkeypatch.setattr(Stepper, "advance", interrupted)
     kept = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
     assert kept.ending.cause is Cause.INTERRUPTED
     assert kept.ending.time == pytest.approx(UNTIL)

@@ -79,7 +79,7 @@ def frequency_response(
         moved = [port for port in held_ports(small) if port.name in (input, input.rpartition(".")[0])]
         if not moved:
             refuse_stillness(model, small)
-        system = first_order(small, model.joint_names, tuple(port.name for port in moved))
+        system = first_order(small, getattr(model, "joint_names", ()), tuple(port.name for port in moved))
         if moved and moved[0].name == input and moved[0].size == 1:
             input = f"{input}.{moved[0].flow}"
     sink = full_name("output", output, system.outputs)

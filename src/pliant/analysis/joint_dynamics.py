@@ -25,7 +25,7 @@ from pliant.mechanics.rigid_body import (
     spatial_inertia,
     transform_inertia,
 )
-from pliant.model.contract import Model
+from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
 from pliant.robot.joint import BASE
@@ -146,7 +146,7 @@ class _Sums:
 
 
 def joint_dynamics(
-    model: Model, position: ArrayLike | None = None, rate: ArrayLike | None = None
+    model: Arm, position: ArrayLike | None = None, rate: ArrayLike | None = None
 ) -> JointDynamics:
     """Mass matrix, Coriolis and gravity efforts of the joints of a model, with every link frozen in its rest shape.
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Equilibrium, Model, SecondOrder, refuse_other_than_model
+from pliant.model.contract import Arm, Equilibrium, SecondOrder, refuse_other_than_model
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array
 from pliant.robot.robot import nearest
@@ -41,7 +41,7 @@ ROUND_OFF = 1e-12  # part of the largest stiffness below which that of a free jo
 class HeldJoints:
     """The joints of ``names`` of a model are held; all else is as connected, at ``time``."""
 
-    model: Model
+    model: Arm
     names: tuple[str, ...]
     time: float
 
@@ -130,7 +130,7 @@ class HeldJoints:
             ) from None
 
 
-def hold(model: Model, joints: Sequence[str] | None, time: float) -> HeldJoints:
+def hold(model: Arm, joints: Sequence[str] | None, time: float) -> HeldJoints:
     """The joints of those names; by default all that are not prescribed, of a robot without loops."""
     refuse_other_than_model(model)
     if joints is None:
@@ -243,7 +243,7 @@ class RestingTip(TipPose):
 
 
 def rigid_kinematics(
-    model: Model,
+    model: Arm,
     positions: ArrayLike,
     joints: Sequence[str] | None = None,
     link: str | None = None,
@@ -258,7 +258,7 @@ def rigid_kinematics(
 
 
 def forward_kinematics(
-    model: Model,
+    model: Arm,
     positions: ArrayLike,
     joints: Sequence[str] | None = None,
     link: str | None = None,
@@ -290,7 +290,7 @@ def resting_tip(held: HeldJoints, positions: Array, link: str, near: Array | Non
     return RestingTip(held.names, positions, link, x[0], R[0], balanced.state, held)
 
 
-def tip_of(model: Model, states: Array, link: str) -> tuple[Array, Array]:
+def tip_of(model: Arm, states: Array, link: str) -> tuple[Array, Array]:
     """Positions (n, 3) and rotations (n, 3, 3) of the tip of a link."""
     if link == _last(model):
         return model.tip(states)
@@ -298,7 +298,7 @@ def tip_of(model: Model, states: Array, link: str) -> tuple[Array, Array]:
     return seen.position[:, -1], seen.rotation[:, -1]
 
 
-def _tip_rows(small: SecondOrder, link: str, model: Model) -> Array:
+def _tip_rows(small: SecondOrder, link: str, model: Arm) -> Array:
     """Rows (6, unknowns) of the body displacement of the tip of a link."""
     if link == _last(model):
         return small.tip
@@ -306,11 +306,11 @@ def _tip_rows(small: SecondOrder, link: str, model: Model) -> Array:
     return own.rate if own.seen is None else own.seen
 
 
-def _last(model: Model) -> str:
+def _last(model: Arm) -> str:
     return model.robot.chain_order[-1].child
 
 
-def checked_link(model: Model, link: str | None) -> str:
+def checked_link(model: Arm, link: str | None) -> str:
     names = [joint.child for joint in model.robot.chain_order]
     if link is None:
         return names[-1]
@@ -395,7 +395,7 @@ class _Task:
 
 
 def inverse_kinematics(
-    model: Model,
+    model: Arm,
     position: ArrayLike,
     rotation: ArrayLike | None = None,
     joints: Sequence[str] | None = None,

@@ -133,7 +133,7 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
             *(name for port in (*efforts, *own) for name in port.names_of(port.flow)),
             *(name for port in held.ports for name in linear_port(port).names_of(port.effort)),
             *(f"{name}.position" for name in joints),
-            *(f"tip.displacement[{k}]" for k in range(6)),
+            *(f"tip.displacement[{k}]" for k in range(len(small.tip))),
         ),
         states=(
             *small.names,
@@ -163,7 +163,7 @@ def _all_held(small: SecondOrder) -> Held:
         np.zeros((flows, 0)),
         np.zeros((flows, 0)),
         np.zeros((len(small.joint_position), 0)),
-        np.zeros((6, 0)),
+        np.zeros((len(small.tip), 0)),
     )
 
 
@@ -222,7 +222,8 @@ def linearize(
     prescribed joints and the base (``elbow.torque``, ``base.wrench[0]``), the changes of all joint positions
     (``shoulder.position``) and the displacement of the tip in its own axes (``tip.displacement[0]`` to ``[5]``).
     States are deviations from strains or relative displacements and from joint positions, then their rates. Closed
-    loops are eliminated. By default ``state`` is the undeformed arm at its initial joint positions.
+    loops are eliminated. By default ``state`` is the undeformed arm at its initial joint positions. Only the outputs of
+    joint positions and of the tip need an arm.
 
     Prescribed joints and the base keep to their motion, but for those that are ``moved``: of these the derivatives of
     their flows are inputs (``elbow.acceleration``, ``base.acceleration[0]`` in the axes of the base), the flows
@@ -231,7 +232,7 @@ def linearize(
     small = linearised(model, state, time)
     if not moved:
         refuse_stillness(model, small)
-    return first_order(small, model.joint_names, moved)
+    return first_order(small, getattr(model, "joint_names", ()), moved)
 
 
 def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0) -> LinearPortHamiltonian:

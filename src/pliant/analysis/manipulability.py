@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from pliant.analysis.kinematics import RestingTip, TipPose, forward_kinematics
 from pliant.analysis.modes import conservative_modes, every_part_has_mass, massive_modes
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model, SecondOrder
+from pliant.model.contract import Arm, SecondOrder
 from pliant.model.state import Array
 
 SAME = 1e-6  # part of a frequency by which two modes may differ and still be driven as one
@@ -105,7 +105,7 @@ class VibrationControllability:
 
 
 def vibration_controllability(
-    model: Model,
+    model: Arm,
     positions: ArrayLike,
     joints: Sequence[str] | None = None,
     count: int = 4,
@@ -177,5 +177,5 @@ def _groups(frequency: Array, count: int) -> list[slice]:
     return groups
 
 
-def _nothing_vibrates(model: Model, joints: str, remedy: str) -> InvalidInput:
+def _nothing_vibrates(model: Arm, joints: str, remedy: str) -> InvalidInput:
     return InvalidInput(f"nothing of robot '{model.robot.name}' vibrates with its joints {joints}; {remedy}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import unit_masses
-from pliant.model.contract import Model, SecondOrder, refuse_other_than_model
+from pliant.model.contract import Arm, Model, SecondOrder, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array, Observation
 from pliant.results.observables import AXES
 from pliant.simulation.simulate import checked_state, consistent_start
@@ -215,7 +215,7 @@ class Modes:
     frequency: Array
     damping_ratio: Array
     shape: Complex
-    model: Model = field(repr=False)
+    model: Arm = field(repr=False)
     small: SecondOrder = field(repr=False)
     vectors: Complex = field(repr=False)
 
@@ -299,7 +299,7 @@ def _left_over(shape: Complex, others: list[Complex]) -> float:
     return float(np.linalg.norm(rest)) / max(float(np.linalg.norm(shape)), 1e-300)
 
 
-def modes(model: Model, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:
+def modes(model: Arm, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:
     """The ``count`` slowest modes of small motions about ``state``, closed loops eliminated.
 
     By default about the undeformed arm at its initial joint positions; an arm that sags is best given its
@@ -307,6 +307,7 @@ def modes(model: Model, state: Array | None = None, count: int = 10, time: float
     About a state that moves or accelerates these are the momentary modes of deviations from its motion. Inputs are
     those of ``time``.
     """
+    refuse_other_than_arm(model, "modes show how its links move; linearize gives the poles of any model")
     if count < 1:
         raise InvalidInput(f"count = {count} must be at least 1; give the number of modes wanted")
     small = linearised(model, state, time)
@@ -351,7 +352,8 @@ def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:
 def refuse_stillness(model: Model, small: SecondOrder) -> None:
     """Where nothing has a motion of its own."""
     if not len(small.M):
+        of_whom = f" of robot '{model.robot.name}'" if isinstance(model, Arm) else ""
         raise InvalidInput(
-            f"nothing of robot '{model.robot.name}' can move: its links are rigid and its joints prescribed or fixed;"
+            f"nothing{of_whom} can move: its links are rigid and its joints prescribed or fixed;"
             " free a joint, make a link flexible, or move a prescribed joint or the base as an input of linearize"
         )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pliant.components import Component
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
     from pliant.model.state import Array
     from pliant.robot import Robot
 
@@ -134,7 +134,7 @@ def compiled(
     degree: int | None,
     elements: int | None,
     point_masses: bool = False,
-) -> Model:
+) -> Arm:
     """The robot by the formulation, whose own choices stand where none is given."""
     from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement, PoseElement
     from pliant.formulations.lumped import Lumped, Rigid, StationInertia
@@ -165,7 +165,7 @@ def compiled(
         Formulation.LUMPED: Lumped,
         Formulation.RIGID: Rigid,
     }
-    arm: Model = choices[formulation](**given).compile(robot)
+    arm: Arm = choices[formulation](**given).compile(robot)
     return arm
 
 
@@ -193,14 +193,14 @@ class About(StrEnum):
     START = "start"
 
 
-def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Model, Array]:
+def model_and_state(arm: Arm, drives: list[Component], state: str) -> tuple[Arm, Array]:
     """The arm with its drives, and its state: in equilibrium, as it starts, or the last one of a saved trajectory."""
     from pliant.cli.terminal import progress_after_a_second
     from pliant.components import connect
     from pliant.simulation.equilibrium import equilibrium
     from pliant.simulation.simulate import consistent_start
 
-    model: Model = connect(arm, *drives) if drives else arm
+    model: Arm = connect(arm, *drives) if drives else arm
     if state == About.START:
         return model, consistent_start(model)
     if state != About.EQUILIBRIUM:
@@ -214,7 +214,7 @@ def model_and_state(arm: Model, drives: list[Component], state: str) -> tuple[Mo
     return model, balanced.state
 
 
-def say_substitutions(model: Model, state: Array) -> None:
+def say_substitutions(model: Arm, state: Array) -> None:
     """What the reader of a linearisation should know: the element that was chosen, and a state that will not stay."""
     import numpy as np
 
@@ -231,7 +231,7 @@ def say_substitutions(model: Model, state: Array) -> None:
         typer.echo(each)
 
 
-def _saved(model: Model, file: str) -> Array:
+def _saved(model: Arm, file: str) -> Array:
     import numpy as np
 
     from pliant.results import load_trajectory

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
     from pliant.results import Trajectory
     from pliant.simulation.integrators import Gauss
 
@@ -187,7 +187,7 @@ class Destination:
         return written
 
 
-def run_and_report(model: Model, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
+def run_and_report(model: Arm, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
     """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
     from pliant.simulation.simulate import simulate
 

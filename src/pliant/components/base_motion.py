@@ -26,7 +26,7 @@ from pliant.model.state import Array
 from pliant.robot.declared import Declared, Demand, Quantity, Quaternion, Vector3
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 def rotated(rotation: Quaternion, vectors: Array) -> Array:
@@ -76,7 +76,7 @@ class BaseMotion(Declared):
         if all(motion is None for motion in (self.x, self.y, self.z, self.angle)):
             yield Problem("moves nothing; write a motion for x, y, z or angle")
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         given = (self.x, self.y, self.z, self.angle)
         x, y, z, angle = (AT_REST if motion is None else motion for motion in given)
         base = arm.robot.base

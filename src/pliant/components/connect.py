@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from pliant.components.ports import (
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
 from pliant.model.arm import model_lines
-from pliant.model.contract import Substitutes, refuse_other_than_model
+from pliant.model.contract import Substitutes, refuse_other_than_arm
 from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
 from pliant.model.port import Frame, Port
 from pliant.model.sampling import ServoPlace
@@ -45,7 +45,7 @@ from pliant.robot.joint import reference_name
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Consistency, Equilibrium, Model, Record, Run, SecondOrder
+    from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder, Stepper
     from pliant.model.state import Observation
     from pliant.robot import Robot
 
@@ -58,7 +58,7 @@ class Carrying(Protocol):
         """In words, the inputs that it does not carry."""
         ...
 
-    def carrying(self, inputs: Inputs) -> Model:
+    def carrying(self, inputs: Inputs) -> Arm:
         """The arm itself if it carries the inputs, else a model of the same robot that does."""
         ...
 
@@ -67,7 +67,7 @@ class Carrying(Protocol):
 class Driving(Protocol):
     """An arm whose loop, ball and free joints have coordinates where something drives them."""
 
-    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Model:
+    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Arm:
         """The arm itself, or with these coordinates, and with references for the joints of those that are followed."""
         ...
 
@@ -76,13 +76,13 @@ class Driving(Protocol):
 class Connected(Shown):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
-    ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``notice`` then says.
+    ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``substitution`` then says.
     """
 
-    arm: Model
+    arm: Arm
     components: tuple[Component, ...]
     inputs: Inputs = field(compare=False)
-    given: Model = field(compare=False)
+    given: Arm = field(compare=False)
     substitution: str = ""
 
     def _shown(self) -> tuple[str, dict[str, str]]:
@@ -128,8 +128,8 @@ class Connected(Shown):
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         return self.arm.energy(states)
 
-    def advance(self, run: Run) -> Record:
-        return self.arm.advance(run)
+    def stepper(self, run: Run) -> Stepper[Any]:
+        return self.arm.stepper(run)
 
     def consistency_error(self, record: Record) -> Consistency:
         return self.arm.consistency_error(record)
@@ -160,7 +160,7 @@ def _on_what(component: Component) -> str:
     return f"{type(component).__name__}{f' ({name})' if name else ''}"
 
 
-def connect(arm: Model, *components: Component) -> Connected:
+def connect(arm: Arm, *components: Component) -> Connected:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
     Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, feedback and
@@ -168,7 +168,7 @@ def connect(arm: Model, *components: Component) -> Connected:
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
     and equal names.
     """
-    refuse_other_than_model(arm)
+    refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):
             raise InvalidInput(
@@ -298,7 +298,7 @@ class WholeEffort:
         return wrench
 
 
-def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
+def assemble(arm: Arm, components: Iterable[Component]) -> Inputs:
     """The inputs that ``components`` give to ``arm``; what does not fit is refused in one sentence."""
     pairs = [
         (_label(component, each), each) for component in components for each in component.attachments(arm)
@@ -309,7 +309,7 @@ def assemble(arm: Model, components: Iterable[Component]) -> Inputs:
     return _inputs(arm, [attachment for _, attachment in pairs])
 
 
-def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
+def _inputs(arm: Arm, attachments: list[Attachment]) -> Inputs:
     joint_names = arm.joint_names
     n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
@@ -376,7 +376,7 @@ def _inputs(arm: Model, attachments: list[Attachment]) -> Inputs:
     )
 
 
-def _holds(arm: Model, followings: list[Following]) -> Iterator[HoldPlace]:
+def _holds(arm: Arm, followings: list[Following]) -> Iterator[HoldPlace]:
     gains = {each.joint: (each.stiffness, each.damping) for each in followings}
     for name in dict.fromkeys(each.joint.partition(".")[0] for each in followings):
         whole = driven_as_a_whole(arm, name)
@@ -392,7 +392,7 @@ def _in_axes_of_place(load: Load) -> Signal:
     return Constant(turned.evaluate(np.zeros(1))[0]) if isinstance(load.signal, Constant) else turned
 
 
-def _drives_of_whole_joints(arm: Model, torques: list[Torque]) -> list[Load]:
+def _drives_of_whole_joints(arm: Arm, torques: list[Torque]) -> list[Load]:
     """One load on the child of each ball and free joint that is driven, whose torques add."""
     drives = []
     loops = {loop.name: loop for loop in arm.robot.loops}
@@ -418,7 +418,7 @@ def _label(component: Component, attachment: Attachment) -> str:
     return word
 
 
-def _check(arm: Model, label: str, attachment: Attachment) -> None:
+def _check(arm: Arm, label: str, attachment: Attachment) -> None:
     check_ports(arm, label, attachment)
     match attachment:
         case Prescription():

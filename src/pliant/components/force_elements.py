@@ -15,7 +15,7 @@ from pliant.robot.joint import BASE
 from pliant.robot.joint_law import WrenchStiffness
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 ElementName = Annotated[str, Name("name of the component in results")]
 FirstFrame = Annotated[At, Part("frame on one side", At)]
@@ -38,7 +38,7 @@ class SpringDamper(Declared):
         if self.stiffness == 0 and self.damping == 0:
             yield Problem("= 0 N/m without damping has no effect; write a stiffness in N/m", ("stiffness",))
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (
             SpringPlace(self.name, self.first, self.second, self.stiffness, self.damping, self.rest_length),
         )
@@ -73,7 +73,7 @@ class Bushing(Declared):
                 "= 0 without damping has no effect; write a stiffness in N/m and N m/rad", ("stiffness",)
             )
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (BushingPlace(self.name, self.first, self.second, _rows(self.stiffness), _rows(self.damping)),)
 
 
@@ -103,7 +103,7 @@ class Wall(Declared):
         if self.at.link == BASE:
             yield Problem("= 'base' is moved by no wall; write a link", ("at", "link"))
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (WallPlace(self.name, self.at, self.point, self.normal, self.stiffness, self.damping),)
 
 

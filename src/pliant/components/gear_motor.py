@@ -14,7 +14,7 @@ from pliant.model.inputs import MotorPlace
 from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class GearMotor(Declared):
                 ("damping",),
             )
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (
             MotorPlace(
                 self.joint,

@@ -23,7 +23,7 @@ from pliant.robot.joint import BASE, reference_name
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,17 @@ Attachment = (
 class Component(Protocol):
     """Anything that connect can join to an arm."""
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         """What this component does to ``arm``, one entry for each joint or link it acts on."""
         ...
 
 
-def drivable(arm: Model) -> tuple[str, ...]:
+def drivable(arm: Arm) -> tuple[str, ...]:
     """The joint coordinates that can be driven or prescribed: all but those of ball joints that are not prescribed."""
     return tuple(port.name for port in arm.ports if port.frame is Frame.JOINT)
 
 
-def drivable_in_the_tree(arm: Model) -> tuple[str, ...]:
+def drivable_in_the_tree(arm: Arm) -> tuple[str, ...]:
     """Those that a law for all joints drives; loop joints, which follow from them, are driven by name only.
 
     Coordinates of a ball or free joint are there only where its motion is prescribed.
@@ -126,19 +126,19 @@ def drivable_in_the_tree(arm: Model) -> tuple[str, ...]:
     return tuple(name for name, owner in owned if owner not in loops and not driven_as_a_whole(arm, owner))
 
 
-def described_joint(arm: Model, name: str) -> Joint | None:
+def described_joint(arm: Arm, name: str) -> Joint | None:
     """The joint or loop joint of that name."""
     joints = (*arm.robot.joints, *(loop.joint for loop in arm.robot.loops))
     return next((joint for joint in joints if joint.name == name), None)
 
 
-def driven_as_a_whole(arm: Model, name: str) -> SphericalJoint | FreeJoint | None:
+def driven_as_a_whole(arm: Arm, name: str) -> SphericalJoint | FreeJoint | None:
     """The ball or free joint of that name, which one torque or wrench drives in all its directions."""
     joint = described_joint(arm, name)
     return joint if isinstance(joint, (SphericalJoint, FreeJoint)) else None
 
 
-def is_part_of_whole(arm: Model, name: str) -> bool:
+def is_part_of_whole(arm: Arm, name: str) -> bool:
     """Whether that names a coordinate of a ball or free joint."""
     whole = driven_as_a_whole(arm, name.partition(".")[0])
     return whole is not None and name in (each.name for each in whole.guided_freedoms)
@@ -172,7 +172,7 @@ def ports_used(attachment: Attachment) -> tuple[str, ...]:
             return driven_joints(attachment)
 
 
-def check_ports(arm: Model, label: str, attachment: Attachment) -> None:
+def check_ports(arm: Arm, label: str, attachment: Attachment) -> None:
     """Refuse a component whose port the arm does not have, or has with another effort and flow."""
     for joint in driven_joints(attachment):
         _check_joint(arm, label, attachment, joint)
@@ -202,7 +202,7 @@ def _port_at(at: At) -> str:
     return BASE if at.link == BASE else f"{at.link}.{at.end if at.station is None else 'distributed'}"
 
 
-def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> None:
+def _check_joint(arm: Arm, label: str, attachment: Attachment, joint: str) -> None:
     known = drivable(arm)
     described = described_joint(arm, joint.partition(".")[0])
     whole = driven_as_a_whole(arm, joint.partition(".")[0])
@@ -242,7 +242,7 @@ def _check_joint(arm: Model, label: str, attachment: Attachment, joint: str) -> 
     )
 
 
-def _has_port(arm: Model, joint: Joint) -> bool:
+def _has_port(arm: Arm, joint: Joint) -> bool:
     names = {joint.name, *joint.coordinate_names}
     return not joint.moves or any(port.name in names for port in arm.ports)
 
@@ -261,13 +261,13 @@ def _about_whole(label: str, joint: SphericalJoint | FreeJoint) -> str:
     )
 
 
-def _port_of_part(arm: Model, name: str) -> Port | None:
+def _port_of_part(arm: Arm, name: str) -> Port | None:
     """The port of that name, or the tip of the link of that name."""
     ports = {port.name: port for port in arm.ports}
     return ports.get(name) or ports.get(f"{name}.tip")
 
 
-def _check_link(arm: Model, label: str, link: str) -> None:
+def _check_link(arm: Arm, label: str, link: str) -> None:
     known = [each.name for each in arm.robot.links]
     if link in known or link == BASE:
         return
@@ -280,19 +280,19 @@ def _check_link(arm: Model, label: str, link: str) -> None:
     raise InvalidInput(f"{label}: the arm has no link '{link}'; {nearest(link, known)}")
 
 
-def _check_length(arm: Model, label: str, place: LoadPlace) -> None:
+def _check_length(arm: Arm, label: str, place: LoadPlace) -> None:
     if place.distributed and not isinstance(arm.robot.link(place.link), FlexibleLink):
         raise InvalidInput(
             f"{label}: link '{place.link}' is rigid and has no length to spread a load along; use a TipWrench"
         )
 
 
-def _check_station(arm: Model, label: str, at: At) -> None:
+def _check_station(arm: Arm, label: str, at: At) -> None:
     if wrong := arm.robot.wrong_station(at):
         raise InvalidInput(f"{label}: station {wrong}")
 
 
-def _check_two_parts(arm: Model, label: str, place: SpringPlace | BushingPlace) -> None:
+def _check_two_parts(arm: Arm, label: str, place: SpringPlace | BushingPlace) -> None:
     link = place.first.link
     if link == place.second.link != BASE and isinstance(arm.robot.link(link), RigidLink):
         raise InvalidInput(
@@ -300,7 +300,7 @@ def _check_two_parts(arm: Model, label: str, place: SpringPlace | BushingPlace) 
         )
 
 
-def refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
+def refuse_conflicts(arm: Arm, pairs: list[tuple[str, Attachment]]) -> None:
     """Refuse two components that claim the same thing; each attachment comes with its component's label."""
     for joint in dict.fromkeys(joint for _, each in pairs for joint in driven_joints(each)):
         _refuse_on_joint(joint, [(label, each) for label, each in pairs if joint in driven_joints(each)])
@@ -319,7 +319,7 @@ def refuse_conflicts(arm: Model, pairs: list[tuple[str, Attachment]]) -> None:
         raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
 
 
-def _refuse_half(arm: Model, claimed: list[str], how: str, example: str) -> None:
+def _refuse_half(arm: Arm, claimed: list[str], how: str, example: str) -> None:
     """The coordinates of ball and free joints are no single ones: some of them free would lock the others."""
     for name in dict.fromkeys(joint.partition(".")[0] for joint in claimed):
         whole = driven_as_a_whole(arm, name)
@@ -368,7 +368,7 @@ def _refuse_on_joint(joint: str, on_joint: list[tuple[str, Attachment]]) -> None
         raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
 
 
-def _refuse_names(arm: Model, attachments: list[Attachment]) -> None:
+def _refuse_names(arm: Arm, attachments: list[Attachment]) -> None:
     """Names under which the account books work must differ from each other, from joints and from the base."""
     first: dict[str, str] = {}
     for each in attachments:

@@ -18,7 +18,7 @@ from pliant.model.state import Array
 from pliant.robot.declared import Declared, Name, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 Law = Callable[[Sample], ArrayLike]
 
@@ -63,7 +63,7 @@ class SampledPart(Declared):
     tachometer: TachometerField = None
     seed: SeedField = 0
 
-    def _law(self, arm: Model, answer: str, unit: str) -> CheckedLaw:
+    def _law(self, arm: Arm, answer: str, unit: str) -> CheckedLaw:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
         sensing = Sensing(self.encoder, self.tachometer, self.seed)
@@ -82,7 +82,7 @@ class SampledController(SampledPart):
     every run. The function is not saved to file: a saved trajectory keeps what it caused, not its code.
     """
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (SampledLaw(self._law(arm, "torque", "N m")),)
 
 
@@ -94,7 +94,7 @@ class SampledCommand(SampledPart):
     the sum of all commands, delayed ones from its first sample after the delay on.
     """
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (CommandLaw(self._law(arm, "rate", "rad/s")),)
 
 

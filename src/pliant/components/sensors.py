@@ -23,7 +23,7 @@ from pliant.robot.declared import Choice, Declared, Name, Quantity
 from pliant.robot.rest_shape import Across
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
     from pliant.model.state import Observation
 
 __all__ = ["DeflectionSensor", "Encoder", "Sensor", "StrainGauge", "Tachometer"]
@@ -39,7 +39,7 @@ Reader = Callable[[Sample, Noise], float]
 class Sensor(Protocol):
     """What reads one number of an arm."""
 
-    def reader(self, arm: Model) -> Reader:
+    def reader(self, arm: Arm) -> Reader:
         """The reading of a sample, with noise from a source; refused where the arm has no such place."""
         ...
 
@@ -103,7 +103,7 @@ class StrainGauge(Declared):
     def _share(self) -> Fraction:
         return Fraction(self.station).limit_denominator(FINEST)
 
-    def reader(self, arm: Model) -> Reader:
+    def reader(self, arm: Arm) -> Reader:
         refuse_link("StrainGauge", arm, self.link)
         place, parts = self._share.numerator, self._share.denominator
         component = 4 if self.about is Across.Y else 5
@@ -127,7 +127,7 @@ class DeflectionSensor(Declared):
     noise: Annotated[float, Quantity("m", "standard deviation of the noise", at_least=0)] = 0.0
     limit: Annotated[float | None, Quantity("m", "largest reading", above=0)] = None
 
-    def reader(self, arm: Model) -> Reader:
+    def reader(self, arm: Arm) -> Reader:
         refuse_link("DeflectionSensor", arm, self.link)
         axis = 1 if self.along is Across.Y else 2
 
@@ -144,7 +144,7 @@ class DeflectionSensor(Declared):
         return read
 
 
-def refuse_link(label: str, arm: Model, link: str) -> None:
+def refuse_link(label: str, arm: Arm, link: str) -> None:
     """Refuse a sensor on a link that the arm does not have or that cannot bend."""
     flexible = [each.name for each in arm.robot.links if isinstance(each, FlexibleLink)]
     if link in flexible:

@@ -19,7 +19,7 @@ from pliant.robot.joint import BASE
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
 JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]
@@ -35,7 +35,7 @@ class PrescribedMotion(Declared):
     joint: JointName
     motion: Annotated[Motion, Holds("motion of the joint", Motion, "write a motion, such as Hold(1.0)")]
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (Prescription(self.joint, self.motion),)
 
 
@@ -50,7 +50,7 @@ class JointTorque(Declared):
     joint: JointName
     signal: Annotated[Signal, Holds("torque in time", Signal, WRITE_SIGNAL)]
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         return (Torque(self.joint, self.signal),)
 
 
@@ -70,7 +70,7 @@ class TipWrench(Declared):
     def conflicts(self) -> Iterator[Problem]:
         yield from _frame_conflicts(self.frame)
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         name = self.name or f"{self.link}_tip_wrench"
         return (Load(LoadPlace(name, self.link, distributed=False, frame=self.frame), self.signal),)
 
@@ -93,7 +93,7 @@ class PointWrench(Declared):
         if self.at.link == BASE:
             yield Problem("= 'base' is moved by no wrench; write a link", ("at", "link"))
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         at = self.at
         where = at.end if at.station is None else "station"
         name = self.name or f"{at.link}_{where}_wrench"
@@ -116,7 +116,7 @@ class DistributedWrench(Declared):
     def conflicts(self) -> Iterator[Problem]:
         yield from _frame_conflicts(self.frame)
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         name = self.name or f"{self.link}_distributed_wrench"
         return (Load(LoadPlace(name, self.link, distributed=True, frame=self.frame), self.signal),)
 

@@ -21,7 +21,7 @@ from pliant.control.per_joint import for_each
 from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class JointPD(Declared):
         Holds("torque to add", Signal, "write a signal, such as Constant(2.0), or a list of them", many=True),
     ] = None
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         references = for_each(self, "reference", joints)
         stiffnesses = for_each(self, "stiffness", joints)

@@ -28,7 +28,7 @@ from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class PositionLoop(Declared):
     seed: SeedField = 0
     name: ControllerName = None
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         law = PositionLaw(
             self.name or "position_loop",

@@ -16,7 +16,7 @@ from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class VelocityServo(Declared):
     tachometer: TachometerField = None
     seed: SeedField = 0
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         gains = for_each(self, "gain", joints)
         sensor_gains = for_each(self, "sensor_gain", joints)

@@ -22,7 +22,7 @@ from pliant.model.sampling import Sample, noise_source
 from pliant.robot.declared import Declared, Quantity
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class VibrationSuppression(Declared):
     seed: SeedField = 0
     name: ControllerName = None
 
-    def attachments(self, arm: Model) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
         name = self.name or f"suppression-{self.joint}"
         forget = 0.0 if self.washout is None else 1.0 - exp(-self.period / self.washout)
         law = SuppressionLaw(name, self.sensor.reader(arm), self.gain, forget, self.seed)

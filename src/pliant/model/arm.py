@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model
+from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
 from pliant.model.state import Array
@@ -30,7 +30,7 @@ def refuse_massless_links(robot: Robot, formulation: str) -> None:
             )
 
 
-def model_lines(model: Model) -> dict[str, str]:
+def model_lines(model: Arm) -> dict[str, str]:
     """What a model prints as."""
     blocks = [f"{block.name} {'x'.join(map(str, block.shape))}" for block in model.layout.blocks]
     return {
@@ -49,7 +49,7 @@ class ArmFacts(Shown, ABC):
     substitution: str = ""
 
     def _shown(self) -> tuple[str, dict[str, str]]:
-        model = cast(Model, self)
+        model = cast(Arm, self)
         return f"{type(model.formulation).__name__} model of robot '{self.robot.name}'", model_lines(model)
 
     @property

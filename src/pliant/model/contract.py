@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
 
 from pliant.errors import InvalidInput, clip
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
+from pliant.model.schedule import Schedule
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array, Ending, Layout, Observation
 
@@ -43,6 +47,23 @@ class Run:
     newton_tolerance: NewtonTolerance
     progress: Callable[[float], None] | None = None
 
+    @cached_property
+    def schedule(self) -> Schedule:
+        return Schedule.of(self.grid, self.outputs, self.method)
+
+    def times(self, a: int, b: int) -> Array:
+        """Stages and end of each of the steps a .. b-1, (steps, stages + 1)."""
+        stages = self.grid[a:b, None] + self.schedule.h[a:b, None] * self.method.nodes
+        return np.concatenate([stages, self.grid[a + 1 : b + 1, None]], axis=1)
+
+    def place_prescribed(self, layout: Layout, states: Array, times: Array) -> None:
+        """Prescribed joints are where they are meant to be between steps too."""
+        given = np.flatnonzero(self.inputs.prescribed)
+        if len(given):
+            signals = self.inputs.joint_signals(times)
+            layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
+            layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
+
     def implicit_method(self, formulation: str) -> StageMethod:
         """The method; an explicit one is refused, because the formulation has waves too fast for it."""
         if isinstance(self.method, ExplicitMethod):
@@ -55,7 +76,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Record:
-    """What a run gave: states at the saved times, efforts of the ports, the account, the ending.
+    """What a run gave: states at the saved times, efforts of the ports, the energy ledger, the ending.
 
     ``efforts`` maps the name of each moving joint to its torque or force, and ``<joint>.wrench`` to the wrench
     (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
@@ -143,7 +164,8 @@ class SecondOrder:
     ``names`` are those of y. ``fundamental`` says whether the state is an equilibrium at rest, where K is symmetric but
     for forces that have no potential; ``unbalanced`` is the generalised force that accelerates the state.
     ``to_twist`` (nodes, 6, unknowns) turns y into body displacements of the nodes, ``joint_position`` (joints,
-    unknowns) into changes of the joint positions, ``tip`` (6, unknowns) into the body displacement of the tip.
+    unknowns) into changes of the joint positions, ``tip`` (6, unknowns) into the body displacement of the tip; a model
+    that is no arm has no rows there.
     ``state_at`` gives the state of finite y and y'. ``held`` says how prescribed joints and the base act; a model may
     leave it out.
     """
@@ -160,6 +182,92 @@ class SecondOrder:
     tip: Array
     state_at: Callable[[Array, Array], Array]
     held: Held | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a stepper kept in its first rows: states, efforts by name, sums of the energy ledger, works by name.
+
+    ``worst`` holds the worst step of the ledger, `energy_ledger`; ``statistics`` counts what the steps took.
+    """
+
+    states: Array
+    efforts: dict[str, Array]
+    sums: Array
+    works: dict[str, Array]
+    worst: Array
+    statistics: dict[str, float]
+
+
+DONE = 0  # what a stepper answers when all its steps converged
+T = TypeVar("T")
+
+
+class Stepper(Protocol[T]):
+    """A run of a model on its way: it advances steps, keeps rows and enters what they exchange in its ledger.
+
+    The driver reads the inputs for many steps at once; T is what the stepper makes of them. ``run.schedule`` says which
+    rows fall into which step; row 0 is the start.
+    """
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def run(self) -> Run:
+        """The request, with the inputs as the steps read them."""
+        ...
+
+    def start(self) -> Ending | None:
+        """Make ready and keep row 0; an ending if the run cannot begin."""
+        ...
+
+    def times(self, a: int, b: int) -> Array:
+        """When the steps a .. b-1 read their inputs, (steps, m)."""
+        ...
+
+    def tables(self, a: int, b: int, joints: Array, loads: Array) -> T:
+        """Inputs of the steps a .. b-1 from the signals (steps, m, ...) of joints (joints, 3) and loads (loads, 6)."""
+        ...
+
+    def advance(self, tables: T, part: slice, held: Array) -> tuple[int, int]:
+        """Advance through a part of the tables, with the torques that controllers hold.
+
+        How many steps were done, and DONE or why not.
+        """
+        ...
+
+    def state_vector(self) -> Array: ...
+
+    def keep(self, row: int) -> None:
+        """The present state and ledger to a row."""
+        ...
+
+    def stopped(self, status: int, done: int) -> Ending:
+        """Why and where the steps ended, with what to try."""
+        ...
+
+    def kept(self, times: Array) -> Kept:
+        """The first rows, which fall on these times."""
+        ...
+
+
+@runtime_checkable
+class CarriesServos(Protocol):
+    """A stepper whose compiled loop computes velocity servos, those of `servos_inside`."""
+
+    def command(self, rates: Array) -> None:
+        """The commanded rates of all joints, from now until the next call."""
+        ...
+
+
+def with_held(joints: Array, held: Array) -> Array:
+    """Signals of joints (steps, m, joints, 3) with the torques that controllers hold."""
+    if not np.count_nonzero(held):  # in a tenth of the time of any()
+        return joints
+    joints = joints.copy()
+    joints[:, :, : len(held), 2] += held
+    return joints
 
 
 class StepEquations(Protocol):
@@ -193,18 +301,12 @@ class StepEquations(Protocol):
 
 @runtime_checkable
 class Model(Protocol):
-    """A compiled arm, or an arm with everything that is connected to it."""
+    """Whatever has states, ports and energy, and can be advanced, balanced and linearised; most often an `Arm`."""
 
-    @property
-    def robot(self) -> Robot: ...
-    @property
-    def formulation(self) -> object: ...
     @property
     def layout(self) -> Layout: ...
     @property
     def ports(self) -> tuple[Port, ...]: ...
-    @property
-    def joint_names(self) -> tuple[str, ...]: ...
     @property
     def inputs(self) -> Inputs: ...
 
@@ -212,6 +314,32 @@ class Model(Protocol):
     def highest_order(self) -> int:
         """Of the methods in time that the model takes."""
         ...
+
+    def initial_state(self) -> Array: ...
+
+    def energy(self, states: Array) -> tuple[Array, Array, Array]:
+        """Kinetic, elastic and gravity potential energy (n,) of states (n, size), joule."""
+        ...
+
+    def stepper(self, run: Run) -> Stepper[Any]: ...
+    def equilibrium(
+        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    ) -> Equilibrium: ...
+    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+        """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
+        ...
+
+
+@runtime_checkable
+class Arm(Model, Protocol):
+    """A compiled robot, or one with everything that is connected to it: a model with joints, links and a tip."""
+
+    @property
+    def robot(self) -> Robot: ...
+    @property
+    def formulation(self) -> object: ...
+    @property
+    def joint_names(self) -> tuple[str, ...]: ...
 
     def initial_state(
         self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
@@ -224,6 +352,7 @@ class Model(Protocol):
         ...
 
     def observe(self, states: Array, stations: int = 21) -> Observation: ...
+    def tip(self, states: Array) -> tuple[Array, Array]: ...
 
     def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
         """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches.
@@ -232,16 +361,7 @@ class Model(Protocol):
         """
         ...
 
-    def energy(self, states: Array) -> tuple[Array, Array, Array]: ...
-    def advance(self, run: Run) -> Record: ...
     def consistency_error(self, record: Record) -> Consistency: ...
-    def tip(self, states: Array) -> tuple[Array, Array]: ...
-    def equilibrium(
-        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium: ...
-    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
-        """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
-        ...
 
 
 @runtime_checkable
@@ -266,14 +386,14 @@ class Stretches(Protocol):
 class Substitutes(Protocol):
     """A model that knows who carries bends of its links that are too large for itself."""
 
-    def substituting(self, start: Array, stopped: Array) -> tuple[Model, Array] | None:
+    def substituting(self, start: Array, stopped: Array) -> tuple[Arm, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
         ...
 
 
 def refuse_other_than_model(given: object) -> None:
     """A sentence for who forgets to compile."""
-    if hasattr(given, "joint_names"):
+    if hasattr(given, "stepper"):
         return
     if hasattr(given, "chain_order"):
         raise InvalidInput(
@@ -283,3 +403,10 @@ def refuse_other_than_model(given: object) -> None:
     raise InvalidInput(
         f"{clip(repr(given))} is no model; give what a formulation compiles or connect returns"
     )
+
+
+def refuse_other_than_arm(given: object, reason: str) -> None:
+    """``reason`` says what the arm is needed for."""
+    refuse_other_than_model(given)
+    if not hasattr(given, "joint_names"):
+        raise InvalidInput(f"{clip(repr(given))} is a model but no arm; {reason}")

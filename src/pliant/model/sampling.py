@@ -1,34 +1,28 @@
-"""Velocity servos as plain data, and their law.
+"""Sampled control as plain data: what controllers read, and velocity servos.
 
-A servo turns the commanded rate of one joint into torque every ``period`` and holds it [konno1996] (47),
+From the start of a run on, a controller reads a Sample every ``period``; its answer takes effect ``delay`` later and is
+held until the next one does. A servo turns the commanded rate of one joint into torque every ``period`` and holds it
+[konno1996] (47),
 
     torque = gain (command - rate) ,
 
 with the command after its converter and the rate as the sensor gives it: rounded to multiples of its resolution, then
 cut to its limit. Every number is counted at the joint: gain = ratio^2 K_sp K_sv in the letters of the paper.
-
-Sampled control: what controllers read, when they act, and what is held in between.
-
-From the start of a run on, a controller reads a Sample every ``period``; its answer takes effect ``delay`` later and is
-held until the next one does. Where several act at one instant, all read the same state: first the controllers, in the
-order in which they were connected, then the servos, which see the commands that have taken effect by then.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from pliant.errors import PliantError
-from pliant.model.state import Array, Cause, Ending
+from pliant.model.state import Array
 
 if TYPE_CHECKING:
-    from pliant.model.contract import Model
+    from pliant.model.contract import Arm
     from pliant.model.inputs import Inputs
     from pliant.model.state import Observation
 
@@ -67,35 +61,6 @@ def rounded(values: Array, resolution: Array | float) -> Array:
     return nearest
 
 
-class ServoGroup:
-    """Servos of one period during a run, and the torques they hold."""
-
-    def __init__(self, servos: Sequence[ServoPlace], joints: tuple[str, ...]) -> None:
-        def column(field: str) -> Array:
-            return np.array([getattr(servo, field) for servo in servos], dtype=np.float64)
-
-        self.places = [joints.index(servo.joint) for servo in servos]
-        self.gain, self.torque_limit = column("gain"), column("torque_limit")
-        self.command_limit, self.command_resolution = column("command_limit"), column("command_resolution")
-        self.rate_limit, self.rate_resolution = column("rate_limit"), column("rate_resolution")
-        self.noise = column("rate_noise")
-        self.sources = [noise_source(servo.seed, f"servo of {servo.joint}") for servo in servos]
-        self.torque = np.zeros(len(servos))
-
-    def act(self, commands: Array, rates: Array) -> None:
-        """Hold new torques, from the commands and rates of all joints."""
-        command, rate = commands[self.places], rates[self.places]
-        if self.noise.any():
-            rate = rate + self.noise * [source.standard_normal() for source in self.sources]
-        command = np.clip(rounded(command, self.command_resolution), -self.command_limit, self.command_limit)
-        rate = np.clip(rounded(rate, self.rate_resolution), -self.rate_limit, self.rate_limit)
-        self.torque = np.clip(self.gain * (command - rate), -self.torque_limit, self.torque_limit)
-
-
-SAME_INSTANT = 2e-12  # part of the clock, or of a second, within which two instants are one
-Span = tuple[float, float]
-
-
 @dataclass(frozen=True, eq=False)
 class Sample:
     """What a sampled controller may read at its sampling instant.
@@ -109,7 +74,7 @@ class Sample:
     joint_positions: Array
     joint_rates: Array
     state: Array
-    model: Model
+    model: Arm
     motor_positions: Array
     motor_rates: Array
     observation: Callable[[int], Observation]
@@ -131,144 +96,6 @@ class SampledController(Protocol):
         ...
 
 
-def slack(end: float) -> float:
-    """How far apart two instants of a run until ``end`` may lie and yet be one."""
-    return SAME_INSTANT * max(1.0, abs(end))
-
-
-class Clock:
-    """Counts the multiples of a period over a span, from the start of a run to its end."""
-
-    def __init__(self, period: float, span: Span) -> None:
-        self.period, self.count = period, 0
-        self.start, self.slack = span[0], slack(span[1])
-
-    def due(self, now: float) -> bool:
-        return self.start + self.count * self.period <= now + self.slack
-
-    def advance(self, now: float) -> None:
-        while self.due(now):
-            self.count += 1
-
-
-class Acting:
-    """A controller during one run: its clock, its memory, the answers on their way and the one in effect."""
-
-    def __init__(self, controller: SampledController, model: Model, span: Span) -> None:
-        self.controller = controller
-        self.law: Callable[[Sample], Array] | None = None
-        self.clock = Clock(controller.period, span)
-        self.places = np.array([model.joint_names.index(name) for name in controller.joints], np.intp)
-        self.value = np.zeros(len(model.joint_names))
-        self.coming: deque[tuple[float, Array]] = deque()
-
-    def ask(self, sample: Sample) -> Ending | None:
-        """Call the law; an Ending if it fails."""
-        try:
-            self.law = self.law or self.controller.started()
-            answer = self.law(sample)
-        except Exception as error:  # a user's function may raise anything; the run must survive as a value
-            who = f"controller '{self.controller.name}'"
-            known = isinstance(error, PliantError)
-            words = str(error).removeprefix(f"{who} ") if known else f"raised {type(error).__name__}: {error}"
-            remedy = "mend the controller; what was computed so far is kept"
-            return Ending(Cause.CONTROLLER, sample.time, f"{who}, which {words}", remedy)
-        whole = np.zeros(len(self.value))
-        whole[self.places] = answer
-        self.coming.append((sample.time + self.controller.delay, whole))
-        return None
-
-    def in_effect(self, now: float) -> Array:
-        """The newest answer whose delay is over; zero before the first."""
-        while self.coming and self.coming[0][0] <= now + self.clock.slack:
-            self.value = self.coming.popleft()[1]
-        return self.value
-
-
-class Sampling:
-    """All sampled control of one run over a span of time: who is due, and what is held.
-
-    ``servos_inside`` says that the loop between two samples computes the servos itself, from ``commands``.
-    """
-
-    def __init__(self, model: Model, inputs: Inputs, span: Span, servos_inside: bool = False) -> None:
-        self.model = model
-        self.elastic = [
-            model.joint_names.index(motor.joint) for motor in inputs.motors if motor.stiffness > 0.0
-        ]
-        self.controllers = [Acting(each, model, span) for each in inputs.controllers]
-        self.commanding = [Acting(each, model, span) for each in inputs.commands]
-        self.servos = [] if servos_inside else _groups(inputs.servos, model.joint_names, span)
-        self.acting = (*self.controllers, *self.commanding)
-        self.clocks = (*(each.clock for each in self.acting), *(clock for clock, _ in self.servos))
-
-    def due(self, now: float) -> bool:
-        return any(clock.due(now) for clock in self.clocks)
-
-    def act(self, now: float, state: Array) -> Ending | None:
-        """Ask all who are due; an Ending if one fails."""
-        observation = _observed_once(self.model, state)
-        for acting in self.acting:
-            if acting.clock.due(now):
-                acting.clock.advance(now)
-                failure = acting.ask(self._sample(now, state.copy(), observation))
-                if failure:
-                    return failure
-        for clock, group in self.servos:
-            if clock.due(now):
-                clock.advance(now)
-                part = self.model.layout.part
-                motor = self._motor(state, part(state, "joint_position"), part(state, "joint_rate"))
-                group.act(self.commands(now), motor[1])
-        return None
-
-    def commands(self, now: float) -> Array:
-        """The sum of the commanded rates in effect, one for each joint."""
-        total = np.zeros(len(self.model.joint_names))
-        for acting in self.commanding:
-            total += acting.in_effect(now)
-        return total
-
-    def torques(self, now: float) -> Array:
-        """The sum of the torques in effect, one for each joint."""
-        total = np.zeros(len(self.model.joint_names))
-        for acting in self.controllers:
-            total += acting.in_effect(now)
-        for _, group in self.servos:
-            total[group.places] += group.torque
-        return total
-
-    def _motor(self, state: Array, position: Array, rate: Array) -> tuple[Array, Array]:
-        """Positions and rates of the rotors, from those of the joints."""
-        position, rate = position.copy(), rate.copy()
-        if self.elastic:
-            rotor = self.model.layout.part(state, "rotor")[self.elastic]
-            position[self.elastic], rate[self.elastic] = rotor[:, 0], rotor[:, 1]
-        return position, rate
-
-    def _sample(self, now: float, state: Array, observation: Callable[[int], Observation]) -> Sample:
-        part = self.model.layout.part
-        position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
-        motor = self._motor(state, position, rate)
-        return Sample(now, position, rate, state, self.model, *motor, observation)
-
-
-def _observed_once(model: Model, state: Array) -> Callable[[int], Observation]:
-    """What can be seen of a state with so many stations; kept, for others may ask too."""
-    seen: dict[int, Observation] = {}
-
-    def observation(stations: int) -> Observation:
-        if stations not in seen:
-            seen[stations] = model.observe(state[None], stations)
-        return seen[stations]
-
-    return observation
-
-
-def _groups(
-    servos: tuple[ServoPlace, ...], joints: tuple[str, ...], span: Span
-) -> list[tuple[Clock, ServoGroup]]:
-    """Servos of one period together."""
-    periods = dict.fromkeys(servo.period for servo in servos)
-    together = {period: [servo for servo in servos if servo.period == period] for period in periods}
-    return [(Clock(period, span), ServoGroup(group, joints)) for period, group in together.items()]
+def servos_inside(inputs: Inputs) -> tuple[ServoPlace, ...]:
+    """The servos that a compiled loop may compute itself; where a sensor is noisy, none."""
+    return () if any(servo.rate_noise for servo in inputs.servos) else inputs.servos

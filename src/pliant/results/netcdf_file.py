@@ -49,8 +49,7 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
     from xarray import Dataset
 
     variables: Variables = {
-        **_motion(trajectory),
-        **_links(trajectory.links),
+        **(_arm(trajectory) if trajectory.of_arm else {}),
         **_ledger(trajectory.ledger),
         **_signals(trajectory),
         "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
@@ -67,18 +66,13 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
 def from_dataset(dataset: Dataset) -> Trajectory:
     """The trajectory that ``to_dataset`` described."""
     description = json.loads(str(dataset["description"].item()))
-    joints, rates = dataset["joint_position"].values, dataset["joint_rate"].values
-    tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
-    observation = Observation(joints, rates, _read_links(dataset), *tip)
     provenance = Provenance(robot=str(dataset["robot"].item()), **description["provenance"])
+    of_arm, none = "tip_position" in dataset, np.zeros((0, 0))
     source = StoredSource(
-        observation,
-        Consistency(
-            dataset["mismatch_twist"].values,
-            dataset["mismatch_gravity"].values,
-            dataset["mismatch_twist"].attrs.get("reason", COARSE),
-        ),
-        dataset["rigid_tip_position"].values,
+        _read_observation(dataset) if of_arm else Observation(none, none, (), none, none, none),
+        _read_consistency(dataset) if of_arm else Consistency(none, none),
+        dataset["rigid_tip_position"].values if of_arm else none,
+        of_arm,
         tuple(JointUnit(unit) for unit in description["joint_units"]),
         provenance,
         _read_signals(dataset, "effort", description["efforts"]),
@@ -99,6 +93,17 @@ def from_dataset(dataset: Dataset) -> Trajectory:
     )
 
 
+def _read_observation(dataset: Dataset) -> Observation:
+    joints, rates = dataset["joint_position"].values, dataset["joint_rate"].values
+    tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
+    return Observation(joints, rates, _read_links(dataset), *tip)
+
+
+def _read_consistency(dataset: Dataset) -> Consistency:
+    twist, gravity = dataset["mismatch_twist"], dataset["mismatch_gravity"]
+    return Consistency(twist.values, gravity.values, twist.attrs.get("reason", COARSE))
+
+
 def _about(unit: str, meaning: str) -> dict[str, str]:
     return {"units": unit, "long_name": meaning}
 
@@ -106,7 +111,7 @@ def _about(unit: str, meaning: str) -> dict[str, str]:
 def _coordinates(trajectory: Trajectory) -> Variables:
     names = {
         "joint": list(trajectory.joint_names),
-        "link": [link.name for link in trajectory.links],
+        "link": [link.name for link in trajectory.links] if trajectory.of_arm else [],
         "work_of": list(trajectory.ledger.works),
         "axis": _AXES,
         "section_axis": _AXES,
@@ -128,7 +133,13 @@ def _coordinates(trajectory: Trajectory) -> Variables:
     return coordinates
 
 
-def _motion(trajectory: Trajectory) -> Variables:
+def _arm(trajectory: Trajectory) -> Variables:
+    """Joints, tip and links, and how well two ways to know them agree."""
+    error, twist, gravity = (
+        trajectory.consistency_error,
+        observables.CONSISTENCY_TWIST,
+        observables.CONSISTENCY_GRAVITY,
+    )
     units = sorted({unit.position for unit in trajectory.joint_units}) or ["rad"]
     position, rate = " or ".join(units), " or ".join(f"{unit}/s" for unit in units)
     return {
@@ -150,6 +161,13 @@ def _motion(trajectory: Trajectory) -> Variables:
             trajectory.tip_twist,
             _about("m/s or rad/s", "body twist of the tip"),
         ),
+        "mismatch_twist": (
+            ("time",),
+            error.twist,
+            {**_about(twist.unit, twist.meaning), "reason": error.reason},
+        ),
+        "mismatch_gravity": (("time",), error.gravity, _about(gravity.unit, gravity.meaning)),
+        **_links(trajectory.links),
     }
 
 
@@ -195,8 +213,6 @@ def _ledger(ledger: Ledger) -> Variables:
 
 def _signals(trajectory: Trajectory) -> Variables:
     signals = trajectory.port_signals.values()
-    twist, gravity = observables.MISMATCH_TWIST, observables.MISMATCH_GRAVITY
-    consistency_error = trajectory.consistency_error
     return {
         "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
         "effort": (
@@ -209,12 +225,6 @@ def _signals(trajectory: Trajectory) -> Variables:
             _side_by_side([signal.flow for signal in signals], trajectory.time),
             _about("see flow_unit", "flows of the same"),
         ),
-        "mismatch_twist": (
-            ("time",),
-            consistency_error.twist,
-            {**_about(twist.unit, twist.meaning), "reason": consistency_error.reason},
-        ),
-        "mismatch_gravity": (("time",), consistency_error.gravity, _about(gravity.unit, gravity.meaning)),
     }
 
 

@@ -70,13 +70,13 @@ ENERGIES = {
     "exchanged": Observable("exchanged", ENERGY_UNIT, "sum of the absolute energy flows since the start"),
 }
 
-MISMATCH_TWIST = Observable(
+CONSISTENCY_TWIST = Observable(
     "tip velocity consistency error", "m/s", "tip velocity of the strain rates against the state"
 )
-MISMATCH_GRAVITY = Observable(
+CONSISTENCY_GRAVITY = Observable(
     "potential energy consistency error",
     ENERGY_UNIT,
-    "potential energy of the shape against the booked work of gravity",
+    "potential energy of the shape against the entered work of gravity",
 )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ERROR_THAT_MATTERS = 1e-2
 # In metre per second or joule: below this a consistency error is round-off even when nothing moves.
 ERROR_FLOOR = 1e-9
-# The promise of an exact integrator for every step, relative to the energy exchanged.
+# The tolerance of an exact integrator for every step, relative to the energy exchanged.
 RESIDUAL_TOLERANCE = 1e-10
 NOTHING_HAPPENED = (
     "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 def summarize(trajectory: Trajectory) -> list[Line]:
-    """Time, cost, energy account, mesh error, deflection and ending."""
+    """Time, cost, energy ledger, mesh error, deflection and ending."""
     return [
         Line("ending", str(trajectory.ending.cause), ""),
         *_substitution(trajectory.provenance.choices),
@@ -47,22 +47,31 @@ def summarize(trajectory: Trajectory) -> list[Line]:
         Line("real-time factor", trajectory.real_time_factor, "1"),
         *_cost(trajectory.statistics),
         *_energies(trajectory),
-        Line("consistency error of tip velocity", _largest(trajectory.consistency_error.twist), "m/s"),
-        Line("consistency error of potential energy", _largest(trajectory.consistency_error.gravity), "J"),
+        *(_of_arm(trajectory) if trajectory.of_arm else ()),
+    ]
+
+
+def _of_arm(trajectory: Trajectory) -> list[Line]:
+    error = trajectory.consistency_error
+    return [
+        Line("consistency error of tip velocity", _largest(error.twist), "m/s"),
+        Line("consistency error of potential energy", _largest(error.gravity), "J"),
         Line("largest tip deflection", _largest_norm(trajectory.tip_deflection), "m"),
     ]
 
 
 def warn(trajectory: Trajectory) -> list[str]:
-    """Early ending, an energy account that does not close, a mesh too coarse for the motion."""
+    """Early ending, an energy ledger that does not balance, a mesh too coarse for the motion."""
     warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
     ledger = trajectory.ledger
     if ledger.exact and _exchanges(trajectory) and not ledger.worst_ratio <= RESIDUAL_TOLERANCE:
         warnings.append(
-            f"the energy account misses {ledger.worst_ratio:.1e} of the energy exchanged in the step at "
+            f"the energy ledger misses {ledger.worst_ratio:.1e} of the energy exchanged in the step at "
             f"t = {ledger.worst_time:g} s, more than {RESIDUAL_TOLERANCE:g};"
             " tighten the tolerance or shorten the step"
         )
+    if not trajectory.of_arm:
+        return warnings
     speed = _largest_norm(trajectory.tip_twist[:, :3])
     exchanged = float(ledger.exchanged[-1])
     consistency_error = trajectory.consistency_error
@@ -83,12 +92,12 @@ def _exchanges(trajectory: Trajectory) -> bool:
 
 def _substitution(choices: dict[str, str]) -> list[Line]:
     """Where another formulation computed than the one that was asked for."""
-    return [Line("notice", choices["notice"], "")] if "notice" in choices else []
+    return [Line("substitution", choices["substitution"], "")] if "substitution" in choices else []
 
 
 def _stillness(ledger: Ledger) -> list[Line]:
     """Where nothing happened: whoever reads the rest should know that the zeros are no achievement."""
-    return [Line("notice", NOTHING_HAPPENED, "")] if ledger.empty else []
+    return [Line("remark", NOTHING_HAPPENED, "")] if ledger.empty else []
 
 
 def _cost(statistics: dict[str, float]) -> list[Line]:

@@ -33,7 +33,7 @@ from pliant.robot import End
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from pliant.model.contract import Model, Record
+    from pliant.model.contract import Arm, Model, Record
     from pliant.results.trajectory import Trajectory
 
 AXES = ("x", "y", "z")
@@ -91,7 +91,7 @@ def load_efforts(model: Model, record: Record) -> dict[str, Array]:
     return {name: wrenches[:, k] for k, name in enumerate(names) if name not in record.efforts}
 
 
-def inner_flows(model: Model, record: Record, efforts: Iterable[str]) -> dict[str, Array]:
+def inner_flows(model: Arm, record: Record, efforts: Iterable[str]) -> dict[str, Array]:
     """Of loads and, among ``efforts``, of the wrenches that joints transmit and the forces of lines."""
     children = {f"{joint.name}{WRENCH_OF_A_JOINT}": joint.child for joint in model.robot.chain_order}
     roots = tuple(
@@ -134,9 +134,10 @@ def motion_table(trajectory: Trajectory) -> DataFrame:
     for k, (name, unit) in enumerate(zip(trajectory.joint_names, trajectory.joint_units, strict=True)):
         columns[f"{name} position"] = (trajectory.joint_position[:, k], unit.coordinate(name).unit)
         columns[f"{name} rate"] = (trajectory.joint_rate[:, k], unit.rate(name).unit)
-    columns |= _components("tip ", POSITION, trajectory.tip_position)
-    columns |= _components("tip q_", QUATERNION, trajectory.tip_quaternion)
-    columns |= _components("tip ", TWIST, trajectory.tip_twist)
+    if trajectory.of_arm:
+        columns |= _components("tip ", POSITION, trajectory.tip_position)
+        columns |= _components("tip q_", QUATERNION, trajectory.tip_quaternion)
+        columns |= _components("tip ", TWIST, trajectory.tip_twist)
     for name in ("kinetic", "strain"):
         columns[f"{name} energy"] = (getattr(trajectory.ledger, name), ENERGIES[name].unit)
     return _frame(columns)

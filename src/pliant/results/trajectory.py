@@ -2,7 +2,7 @@
 
 Two places a trajectory can draw its observation from: the model that ran, or a file.
 
-What a run gave: signals, shape, energy account, how it ended and where it comes from.
+What a run gave: signals, shape, energy ledger, how it ended and where it comes from.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
 from pliant import __version__
+from pliant.errors import InvalidInput
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
 
-    from pliant.model.contract import Consistency, Model, Record
+    from pliant.model.contract import Arm, Consistency, Model, Record
     from pliant.results.summary import Line
 
 
@@ -52,8 +53,10 @@ def installed_versions() -> dict[str, str]:
 
 
 class Source(Protocol):
-    """Answers what a trajectory works out only when asked."""
+    """Answers what a trajectory works out only when asked; about joints, links and tip only of an arm."""
 
+    @property
+    def of_arm(self) -> bool: ...
     def ends(self) -> Observation: ...
     def links(self) -> tuple[LinkObservation, ...]: ...
     def consistency_error(self) -> Consistency: ...
@@ -74,26 +77,35 @@ class LiveSource:
     choices: dict[str, str]
     date: datetime
 
+    @property
+    def of_arm(self) -> bool:
+        return hasattr(self.model, "joint_names")
+
+    @property
+    def arm(self) -> Arm:
+        return cast("Arm", self.model)
+
     def ends(self) -> Observation:
         """Joints and tip; the links at root and tip only, which is several times cheaper than along them."""
-        return self.model.observe(self.record.states, stations=2)
+        return self.arm.observe(self.record.states, stations=2)
 
     def links(self) -> tuple[LinkObservation, ...]:
-        return self.model.observe(self.record.states).links
+        return self.arm.observe(self.record.states).links
 
     def consistency_error(self) -> Consistency:
-        return self.model.consistency_error(self.record)
+        return self.arm.consistency_error(self.record)
 
     def rigid_tip_position(self, joint_position: Array) -> Array:
         """Where the tip would be if nothing bent: the undeformed arm at the same joint positions."""
-        return self.model.tip(self.model.undeformed(joint_position))[0]
+        return self.arm.tip(self.arm.undeformed(joint_position))[0]
 
     def tip_position(self) -> Array:
         """The tip alone, without the observation of the links."""
-        return self.model.tip(self.record.states)[0]
+        return self.arm.tip(self.record.states)[0]
 
     def joint_units(self) -> tuple[JointUnit, ...]:
-        return tuple(JointUnit(self.model.robot.freedom(name).unit) for name in self.model.joint_names)
+        names = self.arm.joint_names if self.of_arm else ()
+        return tuple(JointUnit(self.arm.robot.freedom(name).unit) for name in names)
 
     def efforts(self) -> dict[str, Array]:
         """Of joints, inside joints, and of loads."""
@@ -105,18 +117,19 @@ class LiveSource:
 
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         """What goes with the ``efforts`` of these names, but with those of joints."""
-        return inner_flows(self.model, self.record, efforts)
+        return inner_flows(self.arm, self.record, efforts) if self.of_arm else {}
 
     def provenance(self) -> Provenance:
         from pliant.robot import dump
 
-        robot = self.model.robot
+        robot = self.arm.robot if self.of_arm else None
+        kind = {"formulation": repr(self.arm.formulation)} if self.of_arm else {"model": repr(self.model)}
         return Provenance(
             date=self.date.isoformat(timespec="seconds"),
             versions=installed_versions(),
-            robot_name=robot.name,
-            robot=dump(robot),
-            choices={"formulation": repr(self.model.formulation), **self.choices},
+            robot_name=robot.name if robot else "",
+            robot=dump(robot) if robot else "",
+            choices={**kind, **self.choices},
         )
 
 
@@ -127,6 +140,7 @@ class StoredSource:
     observed: Observation
     measured_error: Consistency
     rigid_tip: Array
+    of_arm: bool
     units: tuple[JointUnit, ...]
     origin: Provenance
     signals: dict[str, Array]
@@ -201,7 +215,7 @@ class Trajectory(Shown):
             states=record.states,
             layout=model.layout,
             ports=(*model.ports, *load_ports(model)),
-            joint_names=model.joint_names,
+            joint_names=getattr(model, "joint_names", ()),
             ledger=record.ledger,
             ending=record.ending,
             statistics=record.statistics,
@@ -213,14 +227,27 @@ class Trajectory(Shown):
         """One block of the state at every saved time, in its own shape."""
         return self.layout.part(self.states, name)
 
+    @property
+    def of_arm(self) -> bool:
+        """Whether the run is that of an arm, which has joints, links and a tip."""
+        return self.source.of_arm
+
+    @property
+    def _arm(self) -> Source:
+        if not self.of_arm:
+            raise InvalidInput(
+                "joints, links and a tip are those of an arm; read states, efforts and the ledger"
+            )
+        return self.source
+
     @cached_property
     def _ends(self) -> Observation:
-        return self.source.ends()
+        return self._arm.ends()
 
     @cached_property
     def observation(self) -> Observation:
         """Joints, links and tip at every saved time."""
-        return replace(self._ends, links=self.source.links())
+        return replace(self._ends, links=self._arm.links())
 
     @property
     def joint_position(self) -> Array:
@@ -235,7 +262,7 @@ class Trajectory(Shown):
     @cached_property
     def tip_position(self) -> Array:
         """(n, 3) world position of the tip of the last link, metre."""
-        return self.source.tip_position()
+        return self._arm.tip_position()
 
     @property
     def tip_rotation(self) -> Array:
@@ -261,7 +288,7 @@ class Trajectory(Shown):
     @cached_property
     def rigid_tip_position(self) -> Array:
         """(n, 3) where the tip of the undeformed arm would be at the same joint positions, metre."""
-        return self.source.rigid_tip_position(self.joint_position)
+        return self._arm.rigid_tip_position(self.joint_position)
 
     @property
     def tip_deflection(self) -> Array:
@@ -275,8 +302,6 @@ class Trajectory(Shown):
 
     def link(self, name: str) -> LinkObservation:
         """Shape, strains and section forces along one link."""
-        from pliant.errors import InvalidInput
-
         names = [link.name for link in self.links]
         if name not in names:
             raise InvalidInput(f"link '{name}' is not in this trajectory; its links are {', '.join(names)}")
@@ -308,7 +333,7 @@ class Trajectory(Shown):
     @cached_property
     def consistency_error(self) -> Consistency:
         """How far the mesh lets two ways of knowing the same motion lie apart."""
-        return self.source.consistency_error()
+        return self._arm.consistency_error()
 
     @cached_property
     def provenance(self) -> Provenance:
@@ -350,7 +375,7 @@ class Trajectory(Shown):
         return strain_table(self)
 
     def ledger_table(self) -> DataFrame:
-        """One row per time: the energy account; units in ``attrs["units"]``."""
+        """One row per time: the energy ledger; units in ``attrs["units"]``."""
         from pliant.results.tables import ledger_table
 
         return ledger_table(self)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from pliant.model.contract import Model, Record, Run
-from pliant.model.driver import INTERRUPTED_REMEDY, interruptions_heard
 from pliant.model.inputs import Inputs
 from pliant.model.ledger import Ledger
-from pliant.model.sampling import Sampling
 from pliant.model.state import Array, Cause, Ending
+from pliant.simulation.driver import INTERRUPTED_REMEDY, advance, interruptions_heard
 from pliant.simulation.integrators.adaptive import Adaptive
+from pliant.simulation.sampled_control import Sampling
 
 PRESENT = ("kinetic", "strain")
 
@@ -98,7 +98,7 @@ def _advance(
 
 def _run(model: Model, inputs: Inputs, state: Array, grid: Array, integrator: Adaptive) -> Record:
     ends = grid[[0, -1]]
-    record = model.advance(Run(state, grid, ends, inputs, integrator.method, integrator.newton_tolerance))
+    record = advance(model, Run(state, grid, ends, inputs, integrator.method, integrator.newton_tolerance))
     if record.ending.cause is Cause.INTERRUPTED:
         raise KeyboardInterrupt
     return record

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number
-from pliant.model.contract import Equilibrium, Model, refuse_other_than_model
+from pliant.model.contract import Arm, Equilibrium, Model, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array
 from pliant.simulation.simulate import checked_state, consistent_start
 
 
 def consistent_state(
-    model: Model, position: Mapping[str, float] | None = None, rate: Mapping[str, float] | None = None
+    model: Arm, position: Mapping[str, float] | None = None, rate: Mapping[str, float] | None = None
 ) -> Array:
     """Undeformed arm with these joint positions and rates; all other joints move until loops close and stay closed.
 
@@ -24,7 +24,7 @@ def consistent_state(
     is given: positions that close no loop are refused, and rates that no rigid motion follows bend the links. The
     state can start a simulation, `modes` or `equilibrium`.
     """
-    refuse_other_than_model(model)
+    refuse_other_than_arm(model, "its joints are what a consistent state places")
     position, rate = dict(position or {}), dict(rate or {})
     names = list(model.joint_names)
     for name in (*position, *rate):
@@ -50,8 +50,8 @@ def equilibrium(
 ) -> Equilibrium:
     """Static equilibrium under gravity and the loads of time ``at``, raised from zero in ``load_steps`` steps.
 
-    Joints under feedback (JointPD) settle, in mechanisms of pose elements also those across which a spring, a wall
-    or a loop acts; all others keep their place. Dead loads (world axes) keep their direction, follower loads
+    Joints under feedback (JointPD) find their place, in mechanisms of pose elements also those across which a spring, a
+    wall or a loop acts; all others keep theirs. Dead loads (world axes) keep their direction, follower loads
     (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the reach. The
     answer's ``state`` can start a simulation; its ``ending`` says if it is whole. It is that of the mesh: where links
     bend strongly, compare with the ``finer`` formulation.

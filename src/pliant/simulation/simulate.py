@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number
-from pliant.model.contract import Model, Record, Run, Substitutes, refuse_other_than_model
-from pliant.model.driver import instants
+from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
 from pliant.model.inputs import Inputs
+from pliant.model.schedule import instants
 from pliant.model.state import Array, Cause
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import advance_adaptively
+from pliant.simulation.driver import advance
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
@@ -78,7 +79,7 @@ def check_samples(until: float, inputs: Inputs) -> None:
 
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
-WORTH_A_NOTICE = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
+WORTH_SAYING = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
 Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive
 
 
@@ -90,13 +91,13 @@ def simulate(
     outputs: int | Times = 1000,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
-    """Simulate from time 0 to ``until`` seconds.
+    """Simulate any model from time 0 to ``until`` seconds; only of an arm the trajectory knows joints, links and tip.
 
     ``outputs`` is how many states to keep at most after the first, at ends of steps, the last included; or the times
     at which states are wanted, between steps by the polynomial of the step. ``initial`` is a state vector, for
     example from `equilibrium`; by default the arm starts undeformed at the robot's initial joint values, or where
     prescribed motions begin. A run that cannot go on ends as a value: see ``trajectory.ending``. Where links bend too
-    far for the model and another model of the same robot carries them, the run is done anew by that one, with a notice.
+    far for the model and another model of the same robot carries them, the run is done anew by that one, and says so.
     """
     refuse_other_than_model(model)
     check_duration(until)
@@ -119,10 +120,10 @@ def simulate(
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
         other = model.substituting(start, record.states[-1])
         if other is not None:
-            given, (model, start) = model, other
-            integrator = of_order(integrator, model.highest_order)
+            given, (arm, start) = getattr(model, "formulation", model), other
+            model, integrator = arm, of_order(integrator, arm.highest_order)
             substitution = (
-                f"{model.formulation} computes in place of {given.formulation}, from the start and by {integrator!r},"
+                f"{arm.formulation} computes in place of {given}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
             record = _advance(model, start, until, integrator, outputs, progress)
@@ -137,7 +138,7 @@ def simulate(
         "start": OWN_START if initial is None else GIVEN_START,
     }
     if substitution:
-        choices["notice"] = substitution
+        choices["substitution"] = substitution
     return Trajectory.from_record(model, record, choices, wall_time)
 
 
@@ -161,9 +162,8 @@ def _advance(
         if isinstance(outputs, int)
         else wanted_times(outputs, until)
     )
-    return model.advance(
-        Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
-    )
+    run = Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
+    return advance(model, run)
 
 
 def of_order(integrator: Integrator, highest: int) -> Integrator:
@@ -189,9 +189,9 @@ def wanted_times(outputs: Array, until: float) -> Array:
 
 
 def consistent_start(model: Model, time: float = 0.0) -> Array:
-    """Undeformed arm, prescribed joints where their motion is at ``time``."""
+    """Undeformed arm, prescribed joints where their motion is at ``time``; any other model where it starts itself."""
     inputs = model.inputs
-    if not any(inputs.prescribed):
+    if not (any(inputs.prescribed) and isinstance(model, Arm)):
         return model.initial_state()
     own = model.layout
     free = model.initial_state()
@@ -205,13 +205,13 @@ def consistent_start(model: Model, time: float = 0.0) -> Array:
 
 def _moved_to_close(model: Model, start: Array, initial: Array | None) -> str:
     """Which joints start elsewhere than the robot says because loops close there, or nothing."""
-    if initial is not None or not model.robot.loops:
+    if initial is not None or not isinstance(model, Arm) or not model.robot.loops:
         return ""
     loops = {loop.name for loop in model.robot.loops}
     found, moved = model.layout.part(start, "joint_position"), []
     for name, place, prescribed in zip(model.joint_names, found, model.inputs.prescribed):
         given = model.robot.freedom(name).law.initial_position
-        if not prescribed and name.partition(".")[0] not in loops and abs(place - given) > WORTH_A_NOTICE:
+        if not prescribed and name.partition(".")[0] not in loops and abs(place - given) > WORTH_SAYING:
             moved.append(f"joint '{name}' starts at {place:.4g}, not at {given:.4g}")
     return f"{', '.join(moved)}, because the loops close there" if moved else ""
 

@@ -176,9 +176,9 @@ def test_a_run_tells_that_a_joint_starts_elsewhere_than_given() -> None:
     )
     moved = pl.Robot(name="moved", links=robot.links, joints=joints, loops=robot.loops)
     run = pl.simulate(pl.PoseElement().compile(moved), 2e-3, METHOD)
-    assert "joint 'pivot' starts at" in run.provenance.choices["notice"]
+    assert "joint 'pivot' starts at" in run.provenance.choices["substitution"]
     given = pl.simulate(pl.PoseElement().compile(robot), 2e-3, METHOD)
-    assert "notice" not in given.provenance.choices
+    assert "substitution" not in given.provenance.choices
 
 
 def test_a_loop_at_rest_raises_no_energy_alarm() -> None:

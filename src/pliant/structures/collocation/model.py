@@ -26,7 +26,7 @@ from pliant.structures.collocation.linearise import linearise
 from pliant.structures.collocation.observe import Sight, load_flows, observe, section_stress, strain_rates_of
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
 from pliant.structures.collocation.step import kinetic_energy
-from pliant.structures.collocation.stepper import advance
+from pliant.structures.collocation.stepper import Stepper
 from pliant.structures.loads import in_axes_of_nodes, with_a_turning_lever
 
 if TYPE_CHECKING:
@@ -227,9 +227,8 @@ class GeometricallyExactArm(ArmFacts):
             moment = moment + _first_moment(inertia.M_point, between, R[:, mesh.start])
         return -moment @ inertia.gravity
 
-    def advance(self, run: Run) -> Record:
-        """Advance over the grid of a run."""
-        return advance(self, replace(run, inputs=self._at_nodes(run.inputs)))
+    def stepper(self, run: Run) -> Stepper:
+        return Stepper(self, replace(run, inputs=self._at_nodes(run.inputs)))
 
     def equilibrium(
         self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float

@@ -1,4 +1,4 @@
-"""Drive the compiled loop: tables of inputs in, a record out."""
+"""Steps of collocated chains: what the compiled loop needs, and what it keeps."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.mechanics.block_elimination import new_increments
-from pliant.model.contract import NewtonTolerance, Record, Run
-from pliant.model.driver import Schedule, drive, input_tables, times_reached
+from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
 from pliant.model.inputs import Inputs
-from pliant.model.ledger import ledger_of
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
@@ -103,7 +101,7 @@ class Stepper:
         chain = arm.chain
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
         links, loads = len(chain.tree.parent), len(run.inputs.loads)
-        self.model, self.run, self.plan = arm, run, Schedule.of(run)
+        self.model, self.run = arm, run
         self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
         self.method = run.implicit_method(type(arm.formulation).__name__)
         method, spectrum = method_tables(self.method)
@@ -139,23 +137,28 @@ class Stepper:
             np.zeros((points, 6)),
             np.zeros((1, links, 12)),
         )
-        self.output = new_output(chain, dofs, loads, len(self.plan.tau) + 1)
+        self.output = new_output(chain, dofs, loads, len(run.schedule.tau) + 1)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = stored_energies(
             chain, self.state.V, self.state.e
         )
 
-    def tables(self, held: Floats, a: int, b: int) -> Tables:
-        """Tables for the steps a .. b-1 of the grid, at the stages and the end of each."""
-        run, plan = self.run, self.plan
-        h, ends = plan.h[a:b], run.grid[a + 1 : b + 1]
-        times = np.concatenate([run.grid[a:b, None] + h[:, None] * self.method.nodes, ends[:, None]], axis=1)
-        joints, loads = input_tables(run, times, held)
-        return Tables(h, ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+    def start(self) -> None:
+        self.keep(0)
 
-    def steps(self, tables: Tables) -> tuple[int, int]:
+    def times(self, a: int, b: int) -> Floats:
+        return self.run.times(a, b)
+
+    def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
+        plan, ends = self.run.schedule, self.run.grid[a + 1 : b + 1]
+        return Tables(plan.h[a:b], ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+
+    def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
         if self.method.history != 0.0 and self.control.counts[1] == 0:
             self.start_rates()
-        done, status = run_steps(self.plant, self.scheme, self.work, tables, self.output)
+        h, end, joints, loads, first, stop, tau, dense = tables
+        joints = with_held(joints[part], held)
+        now = Tables(h[part], end[part], joints, loads[part], first[part], stop[part], tau, dense)
+        done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
         return done, status
 
     def start_rates(self) -> None:
@@ -166,8 +169,9 @@ class Stepper:
         probe = Run(
             run.start, grid, grid, run.inputs, gauss_collocation(1), NewtonTolerance(1e-13, 1e-6), None
         )
-        after = Stepper(self.model, probe)
-        after.steps(after.tables(np.zeros(len(self.model.joint_names)), 0, 1))
+        after, times = Stepper(self.model, probe), probe.times(0, 1)
+        joints, loads = run.inputs.joint_signals(times[0])[None], run.inputs.load_signals(times[0])[None]
+        after.advance(after.tables(0, 1, joints, loads), slice(0, 1), np.zeros(len(self.model.joint_names)))
         before = self.state
         before.V_rate[:] = (after.state.V - before.V) / tiny
         before.e_rate[:] = (after.state.e - before.e) / tiny
@@ -204,35 +208,16 @@ class Stepper:
             "take a smaller step, or more elements or PoseElement if the link bends strongly",
         )
 
-    def record(self, done: int, ending: Ending) -> Record:
-        """Cut the output to what was computed and put it under names."""
-        out, run, arm = self.output, self.run, self.model
-        times = times_reached(self.plan, run, done, ending, self.keep)
-        rows = len(times)
+    def kept(self, times: Floats) -> Kept:
+        out, run, arm, rows = self.output, self.run, self.model, len(times)
         if rows > 1:
             out.torque[0], out.root[0] = out.torque[1], out.root[1]
-        states = out.x[:rows]
-        prescribed = np.flatnonzero(run.inputs.prescribed)
-        if len(prescribed):
-            signals = run.inputs.joint_signals(times)
-            arm.layout.part(states, "joint_position")[:, prescribed] = signals[:, prescribed, 0]
-            arm.layout.part(states, "joint_rate")[:, prescribed] = signals[:, prescribed, 1]
+        run.place_prescribed(arm.layout, out.x[:rows], times)
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
-        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact)
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
-        statistics = {
-            "steps": float(done),
-            "iterations": float(self.control.counts[0]),
-            "factorisations": float(self.control.counts[1]),
-        }
-        return Record(times, states, efforts, ledger, ending, statistics)
-
-
-def advance(arm: GeometricallyExactArm, run: Run) -> Record:
-    """Run the compiled loop over the grid of the request."""
-    stepper = Stepper(arm, run)
-    stepper.keep(0)
-    return drive(stepper, run)
+        iterations, factorisations = self.control.counts[:2]
+        counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        return Kept(out.x[:rows], efforts, out.sums[:rows], works, self.ledger.worst, counts)

@@ -4,14 +4,13 @@ The state x holds z and s of the normal form and the positions of joints and rot
 each joint, the rates of the prescribed ones, gravity (a constant 1) and the loads in the axes of their sections. All
 answers are linear in x, w and the accelerations of prescribed joints; losses are sums of squares of such answers.
 
-The energy account of many steps at once.
+The energy ledger of many steps at once.
 
 Changes of stored energy are increments times mean values, which keeps their digits when they are small.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +19,22 @@ from numpy.typing import NDArray
 from pliant.mechanics.rigid_body import hat
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.inputs import LoadPlace
-from pliant.model.ledger import Ledger
 from pliant.robot import End
+from pliant.structures.energy_ledger import (
+    COLUMNS,
+    EXCHANGED,
+    GRAVITY,
+    JOINT,
+    KINETIC,
+    MATERIAL,
+    RATIO,
+    RESIDUAL,
+    REST,
+    STEPS,
+    STRAIN,
+    TIME,
+    VISCOUS,
+)
 from pliant.structures.linear.arrays import Assembly, Body, NormalForm
 
 Floats = NDArray[np.float64]
@@ -173,7 +186,7 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
     push = at.input(count, at.drives, driven.T) + link_push.times(own.to_links.T)
     held = at.state(len(own.drive), at.positions, np.diag(own.held)[own.drive])
 
-    # every loss is a sum of squares, here as in the account, so that the two cannot drift apart
+    # every loss is a sum of squares, here as in the ledger, so that the two cannot drift apart
     material, viscous = strain_rates.times(own.material_loss), v.times(own.viscous_loss)
     friction = over(strain_rates.times(own.gear_loss), v.times(own.joint_loss))
     rate = v.times(driven)
@@ -230,12 +243,20 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
     )
 
 
-NOTHING = 1e-30  # J; less is nothing
-FLOWS = ("kinetic", "strain", "gravity", "material", "viscous", "joint", "residual", "exchanged")
+FLOWS = {
+    KINETIC: "kinetic",
+    STRAIN: "strain",
+    GRAVITY: "gravity",
+    MATERIAL: "material",
+    VISCOUS: "viscous",
+    JOINT: "joint",
+    RESIDUAL: "residual",
+    EXCHANGED: "exchanged",
+}
 
 
 def stacked(equations: Equations) -> tuple[Reading, dict[str, slice]]:
-    """All readings that the account needs as one, and where each stands in it."""
+    """All readings that the ledger needs as one, and where each stands in it."""
     parts = {
         "effort": equations.drive_effort,
         "rate": equations.drive_rate,
@@ -324,45 +345,26 @@ class Stretch:
 
 
 class RunningLedger:
-    """Running sums of all flows, energies among them, and the worst step, as ``Ledger`` defines it."""
+    """Sums of a run in the columns of `energy_ledger`, then the works of drives and loads; and the worst step."""
 
     def __init__(self, kinetic: float, strain: float, joints: int, loads: int, rows: int) -> None:
-        self.now = np.zeros(len(FLOWS) + joints + loads)
-        self.now[:2] = kinetic, strain
+        self.now = np.zeros(COLUMNS + joints + loads)
+        self.now[[KINETIC, STRAIN]] = kinetic, strain
         self.rows = np.zeros((rows, len(self.now)))
-        self.steps, self.worst_ratio, self.worst_time = 0, 0.0, 0.0
+        self.worst = np.zeros(4)
 
     def enter(self, flows: Flows, ends: Floats) -> Floats:
         """Add the flows of some steps; the sums before them and after each, (steps + 1, sums)."""
-        moved = [getattr(flows, name) for name in FLOWS]
-        table = np.column_stack([*moved, flows.joints, flows.loads])
+        table = np.zeros((len(ends), len(self.now)))
+        for column, name in FLOWS.items():
+            table[:, column] = getattr(flows, name)
+        table[:, COLUMNS:] = np.hstack([flows.joints, flows.loads])
         running = np.cumsum(np.vstack([self.now, table]), axis=0)
         self.now = running[-1]
-        exchanged = running[1:, FLOWS.index("exchanged")]
-        mean = exchanged / (self.steps + 1 + np.arange(len(ends)))
-        ratio = np.abs(flows.residual) / np.maximum(np.maximum(flows.exchanged, mean), NOTHING)
+        mean = running[1:, EXCHANGED] / (self.worst[STEPS] + 1 + np.arange(len(ends)))
+        ratio = np.abs(flows.residual) / np.maximum(np.maximum(flows.exchanged, mean), REST)
         worst = int(np.argmax(ratio))
-        if ratio[worst] > self.worst_ratio:
-            self.worst_ratio, self.worst_time = float(ratio[worst]), float(ends[worst])
-        self.steps += len(ends)
+        if ratio[worst] > self.worst[RATIO]:
+            self.worst[[RATIO, TIME]] = ratio[worst], ends[worst]
+        self.worst[STEPS] += len(ends)
         return np.asarray(running)
-
-    def ledger(self, rows: int, names: Sequence[str], exact: bool) -> Ledger:
-        """What was kept in the first rows, under names."""
-        sums = dict(zip(FLOWS, self.rows[:rows].T))
-        works = self.rows[:rows, len(FLOWS) :]
-        return Ledger(
-            kinetic=sums["kinetic"],
-            strain=sums["strain"],
-            gravity=sums["gravity"],
-            works={name: works[:, k] for k, name in enumerate(names)},
-            material_loss=sums["material"],
-            viscous_loss=sums["viscous"],
-            joint_loss=sums["joint"],
-            projection_loss=np.zeros(rows),
-            residual=sums["residual"],
-            exchanged=sums["exchanged"],
-            worst_ratio=self.worst_ratio,
-            worst_time=self.worst_time,
-            exact=exact,
-        )

@@ -29,7 +29,7 @@ from pliant.structures.linear.equations import Equations, equations, load_column
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
-from pliant.structures.linear.stepper import advance
+from pliant.structures.linear.stepper import Stepper
 
 
 class CollocationPoints(Protocol):
@@ -314,10 +314,9 @@ class PseudoSpectralArm(ArmFacts):
         moved[:, :n] = np.linalg.solve(arm.G[:, :n], (strain - moved @ arm.G.T).T).T
         return np.asarray(-moved @ arm.weight)
 
-    def advance(self, run: Run) -> Record:
-        """Advance over the grid of a run."""
+    def stepper(self, run: Run) -> Stepper:
         self.refuse_turning_loads(run.inputs)
-        return advance(self, run)
+        return Stepper(self, run)
 
     def equilibrium(
         self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float

@@ -1,4 +1,4 @@
-"""The one compiled loop of the room: a constant matrix applied step after step.
+"""Steps of linear arms: a constant matrix applied step after step.
 
 A step of a one-step method as constant matrices: factorised once for a step length, then only multiplied.
 
@@ -7,8 +7,6 @@ With the stage increments E_i of ``stage_method`` the stages of x' = A x + B w a
     (S / h - A) E = A x_n - history x'_n + B w ,
 
 linear in x_n, x'_n and the inputs w of all stages. So is everything that is read from them.
-
-Drive the loop: tables of inputs in, a record out.
 """
 
 from __future__ import annotations
@@ -21,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import kernel
-from pliant.model.contract import Record, Run
-from pliant.model.driver import Schedule, drive, input_tables, times_reached
+from pliant.model.contract import DONE, Kept, Run, with_held
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
+from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.linear.equations import Reading, RunningLedger, Stretch, stacked
 
 if TYPE_CHECKING:
@@ -119,34 +117,31 @@ class StageReading:
 
 
 Bools = NDArray[np.bool_]
-FINITE, NOT_FINITE = 0, 1
-TOGETHER = 1024  # steps whose account is made at once
+NOT_FINITE = 1
+TOGETHER = 1024  # steps that enter the ledger at once
 STIRRED = 1e-12  # part of an input's largest effect that counts as an effect
 
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Inputs of the steps first .. first + len(h) - 1."""
+    """Inputs of the steps from ``first`` on, at the stages and the end of each."""
 
     first: int
-    h: Floats
-    inputs: Floats  # (steps, stages, inputs)
-    acceleration: Floats  # (steps, stages, prescribed)
-    end_rate: Floats  # (steps, prescribed)
-    end_position: Floats
+    joints: Floats
+    loads: Floats  # (steps, stages, 6 loads) in the axes of their sections
 
 
 @dataclass(frozen=True, eq=False)
 class Stepped:
-    """Steps of one length that were done but not booked: starts and increments of what moves, inputs at the stages."""
+    """Steps of one length that are not in the ledger yet: inputs at stages, starts and increments of what moves."""
 
     first: int
     h: float
-    inputs: Floats
-    acceleration: Floats
+    inputs: Floats  # (steps, stages, inputs)
+    acceleration: Floats  # (steps, stages, prescribed)
     start: Floats
     increments: Floats
-    start_rate: Floats
+    start_rate: Floats  # (steps, prescribed)
     end_rate: Floats
 
     @staticmethod
@@ -175,7 +170,7 @@ class Stepper:
     """The equations of a run, its state and what it has kept."""
 
     def __init__(self, arm: PseudoSpectralArm, run: Run) -> None:
-        self.model, self.run, self.plan = arm, run, Schedule.of(run)
+        self.model, self.run, self.plan = arm, run, run.schedule
         self.method = run.implicit_method("PseudoSpectral")
         self.form, self.equations = arm.equations(run.inputs)
         self.prescribed = self.form.mechanics.prescribed
@@ -204,48 +199,56 @@ class Stepper:
         pushed = self.equations.A[:, touched].any(axis=1)
         return np.isin(group, group[touched | pushed]) | (group < 0)
 
-    def tables(self, held: Floats, a: int, b: int) -> Tables:
-        """Inputs of the steps a .. b-1, at the stages and the end of each."""
-        run, method, own = self.run, self.method, self.form.mechanics
-        h, ends = self.plan.h[a:b], run.grid[a + 1 : b + 1]
-        times = np.concatenate([run.grid[a:b, None] + h[:, None] * method.nodes, ends[:, None]], axis=1)
-        joints, loads = input_tables(run, times, held)
-        given, stages = np.flatnonzero(self.prescribed), slice(0, method.stages)
-        target = joints[:, stages]
-        w = np.zeros((b - a, method.stages, self.equations.B.shape[1]))
-        drive_input = target[..., 2] + own.stiffness * target[..., 0] + own.damping * target[..., 1]
-        w[..., self.equations.at.drives] = np.where(self.prescribed, 0.0, drive_input)
-        w[..., self.equations.at.weight] = 1.0
-        count = (b - a) * method.stages
-        in_body_axes = self.model.in_body_axes(
-            run.inputs,
-            target[..., 0].reshape(count, joints.shape[2]),
-            loads[:, stages].reshape(count, loads.shape[2], 6),
-        )
-        w[..., self.equations.at.loads] = in_body_axes.reshape(b - a, method.stages, 6 * loads.shape[2])
+    def start(self) -> None:
+        self.keep(0)
+
+    def times(self, a: int, b: int) -> Floats:
+        return self.run.times(a, b)
+
+    def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
+        stages, count = self.method.stages, (b - a) * self.method.stages
+        places = joints[:, :stages, :, 0].reshape(count, joints.shape[2])
+        turned = self.model.in_body_axes(self.run.inputs, places, loads[:, :stages].reshape(count, -1, 6))
+        return Tables(a, joints, turned.reshape(b - a, stages, 6 * loads.shape[2]))
+
+    def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
+        """Stretch by stretch of equal step lengths."""
+        first, steps = tables.first + part.start, part.stop - part.start
+        joints = with_held(tables.joints[part], held)
+        h = self.plan.h[first : first + steps]
+        inputs, acceleration = self._inputs(h, joints, tables.loads[part])
+        end = joints[:, -1, np.flatnonzero(self.prescribed)]
+        self._wake(inputs)
+        edges = [0, *(np.flatnonzero(np.diff(h)) + 1).tolist(), steps]
+        for begin, stop in itertools.pairwise(edges):
+            now = slice(begin, stop)
+            if not self._stretch(first + begin, float(h[begin]), inputs[now], acceleration[now], end[now]):
+                return begin, NOT_FINITE
+        return steps, DONE
+
+    def _inputs(self, h: Floats, joints: Floats, loads: Floats) -> tuple[Floats, Floats]:
+        """Inputs w (steps, stages, inputs) and accelerations of prescribed joints (steps, stages, prescribed)."""
+        method, own, at = self.method, self.form.mechanics, self.equations.at
+        given, target = np.flatnonzero(self.prescribed), joints[:, : method.stages]
+        w = np.zeros((len(h), method.stages, self.equations.B.shape[1]))
+        drive = target[..., 2] + own.stiffness * target[..., 0] + own.damping * target[..., 1]
+        w[..., at.drives] = np.where(self.prescribed, 0.0, drive)
+        w[..., at.weight] = 1.0
+        w[..., at.loads] = loads
         rate, acceleration = target[..., given, 1], target[..., given, 2]
-        end_rate = joints[:, -1, given, 1]
         if method.exact and len(given):
             # accelerations that lead from rate to rate, so that rate and energy follow one polynomial
+            end_rate = joints[:, -1, given, 1]
             start_rate = np.vstack([self.rate[None], end_rate[:-1]])
             missed = end_rate - start_rate - h[:, None] * np.einsum("s,ksj->kj", method.weights, acceleration)
             acceleration = acceleration + (missed / h[:, None])[:, None]
             rate = start_rate[:, None] + h[:, None, None] * np.einsum("st,ktj->ksj", method.A, acceleration)
-        w[..., self.equations.at.rates] = rate
-        return Tables(a, h, w, acceleration, end_rate, joints[:, -1, given, 0])
+        w[..., at.rates] = rate
+        return w, acceleration
 
-    def steps(self, tables: Tables) -> tuple[int, int]:
-        """Advance through the tables, stretch by stretch of equal step lengths."""
-        self._wake(tables)
-        edges = [0, *(np.flatnonzero(np.diff(tables.h)) + 1).tolist(), len(tables.h)]
-        for begin, end in itertools.pairwise(edges):
-            if not self._stretch(tables, begin, end):
-                return begin, NOT_FINITE
-        return len(tables.h), FINITE
-
-    def _wake(self, tables: Tables) -> None:
+    def _wake(self, inputs: Floats) -> None:
         """Let states move that an input reaches for the first time."""
-        fresh = tables.inputs.any(axis=(0, 1)) & ~self.used
+        fresh = inputs.any(axis=(0, 1)) & ~self.used
         if not fresh.any():
             return
         self.used |= fresh
@@ -270,36 +273,25 @@ class Stepper:
             )
         return self.prepared[key]
 
-    def _stretch(self, tables: Tables, begin: int, end: int) -> bool:
-        """Steps of equal length; False, and nothing kept, if they leave the numbers."""
-        h, method = float(tables.h[begin]), self.method
+    def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> bool:
+        """Steps of equal length, ``end`` where prescribed joints are then; False, and nothing kept, if not finite."""
         prepared = self._prepare(h)
-        inputs = tables.inputs[begin:end]
-        flat = inputs.reshape(end - begin, -1)
-        increments = flat @ prepared.maps.forced.T
-        carried = np.empty((end - begin + 1, len(prepared.change)))
+        increments = inputs.reshape(len(inputs), -1) @ prepared.maps.forced.T
+        carried = np.empty((len(inputs) + 1, len(prepared.change)))
         carried[0] = self._carried(inputs[0, 0])
         march(prepared.change, increments, carried)
         if not np.isfinite(carried[-1]).all():
             return False
         if self.pending and (self.pending[0].h != h or self.waiting >= TOGETHER):
             self.enter()
-        self.waiting += end - begin
+        self.waiting += len(inputs)
+        rates = np.vstack([self.rate[None], end[..., 1]])
         self.pending.append(
-            Stepped(
-                tables.first + begin,
-                h,
-                inputs,
-                tables.acceleration[begin:end],
-                carried[:-1],
-                increments,
-                np.vstack([self.rate[None], tables.end_rate[begin : end - 1]]),
-                tables.end_rate[begin:end],
-            )
+            Stepped(first, h, inputs, acceleration, carried[:-1], increments, rates[:-1], rates[1:])
         )
-        self.x[self.active], self.rate = carried[-1, : len(self.moving)], tables.end_rate[end - 1]
-        self.x[self.equations.at.positions][np.flatnonzero(self.prescribed)] = tables.end_position[end - 1]
-        if method.history != 0.0:
+        self.x[self.active], self.rate = carried[-1, : len(self.moving)], rates[-1]
+        self.x[self.equations.at.positions][np.flatnonzero(self.prescribed)] = end[-1, :, 0]
+        if self.method.history != 0.0:
             self.x_rate = np.zeros(len(self.x))
             self.x_rate[self.active] = carried[-1, len(self.moving) :]
         return True
@@ -311,7 +303,7 @@ class Stepper:
         return np.where(loose, self.form.mechanics.damping, 0.0)
 
     def enter(self) -> None:
-        """The account and the output rows of all steps since the last time: dear for one step, cheap for many."""
+        """The ledger and the output rows of all steps since the last time: dear for one step, cheap for many."""
         if not self.pending:
             return
         done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
@@ -376,7 +368,7 @@ class Stepper:
         return state
 
     def keep(self, row: int) -> None:
-        """The present state and account to a row of the output."""
+        """The present state and ledger to a row of the output."""
         self.kept_x[row], self.kept_rate[row] = self.x, self.rate
         self.ledger.rows[row] = self.ledger.now
 
@@ -386,31 +378,17 @@ class Stepper:
             Cause.NOT_FINITE, float(self.run.grid[done]), "the arm", "check the sizes of loads and drives"
         )
 
-    def record(self, done: int, ending: Ending) -> Record:
-        """Cut the output to what was computed and put it under names."""
+    def kept(self, times: Floats) -> Kept:
         self.enter()
-        arm, run = self.model, self.run
-        times = times_reached(self.plan, run, done, ending, self.keep)
-        rows = len(times)
+        arm, run, rows = self.model, self.run, len(times)
         if rows > 1:
             self.efforts[0], self.wrenches[0] = self.efforts[1], self.wrenches[1]
         states = arm.states_of(self.form, self.kept_x[:rows], self.kept_rate[:rows])
-        given = np.flatnonzero(self.prescribed)
-        if len(given):
-            signals = run.inputs.joint_signals(times)
-            arm.layout.part(states, "joint_position")[:, given] = signals[:, given, 0]
-            arm.layout.part(states, "joint_rate")[:, given] = signals[:, given, 1]
+        run.place_prescribed(arm.layout, states, times)
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
-        ledger = self.ledger.ledger(rows, names, self.method.exact)
+        works = dict(zip(names, self.ledger.rows[:rows, COLUMNS:].T))
         efforts = {name: self.efforts[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = self.wrenches[:rows, 6 * k : 6 * k + 6]
-        statistics = {"steps": float(done), "factorisations": float(len(self.prepared))}
-        return Record(times, states, efforts, ledger, ending, statistics)
-
-
-def advance(arm: PseudoSpectralArm, run: Run) -> Record:
-    """Run over the grid of the request."""
-    stepper = Stepper(arm, run)
-    stepper.keep(0)
-    return drive(stepper, run)
+        sums, counts = self.ledger.rows[:rows, :COLUMNS], {"factorisations": float(len(self.prepared))}
+        return Kept(states, efforts, sums, works, self.ledger.worst, counts)

@@ -33,7 +33,7 @@ from pliant.structures.nodal.posture import (
     rest_velocities,
 )
 from pliant.structures.nodal.step import take_up
-from pliant.structures.nodal.stepper import advance
+from pliant.structures.nodal.stepper import Stepper
 from pliant.structures.nodal.tables import Place, across, feedback_name
 
 
@@ -247,9 +247,8 @@ class PoseElementArm(ArmFacts):
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
         return tip_of(self, np.atleast_2d(states))
 
-    def advance(self, run: Run) -> Record:
-        """Advance over the grid of a run."""
-        return advance(self, replace(run, inputs=self._at_nodes(run.inputs)))
+    def stepper(self, run: Run) -> Stepper:
+        return Stepper(self, replace(run, inputs=self._at_nodes(run.inputs)))
 
     def consistency_error(self, record: Record) -> Consistency:
         """None: nodal poses are the only truth of this element."""

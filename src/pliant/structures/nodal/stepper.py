@@ -1,4 +1,4 @@
-"""Drive the compiled loop of a mechanism: tables of inputs in, a record out."""
+"""Steps of mechanisms of nodal poses: what the compiled loop needs, and what it keeps."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.contract import Record, Run
-from pliant.model.driver import Schedule, drive, input_tables, times_reached
+from pliant.model.contract import Kept, Run, with_held
 from pliant.model.inputs import Inputs
-from pliant.model.ledger import ledger_of
 from pliant.model.state import Cause, Ending
 from pliant.robot import Joint
 from pliant.robot.joint import BASE
@@ -79,8 +77,12 @@ class Stepper:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
     def __init__(self, arm: PoseElementArm, run: Run) -> None:
-        self.model, self.run, self.plan = arm, run, Schedule.of(run)
-        rows = len(self.plan.tau) + 1
+        if run.method.stages != 1 or not run.method.exact:
+            raise InvalidInput(
+                "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
+            )
+        self.model, self.run = arm, run
+        rows = len(run.schedule.tau) + 1
         self.mechanism = mechanism = arm.mechanism(run.inputs)
         nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
@@ -124,25 +126,34 @@ class Stepper:
             roots,
         )
 
-    def start(self) -> bool:
-        """Fit the velocities of the start; False if some part has no inertia."""
-        good = bool(start_run(self.mechanism, self.work))
+    def start(self) -> Ending | None:
+        """Fit the velocities of the start; an ending if some part has no inertia."""
+        started = bool(start_run(self.mechanism, self.work))
         self.keep(0)
-        return good
+        begin = float(self.run.grid[0])
+        # a run that goes on from a later time was asked before
+        if not started or begin == 0.0:
+            refuse_massless_joints(self.model.structure, self.mechanism, *self.posture()[2:])
+        if not started:
+            return Ending(Cause.SINGULAR, begin, "the start", "give every moving part an inertia")
+        return None
 
-    def tables(self, held: Floats, a: int, b: int) -> Tables:
-        """Tables for the steps a .. b-1 of the grid, at the middle and the end of each."""
-        run, plan = self.run, self.plan
-        h, ends = plan.h[a:b], run.grid[a + 1 : b + 1]
-        times = np.stack([run.grid[a:b] + 0.5 * h, ends], axis=1)
-        joints, loads = input_tables(run, times, held)
-        base = base_table(self.model, run.inputs, times.ravel()).reshape(len(h), 2, BASE_COLUMNS)
+    def times(self, a: int, b: int) -> Floats:
+        return self.run.times(a, b)
+
+    def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
+        run, plan = self.run, self.run.schedule
+        base = base_table(self.model, run.inputs, self.times(a, b).ravel()).reshape(b - a, 2, BASE_COLUMNS)
         if not np.isfinite(base).all():
             raise InvalidInput("the motion of the base is not finite; let its motions return finite numbers")
-        return Tables(h, ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
+        ends = run.grid[a + 1 : b + 1]
+        return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
 
-    def steps(self, tables: Tables) -> tuple[int, int]:
-        done, status = run_steps(self.mechanism, self.control, self.work, tables, self.output)
+    def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
+        h, end, joints, loads, base, first, stop, tau = tables
+        joints = with_held(joints[part], held)
+        now = Tables(h[part], end[part], joints, loads[part], base[part], first[part], stop[part], tau)
+        done, status = run_steps(self.mechanism, self.control, self.work, now, self.output)
         return done, status
 
     def state_vector(self) -> Floats:
@@ -197,16 +208,12 @@ class Stepper:
             "take a smaller step, or more elements if the link bends strongly",
         )
 
-    def record(self, done: int, ending: Ending) -> Record:
-        """Cut the output to what was computed and put it under names."""
-        out, run, arm = self.output, self.run, self.model
-        times = times_reached(self.plan, run, done, ending, self.keep)
-        rows = len(times)
+    def kept(self, times: Floats) -> Kept:
+        out, run, arm, rows = self.output, self.run, self.model, len(times)
         if rows > 1:
             out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
         names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
-        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, exact=True)
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
@@ -214,14 +221,13 @@ class Stepper:
         owners = np.array(arm.line_owners(run.inputs))
         for owner in dict.fromkeys(owners.tolist()):
             efforts[f"{owner}.force"] = out.impulse[:rows, owners == owner]
-        statistics = {
-            "steps": float(done),
+        counts = {
             "iterations": float(self.control.counts[0]),
             "factorisations": float(self.control.counts[1]),
             "halvings": float(self.work.halvings[0]),
             "redundant constraints": float(len(self.redundant)),
         }
-        return Record(times, out.x[:rows], efforts, ledger, ending, statistics)
+        return Kept(out.x[:rows], efforts, out.sums[:rows], works, self.ledger.worst, counts)
 
     def _add_holding_efforts(self, joint: Joint, efforts: dict[str, Floats], states: Floats) -> None:
         """Of prescribed coordinates, what moves them is the part of the joint's wrench along them."""
@@ -239,20 +245,3 @@ class Stepper:
                     along = np.einsum("nij,nj->ni", turned, along)
             part = slice(0, 3) if freedom.translates else slice(3, 6)
             efforts[freedom.name] = np.einsum("ni,ni->n", wrench[:, part], along)[:, None]
-
-
-def advance(arm: PoseElementArm, run: Run) -> Record:
-    """Run the compiled loop over the grid of the request."""
-    if run.method.stages != 1 or not run.method.exact:
-        raise InvalidInput(
-            "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
-        )
-    stepper = Stepper(arm, run)
-    started = stepper.start()
-    # a run that goes on from a later time was asked before
-    if not started or run.grid[0] == 0.0:
-        refuse_massless_joints(arm.structure, stepper.mechanism, *stepper.posture()[2:])
-    if not started:
-        start, remedy = float(run.grid[0]), "give every moving part an inertia"
-        return stepper.record(0, Ending(Cause.SINGULAR, start, "the start", remedy))
-    return drive(stepper, run)

@@ -37,7 +37,7 @@ from pliant.structures.tree.observe import (
     poses_of,
     shape_table,
 )
-from pliant.structures.tree.stepper import advance
+from pliant.structures.tree.stepper import Stepper
 from pliant.structures.tree.structure import ON_BASE, Floats, Structure
 from pliant.structures.tree.system import System
 
@@ -309,9 +309,8 @@ class LumpedArm(ArmFacts):
         """What every field carries while the arm moves without deflection, equation (41) [konno1996]."""
         return internal_forces(self.bare, position, rate, acceleration)
 
-    def advance(self, run: Run) -> Record:
-        """Advance over the grid of a run."""
-        return advance(self, run)
+    def stepper(self, run: Run) -> Stepper:
+        return Stepper(self, run)
 
     def transmitted(self, record: Record, inputs: Inputs) -> dict[str, Floats]:
         """The wrenches of all joints at the saved times."""

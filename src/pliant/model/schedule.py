@@ -1,0 +1,101 @@
+"""When things happen in a run: ends of steps, rows of the output, instants of sampled control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.mechanics.shape_functions import lagrange_values
+from pliant.model.stage_method import ExplicitMethod, StageMethod
+from pliant.model.state import Array
+
+if TYPE_CHECKING:
+    from pliant.model.inputs import Inputs
+
+Ints = NDArray[np.int64]
+SAME_INSTANT = 2e-12  # part of the clock, or of a second, within which two instants are one
+
+
+def slack(end: float) -> float:
+    """How far apart two instants of a run until ``end`` may lie and yet be one."""
+    return SAME_INSTANT * max(1.0, abs(end))
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Step lengths, and where in which step each row of the output falls; row 0 is the start."""
+
+    h: Array
+    times: Array
+    step: Ints
+    tau: Array
+    dense: Array
+    first: Ints
+    stop: Ints
+
+    @staticmethod
+    def of(grid: Array, outputs: Array, method: StageMethod | ExplicitMethod) -> Schedule:
+        h = grid[1:] - grid[:-1]
+        # lengths that differ only by round-off become equal, so that factorisations survive
+        order = np.argsort(h, kind="stable")
+        ascending = h[order]
+        differ = np.append(0, np.cumsum(ascending[1:] - ascending[:-1] > 1e-9 * ascending[1:]))
+        h[order] = ascending[np.searchsorted(differ, differ)]
+        wanted = outputs[outputs > grid[0]]
+        step = (grid.searchsorted(wanted - 1e-9 * h.min()) - 1).clip(0, len(h) - 1)
+        tau = (wanted - grid[step]) / h[step]
+        tau[tau > 1 - 1e-9] = 1.0
+        dense = np.zeros((len(tau) + 1, method.stages))
+        if (tau < 1.0).any() and isinstance(method, StageMethod):
+            dense[1:] = lagrange_values(np.append(0.0, method.nodes), tau)[:, 1:]
+        stop = 1 + np.bincount(step, minlength=len(h)).cumsum()
+        first = np.append(1, stop[:-1])
+        times, step, tau = np.append(grid[0], wanted), np.append(-1, step), np.append(1.0, tau)
+        return Schedule(h, times, step, tau, dense, first, stop)
+
+
+def ticks(begin: float, end: float, period: float, delay: float = 0.0) -> Array:
+    """The multiples of a period from ``begin``, each ``delay`` later, before ``end``."""
+    count = max(0, int(np.ceil((end - begin - delay) / period)) + 1)
+    times = begin + period * np.arange(count, dtype=np.float64) + delay
+    return times[times < end - slack(end)]
+
+
+def instants(inputs: Inputs, begin: float, end: float, servos_inside: bool = False) -> Array:
+    """When sampled control acts or what it holds changes: steps end at all of these.
+
+    Where the servos are computed inside the compiled loop, the instants at which that loop must be left: samples of
+    controllers, and the samples of servos at which a delayed command is read first.
+    """
+    times = [np.zeros(0)]
+    for controller in (*inputs.controllers, *inputs.commands):
+        times.append(ticks(begin, end, controller.period))
+    for controller in inputs.controllers:
+        if controller.delay > 0.0:
+            times.append(ticks(begin, end, controller.period, controller.delay))
+    for period in {servo.period for servo in inputs.servos}:
+        samples = ticks(begin, end, period)
+        if not servos_inside:
+            times.append(samples)
+            continue
+        for command in inputs.commands:
+            arrivals = ticks(begin, end, command.period, command.delay)
+            read = samples.searchsorted(arrivals - slack(end))
+            times.append(samples[read[read < len(samples)]])
+    return np.sort(np.concatenate(times))
+
+
+def steps_at(grid: Array, times: Array) -> Ints:
+    """The steps that begin at the times, or first after them."""
+    steps = grid.searchsorted(times - slack(float(grid[-1])))
+    return steps[steps < len(grid) - 1]
+
+
+def samples_of(grid: Array, period: float) -> NDArray[np.bool_]:
+    """Whether each step of a grid begins at a multiple of a period."""
+    sampled = np.zeros(len(grid) - 1, np.bool_)
+    sampled[steps_at(grid, ticks(float(grid[0]), float(grid[-1]), period))] = True
+    return sampled

@@ -1,0 +1,193 @@
+"""The one driver: it advances the stepper of any model through a run.
+
+Inputs are read for many steps at once, controllers are asked at their instants, Ctrl-C acts at moments at which nothing
+is half done, and what was kept becomes a record.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.model.contract import DONE, CarriesServos, Model, Record, Run, Stepper
+from pliant.model.ledger import ledger_of
+from pliant.model.sampling import servos_inside
+from pliant.model.schedule import instants, steps_at
+from pliant.model.state import Array, Cause, Ending
+from pliant.simulation.sampled_control import Sampling
+from pliant.simulation.servo_stability import blame_servos
+
+T = TypeVar("T")
+CHUNK = 4096  # steps whose inputs are read at once
+WATCHED_CHUNK = 512  # steps done at once when somebody watches the progress
+INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
+
+
+class Undivided:
+    """A block of lines that Ctrl-C does not divide: inside, it waits for the end; outside, it acts as ever."""
+
+    def __init__(self, usual: Callable[[int, FrameType | None], object] | None) -> None:
+        self.usual, self.inside = usual, False
+        self.heard: tuple[int, FrameType | None] | None = None
+
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        if self.inside:
+            self.heard = (number, frame)
+        elif self.usual is not None:
+            self.usual(number, frame)
+
+    def __enter__(self) -> None:
+        self.inside = True
+
+    def __exit__(self, *_: object) -> None:
+        self.inside = False
+        if self.heard is not None:
+            heard, self.heard = self.heard, None
+            self.hear(*heard)
+
+
+@contextmanager
+def interruptions_heard() -> Iterator[Undivided]:
+    """A block that may be entered again and again, so that what was done and what was noted of it agree.
+
+    Python delivers Ctrl-C when a compiled loop returns, before its answer is stored. Only the main thread hears it; to
+    tell it so takes longer than some of the loops, and is done once for all of them.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if not callable(usual) or threading.current_thread() is not threading.main_thread():
+        yield Undivided(None)
+        return
+    block = Undivided(usual)
+    signal.signal(signal.SIGINT, block.hear)
+    try:
+        yield block
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def advance(model: Model, run: Run) -> Record:
+    """Advance a model over the grid of a run; one that cannot go on keeps what it computed."""
+    return drive(model.stepper(run))
+
+
+def drive(stepper: Stepper[T]) -> Record:
+    """Run a stepper over the grid of its request."""
+    driven, grid = Driven(stepper), stepper.run.grid
+    try:
+        ending = stepper.start()
+        if ending is None:
+            with interruptions_heard() as undivided:
+                ending = driven.through(undivided)
+    except KeyboardInterrupt:
+        ending = Ending(Cause.INTERRUPTED, float(grid[driven.done]), remedy=INTERRUPTED_REMEDY)
+    return _record(stepper, driven.done, ending)
+
+
+def _record(stepper: Stepper[T], done: int, ending: Ending) -> Record:
+    """What ``done`` steps kept; where a run stopped between two rows, its last state too."""
+    run, plan = stepper.run, stepper.run.schedule
+    times = plan.times[: int(np.searchsorted(plan.step, done))]
+    if not ending.completed and times[-1] < run.grid[done]:
+        stepper.keep(len(times))
+        times = np.append(times, run.grid[done])
+    kept = stepper.kept(times)
+    ledger = ledger_of(kept.sums, kept.works, kept.worst, run.method.exact)
+    return Record(times, kept.states, kept.efforts, ledger, ending, {"steps": float(done), **kept.statistics})
+
+
+class Driven(Generic[T]):
+    """A stepper on its way through a run, and how many steps it has done."""
+
+    def __init__(self, stepper: Stepper[T]) -> None:
+        self.stepper, self.run, self.done = stepper, stepper.run, 0
+        self.servoing = (
+            stepper if isinstance(stepper, CarriesServos) and servos_inside(self.run.inputs) else None
+        )
+        span = (float(self.run.grid[0]), float(self.run.grid[-1]))
+        self.sampling = Sampling(stepper.model, self.run.inputs, span, self.servoing is not None)
+        self.first = self.stop = 0  # steps whose inputs are read
+
+    def through(self, undivided: Undivided) -> Ending:
+        """All steps, or as many as can be; how it ended."""
+        stepper, run, sampling = self.stepper, self.run, self.sampling
+        shown = time.monotonic()
+        for a, b in chunks(run, self.servoing is not None):
+            now = float(run.grid[a])
+            if sampling.due(now):
+                problem = sampling.act(now, stepper.state_vector())
+                if problem:
+                    return problem
+            if self.servoing is not None:
+                self.servoing.command(sampling.commands(now))
+            end, unreadable = self.readable(a, b)
+            if end > a:
+                with undivided:
+                    part = slice(a - self.first, end - self.first)
+                    count, status = stepper.advance(self.read, part, sampling.torques(now))
+                    self.done += count
+                if status != DONE:
+                    return blame_servos(stepper.model, run, stepper.stopped(status, self.done))
+            if unreadable:
+                place, _, remedy = unreadable.rpartition("; ")
+                return Ending(Cause.INPUT, float(run.grid[self.done]), place, remedy)
+            if run.progress and time.monotonic() - shown > 0.1:
+                shown = time.monotonic()
+                run.progress(self.done / (len(run.grid) - 1))
+        return Ending(Cause.COMPLETED, float(run.grid[-1]))
+
+    def readable(self, a: int, b: int) -> tuple[int, str]:
+        """Read inputs of the steps from a, up to b if they exist; how far they do, and what is wrong after that."""
+        if self.first <= a and b <= self.stop:
+            return b, ""
+        problem, known, unreadable = "", a, b + 1
+        # as many as can be read at once, else the most that can be read of those that are wanted
+        end = min(max(b, a + CHUNK), len(self.run.grid) - 1)
+        while unreadable - known > 1:
+            try:
+                self.read = self._tables(a, end)
+                self.first, self.stop, known = a, end, min(end, b)
+            except InvalidInput as error:
+                if end <= b:
+                    unreadable, problem = end, str(error)
+            end = b if end > b else (known + unreadable) // 2
+        return known, problem
+
+    def _tables(self, a: int, b: int) -> T:
+        times, inputs = self.stepper.times(a, b), self.run.inputs
+        flat = times.ravel()
+        joints = inputs.joint_signals(flat).reshape(*times.shape, len(inputs.prescribed), 3)
+        loads = inputs.load_signals(flat).reshape(*times.shape, len(inputs.loads), 6)
+        refuse_not_finite(self.run, joints, loads)
+        return self.stepper.tables(a, b, joints, loads)
+
+
+def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
+    """Ranges of steps between the instants of sampled control."""
+    size = WATCHED_CHUNK if run.progress else CHUNK
+    acts = steps_at(run.grid, instants(run.inputs, float(run.grid[0]), float(run.grid[-1]), servos_inside))
+    edges = np.unique(np.concatenate([[0, len(run.grid) - 1], acts])).tolist()
+    for left, right in itertools.pairwise(edges):
+        for a in range(left, right, size):
+            yield a, min(a + size, right)
+
+
+def refuse_not_finite(run: Run, joints: Array, loads: Array) -> None:
+    """Refuse signals that hold what is no number, naming the first joint or load that has it."""
+    if np.isfinite(joints.sum() + loads.sum()):  # much sooner known than which
+        return
+    for k in np.flatnonzero(~np.isfinite(joints).all(axis=(0, 1, 3)))[:1]:
+        raise InvalidInput(
+            f"the drive of joint {k + 1} is not finite; let its motion or torque return numbers"
+        )
+    for k in np.flatnonzero(~np.isfinite(loads).all(axis=(0, 1, 3)))[:1]:
+        name = run.inputs.loads[k].name
+        raise InvalidInput(f"load '{name}' is not finite; let its signal return finite numbers")
