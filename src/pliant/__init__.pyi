@@ -20,7 +20,9 @@ from pliant.components import JointTorque as JointTorque
 from pliant.components import PointWrench as PointWrench
 from pliant.components import PrescribedMotion as PrescribedMotion
 from pliant.components import SpringDamper as SpringDamper
+from pliant.components import Tendon as Tendon
 from pliant.components import TipWrench as TipWrench
+from pliant.components import TunedMassDamper as TunedMassDamper
 from pliant.components import Wall as Wall
 from pliant.components import connect as connect
 from pliant.components import motions as motions

@@ -71,11 +71,11 @@ def consistency_error(stepper: room.Stepper, tables: room.Tables) -> float:
 def main(order: int) -> None:
     found: list[float] = []
 
-    def steps(stepper: room.Stepper, tables: room.Tables) -> tuple[int, int]:
+    def advance(stepper: room.Stepper, tables: room.Tables, part: slice, held: object) -> tuple[int, int]:
         found.append(consistency_error(stepper, tables))
-        return len(tables.h), CONVERGED
+        return len(tables.h[part]), CONVERGED
 
-    room.Stepper.steps = steps  # type: ignore[method-assign]
+    room.Stepper.advance = advance  # type: ignore[assignment, method-assign]
     model = pl.GeometricallyExact(degree=2, elements=2).compile(arm())
     driven = pl.connect(model, pl.JointPD(pl.motions.Hold(0.4), stiffness=5.0, damping=0.3))
     pl.simulate(driven, until=STEP, integrator=pl.Gauss(order=order, step=STEP))

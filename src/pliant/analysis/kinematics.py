@@ -307,13 +307,13 @@ def _tip_rows(small: SecondOrder, link: str, model: Arm) -> Array:
 
 
 def _last(model: Arm) -> str:
-    return model.robot.chain_order[-1].child
+    return model.robot.tip_link
 
 
 def checked_link(model: Arm, link: str | None) -> str:
     names = [joint.child for joint in model.robot.chain_order]
     if link is None:
-        return names[-1]
+        return model.robot.tip_link
     if link not in names:
         raise InvalidInput(f"robot '{model.robot.name}' has no link '{link}'; {nearest(link, names)}")
     return link

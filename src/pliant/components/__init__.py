@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pliant.components.base_motion import BaseMotion
-from pliant.components.connect import Connected, connect
+from pliant.components.connect import Connected, connect, report
 from pliant.components.force_elements import Bushing, SpringDamper, Wall
 from pliant.components.gear_motor import GearMotor
+from pliant.components.kinds import Component
 from pliant.components.linear_interconnection import (
     CommonEffort,
     CommonFlow,
@@ -26,8 +27,6 @@ from pliant.components.motions import (
     Quintic,
     SmoothStart,
 )
-from pliant.components.ports import Component
-from pliant.components.report import report
 from pliant.components.sampled_controller import ControllerFailed, SampledCommand, SampledController
 from pliant.components.sensors import DeflectionSensor, Encoder, StrainGauge, Tachometer
 from pliant.components.signals import (
@@ -41,6 +40,8 @@ from pliant.components.signals import (
     Step,
 )
 from pliant.components.sources import DistributedWrench, JointTorque, PointWrench, PrescribedMotion, TipWrench
+from pliant.components.tendon import Tendon
+from pliant.components.tuned_mass_damper import TunedMassDamper
 
 __all__ = [
     "BangBang",
@@ -83,7 +84,9 @@ __all__ = [
     "Step",
     "StrainGauge",
     "Tachometer",
+    "Tendon",
     "TipWrench",
+    "TunedMassDamper",
     "Wall",
     "connect",
     "interconnect",

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 from pliant.components.fields import CoordinateName
-from pliant.components.ports import Attachment
+from pliant.components.kinds import Contribution, Motor
 from pliant.errors import Problem
 from pliant.model.inputs import MotorPlace
 from pliant.robot.declared import Declared, Quantity
@@ -45,13 +45,12 @@ class GearMotor(Declared):
                 ("damping",),
             )
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
-        return (
-            MotorPlace(
-                self.joint,
-                rotor_inertia=self.rotor_inertia * self.ratio**2,
-                stiffness=self.stiffness or 0.0,
-                damping=self.damping,
-                torque_limit=inf if self.torque_limit is None else self.torque_limit * self.ratio,
-            ),
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        place = MotorPlace(
+            self.joint,
+            rotor_inertia=self.rotor_inertia * self.ratio**2,
+            stiffness=self.stiffness or 0.0,
+            damping=self.damping,
+            torque_limit=inf if self.torque_limit is None else self.torque_limit * self.ratio,
         )
+        return (Motor(place),)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import adjoint_to_child
+from pliant.spatial.rows import add_block, set_block
 from pliant.spatial.small_matrices import invert, multiply, multiply_transposed
 
 Numbers = NDArray[Any]  # real or complex
@@ -96,33 +97,27 @@ def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, 
     """Room for ``count`` factorisations."""
     n = 6 * degree
 
-    def zeros(*shape: int) -> Numbers:
-        return np.zeros(shape, dtype)
-
     parts = parts_of(dtype)
+
+    def zeros(*shape: int) -> Numbers:
+        return np.zeros((count, *shape), dtype)
+
     return Factors(
         parts=np.full(count, parts),
         unit=np.full(1, 1j if parts == 2 else 0.0, dtype),
         XY=np.zeros((count, elements, n, parts, n + 6)),
-        W=zeros(count, elements, n, 6),
+        W=zeros(elements, n, 6),
         W_rows=np.zeros((count, elements, 6, parts, n)),
-        X_tip=zeros(count, elements, n, 6),
-        Y_tip=zeros(count, elements, 6, 6),
-        to_tip_load=zeros(count, nodes, 6, 6),
-        to_root=zeros(count, nodes, 6, 6),
-        C0=zeros(count, links, 6, 6),
-        C=zeros(count, links, 6, 6),
-        Y_T=zeros(count, links, 6, 6),
-        K=zeros(count, links, 6, 6),
-        D=zeros(count, links, 6, 6),
-        CS=zeros(count, links, 6),
-        SC=zeros(count, links, 6),
-        kappa=zeros(count, links),
-        beta=zeros(count, links),
-        tip=zeros(count, links, 6),
+        X_tip=zeros(elements, n, 6),
+        Y_tip=zeros(elements, 6, 6),
+        to_tip_load=zeros(nodes, 6, 6),
+        to_root=zeros(nodes, 6, 6),
+        **{name: zeros(links, 6, 6) for name in ("C0", "C", "Y_T", "K", "D")},
+        **{name: zeros(links, 6) for name in ("CS", "SC", "tip")},
+        **{name: zeros(links) for name in ("kappa", "beta")},
         sums=np.zeros((2, n + 6)),
         swaps=np.zeros(n, np.int64),
-        work=zeros(4, 6, 6),
+        work=np.zeros((4, 6, 6), dtype),
         pose=np.zeros((1, links, 12)),
         Ad=np.zeros((1, links, 6, 6)),
     )
@@ -277,16 +272,26 @@ def number_at(rows, parts, j, i, unit):
     return rows[j, 0, i] + unit * rows[j, parts - 1, i] if parts == 2 else rows[j, 0, i] + 0.0 * unit
 
 
+@inline_kernel
+def answer(f, A, x, add, start, out):
+    """The nodes of an element behind ``start`` in ``out`` (nodes, 6, 6): f A x, or that added."""
+    for i in range(A.shape[0]):
+        a = out[start + 1 + i // 6, i % 6]
+        for j in range(6):
+            t = f * A[i, 0] * x[0, j]
+            for m in range(1, 6):
+                t += f * A[i, m] * x[m, j]
+            a[j] = a[j] + t if add else t
+
+
 @inner_kernel
 def finish_link(tree, mesh_start, link, factors, k):
     """Answers of a whole link to its root and, if it has children, to its tip."""
-    n = factors.XY.shape[2]
     first = tree.first_element[link]
     count = tree.n_elements[link]
     load, next_load = factors.work[0], factors.work[1]  # 6 x 6: wrench passed on to the tip of each element
     root = tree.first_node[link]
     to_root, to_tip_load = factors.to_root[k], factors.to_tip_load[k]
-    zero = 0.0 * factors.C0[0, 0, 0, 0]
     for i in range(6):
         for j in range(6):
             to_root[root, i, j] = -1.0 if i == j else 0.0
@@ -294,43 +299,22 @@ def finish_link(tree, mesh_start, link, factors, k):
             load[i, j] = 1.0 if i == j else 0.0
     for element in range(first, first + count):
         start = mesh_start[element]
-        for i in range(n):
-            for j in range(6):
-                t = zero
-                for m in range(6):
-                    t -= factors.W[k, element, i, m] * to_root[start, m, j]
-                to_root[start + 1 + i // 6, i % 6, j] = t
+        answer(-1.0, factors.W[k, element], to_root[start], False, start, to_root)
     if tree.n_children[link] == 0:
         return
     # loads travel from the tip to the root; each element's own answer is kept in place of the final one
     for element in range(first + count - 1, first - 1, -1):
-        start = mesh_start[element]
-        for i in range(n):
-            for j in range(6):
-                t = zero
-                for m in range(6):
-                    t += factors.X_tip[k, element, i, m] * load[m, j]
-                to_tip_load[start + 1 + i // 6, i % 6, j] = t
+        answer(1.0, factors.X_tip[k, element], load, False, mesh_start[element], to_tip_load)
+        multiply(factors.Y_tip[k, element], load, next_load)
         for i in range(6):
             for j in range(6):
-                t = zero
-                for m in range(6):
-                    t -= factors.Y_tip[k, element, i, m] * load[m, j]
-                next_load[i, j] = t
-        for i in range(6):
-            for j in range(6):
-                load[i, j] = next_load[i, j]
+                load[i, j] = -next_load[i, j]
     for i in range(6):
         for j in range(6):
             factors.Y_T[k, link, i, j] = -load[i, j]
     for element in range(first + 1, first + count):
         start = mesh_start[element]
-        for i in range(n):
-            for j in range(6):
-                t = zero
-                for m in range(6):
-                    t += factors.W[k, element, i, m] * to_tip_load[start, m, j]
-                to_tip_load[start + 1 + i // 6, i % 6, j] -= t
+        answer(-1.0, factors.W[k, element], to_tip_load[start], True, start, to_tip_load)
 
 
 @inner_kernel
@@ -348,11 +332,9 @@ def eliminate_joints(tree, factors, free, pivot, k):
     for link in range(links - 1, -1, -1):
         C, D = factors.C[k, link], factors.D[k, link]
         rigid = tree.n_elements[link] == 0
-        for i in range(6):
-            for j in range(6):
-                C[i, j] = factors.C0[k, link, i, j]
-                if rigid:
-                    C[i, j] += D[i, j]
+        set_block(factors.C0[k, link], C)
+        if rigid:
+            add_block(1.0, D, C)
         if not rigid and tree.n_children[link] > 0:
             K = factors.K[k, link]
             tip = tree.last_node[link]
@@ -364,9 +346,7 @@ def eliminate_joints(tree, factors, free, pivot, k):
             multiply(b, D, K)
             multiply(K, factors.to_root[k, tip], a)
             multiply(factors.Y_T[k, link], a, b)
-            for i in range(6):
-                for j in range(6):
-                    C[i, j] += b[i, j]
+            add_block(1.0, b, C)
         dof = tree.dof[link]
         moving = dof >= 0 and free[max(dof, 0)]
         if moving:
@@ -387,14 +367,12 @@ def eliminate_joints(tree, factors, free, pivot, k):
         if parent >= 0:
             adjoint_to_child(factors.pose, link, factors.Ad, 0)
             Ad = factors.Ad[0, link]
-            for i in range(6):
-                for j in range(6):
-                    a[i, j] = C[i, j]
-                    if moving:
+            set_block(C, a)
+            if moving:
+                for i in range(6):
+                    for j in range(6):
                         a[i, j] -= factors.CS[k, link, i] * factors.SC[k, link, j] / factors.kappa[k, link]
             multiply(a, Ad, b)
             multiply_transposed(Ad, b, c)
-            for i in range(6):
-                for j in range(6):
-                    factors.D[k, parent, i, j] += c[i, j]
+            add_block(1.0, c, factors.D[k, parent])
     return True

@@ -6,52 +6,20 @@ Complex right sides and increments are kept as real and imaginary parts apart, s
 from __future__ import annotations
 
 from pliant.jit import inline_kernel
-from pliant.mechanics.joint_kinematics import add_to_parent, dot_row, to_child
-
-
-@inline_kernel
-def dot_block(A, k, m, i, x):
-    """Row i of A[k, m] times a 6-tuple."""
-    return (
-        A[k, m, i, 0] * x[0]
-        + A[k, m, i, 1] * x[1]
-        + A[k, m, i, 2] * x[2]
-        + A[k, m, i, 3] * x[3]
-        + A[k, m, i, 4] * x[4]
-        + A[k, m, i, 5] * x[5]
-    )
+from pliant.mechanics.joint_kinematics import add_to_parent, to_child
+from pliant.spatial.rows import dot6, dot_row, plus6, product, row, stage_row
 
 
 @inline_kernel
 def times_block(A, k, m, x):
     """A[k, m] x for a 6 x 6 block and a 6-tuple."""
-    return (
-        dot_block(A, k, m, 0, x),
-        dot_block(A, k, m, 1, x),
-        dot_block(A, k, m, 2, x),
-        dot_block(A, k, m, 3, x),
-        dot_block(A, k, m, 4, x),
-        dot_block(A, k, m, 5, x),
-    )
-
-
-@inline_kernel
-def number(parts, last, a, c, unit):
-    """Component c of node a as a number; ``last`` is the index of its last part."""
-    return parts[0, a, c] + unit * parts[last, a, c]
+    return product(A[k], m, x)
 
 
 @inline_kernel
 def twist_of(parts, last, a, unit):
-    """The six numbers of node a."""
-    return (
-        number(parts, last, a, 0, unit),
-        number(parts, last, a, 1, unit),
-        number(parts, last, a, 2, unit),
-        number(parts, last, a, 3, unit),
-        number(parts, last, a, 4, unit),
-        number(parts, last, a, 5, unit),
-    )
+    """The six numbers of node a; ``last`` is the index of their last part."""
+    return plus6(stage_row(parts, 0, a), unit, stage_row(parts, last, a))
 
 
 @inline_kernel
@@ -78,14 +46,7 @@ def ask_parent(pose, link, parts, last, node, unit):
     """The six numbers of a parent node seen at the child's root."""
     x = to_child(pose, link, parts[0:1], node, 0)
     y = to_child(pose, link, parts[last : last + 1], node, 0)
-    return (
-        x[0] + unit * y[0],
-        x[1] + unit * y[1],
-        x[2] + unit * y[2],
-        x[3] + unit * y[3],
-        x[4] + unit * y[4],
-        x[5] + unit * y[5],
-    )
+    return plus6(x, unit, y)
 
 
 @inline_kernel
@@ -107,20 +68,12 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
             for i in range(6):
                 factors.tip[k, link, i] = x[i]
             y = times_block(factors.Y_T, k, link, times_block(factors.K, k, link, x))
-            b_r = (b_r[0] + y[0], b_r[1] + y[1], b_r[2] + y[2], b_r[3] + y[3], b_r[4] + y[4], b_r[5] + y[5])
+            b_r = plus6(b_r, 1.0, y)
         dof = tree.dof[link]
         if dof >= 0 and free[max(dof, 0)]:
             beta = inc.b_q[dof] + dot_row(b_r, tree.S, link)
             factors.beta[k, link] = beta
-            f = beta / factors.kappa[k, link]
-            b_r = (
-                b_r[0] - f * factors.CS[k, link, 0],
-                b_r[1] - f * factors.CS[k, link, 1],
-                b_r[2] - f * factors.CS[k, link, 2],
-                b_r[3] - f * factors.CS[k, link, 3],
-                b_r[4] - f * factors.CS[k, link, 4],
-                b_r[5] - f * factors.CS[k, link, 5],
-            )
+            b_r = plus6(b_r, -beta / factors.kappa[k, link], stage_row(factors.CS, k, link))
         if tree.parent[link] >= 0:
             tell_parent(factors.pose, link, b_r, b, last, tree.parent_node[link])
     for link in range(links):
@@ -192,18 +145,10 @@ def move_root(tree, factors, free, link, k, d, d_joint):
         if free[dof]:
             rate = factors.beta[k, link]
             if moved:
-                for c in range(6):
-                    rate -= x[c] * factors.SC[k, link, c]
+                rate -= dot6(x, stage_row(factors.SC, k, link))
             rate = rate / factors.kappa[k, link]
             d_joint[dof] = rate
-            x = (
-                x[0] + tree.S[link, 0] * rate,
-                x[1] + tree.S[link, 1] * rate,
-                x[2] + tree.S[link, 2] * rate,
-                x[3] + tree.S[link, 3] * rate,
-                x[4] + tree.S[link, 4] * rate,
-                x[5] + tree.S[link, 5] * rate,
-            )
+            x = plus6(x, rate, row(tree.S, link))
             moved = True
     for i in range(6):
         d[0, root, i] = x[i].real
@@ -215,11 +160,9 @@ def move_root(tree, factors, free, link, k, d, d_joint):
     z = x
     reacts = tree.n_children[link] > 0
     if reacts:
-        y = factors.tip
-        z = (y[k, link, 0], y[k, link, 1], y[k, link, 2], y[k, link, 3], y[k, link, 4], y[k, link, 5])
+        z = stage_row(factors.tip, k, link)
         if moved:
-            t = times_block(factors.to_root, k, T, x)
-            z = (z[0] - t[0], z[1] - t[1], z[2] - t[2], z[3] - t[3], z[4] - t[4], z[5] - t[5])
+            z = plus6(z, -1.0, times_block(factors.to_root, k, T, x))
         z = times_block(factors.K, k, link, z)
     for node in range(root + 1, T + 1):
         if moved:

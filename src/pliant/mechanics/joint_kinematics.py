@@ -87,15 +87,3 @@ def adjoint_to_child(pose, link, Ad, i):
         Ad[i, link, 3 + k, 3] = a
         Ad[i, link, 3 + k, 4] = b
         Ad[i, link, 3 + k, 5] = c
-
-
-@inline_kernel
-def dot_row(x, a, k):
-    """Scalar product of a 6-tuple and row k of an array."""
-    return x[0] * a[k, 0] + x[1] * a[k, 1] + x[2] * a[k, 2] + x[3] * a[k, 3] + x[4] * a[k, 4] + x[5] * a[k, 5]
-
-
-@inline_kernel
-def dot6(x, y):
-    """Scalar product of two 6-tuples."""
-    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3] + x[4] * y[4] + x[5] * y[5]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -188,7 +188,8 @@ class SecondOrder:
 class Kept:
     """What a stepper kept in its first rows: states, efforts by name, sums of the energy ledger, works by name.
 
-    ``worst`` holds the worst step of the ledger, `energy_ledger`; ``statistics`` counts what the steps took.
+    ``worst`` holds the worst step of the ledger, `energy_ledger`; ``statistics`` counts what the steps took;
+    ``taken`` is the energy that components between parts took, by their names.
     """
 
     states: Array
@@ -197,6 +198,7 @@ class Kept:
     works: dict[str, Array]
     worst: Array
     statistics: dict[str, float]
+    taken: dict[str, Array] = field(default_factory=dict)
 
 
 DONE = 0  # what a stepper answers when all its steps converged

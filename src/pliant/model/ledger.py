@@ -5,7 +5,7 @@ The account of a compiled loop under the names of the ledger.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ class Ledger:
     velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
     residual of a single step divided by the energy exchanged in that step or, if larger, in the mean step so
     far, and ``worst_time`` is when it happened; what forces in closed loops do on rounded positions is
-    no residual. ``exact`` says whether the integrator promises a residual of round-off.
+    no residual. ``exact`` says whether the integrator promises a residual of round-off. ``taken`` is the part of
+    strain and joint_loss that each spring, bushing, wall and tendon took from the arm since the start.
     """
 
     kinetic: Array
@@ -41,6 +42,7 @@ class Ledger:
     worst_ratio: float
     worst_time: float
     exact: bool
+    taken: dict[str, Array] = field(default_factory=dict)
 
     @property
     def stored(self) -> Array:
@@ -55,7 +57,9 @@ class Ledger:
 Floats = NDArray[np.float64]
 
 
-def ledger_of(sums: Floats, works: dict[str, Floats], worst: Floats, exact: bool) -> Ledger:
+def ledger_of(
+    sums: Floats, works: dict[str, Floats], worst: Floats, exact: bool, taken: dict[str, Floats] | None = None
+) -> Ledger:
     """The account of a run under names; rows of ``sums`` and of the works are output times."""
     return Ledger(
         kinetic=sums[:, columns.KINETIC],
@@ -71,4 +75,5 @@ def ledger_of(sums: Floats, works: dict[str, Floats], worst: Floats, exact: bool
         worst_ratio=float(worst[columns.RATIO]),
         worst_time=float(worst[columns.TIME]),
         exact=exact,
+        taken=taken or {},
     )

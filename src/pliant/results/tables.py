@@ -163,6 +163,8 @@ def ledger_table(trajectory: Trajectory) -> DataFrame:
         columns[name] = (getattr(ledger, name), energy.unit)
     for name, work in ledger.works.items():
         columns[f"work of {name}"] = (work, ENERGY_UNIT)
+    for name, taken in ledger.taken.items():
+        columns[f"taken by {name}"] = (taken, ENERGY_UNIT)
     return _frame(columns)
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import Problem
-from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Vector3, Vector6
+from pliant.robot.declared import Choice, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3, Vector6
 from pliant.robot.joint_law import (
     ALONG_X,
     ALONG_Y,
@@ -56,9 +57,19 @@ class Freedom:
         return "m" if self.translates else "rad"
 
 
+class Role(StrEnum):
+    """Whether a joint belongs to the arm, or carries a part aside: no tip of the arm, driven by name only."""
+
+    ARM = "arm"
+    ASIDE = "aside"
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
 @dataclass(frozen=True)
 class Joint(Declared, ABC):
-    """The connection of a child's root frame to its parent's tip frame, or to the base."""
+    """The connection of a child's root frame to its parent's tip frame or section at a station, or to the base."""
 
     name: Annotated[str, Name("name of the joint")]
     parent: Annotated[str, Name("link on whose tip the joint sits, or base")]
@@ -75,6 +86,15 @@ class Joint(Declared, ABC):
             demand=Demand.UNIT_QUATERNION,
         ),
     ] = (1.0, 0.0, 0.0, 0.0)
+    station: Annotated[
+        float | None,
+        Quantity(
+            "m", "distance of its section from the root of a flexible parent, in place of the tip", at_least=0
+        ),
+    ] = field(default=None, kw_only=True)
+    role: Annotated[Role, Choice("part of the arm, or of what it carries aside, such as a damper", Role)] = (
+        field(default=Role.ARM, kw_only=True)
+    )
 
     @property
     @abstractmethod

@@ -139,12 +139,14 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
     """One record from consecutive ones; works and losses go on where the last one stopped."""
     if not parts:
         return Record(np.zeros(1), start[None], {}, _start_ledger(model, start), ending, {"steps": 0.0})
-    names = [f.name for f in fields(Ledger) if f.name not in ("works", "worst_ratio", "worst_time", "exact")]
+    other = ("works", "taken", "worst_ratio", "worst_time", "exact")
+    names = [f.name for f in fields(Ledger) if f.name not in other]
     offset = dict.fromkeys(names, 0.0)
-    work_offset = dict.fromkeys(parts[0].ledger.works, 0.0)
     first = parts[0].ledger
+    columns = [(table, name) for table in ("works", "taken") for name in getattr(first, table)]
+    sums = dict.fromkeys(columns, 0.0)
     rows = {name: [getattr(first, name)[0]] for name in names}
-    works = {name: [0.0] for name in work_offset}
+    tables = {column: [0.0] for column in columns}
     efforts = {name: [value[0]] for name, value in parts[0].efforts.items()}
     times, states = [0.0], [start]
     for part in parts:
@@ -154,10 +156,10 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
             offset[name] = value
             if kept:
                 rows[name].append(value)
-        for name in work_offset:
-            work_offset[name] += part.ledger.works[name][-1]
+        for table, name in columns:
+            sums[table, name] += getattr(part.ledger, table)[name][-1]
             if kept:
-                works[name].append(work_offset[name])
+                tables[table, name].append(sums[table, name])
         if kept:
             times.append(part.time[-1])
             states.append(part.states[-1])
@@ -166,10 +168,11 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
     worst = max(parts, key=lambda part: part.ledger.worst_ratio).ledger
     ledger = Ledger(
         **{name: np.array(value) for name, value in rows.items()},
-        works={name: np.array(value) for name, value in works.items()},
+        works={name: np.array(value) for (table, name), value in tables.items() if table == "works"},
         worst_ratio=worst.worst_ratio,
         worst_time=worst.worst_time,
         exact=True,
+        taken={name: np.array(value) for (table, name), value in tables.items() if table == "taken"},
     )
     statistics = {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics}
     return Record(

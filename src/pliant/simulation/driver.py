@@ -100,7 +100,7 @@ def _record(stepper: Stepper[T], done: int, ending: Ending) -> Record:
         stepper.keep(len(times))
         times = np.append(times, run.grid[done])
     kept = stepper.kept(times)
-    ledger = ledger_of(kept.sums, kept.works, kept.worst, run.method.exact)
+    ledger = ledger_of(kept.sums, kept.works, kept.worst, run.method.exact, kept.taken)
     return Record(times, kept.states, kept.efforts, ledger, ending, {"steps": float(done), **kept.statistics})
 
 

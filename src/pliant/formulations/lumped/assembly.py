@@ -22,6 +22,7 @@ from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transfo
 from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.robot.joint import BASE
+from pliant.robot.loop import parent_frame
 from pliant.structures.tree.motion import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
 from pliant.structures.tree.structure import (
     ALL_DEFLECTIONS,
@@ -43,6 +44,7 @@ from pliant.structures.tree.structure import (
     end_damping,
     end_flexibility,
     lumped_inertia,
+    place_on,
 )
 
 MOST_FIELDS = 200
@@ -194,8 +196,7 @@ class _Builder:
 
     def cross(self, joint: Joint) -> Place:
         """The root of the child of a joint."""
-        at = base_place(len(self.base)) if joint.parent == BASE else self.links[joint.parent].tip
-        at = at.moved(joint.position).turned(matrix_of(joint.rotation))
+        at = place_on(self.robot, self.links, base_place(len(self.base)), parent_frame(joint))
         for freedom in joint.freedoms:
             axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
             frame, letter = _frame_of(axis)

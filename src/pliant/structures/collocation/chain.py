@@ -48,9 +48,7 @@ class Mesh(NamedTuple):
     N: Floats  # (p, p+1) node polynomials at the strain points
     D: Floats  # (p, p+1) their derivatives on the unit interval
     w: Floats  # (p,) weights of the strain points
-    moments: (
-        Floats  # (p, p, 3) moments over each interval between nodes of a unit element, from the strain points
-    )
+    moments: Floats  # (p, p, 3) over each interval between nodes of a unit element, from the strain points
 
 
 class Section(NamedTuple):
@@ -111,11 +109,8 @@ class Plant(NamedTuple):
     drives: Drives
 
 
-MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * [
-    [1.0],
-    [15**0.5 / 3.0],
-    [10.0 / 3.0],
-]
+_SIZES = [[1.0], [15**0.5 / 3.0], [10.0 / 3.0]]
+MOMENTS = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [1.0, -2.0, 1.0]]) * _SIZES
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,15 +139,9 @@ class Points:
 
     def mesh(self, start: list[int], length: list[float]) -> Mesh:
         N, D = lagrange_basis(self.nodes, self.strain_points)
-        marks = zip(self.nodes, np.diff(self.nodes))
-        return Mesh(
-            np.array(start, dtype=np.int64),
-            np.array(length, dtype=float),
-            N,
-            D,
-            self.strain_weights.copy(),
-            np.array([self.moments(start, width) for start, width in marks]),
-        )
+        moments = np.array([self.moments(*mark) for mark in zip(self.nodes, np.diff(self.nodes))])
+        starts, lengths = np.array(start, dtype=np.int64), np.array(length, dtype=float)
+        return Mesh(starts, lengths, N, D, self.strain_weights.copy(), moments)
 
     def moments(self, start: float, width: float) -> Floats:
         """Weights (p, 3) of the strains in the moments of a stretch of the unit interval, for steps after Magnus.
@@ -231,28 +220,8 @@ def new_state(nodes: int, points: int, dofs: int) -> State:
 
 
 def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_points: bool) -> Stages:
-    z = np.zeros
-    s = stages
-    return Stages(
-        dV=z((s, nodes, 6)),
-        de=z((s, points, 6)),
-        V=z((s, nodes, 6)),
-        e=z((s, points, 6)),
-        q=z((s, dofs)),
-        qd=z((s, dofs)),
-        pose=z((s, links, 12)),
-        R=z((s, nodes, 9)),
-        R_point=z((s, points if at_points else 0, 9)),
-        g=z((s, nodes, 3)),
-        xi=z((s, points, 6)),
-        rate=z((s, points, 6)),
-        stress=z((s, points, 6)),
-        total=z((s, points, 6)),
-        V_dot=z((s, nodes, 6)),
-        e_dot=z((s, points, 6)),
-        rho=z((s, nodes, 6)),
-        rho_e=z((s, points, 6)),
-        rho_q=z((s, dofs)),
-        root=z((s, links, 6)),
-        torque=z((s, dofs)),
-    )
+    at_node, at_point, joints = (nodes, 6), (points, 6), (dofs,)
+    values = (at_node, at_point, at_node, at_point, joints, joints, (links, 12))
+    axes = ((nodes, 9), (points if at_points else 0, 9), (nodes, 3))
+    residuals = (*4 * (at_point,), at_node, at_point, at_node, at_point, joints, (links, 6), joints)
+    return Stages(*(np.zeros((stages, *shape)) for shape in (*values, *axes, *residuals)))

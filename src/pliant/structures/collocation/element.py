@@ -9,47 +9,8 @@ the element power preserving whatever the points and weights are.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
-
-
-@inline_kernel
-def product(A, k, x):
-    """Matrix A[k] (6 x 6) times the 6-tuple x."""
-    a, b, c, d, e, f = x
-    return (
-        A[k, 0, 0] * a + A[k, 0, 1] * b + A[k, 0, 2] * c + A[k, 0, 3] * d + A[k, 0, 4] * e + A[k, 0, 5] * f,
-        A[k, 1, 0] * a + A[k, 1, 1] * b + A[k, 1, 2] * c + A[k, 1, 3] * d + A[k, 1, 4] * e + A[k, 1, 5] * f,
-        A[k, 2, 0] * a + A[k, 2, 1] * b + A[k, 2, 2] * c + A[k, 2, 3] * d + A[k, 2, 4] * e + A[k, 2, 5] * f,
-        A[k, 3, 0] * a + A[k, 3, 1] * b + A[k, 3, 2] * c + A[k, 3, 3] * d + A[k, 3, 4] * e + A[k, 3, 5] * f,
-        A[k, 4, 0] * a + A[k, 4, 1] * b + A[k, 4, 2] * c + A[k, 4, 3] * d + A[k, 4, 4] * e + A[k, 4, 5] * f,
-        A[k, 5, 0] * a + A[k, 5, 1] * b + A[k, 5, 2] * c + A[k, 5, 3] * d + A[k, 5, 4] * e + A[k, 5, 5] * f,
-    )
-
-
-@inline_kernel
-def row(a, k):
-    """Row k of an (n, 6) array as a tuple."""
-    return a[k, 0], a[k, 1], a[k, 2], a[k, 3], a[k, 4], a[k, 5]
-
-
-@inline_kernel
-def stage_row(a, i, k):
-    """Row k of stage i of an (s, n, 6) array as a tuple."""
-    return a[i, k, 0], a[i, k, 1], a[i, k, 2], a[i, k, 3], a[i, k, 4], a[i, k, 5]
-
-
-@inline_kernel
-def dual_ad(x, y):
-    """ad_x^T y for a twist x = (n, k) and a wrench y = (f, m): (f x k, f x n + m x k)."""
-    n1, n2, n3, k1, k2, k3 = x
-    f1, f2, f3, m1, m2, m3 = y
-    return (
-        f2 * k3 - f3 * k2,
-        f3 * k1 - f1 * k3,
-        f1 * k2 - f2 * k1,
-        f2 * n3 - f3 * n2 + m2 * k3 - m3 * k2,
-        f3 * n1 - f1 * n3 + m3 * k1 - m1 * k3,
-        f1 * n2 - f2 * n1 + m1 * k2 - m2 * k1,
-    )
+from pliant.spatial.rows import plus6, product, row, stage_row
+from pliant.spatial.se3 import ad, ad_transpose
 
 
 @kernel
@@ -61,31 +22,14 @@ def strain_rates(mesh, xi, V, i, rate):
         per_length = 1.0 / mesh.length[element]
         for g in range(p):
             k = element * p + g
-            v1 = v2 = v3 = w1 = w2 = w3 = 0.0
-            a1 = a2 = a3 = b1 = b2 = b3 = 0.0
+            value = slope = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
             for a in range(nodes):
-                n = mesh.N[g, a]
-                d = mesh.D[g, a]
-                x1, x2, x3, y1, y2, y3 = stage_row(V, i, first + a)
-                v1 += n * x1
-                v2 += n * x2
-                v3 += n * x3
-                w1 += n * y1
-                w2 += n * y2
-                w3 += n * y3
-                a1 += d * x1
-                a2 += d * x2
-                a3 += d * x3
-                b1 += d * y1
-                b2 += d * y2
-                b3 += d * y3
-            n1, n2, n3, k1, k2, k3 = stage_row(xi, i, k)
-            rate[i, k, 0] = a1 * per_length + (k2 * v3 - k3 * v2) + (n2 * w3 - n3 * w2)
-            rate[i, k, 1] = a2 * per_length + (k3 * v1 - k1 * v3) + (n3 * w1 - n1 * w3)
-            rate[i, k, 2] = a3 * per_length + (k1 * v2 - k2 * v1) + (n1 * w2 - n2 * w1)
-            rate[i, k, 3] = b1 * per_length + (k2 * w3 - k3 * w2)
-            rate[i, k, 4] = b2 * per_length + (k3 * w1 - k1 * w3)
-            rate[i, k, 5] = b3 * per_length + (k1 * w2 - k2 * w1)
+                x = stage_row(V, i, first + a)
+                value = plus6(value, mesh.N[g, a], x)
+                slope = plus6(slope, mesh.D[g, a], x)
+            whole = plus6(ad(stage_row(xi, i, k), value), per_length, slope)
+            for c in range(6):
+                rate[i, k, c] = whole[c]
 
 
 @inline_kernel
@@ -94,17 +38,11 @@ def subtract_at_nodes(mesh, element, g, direct, coupled, F, i):
     first = mesh.start[element]
     w = mesh.w[g]
     l = w * mesh.length[element]
-    s1, s2, s3, s4, s5, s6 = direct
-    c1, c2, c3, c4, c5, c6 = coupled
     for a in range(mesh.N.shape[1]):
         d = w * mesh.D[g, a]
         n = l * mesh.N[g, a]
-        F[i, first + a, 0] -= d * s1 + n * c1
-        F[i, first + a, 1] -= d * s2 + n * c2
-        F[i, first + a, 2] -= d * s3 + n * c3
-        F[i, first + a, 3] -= d * s4 + n * c4
-        F[i, first + a, 4] -= d * s5 + n * c5
-        F[i, first + a, 5] -= d * s6 + n * c6
+        for c in range(6):
+            F[i, first + a, c] -= d * direct[c] + n * coupled[c]
 
 
 @kernel
@@ -115,7 +53,7 @@ def subtract_internal_wrenches(mesh, xi, stress, F, i):
         for g in range(p):
             k = element * p + g
             s = stage_row(stress, i, k)
-            subtract_at_nodes(mesh, element, g, s, dual_ad(stage_row(xi, i, k), s), F, i)
+            subtract_at_nodes(mesh, element, g, s, ad_transpose(stage_row(xi, i, k), s), F, i)
 
 
 @inline_kernel
@@ -130,9 +68,7 @@ def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
             k = element * p + g
             x = stage_row(change, 0, k)
             ds = product(tangent, k, x)
-            a = dual_ad(stage_row(xi, 0, k), ds)
-            b = dual_ad(x, row(stress, k))
-            both = (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
+            both = plus6(ad_transpose(stage_row(xi, 0, k), ds), 1.0, ad_transpose(x, row(stress, k)))
             subtract_at_nodes(mesh, element, g, ds, both, F, 0)
 
 
@@ -140,37 +76,15 @@ def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
 def hardening_stress(section, k, x):
     """Nonlinear part of the stress: cubic e^3 + quintic e^5, component by component."""
     a, b, c, d, e, f = x
-    q = section.cubic
-    r = section.quintic
+    q, r = row(section.cubic, k), row(section.quintic, k)
     return (
-        (q[k, 0] + r[k, 0] * a * a) * a * a * a,
-        (q[k, 1] + r[k, 1] * b * b) * b * b * b,
-        (q[k, 2] + r[k, 2] * c * c) * c * c * c,
-        (q[k, 3] + r[k, 3] * d * d) * d * d * d,
-        (q[k, 4] + r[k, 4] * e * e) * e * e * e,
-        (q[k, 5] + r[k, 5] * f * f) * f * f * f,
+        (q[0] + r[0] * a * a) * a * a * a,
+        (q[1] + r[1] * b * b) * b * b * b,
+        (q[2] + r[2] * c * c) * c * c * c,
+        (q[3] + r[3] * d * d) * d * d * d,
+        (q[4] + r[4] * e * e) * e * e * e,
+        (q[5] + r[5] * f * f) * f * f * f,
     )
-
-
-@kernel
-def strain_energy(mesh, section, e):
-    """Sum over the points of w length (e.C e / 2 + cubic e^4 / 4 + quintic e^6 / 6)."""
-    p = mesh.N.shape[0]
-    energy = 0.0
-    for element in range(mesh.start.shape[0]):
-        for g in range(p):
-            k = element * p + g
-            x = row(e, k)
-            s = product(section.C, k, x)
-            density = 0.0
-            for c in range(6):
-                density += 0.5 * x[c] * s[c]
-            if section.hardening:
-                for c in range(6):
-                    y = e[k, c] * e[k, c]
-                    density += y * y * (section.cubic[k, c] / 4 + section.quintic[k, c] * y / 6)
-            energy += mesh.w[g] * mesh.length[element] * density
-    return energy
 
 
 @inline_kernel
@@ -230,6 +144,14 @@ def element_tangent(mesh, element, frozen):
             add_products(mesh, element, g, frozen, Kd)
 
 
+@kernel
+def compatibility(mesh, xi, i, B):
+    """B (points, 6, 6 nodes of an element) at every strain point for stage i."""
+    p = mesh.N.shape[0]
+    for k in range(B.shape[0]):
+        set_compatibility(mesh, k // p, k % p, stage_row(xi, i, k), B[k])
+
+
 @inline_kernel
 def set_compatibility(mesh, element, g, xi, B):
     """B at point g of an element: strain rates from the twists of its nodes."""
@@ -272,17 +194,12 @@ def stiffen(frozen, C, k, weight, xi, stress):
             if c != 0.0:
                 for j in range(size):
                     S[i, j] += c * B[x, j]
-    f = stress
-    y = (weight * f[0], weight * f[1], weight * f[2], weight * f[3], weight * f[4], weight * f[5])
     for j in range(size):
-        a = dual_ad(xi, (S[0, j], S[1, j], S[2, j], S[3, j], S[4, j], S[5, j]))
-        b = dual_ad((B[0, j], B[1, j], B[2, j], B[3, j], B[4, j], B[5, j]), y)
-        Z[0, j] = a[0] + b[0]
-        Z[1, j] = a[1] + b[1]
-        Z[2, j] = a[2] + b[2]
-        Z[3, j] = a[3] + b[3]
-        Z[4, j] = a[4] + b[4]
-        Z[5, j] = a[5] + b[5]
+        a = ad_transpose(xi, (S[0, j], S[1, j], S[2, j], S[3, j], S[4, j], S[5, j]))
+        b = ad_transpose((B[0, j], B[1, j], B[2, j], B[3, j], B[4, j], B[5, j]), stress)
+        both = plus6(a, weight, b)
+        for c in range(6):
+            Z[c, j] = both[c]
 
 
 @inline_kernel

@@ -18,9 +18,11 @@ from pliant.mechanics.block_elimination import (
     finish_link,
     new_factors,
 )
+from pliant.spatial.rows import add_block, product, row, set_block
 from pliant.structures.collocation.chain import Chain, Floats
-from pliant.structures.collocation.element import element_tangent, freeze, product, row
-from pliant.structures.collocation.stages import between, set_poses
+from pliant.structures.collocation.element import element_tangent, freeze
+from pliant.structures.collocation.poses import set_poses
+from pliant.structures.collocation.stages import between
 
 Numbers = NDArray[np.generic]
 
@@ -49,23 +51,12 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
     nodes, points, dofs = len(chain.inertia.M), len(chain.section.C), int(chain.tree.dof.max(initial=-1)) + 1
     size = 6 * chain.mesh.N.shape[1]
     z = np.zeros
-    return Frozen(
-        xi=z((1, points, 6)),
-        stress=z((points, 6)),
-        tangent=z((points, 6, 6)),
-        damping=chain.section.Cd if chain.section.damped else z((0, 6, 6)),
-        V=z((nodes, 6)),
-        q=z((1, dofs)),
-        B=z((6, size)),
-        CB=z((6, size)),
-        turned=z((6, size)),
-        K=z((size, size)),
-        Kd=z((size, size)),
-        node=z((nodes, 6, 6), dtype),
-        point=z((points if chain.inertia.at_points else 0, 6, 6), dtype),
-        pivot=z((n_lam, dofs), dtype),
-        A=z((size, size), dtype),
-    )
+    damping = chain.section.Cd if chain.section.damped else z((0, 6, 6))
+    at_points = points if chain.inertia.at_points else 0
+    fixed = z((1, points, 6)), z((points, 6)), z((points, 6, 6)), damping, z((nodes, 6)), z((1, dofs))
+    scratch = z((6, size)), z((6, size)), z((6, size)), z((size, size)), z((size, size))
+    numbers = ((nodes, 6, 6), (at_points, 6, 6), (n_lam, dofs), (size, size))
+    return Frozen(*fixed, *scratch, *(z(shape, dtype) for shape in numbers))
 
 
 def new_spectral_factors(chain: Chain, n_lam: int, dtype: type) -> Factors:
@@ -109,9 +100,8 @@ def set_mass_blocks(chain, frozen, per_time):
     """Diagonal blocks (lam/h) M + G + R of the nodes, and of the points of the mixed element."""
     inertia, mesh = chain.inertia, chain.mesh
     for a in range(inertia.M.shape[0]):
-        for i in range(6):
-            for j in range(6):
-                frozen.node[a, i, j] = per_time * inertia.M[a, i, j] + inertia.viscous[a, i, j]
+        set_block(inertia.viscous[a], frozen.node[a])
+        add_block(per_time, inertia.M[a], frozen.node[a])
         add_gyroscopic(inertia.M, a, row(frozen.V, a), frozen.node)
     if inertia.at_points:
         for k in range(inertia.M_point.shape[0]):
@@ -140,29 +130,20 @@ def factorise_links(chain, frozen, factors, stiffness_gain, q):
                 for j in range(size):
                     A[i, j] = stiffness_gain * frozen.K[i, j] + frozen.Kd[i, j]
             for a in range(1, nodes):
-                for i in range(6):
-                    for j in range(6):
-                        A[6 * a + i, 6 * a + j] += frozen.node[mesh.start[element] + a, i, j]
+                add_block(1.0, frozen.node[mesh.start[element] + a], A[6 * a :, 6 * a :])
             if frozen.point.shape[0] > 0:
                 for a in range(2):
                     for b in range(2):
                         f = mesh.N[0, a] * mesh.N[0, b]
-                        for i in range(6):
-                            for j in range(6):
-                                A[6 * a + i, 6 * b + j] += f * frozen.point[element, i, j]
+                        add_block(f, frozen.point[element], A[6 * a :, 6 * b :])
             if element < last:
-                for i in range(6):
-                    for j in range(6):
-                        # the shared node's own block was added with this element; only the rest of the next
-                        A[size - 6 + i, size - 6 + j] += onto[i, j]
+                # the shared node's own block was added with this element; only the rest of the next
+                add_block(1.0, onto, A[size - 6 :, size - 6 :])
             if not condense_element(A, element, factors, q):
                 return False
-        for i in range(6):
-            for j in range(6):
-                factors.C0[q, link, i, j] = frozen.node[root, i, j]
-                if last >= first:
-                    factors.C0[q, link, i, j] += onto[i, j]
+        set_block(frozen.node[root], factors.C0[q, link])
         if last >= first:
+            add_block(1.0, onto, factors.C0[q, link])
             finish_link(tree, mesh.start, link, factors, q)
     return True
 

@@ -10,26 +10,27 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import hat, matrix_of
+from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, beyond
 from pliant.model.port import Frame
+from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import PrismaticJoint, RevoluteJoint, RigidLink, Robot
+from pliant.spatial.arrays import to_frame
 from pliant.structures.collocation.bending import pose_state, turns_of_links
 from pliant.structures.collocation.chain import Chain, Floats, Loads, Points, State, Stationing
-from pliant.structures.collocation.element import strain_energy
 from pliant.structures.collocation.equilibrium import find_equilibrium
-from pliant.structures.collocation.linearise import linearise
 from pliant.structures.collocation.observe import Sight, load_flows, observe, section_stress, strain_rates_of
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
-from pliant.structures.collocation.step import kinetic_energy
+from pliant.structures.collocation.step import stored_energies
 from pliant.structures.collocation.stepper import Stepper
 from pliant.structures.loads import in_axes_of_nodes, with_a_turning_lever
 
 if TYPE_CHECKING:
+    from pliant.structures.collocation.step_equations import ChainStep
     from pliant.structures.nodal.model import PoseElementArm
 
 REMEDY = "compile the robot with PoseElement()"
@@ -118,44 +119,39 @@ class GeometricallyExactArm(ArmFacts):
         twist = np.zeros((len(self.chain.inertia.M), 6))
         if np.any(rate):
             x, R = rebuild_poses(self.chain, self.node_path, strain[None], np.array(position, float)[None])
-            world = np.zeros((len(tree.parent), 6))  # velocity of the world's origin, angular rate
-            for k in range(len(tree.parent)):
-                if tree.parent[k] >= 0:
-                    world[k] = world[tree.parent[k]]
+            from_world = to_frame(R[0], x[0])
+            world = np.zeros(
+                (len(tree.parent) + 1, 6)
+            )  # twists of the links at the world's origin, the base last
+            for k, root in enumerate(tree.first_node):
+                world[k] = world[tree.parent[k]]
                 if tree.dof[k] >= 0:
-                    root = tree.first_node[k]
-                    turn = R[0, root] @ tree.S[k, 3:] * rate[tree.dof[k]]
-                    slide = R[0, root] @ tree.S[k, :3] * rate[tree.dof[k]]
-                    world[k, 3:] += turn
-                    world[k, :3] += slide + np.cross(x[0, root], turn)
-                for a in range(tree.first_node[k], tree.last_node[k] + 1):
-                    twist[a, :3] = R[0, a].T @ (world[k, :3] + np.cross(world[k, 3:], x[0, a]))
-                    twist[a, 3:] = R[0, a].T @ world[k, 3:]
+                    world[k] += np.linalg.solve(from_world[root], tree.S[k] * rate[tree.dof[k]])
+                nodes = slice(root, tree.last_node[k] + 1)
+                twist[nodes] = from_world[nodes] @ world[k]
         return np.concatenate([twist.ravel(), strain.ravel(), position, rate])
 
     def load_table(self, places: tuple[LoadPlace, ...]) -> Loads:
         """Nodes and weights on which each load acts."""
         nodes, tree, mesh = len(self.chain.inertia.M), self.chain.tree, self.chain.mesh
-        first, last = np.zeros(len(places), np.int64), np.zeros(len(places), np.int64)
         weight = np.zeros((len(places), nodes))
-        for row, place in enumerate(places):
+        for row, place in zip(weight, places):
             k = self.link_names.index(place.link)
+            begin, of_element = int(tree.first_element[k]), np.arange(len(self.points.nodes))
             if place.station is not None:
-                e = tree.first_element[k] + int(np.searchsorted(self.placed.ends[k][1:-1], place.station))
-                first[row], last[row] = mesh.start[e], mesh.start[e] + len(self.points.nodes) - 1
-                at = (place.station - self.placed.ends[k][e - tree.first_element[k]]) / mesh.length[e]
-                weight[row, first[row] : last[row] + 1] = lagrange_values(self.points.nodes, np.array([at]))[
+                ends = self.placed.ends[k]
+                i = int(np.searchsorted(ends[1:-1], place.station))
+                at = (place.station - ends[i]) / mesh.length[begin + i]
+                row[mesh.start[begin + i] + of_element] = lagrange_values(self.points.nodes, np.array([at]))[
                     0
                 ]
-                continue
-            first[row] = tree.first_node[k] if place.distributed else tree.last_node[k]
-            last[row] = tree.last_node[k]
-            if not place.distributed:
-                weight[row, last[row]] = 1.0
-                continue
-            for e in range(tree.first_element[k], tree.first_element[k] + tree.n_elements[k]):
-                rows = slice(mesh.start[e], mesh.start[e] + len(self.points.nodes))
-                weight[row, rows] += self.points.node_weights * mesh.length[e]
+            elif place.distributed:
+                for e in range(begin, begin + tree.n_elements[k]):
+                    row[mesh.start[e] + of_element] += self.points.node_weights * mesh.length[e]
+            else:
+                row[tree.last_node[k]] = 1.0
+        acts = weight != 0.0
+        first, last = acts.argmax(axis=1), nodes - 1 - acts[:, ::-1].argmax(axis=1)
         world = np.array([place.frame is Frame.WORLD for place in places], dtype=np.bool_)
         return Loads(first, last, weight, world)
 
@@ -179,18 +175,14 @@ class GeometricallyExactArm(ArmFacts):
     def split(self, states: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Twists, strains, joint positions and joint rates of many states (n, size)."""
         many = np.atleast_2d(states)
-        part = self.layout.part
-        return (
-            np.ascontiguousarray(part(many, "twist")),
-            np.ascontiguousarray(part(many, "strain")),
-            np.ascontiguousarray(part(many, "joint_position")),
-            np.ascontiguousarray(part(many, "joint_rate")),
+        V, e, q, qd = (
+            np.ascontiguousarray(self.layout.part(many, block.name)) for block in self.layout.blocks
         )
+        return V, e, q, qd
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
-        many, part = np.atleast_2d(states), self.layout.part
-        e, q = (np.ascontiguousarray(part(many, name)) for name in ("strain", "joint_position"))
+        _, e, q, _ = self.split(states)
         x, R = rebuild_poses(self.chain, self._tip_path, e, q)
         position, rotation = x[:, 0], R[:, 0]
         link = self.robot.link(self.link_names[-1])
@@ -210,10 +202,8 @@ class GeometricallyExactArm(ArmFacts):
     def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
         """Kinetic, strain and gravity potential energy of many states, joule."""
         V, e, q, _ = self.split(states)
-        chain = self.chain
-        kinetic = np.array([kinetic_energy(chain.mesh, chain.inertia, v) for v in V])
-        strain = np.array([strain_energy(chain.mesh, chain.section, each) for each in e])
-        return kinetic, strain, self._potential(e, q)
+        stored = np.array([stored_energies(self.chain, *both) for both in zip(V, e)]).reshape(-1, 2)
+        return stored[:, 0], stored[:, 1], self._potential(e, q)
 
     def _potential(self, e: Floats, q: Floats) -> Floats:
         inertia, mesh = self.chain.inertia, self.chain.mesh
@@ -238,7 +228,35 @@ class GeometricallyExactArm(ArmFacts):
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness of deviations from the motion through a state."""
+        # loaded here: sparse matrices would make every start slower
+        from pliant.structures.collocation.linearise import linearise
+
         return linearise(self, state, self._at_nodes(inputs), time)
+
+    def step_unknowns(
+        self, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+    ) -> tuple[Floats, Floats]:
+        """The unknowns of a solved step, and its end; both as `step_equations` reads them."""
+        from pliant.structures.collocation.step_equations import step_unknowns
+
+        return step_unknowns(self, start, self._at_nodes(inputs), time, step, method)
+
+    def step_equations(
+        self,
+        start: Floats,
+        unknowns: Floats,
+        inputs: Inputs,
+        time: float,
+        step: float,
+        method: StageMethod,
+    ) -> ChainStep:
+        """The equations of one step about given values, with their derivatives.
+
+        ``start`` is a state and, where the method carries them, its rates; without them they are found as in a run.
+        """
+        from pliant.structures.collocation.step_equations import step_equations
+
+        return step_equations(self, start, unknowns, self._at_nodes(inputs), time, step, method)
 
     def consistency_error(self, record: Record) -> Consistency:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against booked work."""
@@ -249,24 +267,15 @@ class GeometricallyExactArm(ArmFacts):
             np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), np.abs(V).max(initial=0.0), 1e-12
         )
         epsilon = 1e-4 / speed
-        ahead, _ = self.tip(self._shifted(record.states, rates, epsilon))
-        behind, _ = self.tip(self._shifted(record.states, rates, -epsilon))
-        _, R = self.tip(record.states)
-        v = V[:, -1, :3]
-        link = self.robot.link(self.link_names[-1])
-        if isinstance(link, RigidLink):
-            v = v - V[:, -1, 3:] @ hat(link.tip_position).T
-            R = R @ matrix_of(link.tip_rotation).T
-        twist = np.linalg.norm((ahead - behind) / (2 * epsilon) - np.einsum("nij,nj->ni", R, v), axis=1)
+        shift = np.zeros_like(record.states)
+        shift[:, self.layout.slices["strain"]] = epsilon * rates.reshape(len(V), -1)
+        shift[:, self.layout.slices["joint_position"]] = epsilon * qd
+        (ahead, _), (behind, _) = (self.tip(record.states + side * shift) for side in (1.0, -1.0))
+        tip = LoadPlace("tip", self.link_names[-1], False, Frame.WORLD)
+        v = self.load_flows(record.states, (tip,))[:, 0, :3]
+        twist = np.linalg.norm((ahead - behind) / (2 * epsilon) - v, axis=1)
         potential = self._potential(e, q)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)
-
-    def _shifted(self, states: Floats, rates: Floats, epsilon: float) -> Floats:
-        shifted = states.copy()
-        slices = self.layout.slices
-        shifted[:, slices["strain"]] += epsilon * rates.reshape(len(states), -1)
-        shifted[:, slices["joint_position"]] += epsilon * states[:, slices["joint_rate"]]
-        return shifted
 
     def place_of(self, node: int) -> str:
         """Where a node is, in words."""

@@ -23,18 +23,13 @@ from numpy.typing import NDArray
 from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.block_elimination import Factors, Increments
 from pliant.mechanics.block_solve import solve_tree
-from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, dot6, dot_row
+from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child
+from pliant.spatial.rows import add_block, dot6, dot_row, plus6, product, row, set_block, stage_row
 from pliant.spatial.small_matrices import multiply, multiply_transposed, solve_symmetric, times
 from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
-from pliant.structures.collocation.element import (
-    product,
-    row,
-    stage_row,
-    strain_rates,
-    subtract_wrench_change,
-)
+from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
-from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist
+from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist, sum_stages
 
 Numbers = NDArray[np.generic]
 
@@ -147,23 +142,16 @@ def spread_increment(d, factor, parts, values, i, scales):
     last = parts - 1
     if last == 0:
         b = 0.0
-    v1 = v2 = v3 = w1 = w2 = w3 = 0.0
+    linear = angular = 0.0
     for n in range(d.shape[1]):
-        x1 = a * d[0, n, 0] + b * d[last, n, 0]
-        x2 = a * d[0, n, 1] + b * d[last, n, 1]
-        x3 = a * d[0, n, 2] + b * d[last, n, 2]
-        y1 = a * d[0, n, 3] + b * d[last, n, 3]
-        y2 = a * d[0, n, 4] + b * d[last, n, 4]
-        y3 = a * d[0, n, 5] + b * d[last, n, 5]
-        values[i, n, 0] += x1
-        values[i, n, 1] += x2
-        values[i, n, 2] += x3
-        values[i, n, 3] += y1
-        values[i, n, 4] += y2
-        values[i, n, 5] += y3
-        v1, v2, v3 = max(v1, abs(x1)), max(v2, abs(x2)), max(v3, abs(x3))
-        w1, w2, w3 = max(w1, abs(y1)), max(w2, abs(y2)), max(w3, abs(y3))
-    return max(max(v1, v2, v3) * scales[0], max(w1, w2, w3) * scales[1])
+        for c in range(6):
+            x = a * d[0, n, c] + b * d[last, n, c]
+            values[i, n, c] += x
+            if c < 3:
+                linear = max(linear, abs(x))
+            else:
+                angular = max(angular, abs(x))
+    return max(linear * scales[0], angular * scales[1])
 
 
 @inner_kernel
@@ -243,28 +231,12 @@ def improve(plant, scheme, solver, h):
 
 
 @inline_kernel
-def extrapolate(X, last, out):
-    """out_i = sum_j X_ij last_j."""
-    s = X.shape[0]
-    count = last[0].size
-    y, z = last.flat, out.flat
-    for i in range(s):
-        at = i * count
-        for n in range(count):
-            z[at + n] = X[i, 0] * y[n]
-        for j in range(1, s):
-            f = X[i, j]
-            for n in range(count):
-                z[at + n] += f * y[j * count + n]
-
-
-@inline_kernel
 def predict(method, state, stages, last):
     """Stage values extrapolated from the polynomial of the last step."""
     X = method.extrapolation
     s = X.shape[0]
-    extrapolate(X, last.V, stages.dV)
-    extrapolate(X, last.e, stages.de)
+    sum_stages(X, 1.0, last.V, stages.dV)
+    sum_stages(X, 1.0, last.e, stages.de)
     for i in range(s):
         for a in range(state.qd.shape[0]):
             t = state.qd[a]
@@ -375,13 +347,12 @@ def joint_rate(tree, drives, link, mass, V, qd):
 
 
 @inline_kernel
-def find_equilibrium(mass, momentum, node, V, a):
+def velocity_of_momentum(mass, momentum, node, V, a):
     """V[node] = mass^-1 momentum."""
     x = V[0, node]
     for i in range(6):
         x[i] = momentum[0, node, i]
-        for j in range(6):
-            a[i, j] = mass[node, i, j]
+    set_block(mass[node], a)
     solve_symmetric(a, x)
 
 
@@ -393,15 +364,7 @@ def follow(tree, drives, pose, link, mass, V, qd):
     target = stage_row(V, 0, root)
     set_root_twist(tree, pose, link, 0.0, V, 0)
     x = stage_row(V, 0, root)
-    d = (
-        target[0] - x[0],
-        target[1] - x[1],
-        target[2] - x[2],
-        target[3] - x[3],
-        target[4] - x[4],
-        target[5] - x[5],
-    )
-    rate = joint_rate(tree, drives, link, mass, d, qd)
+    rate = joint_rate(tree, drives, link, mass, plus6(target, -1.0, x), qd)
     if dof >= 0:
         qd[dof] = rate
     for i in range(6):
@@ -420,20 +383,10 @@ def inform_parent(tree, drives, pose, link, V, qd, scratch):
     Ad = scratch.Ad[0, link]
     S = row(tree.S, link)
     x = stage_row(V, 0, root)
-    for i in range(6):
-        for j in range(6):
-            a[i, j] = mass[root, i, j]
+    set_block(mass[root], a)
     if dof >= 0:
         if drives.prescribed[dof]:
-            r = qd[dof]
-            x = (
-                x[0] - S[0] * r,
-                x[1] - S[1] * r,
-                x[2] - S[2] * r,
-                x[3] - S[3] * r,
-                x[4] - S[4] * r,
-                x[5] - S[5] * r,
-            )
+            x = plus6(x, -qd[dof], S)
         else:
             MS = product(mass, root, S)
             f = 1.0 / dot6(MS, S)
@@ -443,9 +396,7 @@ def inform_parent(tree, drives, pose, link, V, qd, scratch):
     add_to_parent(pose, link, times(a, x), scratch.momentum, parent, 0)
     multiply(a, Ad, b)
     multiply_transposed(Ad, b, c)
-    for i in range(6):
-        for j in range(6):
-            mass[parent, i, j] += c[i, j]
+    add_block(1.0, c, mass[parent])
 
 
 @inline_kernel
@@ -455,21 +406,13 @@ def remember(M, V, n, scratch):
     for i in range(6):
         scratch.V[n, i] = V[0, n, i]
         scratch.momentum[0, n, i] = x[i]
-        for j in range(6):
-            scratch.mass[n, i, j] = M[n, i, j]
+    set_block(M[n], scratch.mass[n])
 
 
 @inline_kernel
 def take_impulse(M, V, n, scratch):
     """Impulse that changed the velocity of an end node; returns the kinetic energy of the change."""
-    d = (
-        V[0, n, 0] - scratch.V[n, 0],
-        V[0, n, 1] - scratch.V[n, 1],
-        V[0, n, 2] - scratch.V[n, 2],
-        V[0, n, 3] - scratch.V[n, 3],
-        V[0, n, 4] - scratch.V[n, 4],
-        V[0, n, 5] - scratch.V[n, 5],
-    )
+    d = plus6(stage_row(V, 0, n), -1.0, row(scratch.V, n))
     x = product(M, n, d)
     for i in range(6):
         scratch.impulse[0, n, i] = x[i]
@@ -482,15 +425,7 @@ def point_energy_change(chain, element, V, scratch):
     mesh, M = chain.mesh, chain.inertia.M_point
     root = mesh.start[element]
     after = interpolate(mesh.N, V, 0, root)
-    f = mesh.N[0, 0]
-    before = (
-        after[0] - f * (V[0, root, 0] - scratch.V[root, 0]),
-        after[1] - f * (V[0, root, 1] - scratch.V[root, 1]),
-        after[2] - f * (V[0, root, 2] - scratch.V[root, 2]),
-        after[3] - f * (V[0, root, 3] - scratch.V[root, 3]),
-        after[4] - f * (V[0, root, 4] - scratch.V[root, 4]),
-        after[5] - f * (V[0, root, 5] - scratch.V[root, 5]),
-    )
+    before = plus6(after, -mesh.N[0, 0], plus6(stage_row(V, 0, root), -1.0, row(scratch.V, root)))
     return 0.5 * (dot6(after, product(M, element, after)) - dot6(before, product(M, element, before)))
 
 
@@ -509,7 +444,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         root = tree.first_node[link]
         flexible = tree.n_elements[link] > 0
         if not flexible and tree.n_children[link] > 0:
-            find_equilibrium(mass, momentum, root, V, a)
+            velocity_of_momentum(mass, momentum, root, V, a)
         # nothing to tell the base; a flexible link fixed to its parent has no mass at its root
         if tree.parent[link] >= 0 and not (flexible and tree.kind[link] == FIXED):
             inform_parent(tree, drives, pose, link, V, qd, scratch)
@@ -518,7 +453,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         follow(tree, drives, pose, link, mass, V, qd)
         tip = tree.last_node[link]
         if tree.n_children[link] > 0 and tip != tree.first_node[link]:
-            find_equilibrium(mass, momentum, tip, V, a)
+            velocity_of_momentum(mass, momentum, tip, V, a)
     loss = 0.0
     for link in range(links):
         loss += take_impulse(M, V, tree.first_node[link], scratch)

@@ -105,30 +105,27 @@ def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlac
     R = None
     if any(load.frame is Frame.WORLD for load in loads):
         R = rebuild_poses(arm.chain, arm.node_path, e, q)[1]
-    table = arm.load_table(loads)
     flows = np.zeros((len(V), len(loads), 6))
     for k, load in enumerate(loads):
-        if load.distributed or load.station is not None:
-            nodes, turn, weight = slice(table.first[k], table.last[k] + 1), np.eye(3), table.weight[k]
-            twist, weight = V[:, nodes], weight[nodes]
-        else:
-            at, turn, lever = _end_of(arm, load)
-            nodes, weight = slice(at, at + 1), np.ones(1)
-            twist = V[:, nodes] @ to_frame(turn, lever).T
-        pairs = twist.reshape(*twist.shape[:2], 2, 3)
+        nodes, turn, weights = acts_on(arm, load)
+        pairs = np.einsum("aij,naj->nai", weights, V[:, nodes]).reshape(len(V), -1, 2, 3)
         if load.frame is Frame.WORLD:
             assert R is not None
             pairs = np.einsum("naij,napj->napi", R[:, nodes] @ turn, pairs)
-        flows[:, k] = np.einsum("a,napi->npi", weight, pairs).reshape(-1, 6)
+        flows[:, k] = pairs.sum(axis=1).reshape(-1, 6)
     return flows
 
 
-def _end_of(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[int, Floats, Floats]:
-    """The node of an end of a link, and in its frame the axes of that end and the point of the load."""
-    link, k = arm.robot.link(load.link), arm.link_names.index(load.link)
+def acts_on(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[slice, Floats, Floats]:
+    """The nodes of a load, the axes of its section in theirs, and what (nodes, 6, 6) of their twists it works on."""
+    if load.distributed or load.station is not None:
+        table = arm.load_table((load,))
+        nodes = slice(int(table.first[0]), int(table.last[0]) + 1)
+        return nodes, np.eye(3), table.weight[0, nodes, None, None] * np.eye(6)
+    link, k, tree = arm.robot.link(load.link), arm.link_names.index(load.link), arm.chain.tree
     turn, lever = np.eye(3), np.asarray(load.position, float)
     if load.end is End.TIP and isinstance(link, RigidLink):
         turn = matrix_of(link.tip_rotation)
         lever = np.asarray(link.tip_position, float) + turn @ lever
-    nodes = arm.chain.tree.last_node if load.end is End.TIP else arm.chain.tree.first_node
-    return int(nodes[k]), turn, lever
+    node = int((tree.last_node if load.end is End.TIP else tree.first_node)[k])
+    return slice(node, node + 1), turn, to_frame(turn, lever)[None]

@@ -1,9 +1,9 @@
 """Poses of the sections, rebuilt from the strains: H' = H xi-hat along each link, H in SE(3).
 
-The strain of an element is the polynomial through its strain points; one sixth-order Magnus step
-([blanes2009]) leads from mark to mark, where marks are nodes and wanted stations.
-
-Where along the links poses and strains are wanted.
+The strain of an element is the polynomial through its strain points; one sixth-order Magnus step ([blanes2009]) leads
+from mark to mark, where marks are nodes and wanted stations. Body-fixed frames multiply from the right, which turns the
+sign of every bracket. The time loop wants rotations alone: there the same step is taken in SO(3), R' = R kappa-hat,
+from node to node, at less than half the cost; a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,12 +14,99 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_kinematics import place_child
 from pliant.mechanics.shape_functions import lagrange_basis
-from pliant.spatial.se3 import ad, exp, mul
+from pliant.spatial import se3, so3
+from pliant.spatial.rows import load3, load9, plus6, row, stage_row, store3, store9
+from pliant.spatial.vectors import cross
 from pliant.structures.collocation.chain import Chain, Floats, Ints, Points, Stationing
-from pliant.structures.collocation.orientation import load9
-from pliant.structures.collocation.stages import set_poses
+
+
+@inline_kernel
+def set_poses(tree, q, i, pose):
+    """Poses of all child roots in their parents for row i of q."""
+    for link in range(tree.parent.shape[0]):
+        dof = tree.dof[link]
+        place_child(tree.rotation, tree.position, tree.S, link, q[i, dof] if dof >= 0 else 0.0, pose, i)
+
+
+@inline_kernel
+def magnus_rotation(mesh, xi, i, element, interval):
+    """Rotation vector over one interval of an element from the moments of its curvature."""
+    p = mesh.N.shape[0]
+    x1 = x2 = x3 = y1 = y2 = y3 = z1 = z2 = z3 = 0.0
+    for g in range(p):
+        k = element * p + g
+        a, b, c = xi[i, k, 3], xi[i, k, 4], xi[i, k, 5]
+        f, d, q = load3(mesh.moments, interval, g)
+        x1, x2, x3 = x1 + f * a, x2 + f * b, x3 + f * c
+        y1, y2, y3 = y1 + d * a, y2 + d * b, y3 + d * c
+        z1, z2, z3 = z1 + q * a, z2 + q * b, z3 + q * c
+    l = mesh.length[element]
+    a1, a2, a3 = (l * x1, l * x2, l * x3), (l * y1, l * y2, l * y3), (l * z1, l * z2, l * z3)
+    c1 = cross(a2, a1)
+    c2 = cross(a1, (2 * a3[0] + c1[0], 2 * a3[1] + c1[1], 2 * a3[2] + c1[2]))
+    u = (-20 * a1[0] - a3[0] + c1[0], -20 * a1[1] - a3[1] + c1[1], -20 * a1[2] - a3[2] + c1[2])
+    v = (a2[0] + c2[0] / 60, a2[1] + c2[1] / 60, a2[2] + c2[2] / 60)
+    w = cross(v, u)
+    return (
+        a1[0] + a3[0] / 12 + w[0] / 240,
+        a1[1] + a3[1] / 12 + w[1] / 240,
+        a1[2] + a3[2] / 12 + w[2] / 240,
+    )
+
+
+@kernel
+def rebuild_orientations(tree, mesh, xi, pose, i, R_node, R_point):
+    """World rotations of all nodes for stage i; of the strain points too where R_point has rows (mixed element)."""
+    p = mesh.N.shape[0]
+    for link in range(tree.parent.shape[0]):
+        R = load9(pose, i, link)
+        if tree.parent[link] >= 0:
+            R = so3.mul(load9(R_node, i, tree.parent_node[link]), R)
+        store9(R, R_node, i, tree.first_node[link])
+        first = tree.first_element[link]
+        for element in range(first, first + tree.n_elements[link]):
+            for interval in range(p):
+                w = magnus_rotation(mesh, xi, i, element, interval)
+                if R_point.shape[1] > 0:
+                    f = mesh.N[0, 1]
+                    store9(so3.mul(R, so3.exp((f * w[0], f * w[1], f * w[2]))), R_point, i, element)
+                R = so3.mul(R, so3.exp(w))
+                store9(R, R_node, i, mesh.start[element] + interval + 1)
+
+
+@kernel
+def rotation_vectors(mesh, xi, i, out):
+    """Rotation vectors (elements, p, 3) of stage i over the intervals between nodes; xi may be complex."""
+    for element in range(out.shape[0]):
+        for interval in range(out.shape[1]):
+            store3(magnus_rotation(mesh, xi, i, element, interval), out, element, interval)
+
+
+@inline_kernel
+def carry_gravity(tree, mesh, xi, pose, gravity, i, g_node):
+    """Gravity in the axes of all nodes for stage i, handed on from node to node: cheaper than their rotations."""
+    p = mesh.N.shape[0]
+    for link in range(tree.parent.shape[0]):
+        g = (gravity[0], gravity[1], gravity[2])
+        if tree.parent[link] >= 0:
+            g = load3(g_node, i, tree.parent_node[link])
+        g = so3.rotate_back(load9(pose, i, link), g)
+        store3(g, g_node, i, tree.first_node[link])
+        first = tree.first_element[link]
+        for element in range(first, first + tree.n_elements[link]):
+            for interval in range(p):
+                g = so3.turn_back(magnus_rotation(mesh, xi, i, element, interval), g)
+                store3(g, g_node, i, mesh.start[element] + interval + 1)
+
+
+@inner_kernel
+def turn_gravity(R_node, gravity, i, g_node):
+    """The same from rotations that are known."""
+    for a in range(g_node.shape[1]):
+        store3(so3.rotate_back(load9(R_node, i, a), (gravity[0], gravity[1], gravity[2])), g_node, i, a)
 
 
 class Path(NamedTuple):
@@ -35,59 +122,25 @@ class Path(NamedTuple):
 
 
 @inline_kernel
-def add_multiple(x, f, e, k):
-    """x + f e[k] of 6-tuples."""
-    return (
-        x[0] + f * e[k, 0],
-        x[1] + f * e[k, 1],
-        x[2] + f * e[k, 2],
-        x[3] + f * e[k, 3],
-        x[4] + f * e[k, 4],
-        x[5] + f * e[k, 5],
-    )
-
-
-@inline_kernel
-def load6(a, k, m):
-    return a[k, m, 0], a[k, m, 1], a[k, m, 2], a[k, m, 3], a[k, m, 4], a[k, m, 5]
-
-
-@inline_kernel
-def combine(a, x, b, y, c, z):
-    """a x + b y + c z of 6-tuples."""
-    return (
-        a * x[0] + b * y[0] + c * z[0],
-        a * x[1] + b * y[1] + c * z[1],
-        a * x[2] + b * y[2] + c * z[2],
-        a * x[3] + b * y[3] + c * z[3],
-        a * x[4] + b * y[4] + c * z[4],
-        a * x[5] + b * y[5] + c * z[5],
-    )
-
-
-@inline_kernel
 def magnus_twist(path, e, k):
-    """Twist over interval k from the moments of its strain; brackets as in `orientation`."""
-    a1, a2, a3 = load6(path.rest, k, 0), load6(path.rest, k, 1), load6(path.rest, k, 2)
+    """Twist over interval k from the moments of its strain, as `magnus_rotation` is from those of its curvature."""
+    a1, a2, a3 = stage_row(path.rest, k, 0), stage_row(path.rest, k, 1), stage_row(path.rest, k, 2)
     p = path.weights.shape[1]
     for g in range(p):
-        point = path.element[k] * p + g
-        a1 = add_multiple(a1, path.weights[k, g, 0], e, point)
-        a2 = add_multiple(a2, path.weights[k, g, 1], e, point)
-        a3 = add_multiple(a3, path.weights[k, g, 2], e, point)
-    c1 = ad(a2, a1)
-    c2 = ad(a1, combine(2.0, a3, 1.0, c1, 0.0, a1))
-    u = combine(-20.0, a1, -1.0, a3, 1.0, c1)
-    v = combine(1.0, a2, 1.0 / 60.0, c2, 0.0, a1)
-    return combine(1.0, a1, 1.0 / 12.0, a3, 1.0 / 240.0, ad(v, u))
+        x = row(e, path.element[k] * p + g)
+        a1 = plus6(a1, path.weights[k, g, 0], x)
+        a2 = plus6(a2, path.weights[k, g, 1], x)
+        a3 = plus6(a3, path.weights[k, g, 2], x)
+    c1 = se3.ad(a2, a1)
+    c2 = se3.ad(a1, plus6(c1, 2.0, a3))
+    u = plus6(plus6(c1, -1.0, a3), -20.0, a1)
+    w = se3.ad(plus6(a2, 1.0 / 60.0, c2), u)
+    return plus6(plus6(a1, 1.0 / 12.0, a3), 1.0 / 240.0, w)
 
 
 @inline_kernel
-def store_pose(g, R, r, n, k):
-    for i in range(9):
-        R[n, k, i] = g[0][i]
-    for i in range(3):
-        r[n, k, i] = g[1][i]
+def load_pose(a, link):
+    return load9(a, 0, link), (a[0, link, 9], a[0, link, 10], a[0, link, 11])
 
 
 @kernel
@@ -101,26 +154,20 @@ def rebuild(tree, path, e, q, scratch, out):
     for n in range(e.shape[0]):
         set_poses(tree, q[n : n + 1], 0, relative)
         for link in range(tree.parent.shape[0]):
-            g = (
-                load9(relative, 0, link),
-                (relative[0, link, 9], relative[0, link, 10], relative[0, link, 11]),
-            )
-            parent = tree.parent[link]
-            if parent >= 0:
-                g = mul(
-                    (load9(tips, 0, parent), (tips[0, parent, 9], tips[0, parent, 10], tips[0, parent, 11])),
-                    g,
-                )
+            g = load_pose(relative, link)
+            if tree.parent[link] >= 0:
+                g = se3.mul(load_pose(tips, tree.parent[link]), g)
             if path.root_row[link] >= 0:
-                store_pose(g, R, r, n, path.root_row[link])
+                store9(g[0], R, n, path.root_row[link])
+                store3(g[1], r, n, path.root_row[link])
             for k in range(path.first[link], path.first[link + 1]):
-                g = mul(g, exp(magnus_twist(path, e[n], k)))
+                g = se3.mul(g, se3.exp(magnus_twist(path, e[n], k)))
                 if path.row[k] >= 0:
-                    store_pose(g, R, r, n, path.row[k])
-            for i in range(9):
-                tips[0, link, i] = g[0][i]
-            for i in range(3):
-                tips[0, link, 9 + i] = g[1][i]
+                    store9(g[0], R, n, path.row[k])
+                    store3(g[1], r, n, path.row[k])
+            store9(g[0], tips, 0, link)
+            for c in range(3):
+                tips[0, link, 9 + c] = g[1][c]
 
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:

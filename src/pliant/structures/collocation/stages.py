@@ -10,24 +10,12 @@ The residual of a root node is passed to its parent node and to its joint row.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.mechanics.joint_kinematics import add_to_parent, dot6, dot_row, place_child, to_child
+from pliant.mechanics.joint_kinematics import add_to_parent, to_child
+from pliant.spatial.rows import dot6, dot_row, load3, load9, plus6, product, row, stage_row
+from pliant.spatial.se3 import ad_transpose
 from pliant.spatial.so3 import rotate_back
-from pliant.structures.collocation.element import (
-    dual_ad,
-    hardening_stress,
-    product,
-    row,
-    stage_row,
-    strain_rates,
-    subtract_internal_wrenches,
-)
-from pliant.structures.collocation.orientation import (
-    carry_gravity,
-    load3,
-    load9,
-    rebuild_orientations,
-    turn_gravity,
-)
+from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
+from pliant.structures.collocation.poses import carry_gravity, rebuild_orientations, set_poses, turn_gravity
 
 
 @inline_kernel
@@ -48,30 +36,13 @@ def place_joints(plant, method, state, stages, table, h):
 
 
 @inline_kernel
-def set_poses(tree, q, i, pose):
-    """Poses of all child roots in their parents for row i of q."""
-    for link in range(tree.parent.shape[0]):
-        dof = tree.dof[link]
-        place_child(tree.rotation, tree.position, tree.S, link, q[i, dof] if dof >= 0 else 0.0, pose, i)
-
-
-@kernel
-def place_links(tree, q, pose):
-    """`set_poses` of a single row, for Python."""
-    set_poses(tree, q, 0, pose)
-
-
-@inline_kernel
 def set_root_twist(tree, pose, link, rate, V, i):
     """V[root] = Ad V[parent node] + S rate."""
-    root = tree.first_node[link]
+    x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if tree.parent[link] >= 0:
         x = to_child(pose, link, V, tree.parent_node[link], i)
-        for c in range(6):
-            V[i, root, c] = x[c] + tree.S[link, c] * rate
-    else:
-        for c in range(6):
-            V[i, root, c] = tree.S[link, c] * rate
+    for c in range(6):
+        V[i, tree.first_node[link], c] = x[c] + tree.S[link, c] * rate
 
 
 @inline_kernel
@@ -94,19 +65,29 @@ def add_increments(start, increments, values):
 
 
 @inline_kernel
+def sum_stages(X, h, values, out):
+    """out_i = sum_j X_ij / h values_j."""
+    count = values[0].size
+    y, z = values.flat, out.flat
+    for i in range(X.shape[0]):
+        at = i * count
+        f = X[i, 0] / h
+        for n in range(count):
+            z[at + n] = f * y[n]
+        for j in range(1, X.shape[1]):
+            f = X[i, j] / h
+            for n in range(count):
+                z[at + n] += f * y[j * count + n]
+
+
+@inline_kernel
 def stage_rates(method, h, increments, rate, out):
     """out_i = (1/h) sum_j S_ij increment_j + history rate."""
-    s, count = method.S.shape[0], rate.size
-    d, v, start = increments.flat, out.flat, rate.flat
-    for i in range(s):
-        at = i * count
-        f = method.S[i, 0] / h
-        for n in range(count):
-            v[at + n] = method.history * start[n] + f * d[n]
-        for j in range(1, s):
-            f = method.S[i, j] / h
-            for n in range(count):
-                v[at + n] += f * d[j * count + n]
+    sum_stages(method.S, h, increments, out)
+    if method.history != 0.0:
+        for i in range(out.shape[0]):
+            for n in range(rate.size):
+                out[i].flat[n] += method.history * rate.flat[n]
 
 
 @inline_kernel
@@ -128,9 +109,8 @@ def body_gravity(gravity, R, i, k):
 @kernel
 def inertial_wrench(M, k, V, A, g):
     """ad_V^T M V - M (A - (g, 0)) of one mass with twist V, acceleration A and body-frame gravity g."""
-    x = dual_ad(V, product(M, k, V))
     y = product(M, k, (A[0] - g[0], A[1] - g[1], A[2] - g[2], A[3], A[4], A[5]))
-    return (x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3], x[4] - y[4], x[5] - y[5])
+    return plus6(ad_transpose(V, product(M, k, V)), -1.0, y)
 
 
 @inner_kernel
@@ -140,15 +120,7 @@ def add_hardening(section, method, state, stages, i):
         for m in range(method.average_values.shape[0]):
             x = row(state.e, k)
             for j in range(method.b.shape[0]):
-                f = method.average_values[m, j]
-                x = (
-                    x[0] + f * stages.de[j, k, 0],
-                    x[1] + f * stages.de[j, k, 1],
-                    x[2] + f * stages.de[j, k, 2],
-                    x[3] + f * stages.de[j, k, 3],
-                    x[4] + f * stages.de[j, k, 4],
-                    x[5] + f * stages.de[j, k, 5],
-                )
+                x = plus6(x, method.average_values[m, j], stage_row(stages.de, j, k))
             s = hardening_stress(section, k, x)
             for c in range(6):
                 stages.stress[i, k, c] += method.average_weights[i, m] * s[c]
@@ -202,15 +174,8 @@ def subtract_drag(viscous, V, i, rho):
 @inline_kernel
 def between(N, x, y):
     """What a mixed element makes at its strain point of 6-tuples at its two nodes."""
-    n, m = N[0, 0], N[0, 1]
-    return (
-        n * x[0] + m * y[0],
-        n * x[1] + m * y[1],
-        n * x[2] + m * y[2],
-        n * x[3] + m * y[3],
-        n * x[4] + m * y[4],
-        n * x[5] + m * y[5],
-    )
+    nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return plus6(plus6(nothing, N[0, 0], x), N[0, 1], y)
 
 
 @inline_kernel
@@ -385,3 +350,9 @@ def evaluate(plant, method, state, stages, tables, h, orient):
         gained += h * method.b[i] * kinetic
         stored += h * method.b[i] * elastic
     return residual, flow + abs(gained) + abs(stored)
+
+
+@kernel
+def evaluate_stages(plant, method, state, stages, tables, h):
+    """`evaluate` with all rotations, for Python."""
+    return evaluate(plant, method, state, stages, tables, h, True)

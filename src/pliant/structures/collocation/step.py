@@ -8,46 +8,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.mechanics.joint_kinematics import dot6
+from pliant.spatial.rows import dot6, load3, plus6, product, row, stage_row
 from pliant.structures.collocation.chain import Floats, Ints, State
-from pliant.structures.collocation.element import (
-    hardening_energy_change,
-    product,
-    row,
-    stage_row,
-    strain_energy,
-)
-from pliant.structures.collocation.newton import CONVERGED, Projection, Solver, project, solve_stages
-from pliant.structures.collocation.orientation import load3
-from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, set_poses
+from pliant.structures.collocation.element import hardening_energy_change
+from pliant.structures.collocation.newton import CONVERGED, Projection, Solver, clear, project, solve_stages
+from pliant.structures.collocation.poses import set_poses
+from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
 from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
-
-
-@kernel
-def kinetic_energy(mesh, inertia, V):
-    energy = 0.0
-    for a in range(V.shape[0]):
-        x = row(V, a)
-        energy += 0.5 * dot6(x, product(inertia.M, a, x))
-    if inertia.at_points:
-        for k in range(mesh.start.shape[0]):
-            a = mesh.start[k]
-            x = between(mesh.N, row(V, a), row(V, a + 1))
-            energy += 0.5 * dot6(x, product(inertia.M_point, k, x))
-    return energy
 
 
 @inline_kernel
 def behind(end, moved, a):
     """Middle of the step of row a: half of what moved back from its end."""
-    return (
-        end[a, 0] - 0.5 * moved[a, 0],
-        end[a, 1] - 0.5 * moved[a, 1],
-        end[a, 2] - 0.5 * moved[a, 2],
-        end[a, 3] - 0.5 * moved[a, 3],
-        end[a, 4] - 0.5 * moved[a, 4],
-        end[a, 5] - 0.5 * moved[a, 5],
-    )
+    return plus6(row(end, a), -0.5, row(moved, a))
 
 
 @inline_kernel
@@ -94,10 +67,8 @@ def enter_flows(plant, method, stages, load_table, h, ledger):
     p = mesh.N.shape[0]
     gravity = material = viscous = damping = 0.0
     falls = inertia.gravity[0] != 0.0 or inertia.gravity[1] != 0.0 or inertia.gravity[2] != 0.0
-    for j in range(ledger.step_joints.shape[0]):
-        ledger.step_joints[j] = 0.0
-    for k in range(ledger.step_loads.shape[0]):
-        ledger.step_loads[k] = 0.0
+    clear(ledger.step_joints)
+    clear(ledger.step_loads)
     for i in range(method.b.shape[0]):
         f = h * method.b[i]
         if falls:
@@ -134,7 +105,8 @@ def enter_flows(plant, method, stages, load_table, h, ledger):
 
 @kernel
 def stored_energies(chain, V, e):
-    return kinetic_energy(chain.mesh, chain.inertia, V), strain_energy(chain.mesh, chain.section, e)
+    """Kinetic and strain energy: what they grow by from nothing."""
+    return kinetic_change(chain.mesh, chain.inertia, V, V), strain_change(chain.mesh, chain.section, e, e)
 
 
 class Tables(NamedTuple):
@@ -177,19 +149,13 @@ class Work(NamedTuple):
 def advance_values(method, increments, rates, state, last, moved):
     """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
     start, rate = state
-    count = start.size
-    x, d, kept, change = start.flat, increments.flat, last.flat, moved.flat
-    for n in range(count):
-        change[n] = method.update[0] * d[n]
-    for j in range(1, method.b.shape[0]):
-        for n in range(count):
-            change[n] += method.update[j] * d[j * count + n]
+    sum_stages(method.update[None], 1.0, increments, moved)
     for n in range(increments.size):
-        kept[n] = d[n]
-    for n in range(count):
-        x[n] += change[n]
+        last.flat[n] = increments.flat[n]
+    for n in range(start.size):
+        start.flat[n] += moved.flat[n]
     if method.history != 0.0:
-        for n in range(count):
+        for n in range(rate.size):
             rate.flat[n] += method.rate_gain * (rates.flat[n] - rate.flat[n])
 
 
@@ -228,10 +194,8 @@ def finish_step(plant, method, work, tables, k):
     strain = strain_change(mesh, section, state.e, work.moved_e)
     close_step(ledger, kinetic, strain, flows, tables.end[k])
     set_poses(plant.chain.tree, state.q[None], 0, pose)
-    for j in range(ledger.step_joints.shape[0]):
-        ledger.step_joints[j] = 0.0
-    V = state.V[None]
-    loss = project(plant, pose, V, state.qd, ledger.step_joints, work.projection)
+    clear(ledger.step_joints)
+    loss = project(plant, pose, state.V[None], state.qd, ledger.step_joints, work.projection)
     ledger.sums[KINETIC] -= loss
     for j in range(ledger.joints.shape[0]):
         ledger.joints[j] += ledger.step_joints[j]
@@ -332,15 +296,9 @@ def remember_ledger(ledger):
 @inner_kernel
 def forget(last):
     """No extrapolation in the next step."""
-    for i in range(last.V.shape[0]):
-        for a in range(last.V.shape[1]):
-            for c in range(6):
-                last.V[i, a, c] = 0.0
-        for a in range(last.e.shape[1]):
-            for c in range(6):
-                last.e[i, a, c] = 0.0
-        for j in range(last.qd.shape[1]):
-            last.qd[i, j] = 0.0
+    clear(last.V)
+    clear(last.e)
+    clear(last.qd)
 
 
 @kernel

@@ -398,7 +398,7 @@ def port_flows(
     base = laws.spring.shape[0]
     ledger.step_joints[base] = 0.0
     spun = 0.0
-    stored, lost = enter_lines(mechanism.lines, h, start, step.way)
+    stored, lost = enter_lines(mechanism.lines, h, start, step)
     for i in range(tree.parent.shape[0]):
         c = tree.coordinate[i]
         if tree.joint_type[i] == GROUND:

@@ -31,6 +31,7 @@ from pliant.structures.nodal.joint_laws import GEAR_DAMPING, GEAR_STIFFNESS, ROT
 from pliant.structures.nodal.mechanism import (
     ALONG,
     BUSHING,
+    CABLE,
     DIRECTION,
     DISTANCE,
     ELEMENT,
@@ -146,25 +147,21 @@ class LineForces(NamedTuple):
 
 
 def line_forces(lines: Lines, phi: Floats, rate: Floats) -> LineForces:
-    """Forces of springs and of walls that touch; closed lines have none here."""
+    """Forces of springs, of walls that touch and of taut cables; closed lines have none here."""
     count = len(phi)
     force, stiffness, damping = np.zeros(count), np.zeros((count, count)), np.zeros((count, count))
     for k in range(count):
-        first, width = k, 1
-        if lines.measure[k] >= BUSHING:
-            first, width = k - (lines.measure[k] - BUSHING), 6
+        law, (first, width) = lines.law[k], lines.group[k]
         span = slice(first, first + width)
-        value = (
-            lines.stiffness[k, :width] @ (phi[span] - lines.rest[span])
-            + lines.damping[k, :width] @ rate[span]
-        )
-        touches = lines.law[k] == WALL and phi[k] < lines.rest[k] and value < 0.0
-        if lines.law[k] == SPRING or touches:
-            force[k], stiffness[k, span], damping[k, span] = (
-                value,
-                lines.stiffness[k, :width],
-                lines.damping[k, :width],
-            )
+        rows = lines.stiffness[k, :width], lines.damping[k, :width]
+        if law == CABLE:
+            rows = np.full(width, lines.stiffness[k, 0]), np.full(width, lines.damping[k, 0])
+        past = phi[span] - lines.rest[span]
+        value = rows[0] @ past + rows[1] @ rate[span]
+        touches = law == WALL and past[0] < 0.0 and value < 0.0
+        taut = law == CABLE and past.sum() > 0.0 and value > 0.0
+        if law == SPRING or touches or taut:
+            force[k], stiffness[k, span], damping[k, span] = value, *rows
     return LineForces(force, stiffness, damping)
 
 

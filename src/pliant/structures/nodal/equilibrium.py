@@ -334,7 +334,7 @@ class _Search:
         # where only weight decides, or contact may begin, Newton's method must be led to a stable place
         held = mechanism.coordinates.gain[:, 0] + mechanism.coordinates.spring > 0.0
         loose = bool(np.any(self.drives.yields & ~held)) or bool(self.drives.free.any())
-        self.loose = loose or bool(np.any(mechanism.lines.law == WALL))
+        self.loose = loose or bool(np.any(mechanism.lines.law >= WALL))
 
     def _resting(self, pose: Pose) -> Pose:
         for rates in (pose.v, pose.w, pose.qd):

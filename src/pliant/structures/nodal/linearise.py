@@ -272,7 +272,7 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     ports = tuple(_ports(now, moved, reduction))
     joints, tip = (
         tree_part[now.coordinate_columns],
-        _at_place(arm.structure.links[-1].tip, moved.T) @ tree_part,
+        _at_place(arm.structure.tip, moved.T) @ tree_part,
     )
     return SecondOrder(
         M[own, own],

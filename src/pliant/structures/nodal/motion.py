@@ -58,6 +58,7 @@ class Step(NamedTuple):
     torque: Floats  # (coordinates, 2) effort on the joint and minus its derivative in the coordinate
     gradient: Floats  # (lines, 12) force and torque of a unit impulse on the nodes a and b, world
     way: Floats  # (lines,) change of every line in the step
+    taken: Floats  # (lines,) energy that every line took since the start of the run
 
 
 class Signals(NamedTuple):
@@ -101,6 +102,7 @@ def new_step(nodes: int, coordinates: int, lines: int) -> Step:
         z(nodes),
         z((coordinates, 2)),
         z((lines, 12)),
+        z(lines),
         z(lines),
     )
 

@@ -15,6 +15,7 @@ from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scal
 from pliant.structures.nodal.mechanism import (
     ALONG,
     BUSHING,
+    CABLE,
     CLOSED,
     DIRECTION,
     DISTANCE,
@@ -40,10 +41,8 @@ from pliant.structures.nodal.relative_pose import (
 
 @inline_kernel
 def span(lines: Lines, k: int) -> tuple[int, int]:
-    """First line of those that share one law with line k, and their count: the six of a bushing, or itself."""
-    if lines.measure[k] >= BUSHING:
-        return k - (lines.measure[k] - BUSHING), 6
-    return k, 1
+    """First line of those that share one law with line k, and their count: six of a bushing, all of a cable."""
+    return lines.group[k, 0], lines.group[k, 1]
 
 
 @inline_kernel
@@ -165,9 +164,27 @@ def line_ways(lines: Lines, h: float, step: Step) -> None:
         )
 
 
+@inline_kernel
+def one_sided_force(lines: Lines, k: int, h: float, start: Moment, way: Floats) -> tuple[float, float, float]:
+    """Of a wall or cable over a step: force on phi, its elastic part, and minus its derivative in the change of phi.
+
+    The slack of a cable, rest less the sum of all its spans, is to it what the height over a wall is to that.
+    """
+    side = -1.0 if lines.law[k] == CABLE else 1.0
+    first, count = span(lines, k)
+    height, change = 0.0, 0.0
+    for j in range(first, first + count):
+        height += start.phi[j] - lines.rest[j]
+        change += way[j]
+    force, elastic, slope = contact_force(
+        side * height, side * change, h, lines.stiffness[k, 0], lines.damping[k, 0]
+    )
+    return side * force, side * elastic, slope
+
+
 @kernel
 def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
-    """Impulses of springs, dampers and walls; those of closed lines are unknowns and stay."""
+    """Impulses of springs, dampers, walls and cables; those of closed lines are unknowns and stay."""
     way = step.way
     for k in range(lines.measure.shape[0]):
         law = lines.law[k]
@@ -182,9 +199,7 @@ def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
                 total += lines.damping[k, j] * way[first + j]
             step.impulse[k] = total
         else:
-            force, _, _ = contact_force(
-                start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
-            )
+            force, _, _ = one_sided_force(lines, k, h, start, way)
             step.impulse[k] = -h * force
 
 
@@ -202,29 +217,25 @@ def add_line_impulses(lines: Lines, step: Step) -> None:
 @kernel
 def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, way: Floats) -> float:
     """Derivative of the impulse of line k in the mean velocity along line j."""
-    law = lines.law[k]
-    if law == SPRING:
-        first, count = span(lines, k)
-        part = j - first
-        if part < 0 or part >= count:
-            return 0.0
-        return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
-    if j != k:
+    first, count = span(lines, k)
+    part = j - first
+    if part < 0 or part >= count:
         return 0.0
-    _, _, slope = contact_force(
-        start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
-    )
+    if lines.law[k] == SPRING:
+        return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
+    _, _, slope = one_sided_force(lines, k, h, start, way)
     return h * h * slope
 
 
 @kernel
-def enter_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[float, float]:
-    """Energy stored and lost by springs, dampers and walls in a step."""
-    stored, lost = 0.0, 0.0
+def enter_lines(lines: Lines, h: float, start: Moment, step: Step) -> tuple[float, float]:
+    """Energy stored and lost by springs, dampers, walls and cables in a step."""
+    way, stored, lost = step.way, 0.0, 0.0
     for k in range(lines.measure.shape[0]):
         if lines.law[k] == CLOSED:
             continue
         change = way[k]
+        step.taken[k] += step.impulse[k] * change / h
         if lines.law[k] == SPRING:
             first, count = span(lines, k)
             for j in range(count):
@@ -232,9 +243,7 @@ def enter_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[flo
                 stored += lines.stiffness[k, j] * (phi - lines.rest[first + j]) * change
                 lost += lines.damping[k, j] * way[first + j] / h * change
         else:
-            force, elastic, _ = contact_force(
-                start.phi[k] - lines.rest[k], change, h, lines.stiffness[k, 0], lines.damping[k, 0]
-            )
+            force, elastic, _ = one_sided_force(lines, k, h, start, way)
             stored -= elastic * change
             lost += (elastic - force) * change
     return stored, lost
@@ -242,7 +251,7 @@ def enter_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[flo
 
 @kernel
 def energy_of_lines(lines: Lines, at: Moment) -> float:
-    """Energy in springs and walls."""
+    """Energy in springs, walls and cables."""
     total = 0.0
     for k in range(lines.measure.shape[0]):
         if lines.law[k] == SPRING:
@@ -254,7 +263,10 @@ def energy_of_lines(lines: Lines, at: Moment) -> float:
                     * (at.phi[first + j] - lines.rest[first + j])
                     * (at.phi[k] - lines.rest[k])
                 )
-        elif lines.law[k] != CLOSED:
-            depth = min(at.phi[k] - lines.rest[k], 0.0)
+        elif lines.law[k] != CLOSED and k == lines.group[k, 0]:
+            height = 0.0
+            for j in range(k, k + lines.group[k, 1]):
+                height += at.phi[j] - lines.rest[j]
+            depth = min(-height if lines.law[k] == CABLE else height, 0.0)
             total += 0.5 * lines.stiffness[k, 0] * depth * depth
     return total

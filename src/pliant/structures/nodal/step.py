@@ -79,6 +79,7 @@ class Output(NamedTuple):
     loads: Floats
     torque: Floats  # (rows, coordinates) mean effort of the step
     impulse: Floats  # (rows, lines) mean force of the lines
+    taken: Floats  # (rows, lines) energy that they took since the start
     wrench: Floats  # (rows, links, 6) of the joint on the root of each link, in its axes, mean of the step
     roots: Ints  # (links,) root nodes
 
@@ -133,6 +134,7 @@ def keep(
         output.torque[row, c] = step.torque[c, 0]
     for k in range(step.impulse.shape[0]):
         output.impulse[row, k] = f * step.impulse[k]
+        output.taken[row, k] = step.taken[k]
     for k in range(output.roots.shape[0]):
         i = output.roots[k]
         R = matrix(step.R_mid, i)
@@ -158,7 +160,7 @@ def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -
         x[k], x[k + 1], x[k + 2], x[k + 3] = cayley_turned(a, scale(tau, cayley_vector(a, b)))
     blend(output.x, row, before, tau, (0, 3 * nodes))
     blend(output.x, row, before, tau, (7 * nodes, x.shape[0]))
-    for table in (output.sums, output.joints, output.loads):
+    for table in (output.sums, output.joints, output.loads, output.taken):
         blend(table, row, before, tau, (0, table.shape[1]))
 
 

@@ -167,7 +167,7 @@ def linearise(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> Sec
     to_twist = np.stack([maps.rate(node) @ Z for link in system.structure.links for node in link.nodes])
     positions = np.eye(system.size)[system.structure.joints][:, order] @ Z
     links = system.structure.links
-    tip = maps.rate(links[-1].tip) @ Z
+    tip = maps.rate(system.structure.tip) @ Z
     seen: dict[str, Floats] = {}
     if system.structure.condensed:
         rows = seen_tips(arm, maps, now.q)

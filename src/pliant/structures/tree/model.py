@@ -286,7 +286,7 @@ class LumpedArm(ArmFacts):
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
-        return poses_of(self, np.atleast_2d(states)).at(self.structure.links[-1].tip)
+        return poses_of(self, np.atleast_2d(states)).at(self.structure.tip)
 
     def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
         """Kinetic, elastic and gravity potential energy of many states, joule; without what is connected."""

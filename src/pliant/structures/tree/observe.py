@@ -72,7 +72,7 @@ def neglected_speed(arm: LumpedArm, states: Floats) -> Floats:
 
 def neglected_displacement(arm: LumpedArm, states: Floats) -> Floats:
     """Where the tip ought to be, from where it is, (n, 3) in the world."""
-    poses, before = poses_of(arm, states), arm.bare.before[arm.structure.links[-1].tip.body + 1]
+    poses, before = poses_of(arm, states), arm.bare.before[arm.structure.tip.body + 1]
     total = np.zeros((len(states), 3))
     at, weights = gauss_rule(POINTS)
     for k, field in enumerate(arm.structure.fields):
@@ -152,7 +152,7 @@ def observe(arm: LumpedArm, states: Floats, stations: int) -> Observation:
     """All links at equally spaced stations, joints and tip."""
     poses = poses_of(arm, states)
     links = tuple(_observe_link(arm, poses, link, stations) for link in arm.structure.links)
-    tip = arm.structure.links[-1].tip
+    tip = arm.structure.tip
     position, rotation = poses.at(tip)
     part = arm.layout.part
     motions, _ = place_motions(arm, states, (tip,))

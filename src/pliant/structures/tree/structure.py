@@ -17,6 +17,7 @@ Which fields bend under a force on which station: the tables of condensed statio
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
@@ -35,7 +36,7 @@ from pliant.mechanics.rigid_body import (
     poses_along,
     transform_inertia,
 )
-from pliant.robot import At, End, FlexibleLink, Freedom, Robot, Straight
+from pliant.robot import At, End, FlexibleLink, Freedom, Link, Robot, Straight
 from pliant.robot.joint import BASE
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.section import UniformSection
@@ -296,6 +297,30 @@ class LinkPlaces:
         return self.nodes[0]
 
 
+def place_on(robot: Robot, links: Mapping[str, LinkPlaces], base: Place, at: At) -> Place:
+    """The frame of a section of one of the links, or of the base."""
+    if at.link != BASE:
+        link = links[at.link]
+        base = link.tip if at.end is End.TIP else link.root
+        if at.station is not None:
+            base = _at_station(robot.link(at.link), link, at.station)
+    return base.moved(at.position).turned(matrix_of(at.rotation))
+
+
+def _at_station(own: Link, link: LinkPlaces, station: float) -> Place:
+    """The frame at a station in metres: of a link that bends where it has one, of a rigid one anywhere."""
+    near = int(np.argmin(np.abs(link.stations - station)))
+    if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
+        return link.nodes[near]
+    if link.fields or not isinstance(own, FlexibleLink):
+        raise InvalidInput(
+            f"station = {station:g} m of link '{link.name}' lies between its masses; write"
+            f" {link.stations[near]:.6g} m, choose fields that end there, or cut the link there in two by a fixed"
+            " joint"
+        )
+    return link.root.at(Stretch.of(own, 0.0, station).far)
+
+
 @dataclass(frozen=True, eq=False)
 class Bodies:
     """Columns of the tree."""
@@ -339,33 +364,17 @@ class Structure:
     def elastic_names(self) -> tuple[str, ...]:
         return tuple(self.names[k] for k in self.elastic)
 
+    @property
+    def tip(self) -> Place:
+        """That of the last link of the arm."""
+        return self.link(self.robot.tip_link).tip
+
     def link(self, name: str) -> LinkPlaces:
         return next(link for link in self.links if link.name == name)
 
     def place(self, at: At) -> Place:
-        """The frame of an end section, or of the base."""
-        if at.link == BASE:
-            end = base_place(len(self.base))
-        else:
-            link = self.link(at.link)
-            end = link.tip if at.end is End.TIP else link.root
-            if at.station is not None:
-                end = self._at_station(link, at.station)
-        return end.moved(at.position).turned(matrix_of(at.rotation))
-
-    def _at_station(self, link: LinkPlaces, station: float) -> Place:
-        """The frame at a station in metres: of a link that bends where it has one, of a rigid one anywhere."""
-        near = int(np.argmin(np.abs(link.stations - station)))
-        own = self.robot.link(link.name)
-        if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
-            return link.nodes[near]
-        if link.fields or not isinstance(own, FlexibleLink):
-            raise InvalidInput(
-                f"station = {station:g} m of link '{link.name}' lies between its masses; write"
-                f" {link.stations[near]:.6g} m, choose fields that end there, or cut the link there in two by a fixed"
-                " joint"
-            )
-        return link.root.at(Stretch.of(own, 0.0, station).far)
+        """The frame of a section, or of the base."""
+        return place_on(self.robot, {link.name: link for link in self.links}, base_place(len(self.base)), at)
 
     @cached_property
     def turned_statically(self) -> Bools:

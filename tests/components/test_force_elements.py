@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from pliant.components import Bushing, SpringDamper, Wall, connect
 from pliant.errors import InvalidInput
-from pliant.model.inputs import BushingPlace, SpringPlace, WallPlace
+from pliant.model.inputs import Acts, Measure
 from pliant.robot import At, End
 from tests.support.two_link_arm import TwoLinkArm
 
@@ -29,23 +29,28 @@ def test_a_spring_reaches_the_model_as_it_was_written(
     stiffness: float, damping: float, rest_length: float
 ) -> None:
     spring = SpringDamper("cable", ELBOW, HAND, stiffness, damping, rest_length)
-    assert connect(ARM, spring).inputs.springs == (
-        SpringPlace("cable", ELBOW, HAND, stiffness, damping, rest_length),
+    (relation,) = connect(ARM, spring).inputs.relations
+    assert (relation.name, relation.measure, relation.frames) == ("cable", Measure.LENGTH, (ELBOW, HAND))
+    assert (relation.stiffness, relation.damping, relation.rest) == (
+        ((stiffness,),),
+        ((damping,),),
+        rest_length,
     )
+    assert relation.acts is Acts.ALWAYS
 
 
 @given(arrays(float, 6, elements=st.floats(0.0, 1e6)))
 def test_six_values_of_a_bushing_are_the_diagonal_of_its_matrix(values: np.ndarray) -> None:
     short = Bushing("mount", GROUND, HAND, ONES, damping=values)
     long = Bushing("mount", GROUND, HAND, np.eye(6), damping=np.diag(values))
-    assert connect(ARM, short).inputs.bushings == connect(ARM, long).inputs.bushings
+    assert connect(ARM, short).inputs.relations == connect(ARM, long).inputs.relations
 
 
 @given(arrays(float, (6, 6), elements=st.floats(-10.0, 10.0)))
 def test_any_coupling_that_stores_energy_is_a_bushing(root: np.ndarray) -> None:
     stiffness = root @ root.T + np.eye(6)
-    (place,) = connect(ARM, Bushing("mount", ELBOW, HAND, stiffness)).inputs.bushings
-    assert isinstance(place, BushingPlace)
+    (place,) = connect(ARM, Bushing("mount", ELBOW, HAND, stiffness)).inputs.relations
+    assert place.measure is Measure.POSE
     np.testing.assert_allclose(place.stiffness, stiffness, rtol=1e-14)
     np.testing.assert_array_equal(place.stiffness, np.transpose(place.stiffness))
     np.testing.assert_array_equal(place.damping, np.zeros((6, 6)))
@@ -59,27 +64,27 @@ def test_any_coupling_that_stores_energy_is_a_bushing(root: np.ndarray) -> None:
 def test_the_normal_of_a_wall_keeps_its_direction_and_has_length_one(
     point: tuple[float, float, float], normal: tuple[float, float, float], stiffness: float
 ) -> None:
-    (place,) = connect(ARM, Wall("table", HAND, point, normal, stiffness)).inputs.walls
-    assert place == WallPlace("table", HAND, place.point, place.normal, stiffness, 0.0)
-    np.testing.assert_array_equal(place.point, point)
-    np.testing.assert_allclose(np.linalg.norm(place.normal), 1.0, rtol=1e-14)
+    (place,) = connect(ARM, Wall("table", HAND, point, normal, stiffness)).inputs.relations
+    assert (place.name, place.measure, place.acts) == ("table", Measure.HEIGHT, Acts.BELOW)
+    assert (place.stiffness, place.damping, place.frames[1]) == (((stiffness,),), ((0.0,),), HAND)
+    np.testing.assert_array_equal(place.frames[0].position, point)
+    np.testing.assert_allclose(np.linalg.norm(place.axis), 1.0, rtol=1e-14)
     scaled = np.asarray(normal) / max(map(abs, normal))  # squares of tiny numbers would vanish
-    np.testing.assert_allclose(place.normal, scaled / np.linalg.norm(scaled), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(place.axis, scaled / np.linalg.norm(scaled), rtol=1e-13, atol=1e-15)
 
 
 def test_all_kinds_stand_beside_each_other_in_the_order_of_connecting() -> None:
     first, second = (SpringDamper(name, GROUND, HAND, 1.0, 0.0, 0.0) for name in ("one", "two"))
     wall = Wall("table", HAND, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4)
     inputs = connect(ARM, first, wall, Bushing("mount", GROUND, ELBOW, ONES), second).inputs
-    assert [each.name for each in inputs.springs] == ["one", "two"]
-    assert [each.name for each in inputs.walls] == ["table"]
-    assert [each.name for each in inputs.bushings] == ["mount"]
+    words = [(each.word, each.name) for each in inputs.relations]
+    assert words == [("spring", "one"), ("wall", "table"), ("bushing", "mount"), ("spring", "two")]
     assert (inputs.motors, inputs.base_motion, inputs.breaks) == ((), None, ())
 
 
 def test_the_two_ends_of_a_flexible_link_may_be_joined() -> None:
     string = SpringDamper("string", At("upper", End.ROOT), At("upper"), 1.0, 0.0, 0.5)
-    assert connect(ARM, string).inputs.springs[0].second.end is End.TIP
+    assert connect(ARM, string).inputs.relations[0].frames[1].end is End.TIP
 
 
 def spring(name: str = "cable", first: At = ELBOW, second: At = HAND, **changed: float) -> SpringDamper:

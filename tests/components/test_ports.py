@@ -139,7 +139,6 @@ def test_report_lists_every_port_once() -> None:
         Bushing("mount", At("upper", End.ROOT), At("base"), (1.0,) * 6),
         Wall("table", At("hand"), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4),
         PointWrench(At("hand", End.ROOT), FORCE, Frame.BODY),
-        BaseMotion(x=Quintic(0.0, 1.0, 1.0)),
     )
     assert report(closed) == (
         "Connections of robot 'reacher'\n"
@@ -148,11 +147,19 @@ def test_report_lists_every_port_once() -> None:
         "  upper.tip: SpringDamper ('cable', stiffness 200, rest length 0.5)\n"
         "  hand.root: PointWrench (Constant 'hand_root_wrench' in body axes)\n"
         "  hand.tip: Wall ('table', stiffness 10000)\n"
-        "  base: SpringDamper ('cable', stiffness 200, rest length 0.5), Bushing ('mount'),"
-        " BaseMotion (follows Quintic)\n"
+        "  base: SpringDamper ('cable', stiffness 200, rest length 0.5), Bushing ('mount')\n"
         "  left unused: shoulder, slide, upper.distributed, lower.root, lower.tip, lower.distributed,"
         " finger.root, finger.tip"
     )
+
+
+def test_a_wall_of_the_world_and_a_moved_base_exclude_each_other() -> None:
+    moved = BaseMotion(x=Quintic(0.0, 1.0, 1.0))
+    assert "  base: BaseMotion (follows Quintic)\n" in report(connect(ARM, moved))
+    with pytest.raises(
+        InvalidInput, match="wall 'table' stands in the world, but the base moves; hold the base"
+    ):
+        connect(ARM, moved, TABLE)
 
 
 @dataclass(frozen=True)

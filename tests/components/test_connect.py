@@ -184,7 +184,7 @@ def test_inputs_can_travel_to_another_process() -> None:
     )
     inputs = connect(ARM, *components).inputs
     copy = pickle.loads(pickle.dumps(inputs))
-    assert copy.springs == inputs.springs
+    assert copy.relations == inputs.relations
     np.testing.assert_array_equal(copy.base_motion(TIMES).position, inputs.base_motion(TIMES).position)
     np.testing.assert_array_equal(copy.joint_signals(TIMES), inputs.joint_signals(TIMES))
     np.testing.assert_array_equal(copy.load_signals(TIMES), inputs.load_signals(TIMES))

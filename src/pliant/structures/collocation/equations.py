@@ -1,0 +1,292 @@
+"""The equations of motion of one evaluated stage and their exact derivatives.
+
+Equilibrium, linearisation and the equations of a step draw on them. Twists of all nodes follow from those of the
+nodes that are no roots and from the joint rates; G holds what joints carry from node to node, E picks the nodes:
+
+    V = G V + E V_n + S qd = L (E V_n + S qd) ,   L = (1 - G)^-1 ,
+
+and what is left of the balance of the nodes, f, returns by the transpose: E^T L^T f and S^T L^T f. Where a joint
+moves, V and L^T f change by  L (dG V)  and  L^T (dG^T L^T f). Behind the nodes stands the base, at the world's origin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pliant.spatial.arrays import (
+    STEP,
+    bracket,
+    dual_bracket,
+    hat,
+    right_tangent,
+    rotation_from_vector,
+    to_frame,
+)
+from pliant.structures.collocation.chain import Floats, Ints, Method, Plant, Stages
+from pliant.structures.collocation.element import compatibility, freeze
+from pliant.structures.collocation.factorise import add_gyroscopic
+from pliant.structures.collocation.poses import rotation_vectors
+
+Sparse = Any  # scipy.sparse.csr_array
+
+_NONE, _ONE = np.zeros((1, 1)), np.ones((1, 1))
+# one stage whose values and rates are those of the state itself
+AT_AN_INSTANT = Method(_NONE, _NONE, np.ones(1), np.ones(1), 1.0, 0.0, _NONE, _ONE, _ONE)
+
+
+def spread(blocks: Floats, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Sparse:
+    """A sparse matrix of blocks (n, a, b) at the given block rows and columns; ``shape`` counts blocks."""
+    _, a, b = blocks.shape
+    i = np.broadcast_to((a * rows[:, None] + np.arange(a))[:, :, None], blocks.shape)
+    j = np.broadcast_to((b * columns[:, None] + np.arange(b))[:, None, :], blocks.shape)
+    return sparse.csr_array((blocks.ravel(), (i.ravel(), j.ravel())), shape=(a * shape[0], b * shape[1]))
+
+
+def diagonal(blocks: Floats, size: int | None = None) -> Sparse:
+    """Blocks (n, a, b) along the diagonal, and nothing behind them up to ``size`` blocks."""
+    n = len(blocks) if size is None else size
+    return spread(blocks, np.arange(len(blocks)), np.arange(len(blocks)), (n, n))
+
+
+def turned_wrenches(plant: Plant, stages: Stages, i: int, load_values: Floats) -> tuple[Floats, Floats]:
+    """Derivatives (nodes, 6, 3) and (points, 6, 3) of weights and loads as their sections turn in their own axes.
+
+    What keeps its direction in the world changes in the axes of a section by  R^T f x turn.
+    """
+    inertia, loads = plant.chain.inertia, plant.loads
+    at_nodes = inertia.M[:, :, :3] @ hat(stages.g[i])
+    R = stages.R[i].reshape(-1, 3, 3)
+    for k in np.flatnonzero(loads.world):
+        force = loads.weight[k][:, None, None] * load_values[k].reshape(2, 3) @ R
+        at_nodes += hat(force).reshape(-1, 6, 3)
+    R_point = stages.R_point[i].reshape(-1, 3, 3)
+    return at_nodes, inertia.M_point[:, :, :3] @ hat(inertia.gravity @ R_point)
+
+
+@dataclass(frozen=True, eq=False)
+class Instant:
+    """One stage that `evaluate_stages` has left in ``stages``; ``load_values`` (loads, 6) acted there."""
+
+    plant: Plant
+    stages: Stages
+    i: int
+    load_values: Floats
+
+    @property
+    def size(self) -> int:
+        """Nodes and the base."""
+        return int(self.stages.V.shape[1]) + 1
+
+    @cached_property
+    def roots(self) -> Ints:
+        return self.plant.chain.tree.first_node
+
+    @cached_property
+    def moving(self) -> Ints:
+        """Links whose joints move."""
+        return np.flatnonzero(self.plant.chain.tree.dof >= 0)
+
+    def with_base(self, values: Floats) -> Floats:
+        """Values (nodes, 6) of the nodes, and nothing at the base, in one row."""
+        return np.append(values, np.zeros(6))
+
+    @cached_property
+    def V(self) -> Floats:
+        return self.with_base(self.stages.V[self.i])
+
+    @cached_property
+    def G(self) -> Sparse:
+        tree, pose = self.plant.chain.tree, self.stages.pose[self.i]
+        Ad = to_frame(pose[:, :9].reshape(-1, 3, 3), pose[:, 9:])
+        return spread(Ad, self.roots, tree.parent_node % self.size, (self.size, self.size))
+
+    @cached_property
+    def L(self) -> Sparse:
+        one = sparse.eye_array(6 * self.size, format="csr")
+        L = one
+        for _ in self.roots:
+            L = one + self.G @ L
+        return L
+
+    @cached_property
+    def E(self) -> Sparse:
+        nodes = np.setdiff1d(np.arange(self.size - 1), self.roots)
+        return sparse.eye_array(6 * self.size, format="csc")[:, (6 * nodes[:, None] + np.arange(6)).ravel()]
+
+    def of_joints(self, columns: Floats) -> Sparse:
+        """One column (links, 6) at the root of every link, for the joint that moves it."""
+        dof = self.plant.chain.tree.dof[self.moving]
+        shape = (self.size, self.stages.q.shape[1])
+        return spread(columns[self.moving][:, :, None], self.roots[self.moving], dof, shape)
+
+    @cached_property
+    def S(self) -> Sparse:
+        return self.of_joints(self.plant.chain.tree.S)
+
+    def moved_by_joints(self, values: Floats) -> Sparse:
+        """dG values = W dq: what the parents carry changes as the joints move,  -ad_S Ad value ."""
+        carried = (self.G @ values).reshape(-1, 6)[self.roots]
+        return self.of_joints(np.einsum("kij,kj->ki", -bracket(self.plant.chain.tree.S), carried))
+
+    @cached_property
+    def passed_on(self) -> Sparse:
+        """dG^T L^T f = H dq, from the residuals that the roots have passed on."""
+        S, passed = self.plant.chain.tree.S, self.stages.root[self.i]
+        return self.G.T @ self.of_joints(np.einsum("kji,kj->ki", -bracket(S), passed))
+
+    @cached_property
+    def weight(self) -> Floats:
+        """(points,) length that each strain point stands for."""
+        mesh = self.plant.chain.mesh
+        return np.asarray(np.outer(mesh.length, mesh.w).ravel())
+
+    def _along_elements(self, blocks: Floats) -> Sparse:
+        """Blocks (points, nodes of an element, 6, 6) from nodes to strain points."""
+        mesh = self.plant.chain.mesh
+        points, count = blocks.shape[:2]
+        nodes = np.repeat(mesh.start, len(mesh.N))[:, None] + np.arange(count)
+        rows = np.repeat(np.arange(points), count)
+        return spread(blocks.reshape(-1, 6, 6), rows, nodes.ravel(), (points, self.size))
+
+    @cached_property
+    def N(self) -> Sparse:
+        """Values at the strain points from those of the nodes."""
+        mesh = self.plant.chain.mesh
+        values = np.tile(mesh.N, (len(mesh.start), 1))
+        return self._along_elements(values[:, :, None, None] * np.eye(6))
+
+    @cached_property
+    def B(self) -> Sparse:
+        """Strain rates of twists."""
+        mesh, points = self.plant.chain.mesh, self.stages.xi.shape[1]
+        B = np.zeros((points, 6, 6 * mesh.N.shape[1]))
+        compatibility(mesh, self.stages.xi, self.i, B)
+        return self._along_elements(np.swapaxes(B.reshape(points, 6, -1, 6), 1, 2))
+
+    def turning_at_points(self, values: Floats) -> Sparse:
+        """The bracket with values of the nodes at the strain points: B changes with strains by minus this."""
+        return diagonal(bracket((self.N @ values).reshape(-1, 6)))
+
+    @cached_property
+    def carried(self) -> Sparse:
+        """d(B^T stress) = N^T (weight ad_de^T stress): what the sections carry turns with them."""
+        return self.N.T @ diagonal(self.weight[:, None, None] * dual_bracket(self.stress))
+
+    @property
+    def stress(self) -> Floats:
+        """(points, 6) elastic and viscous."""
+        of_stages = self.stages.total if self.plant.chain.section.damped else self.stages.stress
+        return np.asarray(of_stages[self.i])
+
+    @property
+    def residual(self) -> Floats:
+        """f (6 nodes and base), before roots pass theirs on."""
+        passed = self.stages.rho[self.i].copy()
+        passed[self.roots] = self.stages.root[self.i]
+        whole = self.with_base(passed)
+        return np.asarray(whole - self.G.T @ whole)
+
+    def tangent(self, e: Floats) -> Floats:
+        """(points, 6, 6) derivative of the elastic stress at strains (points, 6)."""
+        out = np.zeros((len(e), 6, 6))
+        freeze(self.plant.chain.section, e[None], 0, np.zeros((1, *e.shape)), np.zeros_like(e), out)
+        return out
+
+    def _of_bodies(self, at_nodes: Floats, at_points: Floats) -> Sparse:
+        """A matrix of the nodes from blocks at the masses of the nodes and, of the mixed element, of the points."""
+        matrix = diagonal(at_nodes, self.size)
+        return matrix + self.N.T @ diagonal(at_points) @ self.N if len(at_points) else matrix
+
+    @cached_property
+    def mass(self) -> Sparse:
+        return self._of_bodies(self.plant.chain.inertia.M, self.plant.chain.inertia.M_point)
+
+    @cached_property
+    def gyroscopic(self) -> Sparse:
+        """Minus the derivative of gyroscopic wrenches and drag with respect to twists."""
+        inertia = self.plant.chain.inertia
+        of_nodes, of_points = inertia.viscous.copy(), np.zeros_like(inertia.M_point)
+        for a, twist in enumerate(self.V[:-6].reshape(-1, 6).tolist()):
+            add_gyroscopic(inertia.M, a, tuple(twist), of_nodes)
+        if len(of_points):
+            for k, twist in enumerate((self.N @ self.V).reshape(-1, 6).tolist()):
+                add_gyroscopic(inertia.M_point, k, tuple(twist), of_points)
+        return self._of_bodies(of_nodes, of_points)
+
+    @cached_property
+    def loads(self) -> Sparse:
+        """Wrenches on the nodes from those of the loads, each in its own axes."""
+        loads, R = self.plant.loads, self.stages.R[self.i].reshape(-1, 3, 3)
+        at, k = np.nonzero(loads.weight.T)
+        turn = np.where(loads.world[k, None, None], np.swapaxes(R[at], 1, 2), np.eye(3))
+        blocks = np.zeros((len(at), 6, 6))
+        blocks[:, :3, :3] = blocks[:, 3:, 3:] = loads.weight[k, at, None, None] * turn
+        return spread(blocks, at, k, (self.size, len(loads.first)))
+
+    @cached_property
+    def turned(self) -> Floats | None:
+        """(6 nodes, 6 points + joints + 6 of the base) change of weights and loads, None if none turns."""
+        if not (self.plant.chain.inertia.gravity.any() or self.plant.loads.world.any()):
+            return None
+        of_nodes, of_points = turned_wrenches(self.plant, self.stages, self.i, self.load_values)
+        nodes, between = self._turning()
+        change = np.zeros((self.size, 6, nodes.shape[2]))
+        change[:-1] = of_nodes @ nodes[:-1]
+        flat = change.reshape(6 * self.size, -1)
+        return flat + self.N.T @ (of_points @ between).reshape(-1, flat.shape[1]) if len(of_points) else flat
+
+    def _turning(self) -> tuple[Floats, Floats]:
+        """By how much nodes, base and masses at points turn in their own axes per change of strains, joints, base."""
+        tree, mesh, _, inertia = self.plant.chain
+        p, points = len(mesh.N), self.stages.xi.shape[1]
+        vectors, slopes = rotation_slopes(self.plant, self.stages.xi[self.i])
+        turn = np.zeros((self.size, 3, 6 * points + self.stages.q.shape[1] + 6))
+        turn[-1, :, -3:] = np.eye(3)
+        between = np.zeros((len(inertia.M_point), *turn.shape[1:]))
+
+        def after(before: Floats, element: int, interval: int, part: float) -> Floats:
+            """Turning behind a part of an interval: exp(w)^T turn + T(w) dw."""
+            w = part * vectors[element, interval]
+            out = rotation_from_vector(w).T @ before
+            tangent = right_tangent(np.append(np.zeros(3), w))[3:, 3:]
+            own = np.tensordot(tangent, part * slopes[element, interval], 1)
+            for g in range(p):
+                at = 6 * (element * p + g) + 3
+                out[:, at : at + 3] += own[:, g]
+            return np.asarray(out)
+
+        for link, root in enumerate(self.roots):
+            pose = self.stages.pose[self.i, link, :9].reshape(3, 3)
+            turn[root] = pose.T @ turn[tree.parent_node[link]]
+            if tree.dof[link] >= 0:
+                turn[root, :, 6 * points + tree.dof[link]] += tree.S[link, 3:]
+            for element in range(tree.first_element[link], tree.first_element[link] + tree.n_elements[link]):
+                for interval in range(p):
+                    node = mesh.start[element] + interval
+                    turn[node + 1] = after(turn[node], element, interval, 1.0)
+                if len(between):
+                    between[element] = after(turn[mesh.start[element]], element, 0, mesh.N[0, 1])
+        return turn, between
+
+
+def rotation_slopes(plant: Plant, xi: Floats) -> tuple[Floats, Floats]:
+    """Rotation vectors (elements, p, 3) between nodes, and their derivatives (elements, p, 3, p, 3) in curvatures.
+
+    Complex steps through the kernel itself; elements do not know each other, so one step serves all of them.
+    """
+    mesh = plant.chain.mesh
+    p = len(mesh.N)
+    out = np.zeros((len(mesh.start), p, 3), complex)
+    slopes = np.zeros((*out.shape, p, 3))
+    for g in range(p):
+        for c in range(3):
+            moved = xi[None].astype(complex)
+            moved[0, g::p, 3 + c] += 1j * STEP
+            rotation_vectors(mesh, moved, 0, out)
+            slopes[..., g, c] = out.imag / STEP
+    return out.real.copy(), slopes

@@ -1,0 +1,258 @@
+"""The equations of one step, r(z0, z1, u) = 0, with exact derivatives: for sensitivities and adjoints.
+
+z0 is the state at the start and, where the method carries them, its rates; z1 holds for every stage the increments of
+twists (of nodes that are no roots) and strains, and the rates of joints that are not prescribed; u for every stage the
+three numbers of each joint and the wrench of each load. The residual is what the kernel of the fast step leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from pliant.errors import InvalidInput
+from pliant.model.contract import NewtonTolerance, Run
+from pliant.model.inputs import Inputs
+from pliant.model.stage_method import StageMethod
+from pliant.structures.collocation.chain import Floats, Ints, Plant, State, new_stages
+from pliant.structures.collocation.equations import Instant, Sparse, diagonal
+from pliant.structures.collocation.stages import evaluate_stages
+from pliant.structures.collocation.step import run_steps
+from pliant.structures.collocation.stepper import Stepper, drives_of, method_tables
+
+if TYPE_CHECKING:
+    from pliant.structures.collocation.model import GeometricallyExactArm
+
+TIGHT = NewtonTolerance(1e-14, 1e-9)  # round-off, for steps that equations are made about
+
+
+@dataclass(frozen=True, eq=False)
+class ChainStep:
+    """One step about given values (flat vectors); ``at`` makes it about others."""
+
+    plant: Plant
+    method: StageMethod
+    step: float
+    start: Floats
+    unknowns: Floats
+    inputs: Floats
+
+    def at(self, start: Floats, unknowns: Floats, inputs: Floats) -> ChainStep:
+        return replace(self, start=start, unknowns=unknowns, inputs=inputs)
+
+    @cached_property
+    def counts(self) -> tuple[int, int, int]:
+        """Nodes, strain points and joint coordinates."""
+        return len(self.plant.chain.inertia.M), len(self.plant.chain.section.C), len(self.plant.drives.free)
+
+    @cached_property
+    def inner(self) -> Ints:
+        """Nodes that are no roots."""
+        return np.setdiff1d(np.arange(self.counts[0]), self.plant.chain.tree.first_node)
+
+    @cached_property
+    def free(self) -> Ints:
+        return np.flatnonzero(self.plant.drives.free)
+
+    def parts(self, values: Floats | Sparse) -> Iterator[Floats | Sparse]:
+        """Rows of (z0, z1, u) in their order: V, e, q, qd and their rates; dV, de, qd of each stage; joints, loads."""
+        nodes, points, dofs = self.counts
+        state = [6 * nodes, 6 * points, dofs, dofs]
+        if self.method.history:
+            state += [6 * nodes, 6 * points, dofs]
+        stage = [6 * len(self.inner), 6 * points, len(self.free)]
+        sizes = state + self.method.stages * stage
+        sizes += self.method.stages * [3 * dofs, 6 * len(self.plant.loads.first)]
+        ends = np.cumsum(sizes)
+        yield from (values[end - size : end] for size, end in zip(sizes, ends))
+
+    @cached_property
+    def evaluated(self) -> tuple[Instant, ...]:
+        """All stages, with what is left of their equations."""
+        nodes, points, dofs = self.counts
+        s = self.method.stages
+        parts = self.parts(np.concatenate([self.start, self.unknowns, self.inputs]))
+        chain = self.plant.chain
+        stages = new_stages(s, len(chain.tree.parent), nodes, points, dofs, chain.inertia.at_points)
+        V, e, q, qd = (next(parts) for _ in range(4))
+        rates = [np.zeros_like(x) for x in (V, e, q)]
+        if self.method.history:
+            rates = [next(parts) for _ in range(3)]
+        shapes = ((-1, 6), (-1, 6), (-1,), (-1,), (-1, 6), (-1, 6), (-1,))
+        state = State(*(x.reshape(shape) for x, shape in zip((V, e, q, qd, *rates), shapes)))
+        for i in range(s):
+            stages.dV[i, self.inner] = next(parts).reshape(-1, 6)
+            stages.de[i] = next(parts).reshape(-1, 6)
+            stages.qd[i, self.free] = next(parts)
+        tables = np.zeros((s, dofs, 3)), np.zeros((s, len(self.plant.loads.first), 6))
+        for i in range(s):
+            for table in tables:
+                table[i] = next(parts).reshape(table.shape[1:])
+        evaluate_stages(self.plant, method_tables(self.method)[0], state, stages, tables, self.step)
+        return tuple(Instant(self.plant, stages, i, tables[1][i]) for i in range(s))
+
+    @cached_property
+    def residual(self) -> Floats:
+        """For every stage the balance of the nodes and of the joints, and between them the strain rates missed."""
+        stages = self.evaluated[0].stages
+        rows = zip(stages.rho[:, self.inner], stages.rho_e, stages.rho_q[:, self.free])
+        return np.concatenate([part.ravel() for row in rows for part in row])
+
+    @cached_property
+    def matrix(self) -> Sparse:
+        """(r_z0, r_z1, r_u) side by side.
+
+        Every quantity is a matrix that gives its change from those of (z0, z1, u), in the order in which the residual
+        is made: joints, twists, rates, stresses, wrenches.
+        """
+        s, h, method, drives = self.method.stages, self.step, self.method, self.plant.drives
+        section, nodes = self.plant.chain.section, self.counts[0]
+        size = len(self.start) + len(self.unknowns) + len(self.inputs)
+        parts = self.parts(sparse.eye_array(size, format="csr"))
+        V0, e0, q0, _ = (next(parts) for _ in range(4))
+        none = [sparse.csr_array(x.shape) for x in (V0, e0, q0)]
+        V0_rate, e0_rate, q0_rate = [next(parts) for _ in range(3)] if method.history else none
+        stages = [[next(parts) for _ in range(3)] for _ in range(s)]
+        inputs = [[next(parts) for _ in range(2)] for _ in range(s)]
+        to_all = sparse.eye_array(6 * nodes + 6, 6 * nodes, format="csr")
+        to_free = sparse.eye_array(self.counts[2], format="csc")[:, self.free]
+        given = sparse.diags_array(drives.prescribed.astype(float), format="csr")
+        free = sparse.diags_array(drives.free.astype(float), format="csr")
+        qd = [to_free @ rate + given @ joints[1::3] for (_, _, rate), (joints, _) in zip(stages, inputs)]
+        q = [
+            free @ (q0 + h * sum(method.A[i, k] * (qd[k] - method.history * q0_rate) for k in range(s)))
+            + given @ inputs[i][0][0::3]
+            for i in range(s)
+        ]
+        V = []
+        for i, now in enumerate(self.evaluated):
+            inner = now.E @ (now.E.T @ (to_all @ V0) + stages[i][0])
+            V.append(now.L @ (inner + now.S @ qd[i] + now.moved_by_joints(now.V) @ q[i]))
+        hardening = self._hardening(e0, [de for _, de, _ in stages])
+        rows = []
+        for i, now in enumerate(self.evaluated):
+            joints, loads = inputs[i]
+            A = sum(method.S[i, j] / h * (V[j] - to_all @ V0) for j in range(s)) + method.history * (
+                to_all @ V0_rate
+            )
+            e = e0 + stages[i][1]
+            e_dot = sum(method.S[i, j] / h * stages[j][1] for j in range(s)) + method.history * e0_rate
+            rate = now.B @ V[i] - now.turning_at_points(now.V) @ e
+            stress = diagonal(section.C) @ e + diagonal(section.Cd) @ rate + hardening[i]
+            weight = sparse.diags_array(np.repeat(now.weight, 6))
+            f = now.loads @ loads - now.gyroscopic @ V[i] - now.mass @ A
+            f = f - now.B.T @ (weight @ stress) - now.carried @ e + now.passed_on @ q[i]
+            if now.turned is not None:
+                f = f + sparse.csr_array(now.turned[:, :-6]) @ sparse.vstack([e, q[i]])
+            passed = now.L.T @ f
+            pull = sparse.diags_array(drives.stiffness) @ (q[i] - joints[0::3])
+            brake = sparse.diags_array(drives.damping) @ (qd[i] - joints[1::3])
+            torque = now.S.T @ passed + joints[2::3] - pull - brake
+            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free]]
+        return sparse.vstack(rows, format="csc")
+
+    def _hardening(self, e0: Sparse, de: list[Sparse]) -> list[Sparse]:
+        """Change of the nonlinear stress of every stage, averaged over the step as `add_hardening` does."""
+        now, section = self.evaluated[0], self.plant.chain.section
+        changes = [sparse.csr_array(e0.shape) for _ in de]
+        if section.hardening:
+            start = now.stages.e[0] - now.stages.de[0]
+            values, weights = self.method.stress_average
+            for value, weight in zip(values, weights.T):
+                e = start + np.tensordot(value, now.stages.de, 1)
+                tangent = diagonal(now.tangent(e) - section.C)
+                change = tangent @ (e0 + sum(v * x for v, x in zip(value, de)))
+                changes = [old + w * change for old, w in zip(changes, weight)]
+        return changes
+
+    @cached_property
+    def _split(self) -> tuple[int, int]:
+        return len(self.start), len(self.start) + len(self.unknowns)
+
+    def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
+        """r_z0 start + r_z1 unknowns + r_u inputs."""
+        return np.asarray(self.matrix @ np.concatenate([start, unknowns, inputs]))
+
+    def transposed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """(r_z0^T w, r_z1^T w, r_u^T w)."""
+        start, unknowns, inputs = np.split(self.matrix.T @ weights, self._split)
+        return start, unknowns, inputs
+
+    @cached_property
+    def _factors(self) -> Sparse:
+        return splu(self.matrix[:, slice(*self._split)].tocsc())
+
+    def solve(self, right: Floats) -> Floats:
+        """d with r_z1 d = right."""
+        return np.asarray(self._factors.solve(right))
+
+    def solve_transposed(self, right: Floats) -> Floats:
+        """d with r_z1^T d = right."""
+        return np.asarray(self._factors.solve(right, trans="T"))
+
+
+def _stepper(
+    arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+) -> Stepper:
+    """The fast step at ``start``, which may end with the rates of a method that carries some; else they are found."""
+    size = arm.layout.size
+    grid = np.array([time, time + step])
+    stepper = Stepper(arm, Run(start[:size], grid, grid, inputs, method, TIGHT))
+    if method.history:
+        if len(start) == size:
+            stepper.start_rates()
+        else:
+            state, V = stepper.state, stepper.state.V.size
+            e = V + state.e.size
+            state.V_rate.ravel()[:], state.e_rate.ravel()[:] = start[size:][:V], start[size:][V:e]
+            state.q_rate[:] = start[size:][e:]
+    return stepper
+
+
+def _vector(stepper: Stepper) -> Floats:
+    """The state and the rates that the method carries."""
+    state, x = stepper.state, stepper.state_vector()
+    rates = (state.V_rate, state.e_rate, state.q_rate) if stepper.method.history else ()
+    return np.concatenate([x, *(rate.ravel() for rate in rates)])
+
+
+def step_equations(
+    arm: GeometricallyExactArm,
+    start: Floats,
+    unknowns: Floats,
+    inputs: Inputs,
+    time: float,
+    step: float,
+    method: StageMethod,
+) -> ChainStep:
+    """The equations of the step that begins at ``start``, about these unknowns."""
+    times = time + step * method.nodes
+    tables = (inputs.joint_signals(times), inputs.load_signals(times))
+    u = np.concatenate([table.reshape(len(times), -1) for table in tables], axis=1).ravel()
+    plant = Plant(arm.chain, arm.load_table(inputs.loads), drives_of(inputs))
+    if method.history and len(start) == arm.layout.size:
+        start = _vector(_stepper(arm, start, inputs, time, step, method))
+    return ChainStep(plant, method, step, start, unknowns, u)
+
+
+def step_unknowns(
+    arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+) -> tuple[Floats, Floats]:
+    """The unknowns of the step that the fast step finds, and its end as the start of the next."""
+    stepper = _stepper(arm, start, inputs, time, step, method)
+    times = stepper.times(0, 1)[0]
+    tables = stepper.tables(0, 1, inputs.joint_signals(times)[None], inputs.load_signals(times)[None])
+    done, _ = run_steps(stepper.plant, stepper.scheme, stepper.work, tables, stepper.output)
+    if not done:
+        raise InvalidInput(f"the step of {step:g} s did not converge; take a smaller one")
+    stages, tree = stepper.work.solver.stages, arm.chain.tree
+    inner = np.setdiff1d(np.arange(stages.V.shape[1]), tree.first_node)
+    free = ~np.array(inputs.prescribed, np.bool_)
+    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free])
+    return np.concatenate([part.ravel() for row in rows for part in row]), _vector(stepper)
