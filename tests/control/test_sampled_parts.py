@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.control.strip_on_a_servo import robot
 
 import pliant as pl
 from pliant.components import connect, report
 from pliant.errors import InvalidInput
 from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, declarations
+from tests.support.strip_on_a_servo import robot
 from tests.support.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()

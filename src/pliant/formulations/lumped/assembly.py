@@ -114,7 +114,7 @@ def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflecti
 
 def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     try:
-        balanced: MatrixLike = FIELD_STIFFNESS.equilibrium(stiffness)
+        balanced: MatrixLike = FIELD_STIFFNESS.checked(stiffness)
     except BadValue as bad:
         raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
     return balanced
