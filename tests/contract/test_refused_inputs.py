@@ -9,12 +9,12 @@ import pytest
 
 import pliant as pl
 from pliant.model.contract import Arm, NewtonTolerance, Run
-from pliant.model.inputs import Inputs, WallPlace
+from pliant.model.inputs import Inputs
 from pliant.model.stage_method import gauss_collocation
 from pliant.robot import At
 from tests.contract.formulations import KINDS, Kind, swing
 
-WALL = WallPlace("table", At("link"), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 1e4, 0.0)
+WALL = pl.Wall("table", At("link"), (0.0, 0.0, -1.0), (0.0, 0.0, 1.0), stiffness=1e4)
 
 
 def stepper(arm: Arm, inputs: Inputs) -> object:
@@ -38,8 +38,10 @@ WITHOUT_WALLS = [kind for kind in KINDS if not isinstance(kind.formulation, pl.P
 @pytest.mark.parametrize("kind", WITHOUT_WALLS, ids=str)
 def test_a_wall_is_refused_with_the_remedy_by_all_that_take_inputs(kind: Kind) -> None:
     arm = swing(kind)
+    (carrier,) = (each for each in KINDS if each not in WITHOUT_WALLS)
+    walled = replace(arm.inputs, relations=pl.connect(swing(carrier), WALL).inputs.relations)
     for ask in (stepper, find_equilibrium, linearise):
         with pytest.raises(pl.InvalidInput) as refused:
-            ask(arm, replace(arm.inputs, walls=(WALL,)))
+            ask(arm, walled)
         assert str(refused.value).startswith("the wall 'table' is not carried by")
         assert "; compile the robot with PoseElement()" in str(refused.value)

@@ -22,7 +22,7 @@ def arm() -> Model:
 
 
 def check_kept(trajectory: pl.Trajectory, end: float) -> None:
-    """What was computed is there up to the end, finite, and its account closes."""
+    """What was computed is there up to the end, finite, and its ledger closes."""
     assert trajectory.ending.time == pytest.approx(end, abs=1e-9)
     assert trajectory.time[-1] == pytest.approx(end, abs=1e-9)
     assert len(trajectory.states) == len(trajectory.time)

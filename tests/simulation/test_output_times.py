@@ -19,7 +19,7 @@ def driven() -> Model:
     return pl.connect(arm, pl.PrescribedMotion("shoulder", MOTION))
 
 
-def test_wanted_times_are_met_and_steps_do_not_notice() -> None:
+def test_wanted_times_are_met_and_change_no_step() -> None:
     wanted = np.array([0.0011, 0.1, 0.12345, 0.2, UNTIL])
     trajectory = pl.simulate(driven(), UNTIL, pl.Gauss(4, 4e-3), outputs=wanted)
     np.testing.assert_allclose(trajectory.time, [0.0, *wanted], atol=1e-15)
