@@ -41,6 +41,7 @@ from pliant.formulations.geometrically_exact import PoseElement as PoseElement
 from pliant.formulations.lumped import Lumped as Lumped
 from pliant.formulations.lumped import Rigid as Rigid
 from pliant.formulations.pseudo_spectral import PseudoSpectral as PseudoSpectral
+from pliant.model.contract import Arm as Arm
 from pliant.model.contract import Model as Model
 from pliant.model.port import Frame as Frame
 from pliant.results import Trajectory as Trajectory

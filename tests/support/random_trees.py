@@ -6,7 +6,8 @@ import numpy as np
 import pinocchio
 from scipy.spatial.transform import Rotation
 
-from pliant.structures.tree.motion import BODY, NOTHING, Floats, Tree, new_tree
+from pliant.structures.tree.columns import BODY, NOTHING
+from pliant.structures.tree.motion import Floats, Tree, new_tree
 
 JOINTS = (
     pinocchio.JointModelRX,

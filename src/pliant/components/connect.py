@@ -37,6 +37,7 @@ from pliant.model.contract import Substitutes, refuse_other_than_arm
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Layout
+from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import At, End, SphericalJoint
 from pliant.robot.declared import Quaternion, Shown, listed
 from pliant.robot.joint import BASE
@@ -74,12 +75,13 @@ class Driving(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Connected(Shown):
+class Connected(Shown, Renamed):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
     ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``substitution`` then says.
     """
 
+    old_names = OF_MODELS
     arm: Arm
     components: tuple[Component, ...]
     inputs: Inputs = field(compare=False)

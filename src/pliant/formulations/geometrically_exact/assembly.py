@@ -33,6 +33,8 @@ from pliant.structures.collocation.chain import (
     Tree,
 )
 
+ORIGIN = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # where joints sit on the end of a flexible link
+
 
 def beyond_spectral_links(robot: Robot) -> str:
     """Why spectral links do not carry the robot, or nothing: they stand on a tree of plain joints."""
@@ -49,17 +51,14 @@ def beyond_spectral_links(robot: Robot) -> str:
 
 
 def _joint_subspace(joint: Joint) -> tuple[int, Floats]:
-    subspace = np.zeros(6)
-    if isinstance(joint, (RevoluteJoint, PrismaticJoint)):
-        axis = np.asarray(joint.axis, dtype=float)
-        axis = axis / np.linalg.norm(axis)
-        if isinstance(joint, RevoluteJoint):
-            subspace[3:] = axis
-            return REVOLUTE, subspace
-        subspace[:3] = axis
-        return PRISMATIC, subspace
-    assert isinstance(joint, FixedJoint)
-    return FIXED, subspace
+    if isinstance(joint, FixedJoint):
+        return FIXED, np.zeros(6)
+    assert isinstance(joint, (RevoluteJoint, PrismaticJoint))
+    axis = np.asarray(joint.axis, dtype=float)
+    axis, none = axis / np.linalg.norm(axis), np.zeros(3)
+    if isinstance(joint, RevoluteJoint):
+        return REVOLUTE, np.append(none, axis)
+    return PRISMATIC, np.append(axis, none)
 
 
 def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple[Chain, Stationing]:
@@ -68,76 +67,51 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
     if reason:
         raise InvalidInput(f"{reason}, which this element does not carry; use PoseElement")
     joints = robot.chain_order
-    index = {joint.child: k for k, joint in enumerate(joints)}
     links = [robot.link(joint.child) for joint in joints]
-    first_node, last_node, first_element, n_elements = [], [], [], []
+    names, count = [link.name for link in links], len(links)
+    numbers = [np.full(count, -1, np.int64) for _ in range(9)]
+    tree = Tree._make([*numbers, *(np.zeros((count, size)) for size in (6, 9, 3))])
     start: list[int] = []
     length: list[float] = []
     stationing: list[tuple[Floats, Floats, Floats]] = []
-    nodes = 0
-    for link in links:
-        first_node.append(nodes)
-        first_element.append(len(start))
+    nodes = moving = 0
+    for k, (joint, link) in enumerate(zip(joints, links)):
+        tree.first_node[k], tree.first_element[k] = nodes, len(start)
+        stations = (np.zeros(0), np.zeros(0), np.zeros(0))
         if isinstance(link, FlexibleLink):
             ends = element_ends(link, elements[link.name])
-            widths = np.diff(ends)
-            for width in widths:
+            spans = list(zip(ends, np.diff(ends)))
+            for _, width in spans:
                 start.append(nodes)
                 length.append(float(width))
                 nodes += len(points.nodes) - 1
-            at_nodes = np.concatenate([*(a + w * points.nodes[:-1] for a, w in zip(ends, widths)), ends[-1:]])
-            at_points = np.concatenate([a + w * points.strain_points for a, w in zip(ends, widths)])
-            stationing.append((ends, at_nodes, at_points))
-            n_elements.append(len(widths))
-        else:
-            stationing.append((np.zeros(0), np.zeros(0), np.zeros(0)))
-            n_elements.append(0)
-        last_node.append(nodes)
+            at_nodes = np.concatenate([*(a + width * points.nodes[:-1] for a, width in spans), ends[-1:]])
+            stations = (
+                ends,
+                at_nodes,
+                np.concatenate([a + width * points.strain_points for a, width in spans]),
+            )
+        stationing.append(stations)
+        tree.last_node[k], tree.n_elements[k] = nodes, len(start) - tree.first_element[k]
         nodes += 1
-
-    count = len(links)
-    kind, dof = np.zeros(count, np.int64), np.full(count, -1, np.int64)
-    parent, parent_node = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    S, rotation, position = np.zeros((count, 6)), np.zeros((count, 9)), np.zeros((count, 3))
-    moving = 0
-    for k, joint in enumerate(joints):
-        kind[k], S[k] = _joint_subspace(joint)
-        if kind[k] != FIXED:
-            dof[k] = moving
+        tree.kind[k], tree.S[k] = _joint_subspace(joint)
+        if tree.kind[k] != FIXED:
+            tree.dof[k] = moving
             moving += 1
         R, r = matrix_of(joint.rotation), np.asarray(joint.position, dtype=float)
-        if joint.parent == "base":
-            R0, r0 = matrix_of(robot.base.rotation), np.asarray(robot.base.position, dtype=float)
-            R, r = R0 @ R, r0 + R0 @ r
-        else:
-            parent[k] = index[joint.parent]
-            parent_node[k] = last_node[parent[k]]
-            carrier = links[parent[k]]
-            if isinstance(carrier, RigidLink):
-                Rt, rt = matrix_of(carrier.tip_rotation), np.asarray(carrier.tip_position, dtype=float)
-                R, r = Rt @ R, rt + Rt @ r
-        rotation[k], position[k] = R.ravel(), r
-    children = np.array([int(np.sum(parent == k)) for k in range(count)], dtype=np.int64)
-    as_ints = [np.array(a, dtype=np.int64) for a in (first_node, last_node, first_element, n_elements)]
-    first, last, elements_from, element_counts = as_ints
-    tree = Tree(
-        first,
-        last,
-        elements_from,
-        element_counts,
-        parent,
-        parent_node,
-        children,
-        kind,
-        dof,
-        S,
-        rotation,
-        position,
-    )
+        frame = robot.base.rotation, robot.base.position
+        if joint.parent != "base":
+            tree.parent[k] = names.index(joint.parent)
+            tree.parent_node[k] = tree.last_node[tree.parent[k]]
+            carrier = links[tree.parent[k]]
+            frame = (carrier.tip_rotation, carrier.tip_position) if isinstance(carrier, RigidLink) else ORIGIN
+        R0, r0 = matrix_of(frame[0]), np.asarray(frame[1], dtype=float)
+        tree.rotation[k], tree.position[k] = (R0 @ R).ravel(), r0 + R0 @ r
+    tree.n_children[:] = [np.sum(tree.parent == k) for k in range(count)]
     mesh = points.mesh(start, length)
     placed = Stationing(*(tuple(row) for row in zip(*stationing)))
     section = _section(links, placed, len(start) * points.degree)
-    inertia = _inertia(robot, links, tree, mesh, points, placed, nodes)
+    inertia = _inertia(robot, links, tree, mesh, points, placed)
     return Chain(tree, mesh, section, inertia), placed
 
 
@@ -146,10 +120,9 @@ def _section(links: list[Link], placed: Stationing, count: int) -> Section:
     cubic, quintic = np.zeros((count, 6)), np.zeros((count, 6))
     k = 0
     for link, at in zip(links, placed.points):
-        rows = slice(k, k + len(at))
-        k += len(at)
         if not isinstance(link, FlexibleLink):
             continue
+        rows, k = slice(k, k + len(at)), k + len(at)
         rest[rows], C[rows], Cd[rows] = link.rest_strain(at), link.stiffness(at), link.material_damping(at)
         if isinstance(link.law, HardeningLaw):
             cubic[rows], quintic[rows] = link.law.cubic, link.law.quintic
@@ -157,14 +130,9 @@ def _section(links: list[Link], placed: Stationing, count: int) -> Section:
 
 
 def _inertia(
-    robot: Robot,
-    links: list[Link],
-    tree: Tree,
-    mesh: Mesh,
-    points: Points,
-    placed: Stationing,
-    nodes: int,
+    robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Points, placed: Stationing
 ) -> Inertia:
+    nodes = int(tree.last_node[-1]) + 1
     M, viscous = np.zeros((nodes, 6, 6)), np.zeros((nodes, 6, 6))
     M_point = np.zeros((len(mesh.start) if points.mass_at_points else 0, 6, 6))
     for k, link in enumerate(links):
@@ -177,33 +145,28 @@ def _inertia(
             e = tree.first_element[k] + i
             # one-sided values, so that a property that jumps at an element end stays on its side
             inside = ends[i] + mesh.length[e] * np.clip(points.nodes, 1e-9, 1 - 1e-9)
-            drag = link.viscous_damping_matrix(inside)
-            mass = link.inertia(inside)
-            for a, weight in enumerate(points.node_weights * mesh.length[e]):
-                viscous[mesh.start[e] + a] += weight * drag[a]
-                if not points.mass_at_points:
-                    M[mesh.start[e] + a] += weight * mass[a]
+            weight = (points.node_weights * mesh.length[e])[:, None, None]
+            nodes_of = slice(mesh.start[e], mesh.start[e] + len(weight))
+            viscous[nodes_of] += weight * link.viscous_damping_matrix(inside)
             if points.mass_at_points:
                 at = ends[i] + mesh.length[e] * points.strain_points
                 M_point[e] = mesh.length[e] * link.inertia(at)[0]
+            else:
+                M[nodes_of] += weight * link.inertia(inside)
     for payload in robot.payloads:
         k = [link.name for link in links].index(payload.link)
         body = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
         carrier = links[k]
-        node = tree.first_node[k] if payload.at is End.ROOT else tree.last_node[k]
         if isinstance(carrier, RigidLink) and payload.at is End.TIP:
-            body = transform_inertia(
-                body, matrix_of(carrier.tip_rotation), np.asarray(carrier.tip_position, dtype=float)
-            )
-        M[node] += body
+            tip = np.asarray(carrier.tip_position, dtype=float)
+            body = transform_inertia(body, matrix_of(carrier.tip_rotation), tip)
+        M[tree.first_node[k] if payload.at is End.ROOT else tree.last_node[k]] += body
     # a flexible link fixed to a moving section shares one material point with it: one mass, one node
-    for k in range(len(links)):
-        if tree.kind[k] == FIXED and tree.parent[k] >= 0 and tree.n_elements[k] > 0:
-            R, r = tree.rotation[k].reshape(3, 3), tree.position[k]
-            root, carrier_node = tree.first_node[k], tree.parent_node[k]
-            M[carrier_node] += transform_inertia(M[root], R, r)
-            viscous[carrier_node] += transform_inertia(viscous[root], R, r)
-            M[root] = 0.0
-            viscous[root] = 0.0
+    for fixed in np.flatnonzero((tree.kind == FIXED) & (tree.parent >= 0) & (tree.n_elements > 0)):
+        for of_nodes in (M, viscous):
+            root = of_nodes[tree.first_node[fixed]]
+            R, r = tree.rotation[fixed].reshape(3, 3), tree.position[fixed]
+            of_nodes[tree.parent_node[fixed]] += transform_inertia(root, R, r)
+            root[:] = 0.0
     gravity = np.asarray(robot.gravity, dtype=float)
     return Inertia(M, viscous, M_point, points.mass_at_points, bool(viscous.any()), gravity)

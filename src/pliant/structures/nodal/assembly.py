@@ -21,6 +21,7 @@ from pliant.structures.nodal.mechanism import (
     FIXED,
     FREE,
     GROUND,
+    LOGARITHM,
     PRISMATIC,
     REVOLUTE,
     Bodies,
@@ -190,7 +191,13 @@ def assemble(
     }
     structure = Structure(
         _tree(nodes),
-        Elements(np.array(nodes.length), np.array(nodes.rest), np.array(nodes.K), np.array(nodes.C)),
+        Elements(
+            np.full(len(nodes.parent), LOGARITHM),
+            np.array(nodes.length),
+            np.array(nodes.rest),
+            np.array(nodes.K),
+            np.array(nodes.C),
+        ),
         _bodies(nodes, robot),
         laws,
         lines,

@@ -20,6 +20,9 @@ Bools = NDArray[np.bool_]
 # how a node hangs on its parent
 GROUND, FREE, ELEMENT, FIXED, REVOLUTE, PRISMATIC = 0, 1, 2, 3, 4, 5
 
+# what an element measures of its relative pose: the logarithm
+LOGARITHM = 0
+
 # what a line measures; c are points and d, e directions fixed to the frames a and b
 COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
 DIRECTION = 3  # (R_a d_a) . (R_b d_b)
@@ -49,6 +52,7 @@ class Tree(NamedTuple):
 class Elements(NamedTuple):
     """The element between a node and its parent; rows of other nodes are unused."""
 
+    kind: Ints  # (nodes,) the deformation that it measures
     length: Floats  # (nodes,)
     rest: Floats  # (nodes, 6) log(g_a^-1 g_b) / length at rest
     K: Floats  # (nodes, 6, 6) section stiffness

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Port, coordinate_port, joint_ports
+from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import FreeJoint, Robot, SphericalJoint
 from pliant.spatial.arrays import rotation_from_quaternion
@@ -37,6 +39,9 @@ from pliant.structures.nodal.stepper import Stepper
 from pliant.structures.nodal.tables import LineRows, Place
 
 SHORTEST = 1e-9  # m between two points; nearer ones leave the direction between them to rounding
+
+if TYPE_CHECKING:
+    from pliant.structures.nodal.step_equations import MechanismStep
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,6 +256,22 @@ class PoseElementArm(ArmFacts):
 
     def stepper(self, run: Run) -> Stepper:
         return Stepper(self, replace(run, inputs=self._at_nodes(run.inputs)))
+
+    def step_equations(
+        self, start: Floats, unknowns: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+    ) -> MechanismStep:
+        """The equations of a step that begins at ``start``, about these unknowns; the rule of the step is its own."""
+        from pliant.structures.nodal.step_equations import step_equations
+
+        return step_equations(self, start, unknowns, self._at_nodes(inputs), time, step)
+
+    def step_unknowns(
+        self, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+    ) -> tuple[Floats, Floats]:
+        """The unknowns of a solved step, and its end."""
+        from pliant.structures.nodal.step_equations import step_unknowns
+
+        return step_unknowns(self, start, self._at_nodes(inputs), time, step, method)
 
     def consistency_error(self, record: Record) -> Consistency:
         """None: nodal poses are the only truth of this element."""

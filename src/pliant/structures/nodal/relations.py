@@ -7,11 +7,12 @@ line does no work, since phi is zero at both ends; that of a spring is what its 
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import contact_force
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scale, sub
+from pliant.structures.nodal.joint_laws import contact
 from pliant.structures.nodal.mechanism import (
     ALONG,
     BUSHING,
@@ -28,15 +29,11 @@ from pliant.structures.nodal.relative_pose import (
     PSI,
     K,
     U,
-    add_to,
     discrete_gradient,
-    matrix,
-    mean,
     measure_relative_pose,
-    put,
-    vector,
     world_force,
 )
+from pliant.structures.nodal.rows import add_to, matrix, mean, put, vector
 
 
 @inline_kernel
@@ -71,7 +68,7 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
             at.phi[k] = dot(between(lines, k, at), apply(matrix(at.R, a), vector(lines.direction[k], 0, 0)))
         elif kind == DISTANCE:
             r = between(lines, k, at)
-            at.phi[k] = math.sqrt(dot(r, r))
+            at.phi[k] = np.sqrt(dot(r, r))
         else:
             part = kind - BUSHING
             first, _ = span(lines, k)
@@ -165,20 +162,25 @@ def line_ways(lines: Lines, h: float, step: Step) -> None:
 
 
 @inline_kernel
-def one_sided_force(lines: Lines, k: int, h: float, start: Moment, way: Floats) -> tuple[float, float, float]:
-    """Of a wall or cable over a step: force on phi, its elastic part, and minus its derivative in the change of phi.
+def one_sided(lines: Lines, k: int, start: Moment, way: Floats) -> tuple[float, float, float]:
+    """Of a wall or cable over a step: the sign of its force, the height over it at the start, and its change.
 
     The slack of a cable, rest less the sum of all its spans, is to it what the height over a wall is to that.
     """
     side = -1.0 if lines.law[k] == CABLE else 1.0
     first, count = span(lines, k)
-    height, change = 0.0, 0.0
-    for j in range(first, first + count):
-        height += start.phi[j] - lines.rest[j]
-        change += way[j]
-    force, elastic, slope = contact_force(
-        side * height, side * change, h, lines.stiffness[k, 0], lines.damping[k, 0]
-    )
+    height, change = side * (start.phi[first] - lines.rest[first]), side * way[first]
+    for j in range(first + 1, first + count):
+        height += side * (start.phi[j] - lines.rest[j])
+        change += side * way[j]
+    return side, height, change
+
+
+@inline_kernel
+def one_sided_force(lines: Lines, k: int, h: float, start: Moment, way: Floats) -> tuple[float, float, float]:
+    """Of a wall or cable over a step: force on phi, its elastic part, and minus its derivative in the change of phi."""
+    side, height, change = one_sided(lines, k, start, way)
+    force, elastic, slope = contact_force(height, change, h, lines.stiffness[k, 0], lines.damping[k, 0])
     return side * force, side * elastic, slope
 
 
@@ -199,7 +201,8 @@ def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
                 total += lines.damping[k, j] * way[first + j]
             step.impulse[k] = total
         else:
-            force, _, _ = one_sided_force(lines, k, h, start, way)
+            side, height, change = one_sided(lines, k, start, way)
+            force = side * contact(height, change, h, lines.stiffness[k, 0], lines.damping[k, 0])
             step.impulse[k] = -h * force
 
 

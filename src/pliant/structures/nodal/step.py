@@ -18,14 +18,9 @@ from pliant.structures.energy_ledger import (
     close_projection,
     close_step,
 )
-from pliant.structures.nodal.balance import (
-    elastic_energy,
-    kinetic_energy,
-    node_distance,
-    node_flows,
-    port_flows,
-)
+from pliant.structures.nodal.balance import elastic_energy, kinetic_energy, node_flows, port_flows
 from pliant.structures.nodal.consistency import Fit, fit_velocities, node_velocity, renew_drag
+from pliant.structures.nodal.element import measure, node_distance
 from pliant.structures.nodal.joint_laws import JointFlows
 from pliant.structures.nodal.mechanism import (
     BUSHING,
@@ -67,7 +62,8 @@ from pliant.structures.nodal.newton import (
     work_of_closing,
 )
 from pliant.structures.nodal.relations import measure_lines
-from pliant.structures.nodal.relative_pose import K, matrix, measure_relative_pose, put, put_matrix, vector
+from pliant.structures.nodal.relative_pose import K
+from pliant.structures.nodal.rows import matrix, put, put_matrix, vector
 
 
 class Output(NamedTuple):
@@ -202,9 +198,8 @@ def take_up(mechanism: Mechanism, now: Pose, start: Moment) -> None:
     for i in range(now.x.shape[0]):
         if mechanism.tree.joint_type[i] == ELEMENT:
             p = mechanism.tree.parent[i]
-            measure_relative_pose(
-                node_distance(p, i, start), matrix(start.R, p), matrix(start.R, i), 0.0, start.strain, i
-            )
+            kind, apart = mechanism.elements.kind[i], node_distance(p, i, start)
+            measure(kind, apart, matrix(start.R, p), matrix(start.R, i), 0.0, start.strain, i)
     measure_lines(mechanism.lines, start.bushing, start)
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from pliant.structures.energy_ledger import EXCHANGED, JOINT, KINETIC, MATERIAL, RESIDUAL, STRAIN
 from pliant.structures.tree.arrays import Mechanism, Servos, Wrenches, new_drives, new_mechanism, new_springs
+from pliant.structures.tree.columns import TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
-from pliant.structures.tree.motion import TURN_Z, Floats, new_tree
+from pliant.structures.tree.motion import Floats, new_tree
 from tests.support.marching import March, march
 from tests.support.random_trees import random_state, random_tree
 
@@ -35,7 +36,6 @@ def swinging(damped: bool = True, prescribed: tuple[int, ...] = ()) -> Mechanism
         np.array([[0.1, 0.2, 0.3], [0.0, -0.1, 0.0]]),
         np.array([1.0, 0.5]),
         np.array([True, False]),
-        np.array([-1, 2]),
     )
     springs = new_springs(N, K, 0.1 * np.ones(N), D if damped else None, np.full(N, 0.05 if damped else 0.0))
     return new_mechanism(

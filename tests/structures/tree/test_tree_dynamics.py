@@ -7,8 +7,9 @@ import pinocchio
 import pytest
 from numpy.typing import NDArray
 
+from pliant.structures.tree.columns import TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
-from pliant.structures.tree.motion import TURN_Z, new_tree
+from pliant.structures.tree.motion import new_tree
 from tests.support.random_trees import pinocchio_model, random_state, random_tree
 
 pytestmark = pytest.mark.bounds

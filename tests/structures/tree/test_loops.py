@@ -6,20 +6,18 @@ import numpy as np
 import pytest
 
 from pliant.structures.energy_ledger import PROJECTION
-from pliant.structures.tree.arrays import (
+from pliant.structures.tree.arrays import Loops, Mechanism, new_drives, new_mechanism
+from pliant.structures.tree.columns import (
     ALONG,
     COINCIDENCE_X,
     COINCIDENCE_Y,
     COINCIDENCE_Z,
     DIRECTION,
-    Loops,
-    Mechanism,
-    new_drives,
-    new_mechanism,
+    TURN_Z,
 )
 from pliant.structures.tree.dynamics import TreeDynamics
-from pliant.structures.tree.motion import TURN_Z, Floats, new_tree
-from tests.support import four_bar
+from pliant.structures.tree.motion import Floats, new_tree
+from tests.formulations.pose_element import four_bar
 from tests.support.marching import march
 from tests.support.random_trees import random_state, random_tree
 
