@@ -509,7 +509,7 @@ class Declared(metaclass=Documented):
     words: ClassVar[dict[str, type[Declared]]] = {}
     # Fields that are looked for here but belong elsewhere, each with what to do instead.
     elsewhere: ClassVar[Mapping[str, str]] = {}
-    # Whether the part slides or turns, which decides units such as "rad or m" of the parts that it holds.
+    # Whether the part translates or rotates, which decides units such as "rad or m" of the parts that it holds.
     translates: ClassVar[bool | None] = None
 
     def __init_subclass__(cls, word: str = "") -> None:

@@ -192,7 +192,7 @@ class _Builder:
         return Place(len(self.names) - 1, ORIGIN, IDENTITY)
 
     def loosen_base(self) -> None:
-        """Three slides and three turns before everything else."""
+        """Three translations and three rotations before everything else."""
         at = base_place(0)
         for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
             self.base.append(len(self.names))
