@@ -69,7 +69,7 @@ def test_motors_bring_the_chain_to_its_target(tmp_path: Path, monkeypatch: pytes
     right, left = shown["TARGETS"].values()
     # opposite links of a rhombus are parallel: its corners turn by the difference of the drives
     assert moved.joint_position[-1] == pytest.approx([right, left - right, left, right - left], abs=0.01)
-    assert shown["gap"] < 1e-12
+    assert shown["opened"] < 1e-12
     assert moved.ledger.worst_ratio < 1e-10
 
 

@@ -118,7 +118,7 @@ def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflecti
 
 def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     try:
-        balanced: MatrixLike = FIELD_STIFFNESS.equilibrium(stiffness)
+        balanced: MatrixLike = FIELD_STIFFNESS.checked(stiffness)
     except BadValue as bad:
         raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
     return balanced
@@ -192,7 +192,7 @@ class _Builder:
         return Place(len(self.names) - 1, ORIGIN, IDENTITY)
 
     def loosen_base(self) -> None:
-        """Three slides and three turns before everything else."""
+        """Three translations and three rotations before everything else."""
         at = base_place(0)
         for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
             self.base.append(len(self.names))
