@@ -10,10 +10,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.laws.arms import ASIDE, on_a_hinge, soft_link, two_links
 
 import pliant as pl
 from pliant.model.contract import Model
+from tests.support.arms import ASIDE, on_a_hinge, soft_link, two_links
 from tests.support.lumped_arms import WITH_TORSION, condensed, two_stations
 
 THREADS, ROUNDS = 8, 3
