@@ -28,7 +28,6 @@ Row = tuple[int, Floats, Floats]
 ITERATIONS = 50
 CLOSED = 1e-13  # m per metre of the gaps of which constraints are made, or rad
 RANK = 1e-9  # part of the largest gradient below which a constraint follows from others
-TIE = 1e-10  # part by which a gradient must be larger to be so
 STEP = 1e-3  # m or rad, for differences of second derivatives along a motion
 
 
@@ -160,9 +159,7 @@ class Reduction:
         from scipy.linalg import qr
 
         G = constraints(system, q)[1]
-        # of coordinates that do as well the last ones depend, whatever rounding says
-        preferred = G[:, system.free] * (1.0 + TIE * np.arange(len(system.free)))
-        _, R, pivots = qr(preferred, pivoting=True, mode="economic")
+        _, R, pivots = qr(G[:, system.free], pivoting=True, mode="economic")
         size = np.abs(np.diagonal(R))
         rank = int(np.sum(size > RANK * size.max(initial=0.0)))
         self.dependent = np.sort(system.free[pivots[:rank]])
