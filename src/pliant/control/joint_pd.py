@@ -26,7 +26,7 @@ class JointPD(Declared):
     joints of the arm that can be driven. For a prismatic joint the units are N/m, N s/m and N.
 
     On all coordinates of a ball or free joint together (``ball.x``, ``ball.y``, ``ball.z``) the references are turns in
-    a row, of a free joint after three slides; they move a frame to which the child is pulled, by the gradient of
+    a row, of a free joint after three translations; they move a frame to which the child is pulled, by the gradient of
     stiffness e^2 / 2  with the rotation vector e from that frame to the child.
     """
 

@@ -156,7 +156,7 @@ def strain_table(trajectory: Trajectory) -> DataFrame:
 
 
 def ledger_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: the energy account, every work in its own column."""
+    """One row per time: the energy ledger, every work in its own column."""
     ledger = trajectory.ledger
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for name, energy in ENERGIES.items():

@@ -144,7 +144,7 @@ class RevoluteJoint(AxisJoint, word="revolute"):
 
 @dataclass(frozen=True)
 class PrismaticJoint(AxisJoint, word="prismatic"):
-    """The child slides along an axis."""
+    """The child translates along an axis."""
 
     translates: ClassVar[bool | None] = True
     initial_position: Annotated[float, Quantity("m", "displacement at the start")] = 0.0
@@ -190,7 +190,7 @@ def _shown(vector: Vector3) -> str:
 
 @dataclass(frozen=True)
 class CylindricalJoint(Joint, word="cylindrical"):
-    """The child slides along an axis and turns about it; coordinates ``slide`` and ``turn``."""
+    """The child translates along an axis and rotates about it; coordinates ``slide`` and ``turn``."""
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
     axis: Direction = ALONG_Z
@@ -241,7 +241,7 @@ class UniversalJoint(Joint, word="universal"):
 
 @dataclass(frozen=True)
 class PlanarJoint(Joint, word="planar"):
-    """The child slides in a plane and turns about its normal; ``first_slide``, ``second_slide``, ``turn``."""
+    """The child translates in a plane and rotates about its normal; ``first_slide``, ``second_slide``, ``turn``."""
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("first_slide", "second_slide", "turn")
     normal: Annotated[
@@ -397,7 +397,7 @@ class FreeJoint(Joint, word="free"):
 
     @property
     def guided_freedoms(self) -> tuple[Freedom, ...]:
-        """Where its motion is prescribed: slides along the axes of the joint frame, then turns like those of a ball."""
+        """Of a prescribed motion: translations along the axes of the joint, then rotations like those of a ball."""
         axes = (ALONG_X, ALONG_Y, ALONG_Z)
         translates = (
             Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes)
@@ -409,7 +409,7 @@ class FreeJoint(Joint, word="free"):
 
     @property
     def reference_freedoms(self) -> tuple[Freedom, ...]:
-        """Of the frame to which feedback holds the child, in the same row of slides and turns."""
+        """Of the frame to which feedback holds the child, in the same row of translations and rotations."""
         return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
 
     @property

@@ -25,6 +25,7 @@ from pliant.formulations.lumped.fields import (
     Deflection,
     Field,
     LumpedStructure,
+    Station,
     Stretch,
     end_damping,
     end_flexibility,
@@ -46,7 +47,6 @@ from pliant.structures.tree.structure import (
     LinkPlaces,
     Part,
     Place,
-    Station,
     base_place,
     place_on,
 )
@@ -118,7 +118,7 @@ def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflecti
 
 def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     try:
-        balanced: MatrixLike = FIELD_STIFFNESS.equilibrium(stiffness)
+        balanced: MatrixLike = FIELD_STIFFNESS.checked(stiffness)
     except BadValue as bad:
         raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
     return balanced
@@ -192,7 +192,7 @@ class _Builder:
         return Place(len(self.names) - 1, ORIGIN, IDENTITY)
 
     def loosen_base(self) -> None:
-        """Three slides and three turns before everything else."""
+        """Three translations and three rotations before everything else."""
         at = base_place(0)
         for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
             self.base.append(len(self.names))
@@ -339,8 +339,8 @@ class _Builder:
         whole = np.int64
         return LumpedStructure(
             self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, whole),
-            np.array(self.elastic, whole), np.array(self.base, whole), stations, tuple(self.parts),
-            tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields),
+            np.array(self.elastic, whole), np.array(self.base, whole), tuple(self.parts),
+            tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields), stations,
         )  # fmt: skip
 
     def bodies(self) -> Bodies:

@@ -1,4 +1,4 @@
-"""The doors of the room: choices that compile a robot into a model."""
+"""Choices that compile a robot into a model."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _refuse_massless_rows(robot: Robot, divisions: Mapping[str, Fields]) -> None
 
 
 def _refuse(robot: Robot, formulation: str) -> None:
-    """What this room does not model."""
+    """What this formulation does not model."""
     for loop in robot.loops:
         if not loop.obeys_nothing:
             raise InvalidInput(
