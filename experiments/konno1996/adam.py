@@ -13,13 +13,13 @@ import numpy as np
 
 import pliant as pl
 from pliant.formulations.lumped import Lumped
+from pliant.formulations.lumped.model import LumpedArm
 from pliant.mechanics.closed_form import TwoStationArm
 from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import Joint, Link
 from pliant.robot.declared import Vector3
 from pliant.robot.rest_shape import Across
-from pliant.structures.tree.model import LumpedArm
 
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
 ROTORS = (1.63e-4, 0.99e-4, 0.99e-4, 0.15e-4)  # kg m^2, Table 1

@@ -22,10 +22,10 @@ from experiments.konno1996.adam import (
     Drives,
     field_deflections,
 )
+from pliant.formulations.lumped.model import LumpedArm
 from pliant.model.contract import Model
 from pliant.model.linear.port import Complex
 from pliant.model.state import Array
-from pliant.structures.tree.model import LumpedArm
 
 SMALL = 1e-5  # rad or m, of differences
 

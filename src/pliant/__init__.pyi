@@ -20,7 +20,9 @@ from pliant.components import JointTorque as JointTorque
 from pliant.components import PointWrench as PointWrench
 from pliant.components import PrescribedMotion as PrescribedMotion
 from pliant.components import SpringDamper as SpringDamper
+from pliant.components import Tendon as Tendon
 from pliant.components import TipWrench as TipWrench
+from pliant.components import TunedMassDamper as TunedMassDamper
 from pliant.components import Wall as Wall
 from pliant.components import connect as connect
 from pliant.components import motions as motions
@@ -39,6 +41,7 @@ from pliant.formulations.geometrically_exact import PoseElement as PoseElement
 from pliant.formulations.lumped import Lumped as Lumped
 from pliant.formulations.lumped import Rigid as Rigid
 from pliant.formulations.pseudo_spectral import PseudoSpectral as PseudoSpectral
+from pliant.model.contract import Arm as Arm
 from pliant.model.contract import Model as Model
 from pliant.model.port import Frame as Frame
 from pliant.results import Trajectory as Trajectory

@@ -24,18 +24,19 @@ SHARED = "structures"  # the files beside the folders of the structures
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "jit": set(),
+    "renamed": set(),
     "whole_file": {"errors"},
     "spatial": {"jit"},
     "mechanics": {"jit", "spatial"},
     "robot": {"errors", "whole_file"},
     "library": {"errors", "robot"},
-    "model": {"errors", "mechanics", "robot", "spatial"},
+    "model": {"errors", "mechanics", "renamed", "robot", "spatial"},
     SHARED: {"errors", "jit", "mechanics", "model", "robot", "spatial"},
     STRUCTURE: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED},
     FORMULATION: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED, STRUCTURE},
-    "components": {"errors", "mechanics", "model", "robot", "spatial"},
+    "components": {"errors", "mechanics", "model", "renamed", "robot", "spatial"},
     "control": {"components", "errors", "model", "robot"},
-    "results": {"errors", "model", "robot", "spatial", "whole_file"},
+    "results": {"errors", "model", "renamed", "robot", "spatial", "whole_file"},
     "simulation": {"components", "errors", "mechanics", "model", "results", "robot"},
     "analysis": {
         "components",
@@ -68,7 +69,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 # (importing file, imported module): each with its reason
 EXCEPTIONS = {
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
-    ("model/ledger", "structures.energy_ledger"): "the columns that the compiled steps fill have names there",
     (
         "structures/collocation/bending",
         "structures.nodal",

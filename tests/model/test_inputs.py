@@ -12,12 +12,11 @@ from pliant.errors import InvalidInput
 from pliant.model.inputs import (
     BasePath,
     Beyond,
-    BushingPlace,
     Inputs,
     LoadPlace,
+    Measure,
     MotorPlace,
-    SpringPlace,
-    WallPlace,
+    Relation,
     beyond,
     refuse_beyond,
 )
@@ -31,7 +30,7 @@ PLAIN = replace(
         LoadPlace("wind", "upper", True, Frame.WORLD),
     ),
 )
-ZERO = ((0.0,) * 6,) * 6
+ONE = ((1.0,),)
 GROUND, TIP = At("base"), At("upper")
 
 
@@ -43,9 +42,11 @@ def still(times: np.ndarray) -> BasePath:
 
 
 CASES: list[tuple[Beyond, dict[str, Any], str]] = [
-    (Beyond.SPRING, {"springs": (SpringPlace("cable", GROUND, TIP, 1.0, 0.0, 0.0),)}, "spring 'cable'"),
-    (Beyond.BUSHING, {"bushings": (BushingPlace("mount", GROUND, TIP, ZERO, ZERO),)}, "bushing 'mount'"),
-    (Beyond.WALL, {"walls": (WallPlace("table", TIP, (0, 0, 0), (0, 0, 1), 1.0, 0.0),)}, "wall 'table'"),
+    (
+        Beyond.RELATION,
+        {"relations": (Relation("cable", "spring", Measure.LENGTH, (GROUND, TIP), ONE, ONE),)},
+        "spring 'cable'",
+    ),
     (Beyond.MOTOR, {"motors": (MotorPlace("hip", 1.0, 1.0, 0.0, 1.0),)}, "motor of joint 'hip'"),
     (Beyond.BASE_MOTION, {"base_motion": still}, "motion of the base"),
     (

@@ -84,7 +84,7 @@ def test_it_is_linearised() -> None:
     ("ask", "reason"),
     [
         (
-            lambda: pl.connect(MODEL, pl.JointPD(pl.Hold(0.0), 1.0, 1.0)),
+            lambda: pl.connect(MODEL, pl.JointPD(pl.motions.Hold(0.0), 1.0, 1.0)),
             "components act on joints, links and frames",
         ),
         (lambda: pl.consistent_state(MODEL), "its joints are what a consistent state places"),

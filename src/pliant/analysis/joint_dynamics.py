@@ -131,6 +131,7 @@ class _Sums:
     coriolis: Array
     gravity: Array
     g: Array
+    roots: dict[str, _Frame] = field(default_factory=dict)
     frames: dict[str, _Frame] = field(default_factory=dict)
 
     def add(self, at: _Frame, inertia: Array) -> None:
@@ -177,6 +178,7 @@ def joint_dynamics(
         link = robot.link(joint.child)
         inertia, tip_position, tip_rotation = rigid_form(robot, joint.child)
         sums.add(root, inertia)
+        sums.roots[link.name] = root
         sums.frames[link.name] = root.placed(tip_position, tip_rotation)
     return JointDynamics(rows, sums.mass, sums.coriolis, sums.gravity)
 
@@ -191,7 +193,11 @@ def _root_of(
         base = np.asarray(robot.base.position, float)
         at = _Frame(base, matrix_of(robot.base.rotation), zero, zero, zero, zero, none, none)
     else:
-        at = sums.frames[joint.parent]
+        at, parent = sums.frames[joint.parent], robot.link(joint.parent)
+        if joint.station is not None:
+            assert isinstance(parent, FlexibleLink)
+            _, pose = _along_rest_shape(parent, joint.station)
+            at = sums.roots[joint.parent].placed(pose[:3, 3], pose[:3, :3])
     at = at.placed(joint.position, matrix_of(joint.rotation))
     if isinstance(joint, FreeJoint):
         at = at.placed(joint.initial_position, matrix_of(joint.initial_rotation))
@@ -218,7 +224,7 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
     """Inertia (6, 6) of a link and its payloads about the link's root, and position and rotation of its tip there."""
     link = robot.link(name)
     if isinstance(link, FlexibleLink):
-        inertia, tip = _along_rest_shape(link)
+        inertia, tip = _along_rest_shape(link, link.length)
     else:
         assert isinstance(link, RigidLink)
         inertia = spatial_inertia(link.mass, link.center_of_mass, link.inertia)
@@ -232,9 +238,9 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
     return inertia, tip[:3, 3], tip[:3, :3]
 
 
-def _along_rest_shape(link: FlexibleLink) -> tuple[Array, Array]:
-    """Inertia of a flexible link about its root, and the pose (4, 4) of its tip."""
-    marks = [0.0, *link.breakpoints, link.length]
+def _along_rest_shape(link: FlexibleLink, end: float) -> tuple[Array, Array]:
+    """Inertia of a flexible link up to a station about its root, and the pose (4, 4) of the section there."""
+    marks = [0.0, *(mark for mark in link.breakpoints if mark < end), end]
     ends = np.unique(np.concatenate([np.linspace(a, b, PIECES + 1) for a, b in itertools.pairwise(marks)]))
     width = np.diff(ends)
     poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)

@@ -307,13 +307,13 @@ def _tip_rows(small: SecondOrder, link: str, model: Arm) -> Array:
 
 
 def _last(model: Arm) -> str:
-    return model.robot.chain_order[-1].child
+    return model.robot.tip_link
 
 
 def checked_link(model: Arm, link: str | None) -> str:
     names = [joint.child for joint in model.robot.chain_order]
     if link is None:
-        return names[-1]
+        return model.robot.tip_link
     if link not in names:
         raise InvalidInput(f"robot '{model.robot.name}' has no link '{link}'; {nearest(link, names)}")
     return link
@@ -324,7 +324,7 @@ LONGEST = 0.5  # rad or m of a joint in one step
 PARTS = (1.0, 0.5, 0.25, 0.125, 0.03)  # of a step that are tried until one brings the tip nearer
 DAMPING = 1e-2  # of steps, times the square of the error: singular postures are left slowly, targets met fast
 LEAST_DAMPING = 1e-14  # of steps near the target: joints that are not needed stay
-ROOM = 1e-12  # rad or m between the limits of a joint that may not move at all
+WIDTH = 1e-12  # rad or m between the limits of a joint that may not move at all
 PROGRESS = 1e-3  # part of what is missing that a step must gain: out of reach, ever smaller ones would follow
 NEAR = 1e-6  # m and rad that the undeformed arm may miss: it only shows where to begin
 FOLLOWED = 4  # further starts that are followed to the end
@@ -387,7 +387,7 @@ class _Task:
         found = lsq_linear(
             np.vstack([tip.jacobian[: len(error)], damping]),
             np.append(error, np.zeros(len(q))),
-            (self.lower - q - ROOM, self.upper - q + ROOM),
+            (self.lower - q - WIDTH, self.upper - q + WIDTH),
             method="bvls",
         )
         change: Array = np.clip(q + found.x, self.lower, self.upper) - q

@@ -145,12 +145,12 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
 
 
 def held_ports(small: SecondOrder) -> tuple[Port, ...]:
-    """The ports whose flow the world decides, where a room tells how they act."""
+    """The ports whose flow the world decides, where a model tells how they act."""
     return small.held.ports if small.held is not None else ()
 
 
 def _all_held(small: SecondOrder) -> Held:
-    """What is held, or nothing where a room does not tell it."""
+    """What is held, or nothing where a model does not tell it."""
     if small.held is not None:
         return small.held
     flows = sum(each.port.size for each in small.ports)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from pliant.components.fields import Holds
+from pliant.components.kinds import BaseMove, Contribution
 from pliant.components.motions import Hold, Motion
-from pliant.components.ports import Attachment, BaseMove
 from pliant.errors import Problem
 from pliant.model.inputs import BasePath
 from pliant.model.state import Array
@@ -76,7 +76,7 @@ class BaseMotion(Declared):
         if all(motion is None for motion in (self.x, self.y, self.z, self.angle)):
             yield Problem("moves nothing; write a motion for x, y, z or angle")
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         given = (self.x, self.y, self.z, self.angle)
         x, y, z, angle = (AT_REST if motion is None else motion for motion in given)
         base = arm.robot.base

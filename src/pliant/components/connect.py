@@ -1,53 +1,55 @@
 """Connecting an arm with sources and controllers gives a model again.
 
-From attachments to the inputs of a model: conflicts refused, constants computed beforehand.
+From contributions to the inputs of a model: conflicts refused, constants computed beforehand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from pliant.components.base_motion import rotated
-from pliant.components.fields import merged_breaks
-from pliant.components.motions import Hold, Motion
-from pliant.components.ports import (
-    Attachment,
+from pliant.components.fields import first_repeated, merged_breaks, nearest
+from pliant.components.kinds import (
     BaseMove,
-    CommandLaw,
     Component,
+    Contribution,
+    ExtraBody,
     Feedback,
-    Following,
     Load,
+    Motor,
     Prescription,
+    Related,
     SampledLaw,
+    Servo,
     Torque,
-    check_ports,
-    driven_as_a_whole,
-    driven_joints,
-    refuse_conflicts,
+    told,
 )
+from pliant.components.motions import Hold, Motion
+from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
 from pliant.model.arm import model_lines
 from pliant.model.contract import Substitutes, refuse_other_than_arm
-from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, LoadPlace, MotorPlace, SpringPlace, WallPlace
+from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
-from pliant.model.sampling import ServoPlace
 from pliant.model.state import Array, Layout
+from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import At, End, SphericalJoint
 from pliant.robot.declared import Quaternion, Shown, listed
-from pliant.robot.joint import reference_name
+from pliant.robot.joint import BASE
 from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
     from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder, Stepper
     from pliant.model.state import Observation
     from pliant.robot import Robot
+
+Kind = TypeVar("Kind", bound=Contribution)
+Labelled = tuple[str, Contribution]
 
 
 @runtime_checkable
@@ -73,12 +75,13 @@ class Driving(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Connected(Shown):
+class Connected(Shown, Renamed):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
 
     ``arm`` computes; it is the ``given`` one unless that cannot carry the components, which ``substitution`` then says.
     """
 
+    old_names = OF_MODELS
     arm: Arm
     components: tuple[Component, ...]
     inputs: Inputs = field(compare=False)
@@ -177,11 +180,11 @@ def connect(arm: Arm, *components: Component) -> Connected:
             )
     if isinstance(arm, Connected):
         return connect(arm.given, *arm.components, *components)
-    given = arm
+    given, arm = arm, _with_bodies(arm, components)
     if isinstance(arm, Driving):
-        attachments = [each for part in components for each in part.attachments(arm)]
-        followed = [each for each in attachments if isinstance(each, Following)]
-        driven = {joint for each in attachments if each not in followed for joint in driven_joints(each)}
+        drives = [each for part in components for each in part.attachments(arm) if each.joints]
+        followed = [each for each in drives if isinstance(each, Feedback) and each.whole]
+        driven = {joint for each in drives if each not in followed for joint in each.joints}
         arm = arm.driving(driven, {each.joint for each in followed})
     inputs = assemble(arm, components)
     substitution = getattr(arm, "substitution", "")
@@ -194,22 +197,37 @@ def connect(arm: Arm, *components: Component) -> Connected:
     return Connected(arm, components, inputs, given, substitution)
 
 
-COMPONENTS = {
-    1: "1 component",
-    3: "3 components (torque x, y, z)",
-    6: "6 components (force x, y, z and moment x, y, z)",
-}
-_PROBE_TIMES = np.zeros(2)
-_PROBE_TIMES.setflags(write=False)
+def report(connected: Connected) -> str:
+    """One line for each port in use with the components that use it, then the ports left unused."""
+    users: dict[str, list[str]] = {port.name: [] for port in connected.ports}
+    for component in connected.components:
+        for each in component.attachments(connected.arm):
+            for port in dict.fromkeys(each.ports):
+                users[port].append(f"{type(component).__name__} ({each.effect})")
+    used = [f"  {port}: {', '.join(names)}" for port, names in users.items() if names]
+    unused = [port for port, names in users.items() if not names]
+    return "\n".join(
+        [
+            f"Connections of robot '{connected.robot.name}'",
+            *(used or ["  no component is connected"]),
+            f"  left unused: {', '.join(unused) or 'none'}",
+            *([f"  {connected.substitution}"] if connected.substitution else []),
+        ]
+    )
 
 
-@contextmanager
-def told(owner: str) -> Iterator[None]:
-    """Let the sentence of a function that fails name the part that it drives."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput(f"{owner}: {error}") from error
+def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:
+    """The arm itself, or that of its robot with the bodies which components add; those it has already stay."""
+    pairs = [(type(part).__name__, each) for part in components for each in part.attachments(arm)]
+    robot = arm.robot
+    for label, body in pairs:
+        if isinstance(body, ExtraBody) and not set(body.links) <= set(arm.robot.links):
+            body.check(arm, label)
+            robot = replace(robot, links=(*robot.links, *body.links), joints=(*robot.joints, *body.added))
+    if robot is arm.robot:
+        return arm
+    larger: Arm = arm.formulation.compile(robot)  # type: ignore[attr-defined]
+    return larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,41 +318,46 @@ class WholeEffort:
 
 def assemble(arm: Arm, components: Iterable[Component]) -> Inputs:
     """The inputs that ``components`` give to ``arm``; what does not fit is refused in one sentence."""
-    pairs = [
-        (_label(component, each), each) for component in components for each in component.attachments(arm)
-    ]
-    for label, attachment in pairs:
-        _check(arm, label, attachment)
-    refuse_conflicts(arm, pairs)
-    return _inputs(arm, [attachment for _, attachment in pairs])
+    pairs = [(type(part).__name__, each) for part in components for each in part.attachments(arm)]
+    names = [port.name for port in arm.ports]
+    for label, each in pairs:
+        each.check(arm, label)
+        for name in each.ports:
+            # the reference of a ball joint is there unless the joint is prescribed too, which is a conflict
+            if name not in names and not (isinstance(each, Feedback) and each.whole):
+                raise InvalidInput(f"{label}: the arm has no port '{name}'; {nearest(name, names)}")
+    _refuse_conflicts(arm, pairs)
+    return _inputs(arm, [each for _, each in pairs])
 
 
-def _inputs(arm: Arm, attachments: list[Attachment]) -> Inputs:
+def _of(kind: type[Kind], contributions: Iterable[Contribution]) -> list[Kind]:
+    return [each for each in contributions if isinstance(each, kind)]
+
+
+def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     joint_names = arm.joint_names
     n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
-    prescriptions = [each for each in attachments if isinstance(each, Prescription)]
-    feedbacks = [each for each in attachments if isinstance(each, Feedback)]
-    followings = [each for each in attachments if isinstance(each, Following)]
-    all_torques = [each for each in attachments if isinstance(each, Torque)]
+    prescriptions, feedbacks = _of(Prescription, contributions), _of(Feedback, contributions)
+    all_torques, loads = _of(Torque, contributions), _of(Load, contributions)
     torques = [(index[each.joint], each.signal) for each in all_torques if each.joint in index]
-    loads = [each for each in attachments if isinstance(each, Load)]
     loads += _drives_of_whole_joints(arm, [each for each in all_torques if each.joint not in index])
     wrenches = [_in_axes_of_place(load) for load in loads]
-    base_moves = [each for each in attachments if isinstance(each, BaseMove)]
+    base_moves, laws = _of(BaseMove, contributions), _of(SampledLaw, contributions)
+    relations = [each.relation for each in _of(Related, contributions)]
 
-    prescribed = [False] * n_joints
     stiffness, damping = [0.0] * n_joints, [0.0] * n_joints
+    prescribed = [False] * n_joints
+    motions = [(index[each.joint], each.motion) for each in prescriptions]
+    for each in feedbacks:
+        joint = index[each.ports[0]]
+        motions.append((joint, each.reference))
+        if each.whole:
+            prescribed[joint] = True
+        else:
+            stiffness[joint], damping[joint] = each.stiffness, each.damping
     for prescription in prescriptions:
         prescribed[index[prescription.joint]] = True
-    for following in followings:
-        prescribed[index[reference_name(following.joint)]] = True
-    for feedback in feedbacks:
-        stiffness[index[feedback.joint]] = feedback.stiffness
-        damping[index[feedback.joint]] = feedback.damping
-    motions = [(index[each.joint], each.motion) for each in prescriptions]
-    motions += [(index[each.joint], each.reference) for each in feedbacks]
-    motions += [(index[reference_name(each.joint)], each.reference) for each in followings]
 
     constant = np.zeros((n_joints, 3))
     for joint, motion in motions:
@@ -364,25 +387,25 @@ def _inputs(arm: Arm, attachments: list[Attachment]) -> Inputs:
         loads=tuple(load.place for load in loads),
         load_signals=LoadSignals(tuple(load.place.name for load in loads), constant_loads, varying_loads),
         breaks=merged_breaks(breaks),
-        controllers=tuple(each.controller for each in attachments if isinstance(each, SampledLaw)),
-        commands=tuple(each.controller for each in attachments if isinstance(each, CommandLaw)),
-        servos=tuple(each for each in attachments if isinstance(each, ServoPlace)),
-        springs=tuple(each for each in attachments if isinstance(each, SpringPlace)),
-        bushings=tuple(each for each in attachments if isinstance(each, BushingPlace)),
-        walls=tuple(each for each in attachments if isinstance(each, WallPlace)),
-        motors=tuple(each for each in attachments if isinstance(each, MotorPlace)),
-        holds=tuple(_holds(arm, followings)),
+        controllers=tuple(law.controller for law in laws if not law.commands),
+        commands=tuple(law.controller for law in laws if law.commands),
+        servos=tuple(each.place for each in _of(Servo, contributions)),
+        relations=(*relations, *_held(arm, [each for each in feedbacks if each.whole])),
+        motors=tuple(each.place for each in _of(Motor, contributions)),
         base_motion=base_moves[0].signals if base_moves else None,
     )
 
 
-def _holds(arm: Arm, followings: list[Following]) -> Iterator[HoldPlace]:
-    gains = {each.joint: (each.stiffness, each.damping) for each in followings}
-    for name in dict.fromkeys(each.joint.partition(".")[0] for each in followings):
+def _held(arm: Arm, feedbacks: list[Feedback]) -> Iterator[Relation]:
+    """Between the reference frame of each ball or free joint under feedback and its child, one gain a coordinate."""
+    gains = {each.joint: (each.stiffness, each.damping) for each in feedbacks}
+    for name in dict.fromkeys(each.joint.partition(".")[0] for each in feedbacks):
         whole = driven_as_a_whole(arm, name)
         assert whole is not None
-        stiffness, damping = zip(*(gains[freedom.name] for freedom in whole.guided_freedoms))
-        yield HoldPlace(name, stiffness, damping)
+        own = [gains[freedom.name] for freedom in whole.guided_freedoms]
+        both = np.array([(0.0, 0.0)] * (6 - len(own)) + own)  # on the rotation only of a ball
+        stiffness, damping = (tuple(map(tuple, np.diag(column).tolist())) for column in both.T)
+        yield Relation(f"{name}.feedback", "feedback", Measure.POSE, (), stiffness, damping, joint=name)
 
 
 def _in_axes_of_place(load: Load) -> Signal:
@@ -411,51 +434,84 @@ def _drives_of_whole_joints(arm: Arm, torques: list[Torque]) -> list[Load]:
     return drives
 
 
-def _label(component: Component, attachment: Attachment) -> str:
-    word = type(component).__name__
-    if isinstance(attachment, (SpringPlace, BushingPlace, WallPlace)):
-        return f"{word} '{attachment.name}'"
-    return word
-
-
-def _check(arm: Arm, label: str, attachment: Attachment) -> None:
-    check_ports(arm, label, attachment)
-    match attachment:
-        case Prescription():
-            _check_motion(f"{label} of joint '{attachment.joint}'", attachment.motion)
-        case Feedback() | Following():
-            _check_motion(f"{label} of joint '{attachment.joint}'", attachment.reference)
-        case BaseMove():
-            for motion in attachment.motions:
-                _check_motion(label, motion)
-        case Torque():
-            size = next(port.size for port in arm.ports if port.name == attachment.joint)
-            shape = () if size == 1 else (size,)
-            _check_signal(
-                f"{label} of joint '{attachment.joint}'", attachment.signal, shape, COMPONENTS[size]
+def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
+    """Refuse two components that claim the same thing; each contribution comes with its component's label."""
+    for joint in dict.fromkeys(joint for _, each in pairs for joint in each.joints):
+        _refuse_on_joint(joint, [(label, each) for label, each in pairs if joint in each.joints])
+    contributions = [each for _, each in pairs]
+    prescribed = [each.joint for each in _of(Prescription, contributions)]
+    _refuse_half(arm, prescribed, "prescribed", "Hold(0)")
+    following = [each.joint for each in _of(Feedback, contributions) if each.whole]
+    _refuse_half(arm, following, "held by feedback", "a JointPD of stiffness 0")
+    moves = _of(BaseMove, contributions)
+    if len(moves) > 1:
+        raise InvalidInput("the base is moved twice; put all its motions into one BaseMotion")
+    for each in _of(Related, contributions):
+        if moves and each.relation.in_world:
+            word, name = each.named
+            raise InvalidInput(
+                f"{word} '{name}' stands in the world, but the base moves; hold the base, or let the {word} be a"
+                " spring to a rigid link"
             )
-        case Load():
-            _check_signal(f"{label} '{attachment.place.name}'", attachment.signal, (6,), COMPONENTS[6])
+    _refuse_names(arm, contributions)
+    repeated = first_repeated([each.controller.name for each in _of(SampledLaw, contributions)])
+    if repeated is not None:
+        raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
 
 
-def _check_motion(label: str, motion: Motion) -> None:
-    with told(label):
-        answer: object = motion.evaluate(_PROBE_TIMES)
-    if not isinstance(answer, tuple) or [np.shape(part) for part in answer] != [_PROBE_TIMES.shape] * 3:
+def _refuse_half(arm: Arm, claimed: list[str], how: str, example: str) -> None:
+    """The coordinates of ball and free joints are no single ones: some of them free would lock the others."""
+    for name in dict.fromkeys(joint.partition(".")[0] for joint in claimed):
+        whole = driven_as_a_whole(arm, name)
+        missing = [each.name for each in whole.guided_freedoms if each.name not in claimed] if whole else []
+        if missing:
+            raise InvalidInput(
+                f"joint '{name}' is {how} in part only; name {', '.join(missing)} too, for example with {example}"
+            )
+
+
+def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
+    def labels(*kinds: type[Contribution]) -> list[str]:
+        return [label for label, each in on_joint if isinstance(each, kinds)]
+
+    prescribing, motors = labels(Prescription), labels(Motor)
+    driving = [label for label, each in on_joint if not isinstance(each, (Prescription, Motor))]
+    if len(prescribing) > 1:
         raise InvalidInput(
-            f"{label}: {type(motion).__name__} is no motion; let its evaluate return position, rate and"
-            " acceleration, each of the shape of the times"
+            f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one"
         )
-
-
-def _check_signal(label: str, signal: Signal, shape: tuple[int, ...], needs: str) -> None:
-    with told(label):
-        answer: object = signal.evaluate(_PROBE_TIMES)
-    if not isinstance(answer, np.ndarray) or answer.shape[:1] != _PROBE_TIMES.shape:
+    if prescribing and driving:
         raise InvalidInput(
-            f"{label}: {type(signal).__name__} is no signal; let its evaluate return an array with one value,"
-            " or one row of values, for each time"
+            f"joint '{joint}' is prescribed by {prescribing[0]} and driven with torque by {driving[0]};"
+            " remove one of the two"
         )
-    if answer.shape[1:] != shape:
-        has = answer.shape[1] if answer.ndim > 1 else 1
-        raise InvalidInput(f"{label}: the signal must have {needs}, it has {has}")
+    if prescribing and motors:
+        raise InvalidInput(
+            f"joint '{joint}' is prescribed by {prescribing[0]} and turned by a {motors[0]}; remove one of"
+            " the two, or let a JointPD drive the motor"
+        )
+    if len(motors) > 1:
+        raise InvalidInput(f"joint '{joint}' has two motors; remove one GearMotor")
+    if len(labels(Servo)) > 1:
+        raise InvalidInput(f"joint '{joint}' has two velocity servos; remove one VelocityServo")
+    for label, each in on_joint:
+        if isinstance(each, SampledLaw) and each.commands and not labels(Servo):
+            raise InvalidInput(
+                f"{label} '{each.controller.name}' commands the rate of joint '{joint}', which has no servo; connect a"
+                " VelocityServo of this joint together with it"
+            )
+    if len(labels(Feedback)) > 1:
+        raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
+
+
+def _refuse_names(arm: Arm, contributions: list[Contribution]) -> None:
+    """Names in the energy ledger must differ from each other, from joints and from the base."""
+    first: dict[str, str] = {}
+    for kind, name in filter(None, (each.named for each in contributions)):
+        if name in arm.joint_names or name == BASE or driven_as_a_whole(arm, name):
+            like = "the base" if name == BASE else "a joint"
+            raise InvalidInput(f"a {kind} is named '{name}' like {like}; give the {kind} another name")
+        if name in first:
+            both = f"two {kind}s are" if first[name] == kind else f"a {first[name]} and a {kind} are both"
+            raise InvalidInput(f"{both} named '{name}'; give one of them another name")
+        first[name] = kind

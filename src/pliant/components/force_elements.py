@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from pliant.components.ports import Attachment
+import numpy as np
+
+from pliant.components.base_motion import rotated
+from pliant.components.kinds import Contribution, Related
 from pliant.errors import Problem
-from pliant.model.inputs import BushingPlace, Matrix6, SpringPlace, WallPlace
+from pliant.model.inputs import Acts, Matrix, Measure, Relation
 from pliant.robot import At
 from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector3
-from pliant.robot.joint import BASE
+from pliant.robot.joint import BASE, plain
 from pliant.robot.joint_law import WrenchStiffness
 
 if TYPE_CHECKING:
@@ -38,10 +41,11 @@ class SpringDamper(Declared):
         if self.stiffness == 0 and self.damping == 0:
             yield Problem("= 0 N/m without damping has no effect; write a stiffness in N/m", ("stiffness",))
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
-        return (
-            SpringPlace(self.name, self.first, self.second, self.stiffness, self.damping, self.rest_length),
-        )
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        frames, rest = (self.first, self.second), self.rest_length
+        about = f"stiffness {self.stiffness:g}, rest length {rest:g}"
+        laws = ((self.stiffness,),), ((self.damping,),)
+        return (Related(Relation(self.name, "spring", Measure.LENGTH, frames, *laws, rest, about=about)),)
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,9 @@ class Bushing(Declared):
                 "= 0 without damping has no effect; write a stiffness in N/m and N m/rad", ("stiffness",)
             )
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
-        return (BushingPlace(self.name, self.first, self.second, _rows(self.stiffness), _rows(self.damping)),)
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        frames, laws = (self.first, self.second), (_rows(self.stiffness), _rows(self.damping))
+        return (Related(Relation(self.name, "bushing", Measure.POSE, frames, *laws)),)
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,24 @@ class Wall(Declared):
         if self.at.link == BASE:
             yield Problem("= 'base' is moved by no wall; write a link", ("at", "link"))
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
-        return (WallPlace(self.name, self.at, self.point, self.normal, self.stiffness, self.damping),)
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        base = arm.robot.base
+        w, x, y, z = base.rotation
+        away = [point - origin for point, origin in zip(self.point, base.position)]
+        inside, normal = rotated((w, -x, -y, -z), np.array([away, self.normal]))
+        wall = Relation(
+            self.name,
+            "wall",
+            Measure.HEIGHT,
+            (At(BASE, position=plain(inside)), self.at),
+            ((self.stiffness,),),
+            ((self.damping,),),
+            acts=Acts.BELOW,
+            axis=plain(normal),
+            about=f"stiffness {self.stiffness:g}",
+            in_world=True,
+        )
+        return (Related(wall),)
 
 
 def same_section(first: At, second: At) -> Iterator[Problem]:
@@ -114,6 +135,6 @@ def same_section(first: At, second: At) -> Iterator[Problem]:
         yield Problem(f"is fixed to {part} like first; put it on another part", ("second",))
 
 
-def _rows(matrix: MatrixLike) -> Matrix6:
-    """A settled matrix, which is always given by its rows."""
+def _rows(matrix: MatrixLike) -> Matrix:
+    """A checked matrix, which is always given by its rows."""
     return tuple(tuple(row) for row in matrix if isinstance(row, tuple))

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 from pliant.components.fields import CoordinateName
-from pliant.components.ports import Attachment
+from pliant.components.kinds import Contribution, Motor
 from pliant.errors import Problem
 from pliant.model.inputs import MotorPlace
 from pliant.robot.declared import Declared, Quantity
@@ -24,7 +24,7 @@ class GearMotor(Declared):
     The torques of the drives on this joint act on the rotor, and a JointPD reads the rotor; both keep the units
     of the joint: the angle of the rotor divided by the ratio, its torque times the ratio. ``rotor_inertia``
     and ``torque_limit`` are those of the motor itself, ``stiffness`` and ``damping`` those of the gear as felt
-    at the joint. For a coordinate that slides, the ratio is in rad/m and the gear in N/m and N s/m.
+    at the joint. For a coordinate that translates, the ratio is in rad/m and the gear in N/m and N s/m.
     """
 
     joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]
@@ -45,13 +45,12 @@ class GearMotor(Declared):
                 ("damping",),
             )
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
-        return (
-            MotorPlace(
-                self.joint,
-                rotor_inertia=self.rotor_inertia * self.ratio**2,
-                stiffness=self.stiffness or 0.0,
-                damping=self.damping,
-                torque_limit=inf if self.torque_limit is None else self.torque_limit * self.ratio,
-            ),
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        place = MotorPlace(
+            self.joint,
+            rotor_inertia=self.rotor_inertia * self.ratio**2,
+            stiffness=self.stiffness or 0.0,
+            damping=self.damping,
+            torque_limit=inf if self.torque_limit is None else self.torque_limit * self.ratio,
         )
+        return (Motor(place),)

@@ -122,7 +122,7 @@ class Resolved:
 
 
 def resolved(junctions: tuple[Junction, ...], systems: Systems) -> tuple[Resolved, ...]:
-    """All junctions with their ports; mismatches are refused with both sides."""
+    """All junctions with their ports; what does not match is refused with both sides."""
     places = _places(systems)
     used: dict[str, Junction] = {}
     result = []

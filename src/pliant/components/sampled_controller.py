@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.components.fields import Holds, JointNames, Seed
-from pliant.components.ports import Attachment, CommandLaw, SampledLaw, drivable_in_the_tree
+from pliant.components.kinds import Contribution, SampledLaw
+from pliant.components.ports import drivable_in_the_tree
 from pliant.components.sensors import Encoder, Noise, Tachometer
 from pliant.errors import PliantError
 from pliant.model.sampling import Sample, noise_source
@@ -82,7 +83,7 @@ class SampledController(SampledPart):
     every run. The function is not saved to file: a saved trajectory keeps what it caused, not its code.
     """
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         return (SampledLaw(self._law(arm, "torque", "N m")),)
 
 
@@ -94,8 +95,8 @@ class SampledCommand(SampledPart):
     the sum of all commands, delayed ones from its first sample after the delay on.
     """
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
-        return (CommandLaw(self._law(arm, "rate", "rad/s")),)
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        return (SampledLaw(self._law(arm, "rate", "rad/s"), commands=True),)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from pliant.components.fields import CoordinateName, Holds
+from pliant.components.kinds import Contribution, Load, Prescription, Torque
 from pliant.components.motions import Motion
-from pliant.components.ports import Attachment, Load, Prescription, Torque
 from pliant.components.signals import Signal
 from pliant.errors import Problem
 from pliant.model.inputs import LoadPlace
@@ -35,7 +35,7 @@ class PrescribedMotion(Declared):
     joint: JointName
     motion: Annotated[Motion, Holds("motion of the joint", Motion, "write a motion, such as Hold(1.0)")]
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         return (Prescription(self.joint, self.motion),)
 
 
@@ -50,7 +50,7 @@ class JointTorque(Declared):
     joint: JointName
     signal: Annotated[Signal, Holds("torque in time", Signal, WRITE_SIGNAL)]
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         return (Torque(self.joint, self.signal),)
 
 
@@ -70,7 +70,7 @@ class TipWrench(Declared):
     def conflicts(self) -> Iterator[Problem]:
         yield from _frame_conflicts(self.frame)
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         name = self.name or f"{self.link}_tip_wrench"
         return (Load(LoadPlace(name, self.link, distributed=False, frame=self.frame), self.signal),)
 
@@ -93,7 +93,7 @@ class PointWrench(Declared):
         if self.at.link == BASE:
             yield Problem("= 'base' is moved by no wrench; write a link", ("at", "link"))
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         at = self.at
         where = at.end if at.station is None else "station"
         name = self.name or f"{at.link}_{where}_wrench"
@@ -116,7 +116,7 @@ class DistributedWrench(Declared):
     def conflicts(self) -> Iterator[Problem]:
         yield from _frame_conflicts(self.frame)
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         name = self.name or f"{self.link}_distributed_wrench"
         return (Load(LoadPlace(name, self.link, distributed=True, frame=self.frame), self.signal),)
 

@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from pliant.components.fields import Holds, JointNames
+from pliant.components.kinds import Contribution, Feedback, Torque
 from pliant.components.motions import Motion
-from pliant.components.ports import (
-    Attachment,
-    Feedback,
-    Following,
-    Torque,
-    drivable_in_the_tree,
-    is_part_of_whole,
-)
+from pliant.components.ports import drivable_in_the_tree, is_part_of_whole
 from pliant.components.signals import Signal
 from pliant.control.per_joint import for_each
 from pliant.robot.declared import Declared, Quantity
@@ -32,7 +26,7 @@ class JointPD(Declared):
     joints of the arm that can be driven. For a prismatic joint the units are N/m, N s/m and N.
 
     On all coordinates of a ball or free joint together (``ball.x``, ``ball.y``, ``ball.z``) the references are turns in
-    a row, of a free joint after three slides; they move a frame to which the child is pulled, by the gradient of
+    a row, of a free joint after three translations; they move a frame to which the child is pulled, by the gradient of
     stiffness e^2 / 2  with the rotation vector e from that frame to the child.
     """
 
@@ -56,15 +50,13 @@ class JointPD(Declared):
         Holds("torque to add", Signal, "write a signal, such as Constant(2.0), or a list of them", many=True),
     ] = None
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         references = for_each(self, "reference", joints)
         stiffnesses = for_each(self, "stiffness", joints)
         dampings = for_each(self, "damping", joints)
-        kinds = [Following if is_part_of_whole(arm, joint) else Feedback for joint in joints]
-        feedbacks = [
-            kind(*each) for kind, *each in zip(kinds, joints, references, stiffnesses, dampings, strict=True)
-        ]
+        wholes = [is_part_of_whole(arm, joint) for joint in joints]
+        feedbacks = map(Feedback, joints, references, stiffnesses, dampings, wholes)
         if self.feedforward is None:
             return tuple(feedbacks)
         return (*feedbacks, *map(Torque, joints, for_each(self, "feedforward", joints)))

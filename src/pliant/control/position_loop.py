@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.components.fields import Holds, JointNames
+from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.motions import Hold, Motion
-from pliant.components.ports import Attachment, CommandLaw, drivable_in_the_tree
+from pliant.components.ports import drivable_in_the_tree
 from pliant.components.sampled_controller import (
     CheckedLaw,
     ControllerName,
@@ -59,7 +60,7 @@ class PositionLoop(Declared):
     seed: SeedField = 0
     name: ControllerName = None
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         law = PositionLaw(
             self.name or "position_loop",
@@ -70,7 +71,9 @@ class PositionLoop(Declared):
             self.encoder or Encoder(),
             self.seed,
         )
-        return (CommandLaw(CheckedLaw(law.name, self.period, joints, law, self.delay, "rate", "rad/s")),)
+        return (
+            SampledLaw(CheckedLaw(law.name, self.period, joints, law, self.delay, "rate", "rad/s"), True),
+        )
 
 
 @dataclass(frozen=True, eq=False)

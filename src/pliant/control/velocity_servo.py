@@ -8,7 +8,8 @@ from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 from pliant.components.fields import JointNames
-from pliant.components.ports import Attachment, drivable_in_the_tree
+from pliant.components.kinds import Contribution, Servo
+from pliant.components.ports import drivable_in_the_tree
 from pliant.components.sampled_controller import SeedField, TachometerField
 from pliant.components.sensors import Tachometer
 from pliant.control.per_joint import for_each
@@ -54,17 +55,17 @@ class VelocityServo(Declared):
     tachometer: TachometerField = None
     seed: SeedField = 0
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
         gains = for_each(self, "gain", joints)
         sensor_gains = for_each(self, "sensor_gain", joints)
         ratios = for_each(self, "ratio", joints)
         return tuple(map(self._place, joints, gains, sensor_gains, ratios))
 
-    def _place(self, joint: str, gain: float, sensor_gain: float, ratio: float) -> ServoPlace:
+    def _place(self, joint: str, gain: float, sensor_gain: float, ratio: float) -> Servo:
         voltage = sensor_gain * ratio  # per rate of the joint
         meter = self.tachometer or Tachometer()
-        return ServoPlace(
+        place = ServoPlace(
             joint,
             gain=ratio * gain * voltage,
             period=self.period,
@@ -76,3 +77,4 @@ class VelocityServo(Declared):
             torque_limit=inf if self.torque_limit is None else self.torque_limit * ratio,
             seed=self.seed,
         )
+        return Servo(place)

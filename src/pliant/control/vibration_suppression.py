@@ -15,7 +15,7 @@ from math import exp
 from typing import TYPE_CHECKING, Annotated
 
 from pliant.components.fields import CoordinateName, Holds
-from pliant.components.ports import Attachment, CommandLaw
+from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, Law, Period, SeedField
 from pliant.components.sensors import Reader, Sensor
 from pliant.model.sampling import Sample, noise_source
@@ -46,11 +46,12 @@ class VibrationSuppression(Declared):
     seed: SeedField = 0
     name: ControllerName = None
 
-    def attachments(self, arm: Arm) -> tuple[Attachment, ...]:
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         name = self.name or f"suppression-{self.joint}"
         forget = 0.0 if self.washout is None else 1.0 - exp(-self.period / self.washout)
         law = SuppressionLaw(name, self.sensor.reader(arm), self.gain, forget, self.seed)
-        return (CommandLaw(CheckedLaw(name, self.period, (self.joint,), law, self.delay, "rate", "rad/s")),)
+        checked = CheckedLaw(name, self.period, (self.joint,), law, self.delay, "rate", "rad/s")
+        return (SampledLaw(checked, commands=True),)
 
 
 @dataclass(frozen=True, eq=False)

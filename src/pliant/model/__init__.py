@@ -1,1 +1,1 @@
-"""What any compiled arm offers: states, ports, energy account, observation."""
+"""What any compiled arm offers: states, ports, energy ledger, observation."""

@@ -16,6 +16,7 @@ from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
 from pliant.model.state import Array
+from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import FlexibleLink, RigidLink, Robot
 from pliant.robot.declared import Shown, listed
 
@@ -41,9 +42,10 @@ def model_lines(model: Arm) -> dict[str, str]:
     }
 
 
-class ArmFacts(Shown, ABC):
+class ArmFacts(Shown, Renamed, ABC):
     """Names, ports and sizes."""
 
+    old_names = OF_MODELS
     robot: Robot
     # Where another formulation computes than the one that was asked for, or something is left out.
     substitution: str = ""

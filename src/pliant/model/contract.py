@@ -186,16 +186,11 @@ class SecondOrder:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a stepper kept in its first rows: states, efforts by name, sums of the energy ledger, works by name.
-
-    ``worst`` holds the worst step of the ledger, `energy_ledger`; ``statistics`` counts what the steps took.
-    """
+    """What a stepper kept in its first rows; ``statistics`` counts what the steps took."""
 
     states: Array
     efforts: dict[str, Array]
-    sums: Array
-    works: dict[str, Array]
-    worst: Array
+    ledger: Ledger
     statistics: dict[str, float]
 
 

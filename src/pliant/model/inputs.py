@@ -1,4 +1,8 @@
-"""What the world does to a model during a run: drives, loads, force elements and sampled controllers."""
+"""What the world does to a model during a run, in few general kinds that structures carry or refuse.
+
+Joint drives, loads, relations between frames, motors, a moved base and sampled laws. A component says which of them it
+is made of; a structure knows the kinds and no component.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from pliant.robot import At, End
 from pliant.robot.declared import Vector3
 
 ORIGIN: Vector3 = (0.0, 0.0, 0.0)
-Matrix6 = tuple[tuple[float, ...], ...]
+Matrix = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -45,42 +49,43 @@ class LoadPlace:
         return At(self.link, self.end, self.position, station=self.station)
 
 
-@dataclass(frozen=True)
-class SpringPlace:
-    """Two points pull at each other with the force  stiffness (length - rest_length) + damping length'."""
+class Measure(StrEnum):
+    """What frames are related by."""
 
-    name: str
-    first: At
-    second: At
-    stiffness: float
-    damping: float
-    rest_length: float
+    LENGTH = "length"  # sum of the distances between the origins of frames that follow each other
+    HEIGHT = "height"  # of the origin of the second frame along an axis of the first
+    POSE = "pose"  # log(first^-1 second), three lengths and three angles
 
 
-@dataclass(frozen=True)
-class BushingPlace:
-    """Two frames pull at each other with the wrench  stiffness e + damping e',  e = log(first^-1 second)."""
+class Acts(StrEnum):
+    """When the law of a relation acts; on one side of its rest alone it has only one sign."""
 
-    name: str
-    first: At
-    second: At
-    stiffness: Matrix6
-    damping: Matrix6
+    ALWAYS = "always"
+    ABOVE = "above"  # its rest: a cable, which never pushes
+    BELOW = "below"  # its rest: a wall, which never pulls
 
 
 @dataclass(frozen=True)
-class WallPlace:
-    """A plane of the world that pushes the point ``at`` along its unit ``normal`` while that is behind it.
+class Relation:
+    """Frames that act on each other along a measure phi with the force  stiffness (phi - rest) + damping phi'.
 
-    At the depth d the force is  max(stiffness d + damping d', 0).
+    Both matrices are 1 x 1, of a pose 6 x 6. Feedback on a ball or free ``joint`` relates the child to the frame of its
+    reference coordinates, in place of ``frames``. ``word`` is what messages call it, ``about`` what `report` says.
     """
 
     name: str
-    at: At
-    point: Vector3
-    normal: Vector3
-    stiffness: float
-    damping: float
+    word: str
+    measure: Measure
+    frames: tuple[At, ...]
+    stiffness: Matrix
+    damping: Matrix
+    rest: float = 0.0
+    acts: Acts = Acts.ALWAYS
+    axis: Vector3 = ORIGIN
+    joint: str = ""
+    about: str = ""
+    in_world: bool = False  # its first frame stays there if the base moves
+    from_start: bool = False  # its rest counts from the measure at the start of the robot
 
 
 @dataclass(frozen=True)
@@ -98,18 +103,6 @@ class MotorPlace:
     stiffness: float
     damping: float
     torque_limit: float
-
-
-@dataclass(frozen=True)
-class HoldPlace:
-    """A ball or free joint whose child is pulled to the frame of its reference coordinates, which are prescribed.
-
-    The wrench is  -stiffness e - damping e',  e = log(reference^-1 child), one gain for each coordinate.
-    """
-
-    joint: str
-    stiffness: tuple[float, ...]
-    damping: tuple[float, ...]
 
 
 class BasePath(NamedTuple):
@@ -159,11 +152,8 @@ class Inputs:
     controllers: tuple[SampledController, ...] = ()
     commands: tuple[SampledController, ...] = ()
     servos: tuple[ServoPlace, ...] = ()
-    springs: tuple[SpringPlace, ...] = ()
-    bushings: tuple[BushingPlace, ...] = ()
-    walls: tuple[WallPlace, ...] = ()
+    relations: tuple[Relation, ...] = ()
     motors: tuple[MotorPlace, ...] = ()
-    holds: tuple[HoldPlace, ...] = ()
     base_motion: BaseMotionSignals | None = None
 
     @staticmethod
@@ -174,11 +164,9 @@ class Inputs:
 
 
 class Beyond(StrEnum):
-    """Inputs beyond joint drives and loads on tips and along links, which not every formulation carries."""
+    """Kinds of inputs beyond joint drives and loads on tips and along links, which not every formulation carries."""
 
-    SPRING = "spring"
-    BUSHING = "bushing"
-    WALL = "wall"
+    RELATION = "relation between frames"
     MOTOR = "motor"
     BASE_MOTION = "base motion"
     LOAD_OFF_THE_TIP = "load off the tip"
@@ -197,9 +185,7 @@ def refuse_beyond(inputs: Inputs, allowed: Collection[Beyond], remedy: str) -> N
 
 
 def _beyond(inputs: Inputs) -> Iterator[tuple[Beyond, str]]:
-    yield from ((Beyond.SPRING, f"spring '{each.name}'") for each in inputs.springs)
-    yield from ((Beyond.BUSHING, f"bushing '{each.name}'") for each in inputs.bushings)
-    yield from ((Beyond.WALL, f"wall '{each.name}'") for each in inputs.walls)
+    yield from ((Beyond.RELATION, f"{each.word} '{each.name}'") for each in inputs.relations)
     yield from ((Beyond.MOTOR, f"motor of joint '{each.joint}'") for each in inputs.motors)
     if inputs.base_motion is not None:
         yield Beyond.BASE_MOTION, "motion of the base"

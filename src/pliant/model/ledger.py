@@ -1,17 +1,13 @@
-"""The energy account of a run.
-
-The account of a compiled loop under the names of the ledger.
-"""
+"""The energy ledger of a run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model.state import Array
-from pliant.structures import energy_ledger as columns
 
 
 @dataclass(frozen=True)
@@ -25,7 +21,8 @@ class Ledger:
     velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
     residual of a single step divided by the energy exchanged in that step or, if larger, in the mean step so
     far, and ``worst_time`` is when it happened; what forces in closed loops do on rounded positions is
-    no residual. ``exact`` says whether the integrator promises a residual of round-off.
+    no residual. ``exact`` says whether the integrator promises a residual of round-off. ``taken`` is the part of
+    strain and joint_loss that each spring, bushing, wall and tendon took from the arm since the start.
     """
 
     kinetic: Array
@@ -41,6 +38,7 @@ class Ledger:
     worst_ratio: float
     worst_time: float
     exact: bool
+    taken: dict[str, Array] = field(default_factory=dict)
 
     @property
     def stored(self) -> Array:
@@ -52,23 +50,33 @@ class Ledger:
         return not (self.stored.any() or self.exchanged.any())
 
 
-Floats = NDArray[np.float64]
+def joined(parts: Sequence[Ledger], kept: Sequence[bool]) -> Ledger:
+    """The ledger of runs that follow each other, at the start and at the ends of those that are ``kept``."""
 
+    def present(name: str) -> Array:
+        ends = np.array([getattr(part, name)[-1] for part in parts])
+        return np.append(getattr(parts[0], name)[0], ends[list(kept)])
 
-def ledger_of(sums: Floats, works: dict[str, Floats], worst: Floats, exact: bool) -> Ledger:
-    """The account of a run under names; rows of ``sums`` and of the works are output times."""
+    def summed(values: list[Array]) -> Array:
+        return np.append(values[0][0], np.cumsum([each[-1] for each in values])[list(kept)])
+
+    def by_name(name: str) -> dict[str, Array]:
+        return {key: summed([getattr(part, name)[key] for part in parts]) for key in getattr(parts[0], name)}
+
+    worst = max(parts, key=lambda part: part.worst_ratio)
     return Ledger(
-        kinetic=sums[:, columns.KINETIC],
-        strain=sums[:, columns.STRAIN],
-        gravity=sums[:, columns.GRAVITY],
-        works=works,
-        material_loss=sums[:, columns.MATERIAL],
-        viscous_loss=sums[:, columns.VISCOUS],
-        joint_loss=sums[:, columns.JOINT],
-        projection_loss=sums[:, columns.PROJECTION],
-        residual=sums[:, columns.RESIDUAL],
-        exchanged=sums[:, columns.EXCHANGED],
-        worst_ratio=float(worst[columns.RATIO]),
-        worst_time=float(worst[columns.TIME]),
-        exact=exact,
+        present("kinetic"),
+        present("strain"),
+        summed([part.gravity for part in parts]),
+        by_name("works"),
+        summed([part.material_loss for part in parts]),
+        summed([part.viscous_loss for part in parts]),
+        summed([part.joint_loss for part in parts]),
+        summed([part.projection_loss for part in parts]),
+        summed([part.residual for part in parts]),
+        summed([part.exchanged for part in parts]),
+        worst.worst_ratio,
+        worst.worst_time,
+        worst.exact,
+        by_name("taken"),
     )

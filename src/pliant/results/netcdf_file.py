@@ -113,6 +113,7 @@ def _coordinates(trajectory: Trajectory) -> Variables:
         "joint": list(trajectory.joint_names),
         "link": [link.name for link in trajectory.links] if trajectory.of_arm else [],
         "work_of": list(trajectory.ledger.works),
+        "taken_by": list(trajectory.ledger.taken),
         "axis": _AXES,
         "section_axis": _AXES,
         "twist_component": list(observables.TWIST),
@@ -204,11 +205,14 @@ def _ledger(ledger: Ledger) -> Variables:
         f"energy_{name}": (("time",), getattr(ledger, name), _about(energy.unit, energy.meaning))
         for name, energy in ENERGIES.items()
     }
-    works = (
-        np.stack(list(ledger.works.values()), axis=1) if ledger.works else np.zeros((len(ledger.kinetic), 0))
-    )
+    none = np.zeros((len(ledger.kinetic), 0))
+    works = np.column_stack([none, *ledger.works.values()])
     about = _about(observables.ENERGY_UNIT, "work done on the arm since the start")
-    return {**variables, "work": (("time", "work_of"), works, about)}
+    variables["work"] = (("time", "work_of"), works, about)
+    if ledger.taken:
+        about = _about(observables.ENERGY_UNIT, "energy taken from the arm since the start")
+        variables["taken"] = (("time", "taken_by"), np.column_stack([none, *ledger.taken.values()]), about)
+    return variables
 
 
 def _signals(trajectory: Trajectory) -> Variables:
@@ -251,6 +255,7 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "joints": list(trajectory.joint_names),
         "joint_units": [unit.position for unit in trajectory.joint_units],
         "works": list(ledger.works),
+        "taken": list(ledger.taken),
         "ledger": {
             "worst_ratio": float(ledger.worst_ratio),
             "worst_time": float(ledger.worst_time),
@@ -282,8 +287,10 @@ def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:
 
 def _read_ledger(dataset: Dataset, description: dict[str, Any]) -> Ledger:
     works = {name: dataset["work"].values[:, k].copy() for k, name in enumerate(description["works"])}
+    names = description.get("taken", [])  # files of earlier versions have none
+    taken = {name: dataset["taken"].values[:, k].copy() for k, name in enumerate(names)}
     energies: dict[str, Any] = {name: dataset[f"energy_{name}"].values for name in ENERGIES}
-    return Ledger(works=works, **energies, **description["ledger"])
+    return Ledger(works=works, taken=taken, **energies, **description["ledger"])
 
 
 def _read_signals(dataset: Dataset, variable: str, sizes: dict[str, int]) -> dict[str, Array]:

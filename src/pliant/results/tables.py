@@ -156,13 +156,15 @@ def strain_table(trajectory: Trajectory) -> DataFrame:
 
 
 def ledger_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: the energy account, every work in its own column."""
+    """One row per time: the energy ledger, every work in its own column."""
     ledger = trajectory.ledger
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for name, energy in ENERGIES.items():
         columns[name] = (getattr(ledger, name), energy.unit)
     for name, work in ledger.works.items():
         columns[f"work of {name}"] = (work, ENERGY_UNIT)
+    for name, taken in ledger.taken.items():
+        columns[f"taken by {name}"] = (taken, ENERGY_UNIT)
     return _frame(columns)
 
 

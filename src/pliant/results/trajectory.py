@@ -23,6 +23,7 @@ from pliant.errors import InvalidInput
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
+from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results.observables import JointUnit
 from pliant.results.tables import PortSignal, inner_flows, load_efforts, load_ports, port_signals
 from pliant.robot.declared import Shown, listed
@@ -175,13 +176,14 @@ class StoredSource:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(Shown):
+class Trajectory(Shown, Renamed):
     """A run from its first to its last saved time, n in all.
 
     ``states`` (n, size) is read block by block with ``state(name)``; ``ports`` are those of the arm and of the loads.
     What the arm looked like and what went through it is worked out on first use and then kept.
     """
 
+    old_names = OF_TRAJECTORIES
     time: Array
     states: Array
     layout: Layout

@@ -8,13 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import Problem
-from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Vector3, Vector6
+from pliant.robot.declared import Choice, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3, Vector6
 from pliant.robot.joint_law import (
     ALONG_X,
     ALONG_Y,
@@ -56,9 +57,19 @@ class Freedom:
         return "m" if self.translates else "rad"
 
 
+class Role(StrEnum):
+    """Whether a joint belongs to the arm, or carries a part aside: no tip of the arm, driven by name only."""
+
+    ARM = "arm"
+    ASIDE = "aside"
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
 @dataclass(frozen=True)
 class Joint(Declared, ABC):
-    """The connection of a child's root frame to its parent's tip frame, or to the base."""
+    """The connection of a child's root frame to its parent's tip frame or section at a station, or to the base."""
 
     name: Annotated[str, Name("name of the joint")]
     parent: Annotated[str, Name("link on whose tip the joint sits, or base")]
@@ -75,6 +86,15 @@ class Joint(Declared, ABC):
             demand=Demand.UNIT_QUATERNION,
         ),
     ] = (1.0, 0.0, 0.0, 0.0)
+    station: Annotated[
+        float | None,
+        Quantity(
+            "m", "distance of its section from the root of a flexible parent, in place of the tip", at_least=0
+        ),
+    ] = field(default=None, kw_only=True)
+    role: Annotated[Role, Choice("part of the arm, or of what it carries aside, such as a damper", Role)] = (
+        field(default=Role.ARM, kw_only=True)
+    )
 
     @property
     @abstractmethod
@@ -124,7 +144,7 @@ class RevoluteJoint(AxisJoint, word="revolute"):
 
 @dataclass(frozen=True)
 class PrismaticJoint(AxisJoint, word="prismatic"):
-    """The child slides along an axis."""
+    """The child translates along an axis."""
 
     translates: ClassVar[bool | None] = True
     initial_position: Annotated[float, Quantity("m", "displacement at the start")] = 0.0
@@ -170,7 +190,7 @@ def _shown(vector: Vector3) -> str:
 
 @dataclass(frozen=True)
 class CylindricalJoint(Joint, word="cylindrical"):
-    """The child slides along an axis and turns about it; coordinates ``slide`` and ``turn``."""
+    """The child translates along an axis and rotates about it; coordinates ``slide`` and ``turn``."""
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
     axis: Direction = ALONG_Z
@@ -221,7 +241,7 @@ class UniversalJoint(Joint, word="universal"):
 
 @dataclass(frozen=True)
 class PlanarJoint(Joint, word="planar"):
-    """The child slides in a plane and turns about its normal; ``first_slide``, ``second_slide``, ``turn``."""
+    """The child translates in a plane and rotates about its normal; ``first_slide``, ``second_slide``, ``turn``."""
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("first_slide", "second_slide", "turn")
     normal: Annotated[
@@ -377,7 +397,7 @@ class FreeJoint(Joint, word="free"):
 
     @property
     def guided_freedoms(self) -> tuple[Freedom, ...]:
-        """Where its motion is prescribed: slides along the axes of the joint frame, then turns like those of a ball."""
+        """Of a prescribed motion: translations along the axes of the joint, then rotations like those of a ball."""
         axes = (ALONG_X, ALONG_Y, ALONG_Z)
         translates = (
             Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes)
@@ -389,7 +409,7 @@ class FreeJoint(Joint, word="free"):
 
     @property
     def reference_freedoms(self) -> tuple[Freedom, ...]:
-        """Of the frame to which feedback holds the child, in the same row of slides and turns."""
+        """Of the frame to which feedback holds the child, in the same row of translations and rotations."""
         return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
 
     @property

@@ -79,6 +79,11 @@ class At(Declared, word="frame"):
         return f"{self.end}" if self.station is None else f"station {self.station:g} m"
 
 
+def parent_frame(joint: Joint) -> At:
+    """The frame in which a joint sits on its parent."""
+    return At(joint.parent, End.TIP, joint.position, joint.rotation, joint.station)
+
+
 class LoopKind(StrEnum):
     """How the two frames of a loop joint may move against each other."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
 from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Shown, Vector3, listed
-from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, SphericalJoint
+from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, SphericalJoint
 from pliant.robot.link import IDENTITY, ORIGIN, STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.section import Material
@@ -233,9 +233,17 @@ class Robot(Shown, Declared, word="robot"):
             *loop_problems(links, names["joints"], loops),
             *material_problems(self.links),
         ]
-        yield from found or (*self._stations_of_loops(), *self._dead_ends())
+        yield from found or (*self._stations(), *self._dead_ends())
 
-    def _stations_of_loops(self) -> Iterator[Problem]:
+    def _stations(self) -> Iterator[Problem]:
+        for joint in self.joints:
+            if joint.station is not None and joint.parent == BASE:
+                yield Problem(
+                    f"= {joint.station:g} m has no meaning on the base; leave it out",
+                    ("joints", joint.name, "station"),
+                )
+            elif wrong := self.wrong_station(At(joint.parent, station=joint.station)):
+                yield Problem(wrong, ("joints", joint.name, "station"))
         for loop in self.loops:
             for word, at in (("first", loop.first), ("second", loop.second)):
                 if wrong := self.wrong_station(at):
@@ -278,6 +286,12 @@ class Robot(Shown, Declared, word="robot"):
         return tuple(
             self.joint(name) for name in parents_first([(j.name, j.parent, j.child) for j in self.joints])
         )
+
+    @cached_property
+    def tip_link(self) -> str:
+        """The last link of the chain that is no part aside."""
+        own = [joint.child for joint in self.chain_order if joint.role is Role.ARM]
+        return own[-1] if own else self.chain_order[-1].child
 
     @cached_property
     def freedoms(self) -> tuple[Freedom, ...]:

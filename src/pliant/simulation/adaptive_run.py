@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pliant.model.contract import Model, Record, Run
 from pliant.model.inputs import Inputs
-from pliant.model.ledger import Ledger
+from pliant.model.ledger import Ledger, joined
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY, advance, interruptions_heard
 from pliant.simulation.integrators.adaptive import Adaptive
 from pliant.simulation.sampled_control import Sampling
 
-PRESENT = ("kinetic", "strain")
-
 
 @dataclass
 class Reached:
-    """How far a run has come: its state and time, and the accounts of all steps so far."""
+    """How far a run has come: its state and time, and the records of all steps so far."""
 
     state: Array
     now: float = 0.0
@@ -131,7 +129,7 @@ def _sizes(model: Model, state: Array) -> Array:
 
 
 def _only_ledger(record: Record) -> Record:
-    """A record whose states are not kept but whose account counts."""
+    """A record whose states are not kept but whose ledger counts."""
     return replace(record, time=record.time[:0], states=record.states[:0])
 
 
@@ -139,51 +137,23 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
     """One record from consecutive ones; works and losses go on where the last one stopped."""
     if not parts:
         return Record(np.zeros(1), start[None], {}, _start_ledger(model, start), ending, {"steps": 0.0})
-    names = [f.name for f in fields(Ledger) if f.name not in ("works", "worst_ratio", "worst_time", "exact")]
-    offset = dict.fromkeys(names, 0.0)
-    work_offset = dict.fromkeys(parts[0].ledger.works, 0.0)
-    first = parts[0].ledger
-    rows = {name: [getattr(first, name)[0]] for name in names}
-    works = {name: [0.0] for name in work_offset}
-    efforts = {name: [value[0]] for name, value in parts[0].efforts.items()}
-    times, states = [0.0], [start]
-    for part in parts:
-        kept = len(part.time) > 0
-        for name in names:
-            value = getattr(part.ledger, name)[-1] + (0.0 if name in PRESENT else offset[name])
-            offset[name] = value
-            if kept:
-                rows[name].append(value)
-        for name in work_offset:
-            work_offset[name] += part.ledger.works[name][-1]
-            if kept:
-                works[name].append(work_offset[name])
-        if kept:
-            times.append(part.time[-1])
-            states.append(part.states[-1])
-            for name, value in part.efforts.items():
-                efforts[name].append(value[-1])
-    worst = max(parts, key=lambda part: part.ledger.worst_ratio).ledger
-    ledger = Ledger(
-        **{name: np.array(value) for name, value in rows.items()},
-        works={name: np.array(value) for name, value in works.items()},
-        worst_ratio=worst.worst_ratio,
-        worst_time=worst.worst_time,
-        exact=True,
-    )
-    statistics = {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics}
+    kept = [part for part in parts if len(part.time)]
+    efforts = {
+        name: np.array([first[0], *(part.efforts[name][-1] for part in kept)])
+        for name, first in parts[0].efforts.items()
+    }
     return Record(
-        np.array(times),
-        np.array(states),
-        {k: np.array(v) for k, v in efforts.items()},
-        ledger,
+        np.array([0.0, *(part.time[-1] for part in kept)]),
+        np.array([start, *(part.states[-1] for part in kept)]),
+        efforts,
+        joined([part.ledger for part in parts], [len(part.time) > 0 for part in parts]),
         ending,
-        statistics,
+        {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics},
     )
 
 
 def _start_ledger(model: Model, start: Array) -> Ledger:
-    """The account of a run that did not get away from its start."""
+    """The ledger of a run that did not get away from its start."""
     kinetic, strain, _ = model.energy(start[None])
     zero = np.zeros(1)
     return Ledger(kinetic, strain, zero, {}, zero, zero, zero, zero, zero, zero, 0.0, 0.0, True)

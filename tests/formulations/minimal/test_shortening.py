@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.structures.tree.model import LumpedArm
-from pliant.structures.tree.observe import neglected_displacement
+from pliant.formulations.lumped.model import LumpedArm
 from tests.support.lumped_arms import cantilever
 
 FORCE = 0.4  # N, across a beam of 1 m and 9 N m^2
@@ -24,7 +23,7 @@ def bent(formulation: object, force: float = FORCE) -> tuple[object, np.ndarray]
 
 def lack(fields: int) -> tuple[LumpedArm, np.ndarray]:
     arm, state = bent(pl.Lumped(fields, pl.lumped.Beam.EULER_BERNOULLI))
-    return arm, neglected_displacement(arm, state[None])[0]
+    return arm, arm.neglected_displacement(state[None])[0]
 
 
 def test_a_single_field_lacks_three_fifths_of_its_deflection_squared() -> None:

@@ -1,4 +1,4 @@
-"""Identities behind the exact account: lines, contacts and joint laws over finite steps, for random data."""
+"""Identities behind the exact ledger: lines, contacts and joint laws over finite steps, for random data."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def random_lines(rng: np.random.Generator) -> Lines:
     return Lines(
         np.array(MEASURES),
         np.full(n, SPRING),
+        np.array([(first, 6) if k >= first else (k, 1) for k in range(n)]),
         np.tile([0, 1], (n, 1)),
         point,
         direction,

@@ -17,6 +17,7 @@ from pliant.robot import (
     RigidLink,
     Robot,
 )
+from pliant.robot.joint import Role
 from pliant.robot.link import End
 from pliant.structures.collocation.chain import (
     FIXED,
@@ -40,6 +41,8 @@ def beyond_spectral_links(robot: Robot) -> str:
     for joint in robot.joints:
         if not isinstance(joint, (RevoluteJoint, PrismaticJoint, FixedJoint)):
             return f"joint '{joint.name}' is {joint.word}"
+        if joint.station is not None or joint.role is not Role.ARM:
+            return f"joint '{joint.name}' sits at a station or carries a part aside"
         if not all(freedom.law.obeys_nothing for freedom in joint.freedoms):
             return f"joint '{joint.name}' has a spring, damping, friction or limits"
     for loop in robot.loops:

@@ -26,7 +26,7 @@ Counts = int | Mapping[str, int]
 
 HIGHEST_DEGREE = 16
 POSE_TURN = 0.5  # rad of a pose element at rest
-ROOM_TO_BEND = 2.0  # times the bend at which pose elements take over during a run
+BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
 REST_STATIONS = 201
 
 
@@ -66,7 +66,7 @@ def rest_turn(robot: Robot, name: str) -> float:
 class WhenBent(StrEnum):
     """What a run does when a spectral link bends too far for its polynomials."""
 
-    HAND_OVER = "hand over"  # it is done anew by pose elements, with a notice
+    HAND_OVER = "hand over"  # it is done anew by pose elements, and the substitution is reported
     STOP = "stop"
 
 
@@ -99,7 +99,7 @@ class GeometricallyExact:
         return replace(self, degree=self.degree + 2)
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
-        """The equations of the robot; by pose elements, with a notice, where spectral links do not carry it."""
+        """Its equations; by pose elements where spectral links do not carry it, as the substitution says."""
         refuse_massless_links(robot, "GeometricallyExact")
         reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
@@ -120,7 +120,7 @@ class GeometricallyExact:
         A link bent at rest, or known to turn by so many radians in ``turns``, has more: none turns by more than
         half a radian.
         """
-        known = {} if turns is None else {name: ROOM_TO_BEND * turn for name, turn in turns.items()}
+        known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
         counts = {
             name: max(
                 8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN)

@@ -14,35 +14,41 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.formulations.lumped.fields import (
+    ALL_DEFLECTIONS,
+    Beam,
+    Deflection,
+    Field,
+    LumpedStructure,
+    Station,
+    Stretch,
+    end_damping,
+    end_flexibility,
+    lumped_inertia,
+    section_at,
+)
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.robot.joint import BASE
-from pliant.structures.tree.motion import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
+from pliant.robot.loop import parent_frame
+from pliant.structures.tree.columns import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
+from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.structure import (
-    ALL_DEFLECTIONS,
     IDENTITY,
     ON_BASE,
     ORIGIN,
-    Beam,
     Bodies,
-    Deflection,
-    Field,
-    Floats,
     LinkPlaces,
     Part,
     Place,
-    Station,
-    Stretch,
-    Structure,
     base_place,
-    end_damping,
-    end_flexibility,
-    lumped_inertia,
+    place_on,
 )
 
 MOST_FIELDS = 200
@@ -112,7 +118,7 @@ def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflecti
 
 def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     try:
-        balanced: MatrixLike = FIELD_STIFFNESS.equilibrium(stiffness)
+        balanced: MatrixLike = FIELD_STIFFNESS.checked(stiffness)
     except BadValue as bad:
         raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
     return balanced
@@ -131,7 +137,7 @@ def assemble(
     condensed: bool,
     joint_fields: tuple[JointField, ...],
     moving_base: bool,
-) -> Structure:
+) -> LumpedStructure:
     """The structure of a robot; flexible links without fields are rigid in their rest shape."""
     builder = _Builder(robot, beam, condensed)
     if moving_base:
@@ -186,7 +192,7 @@ class _Builder:
         return Place(len(self.names) - 1, ORIGIN, IDENTITY)
 
     def loosen_base(self) -> None:
-        """Three slides and three turns before everything else."""
+        """Three translations and three rotations before everything else."""
         at = base_place(0)
         for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
             self.base.append(len(self.names))
@@ -194,8 +200,8 @@ class _Builder:
 
     def cross(self, joint: Joint) -> Place:
         """The root of the child of a joint."""
-        at = base_place(len(self.base)) if joint.parent == BASE else self.links[joint.parent].tip
-        at = at.moved(joint.position).turned(matrix_of(joint.rotation))
+        on_base = base_place(len(self.base))
+        at = place_on(self.links, on_base, parent_frame(joint), partial(section_at, self.robot))
         for freedom in joint.freedoms:
             axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
             frame, letter = _frame_of(axis)
@@ -232,21 +238,8 @@ class _Builder:
         if self.condensed:
             self.behind_field[root.body] = True
         zero = np.zeros((6, 6))
-        self.fields.append(
-            Field(
-                name,
-                "",
-                0.0,
-                0.0,
-                root,
-                np.eye(4),
-                stiffness,
-                zero,
-                turning,
-                kept,
-                np.array(columns, np.int64),
-            )
-        )
+        own = np.array(columns, np.int64)
+        self.fields.append(Field(name, "", 0.0, 0.0, root, np.eye(4), stiffness, zero, turning, kept, own))
         return at
 
     def add_fields(self, link: FlexibleLink, root: Place, chosen: Fields) -> None:
@@ -341,23 +334,14 @@ class _Builder:
         if place.body != ON_BASE:
             self.inertia[place.body] += own
 
-    def structure(self) -> Structure:
+    def structure(self) -> LumpedStructure:
         stations = tuple(Station(name, place, self.masses[name]) for name, place in self.stations)
-        return Structure(
-            self.robot,
-            self.beam,
-            self.condensed,
-            tuple(self.names),
-            self.bodies(),
-            tuple(self.freedoms),
-            np.array(self.joints, np.int64),
-            np.array(self.elastic, np.int64),
-            np.array(self.base, np.int64),
-            tuple(self.fields),
-            stations,
-            tuple(self.parts),
-            tuple(self.links.values()),
-        )
+        whole = np.int64
+        return LumpedStructure(
+            self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, whole),
+            np.array(self.elastic, whole), np.array(self.base, whole), tuple(self.parts),
+            tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields), stations,
+        )  # fmt: skip
 
     def bodies(self) -> Bodies:
         n = len(self.names)

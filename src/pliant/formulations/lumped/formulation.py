@@ -1,4 +1,4 @@
-"""The doors of the room: choices that compile a robot into a model."""
+"""Choices that compile a robot into a model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput
 from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble, refuse_other_choice
+from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
+from pliant.formulations.lumped.model import LumpedArm
 from pliant.robot import FlexibleLink, FreeJoint, LinearLaw, Robot, SphericalJoint
 from pliant.robot.robot import nearest
-from pliant.structures.tree.model import LumpedArm
-from pliant.structures.tree.structure import Beam, StationInertia, Structure
 
 Divisions = int | Fields | Mapping[str, int | Fields]
 
@@ -61,7 +61,7 @@ class Lumped:
         _refuse_massless_rows(robot, self._divisions(robot))
         return LumpedArm(robot, self, self.structure(robot))
 
-    def structure(self, robot: Robot, moving_base: bool = False) -> Structure:
+    def structure(self, robot: Robot, moving_base: bool = False) -> LumpedStructure:
         """Stations and fields of a robot, on its base or on one that moves by six coordinates."""
         condensed = self.station_inertia is StationInertia.NEGLECTED
         divisions = self._divisions(robot)
@@ -88,7 +88,7 @@ class Rigid:
         _refuse(robot, "Rigid")
         return LumpedArm(robot, self, self.structure(robot))
 
-    def structure(self, robot: Robot, moving_base: bool = False) -> Structure:
+    def structure(self, robot: Robot, moving_base: bool = False) -> LumpedStructure:
         """Bodies of a robot, on its base or on one that moves by six coordinates."""
         return assemble(robot, {}, Beam.TIMOSHENKO, False, (), moving_base)
 
@@ -130,7 +130,7 @@ def _refuse_massless_rows(robot: Robot, divisions: Mapping[str, Fields]) -> None
 
 
 def _refuse(robot: Robot, formulation: str) -> None:
-    """What this room does not model."""
+    """What this formulation does not model."""
     for loop in robot.loops:
         if not loop.obeys_nothing:
             raise InvalidInput(

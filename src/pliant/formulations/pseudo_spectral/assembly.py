@@ -33,6 +33,7 @@ from pliant.mechanics.shape_functions import orthonormal_spaces, orthonormal_val
 from pliant.robot import End, FlexibleLink, Joint, RevoluteJoint, RigidLink, Robot
 from pliant.robot.joint import BASE
 from pliant.structures.linear.arrays import Assembly, Body, axis_of, placed, twist_map
+from pliant.structures.linear.equations import twists_along
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +68,11 @@ class _Builder:
         cut = slice(first, first + 6)
         root = np.zeros((6, self.unknowns))
         if joint.parent != BASE:
-            root = twist_map(R, r) @ self.bodies[joint.parent].tip
+            parent = self.bodies[joint.parent]
+            section = parent.tip
+            if joint.station is not None:
+                section = twists_along(parent, np.array([joint.station / parent.length]))[0]
+            root = twist_map(R, r) @ section
         root[:, cut] += np.eye(6)
         link = self.robot.link(joint.child)
         if isinstance(link, FlexibleLink):

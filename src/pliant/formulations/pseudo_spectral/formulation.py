@@ -1,4 +1,4 @@
-"""The door of the room: choices that compile a robot into a model."""
+"""Choices that compile a robot into a model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PseudoSpectral:
 
 
 def _refuse(robot: Robot) -> None:
-    """What this room does not model."""
+    """What this formulation does not model."""
     refuse_massless_links(robot, "PseudoSpectral")
     if robot.loops:
         raise InvalidInput(

@@ -331,7 +331,7 @@ def _pick(link: FlexibleLink, matrices: Floats, components: NDArray[np.int64]) -
 
 
 def refuse_what_is_not_linear(link: FlexibleLink) -> None:
-    """A curved or nonlinear link has no place in this room."""
+    """A curved or nonlinear link has no place in this formulation."""
     stations = np.linspace(0.0, link.length, 33)
     if np.abs(link.rest_strain(stations) - np.eye(6)[0]).max() > 1e-12:
         raise InvalidInput(

@@ -21,7 +21,7 @@ def _method(spectral_radius: float) -> StageMethod:
 class GeneralizedAlpha(Declared):
     """Generalized-alpha for first-order systems; modes too fast for the step shrink by ``spectral_radius`` a step.
 
-    Its energy account does not close: the residual is the numerical damping.
+    Its energy ledger does not close: the residual is the numerical damping.
     """
 
     step: Step = 1e-3

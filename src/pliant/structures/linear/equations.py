@@ -142,10 +142,10 @@ class Equations:
     root_wrench: Reading
 
 
-def twists_along(arm: Assembly, body: Body, fractions: Floats) -> Floats:
+def twists_along(body: Body, fractions: Floats) -> Floats:
     """The twist at fractions of the length of a flexible link, over all unknowns, (points, 6, unknowns)."""
     assert body.spaces is not None
-    inside = np.vstack([np.eye(len(arm.M))[body.rows], body.root])
+    inside = np.vstack([np.eye(body.root.shape[1])[body.rows], body.root])
     basis = orthonormal_values(body.spaces.degree + 1, fractions, body.length)
     effort = np.kron(basis @ body.spaces.effort_from(body.spaces.w_0), np.eye(6)) @ inside
     return np.asarray(effort.reshape(len(fractions), 6, -1))
@@ -162,7 +162,7 @@ def load_columns(arm: Assembly, place: LoadPlace) -> Floats:
         return columns
     twist = body.tip if place.end is End.TIP else body.root
     if place.station is not None:
-        twist = twists_along(arm, body, np.array([place.station / body.length]))[0]
+        twist = twists_along(body, np.array([place.station / body.length]))[0]
     offset = np.eye(6)
     offset[:3, 3:] = -hat(place.position)
     return np.asarray((offset @ twist).T)

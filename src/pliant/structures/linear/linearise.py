@@ -79,7 +79,7 @@ def held_ports(arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, 
         rate,
         np.zeros_like(rate),
         positions[: len(arm.joint_names), n:],
-        links.bodies[-1].tip @ moved,
+        arm.tip_body.tip @ moved,
     )
 
 
@@ -184,7 +184,7 @@ def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOr
             twists += [body.root, body.tip]
             continue
         at = arm.formulation.points.efforts(arm.formulation.degree)
-        twists += list(twists_along(arm.assembly, body, at))
+        twists += list(twists_along(body, at))
     x, rate = arm.normal_state(form, state)
 
     def state_at(y: Floats, change: Floats) -> Floats:
@@ -210,7 +210,7 @@ def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOr
         ),
         np.stack([twist @ to_links for twist in twists]),
         rates[: len(arm.joint_names)],
-        arm.assembly.bodies[-1].tip @ to_links,
+        arm.tip_body.tip @ to_links,
         state_at,
         held_ports(arm, form, columns, on_links),
     )

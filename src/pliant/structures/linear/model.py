@@ -105,6 +105,11 @@ class PseudoSpectralArm(ArmFacts):
         """Of the methods in time that this model takes."""
         return 8
 
+    @property
+    def tip_body(self) -> Body:
+        """The last link of the arm."""
+        return self.assembly.body(self.robot.tip_link)
+
     @cached_property
     def flexible(self) -> tuple[Body, ...]:
         return tuple(body for body in self.assembly.bodies if body.spaces is not None)
@@ -285,7 +290,7 @@ class PseudoSpectralArm(ArmFacts):
         many = np.atleast_2d(states)
         strains = self.strains_of(many)
         roots = self.kinematics.roots(self.layout.part(many, "joint_position"), strains)
-        name = self.assembly.bodies[-1].name
+        name = self.robot.tip_link
         return self.kinematics.tip(name, *roots[name], strains)
 
     def observe(self, states: Floats, stations: int = 21) -> Observation:
@@ -340,7 +345,7 @@ class PseudoSpectralArm(ArmFacts):
         """
         states = record.states
         u = self.unknowns(states)
-        twist = u @ self.assembly.bodies[-1].tip.T
+        twist = u @ self.tip_body.tip.T
         rates = self._values(u @ self.assembly.G.T, self._to_points)
         qd = self.layout.part(states, "joint_rate")
         # a displacement of about 1e-4 of the length balances truncation and round-off of the difference

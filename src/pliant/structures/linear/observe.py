@@ -87,10 +87,16 @@ class Kinematics:
                 np.tile(matrix_of(base.rotation), (count, 1, 1)),
             )
         }
-        roots = {}
+        roots: dict[str, tuple[Floats, Floats]] = {}
         column = 0
         for joint in self.joints:
             x, R = tips[joint.parent]
+            if joint.station is not None:
+                there = np.array([joint.station])
+                shape = Deflection.at(there, self._ends[joint.parent][0][0], self.degree)
+                root_x, root_R = roots[joint.parent]
+                sections = self.along(joint.parent, root_x, root_R, (there, shape), strains[joint.parent])
+                x, R = sections[0][:, 0], sections[1][:, 0]
             R_joint = R @ matrix_of(joint.rotation)
             x = x + R @ np.asarray(joint.position, float)
             if joint.moves:
@@ -170,6 +176,6 @@ def observe(arm: PseudoSpectralArm, states: Floats, stations: int) -> Observatio
                     body.name, ends, np.stack([x, tip], axis=1), np.stack([R, turned], axis=1), zero, zero
                 )
             )
-    last = links[-1]
-    twist = u @ arm.assembly.bodies[-1].tip.T
+    last = next(link for link in links if link.name == arm.robot.tip_link)
+    twist = u @ arm.tip_body.tip.T
     return Observation(q, qd, tuple(links), last.position[:, -1], last.rotation[:, -1], twist)

@@ -14,12 +14,14 @@ from pliant.mechanics.rigid_body import element_ends, hat, matrix_of, spatial_in
 from pliant.robot import At, End, FlexibleLink, FreeJoint, Joint, LinearLaw, RigidLink, Robot, SphericalJoint
 from pliant.robot.joint import BASE
 from pliant.robot.link import STATION_SLACK
+from pliant.robot.loop import parent_frame
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
 from pliant.structures.nodal.mechanism import (
     ELEMENT,
     FIXED,
     FREE,
     GROUND,
+    LOGARITHM,
     PRISMATIC,
     REVOLUTE,
     Bodies,
@@ -84,6 +86,11 @@ class Structure:
             for name in self.references
             for freedom in whole_joint(self.robot, name).reference_freedoms
         )
+
+    @property
+    def tip(self) -> Place:
+        """That of the last link of the arm."""
+        return self.link(self.robot.tip_link).tip
 
     def link(self, name: str) -> LinkNodes:
         return next(link for link in self.links if link.name == name)
@@ -153,8 +160,7 @@ def assemble(
     nodes.add(-1, GROUND)
     links: dict[str, LinkNodes] = {}
     for joint in robot.chain_order:
-        parent = Place(0, ORIGIN, IDENTITY) if joint.parent == BASE else links[joint.parent].tip
-        at = parent.moved(joint.position).turned(matrix_of(joint.rotation))
+        at = _place(links.values(), parent_frame(joint))
         root = _joint_nodes(nodes, laws, lines, joint, at, joint.name in guided)
         link = robot.link(joint.child)
         if isinstance(link, FlexibleLink):
@@ -185,7 +191,13 @@ def assemble(
     }
     structure = Structure(
         _tree(nodes),
-        Elements(np.array(nodes.length), np.array(nodes.rest), np.array(nodes.K), np.array(nodes.C)),
+        Elements(
+            np.full(len(nodes.parent), LOGARITHM),
+            np.array(nodes.length),
+            np.array(nodes.rest),
+            np.array(nodes.K),
+            np.array(nodes.C),
+        ),
         _bodies(nodes, robot),
         laws,
         lines,
@@ -239,7 +251,7 @@ def _reference(
     joint = whole_joint(robot, name)
     ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)
     if ends is None:
-        ends = At(joint.parent, End.TIP, joint.position, joint.rotation), At(joint.child, End.ROOT)
+        ends = parent_frame(joint), At(joint.child, End.ROOT)
     at, child = (_place(links.values(), end) for end in ends)
     freedoms = joint.reference_freedoms
     return Place(

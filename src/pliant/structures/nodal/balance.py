@@ -19,6 +19,7 @@ from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import STOP_STIFFNESS, stops_energy
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.energy_ledger import RunningLedger
+from pliant.structures.nodal.element import balance_element, element_change, element_energy
 from pliant.structures.nodal.joint_laws import JointFlows, enter_joint, joint_effort
 from pliant.structures.nodal.mechanism import (
     ELEMENT,
@@ -29,7 +30,6 @@ from pliant.structures.nodal.mechanism import (
     Bodies,
     Bools,
     Coordinates,
-    Elements,
     Floats,
     Mechanism,
     Pose,
@@ -38,21 +38,7 @@ from pliant.structures.nodal.mechanism import (
 )
 from pliant.structures.nodal.motion import Moment, Signals, Step
 from pliant.structures.nodal.relations import energy_of_lines, enter_lines
-from pliant.structures.nodal.relative_pose import (
-    CHANGE,
-    K,
-    U,
-    add_to,
-    axpy,
-    discrete_gradient,
-    matrix,
-    mean,
-    measure_change,
-    measure_relative_pose,
-    put,
-    vector,
-    world_force,
-)
+from pliant.structures.nodal.rows import add_to, axpy, matrix, put, vector
 
 EPSILON = 2.3e-16
 EXCHANGE, SCALE, FLOOR = 0, 1, 2
@@ -105,76 +91,6 @@ def drag_body(bodies: Bodies, i: int, h: float, step: Step) -> float:
     return h * (dot(force, u) + dot(torque, eta))
 
 
-@inline_kernel
-def mean_stresses(
-    elements: Elements, e: int, h: float, start: Moment, end: Moment
-) -> tuple[Vector, Vector, Vector, Vector]:
-    """Section force and moment from the mean strain, and those of Kelvin-Voigt from its increment.
-
-    Both matrices are symmetric; their rows stand in one piece, their columns do not.
-    """
-    half, rate = 0.5 / elements.length[e], 1.0 / (elements.length[e] * h)
-    stiffness, damping = elements.K[e], elements.C[e]
-    n0, n1, n2, m0, m1, m2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    a0, a1, a2, b0, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(6):
-        change = end.strain[e, CHANGE + j]
-        strain = start.strain[e, U + j] / elements.length[e] - elements.rest[e, j] + half * change
-        speed = rate * change
-        n0 += stiffness[j, 0] * strain
-        n1 += stiffness[j, 1] * strain
-        n2 += stiffness[j, 2] * strain
-        m0 += stiffness[j, 3] * strain
-        m1 += stiffness[j, 4] * strain
-        m2 += stiffness[j, 5] * strain
-        a0 += damping[j, 0] * speed
-        a1 += damping[j, 1] * speed
-        a2 += damping[j, 2] * speed
-        b0 += damping[j, 3] * speed
-        b1 += damping[j, 4] * speed
-        b2 += damping[j, 5] * speed
-    return (n0, n1, n2), (m0, m1, m2), (a0, a1, a2), (b0, b1, b2)
-
-
-@inline_kernel
-def mean_stress(elements: Elements, e: int, h: float, start: Moment, end: Moment) -> tuple[Vector, Vector]:
-    """Section force and moment, elastic and viscous."""
-    n, m, n_viscous, m_viscous = mean_stresses(elements, e, h, start, end)
-    return add(n, n_viscous), add(m, m_viscous)
-
-
-@inline_kernel
-def node_distance(a: int, b: int, at: Moment) -> Vector:
-    """x_b - x_a with what the positions lost to rounding."""
-    return add(
-        sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0))
-    )
-
-
-@inline_kernel
-def balance_element(
-    elements: Elements, a: int, i: int, h: float, start: Moment, end: Moment, step: Step
-) -> tuple[float, float, float]:
-    """Forces of the element between node a and node i; returns work on it, squares of its impulse and its rounding."""
-    distance = node_distance(a, i, end)
-    measure_relative_pose(distance, matrix(end.R, a), matrix(end.R, i), start.strain[i, K], end.strain, i)
-    Ra, Rb = matrix(step.R_mean, a), matrix(step.R_mean, i)
-    r = mean(node_distance(a, i, start), distance)
-    spin = vector(step.omega, a, 0)
-    y, carried = vector(step.Y, i, 0), add(vector(step.Y, a, 0), cross(spin, r))
-    turn = scale(h, sub(vector(step.omega, i, 0), spin))
-    measure_change(scale(h, sub(y, carried)), turn, Ra, Rb, start.strain, end.strain, i)
-    n, m = mean_stress(elements, i, h, start, end)
-    F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
-    add_to(step.rho, i, 0, h, F)
-    add_to(step.rho, i, 3, h, T)
-    add_to(step.rho, a, 0, -h, F)
-    add_to(step.rho, a, 3, -h, add(T, cross(r, F)))
-    work = dot(n, vector(end.strain, i, CHANGE)) + dot(m, vector(end.strain, i, CHANGE + 3))
-    rounding = 2.0 * EPSILON * h * (h * elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0]) / elements.length[i]
-    return work, h * h * (dot(F, F) + dot(T, T)), rounding * rounding * (dot(y, y) + dot(carried, carried))
-
-
 @kernel
 def wrench_on(wrenches: Wrenches, k: int, load: Floats, R_mean: Floats) -> tuple[Vector, Vector]:
     """World force, and torque about the node, of row k."""
@@ -201,7 +117,7 @@ def balance_nodes(
         kinetic += dK
         potential += dV
         scale_2 += size
-        if bodies.viscous[i, 0] >= 0.0:
+        if bodies.viscous[i, 0].real >= 0.0:
             drag_body(bodies, i, h, step)
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
@@ -322,21 +238,8 @@ def elastic_energy(mechanism: Mechanism, now: Pose, at: Moment) -> float:
     total = joint_energy(mechanism.coordinates, now) + energy_of_lines(mechanism.lines, at)
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
-            length, energy = elements.length[i], 0.0
-            for r in range(6):
-                e = at.strain[i, U + r] / length - elements.rest[i, r]
-                for k in range(6):
-                    energy += e * elements.K[i, r, k] * (at.strain[i, U + k] / length - elements.rest[i, k])
-            total += 0.5 * length * energy
+            total += element_energy(elements, i, at)
     return total
-
-
-@inline_kernel
-def element_change(elements: Elements, i: int, h: float, start: Moment, end: Moment) -> tuple[float, float]:
-    """Strain energy stored in an element during a step, and its material loss."""
-    n, m, n_viscous, m_viscous = mean_stresses(elements, i, h, start, end)
-    du, dpsi = vector(end.strain, i, CHANGE), vector(end.strain, i, CHANGE + 3)
-    return dot(n, du) + dot(m, dpsi), dot(n_viscous, du) + dot(m_viscous, dpsi)
 
 
 @inline_kernel
@@ -363,7 +266,7 @@ def node_flows(
         y, omega = vector(step.Y, i, 0), vector(step.omega, i, 0)
         center = apply(R, vector(bodies.center, i, 0))
         gravity += h * bodies.mass[i] * dot(g, add(y, cross(omega, center)))
-        if bodies.viscous[i, 0] >= 0.0:
+        if bodies.viscous[i, 0].real >= 0.0:
             u = apply_transpose(R, y)
             for k in range(3):
                 viscous += h * bodies.viscous[i, k] * u[k] * u[k]
@@ -398,7 +301,7 @@ def port_flows(
     base = laws.spring.shape[0]
     ledger.step_joints[base] = 0.0
     spun = 0.0
-    stored, lost = enter_lines(mechanism.lines, h, start, step.way)
+    stored, lost = enter_lines(mechanism.lines, h, start, step)
     for i in range(tree.parent.shape[0]):
         c = tree.coordinate[i]
         if tree.joint_type[i] == GROUND:

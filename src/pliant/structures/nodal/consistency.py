@@ -14,17 +14,16 @@ that friction loses energy in any step.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.mechanics.joint_laws import SMOOTHING, friction_force
 from pliant.spatial.se3 import Twist
 from pliant.spatial.small_matrices import times
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
 from pliant.structures.nodal.balance import pass_to_parent
+from pliant.structures.nodal.joint_laws import along_spin
 from pliant.structures.nodal.mechanism import (
     CLOSED,
     ELEMENT,
@@ -50,12 +49,10 @@ from pliant.structures.nodal.relation_solver import (
     to_frames,
 )
 from pliant.structures.nodal.relations import line_gradients
-from pliant.structures.nodal.relative_pose import add_to, matrix, put, vector
+from pliant.structures.nodal.rows import add_six, add_to, dot_six, matrix, put, put_six, six, vector
 from pliant.structures.nodal.solver import (
     Factors,
     Increment,
-    add_six,
-    dot_six,
     factorise,
     joint_direction,
     lever_of,
@@ -63,8 +60,6 @@ from pliant.structures.nodal.solver import (
     new_increment,
     put_body,
     put_joint_at_rest,
-    put_six,
-    six,
     solve_tree,
 )
 
@@ -341,11 +336,8 @@ def renew_drag(mechanism: Mechanism, now: Pose, R: Floats) -> None:
     for k in range(bodies.gripped.shape[0]):
         i = bodies.gripped[k]
         t = node_velocity(mechanism, i, now, R)
-        speed = math.sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2])
-        spin = math.sqrt(t[3] * t[3] + t[4] * t[4] + t[5] * t[5])
         for part in range(2):
-            law = bodies.grip[k, part]
-            rate = max(spin if part == 1 else speed, 1e-3 * law[SMOOTHING])
-            force, _ = friction_force(law, rate)
+            velocity = (t[3 * part], t[3 * part + 1], t[3 * part + 2])
+            _, level = along_spin(bodies.grip[k, part], velocity, velocity[0])
             for j in range(3 * part, 3 * part + 3):
-                bodies.viscous[i, j] = bodies.drag[k, j] + force / rate
+                bodies.viscous[i, j] = bodies.drag[k, j] + level

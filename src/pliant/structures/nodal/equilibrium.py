@@ -1,10 +1,6 @@
-"""Forces on a mechanism at rest and their derivatives.
+"""Static equilibrium of a mechanism by load stepping and Newton's method on relative displacements and loop forces.
 
-The balance of a step that goes nowhere is that of the forces of the pose: both its ends are the same. Over a step so
-long that inertia counts for nothing, its derivative in the displacement of the end is half the stiffness, because
-forces are symmetric functions of both ends.
-
-Static equilibrium of a mechanism by load stepping and Newton's method on nodal poses, joints and loop forces.
+The residual and its exact derivative are those of the balance at an instant at which nothing moves.
 """
 
 from __future__ import annotations
@@ -13,161 +9,38 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
-from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
-from pliant.spatial.vectors import add, cross, dot
-from pliant.structures.nodal.balance import Sizes, new_sizes
+from pliant.spatial.arrays import (
+    logarithm_tangent,
+    pose_from_twist,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+)
+from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import (
     CLOSED,
     ELEMENT,
     FREE,
     GROUND,
-    REVOLUTE,
     WALL,
     Bools,
     Coordinates,
     Floats,
-    Ints,
-    Lines,
     Mechanism,
     Pose,
     Tree,
 )
-from pliant.structures.nodal.motion import (
-    Moment,
-    Signals,
-    Step,
-    move,
-    new_moment,
-    new_signals,
-    new_step,
-    restart_ball_joints,
-)
-from pliant.structures.nodal.newton import evaluate
-from pliant.structures.nodal.posture import poses
-from pliant.structures.nodal.relative_pose import U, vector
+from pliant.structures.nodal.motion import Moment, restart_ball_joints
+from pliant.structures.nodal.posture import columns_of, motions, poses, unknowns_of
+from pliant.structures.nodal.relative_pose import U
 from pliant.structures.nodal.singularity import kept_lines, why_opened
 from pliant.structures.nodal.stepper import base_table
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
-
-LONG = 1e6  # s; inertia over its square is below round-off of any stiffness
-PROBE = 1e-6  # m or rad; the square of it, and round-off over it, spoil ten digits of a stiffness
-JOINT, LINE = 6, 7  # parts of unknowns beside the six of a node
-
-
-class Unknowns(NamedTuple):
-    """What moves: a node's displacement (part 0 .. 2, world) or turn (3 .. 5, body), a joint, or a line's force."""
-
-    row: Ints  # node or line
-    part: Ints
-
-
-class Static(NamedTuple):
-    """Scratch of an equilibrium."""
-
-    start: Moment
-    end: Moment
-    step: Step
-    sizes: Sizes
-    force: Floats  # (lines,) of the closed lines
-
-
-@kernel
-def displace(unknowns: Unknowns, change: Floats, factor: float, static: Static) -> None:
-    """Velocities of a long step that change the unknowns by ``factor change``, and the forces of closed lines."""
-    step = static.step
-    for i in range(step.Y.shape[0]):
-        step.s[i] = 0.0
-        for k in range(6):
-            step.Y[i, k] = 0.0
-    for k in range(static.force.shape[0]):
-        step.impulse[k] = LONG * static.force[k]
-    for u in range(unknowns.row.shape[0]):
-        i, part = unknowns.row[u], unknowns.part[u]
-        if part == LINE:
-            step.impulse[i] += LONG * factor * change[u]
-        elif part == JOINT:
-            step.s[i] = factor * change[u] / LONG
-        else:
-            step.Y[i, part] = factor * change[u] / LONG
-
-
-@kernel
-def residual_at(
-    mechanism: Mechanism, signals: Signals, now: Pose, unknowns: Unknowns, static: Static, residual: Floats
-) -> None:
-    """Unbalanced forces along the unknowns, and the gaps of closed lines, after `displace`."""
-    step = static.step
-    move(mechanism.tree, mechanism.coordinates.prescribed, signals, static.start, static.end, step)
-    evaluate(mechanism, signals, now, static.start, static.end, step, static.sizes)
-    for u in range(unknowns.row.shape[0]):
-        i, part = unknowns.row[u], unknowns.part[u]
-        if part == LINE:
-            residual[u] = static.end.phi[i]
-        elif part == JOINT:
-            residual[u] = step.row[i] / LONG
-        else:
-            residual[u] = step.rho[i, part] / LONG
-
-
-@inline_kernel
-def velocity_along(tree: Tree, i: int, part: int, step: Step) -> float:
-    """What the residual of an unknown does its work on, in the present step.
-
-    A joint keeps its own residual back from its parent, so it works on the motion of the parent along the axis too.
-    """
-    if part < 3:
-        return float(step.Y[i, part])
-    if part < JOINT:
-        return float(step.omega[i, part - 3])
-    axis, p = vector(step.axis, i, 0), tree.parent[i]
-    carried = vector(step.omega, p, 0)
-    if tree.joint_type[i] != REVOLUTE:
-        carried = add(vector(step.Y, p, 0), cross(carried, vector(step.lever, i, 0)))
-    return float(step.s[i] + dot(axis, carried) / dot(axis, axis))
-
-
-@kernel
-def stiffness(
-    mechanism: Mechanism,
-    signals: Signals,
-    now: Pose,
-    unknowns: Unknowns,
-    static: Static,
-    work: Floats,
-    K: Floats,
-) -> None:
-    """Derivatives K[0] of the residual and the velocities K[1] that each residual works on, column by column.
-
-    ``work`` (3, unknowns) is scratch. A gap is not a mean over the step: its derivative is whole, and so is that of
-    the balance in a line's force.
-    """
-    count = unknowns.row.shape[0]
-    change, plus, minus = work[0], work[1], work[2]
-    for u in range(count):
-        change[u] = 0.0
-    for u in range(count):
-        change[u] = 1.0
-        displace(unknowns, change, -PROBE, static)
-        residual_at(mechanism, signals, now, unknowns, static, minus)
-        displace(unknowns, change, PROBE, static)
-        residual_at(mechanism, signals, now, unknowns, static, plus)
-        change[u] = 0.0
-        for v in range(count):
-            mean = unknowns.part[v] != LINE and unknowns.part[u] != LINE
-            K[0, v, u] = (plus[v] - minus[v]) / (PROBE if mean else 2.0 * PROBE)
-            if unknowns.part[v] == LINE:
-                K[1, v, u] = 1.0 if u == v else 0.0
-            else:
-                along = velocity_along(mechanism.tree, unknowns.row[v], unknowns.part[v], static.step)
-                K[1, v, u] = along * LONG / PROBE
-
 
 ITERATIONS = 60
 SMALLEST_LOAD_STEP = 1e-4
@@ -278,77 +151,43 @@ def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
     return Drives(quiet, target, yields, free)
 
 
-def _quiet(mechanism: Mechanism, drives: Drives) -> Mechanism:
-    """The mechanism without anything that acts on velocities."""
-    bodies, elements, lines = mechanism.bodies, mechanism.elements, mechanism.lines
-    viscous = bodies.viscous.copy()
-    viscous[:, 0] = -1.0
-    return mechanism._replace(
-        bodies=bodies._replace(viscous=viscous, gravity=bodies.gravity.copy()),
-        elements=elements._replace(C=np.zeros_like(elements.C)),
-        coordinates=drives.coordinates,
-        lines=lines._replace(damping=np.zeros_like(lines.damping)),
-    )
-
-
-def _unknowns(tree: Tree, lines: Lines, drives: Drives, kept: Bools) -> Unknowns:
-    rows: list[int] = []
-    parts: list[int] = []
-    for i in range(len(tree.parent)):
-        c = tree.coordinate[i]
-        if tree.joint_type[i] == ELEMENT or (tree.joint_type[i] == FREE and drives.free[i]):
-            rows += [i] * 6
-            parts += range(6)
-        elif c >= 0 and drives.yields[c]:
-            rows.append(i)
-            parts.append(JOINT)
-    for k in np.flatnonzero((lines.law == CLOSED) & kept):
-        rows.append(int(k))
-        parts.append(LINE)
-    return Unknowns(np.array(rows, np.int64), np.array(parts, np.int64))
-
-
 class _Search:
     """Newton's method for one mechanism."""
 
     def __init__(self, arm: PoseElementArm, start: Floats, inputs: Inputs, time: float) -> None:
         mechanism = arm.mechanism(inputs)
+        tree, lines = mechanism.tree, mechanism.lines
         self.arm, self.inputs = arm, inputs
         self.drives = _drives(mechanism, inputs, time)
         self.motor = mechanism.coordinates.motor
-        self.mechanism = _quiet(mechanism, self.drives)
         self.gravity = mechanism.bodies.gravity.copy()
+        bodies = mechanism.bodies._replace(gravity=mechanism.bodies.gravity.copy())
+        self.mechanism = mechanism._replace(coordinates=self.drives.coordinates, bodies=bodies)
         self.loads = inputs.load_signals(np.array([time]))[0]
         self.now = self._resting(arm.pose_of(start))
-        self.signals = self._signals(time)
-        nodes, dofs, lines = len(self.now.x), len(self.now.q), len(mechanism.lines.law)
-        kept, _ = kept_lines(arm, self.mechanism, self.now)
-        self.unknowns = _unknowns(mechanism.tree, mechanism.lines, self.drives, kept)
-        moment = arm.moment_of(self.mechanism, self.now)
-        self.static = Static(
-            moment, new_moment(nodes, dofs, lines), new_step(nodes, dofs, lines), new_sizes(), np.zeros(lines)
-        )
-        part = self.unknowns.part
-        self.size = np.where(part < 3, 1.0 / max(arm.reach, 1e-300), 1.0)
-        self.moves = part != LINE
+        if inputs.base_motion is not None:
+            self._carry_with_base(base_table(arm, inputs, np.array([time]))[0])
+        self.kept = np.flatnonzero((lines.law == CLOSED) & kept_lines(arm, self.mechanism, self.now)[0])
+        self.moment = arm.moment_of(self.mechanism, self.now)
+        self.pull = np.zeros(len(lines.law))
+        self.columns = columns_of(tree)
+        self.unknowns = unknowns_of(self.columns, tree, np.zeros(0, np.int64))
+        node, coordinate = self.unknowns.node, self.unknowns.coordinate
+        yields = np.append(self.drives.yields, False)[coordinate]
+        self.moving = np.flatnonzero((tree.joint_type[node] == ELEMENT) | self.drives.free[node] | yields)
+        shifts = np.any(self.unknowns.direction[self.moving, :3] != 0.0, axis=1)
+        self.reach = max(arm.reach, 1e-300)
+        self.lengths = np.where(shifts & (coordinate[self.moving] < 0), self.reach, 1.0 / self.reach)
         # where only weight decides, or contact may begin, Newton's method must be led to a stable place
         held = mechanism.coordinates.gain[:, 0] + mechanism.coordinates.spring > 0.0
         loose = bool(np.any(self.drives.yields & ~held)) or bool(self.drives.free.any())
-        self.loose = loose or bool(np.any(mechanism.lines.law == WALL))
+        self.loose = loose or bool(np.any(lines.law >= WALL))
 
     def _resting(self, pose: Pose) -> Pose:
         for rates in (pose.v, pose.w, pose.qd):
             rates[:] = 0.0
         pose.motor[:] = 0.0
         return pose
-
-    def _signals(self, time: float) -> Signals:
-        signals = new_signals(len(self.now.q), len(self.inputs.loads))
-        signals.h[0] = LONG
-        signals.base[:7] = base_table(self.arm, self.inputs, np.array([time]))[0, :7]
-        if self.inputs.base_motion is not None:
-            self._carry_with_base(signals.base)
-        return signals
 
     def _carry_with_base(self, base: Floats) -> None:
         """Move all that hangs on the base with it."""
@@ -367,34 +206,30 @@ class _Search:
         """Newton's method under a part of the load; whether it converged, and the iterations used."""
         from scipy.linalg import lu_factor, lu_solve
 
-        unknowns, static, signals = self.unknowns, self.static, self.signals
-        count = len(unknowns.row)
         self.mechanism.bodies.gravity[:] = fraction * self.gravity
-        signals.load[:] = fraction * self.loads
-        change, residual = np.zeros(count), np.zeros(count)
-        work, K = np.zeros((3, count)), np.zeros((2, count, count))
+        moves = len(self.moving)
         factors, previous, soft = None, np.inf, SOFT
         for iteration in range(1, (LOOSE_ITERATIONS if self.loose else ITERATIONS) + 1):
-            restart_ball_joints(self.mechanism.tree, static.start)
-            self._aim(fraction)
-            displace(unknowns, change, 0.0, static)
-            residual_at(self.mechanism, signals, self.now, unknowns, static, residual)
-            if count == 0:
+            restart_ball_joints(self.mechanism.tree, self.moment)
+            flow = self._flow(fraction)
+            lack = evaluate_at(self.mechanism, self.unknowns, flow)[self.moving]
+            residual = np.append(lack, flow.at.phi.real[self.kept])
+            if len(residual) == 0:
                 return True, iteration
             if not np.all(np.isfinite(residual)):
                 return False, iteration
             if factors is None:
-                stiffness(self.mechanism, signals, self.now, unknowns, static, work, K)
-                tangent = K[1].T @ K[0]
+                tangent = self._tangent(flow)
                 if self.loose:
                     self._stiffen(tangent, fraction, STIFF if iteration == 1 else soft)
                 factors = lu_factor(tangent)
-            change = -lu_solve(factors, K[1].T @ residual)
+            change = -lu_solve(factors, residual)
             if not np.all(np.isfinite(change)):
                 return False, iteration
-            largest = float(np.abs(change * self.size)[self.moves].max(initial=0.0))
+            largest = self._size(change[:moves])
             change *= min(1.0, (LOOSE_CHANGE if self.loose else LARGEST_CHANGE) / max(largest, 1e-300))
-            self._move(change)
+            self.pull[self.kept] += change[moves:]
+            self._move(change[:moves])
             size = largest * max(self.arm.reach, 1.0)
             if iteration > 1 and (size <= accuracy or (size < 1e-10 and size >= 0.5 * previous)):
                 return True, iteration
@@ -407,6 +242,37 @@ class _Search:
             previous = largest
         return False, iteration
 
+    def _flow(self, fraction: float) -> Flow:
+        """The present pose under a part of the load; joints that have no equilibrium to find stay where they are."""
+        flow = new_flow(self.mechanism, self.moment)
+        flow.pull[:], flow.load[:] = self.pull, fraction * self.loads
+        flow.target[:] = self.drives.target
+        flow.target[:, 2] *= fraction
+        return flow
+
+    def _tangent(self, flow: Flow) -> Floats:
+        """Derivatives of what is lacking and of the violations in displacements and forces of closed lines."""
+        by_place = derivatives_at(self.mechanism, self.unknowns, BY_PLACE, flow)
+        moves, lines = len(self.moving), len(self.kept)
+        tangent = np.zeros((moves + lines, moves + lines))
+        tangent[:moves, :moves] = by_place.residual[np.ix_(self.moving, self.moving)]
+        tangent[moves:, :moves] = by_place.phi[np.ix_(self.kept, self.moving)]
+        tangent[:moves, moves:] = tangent[moves:, :moves].T
+        return tangent
+
+    def _size(self, change: Floats) -> float:
+        """The largest turn, or displacement as a part of the reach, of any node or joint."""
+        y = np.zeros(self.columns.total)
+        y[self.moving] = change
+        moved = np.abs(motions(self.mechanism.tree, self.columns, self.moment.x, self._R) @ y)
+        turns = float(moved[:, 3:].max(initial=0.0))
+        own = np.abs(change[self.unknowns.coordinate[self.moving] >= 0]).max(initial=0.0)
+        return max(float(moved[:, :3].max(initial=0.0)) / self.reach, turns, float(own))
+
+    @property
+    def _R(self) -> Floats:
+        return self.moment.R.reshape(-1, 3, 3)
+
     def _stiffen(self, K: Floats, fraction: float, soft: float) -> None:
         """Make the stiffness along all motions that keep the loops closed positive, so that the mechanism comes down.
 
@@ -414,72 +280,51 @@ class _Search:
         """
         from scipy.linalg import eigh, null_space
 
-        moves = self.moves
+        moves = len(self.moving)
         weight = float(self.mechanism.bodies.mass.sum() * np.linalg.norm(self.gravity))
         weight = fraction * (weight + float(np.abs(self.loads).sum()))
-        reach = max(self.arm.reach, 1e-300)
-        lengths = np.where(self.unknowns.part < 3, reach, 1.0 / reach)[moves]
-        own = K.diagonal()[moves]
-        D = np.maximum(weight / lengths, 1e-9 * np.abs(own).max() + 1e-300)
+        own = K.diagonal()[:moves]
+        D = np.maximum(weight / self.lengths, 1e-9 * np.abs(own).max() + 1e-300)
         added = STIFF
         if soft < STIFF:
-            Z = null_space(K[np.ix_(~moves, moves)]) if (~moves).any() else np.eye(len(own))
+            Z = null_space(K[moves:, :moves]) if len(self.kept) else np.eye(moves)
             if Z.shape[1] == 0:
                 return
-            own = Z.T @ K[np.ix_(moves, moves)] @ Z
+            own = Z.T @ K[:moves, :moves] @ Z
             softest = eigh(0.5 * (own + own.T), Z.T @ (D[:, None] * Z), eigvals_only=True)[0]
             added = 0.0 if softest > soft else 2.0 * soft - softest
-        K[np.flatnonzero(moves), np.flatnonzero(moves)] += added * D
-
-    def _aim(self, fraction: float) -> None:
-        """Joints that do not settle stay where they are; the others see their references."""
-        yields = self.drives.yields
-        self.signals.target[:] = self.drives.target
-        self.signals.target[:, 2] *= fraction
-        self.signals.target[~yields, 0] = self.static.start.q[~yields]
+        K[np.arange(moves), np.arange(moves)] += added * D
 
     def _move(self, change: Floats) -> None:
         """Change strains, joints and free links, and rebuild all poses: so large turns strain nothing."""
-        static, tree, now = self.static, self.mechanism.tree, self.now
-        largest = max(float(np.abs(change[self.moves]).max(initial=0.0)), 1e-300)
-        bent = static.start.strain[:, U : U + 6].copy()
-        if largest > 1e-300:
-            for sign in (1.0, -1.0):
-                displace(self.unknowns, change, sign * PROBE / largest, static)
-                self._evaluate()
-                bent += sign * static.end.strain[:, U : U + 6] * (0.5 * largest / PROBE)
-        displace(self.unknowns, change, 1.0, static)
-        self._evaluate()
-        static.force[:] = static.step.impulse / LONG
-        q = static.start.q.copy()
-        R = static.start.R.reshape(-1, 3, 3)
+        tree, now, at, R = self.mechanism.tree, self.now, self.moment, self._R
+        y = np.zeros(self.columns.total)
+        y[self.moving] = change
+        q = at.q + y[self.columns.of_coordinate(tree)]
+        bent = at.strain[:, U : U + 6].copy()
+        tangent = logarithm_tangent(bent)
         free: dict[int, tuple[Floats, Floats]] = {}
-        for i in range(len(tree.parent)):
-            if tree.joint_type[i] in (FREE, GROUND):
-                free[i] = static.end.x[i], static.end.R[i].reshape(3, 3)
+        for i, place in enumerate(self.columns.place):
+            if tree.joint_type[i] == ELEMENT:
+                bent[i] += tangent[i] @ y[place]
+            elif tree.joint_type[i] in (FREE, GROUND):
+                step = pose_from_twist(y[place])
+                free[i] = at.x[i] + R[i] @ step[:3, 3], R[i] @ step[:3, :3]
             elif tree.restarts[i]:
                 free[i] = np.zeros(3), matrix_of(tree.turn[i]).T @ R[tree.parent[i]].T @ R[i]
-        for u in np.flatnonzero(self.unknowns.part == JOINT):
-            q[tree.coordinate[self.unknowns.row[u]]] += change[u]
         now.x[:], turned = poses(self.arm.structure, q, free, bent)
         now.quaternion[:], now.q[:] = quaternion_from_rotation(turned), q
-        for before, after in zip(static.start, self.arm.moment_of(self.mechanism, now)):
-            before[:] = after
+        self.moment = self.arm.moment_of(self.mechanism, now)
 
-    def _evaluate(self) -> None:
-        nothing = np.zeros(len(self.unknowns.row))
-        residual_at(self.mechanism, self.signals, self.now, self.unknowns, self.static, nothing)
+    def copy(self) -> tuple[Moment, Floats]:
+        return self.moment, self.pull.copy()
 
-    def copy(self) -> tuple[Floats, ...]:
-        return (*(part.copy() for part in self.static.start), self.static.force.copy())
-
-    def restore(self, saved: tuple[Floats, ...]) -> None:
-        for part, values in zip((*self.static.start, self.static.force), saved):
-            part[:] = values
+    def restore(self, saved: tuple[Moment, Floats]) -> None:
+        self.moment, self.pull[:] = saved
 
     def open_loop(self) -> str:
         """The loop joint of a constraint that is open, if there is one."""
-        phi, law = self.static.start.phi, self.mechanism.lines.law
+        phi, law = self.moment.phi, self.mechanism.lines.law
         for owner, violation, kind in zip(self.arm.line_owners(self.inputs), phi, law):
             if kind == CLOSED and abs(violation) > LARGEST_VIOLATION:
                 return owner
@@ -488,12 +333,12 @@ class _Search:
     def why_opened(self, loop: str) -> str:
         """What made a loop open, and what to change."""
         prescribed = np.array(self.inputs.prescribed, np.bool_)
-        at = self.static.start
+        at = self.moment
         return why_opened(self.arm.structure, prescribed, at.x, at.R.reshape(-1, 3, 3), loop)
 
     def state(self) -> Floats:
         """The state vector of the present pose at rest."""
-        at = self.static.start
+        at = self.moment
         zero = np.zeros_like(at.x)
         rotor = np.column_stack([at.q, np.zeros_like(at.q)])
         laws, target = self.mechanism.coordinates, self.drives.target

@@ -2,6 +2,7 @@
 
 All are functions of the coordinate at the start of the step and of its change, so that work, stored and lost energy are
 exact; a difference of two positions would have lost the digits of a small change, which a large rotor multiplies.
+Every law takes real or complex numbers: along an imaginary part it goes on with its exact derivative.
 """
 
 from __future__ import annotations
@@ -12,9 +13,21 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.joint_laws import SMOOTHING, STATIC, STOP_STIFFNESS, friction_force, stops_force
+from pliant.mechanics.joint_laws import (
+    LOWER,
+    SMOOTHING,
+    STATIC,
+    STOP_DAMPING,
+    STOP_STIFFNESS,
+    UPPER,
+    contact_force,
+    friction_force,
+    stops_force,
+)
+from pliant.spatial.vectors import Vector, dot
 from pliant.structures.nodal.mechanism import Coordinates, Floats
 
+NO_TIME = 1e-30  # s; a step so short that it moves nothing is an instant
 ROTOR, GEAR_STIFFNESS, GEAR_DAMPING, TORQUE_LIMIT = 0, 1, 2, 3
 
 
@@ -32,25 +45,84 @@ def new_joint_flows(coordinates: int) -> JointFlows:
 
 
 @kernel
+def continued_friction(law: Floats, rate: float) -> float:
+    """Friction against ``rate``; for a complex rate its derivative continues it."""
+    force, slope = friction_force(law, rate.real)
+    return force + slope * (rate - rate.real)
+
+
+@kernel
+def along_spin(law: Floats, spin: Vector, rate: float) -> tuple[float, float]:
+    """Friction of the size that a whole spin or velocity has, along one of its components, and its slope there."""
+    size = np.sqrt(dot(spin, spin))
+    if size.real < 1e-3 * law[SMOOTHING]:
+        size = 1e-3 * law[SMOOTHING] + 0.0 * size
+    level = continued_friction(law, size) / size
+    return level * rate, level
+
+
+@kernel
 def friction(laws: Coordinates, c: int, rates: Floats, rate: float) -> tuple[float, float]:
     """Friction of coordinate c. The three coordinates of a ball joint share the size of the spin at the start of
     the step, so that friction acts against the spin and not along each axis."""
     law = laws.friction[c]
     if law[STATIC] <= 0.0:
-        return 0.0, 0.0
+        return 0.0 * rate, 0.0 * rate
     first = laws.ball[c]
     if first < 0:
-        return friction_force(law, rate)
-    spin = math.sqrt(rates[first] ** 2 + rates[first + 1] ** 2 + rates[first + 2] ** 2)
-    spin = max(spin, 1e-3 * law[SMOOTHING])
-    force, _ = friction_force(law, spin)
-    return force / spin * rate, force / spin
+        force, slope = friction_force(law, rate.real)
+        return force + slope * (rate - rate.real), slope + 0.0 * rate
+    return along_spin(law, (rates[first], rates[first + 1], rates[first + 2]), rate)
 
 
 @inline_kernel
 def drive(gain: Floats, target: Floats, angle: float, rate: float) -> float:
     """feedforward - stiffness (angle - reference) - damping (rate - reference rate)."""
-    return float(target[2] - gain[0] * (angle - target[0]) - gain[1] * (rate - target[1]))
+    torque: float = target[2] - gain[0] * (angle - target[0]) - gain[1] * (rate - target[1])
+    return torque
+
+
+@kernel
+def contact(phi0: float, change: float, h: float, stiffness: float, damping: float) -> float:
+    """Mean force of a contact in a step; for complex distances its derivatives continue it."""
+    at, way = phi0.real, change.real
+    force, _, slope = contact_force(at, way, h, stiffness, damping)
+    if not force > 0.0:
+        return force + 0.0 * change
+    # minus the derivative in the distance at the start, with the same change
+    if at < 0.0 and at + way < 0.0:
+        moved = stiffness
+    elif at >= 0.0:
+        moved = stiffness * ((at + way) / way) + damping / h
+    else:
+        moved = -stiffness * (at / way) - damping / h
+    return force - slope * (change - way) - moved * (phi0 - at)
+
+
+@inline_kernel
+def stops(row: Floats, q0: float, change: float, h: float) -> float:
+    """Mean force of both stops, continued likewise."""
+    k, d = row[STOP_STIFFNESS], row[STOP_DAMPING]
+    return contact(q0 - row[LOWER], change, h, k, d) - contact(row[UPPER] - q0, -change, h, k, d)
+
+
+@inline_kernel
+def motor_torque(laws: Coordinates, c: int, target: Floats, angle: float, rate: float) -> float:
+    """Torque of the drive within the limit of its motor."""
+    torque, limit = drive(laws.gain[c], target, angle, rate), laws.motor[c, TORQUE_LIMIT]
+    if abs(torque.real) > limit:
+        return math.copysign(limit, torque.real) + 0.0 * torque
+    return torque
+
+
+@inline_kernel
+def passive_effort(
+    laws: Coordinates, c: int, rates: Floats, angle: float, rate: float
+) -> tuple[float, float]:
+    """Spring, viscous damping and friction of coordinate c, and minus the derivative of friction in the rate."""
+    effort = -laws.spring[c] * (angle - laws.spring_rest[c]) - laws.viscous[c] * rate
+    against, steeper = friction(laws, c, rates, rate)
+    return effort - against, steeper
 
 
 @kernel
@@ -69,8 +141,8 @@ def rotor_rate(
     rate = (fixed + target[2] - kp * (rotor[0] - target[0]) + kd * target[1]) / (stiff + 0.5 * h * kp + kd)
     torque = drive(laws.gain[c], target, rotor[0] + 0.5 * h * rate, rate)
     per_joint = (0.5 * k + d / h) / (stiff + 0.5 * h * kp + kd)
-    if abs(torque) > limit:
-        torque = limit if torque > 0.0 else -limit
+    if abs(torque.real) > limit:
+        torque = math.copysign(limit, torque.real) + 0.0 * torque
         rate = (fixed + torque) / stiff
         per_joint = (0.5 * k + d / h) / stiff
     return rate, torque, per_joint
@@ -81,13 +153,19 @@ def rigid_gear(
     laws: Coordinates, c: int, target: Floats, rotor: Floats, h: float, joint: tuple[float, float]
 ) -> tuple[float, float, float]:
     """Effort on the joint, motor torque and slope when the rotor turns with the joint."""
-    torque = drive(laws.gain[c], target, joint[0], joint[1])
-    slope = 0.5 * laws.gain[c, 0] + laws.gain[c, 1] / h
-    if abs(torque) > laws.motor[c, TORQUE_LIMIT]:
-        torque = math.copysign(laws.motor[c, TORQUE_LIMIT], torque)
-        slope = 0.0
+    torque = motor_torque(laws, c, target, joint[0], joint[1])
+    slope = 0.0
+    if abs(torque.real) < laws.motor[c, TORQUE_LIMIT]:
+        slope = 0.5 * laws.gain[c, 0] + laws.gain[c, 1] / h
     J = laws.motor[c, ROTOR]
     return torque - 2.0 * J * (joint[1] - rotor[1]) / h, torque, slope + 2.0 * J / (h * h)
+
+
+@inline_kernel
+def gear_torque(laws: Coordinates, c: int, twist: float, rate: float) -> float:
+    """Of an elastic gear, from the angle and rate of the rotor against the joint."""
+    torque: float = laws.motor[c, GEAR_STIFFNESS] * twist + laws.motor[c, GEAR_DAMPING] * rate
+    return torque
 
 
 @kernel
@@ -99,14 +177,11 @@ def joint_effort(
     q0, change = way
     rates, motors = now
     angle, rate = q0 + 0.5 * change, change / h
-    effort = -laws.spring[c] * (angle - laws.spring_rest[c]) - laws.viscous[c] * rate
-    slope = 0.5 * laws.spring[c] + laws.viscous[c] / h
-    against, steeper = friction(laws, c, rates, rate)
-    effort -= against
-    slope += max(steeper, 0.0) / h
+    effort, steeper = passive_effort(laws, c, rates, angle, rate)
+    slope = 0.5 * laws.spring[c] + laws.viscous[c] / h + max(steeper.real, 0.0) / h
     if laws.stops[c, STOP_STIFFNESS] > 0.0:
-        stop, _, stop_slope = stops_force(laws.stops[c], q0, change, h)
-        effort += stop
+        _, _, stop_slope = stops_force(laws.stops[c], q0.real, change.real, h)
+        effort += stops(laws.stops[c], q0, change, h)
         slope += stop_slope
     if laws.prescribed[c]:
         return effort, slope
@@ -118,11 +193,38 @@ def joint_effort(
         effort += tau
         slope += motor_slope
     else:
-        k, d = laws.motor[c, GEAR_STIFFNESS], laws.motor[c, GEAR_DAMPING]
         mean, _, per_joint = rotor_rate(laws, c, target, motors[c], h, (angle, rate))
-        effort += k * (motors[c, 0] + 0.5 * h * mean - angle) + d * (mean - rate)
-        slope += (0.5 * k + d / h) - (0.5 * h * k + d) * per_joint
+        effort += gear_torque(laws, c, motors[c, 0] + 0.5 * h * mean - angle, mean - rate)
+        slope += gear_torque(laws, c, 0.5, 1.0 / h) - gear_torque(laws, c, 0.5 * h, 1.0) * per_joint
     return effort, slope
+
+
+@kernel
+def instant_effort(
+    laws: Coordinates,
+    c: int,
+    joint: tuple[float, float],
+    rates: Floats,
+    target: Floats,
+    rotor: tuple[float, float],
+) -> tuple[float, float]:
+    """Efforts at an instant on coordinate c, at position and rate ``joint``, and on the rotor of its elastic gear."""
+    q, qd = joint
+    effort, _ = passive_effort(laws, c, rates, q, qd)
+    turning = 0.0 * effort
+    if laws.stops[c, STOP_STIFFNESS] > 0.0:
+        effort += stops(laws.stops[c], q, NO_TIME * qd, NO_TIME)
+    if laws.prescribed[c]:
+        return effort, turning
+    if not laws.has_motor[c]:
+        effort += drive(laws.gain[c], target, q, qd)
+    elif laws.motor[c, GEAR_STIFFNESS] <= 0.0:
+        effort += motor_torque(laws, c, target, q, qd)
+    else:
+        gear = gear_torque(laws, c, rotor[0] - q, rotor[1] - qd)
+        effort += gear
+        turning = motor_torque(laws, c, target, rotor[0], rotor[1]) - gear
+    return effort, turning
 
 
 @kernel

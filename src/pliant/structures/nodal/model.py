@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Port, coordinate_port, joint_ports
+from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import FreeJoint, Robot, SphericalJoint
+from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.structures.loads import in_axes_of_nodes
 from pliant.structures.nodal.assembly import Structure, assemble
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
@@ -34,7 +36,12 @@ from pliant.structures.nodal.posture import (
 )
 from pliant.structures.nodal.step import take_up
 from pliant.structures.nodal.stepper import Stepper
-from pliant.structures.nodal.tables import Place, across, feedback_name
+from pliant.structures.nodal.tables import LineRows, Place
+
+SHORTEST = 1e-9  # m between two points; nearer ones leave the direction between them to rounding
+
+if TYPE_CHECKING:
+    from pliant.structures.nodal.step_equations import MechanismStep
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,20 +119,6 @@ class PoseElementArm(ArmFacts):
         """The arrays of the mechanism with what is connected to it; ball joints and friction of free links are
         renewed by every step in their own copy."""
         structure = self.structure
-        lines = structure.lines.copy()
-        for spring in inputs.springs:
-            lines.spring(spring, structure.place(spring.first), structure.place(spring.second))
-        for bushing in inputs.bushings:
-            lines.bushing(bushing, structure.place(bushing.first), structure.place(bushing.second))
-        for wall in inputs.walls:
-            if inputs.base_motion is not None:
-                raise InvalidInput(
-                    f"wall '{wall.name}' stands in the world, but the base moves; hold the base, or let the wall be a"
-                    " spring to a rigid link"
-                )
-            lines.wall(wall, self._on_wall(wall.point, wall.normal), structure.place(wall.at))
-        for hold in inputs.holds:
-            lines.hold(hold, *structure.references[hold.joint])
         if inputs.base_motion is not None:
             self._refuse_drag_against_moving_base()
         tree = structure.tree._replace(axis_parent=structure.tree.axis_parent.copy())
@@ -135,7 +128,7 @@ class PoseElementArm(ArmFacts):
             structure.elements,
             bodies,
             structure.laws.coordinates(inputs),
-            lines.lines(),
+            self._line_rows(inputs).lines(),
             wrench_rows(structure, inputs.loads),
         )
 
@@ -147,20 +140,34 @@ class PoseElementArm(ArmFacts):
                     " base, or let a Bushing to the base damp the link"
                 )
 
+    def _line_rows(self, inputs: Inputs) -> LineRows:
+        """Loops and laws of joints, then the relations that components add."""
+        structure, lines = self.structure, LineRows(list(self.structure.lines.rows))
+        for each in inputs.relations:
+            places = structure.references.get(each.joint) or [structure.place(at) for at in each.frames]
+            rest = each.rest + self._length_at_start(each.name, places) if each.from_start else each.rest
+            lines.relate(replace(each, rest=rest), places)
+        return lines
+
+    def _length_at_start(self, name: str, places: Sequence[Place]) -> float:
+        part = self.layout.part
+        x, R = part(self._start, "position"), rotation_from_quaternion(part(self._start, "rotation"))
+        spans = np.diff([x[at.node] + R[at.node] @ at.position for at in places], axis=0)
+        lengths = np.linalg.norm(spans, axis=1)
+        if lengths.min() < SHORTEST:
+            raise InvalidInput(
+                f"two frames of '{name}' coincide at the start, which leaves no direction between them; move one of"
+                " them, or leave it out"
+            )
+        return float(lengths.sum())
+
+    @cached_property
+    def _start(self) -> Floats:
+        return self.initial_state()
+
     def line_owners(self, inputs: Inputs) -> tuple[str, ...]:
         """The part to which each line belongs, in the order of the arrays."""
-        owners = [row.owner for row in self.structure.lines.rows]
-        owners += [spring.name for spring in inputs.springs]
-        owners += [bushing.name for bushing in inputs.bushings for _ in range(6)]
-        owners += [wall.name for wall in inputs.walls]
-        return (*owners, *(feedback_name(hold) for hold in inputs.holds for _ in range(6)))
-
-    def _on_wall(self, point: tuple[float, float, float], normal: tuple[float, float, float]) -> Place:
-        base = self.robot.base
-        R, origin = matrix_of(base.rotation), np.asarray(base.position, float)
-        n = np.asarray(normal, float) / np.linalg.norm(normal)
-        frame = np.column_stack([n, *across(n)])
-        return Place(0, R.T @ (np.asarray(point, float) - origin), R.T @ frame)
+        return tuple(row.owner for row in self._line_rows(inputs).rows)
 
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
@@ -249,6 +256,22 @@ class PoseElementArm(ArmFacts):
 
     def stepper(self, run: Run) -> Stepper:
         return Stepper(self, replace(run, inputs=self._at_nodes(run.inputs)))
+
+    def step_equations(
+        self, start: Floats, unknowns: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+    ) -> MechanismStep:
+        """The equations of a step that begins at ``start``, about these unknowns; the rule of the step is its own."""
+        from pliant.structures.nodal.step_equations import step_equations
+
+        return step_equations(self, start, unknowns, self._at_nodes(inputs), time, step)
+
+    def step_unknowns(
+        self, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+    ) -> tuple[Floats, Floats]:
+        """The unknowns of a solved step, and its end."""
+        from pliant.structures.nodal.step_equations import step_unknowns
+
+        return step_unknowns(self, start, self._at_nodes(inputs), time, step, method)
 
     def consistency_error(self, record: Record) -> Consistency:
         """None: nodal poses are the only truth of this element."""

@@ -16,7 +16,6 @@ vibrations that the step does not resolve, the extrapolation ends with the small
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,8 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.so3 import Quaternion, from_quaternion
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
 from pliant.structures.nodal.mechanism import FIXED, GROUND, PRISMATIC, REVOLUTE, Bools, Floats, Pose, Tree
-from pliant.structures.nodal.relative_pose import COLUMNS, axpy, matrix, put, put_matrix, vector
+from pliant.structures.nodal.relative_pose import COLUMNS
+from pliant.structures.nodal.rows import axpy, matrix, put, put_matrix, vector
 
 
 class Moment(NamedTuple):
@@ -58,6 +58,7 @@ class Step(NamedTuple):
     torque: Floats  # (coordinates, 2) effort on the joint and minus its derivative in the coordinate
     gradient: Floats  # (lines, 12) force and torque of a unit impulse on the nodes a and b, world
     way: Floats  # (lines,) change of every line in the step
+    taken: Floats  # (lines,) energy that every line took since the start of the run
 
 
 class Signals(NamedTuple):
@@ -72,37 +73,26 @@ class Signals(NamedTuple):
 
 
 def new_moment(nodes: int, coordinates: int, lines: int) -> Moment:
-    z = np.zeros
-    return Moment(
-        z((nodes, 3)),
-        z((nodes, 3)),
-        z((nodes, 4)),
-        z((nodes, 9)),
-        z((nodes, COLUMNS)),
-        z(coordinates),
-        z(lines),
-        z((lines, COLUMNS)),
+    n, width = nodes, COLUMNS
+    shapes: tuple[tuple[int, ...], ...] = (
+        (n, 3),
+        (n, 3),
+        (n, 4),
+        (n, 9),
+        (n, width),
+        (coordinates,),
+        (lines,),
     )
+    return Moment(*(np.zeros(shape) for shape in (*shapes, (lines, width))))
 
 
 def new_step(nodes: int, coordinates: int, lines: int) -> Step:
-    z = np.zeros
-    return Step(
-        z((nodes, 6)),
-        z(nodes),
-        z(lines),
-        z((nodes, 3)),
-        z((nodes, 9)),
-        z((nodes, 9)),
-        z((nodes, 3)),
-        z((nodes, 3)),
-        z(nodes),
-        z((nodes, 6)),
-        z(nodes),
-        z((coordinates, 2)),
-        z((lines, 12)),
-        z(lines),
-    )
+    n, m = nodes, lines
+    of_nodes = ((n, 3), (n, 9), (n, 9), (n, 3), (n, 3), (n,), (n, 6), (n,))
+    shapes: tuple[tuple[int, ...], ...] = (
+        (n, 6), (n,), (m,), *of_nodes, (coordinates, 2), (m, 12), (m,), (m,)
+    )  # fmt: skip
+    return Step(*(np.zeros(shape) for shape in shapes))
 
 
 def new_signals(coordinates: int, loads: int) -> Signals:
@@ -111,17 +101,9 @@ def new_signals(coordinates: int, loads: int) -> Signals:
 
 
 def new_pose(nodes: int, coordinates: int) -> Pose:
-    z = np.zeros
-    return Pose(
-        z((nodes, 3)),
-        z((nodes, 3)),
-        z((nodes, 4)),
-        z((nodes, 3)),
-        z((nodes, 3)),
-        z(coordinates),
-        z(coordinates),
-        z((coordinates, 2)),
-    )
+    n, c = nodes, coordinates
+    shapes: tuple[tuple[int, ...], ...] = ((n, 3), (n, 3), (n, 4), (n, 3), (n, 3), (c,), (c,), (c, 2))
+    return Pose(*(np.zeros(shape) for shape in shapes))
 
 
 NO_TURN = 1e-4  # below this half angle the series of atan(z)/z is exact to round-off
@@ -140,7 +122,7 @@ def cayley_turned(q: Quaternion, a: Vector) -> Quaternion:
     r1 = q[0] * x + q[1] + q[2] * z - q[3] * y
     r2 = q[0] * y - q[1] * z + q[2] + q[3] * x
     r3 = q[0] * z + q[1] * y - q[2] * x + q[3]
-    f = 1.0 / math.sqrt(r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3)
+    f = 1.0 / np.sqrt(r0 * r0 + r1 * r1 + r2 * r2 + r3 * r3)
     return (f * r0, f * r1, f * r2, f * r3)
 
 
@@ -165,12 +147,12 @@ def turn_joint(
     spin2 = 1.0 + 0.25 * h * h * dot(spin, spin)
     tilt = 0.25 * h * h * dot(spin, axis)
     if prescribed:
-        sigma = 2.0 * math.tan(0.5 * change) / h
+        sigma = 2.0 * np.tan(0.5 * change) / h
         s = sigma * spin2 / (1.0 - sigma * tilt)
     else:
         sigma = s / (spin2 + s * tilt)
     z = 0.5 * h * sigma
-    ratio = 1.0 - z * z / 3.0 if abs(z) < NO_TURN else math.atan(z) / z
+    ratio = 1.0 - z * z / 3.0 if abs(z) < NO_TURN else np.arctan(z) / z
     if not prescribed:
         change = h * sigma * ratio
     return s, change, ratio / (spin2 + s * tilt)

@@ -44,7 +44,7 @@ from pliant.structures.nodal.relations import (
     measure_lines,
     spring_impulses,
 )
-from pliant.structures.nodal.relative_pose import add_to, matrix, vector
+from pliant.structures.nodal.rows import add_to, matrix, vector
 from pliant.structures.nodal.solver import Factors, Increment, factorise, put_tangent, solve_tree
 
 CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR, TOO_BENT, LOOP_OPENED, TURNED_OVER = 0, 1, 2, 3, 4, 5, 6

@@ -124,7 +124,7 @@ def tip_pose(arm: PoseElementArm, states: Floats, link: LinkNodes) -> Floats:
 
 
 def tip_of(arm: PoseElementArm, states: Floats) -> tuple[Floats, Floats]:
-    pose = tip_pose(arm, states, arm.structure.links[-1])
+    pose = tip_pose(arm, states, arm.structure.link(arm.robot.tip_link))
     return pose[:, :3, 3], pose[:, :3, :3]
 
 
@@ -132,7 +132,7 @@ def observe(arm: PoseElementArm, states: Floats, stations: int) -> Observation:
     """All links at equally spaced stations, joints and tip."""
     part = arm.layout.part
     links = tuple(_observe_link(arm, states, link, stations) for link in arm.structure.links)
-    last = arm.structure.links[-1]
+    last = arm.structure.link(arm.robot.tip_link)
     pose = tip_pose(arm, states, last)
     R, position = pose[:, :3, :3], pose[:, :3, 3]
     twist = load_flows(arm, states, (LoadPlace("tip", last.name, False, Frame.BODY),))[:, 0]

@@ -5,18 +5,19 @@ Poses and velocities of a mechanism from its joint coordinates, with links at re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.robot import FreeJoint, SphericalJoint
-from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, rotation_from_vector
-from pliant.structures.nodal.derivatives import columns_of, gradient, maps, pair_of, to_children
+from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, rotation_from_vector, to_frame
+from pliant.structures.nodal.instant_balance import Unknowns
 from pliant.structures.nodal.mechanism import (
     CLOSED,
     ELEMENT,
+    FIXED,
     FREE,
     GROUND,
     PRISMATIC,
@@ -24,12 +25,74 @@ from pliant.structures.nodal.mechanism import (
     Bools,
     Floats,
     Ints,
+    Lines,
+    Tree,
 )
-from pliant.structures.nodal.motion import new_moment
-from pliant.structures.nodal.relations import measure_lines
+from pliant.structures.nodal.motion import Moment, new_moment
+from pliant.structures.nodal.relations import line_gradients, measure_lines
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
+
+
+class Columns(NamedTuple):
+    """The unknowns of each node: where they stand, and the directions in which they move it."""
+
+    place: tuple[slice, ...]
+    S: tuple[Floats, ...]  # (6, unknowns of the node)
+    total: int
+
+    def of_coordinate(self, tree: Tree) -> Ints:
+        """The unknown of each joint coordinate; those of a ball belong to its last node."""
+        found = np.zeros(int(tree.coordinate.max(initial=-1)) + 1, np.int64)
+        for i in np.flatnonzero(tree.coordinate >= 0):
+            place, last = self.place[i], int(tree.coordinate[i])
+            for column in range(place.start, place.stop):
+                found[last - (place.stop - 1 - column)] = column
+        return found
+
+
+def columns_of(tree: Tree) -> Columns:
+    """The three revolutes of a ball joint, freshly restarted, are one joint: the last has all three directions."""
+    place, S, count = [], [], 0
+    in_ball = np.flatnonzero(tree.restarts)
+    for i in range(len(tree.parent)):
+        if tree.joint_type[i] in (GROUND, FREE, ELEMENT):
+            directions = np.eye(6)
+        elif tree.joint_type[i] == FIXED or i in in_ball or i - 1 in in_ball:
+            directions = np.zeros((6, 0))
+        elif i - 2 in in_ball:
+            directions = np.concatenate([np.zeros((3, 3)), tree.axis[i - 2 : i + 1].T])
+        else:
+            directions = np.zeros((6, 1))
+            directions[3 if tree.joint_type[i] == REVOLUTE else 0 :, 0][:3] = tree.axis[i]
+        place.append(slice(count, count + directions.shape[1]))
+        S.append(directions)
+        count += directions.shape[1]
+    return Columns(tuple(place), tuple(S), count)
+
+
+def unknowns_of(columns: Columns, tree: Tree, rotors: Ints) -> Unknowns:
+    """The same as arrays, with the rotors of some coordinates behind them."""
+    node = [i for i, place in enumerate(columns.place) for _ in range(place.start, place.stop)]
+    coordinate = np.full(columns.total, -1, np.int64)
+    of_coordinate = columns.of_coordinate(tree)
+    coordinate[of_coordinate] = np.arange(len(of_coordinate))
+    return Unknowns(
+        np.array(node + [-1] * len(rotors), np.int64),
+        np.concatenate([*(S.T for S in columns.S), np.zeros((len(rotors), 6))]),
+        np.concatenate([coordinate, rotors]),
+    )
+
+
+def motions(tree: Tree, columns: Columns, x: Floats, R: Floats) -> Floats:
+    """T (nodes, 6, unknowns): body displacements of the nodes per relative displacements."""
+    T = np.zeros((len(x), 6, columns.total))
+    for i, p in enumerate(tree.parent):
+        if p >= 0:
+            T[i] = to_frame(R[p].T @ R[i], R[p].T @ (x[i] - x[p])) @ T[p]
+        T[i][:, columns.place[i]] += columns.S[i]
+    return T
 
 
 class LoopConstraints:
@@ -43,28 +106,21 @@ class LoopConstraints:
         self.movable = np.ones(self.columns.total, np.bool_)
         for i in np.flatnonzero(self.tree.joint_type == GROUND):
             self.movable[self.columns.place[i]] = False
-        self.of_coordinate = self._of_coordinate()
+        self.of_coordinate = self.columns.of_coordinate(self.tree)
         self.free = self.movable.copy()
         self.free[self.of_coordinate[prescribed]] = False
 
-    def _of_coordinate(self) -> Ints:
-        """The unknown of each joint coordinate; those of a ball belong to its last node."""
-        found = np.zeros(len(self.structure.coordinate_names), np.int64)
-        for i in np.flatnonzero(self.tree.coordinate >= 0):
-            place, last = self.columns.place[i], int(self.tree.coordinate[i])
-            for column in range(place.start, place.stop):
-                found[last - (place.stop - 1 - column)] = column
-        return found
-
     def rows(self, x: Floats, R: Floats) -> Floats:
         """G (constraints, unknowns)."""
-        T = maps(self.tree, self.columns, to_children(self.tree, x, R)).T
-        G = np.zeros((len(self.closed), self.columns.total))
-        for row, k in enumerate(self.closed.tolist()):
-            a, b = self.lines.node[k]
-            slope = gradient(self.lines, k, pair_of(self.lines, k, x, R))
-            G[row] = slope[:6] @ T[a] + slope[6:] @ T[b]
-        return G
+        moment, gradient = _moment(self.lines, x, R), np.zeros((len(self.lines.law), 12))
+        line_gradients(self.lines, moment, moment, moment.R, gradient)
+        T = motions(self.tree, self.columns, x, R)
+        G = np.zeros((len(self.lines.law), self.columns.total))
+        for side in range(2):
+            node = self.lines.node[:, side]
+            pair = gradient[:, 6 * side : 6 * side + 6].reshape(-1, 2, 3) @ R[node]  # in the axes of the node
+            G += np.einsum("ki,kij->kj", pair.reshape(-1, 6), T[node])
+        return np.asarray(G[self.closed])
 
     def moved(self, x: Floats, R: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Poses of the nodes displaced by the unknowns y."""
@@ -184,11 +240,16 @@ def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:
 def violations(structure: Structure, x: Floats, R: Floats) -> Floats:
     """Values of the closed lines."""
     lines = structure.lines.lines()
+    values: Floats = _moment(lines, x, R).phi[lines.law == CLOSED]
+    return values
+
+
+def _moment(lines: Lines, x: Floats, R: Floats) -> Moment:
+    """Poses and the values of lines."""
     moment = new_moment(len(x), 0, len(lines.law))
     moment.x[:], moment.R[:] = x, R.reshape(-1, 9)
     measure_lines(lines, moment.bushing, moment)
-    values: Floats = moment.phi[lines.law == CLOSED]
-    return values
+    return moment
 
 
 def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats, Floats]:

@@ -27,8 +27,8 @@ from pliant.structures.nodal.mechanism import (
 )
 from pliant.structures.nodal.motion import Moment, Step
 from pliant.structures.nodal.relations import line_slope, span
-from pliant.structures.nodal.relative_pose import add_to, matrix, put, vector
-from pliant.structures.nodal.solver import Factors, Increment, add_six, put_six, six, solve_tree
+from pliant.structures.nodal.rows import add_six, add_to, matrix, put, put_six, six, vector
+from pliant.structures.nodal.solver import Factors, Increment, solve_tree
 
 
 class LineFactors(NamedTuple):

@@ -7,14 +7,16 @@ line does no work, since phi is zero at both ends; that of a spring is what its 
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import contact_force
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scale, sub
+from pliant.structures.nodal.joint_laws import contact
 from pliant.structures.nodal.mechanism import (
     ALONG,
     BUSHING,
+    CABLE,
     CLOSED,
     DIRECTION,
     DISTANCE,
@@ -27,23 +29,17 @@ from pliant.structures.nodal.relative_pose import (
     PSI,
     K,
     U,
-    add_to,
     discrete_gradient,
-    matrix,
-    mean,
     measure_relative_pose,
-    put,
-    vector,
     world_force,
 )
+from pliant.structures.nodal.rows import add_to, matrix, mean, put, vector
 
 
 @inline_kernel
 def span(lines: Lines, k: int) -> tuple[int, int]:
-    """First line of those that share one law with line k, and their count: the six of a bushing, or itself."""
-    if lines.measure[k] >= BUSHING:
-        return k - (lines.measure[k] - BUSHING), 6
-    return k, 1
+    """First line of those that share one law with line k, and their count: six of a bushing, all of a cable."""
+    return lines.group[k, 0], lines.group[k, 1]
 
 
 @inline_kernel
@@ -72,7 +68,7 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
             at.phi[k] = dot(between(lines, k, at), apply(matrix(at.R, a), vector(lines.direction[k], 0, 0)))
         elif kind == DISTANCE:
             r = between(lines, k, at)
-            at.phi[k] = math.sqrt(dot(r, r))
+            at.phi[k] = np.sqrt(dot(r, r))
         else:
             part = kind - BUSHING
             first, _ = span(lines, k)
@@ -165,9 +161,32 @@ def line_ways(lines: Lines, h: float, step: Step) -> None:
         )
 
 
+@inline_kernel
+def one_sided(lines: Lines, k: int, start: Moment, way: Floats) -> tuple[float, float, float]:
+    """Of a wall or cable over a step: the sign of its force, the height over it at the start, and its change.
+
+    The slack of a cable, rest less the sum of all its spans, is to it what the height over a wall is to that.
+    """
+    side = -1.0 if lines.law[k] == CABLE else 1.0
+    first, count = span(lines, k)
+    height, change = side * (start.phi[first] - lines.rest[first]), side * way[first]
+    for j in range(first + 1, first + count):
+        height += side * (start.phi[j] - lines.rest[j])
+        change += side * way[j]
+    return side, height, change
+
+
+@inline_kernel
+def one_sided_force(lines: Lines, k: int, h: float, start: Moment, way: Floats) -> tuple[float, float, float]:
+    """Of a wall or cable over a step: force on phi, its elastic part, and minus its derivative in the change of phi."""
+    side, height, change = one_sided(lines, k, start, way)
+    force, elastic, slope = contact_force(height, change, h, lines.stiffness[k, 0], lines.damping[k, 0])
+    return side * force, side * elastic, slope
+
+
 @kernel
 def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
-    """Impulses of springs, dampers and walls; those of closed lines are unknowns and stay."""
+    """Impulses of springs, dampers, walls and cables; those of closed lines are unknowns and stay."""
     way = step.way
     for k in range(lines.measure.shape[0]):
         law = lines.law[k]
@@ -182,9 +201,8 @@ def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
                 total += lines.damping[k, j] * way[first + j]
             step.impulse[k] = total
         else:
-            force, _, _ = contact_force(
-                start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
-            )
+            side, height, change = one_sided(lines, k, start, way)
+            force = side * contact(height, change, h, lines.stiffness[k, 0], lines.damping[k, 0])
             step.impulse[k] = -h * force
 
 
@@ -202,29 +220,25 @@ def add_line_impulses(lines: Lines, step: Step) -> None:
 @kernel
 def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, way: Floats) -> float:
     """Derivative of the impulse of line k in the mean velocity along line j."""
-    law = lines.law[k]
-    if law == SPRING:
-        first, count = span(lines, k)
-        part = j - first
-        if part < 0 or part >= count:
-            return 0.0
-        return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
-    if j != k:
+    first, count = span(lines, k)
+    part = j - first
+    if part < 0 or part >= count:
         return 0.0
-    _, _, slope = contact_force(
-        start.phi[k] - lines.rest[k], way[k], h, lines.stiffness[k, 0], lines.damping[k, 0]
-    )
+    if lines.law[k] == SPRING:
+        return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
+    _, _, slope = one_sided_force(lines, k, h, start, way)
     return h * h * slope
 
 
 @kernel
-def enter_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[float, float]:
-    """Energy stored and lost by springs, dampers and walls in a step."""
-    stored, lost = 0.0, 0.0
+def enter_lines(lines: Lines, h: float, start: Moment, step: Step) -> tuple[float, float]:
+    """Energy stored and lost by springs, dampers, walls and cables in a step."""
+    way, stored, lost = step.way, 0.0, 0.0
     for k in range(lines.measure.shape[0]):
         if lines.law[k] == CLOSED:
             continue
         change = way[k]
+        step.taken[k] += step.impulse[k] * change / h
         if lines.law[k] == SPRING:
             first, count = span(lines, k)
             for j in range(count):
@@ -232,9 +246,7 @@ def enter_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[flo
                 stored += lines.stiffness[k, j] * (phi - lines.rest[first + j]) * change
                 lost += lines.damping[k, j] * way[first + j] / h * change
         else:
-            force, elastic, _ = contact_force(
-                start.phi[k] - lines.rest[k], change, h, lines.stiffness[k, 0], lines.damping[k, 0]
-            )
+            force, elastic, _ = one_sided_force(lines, k, h, start, way)
             stored -= elastic * change
             lost += (elastic - force) * change
     return stored, lost
@@ -242,7 +254,7 @@ def enter_lines(lines: Lines, h: float, start: Moment, way: Floats) -> tuple[flo
 
 @kernel
 def energy_of_lines(lines: Lines, at: Moment) -> float:
-    """Energy in springs and walls."""
+    """Energy in springs, walls and cables."""
     total = 0.0
     for k in range(lines.measure.shape[0]):
         if lines.law[k] == SPRING:
@@ -254,7 +266,10 @@ def energy_of_lines(lines: Lines, at: Moment) -> float:
                     * (at.phi[first + j] - lines.rest[first + j])
                     * (at.phi[k] - lines.rest[k])
                 )
-        elif lines.law[k] != CLOSED:
-            depth = min(at.phi[k] - lines.rest[k], 0.0)
+        elif lines.law[k] != CLOSED and k == lines.group[k, 0]:
+            height = 0.0
+            for j in range(k, k + lines.group[k, 1]):
+                height += at.phi[j] - lines.rest[j]
+            depth = min(-height if lines.law[k] == CABLE else height, 0.0)
             total += 0.5 * lines.stiffness[k, 0] * depth * depth
     return total

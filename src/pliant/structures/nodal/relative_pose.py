@@ -20,9 +20,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale
 from pliant.structures.nodal.mechanism import Floats
+from pliant.structures.nodal.rows import axpy, column, mean, put, vector
 
 TERMS = 14
 SHORT_TERMS, SHORT_BELOW = 7, 0.008  # angles up to 0.126 rad
@@ -48,15 +51,16 @@ A_SERIES, B_SERIES = _series()
 @kernel
 def closed_form(k: float) -> tuple[float, float]:
     """A and B where the angle is not small."""
-    sine = math.sqrt(k * (2.0 - k))
-    a = math.atan2(sine, 1.0 - k) / sine
+    sine = np.sqrt(k * (2.0 - k))
+    # the derivative of the angle is 1 / sine
+    a = (math.atan2(sine.real, 1.0 - k.real) + (k - k.real) / sine) / sine
     return a, (1.0 - a * (1.0 - 0.5 * k)) / (k * (2.0 - k))
 
 
 @kernel
 def values(k: float) -> tuple[float, float]:
     """A(k), B(k)."""
-    if k >= SERIES_BELOW:
+    if k.real >= SERIES_BELOW:
         return closed_form(k)
     a, b = 0.0, 0.0
     for n in range(TERMS - 1, -1, -1):
@@ -90,7 +94,7 @@ def series_and_differences(terms: int, k0: float, k1: float) -> tuple[float, flo
 @kernel
 def values_and_differences(k0: float, k1: float) -> tuple[float, float, float, float]:
     """A(k1), B(k1), (A(k1) - A(k0)) / (k1 - k0) and the same of B, to round-off for any pair."""
-    largest = max(k0, k1)
+    largest = max(k0.real, k1.real)
     if largest < SHORT_BELOW:
         return series_and_differences(SHORT_TERMS, k0, k1)
     if largest < SERIES_BELOW:
@@ -112,63 +116,6 @@ COLUMNS = 29
 SMALL_ANGLE = 0.5  # below this k the cosine is taken from the sine, without cancellation
 
 
-@kernel
-def vector(rows: Floats, i: int, k: int) -> Vector:
-    """Three numbers of a row."""
-    return (rows[i, k], rows[i, k + 1], rows[i, k + 2])
-
-
-@kernel
-def matrix(rows: Floats, i: int) -> Matrix:
-    """Nine numbers of a row."""
-    return (
-        rows[i, 0],
-        rows[i, 1],
-        rows[i, 2],
-        rows[i, 3],
-        rows[i, 4],
-        rows[i, 5],
-        rows[i, 6],
-        rows[i, 7],
-        rows[i, 8],
-    )
-
-
-@kernel
-def put(rows: Floats, i: int, k: int, v: Vector) -> None:
-    rows[i, k], rows[i, k + 1], rows[i, k + 2] = v[0], v[1], v[2]
-
-
-@kernel
-def put_matrix(rows: Floats, i: int, M: Matrix) -> None:
-    put(rows, i, 0, (M[0], M[1], M[2]))
-    put(rows, i, 3, (M[3], M[4], M[5]))
-    put(rows, i, 6, (M[6], M[7], M[8]))
-
-
-@kernel
-def add_to(rows: Floats, i: int, k: int, factor: float, v: Vector) -> None:
-    rows[i, k] += factor * v[0]
-    rows[i, k + 1] += factor * v[1]
-    rows[i, k + 2] += factor * v[2]
-
-
-@kernel
-def axpy(factor: float, a: Vector, b: Vector) -> Vector:
-    """factor a + b."""
-    return (factor * a[0] + b[0], factor * a[1] + b[1], factor * a[2] + b[2])
-
-
-@kernel
-def mean(a: Vector, b: Vector) -> Vector:
-    return (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
-
-
-@kernel
-def column(M: Matrix, j: int) -> Vector:
-    return (M[j], M[3 + j], M[6 + j])
-
-
 @inline_kernel
 def between_directors(Ra: Matrix, Rb: Matrix) -> tuple[Vector, float]:
     """vee(skew(Ra^T Rb)) and the trace of Ra^T Rb."""
@@ -188,9 +135,9 @@ def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Fl
     p = apply_transpose(Ra, r)
     s, trace = between_directors(Ra, Rb)
     k = 0.5 * (3.0 - trace)
-    if k < SMALL_ANGLE:
+    if k.real < SMALL_ANGLE:
         s2 = dot(s, s)
-        k = s2 / (1.0 + math.sqrt(1.0 - s2))
+        k = s2 / (1.0 + np.sqrt(1.0 - s2))
     a, b, da, db = values_and_differences(k0, k)
     y = cross(s, p)
     z = cross(s, y)

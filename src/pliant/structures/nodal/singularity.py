@@ -19,7 +19,6 @@ from pliant.mechanics.massless_motion import mass_matrix, massless_motion
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.structures.nodal.balance import new_sizes
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
-from pliant.structures.nodal.derivatives import columns_of, maps, to_children
 from pliant.structures.nodal.mechanism import (
     CLOSED,
     ELEMENT,
@@ -41,7 +40,7 @@ from pliant.structures.nodal.motion import (
     restart_ball_joints,
 )
 from pliant.structures.nodal.newton import evaluate
-from pliant.structures.nodal.posture import LoopConstraints, violations
+from pliant.structures.nodal.posture import LoopConstraints, columns_of, motions, violations
 from pliant.structures.nodal.relation_solver import fill_answers, new_line_factors
 from pliant.structures.nodal.relations import line_gradients
 from pliant.structures.nodal.solver import factorise, new_factors, new_increment, put_tangent
@@ -303,7 +302,7 @@ def massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Fl
                 names[column] = structure.coordinate_names[c]
             rotor[column] = laws.motor[c, 0] if rigid[c] else 0.0
     moving = np.array([bool(name) for name in names], np.bool_)
-    T = maps(tree, columns, to_children(tree, x, R)).T[:, :, moving]
+    T = motions(tree, columns, x, R)[:, :, moving]
     M = np.array(
         [spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)]
     )

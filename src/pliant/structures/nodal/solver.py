@@ -16,21 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, kernel
-from pliant.spatial.se3 import Twist, join, right_tangent_inverse
+from pliant.spatial.se3 import Twist, join
 from pliant.spatial.small_matrices import times
 from pliant.spatial.vectors import (
-    Matrix,
     Vector,
-    add,
     apply,
-    apply_transpose,
     dot,
     product,
     scale,
     skew,
     transpose,
 )
-from pliant.structures.nodal.balance import mean_stress
+from pliant.structures.nodal.element import add_element
 from pliant.structures.nodal.mechanism import (
     ELEMENT,
     FIXED,
@@ -40,13 +37,30 @@ from pliant.structures.nodal.mechanism import (
     REVOLUTE,
     Bodies,
     Bools,
-    Elements,
     Floats,
     Mechanism,
     Tree,
 )
 from pliant.structures.nodal.motion import Moment, Signals, Step
-from pliant.structures.nodal.relative_pose import PSI, U, axpy, matrix, mean, vector
+from pliant.structures.nodal.rows import (
+    UNIT,
+    add_block,
+    add_product,
+    add_six,
+    add_skew,
+    axpy,
+    dot_six,
+    matrix,
+    multiply_into,
+    plus,
+    put_blocks,
+    put_six,
+    put_transform,
+    scale_matrix,
+    six,
+    times_transposed,
+    vector,
+)
 
 
 @inline_kernel
@@ -66,36 +80,6 @@ def put_body(bodies: Bodies, i: int, factor: float, D: Floats) -> None:
     add_skew(D, 3, 0, m, c)
 
 
-IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-
-@kernel
-def plus(A: Matrix, B: Matrix) -> Matrix:
-    return (
-        A[0] + B[0],
-        A[1] + B[1],
-        A[2] + B[2],
-        A[3] + B[3],
-        A[4] + B[4],
-        A[5] + B[5],
-        A[6] + B[6],
-        A[7] + B[7],
-        A[8] + B[8],
-    )
-
-
-@kernel
-def scale_matrix(f: float, A: Matrix) -> Matrix:
-    return (f * A[0], f * A[1], f * A[2], f * A[3], f * A[4], f * A[5], f * A[6], f * A[7], f * A[8])
-
-
-@kernel
-def add_block(M: Floats, i: int, j: int, factor: float, A: Matrix) -> None:
-    for r in range(3):
-        for k in range(3):
-            M[i + r, j + k] += factor * A[3 * r + k]
-
-
 @inline_kernel
 def add_gyroscopic(bodies: Bodies, i: int, eta: Vector, h: float, D: Floats) -> None:
     """h (eta^ J - (J eta)^), and for a centre of mass off the node the turning of its lever in the step."""
@@ -107,95 +91,6 @@ def add_gyroscopic(bodies: Bodies, i: int, eta: Vector, h: float, D: Floats) -> 
         turning = plus(product(skew(c), skew(eta)), scale_matrix(-1.0, product(skew(eta), skew(c))))
         add_block(D, 0, 3, h * bodies.mass[i], turning)
         add_block(D, 3, 3, h * bodies.mass[i], product(skew(c), turning))
-
-
-@inline_kernel
-def turn_columns(M: Floats, a: Vector) -> None:
-    """M <- M blockdiag(cay(a), cay(a))."""
-    f = 1.0 / (1.0 + 0.25 * dot(a, a))
-    q0, q1, q2 = f * a[0], f * a[1], f * a[2]
-    h0, h1, h2 = 0.5 * a[0], 0.5 * a[1], 0.5 * a[2]
-    C = (
-        1.0 - (q1 * h1 + q2 * h2),
-        -q2 + q0 * h1,
-        q1 + q0 * h2,
-        q2 + q1 * h0,
-        1.0 - (q0 * h0 + q2 * h2),
-        -q0 + q1 * h2,
-        -q1 + q2 * h0,
-        q0 + q2 * h1,
-        1.0 - (q0 * h0 + q1 * h1),
-    )
-    for r in range(6):
-        left = apply_transpose(C, (M[r, 0], M[r, 1], M[r, 2]))
-        right = apply_transpose(C, (M[r, 3], M[r, 4], M[r, 5]))
-        put_six(M, r, (left[0], left[1], left[2], right[0], right[1], right[2]))
-
-
-@inline_kernel
-def put_strain_operators(A: Matrix, B: Matrix, on_b: Floats, on_a: Floats) -> None:
-    """d(u, psi) = on_b t_b - on_a t_a in the frames of the nodes."""
-    for r in range(3):
-        for k in range(3):
-            a, b = A[3 * r + k], B[3 * r + k]
-            on_b[r, k], on_b[3 + r, 3 + k], on_b[r, 3 + k], on_b[3 + r, k] = a, a, b, 0.0
-            on_a[k, r], on_a[3 + k, 3 + r], on_a[k, 3 + r], on_a[3 + k, r] = a, a, b, 0.0
-
-
-@inline_kernel
-def put_stiffness(
-    elements: Elements, i: int, h: float, on_b: Floats, on_a: Floats, force_b: Floats, force_a: Floats
-) -> None:
-    """force_b = on_b^T Ks and force_a = -on_a^T Ks with Ks = h^2/2 (K + 2 C / h) / length."""
-    factor = 0.5 * h * h / elements.length[i]
-    K, C = elements.K[i], elements.C[i]
-    for r in range(6):
-        for j in range(6):
-            b, a = 0.0, 0.0
-            for k in range(6):
-                Ks = factor * (K[k, j] + 2.0 * C[k, j] / h)
-                b += on_b[k, r] * Ks
-                a -= on_a[k, r] * Ks
-            force_b[r, j], force_a[r, j] = b, a
-
-
-@inline_kernel
-def add_element(
-    mechanism: Mechanism,
-    i: int,
-    h: float,
-    moments: tuple[Moment, Moment],
-    step: Step,
-    factors: Factors,
-    work: Floats,
-) -> None:
-    """Blocks of the element between node i and its parent."""
-    start, end = moments
-    elements, p = mechanism.elements, mechanism.tree.parent[i]
-    on_b, on_a, force_b, force_a = work[0], work[1], work[2], work[3]
-    u = mean(vector(start.strain, i, U), vector(end.strain, i, U))
-    psi = mean(vector(start.strain, i, PSI), vector(end.strain, i, PSI))
-    A, B = right_tangent_inverse(join(u, psi))
-    put_strain_operators(A, B, on_b, on_a)
-    put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
-    n, m = mean_stress(elements, i, h, start, end)
-    half = 0.5 * h * h
-    for P in (force_a, force_b):
-        add_skew(P, 0, 3, 0.5 * half, n)
-        add_skew(P, 3, 0, 0.5 * half, n)
-        add_skew(P, 3, 3, 0.5 * half, m)
-    D, Dp = factors.D[i], factors.D[p]
-    add_skew(D, 0, 3, -half, apply_transpose(A, n))
-    add_skew(D, 3, 3, -half, add(apply_transpose(B, n), apply_transpose(A, m)))
-    add_skew(Dp, 0, 3, half, apply(A, n))
-    add_skew(Dp, 3, 3, half, add(apply(B, n), apply(A, m)))
-    # the end strain sees increments from the end frame, half a step ahead of the mid frame
-    turn_columns(on_b, scale(-0.5 * h, vector(step.Y, i, 3)))
-    turn_columns(on_a, scale(-0.5 * h, vector(step.Y, p, 3)))
-    add_product(1.0, force_b, on_b, D)
-    add_product(-1.0, force_a, on_a, Dp)
-    multiply_into(force_a, on_b, factors.up[i])
-    multiply_into(force_b, on_a, factors.low[i])
 
 
 @kernel
@@ -230,7 +125,7 @@ def put_joint(tree: Tree, i: int, h: float, start: Moment, end: Moment, step: St
         swing = plus(swing, skew(scale(-1.0, turning)))
         angular = product(R0_c, R0_p)
     elif tree.joint_type[i] == REVOLUTE:
-        angular = product(product(R0_c, plus(IDENTITY, skew(scale(-1.0, turning)))), R0_p)
+        angular = product(product(R0_c, plus(UNIT, skew(scale(-1.0, turning)))), R0_p)
     else:
         angular = product(R0_c, R0_p)
     put_blocks(factors.A[i], product(to_child, mid_p), product(product(to_child, swing), R0_p), angular)
@@ -275,7 +170,9 @@ def put_tangent(
                 D[k, k] += h * mechanism.bodies.viscous[i, k]
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
-            add_element(mechanism, i, h, (start, end), step, factors, work)
+            p = tree.parent[i]
+            blocks = (factors.D[i], factors.D[p], factors.low[i], factors.up[i])
+            add_element(mechanism.elements, i, p, h, (start, end), step, blocks, work)
         elif tree.joint_type[i] >= FIXED:
             put_joint(tree, i, h, start, end, step, factors)
             c = tree.coordinate[i]
@@ -324,95 +221,12 @@ def new_increment(nodes: int) -> Increment:
 
 
 @kernel
-def times_transposed(A: Floats, x: Twist) -> Twist:
-    """A^T x."""
-    return times(A.T, x)
-
-
-@kernel
-def six(rows: Floats, i: int) -> Twist:
-    return (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5])
-
-
-@kernel
-def put_six(rows: Floats, i: int, v: Twist) -> None:
-    rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5] = v
-
-
-@kernel
-def add_six(rows: Floats, i: int, factor: float, v: Twist) -> None:
-    for k in range(6):
-        rows[i, k] += factor * v[k]
-
-
-@kernel
-def dot_six(a: Twist, b: Twist) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
-
-
-@kernel
 def joint_direction(tree: Tree, i: int) -> Twist:
     """d: velocities of the node per unit rate of its joint, in its own frame."""
     a = vector(tree.axis, i, 0)
     if tree.joint_type[i] == REVOLUTE:
         return (0.0, 0.0, 0.0, a[0], a[1], a[2])
     return (a[0], a[1], a[2], 0.0, 0.0, 0.0)
-
-
-@inline_kernel
-def row_of_product(A: Floats, i: int, B: Floats) -> Twist:
-    a0, a1, a2, a3, a4, a5 = A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5]
-    return (
-        a0 * B[0, 0] + a1 * B[1, 0] + a2 * B[2, 0] + a3 * B[3, 0] + a4 * B[4, 0] + a5 * B[5, 0],
-        a0 * B[0, 1] + a1 * B[1, 1] + a2 * B[2, 1] + a3 * B[3, 1] + a4 * B[4, 1] + a5 * B[5, 1],
-        a0 * B[0, 2] + a1 * B[1, 2] + a2 * B[2, 2] + a3 * B[3, 2] + a4 * B[4, 2] + a5 * B[5, 2],
-        a0 * B[0, 3] + a1 * B[1, 3] + a2 * B[2, 3] + a3 * B[3, 3] + a4 * B[4, 3] + a5 * B[5, 3],
-        a0 * B[0, 4] + a1 * B[1, 4] + a2 * B[2, 4] + a3 * B[3, 4] + a4 * B[4, 4] + a5 * B[5, 4],
-        a0 * B[0, 5] + a1 * B[1, 5] + a2 * B[2, 5] + a3 * B[3, 5] + a4 * B[4, 5] + a5 * B[5, 5],
-    )
-
-
-@kernel
-def multiply_into(A: Floats, B: Floats, out: Floats) -> None:
-    """out = A B."""
-    for i in range(6):
-        put_six(out, i, row_of_product(A, i, B))
-
-
-@kernel
-def add_product(factor: float, A: Floats, B: Floats, out: Floats) -> None:
-    """out += factor A B."""
-    for i in range(6):
-        add_six(out, i, factor, row_of_product(A, i, B))
-
-
-@kernel
-def add_skew(M: Floats, i: int, j: int, factor: float, a: Vector) -> None:
-    """Add factor a^ to the 3 x 3 block of M at (i, j)."""
-    M[i, j + 1] -= factor * a[2]
-    M[i, j + 2] += factor * a[1]
-    M[i + 1, j] += factor * a[2]
-    M[i + 1, j + 2] -= factor * a[0]
-    M[i + 2, j] -= factor * a[1]
-    M[i + 2, j + 1] += factor * a[0]
-
-
-@kernel
-def put_blocks(A: Floats, linear: Matrix, coupling: Matrix, angular: Matrix) -> None:
-    """A = [[linear, coupling], [0, angular]]."""
-    for i in range(3):
-        for j in range(3):
-            A[i, j] = linear[3 * i + j]
-            A[i, 3 + j] = coupling[3 * i + j]
-            A[3 + i, 3 + j] = angular[3 * i + j]
-            A[3 + i, j] = 0.0
-
-
-@kernel
-def put_transform(A: Floats, R_parent: Matrix, R_child: Matrix, r: Vector) -> None:
-    """A = [[Q, -Q r^], [0, Q]] with Q = R_child^T R_parent and r the lever in the parent's frame."""
-    Q = product(transpose(R_child), R_parent)
-    put_blocks(A, Q, product(Q, skew((-r[0], -r[1], -r[2]))), Q)
 
 
 @inline_kernel

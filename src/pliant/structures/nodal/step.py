@@ -18,14 +18,9 @@ from pliant.structures.energy_ledger import (
     close_projection,
     close_step,
 )
-from pliant.structures.nodal.balance import (
-    elastic_energy,
-    kinetic_energy,
-    node_distance,
-    node_flows,
-    port_flows,
-)
+from pliant.structures.nodal.balance import elastic_energy, kinetic_energy, node_flows, port_flows
 from pliant.structures.nodal.consistency import Fit, fit_velocities, node_velocity, renew_drag
+from pliant.structures.nodal.element import measure, node_distance
 from pliant.structures.nodal.joint_laws import JointFlows
 from pliant.structures.nodal.mechanism import (
     BUSHING,
@@ -67,7 +62,8 @@ from pliant.structures.nodal.newton import (
     work_of_closing,
 )
 from pliant.structures.nodal.relations import measure_lines
-from pliant.structures.nodal.relative_pose import K, matrix, measure_relative_pose, put, put_matrix, vector
+from pliant.structures.nodal.relative_pose import K
+from pliant.structures.nodal.rows import matrix, put, put_matrix, vector
 
 
 class Output(NamedTuple):
@@ -79,6 +75,7 @@ class Output(NamedTuple):
     loads: Floats
     torque: Floats  # (rows, coordinates) mean effort of the step
     impulse: Floats  # (rows, lines) mean force of the lines
+    taken: Floats  # (rows, lines) energy that they took since the start
     wrench: Floats  # (rows, links, 6) of the joint on the root of each link, in its axes, mean of the step
     roots: Ints  # (links,) root nodes
 
@@ -133,6 +130,7 @@ def keep(
         output.torque[row, c] = step.torque[c, 0]
     for k in range(step.impulse.shape[0]):
         output.impulse[row, k] = f * step.impulse[k]
+        output.taken[row, k] = step.taken[k]
     for k in range(output.roots.shape[0]):
         i = output.roots[k]
         R = matrix(step.R_mid, i)
@@ -158,7 +156,7 @@ def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -
         x[k], x[k + 1], x[k + 2], x[k + 3] = cayley_turned(a, scale(tau, cayley_vector(a, b)))
     blend(output.x, row, before, tau, (0, 3 * nodes))
     blend(output.x, row, before, tau, (7 * nodes, x.shape[0]))
-    for table in (output.sums, output.joints, output.loads):
+    for table in (output.sums, output.joints, output.loads, output.taken):
         blend(table, row, before, tau, (0, table.shape[1]))
 
 
@@ -200,9 +198,8 @@ def take_up(mechanism: Mechanism, now: Pose, start: Moment) -> None:
     for i in range(now.x.shape[0]):
         if mechanism.tree.joint_type[i] == ELEMENT:
             p = mechanism.tree.parent[i]
-            measure_relative_pose(
-                node_distance(p, i, start), matrix(start.R, p), matrix(start.R, i), 0.0, start.strain, i
-            )
+            kind, apart = mechanism.elements.kind[i], node_distance(p, i, start)
+            measure(kind, apart, matrix(start.R, p), matrix(start.R, i), 0.0, start.strain, i)
     measure_lines(mechanism.lines, start.bushing, start)
 
 

@@ -16,6 +16,7 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 from pliant.structures import energy_ledger as columns
 from pliant.structures.energy_ledger import new_ledger
+from pliant.structures.ledger import ledger_of
 from pliant.structures.nodal.balance import new_sizes
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.joint_laws import new_joint_flows
@@ -122,6 +123,7 @@ class Stepper:
             z((rows + 1, loads)),
             z((rows + 1, dofs)),
             z((rows + 1, lines)),
+            z((rows + 1, lines)),
             z((rows + 1, len(roots), 6)),
             roots,
         )
@@ -214,11 +216,14 @@ class Stepper:
             out.torque[0], out.wrench[0], out.impulse[0] = out.torque[1], out.wrench[1], out.impulse[1]
         names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
+        owners = np.array(arm.line_owners(run.inputs))
+        taken = {
+            each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations
+        }
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]
             self._add_holding_efforts(joint, efforts, out.x[:rows])
-        owners = np.array(arm.line_owners(run.inputs))
         for owner in dict.fromkeys(owners.tolist()):
             efforts[f"{owner}.force"] = out.impulse[:rows, owners == owner]
         counts = {
@@ -227,7 +232,8 @@ class Stepper:
             "halvings": float(self.work.halvings[0]),
             "redundant constraints": float(len(self.redundant)),
         }
-        return Kept(out.x[:rows], efforts, out.sums[:rows], works, self.ledger.worst, counts)
+        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, exact=True, taken=taken)
+        return Kept(out.x[:rows], efforts, ledger, counts)
 
     def _add_holding_efforts(self, joint: Joint, efforts: dict[str, Floats], states: Floats) -> None:
         """Of prescribed coordinates, what moves them is the part of the joint's wrench along them."""

@@ -11,6 +11,7 @@ so mass, energy and all laws are those of one body, and every law, drive and res
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,12 +21,13 @@ from numpy.typing import ArrayLike
 from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
 from pliant.mechanics.rigid_body import matrix_of, transform_inertia
-from pliant.model.inputs import BushingPlace, HoldPlace, Inputs, SpringPlace, WallPlace
+from pliant.model.inputs import Acts, Inputs, Measure, Relation
 from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, LoopKind, SphericalJoint, UniversalJoint
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 from pliant.structures.nodal.mechanism import (
     ALONG,
     BUSHING,
+    CABLE,
     CLOSED,
     COINCIDENCE_X,
     DIRECTION,
@@ -43,6 +45,7 @@ from pliant.structures.nodal.mechanism import (
 
 IDENTITY = np.eye(3)
 ORIGIN = np.zeros(3)
+NOTHING = np.zeros(6)
 
 
 @dataclass(frozen=True)
@@ -193,18 +196,19 @@ class Laws:
 
 @dataclass(frozen=True)
 class LineRow:
-    """One scalar relation and the part it belongs to."""
+    """One scalar relation and the part it belongs to; ``place`` and ``count`` of its row among those of one law."""
 
     owner: str
     measure: int
     law: int
     first: Place
     second: Place
-    first_direction: Floats
-    second_direction: Floats
+    directions: tuple[Floats, Floats]
     stiffness: Floats
     damping: Floats
     rest: float
+    place: int
+    count: int
 
 
 def across(axis: Floats) -> tuple[Floats, Floats]:
@@ -223,9 +227,7 @@ def first_of(value: float) -> Floats:
     return row
 
 
-def feedback_name(hold: HoldPlace) -> str:
-    """Of the lines that pull a ball or free joint to its reference."""
-    return f"{hold.joint}.feedback"
+LAWS = {Acts.ALWAYS: SPRING, Acts.BELOW: WALL, Acts.ABOVE: CABLE}
 
 
 @dataclass
@@ -234,38 +236,36 @@ class LineRows:
 
     rows: list[LineRow] = field(default_factory=list)
 
-    def copy(self) -> LineRows:
-        return LineRows(list(self.rows))
-
     def add(
         self,
         owner: str,
         measure: int,
         law: int,
         frames: tuple[Place, Place],
-        directions: tuple[Floats, Floats] | None = None,
-        stiffness: Floats | None = None,
-        damping: Floats | None = None,
+        directions: tuple[Floats, Floats] = (ORIGIN, ORIGIN),
+        stiffness: Floats = NOTHING,
+        damping: Floats = NOTHING,
         rest: float = 0.0,
+        of_law: tuple[int, int] = (0, 1),
     ) -> None:
         """A line; directions are given in the two frames."""
         a, b = frames
-        zero = np.zeros(6)
-        da, db = directions if directions else (np.zeros(3), np.zeros(3))
-        self.rows.append(
-            LineRow(
-                owner,
-                measure,
-                law,
-                a,
-                b,
-                a.rotation @ da,
-                b.rotation @ db,
-                zero if stiffness is None else stiffness,
-                zero if damping is None else damping,
-                rest,
-            )
-        )
+        turned = a.rotation @ directions[0], b.rotation @ directions[1]
+        self.rows.append(LineRow(owner, measure, law, a, b, turned, stiffness, damping, rest, *of_law))
+
+    def relate(self, relation: Relation, frames: Sequence[Place]) -> None:
+        """The rows of a relation between frames on nodes."""
+        name, law, rest = relation.name, LAWS[relation.acts], relation.rest
+        K, D = np.array(relation.stiffness, float), np.array(relation.damping, float)
+        if relation.measure is Measure.POSE:
+            self.six(name, frames[0], frames[1], K, D)
+            return
+        measure = DISTANCE if relation.measure is Measure.LENGTH else ALONG
+        axis = np.asarray(relation.axis, float)
+        spans = list(itertools.pairwise(frames))
+        for k, pair in enumerate(spans):
+            both = first_of(K[0, 0]), first_of(D[0, 0])
+            self.add(name, measure, law, pair, (axis, axis), *both, 0.0 if k else rest, (k, len(spans)))
 
     def close(self, loop: LoopJoint, first: Place, second: Place) -> None:
         """The constraints of a loop joint."""
@@ -339,47 +339,28 @@ class LineRows:
     def six(self, owner: str, first: Place, second: Place, stiffness: Floats, damping: Floats) -> None:
         """A six-component spring and damper between two frames."""
         for k in range(6):
-            self.add(owner, BUSHING + k, SPRING, (first, second), stiffness=stiffness[k], damping=damping[k])
-
-    def spring(self, place: SpringPlace, first: Place, second: Place) -> None:
-        stiffness, damping = first_of(place.stiffness), first_of(place.damping)
-        frames, rest = (first, second), place.rest_length
-        self.add(place.name, DISTANCE, SPRING, frames, stiffness=stiffness, damping=damping, rest=rest)
-
-    def bushing(self, place: BushingPlace, first: Place, second: Place) -> None:
-        self.six(place.name, first, second, np.array(place.stiffness, float), np.array(place.damping, float))
-
-    def hold(self, place: HoldPlace, reference: Place, child: Place) -> None:
-        """Feedback of a ball joint, on its rotation only, or of a free joint."""
-        stiffness, damping = (
-            np.diag([*(0.0,) * (6 - len(gains)), *gains]) for gains in (place.stiffness, place.damping)
-        )
-        self.six(feedback_name(place), reference, child, stiffness, damping)
-
-    def wall(self, place: WallPlace, ground: Place, point: Place) -> None:
-        """``ground`` lies on the wall, its x axis the normal."""
-        stiffness, damping = first_of(place.stiffness), first_of(place.damping)
-        normal = np.array([1.0, 0.0, 0.0])
-        self.add(place.name, ALONG, WALL, (ground, point), (normal, normal), stiffness, damping)
+            rows = stiffness[k], damping[k]
+            self.add(owner, BUSHING + k, SPRING, (first, second), (ORIGIN, ORIGIN), *rows, of_law=(k, 6))
 
     def lines(self) -> Lines:
         """All rows as arrays."""
-        rows = self.rows
-        count = len(rows)
+        rows, count = self.rows, len(self.rows)
+        ends = [(row.first, row.second) for row in rows]
+
+        def array(values: list[object], *shape: int) -> Floats:
+            return np.array(values, float).reshape(count, *shape)
+
         return Lines(
             np.array([row.measure for row in rows], np.int64),
             np.array([row.law for row in rows], np.int64),
-            np.array([(row.first.node, row.second.node) for row in rows], np.int64).reshape(count, 2),
-            np.array([(row.first.position, row.second.position) for row in rows], float).reshape(count, 2, 3),
-            np.array([(row.first_direction, row.second_direction) for row in rows], float).reshape(
-                count, 2, 3
-            ),
-            np.array(
-                [(row.first.rotation.ravel(), row.second.rotation.ravel()) for row in rows], float
-            ).reshape(count, 2, 9),
-            np.array([row.stiffness for row in rows], float).reshape(count, 6),
-            np.array([row.damping for row in rows], float).reshape(count, 6),
-            np.array([row.rest for row in rows], float),
+            np.array([(k - row.place, row.count) for k, row in enumerate(rows)], np.int64).reshape(count, 2),
+            np.array([[end.node for end in pair] for pair in ends], np.int64).reshape(count, 2),
+            array([[end.position for end in pair] for pair in ends], 2, 3),
+            array([row.directions for row in rows], 2, 3),
+            array([[end.rotation for end in pair] for pair in ends], 2, 9),
+            array([row.stiffness for row in rows], 6),
+            array([row.damping for row in rows], 6),
+            array([row.rest for row in rows]),
         )
 
 

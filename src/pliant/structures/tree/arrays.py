@@ -17,17 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.structures.energy_ledger import COLUMNS
+from pliant.structures.tree.columns import MOTION_COLUMNS, NUMBERS, SERVO_COLUMNS
 from pliant.structures.tree.flexibility import Condensed, none_condensed
-from pliant.structures.tree.motion import MOTION_COLUMNS, Bools, Floats, Ints, Tree
-
-# what a constraint measures; c are points and d directions fixed to the bodies a and b
-COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
-DIRECTION = 3  # (R_a d_a) . (R_b d_b)
-ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
-
-# columns of Servos.law
-GAIN, COMMAND_LIMIT, COMMAND_RESOLUTION, RATE_LIMIT, RATE_RESOLUTION, TORQUE_LIMIT = range(6)
-SERVO_COLUMNS = 6
+from pliant.structures.tree.motion import Bools, Floats, Ints, Tree
 
 
 class JointLaws(NamedTuple):
@@ -67,8 +59,7 @@ class Wrenches(NamedTuple):
     body: Ints
     point: Floats  # (rows, 3) in the body's frame
     weight: Floats
-    world: Bools  # keeps its direction; otherwise it turns with the body ``axes``
-    axes: Ints
+    world: Bools  # keeps its direction; otherwise it turns with the body
 
 
 class Servos(NamedTuple):
@@ -147,7 +138,7 @@ def new_drives(
 def no_wrenches() -> Wrenches:
     z = np.zeros
     whole = np.int64
-    return Wrenches(z(0, whole), z(0, whole), z((0, 3)), z(0), z(0, np.bool_), z(0, whole))
+    return Wrenches(z(0, whole), z(0, whole), z((0, 3)), z(0), z(0, np.bool_))
 
 
 def no_servos() -> Servos:
@@ -178,21 +169,6 @@ def new_mechanism(
         loops or no_loops(),
         condensed or none_condensed(),
     )
-
-
-# columns of Step.slope
-NOW, IN_FACTORS, BESIDE = 0, 1, 2
-
-# places in Step.number: length of the step; kinetic energy, potential of gravity and energy of condensed fields at its
-# start and at its end; change of the first potential and the size of what it was computed from; correction; how many
-# mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen
-# and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their constraints;
-# energy that rounding leaves open
-H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END, LIFTED, LIFT_SIZE = range(9)
-CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED, ROUNDED = range(9, 17)
-NUMBERS = 17
-
-UNKNOWN = -1.0  # contraction with factors that have not been tried
 
 
 class Step(NamedTuple):
@@ -257,44 +233,15 @@ class Signals(NamedTuple):
 
 
 def new_step(n: int, wrenches: int, constraints: int, laws: int) -> Step:
-    z = np.zeros
-    motion = (n + 1, MOTION_COLUMNS)
-    return Step(
-        q=z(n),
-        v=z(n),
-        q_end=z(n),
-        v_end=z(n),
-        q_mid=z(n),
-        w=z(n),
-        acceleration=z(n),
-        inertial=z(n),
-        momentum=z(n),
-        elastic=z(n),
-        condensed=z(n),
-        lost_field=z(n),
-        lost_joint=z(n),
-        drive=z(n),
-        extra=z(n),
-        load=z(n),
-        residual=z(n),
-        change=z(n),
-        turn=z((3, n, 2)),
-        past=z((4, n)),
-        stiffness=z((n, n)),
-        factors=z((n, n)),
-        motion=z(motion),
-        motion_end=z(motion),
-        number=z(NUMBERS),
-        held=z(n),
-        wrench=z((wrenches, 6)),
-        loop=z(constraints),
-        violation=z(constraints),
-        G=z((constraints, n)),
-        AG=z((constraints, n)),
-        S=z((constraints, constraints)),
-        kept=np.ones(constraints, np.bool_),
-        slope=z((laws, 3)),
-    )
+    z, motion = np.zeros, (n + 1, MOTION_COLUMNS)
+    shapes: dict[str, int | tuple[int, ...]] = {
+        "turn": (3, n, 2), "past": (4, n), "stiffness": (n, n), "factors": (n, n), "motion": motion,
+        "motion_end": motion, "number": NUMBERS, "wrench": (wrenches, 6), "loop": constraints,
+        "violation": constraints, "G": (constraints, n), "AG": (constraints, n), "S": (constraints, constraints),
+        "slope": (laws, 3),
+    }  # fmt: skip
+    arrays = {name: z(shapes.get(name, n)) for name in Step._fields if name != "kept"}
+    return Step(**arrays, kept=np.ones(constraints, np.bool_))
 
 
 def new_ledger(n: int, loads: int) -> RunningLedger:

@@ -40,23 +40,8 @@ from numpy.typing import ArrayLike
 
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.vectors import Vector, apply, cross
+from pliant.structures.tree import columns as at
 from pliant.structures.tree.motion import (
-    ACCELERATION,
-    ARTICULATED,
-    AXIS,
-    BODY,
-    COMPOSITE,
-    LEVER,
-    MOMENTUM,
-    MOTION_COLUMNS,
-    NOTHING,
-    PARENT,
-    PIVOT,
-    POSE_R,
-    POSE_X,
-    ROTOR,
-    TWIST,
-    WRENCH,
     Bools,
     Floats,
     Six,
@@ -70,8 +55,7 @@ from pliant.structures.tree.motion import (
     move_body,
     moved,
     nine,
-    place_base,
-    place_body,
+    plus,
     put_six,
     put_three,
     six,
@@ -92,7 +76,7 @@ from pliant.structures.tree.recursions import (
 )
 
 TRIANGLE = 21
-BIAS = MOMENTUM  # the columns of momenta hold the bias accelerations c here
+BIAS = at.MOMENTUM  # the columns of momenta hold the bias accelerations c here
 
 
 @inline_kernel
@@ -108,13 +92,13 @@ def put_triangle(a: Floats, row: int, I: Ten) -> None:
         I[6],
     )  # fmt: skip
     for k in range(TRIANGLE):
-        a[row, ARTICULATED + k] = values[k]
+        a[row, at.ARTICULATED + k] = values[k]
 
 
 @inline_kernel
 def times_triangle(a: Floats, row: int, x: Six) -> Six:
     """A symmetric matrix, kept as its upper triangle, times x."""
-    o = ARTICULATED
+    o = at.ARTICULATED
     p01, p02, p03, p04, p05 = a[row, o + 1], a[row, o + 2], a[row, o + 3], a[row, o + 4], a[row, o + 5]
     p12, p13, p14, p15 = a[row, o + 7], a[row, o + 8], a[row, o + 9], a[row, o + 10]
     p23, p24, p25 = a[row, o + 12], a[row, o + 13], a[row, o + 14]
@@ -130,48 +114,35 @@ def times_triangle(a: Floats, row: int, x: Six) -> Six:
 
 
 @inline_kernel
-def plus(x: Six, factor: float, y: Six) -> Six:
-    """x + factor y."""
-    return (
-        x[0] + factor * y[0],
-        x[1] + factor * y[1],
-        x[2] + factor * y[2],
-        x[3] + factor * y[3],
-        x[4] + factor * y[4],
-        x[5] + factor * y[5],
-    )
-
-
-@inline_kernel
 def start_articulated(tree: Tree, i: int, v: float, motion: Floats) -> None:
     """Own inertia and bias of body i, whose twist stands."""
-    own, p = i + 1, tree.joints[i, PARENT] + 1
-    J = six(motion, own, AXIS)
-    C = cross_twists(six(motion, p, TWIST), J)
+    own, p = i + 1, tree.joints[i, at.PARENT] + 1
+    J = six(motion, own, at.AXIS)
+    C = cross_twists(six(motion, p, at.TWIST), J)
     put_six(motion, own, BIAS, (v * C[0], v * C[1], v * C[2], v * C[3], v * C[4], v * C[5]))
     put_triangle(motion, own, inertia_of(tree, i, motion))
     nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    if tree.joints[i, BODY] == NOTHING:
-        put_six(motion, own, WRENCH, nothing)
+    if tree.joints[i, at.BODY] == at.NOTHING:
+        put_six(motion, own, at.WRENCH, nothing)
     else:
-        put_six(motion, own, WRENCH, own_wrench(tree, i, six(motion, own, TWIST), nothing, motion))
+        put_six(motion, own, at.WRENCH, own_wrench(tree, i, six(motion, own, at.TWIST), nothing, motion))
 
 
 @inline_kernel
 def pass_coordinate(tree: Tree, i: int, tau: float, motion: Floats) -> bool:
     """Add body i with its free coordinate to its parent; False if nothing resists the coordinate."""
-    own, p = i + 1, tree.joints[i, PARENT] + 1
-    J, b = six(motion, own, AXIS), six(motion, own, WRENCH)
+    own, p = i + 1, tree.joints[i, at.PARENT] + 1
+    J, b = six(motion, own, at.AXIS), six(motion, own, at.WRENCH)
     U = times_triangle(motion, own, J)
-    D = dot_six(J, U) + tree.facts[i, ROTOR]
+    D = dot_six(J, U) + tree.facts[i, at.ROTOR]
     if not D > 0.0:  # also true for NaN
         return False
     u, inverse = tau - dot_six(J, b), 1.0 / D
-    put_six(motion, own, LEVER, U)
-    motion[own, PIVOT] = inverse
-    motion[own, PIVOT + 1] = u
+    put_six(motion, own, at.LEVER, U)
+    motion[own, at.PIVOT] = inverse
+    motion[own, at.PIVOT + 1] = u
     if p > 0:
-        k = ARTICULATED
+        k = at.ARTICULATED
         for row in range(6):
             factor = U[row] * inverse
             for column in range(row, 6):
@@ -179,19 +150,19 @@ def pass_coordinate(tree: Tree, i: int, tau: float, motion: Floats) -> bool:
                 motion[p, k] += motion[own, k]
                 k += 1
         c = six(motion, own, BIAS)
-        add_six(motion, p, WRENCH, plus(plus(b, u * inverse, U), 1.0, times_triangle(motion, own, c)))
+        add_six(motion, p, at.WRENCH, plus(plus(b, u * inverse, U), 1.0, times_triangle(motion, own, c)))
     return True
 
 
 @inline_kernel
 def pass_prescribed(tree: Tree, i: int, a: float, motion: Floats) -> None:
     """Add body i, whose coordinate has the acceleration a, to its parent."""
-    own, p = i + 1, tree.joints[i, PARENT] + 1
+    own, p = i + 1, tree.joints[i, at.PARENT] + 1
     if p > 0:
-        for k in range(ARTICULATED, ARTICULATED + TRIANGLE):
+        for k in range(at.ARTICULATED, at.ARTICULATED + TRIANGLE):
             motion[p, k] += motion[own, k]
-        c = plus(six(motion, own, BIAS), a, six(motion, own, AXIS))
-        add_six(motion, p, WRENCH, plus(six(motion, own, WRENCH), 1.0, times_triangle(motion, own, c)))
+        c = plus(six(motion, own, BIAS), a, six(motion, own, at.AXIS))
+        add_six(motion, p, at.WRENCH, plus(six(motion, own, at.WRENCH), 1.0, times_triangle(motion, own, c)))
 
 
 @inline_kernel
@@ -207,11 +178,12 @@ def placed_dynamics(tree: Tree, prescribed: Bools, v: Floats, tau: Floats, motio
         elif not pass_coordinate(tree, i, tau[i], motion):
             return False
     for i in range(n):
-        own, p = i + 1, tree.joints[i, PARENT] + 1
-        A = plus(six(motion, p, ACCELERATION), 1.0, six(motion, own, BIAS))
+        own, p = i + 1, tree.joints[i, at.PARENT] + 1
+        A = plus(six(motion, p, at.ACCELERATION), 1.0, six(motion, own, BIAS))
         if not prescribed[i]:
-            a[i] = (motion[own, PIVOT + 1] - dot_six(six(motion, own, LEVER), A)) * motion[own, PIVOT]
-        put_six(motion, own, ACCELERATION, plus(A, a[i], six(motion, own, AXIS)))
+            u = motion[own, at.PIVOT + 1] - dot_six(six(motion, own, at.LEVER), A)
+            a[i] = u * motion[own, at.PIVOT]
+        put_six(motion, own, at.ACCELERATION, plus(A, a[i], six(motion, own, at.AXIS)))
     return True
 
 
@@ -223,22 +195,13 @@ def forward_dynamics(
 
     The accelerations of prescribed coordinates are taken from ``a``, and their torques are not read.
     """
-    place_base(tree, motion)
-    for i in range(q.shape[0]):
-        place_body(tree, i, q[i], motion)
+    place(tree, q, motion)
     return placed_dynamics(tree, prescribed, v, tau, motion, a)
 
 
 @inline_kernel
 def unit(k: int) -> Six:
-    return (
-        1.0 if k == 0 else 0.0,
-        1.0 if k == 1 else 0.0,
-        1.0 if k == 2 else 0.0,
-        1.0 if k == 3 else 0.0,
-        1.0 if k == 4 else 0.0,
-        1.0 if k == 5 else 0.0,
-    )
+    return (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2), 1.0 * (k == 3), 1.0 * (k == 4), 1.0 * (k == 5))
 
 
 @inline_kernel
@@ -252,21 +215,15 @@ def times_matrix(B: Floats, i: int, x: Six) -> Six:
 
 @inline_kernel
 def times_transposed(B: Floats, i: int, x: Six) -> Six:
-    return (
-        dot_six(six(B, i, 0), x),
-        dot_six(six(B, i, 6), x),
-        dot_six(six(B, i, 12), x),
-        dot_six(six(B, i, 18), x),
-        dot_six(six(B, i, 24), x),
-        dot_six(six(B, i, 30), x),
-    )
+    a, b, c = dot_six(six(B, i, 0), x), dot_six(six(B, i, 6), x), dot_six(six(B, i, 12), x)
+    return (a, b, c, dot_six(six(B, i, 18), x), dot_six(six(B, i, 24), x), dot_six(six(B, i, 30), x))
 
 
 @inline_kernel
 def gather_turning(tree: Tree, n: int, motion: Floats, B: Floats) -> None:
     """Composite B of all bodies, by columns."""
     for i in range(n):
-        I, V = inertia_of(tree, i, motion), six(motion, i + 1, TWIST)
+        I, V = inertia_of(tree, i, motion), six(motion, i + 1, at.TWIST)
         h = momentum_at(I, V)
         for k in range(6):
             s = unit(k)
@@ -275,7 +232,7 @@ def gather_turning(tree: Tree, n: int, motion: Floats, B: Floats) -> None:
             for c in range(6):
                 B[i, 6 * k + c] = column[c]
     for i in range(n - 1, -1, -1):
-        p = tree.joints[i, PARENT]
+        p = tree.joints[i, at.PARENT]
         if p >= 0:
             for k in range(36):
                 B[p, k] += B[i, k]
@@ -301,90 +258,89 @@ def inverse_dynamics_derivatives(
             by_position[i, j] = 0.0
             by_velocity[i, j] = 0.0
     for j in range(n):
-        p = tree.joints[j, PARENT] + 1
-        J, V, A = six(motion, j + 1, AXIS), six(motion, p, TWIST), six(motion, p, ACCELERATION)
+        p = tree.joints[j, at.PARENT] + 1
+        J, V, A = six(motion, j + 1, at.AXIS), six(motion, p, at.TWIST), six(motion, p, at.ACCELERATION)
         x = cross_twists(V, J)
         y = plus(cross_twists(A, J), -1.0, cross_twists(x, V))
-        I = ten(motion, j + 1, COMPOSITE)
+        I = ten(motion, j + 1, at.COMPOSITE)
         Ix, Iy = momentum_at(I, x), momentum_at(I, y)
         # this coordinate turns: the torques on the way to the base
         carried = plus(Iy, 1.0, times_matrix(B, j, x))
         thrown = plus(times_matrix(B, j, J), 2.0, Ix)
         by_position[j, j] = dot_six(J, carried)
         by_velocity[j, j] = dot_six(J, thrown)
-        carried = plus(carried, 1.0, cross_wrench(J, six(motion, j + 1, WRENCH)))
+        carried = plus(carried, 1.0, cross_wrench(J, six(motion, j + 1, at.WRENCH)))
         # coordinates on the way to the base turn: the torque of this one
         IJ, BJ = momentum_at(I, J), times_transposed(B, j, J)
-        i = tree.joints[j, PARENT]
+        i = tree.joints[j, at.PARENT]
         while i >= 0:
-            Ji, q = six(motion, i + 1, AXIS), tree.joints[i, PARENT] + 1
+            Ji, q = six(motion, i + 1, at.AXIS), tree.joints[i, at.PARENT] + 1
             by_position[i, j] = dot_six(Ji, carried)
             by_velocity[i, j] = dot_six(Ji, thrown)
-            Vi, Ai = six(motion, q, TWIST), six(motion, q, ACCELERATION)
+            Vi, Ai = six(motion, q, at.TWIST), six(motion, q, at.ACCELERATION)
             xi = cross_twists(Vi, Ji)
             yi = plus(cross_twists(Ai, Ji), -1.0, cross_twists(xi, Vi))
             by_position[j, i] = dot_six(IJ, yi) + dot_six(BJ, xi)
             by_velocity[j, i] = 2.0 * dot_six(IJ, xi) + dot_six(BJ, Ji)
-            i = tree.joints[i, PARENT]
-
-
-def new_motion(n: int) -> Floats:
-    """Scratch for the poses and motions of n bodies and the base."""
-    return np.zeros((n + 1, MOTION_COLUMNS))
+            i = tree.joints[i, at.PARENT]
 
 
 @kernel
 def jacobian_at(tree: Tree, motion: Floats, body: int, point: Vector, columns: Floats) -> None:
     """Rows of ``columns`` (n, 6): velocity of a point of the body and spin at unit rate of each coordinate."""
-    x = moved(three(motion, body + 1, POSE_X), 1.0, apply(nine(motion, body + 1, POSE_R), point))
+    x = moved(three(motion, body + 1, at.POSE_X), 1.0, apply(nine(motion, body + 1, at.POSE_R), point))
     i = body
     while i >= 0:
-        J = six(motion, i + 1, AXIS)
+        J = six(motion, i + 1, at.AXIS)
         put_three(columns, i, 0, moved(linear(J), 1.0, cross(angular(J), x)))
         put_three(columns, i, 3, angular(J))
-        i = tree.joints[i, PARENT]
+        i = tree.joints[i, at.PARENT]
 
 
 class TreeDynamics:
-    """A tree with the memory to compute its equations of motion."""
+    """The equations of motion of a tree, from Python. Every call has memory of its own: threads may share a tree."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree, self.size = tree, tree.size
-        self._motion = new_motion(self.size)
         self._free: Bools = np.zeros(self.size, np.bool_)
-        self._turning = np.zeros((self.size, 36))
+
+    def placed(self, q: ArrayLike) -> Floats:
+        """Poses and Jacobian columns of the base and all bodies, (n + 1, columns)."""
+        motion = self._motion()
+        place(self.tree, self._values(q), motion)
+        return motion
 
     def poses(self, q: ArrayLike) -> tuple[Floats, Floats]:
         """Rotations (n, 3, 3) and positions (n, 3) of all bodies in the world."""
-        place(self.tree, self._values(q), self._motion)
-        rows = self._motion[1:]
-        return rows[:, POSE_R : POSE_R + 9].reshape(self.size, 3, 3).copy(), rows[
-            :, POSE_X : POSE_X + 3
-        ].copy()
+        rows = self.placed(q)[1:]
+        R = rows[:, at.POSE_R : at.POSE_R + 9].reshape(self.size, 3, 3)
+        return R, rows[:, at.POSE_X : at.POSE_X + 3].copy()
 
     def jacobian(self, q: ArrayLike, body: int, point: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
         """(6, n): velocity of a point given in the body's frame, and spin of the body, in world axes."""
-        place(self.tree, self._values(q), self._motion)
         columns = np.zeros((self.size, 6))
         x, y, z = np.asarray(point, float).tolist()
-        jacobian_at(self.tree, self._motion, body, (x, y, z), columns)
+        jacobian_at(self.tree, self.placed(q), body, (x, y, z), columns)
         return columns.T
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         M = np.empty((self.size, self.size))
-        mass_matrix(self.tree, self._values(q), self._motion, M)
+        mass_matrix(self.tree, self._values(q), self._motion(), M)
         return M
+
+    def moved(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Floats, Floats]:
+        """The torques (n,) that give the accelerations a, and the motion of the base and all bodies."""
+        tau, motion = np.empty(self.size), self._motion()
+        inverse_dynamics(self.tree, self._values(q), self._values(v), self._values(a), motion, tau)
+        return tau, motion
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
         """The torques that give the accelerations a."""
-        tau = np.empty(self.size)
-        inverse_dynamics(self.tree, self._values(q), self._values(v), self._values(a), self._motion, tau)
-        return tau
+        return self.moved(q, v, a)[0]
 
     def wrenches(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
         """(n, 6): force and moment about the world's origin, in world axes, that each joint passes on to its body."""
-        self.inverse_dynamics(q, v, a)
-        return self._motion[1:, WRENCH : WRENCH + 6].copy()
+        return self.moved(q, v, a)[1][1:, at.WRENCH : at.WRENCH + 6]
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """h + g."""
@@ -392,13 +348,12 @@ class TreeDynamics:
 
     def gravity(self, q: ArrayLike) -> Floats:
         """g, the torques that hold the arm still."""
-        rest = np.zeros(self.size)
-        return self.inverse_dynamics(q, rest, rest)
+        return self.bias(q, np.zeros(self.size))
 
     def forward_dynamics(self, q: Floats, v: Floats, tau: Floats) -> Floats:
         """The accelerations under the torques tau; arguments are arrays of floats."""
         a = np.empty(self.size)
-        if not forward_dynamics(self.tree, self._free, q, v, tau, self._motion, a):
+        if not forward_dynamics(self.tree, self._free, q, v, tau, self._motion(), a):
             raise ValueError(
                 "a coordinate moves without mass; give it a rotor or the bodies behind it a mass"
             )
@@ -410,7 +365,7 @@ class TreeDynamics:
         n = self.size
         by_position, by_velocity = np.empty((n, n)), np.empty((n, n))
         inverse_dynamics_derivatives(
-            self.tree, state, self._motion, self._turning, np.empty(n), by_position, by_velocity
+            self.tree, state, self._motion(), np.zeros((n, 36)), np.empty(n), by_position, by_velocity
         )
         return by_position, by_velocity
 
@@ -421,13 +376,17 @@ class TreeDynamics:
     def momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
         """p = M v, and the derivative of the kinetic energy in q at constant v."""
         p, push = np.empty(self.size), np.empty(self.size)
-        momentum(self.tree, self._values(q), self._values(v), self._motion, p, push)
+        momentum(self.tree, self._values(q), self._values(v), self._motion(), p, push)
         return p, push
 
     def energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
         """Kinetic energy and potential of gravity, joule; the potential is zero at the world's origin."""
-        kinetic, potential = energies(self.tree, self._values(q), self._values(v), self._motion)
+        turn = np.empty((self.size, 2))
+        kinetic, potential = energies(self.tree, self._values(q), self._values(v), turn, self._motion())
         return kinetic, potential
+
+    def _motion(self) -> Floats:
+        return np.empty((self.size + 1, at.MOTION_COLUMNS))
 
     def _values(self, x: ArrayLike) -> Floats:
         values = np.ascontiguousarray(x, float)

@@ -9,12 +9,12 @@ import numpy as np
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
-from pliant.structures.tree.loops import close, constraints, in_loops, pull
-from pliant.structures.tree.structure import Floats, Ints
-from pliant.structures.tree.system import System, load_force
+from pliant.structures.tree.loops import close, constraints, in_loops, pull_slope
+from pliant.structures.tree.motion import Floats, Ints
+from pliant.structures.tree.system import System
 
 if TYPE_CHECKING:
-    from pliant.structures.tree.model import LumpedArm
+    from pliant.structures.tree.model import TreeArm
 
 ITERATIONS = 60
 SMALLEST_LOAD_STEP = 1e-4
@@ -22,12 +22,12 @@ LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 
 
 def find_equilibrium(
-    arm: LumpedArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
+    arm: TreeArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
 ) -> Equilibrium:
     """Under gravity, loads and feedforward of one time, grown from nothing in steps.
 
-    Fields settle, and joints under feedback stiffness, a spring or a gear, or in a loop; all others keep their place in
-    ``start``. Stops and friction do not hold a joint, but stops push one that settles.
+    What is elastic finds its place, and so do joints under feedback stiffness, a spring or a gear, or in a loop; all
+    others keep theirs in ``start``. Stops and friction do not hold a joint, but stops push one that moves.
     """
     search = _Search(arm, start, inputs, time)
     reached, step, iterations = 0.0, 1.0 / load_steps, 0
@@ -51,15 +51,14 @@ def find_equilibrium(
 
 
 class _Search:
-    def __init__(self, arm: LumpedArm, start: Floats, inputs: Inputs, time: float) -> None:
+    def __init__(self, arm: TreeArm, start: Floats, inputs: Inputs, time: float) -> None:
         self.arm, self.system = arm, arm.system(inputs)
         system, joints = self.system, self.system.structure.joints
         self.q, _ = arm.coordinates(system, start)
         at = np.array([time])
         signals = inputs.joint_signals(at)[0]
         self.loads = inputs.load_signals(at)[0]
-        self.target = np.zeros((system.size, 3))
-        self.target[system.drive] = signals
+        self.target = system.target(inputs, signals)
         held = np.array(inputs.prescribed, np.bool_)
         self.q[joints[held]] = signals[held, 0]
         self.q[system.structure.size :] = self.q[joints[system.geared]]
@@ -90,13 +89,13 @@ class _Search:
         return False, ITERATIONS
 
     def change(self, force: Floats, stiffness: Floats) -> Floats:
-        """Of the settling coordinates; multipliers are found along with them."""
+        """Of the yielding coordinates; multipliers are found along with them."""
         system, free, rows = self.system, self.yielding, len(self.multipliers)
         if not rows:
             return np.asarray(np.linalg.solve(stiffness[np.ix_(free, free)], force))
-        phi, G = constraints(system, self.q)
+        phi, G, _ = constraints(system, self.q)
         own = G[:, free]
-        K = (stiffness - pull(system, self.q, self.multipliers)[1])[np.ix_(free, free)]
+        K = (stiffness - pull_slope(system, self.q, self.multipliers))[np.ix_(free, free)]
         # constraints that follow from others are left out: all multipliers that balance alike will do
         scale = np.abs(K).max() / np.abs(own).max()
         matrix = np.block([[K, -scale * own.T], [scale * own, np.zeros((rows, rows))]])
@@ -106,20 +105,12 @@ class _Search:
 
     def balance(self, fraction: float) -> tuple[Floats, Floats]:
         """Force on the coordinates and minus its derivative."""
-        system, gain = self.system, self.system.drives.gain[:, 0]
-        still = np.zeros(system.size)
-        load, slope = load_force(system, self.q, fraction * self.loads)
-        weight, weight_slope = (
-            fraction * system.dynamics.gravity(self.q),
-            fraction * system.dynamics.inverse_dynamics_derivatives(self.q, still, still)[0],
-        )
-        drive = fraction * self.target[:, 2] - gain * (self.q - self.target[:, 0])
-        limited = np.abs(drive) > system.drives.limit
-        drive = np.clip(drive, -system.drives.limit, system.drives.limit)
-        stops, stiffer, _ = system.law_slopes(self.q, still)
-        force = system.elastic_force(self.q) + stops + load - weight + drive
-        stiffness = system.elastic_stiffness(self.q) - slope + weight_slope
-        return force, stiffness + np.diag(np.where(limited, 0.0, gain) + stiffer)
+        system, still = self.system, np.zeros(self.system.size)
+        target = self.target * [1.0, 0.0, fraction]
+        force, by_position, _ = system.forces(self.q, still, target, fraction * self.loads)
+        weight = system.dynamics.gravity(self.q)
+        weight_slope, _ = system.dynamics.inverse_dynamics_derivatives(self.q, still, still)
+        return force - fraction * weight, fraction * weight_slope - by_position
 
     def state(self) -> Floats:
         return self.arm.state_of(self.system, self.q, np.zeros(self.system.size))

@@ -35,20 +35,17 @@ import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, product, sub
+from pliant.structures.tree.columns import AXIS, KIND, PARENT, POSE_R, POSE_X, TRANSLATION_X
 from pliant.structures.tree.motion import (
-    AXIS,
-    KIND,
-    PARENT,
-    POSE_R,
-    POSE_X,
-    TRANSLATION_X,
     Floats,
     Ints,
     Tree,
+    dot_six,
     moved,
     nine,
     place_body,
     put_three,
+    six,
     three,
 )
 
@@ -211,27 +208,13 @@ def find_unit(condensed: Condensed, j: int, k: int) -> None:
     b = (t[0], t[1], t[2], m[0], m[1], m[2])
     for row in range(6):
         unit[j, k, row] = b[row]
-        unit[j, k, 6 + row] = (
-            F[k, row, 0] * b[0]
-            + F[k, row, 1] * b[1]
-            + F[k, row, 2] * b[2]
-            + F[k, row, 3] * b[3]
-            + F[k, row, 4] * b[4]
-            + F[k, row, 5] * b[5]
-        )
+        unit[j, k, 6 + row] = dot_six(six(F[k], row, 0), b)
 
 
 @inline_kernel
 def common(unit: Floats, i: int, j: int, k: int) -> float:
     """b_i . F_k b_j."""
-    return float(
-        unit[i, k, 0] * unit[j, k, 6]
-        + unit[i, k, 1] * unit[j, k, 7]
-        + unit[i, k, 2] * unit[j, k, 8]
-        + unit[i, k, 3] * unit[j, k, 9]
-        + unit[i, k, 4] * unit[j, k, 10]
-        + unit[i, k, 5] * unit[j, k, 11]
-    )
+    return dot_six(six(unit[i], k, 0), six(unit[j], k, 6))
 
 
 @kernel

@@ -14,22 +14,12 @@ import numpy as np
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import STOP_STIFFNESS, friction_force, stops_energy, stops_force
 from pliant.spatial.vectors import Vector, apply, cross, dot, scale, sub
+from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import (
-    ALONG,
-    BESIDE,
-    COMMAND_LIMIT,
-    COMMAND_RESOLUTION,
-    DIRECTION,
-    GAIN,
-    IN_FACTORS,
-    NOW,
-    RATE_LIMIT,
-    RATE_RESOLUTION,
-    TORQUE_LIMIT,
     Drives,
-    H,
     JointLaws,
     Loops,
+    Mechanism,
     Servos,
     Signals,
     Springs,
@@ -37,13 +27,8 @@ from pliant.structures.tree.arrays import (
     Wrenches,
 )
 from pliant.structures.tree.cholesky import solve
+from pliant.structures.tree.flexibility import condensed_force
 from pliant.structures.tree.motion import (
-    ACCELERATION,
-    AXIS,
-    PARENT,
-    POSE_R,
-    POSE_X,
-    TWIST,
     Bools,
     Floats,
     Six,
@@ -104,7 +89,7 @@ def spring_energy(springs: Springs, q: Floats) -> float:
 @inner_kernel
 def step_law_forces(laws: JointLaws, step: Step) -> bool:
     """Adds friction and stops of the step to elastic and lost forces; whether the factors know their slopes."""
-    h, known = step.number[H], True
+    h, known = step.number[at.H], True
     for k in range(laws.coordinate.shape[0]):
         i = laws.coordinate[k]
         lost, steeper = friction_force(laws.friction[k], step.w[i])
@@ -116,9 +101,9 @@ def step_law_forces(laws: JointLaws, step: Step) -> bool:
             lost += elastic - push
             slope += 0.5 * h * h * stiffer
         step.lost_joint[i] += lost
-        step.slope[k, NOW] = slope
-        missing = abs(slope - step.slope[k, IN_FACTORS])
-        known = known and missing <= SAME_SLOPE * (slope + step.slope[k, BESIDE])
+        step.slope[k, at.NOW] = slope
+        missing = abs(slope - step.slope[k, at.IN_FACTORS])
+        known = known and missing <= SAME_SLOPE * (slope + step.slope[k, at.BESIDE])
     return known
 
 
@@ -159,9 +144,9 @@ def sample_servos(
                     jump[i] = 0.0
                 some = True
             i, law = servos.coordinate[k], servos.law[k]
-            wanted = clipped(rounded(command[k], law[COMMAND_RESOLUTION]), law[COMMAND_LIMIT])
-            seen = clipped(rounded(v[i], law[RATE_RESOLUTION]), law[RATE_LIMIT])
-            torque = clipped(law[GAIN] * (wanted - seen), law[TORQUE_LIMIT])
+            wanted = clipped(rounded(command[k], law[at.COMMAND_RESOLUTION]), law[at.COMMAND_LIMIT])
+            seen = clipped(rounded(v[i], law[at.RATE_RESOLUTION]), law[at.RATE_LIMIT])
+            torque = clipped(law[at.GAIN] * (wanted - seen), law[at.TORQUE_LIMIT])
             jump[i] = torque - held[i]
             held[i] = torque
     return some
@@ -169,7 +154,13 @@ def sample_servos(
 
 @inline_kernel
 def rotated(motion: Floats, body: int, x: Vector) -> Vector:
-    return apply(nine(motion, body + 1, POSE_R), x)
+    return apply(nine(motion, body + 1, at.POSE_R), x)
+
+
+@inline_kernel
+def point_of(motion: Floats, body: int, x: Vector) -> Vector:
+    """World position of a point given in the frame of a body."""
+    return moved(three(motion, body + 1, at.POSE_X), 1.0, rotated(motion, body, x))
 
 
 @inner_kernel
@@ -183,14 +174,32 @@ def load_forces(
         body, m = wrenches.body[k], wrenches.load[k]
         f, n = scale(wrenches.weight[k], three(load, m, 0)), scale(wrenches.weight[k], three(load, m, 3))
         if not wrenches.world[k]:
-            f, n = rotated(motion, wrenches.axes[k], f), rotated(motion, wrenches.axes[k], n)
-        x = moved(three(motion, body + 1, POSE_X), 1.0, rotated(motion, body, three(wrenches.point, k, 0)))
-        W = joined(f, moved(n, 1.0, cross(x, f)))
+            f, n = rotated(motion, body, f), rotated(motion, body, n)
+        W = joined(f, moved(n, 1.0, cross(point_of(motion, body, three(wrenches.point, k, 0)), f)))
         put_six(wrench, k, 0, W)
         i = body
         while i >= 0:
-            force[i] += dot_six(six(motion, i + 1, AXIS), W)
-            i = tree.joints[i, PARENT]
+            force[i] += dot_six(six(motion, i + 1, at.AXIS), W)
+            i = tree.joints[i, at.PARENT]
+
+
+@inline_kernel
+def instant_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
+    """All forces at (q_mid, w) but those of inertia and multipliers, with their sum in the residual; poses stand."""
+    tree, drives = mechanism.tree, mechanism.drives
+    spring_forces(mechanism.springs, step.q_mid, step.w, step)
+    instant_law_forces(mechanism.springs.laws, step.q_mid, step.w, step)
+    for i in range(step.q.shape[0]):
+        step.condensed[i] = 0.0
+    if step.wrench.shape[0] > 0:
+        load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
+    condensed_force(mechanism.condensed, tree, step.motion, step.q_mid, step.turn[1], step.condensed)
+    for i in range(step.q.shape[0]):
+        step.residual[i] = step.condensed[i] + step.load[i] - step.elastic[i]
+        step.residual[i] -= step.lost_field[i] + step.lost_joint[i]
+        if not drives.prescribed[i]:
+            step.drive[i] = drive_force(drives, signals, step.held[i], i, step.q_mid[i], step.w[i])
+            step.residual[i] += step.drive[i]
 
 
 @inline_kernel
@@ -198,8 +207,8 @@ def load_power(tree: Tree, body: int, W: Six, v: Floats, motion: Floats) -> floa
     """Power of a wrench on a body at the velocities v."""
     power, i = 0.0, body
     while i >= 0:
-        power += v[i] * dot_six(six(motion, i + 1, AXIS), W)
-        i = tree.joints[i, PARENT]
+        power += v[i] * dot_six(six(motion, i + 1, at.AXIS), W)
+        i = tree.joints[i, at.PARENT]
     return power
 
 
@@ -210,9 +219,7 @@ REDUNDANT = (
 
 @inline_kernel
 def world_point(loops: Loops, k: int, side: int, motion: Floats) -> Vector:
-    body = loops.body[k, side]
-    x = three(motion, body + 1, POSE_X)
-    return moved(x, 1.0, rotated(motion, body, three(loops.point[k], side, 0)))
+    return point_of(motion, loops.body[k, side], three(loops.point[k], side, 0))
 
 
 @inline_kernel
@@ -229,10 +236,10 @@ def component(k: int) -> Vector:
 def constraint(loops: Loops, k: int, motion: Floats) -> float:
     """phi of constraint k."""
     measure = loops.measure[k]
-    if measure == DIRECTION:
+    if measure == at.DIRECTION:
         return dot(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
     violation = sub(world_point(loops, k, 1, motion), world_point(loops, k, 0, motion))
-    if measure == ALONG:
+    if measure == at.ALONG:
         return dot(violation, world_direction(loops, k, 0, motion))
     return dot(violation, component(measure))
 
@@ -242,11 +249,11 @@ def constraint_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]
     """What a unit multiplier exerts on a and on b."""
     measure = loops.measure[k]
     none = (0.0, 0.0, 0.0)
-    if measure == DIRECTION:
+    if measure == at.DIRECTION:
         turn = cross(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
         return joined(none, turn), joined(none, scale(-1.0, turn))
     x_a, x_b = world_point(loops, k, 0, motion), world_point(loops, k, 1, motion)
-    if measure == ALONG:
+    if measure == at.ALONG:
         d = world_direction(loops, k, 0, motion)
         moment = cross(x_b, d)
         # the direction turns with a: the force on a acts as if it were applied where b is
@@ -259,7 +266,7 @@ def constraint_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]
 def constraint_size(loops: Loops, k: int, step: Step) -> float:
     """Size of what constraint k was computed from: where its points lie, and how far the way there has turned."""
     size = 1.0
-    if loops.measure[k] != DIRECTION:
+    if loops.measure[k] != at.DIRECTION:
         size = 0.0
         for side in range(2):
             x = world_point(loops, k, side, step.motion_end)
@@ -284,17 +291,17 @@ def constraint_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) ->
         for side in range(2):
             i = loops.body[k, side]
             while i >= 0:
-                G[k, i] += dot_six(six(motion, i + 1, AXIS), W[side])
-                i = tree.joints[i, PARENT]
+                G[k, i] += dot_six(six(motion, i + 1, at.AXIS), W[side])
+                i = tree.joints[i, at.PARENT]
 
 
 @inline_kernel
 def point_rates(motion: Floats, body: int, x: Vector) -> tuple[Vector, Vector]:
     """Velocity and acceleration of a world point of a body, gravity not counted."""
     V, A, up = (
-        six(motion, body + 1, TWIST),
-        six(motion, body + 1, ACCELERATION),
-        three(motion, 0, ACCELERATION),
+        six(motion, body + 1, at.TWIST),
+        six(motion, body + 1, at.ACCELERATION),
+        three(motion, 0, at.ACCELERATION),
     )
     speed = moved(linear(V), 1.0, cross(angular(V), x))
     rate = moved(sub(linear(A), up), 1.0, cross(angular(A), x))
@@ -304,9 +311,9 @@ def point_rates(motion: Floats, body: int, x: Vector) -> tuple[Vector, Vector]:
 @inline_kernel
 def direction_rates(motion: Floats, body: int, d: Vector) -> tuple[Vector, Vector]:
     """First and second derivative of a direction fixed to a body."""
-    w = angular(six(motion, body + 1, TWIST))
+    w = angular(six(motion, body + 1, at.TWIST))
     turned = cross(w, d)
-    return turned, moved(cross(angular(six(motion, body + 1, ACCELERATION)), d), 1.0, cross(w, turned))
+    return turned, moved(cross(angular(six(motion, body + 1, at.ACCELERATION)), d), 1.0, cross(w, turned))
 
 
 @inner_kernel
@@ -316,7 +323,7 @@ def constraint_accelerations(loops: Loops, motion: Floats, out: Floats) -> None:
         measure, a, b = loops.measure[k], loops.body[k, 0], loops.body[k, 1]
         d_a = world_direction(loops, k, 0, motion)
         d1, d2 = direction_rates(motion, a, d_a)
-        if measure == DIRECTION:
+        if measure == at.DIRECTION:
             d_b = world_direction(loops, k, 1, motion)
             e1, e2 = direction_rates(motion, b, d_b)
             out[k] = dot(d2, d_b) + 2.0 * dot(d1, e1) + dot(d_a, e2)
@@ -324,7 +331,7 @@ def constraint_accelerations(loops: Loops, motion: Floats, out: Floats) -> None:
         x_a, x_b = world_point(loops, k, 0, motion), world_point(loops, k, 1, motion)
         a1, a2 = point_rates(motion, a, x_a)
         b1, b2 = point_rates(motion, b, x_b)
-        if measure == ALONG:
+        if measure == at.ALONG:
             out[k] = dot(sub(b2, a2), d_a) + 2.0 * dot(sub(b1, a1), d1) + dot(sub(x_b, x_a), d2)
         else:
             out[k] = dot(sub(b2, a2), component(measure))

@@ -1,6 +1,4 @@
-"""What moves and acts at given instants: poses, twists and accelerations of all bodies, wrenches of loads and loops.
-
-What joints transmit: the wrench that the parent exerts on the root of its child.
+"""What joints transmit: the wrench that the parent exerts on the root of its child.
 
 It accelerates all that hangs on the joint, less what gravity, loads and closed loops do there. For a part with the
 spatial inertia I in the frame of its body, twist V and acceleration A of that frame, gravity counted as an upward one,
@@ -12,116 +10,32 @@ so that joints that are fixed transmit something too, although both of their lin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.jit import kernel
 from pliant.model.contract import Record
 from pliant.model.inputs import Inputs
 from pliant.model.port import Frame
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import to_frame
-from pliant.structures.tree.arrays import (
-    Mechanism,
-    RunningLedger,
-    Signals,
-    Step,
-    new_drives,
-    new_ledger,
-    new_mechanism,
-    new_signals,
-    new_step,
-)
-from pliant.structures.tree.forces import constraint_wrenches
-from pliant.structures.tree.midpoint import turn_afresh
-from pliant.structures.tree.motion import ACCELERATION, POSE_R, POSE_X, TWIST, WRENCH, Floats, place_base
-from pliant.structures.tree.recursions import inverse_dynamics
-from pliant.structures.tree.step import accelerate
+from pliant.structures.tree.arrays import Mechanism, new_drives
+from pliant.structures.tree.columns import ACCELERATION, POSE_R, POSE_X, TWIST
+from pliant.structures.tree.instant import Instants, snapshots
+from pliant.structures.tree.loops import closed_links
+from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.structure import ON_BASE, Place
-from pliant.structures.tree.system import System, closed_links, load_places
+from pliant.structures.tree.system import System, load_places
 
 if TYPE_CHECKING:
-    from pliant.structures.tree.model import LumpedArm
-
-SEEN_COLUMNS = WRENCH  # of the motion of a tree: those before its wrenches
-
-
-class Instants(NamedTuple):
-    """States and inputs at some instants."""
-
-    q: Floats  # (rows, n)
-    v: Floats  # (rows, n)
-    target: Floats  # (rows, n, 3) as in `Signals`
-    load: Floats  # (rows, loads, 6)
-
-
-class Snapshots(NamedTuple):
-    """At these instants; wrenches are in the world about its origin."""
-
-    motion: (
-        Floats  # (rows, n + 1, columns) pose, Jacobian column, twist, acceleration of the base and all bodies
-    )
-    load: Floats  # (rows, wrenches, 6)
-    constraint: Floats  # (rows, constraints, 2, 6) on the two bodies of each constraint
-
-
-class Scratch(NamedTuple):
-    """Memory of one instant."""
-
-    step: Step
-    signals: Signals
-    ledger: RunningLedger
-
-
-@kernel
-def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots) -> int:
-    """Fill the snapshots; returns how many instants were seen before one at which no mass resists."""
-    step, signals, loops = scratch.step, scratch.signals, mechanism.loops
-    n = step.q.shape[0]
-    place_base(mechanism.tree, step.motion)
-    for row in range(given.q.shape[0]):
-        for i in range(n):
-            step.q[i], step.q_mid[i], step.w[i] = given.q[row, i], given.q[row, i], given.v[row, i]
-            for k in range(3):
-                signals.target[i, k] = given.target[row, i, k]
-        turn_afresh(mechanism.tree, step.q, step.turn[0])
-        for m in range(signals.load.shape[0]):
-            for k in range(6):
-                signals.load[m, k] = given.load[row, m, k]
-        if not accelerate(mechanism, signals, step, scratch.ledger):
-            return row
-        inverse_dynamics(mechanism.tree, step.q_mid, step.w, step.acceleration, step.motion, step.inertial)
-        for i in range(n + 1):
-            for k in range(SEEN_COLUMNS):
-                seen.motion[row, i, k] = step.motion[i, k]
-        for m in range(step.wrench.shape[0]):
-            for k in range(6):
-                seen.load[row, m, k] = step.wrench[m, k]
-        for m in range(step.loop.shape[0]):
-            pair = constraint_wrenches(loops, m, step.motion)
-            for k in range(6):
-                seen.constraint[row, m, 0, k] = step.loop[m] * pair[0][k]
-                seen.constraint[row, m, 1, k] = step.loop[m] * pair[1][k]
-    return int(given.q.shape[0])
-
-
-def snapshots(mechanism: Mechanism, given: Instants) -> tuple[Snapshots, int]:
-    """With how many of them could be taken."""
-    rows, n = given.q.shape
-    wrenches, constraints = len(mechanism.wrenches.load), len(mechanism.loops.measure)
-    loads, laws = given.load.shape[1], len(mechanism.springs.laws.coordinate)
-    scratch = Scratch(new_step(n, wrenches, constraints, laws), new_signals(n, loads), new_ledger(n, loads))
-    z = np.zeros
-    seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, constraints, 2, 6)))
-    return seen, int(see(mechanism, given, scratch, seen))
+    from pliant.structures.tree.model import TreeArm
 
 
 CHUNK = 512  # instants at a time, which bounds the memory
 
 
-def joint_wrenches(arm: LumpedArm, record: Record, inputs: Inputs) -> dict[str, Floats]:
+def joint_wrenches(arm: TreeArm, record: Record, inputs: Inputs) -> dict[str, Floats]:
     """``<joint>.wrench`` (n, 6) at the saved times in the axes of the child.
 
     NaN where a signal that failed during the run fails again.
@@ -163,15 +77,7 @@ def _driven(system: System, record: Record, inputs: Inputs, signals: Floats) -> 
     else:
         target[:, system.drive] = signals
     target[:, system.structure.joints[prescribed]] = signals[:, prescribed]
-    mechanism = new_mechanism(
-        system.tree,
-        system.springs,
-        drives,
-        system.loads.wrenches,
-        loops=system.loops,
-        condensed=system.new_condensed(),
-    )
-    return mechanism, target
+    return system.mechanism(drives), target
 
 
 class _Behind:

@@ -33,19 +33,20 @@ from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import hat, to_frame
-from pliant.structures.tree.loops import RANK, Reduction, constraints, pull, turning_rate
-from pliant.structures.tree.motion import AXIS, POSE_R, POSE_X
+from pliant.structures.tree.columns import AXIS, POSE_R, POSE_X
+from pliant.structures.tree.loops import RANK, Reduction, constraints, pull_slope
+from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.observe import poses_of
-from pliant.structures.tree.structure import Floats, Place
-from pliant.structures.tree.system import System, load_force
+from pliant.structures.tree.structure import Place
+from pliant.structures.tree.system import System
 
 if TYPE_CHECKING:
-    from pliant.structures.tree.model import LumpedArm
+    from pliant.structures.tree.model import TreeArm
 
 PROBE = 1e-3  # rad, or part of the reach, for differences of fourth order
 
 
-def seen_tips(arm: LumpedArm, maps: Maps, q: Floats) -> list[Floats]:
+def seen_tips(arm: TreeArm, maps: Maps, q: Floats) -> list[Floats]:
     """(6, coordinates) body displacement of the tip of each link, in the axes in which it is seen."""
     system = maps.system
     moving = np.setdiff1d(np.arange(system.size), system.structure.base)
@@ -76,31 +77,16 @@ STILL = 1e-9  # unbalanced force against the largest force in the balance that c
 class Instant:
     """A state with its forces and accelerations."""
 
-    def __init__(self, arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> None:
-        self.arm, self.inputs, self.system = (
-            arm,
-            inputs,
-            arm.system(inputs, moving_base=True),
-        )
+    def __init__(self, arm: TreeArm, state: Floats, inputs: Inputs, time: float) -> None:
+        self.arm, self.inputs, self.system = arm, inputs, arm.system(inputs, moving_base=True)
         system = self.system
         system.refuse_limp()
         self.q, self.v = arm.coordinates(system, state)
         at = np.array([time])
-        signals = inputs.joint_signals(at)[0]
-        self.target = np.zeros((system.size, 3))
-        self.target[system.drive] = signals
-        self.target[system.structure.joints[list(inputs.prescribed)]] = signals[list(inputs.prescribed)]
-        self.load, self.load_slope = load_force(system, self.q, inputs.load_signals(at)[0])
-        springs, drives = system.springs, system.drives
-        laws, self.law_stiffness, law_damping = system.law_slopes(self.q, self.v)
-        linear = springs.D_field + springs.D_joint
-        self.damping = linear + np.diag(law_damping)
-        drive = self.target[:, 2] - drives.gain[:, 0] * (self.q - self.target[:, 0])
-        drive -= drives.gain[:, 1] * (self.v - self.target[:, 1])
-        limited = np.abs(drive) > drives.limit
-        self.gain = np.where(limited[:, None], 0.0, drives.gain)
-        drive = np.clip(drive, -drives.limit, drives.limit)
-        self.force = system.elastic_force(self.q) - linear @ self.v + laws + self.load + drive
+        self.target = system.target(inputs, inputs.joint_signals(at)[0])
+        self.force, self.by_position, self.by_rate = system.forces(
+            self.q, self.v, self.target, inputs.load_signals(at)[0]
+        )
         self.acceleration = self._acceleration()
 
     def _acceleration(self) -> Floats:
@@ -112,8 +98,8 @@ class Instant:
         M = system.dynamics.mass_matrix(self.q)[np.ix_(free, free)]
         self.multipliers: Floats = np.zeros(len(system.loops.measure))
         if len(free) and len(self.multipliers):
-            _, G = constraints(system, self.q)
-            own, missing = G[:, free], turning_rate(system, self.q, self.v) + G @ a
+            _, G, turning = constraints(system, self.q, self.v)
+            own, missing = G[:, free], turning + G @ a
             yielding = accelerated(M, np.column_stack([own.T, lack[free]]))
             violation = own @ yielding[:, -1] + missing
             self.multipliers = np.asarray(
@@ -140,7 +126,7 @@ class Instant:
         return not self.v.any() and bool(np.abs(self.unbalanced).max(initial=0.0) <= STILL * size)
 
 
-def linearise(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
+def linearise(arm: TreeArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M, D and K of deviations from the motion through a state, loops eliminated."""
     now = Instant(arm, state, inputs, time)
     system = now.system
@@ -152,10 +138,8 @@ def linearise(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> Sec
     own, held = slice(count), slice(count, count + len(given))
     square = np.ix_(order, order)
     by_position, by_rate = system.dynamics.inverse_dynamics_derivatives(now.q, now.v, now.acceleration)
-    K = by_position + system.elastic_stiffness(now.q) - now.load_slope
-    K += np.diag(now.gain[:, 0] + now.law_stiffness)
-    K = (K - pull(system, now.q, now.multipliers)[1])[square]
-    D = (by_rate + now.damping + np.diag(now.gain[:, 1]))[square]
+    K = (by_position - now.by_position - pull_slope(system, now.q, now.multipliers))[square]
+    D = (by_rate - now.by_rate)[square]
     M = system.dynamics.mass_matrix(now.q)[square]
     K = Z.T @ (K @ Z + D @ Z_rate + M @ reduction.Z_acceleration)
     D = Z.T @ (D @ Z + 2.0 * M @ Z_rate)
@@ -167,7 +151,7 @@ def linearise(arm: LumpedArm, state: Floats, inputs: Inputs, time: float) -> Sec
     to_twist = np.stack([maps.rate(node) @ Z for link in system.structure.links for node in link.nodes])
     positions = np.eye(system.size)[system.structure.joints][:, order] @ Z
     links = system.structure.links
-    tip = maps.rate(links[-1].tip) @ Z
+    tip = maps.rate(system.structure.tip) @ Z
     seen: dict[str, Floats] = {}
     if system.structure.condensed:
         rows = seen_tips(arm, maps, now.q)
@@ -223,7 +207,7 @@ class Maps:
 
     def __init__(self, now: Instant, order: NDArray[np.int64]) -> None:
         self.system, self.order = now.system, order
-        self.motion = now.system.placed(now.q).copy()
+        self.motion = now.system.placed(now.q)
         J = self.motion[1:, AXIS : AXIS + 6]
         V = now.system.before[1:] @ (J * now.v[:, None])
         self.J = J
@@ -232,7 +216,7 @@ class Maps:
             [np.cross(V[:, 3:], J[:, :3]) + np.cross(V[:, :3], J[:, 3:]), np.cross(V[:, 3:], J[:, 3:])],
             axis=1,
         )
-        self.turns = now.arm.slaved_turns(now.system, now.q)
+        self.turns = now.arm.static_turns(now.system, now.q)
 
     def axes(self, place: Place) -> Floats:
         """(3, 3) of a frame in the world, without turns that follow statically."""

@@ -1,57 +1,107 @@
 """Closed loops of an arm in minimal coordinates: constraints phi(q) = 0 with gradients G, kept by multipliers.
 
-Deviations y from a motion obey G y = 0. The independent ones z give y = Z z, and while the arm moves
+Loop joints become scalar constraints between two bodies of the tree. Deviations y from a motion obey G y = 0. The
+independent ones z give y = Z z, and while the arm moves
 
-    y' = Z z' + Z' z ,      y'' = Z z'' + 2 Z' z' + Z'' z .
+    y' = Z z' + Z' z ,      y'' = Z z'' + 2 Z' z' + Z'' z ,      G Z = 0 ,   G Z' = -G' Z ,   G Z'' = -G'' Z - 2 G' Z' .
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.structures.tree.arrays import ALONG, DIRECTION
-from pliant.structures.tree.motion import AXIS, POSE_R, POSE_X
-from pliant.structures.tree.structure import Floats, Ints
-from pliant.structures.tree.system import System
+from pliant.robot import LoopJoint, LoopKind, Robot
+from pliant.structures.tree.arrays import Loops
+from pliant.structures.tree.columns import ALONG, COINCIDENCE_X, DIRECTION, MOTION_COLUMNS
+from pliant.structures.tree.instant import constraint_slopes, constraints_at
+from pliant.structures.tree.motion import Floats, Ints
+from pliant.structures.tree.structure import Structure
 
+if TYPE_CHECKING:
+    from pliant.structures.tree.system import System
+
+Row = tuple[int, Floats, Floats]
 ITERATIONS = 50
 CLOSED = 1e-13  # m per metre of the gaps of which constraints are made, or rad
 RANK = 1e-9  # part of the largest gradient below which a constraint follows from others
-STEP = 1e-3  # m or rad, for differences along the motion and of the pull of multipliers
+STEP = 1e-3  # m or rad, for differences of second derivatives along a motion
 
 
-def constraints(system: System, q: Floats) -> tuple[Floats, Floats]:
-    """phi (rows,) and G (rows, n)."""
-    loops, motion = system.loops, system.placed(q)
-    J = motion[1:, AXIS : AXIS + 6]
-    phi, G = np.zeros(len(loops.measure)), np.zeros((len(loops.measure), system.size))
-    for k, (measure, bodies) in enumerate(zip(loops.measure, loops.body)):
-        R = [motion[b + 1, POSE_R : POSE_R + 9].reshape(3, 3) for b in bodies]
-        x = [motion[b + 1, POSE_X : POSE_X + 3] + turn @ c for b, turn, c in zip(bodies, R, loops.point[k])]
-        d = [turn @ each for turn, each in zip(R, loops.direction[k])]
-        if measure == DIRECTION:
-            phi[k] = d[0] @ d[1]
-            turned = np.cross(d[0], d[1])
-            on = [np.append(np.zeros(3), turned), np.append(np.zeros(3), -turned)]
-        elif measure == ALONG:
-            phi[k] = (x[1] - x[0]) @ d[0]
-            push = np.append(d[0], np.cross(x[1], d[0]))
-            on = [-push, push]
-        else:
-            e = np.eye(3)[measure]
-            phi[k] = (x[1] - x[0]) @ e
-            on = [-np.append(e, np.cross(x[0], e)), np.append(e, np.cross(x[1], e))]
-        for b, wrench in zip(bodies, on):
-            G[k] += system.before[b + 1] * (J @ wrench)
-    return phi, G
+def constraint_rows(structure: Structure) -> Loops:
+    """The constraints of all loop joints."""
+    measure, body, point, direction = [], [], [], []
+    for loop in structure.robot.loops:
+        first, second = structure.place(loop.first), structure.place(loop.second)
+        for kind, one, other in _rows(loop):
+            measure.append(kind)
+            body.append((first.body, second.body))
+            point.append((first.position, second.position))
+            direction.append((first.rotation @ one, second.rotation @ other))
+    rows = len(measure)
+    return Loops(
+        np.array(measure, np.int64),
+        np.array(body, np.int64).reshape(rows, 2),
+        np.array(point, float).reshape(rows, 2, 3),
+        np.array(direction, float).reshape(rows, 2, 3),
+    )
+
+
+def closed_links(robot: Robot) -> tuple[tuple[str, str], ...]:
+    """The two links that each constraint ties together, or the base."""
+    return tuple((loop.first.link, loop.second.link) for loop in robot.loops for _ in _rows(loop))
+
+
+def _rows(loop: LoopJoint) -> Iterator[Row]:
+    """What a loop joint closes: measure, and directions in both frames."""
+    axis = np.asarray(loop.axis, float) / np.linalg.norm(loop.axis)
+    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    one = np.cross(axis, helper) / np.linalg.norm(np.cross(axis, helper))
+    across, zero, e = (one, np.cross(axis, one)), np.zeros(3), np.eye(3)
+    match loop.kind:
+        case LoopKind.PRISMATIC | LoopKind.CYLINDRICAL:
+            yield from ((ALONG, d, d) for d in across)
+        case LoopKind.PLANAR:
+            yield ALONG, axis, axis
+        case _:
+            yield from ((COINCIDENCE_X + k, zero, zero) for k in range(3))
+    match loop.kind:
+        case LoopKind.REVOLUTE | LoopKind.CYLINDRICAL | LoopKind.PLANAR:
+            yield from ((DIRECTION, d, axis) for d in across)
+        case LoopKind.PRISMATIC | LoopKind.FIXED:
+            yield from ((DIRECTION, e[k], e[(k + 1) % 3]) for k in range(3))
+        case LoopKind.UNIVERSAL:
+            assert loop.second_axis is not None
+            yield DIRECTION, axis, np.asarray(loop.second_axis, float) / np.linalg.norm(loop.second_axis)
+
+
+def constraints(system: System, q: Floats, v: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+    """phi (rows,), G (rows, n) and G' v (rows,), what the accelerations of a moving arm must undo."""
+    n, rows = system.size, len(system.loops.measure)
+    still = np.zeros(n)
+    out = (np.zeros(rows), np.zeros((rows, n)), np.zeros(rows), np.zeros(n))
+    motion = np.empty((n + 1, MOTION_COLUMNS))
+    constraints_at(system.tree, system.loops, (q, still if v is None else v, still), motion, out)
+    return out[:3]
+
+
+def pull_slope(system: System, q: Floats, multipliers: Floats) -> Floats:
+    """The derivative (n, n) of G^T multipliers in q."""
+    n = system.size
+    slope = np.zeros((n, n))
+    if multipliers.any():
+        constraint_slopes(system.tree, system.loops, q, multipliers, np.empty((n + 1, MOTION_COLUMNS)), slope)
+    return slope
 
 
 def close(system: System, q: Floats, moving: Ints) -> Floats:
     """Positions near q that close all loops; only the ``moving`` coordinates give way."""
     q = q.copy()
     for _ in range(ITERATIONS):
-        phi, G = constraints(system, q)
+        phi, G, _ = constraints(system, q)
         if np.abs(phi).max(initial=0.0) <= CLOSED * (1.0 + np.abs(q).max(initial=0.0)):
             return q
         q[moving] -= np.linalg.lstsq(G[:, moving], phi, rcond=RANK)[0]
@@ -63,8 +113,7 @@ def close(system: System, q: Floats, moving: Ints) -> Floats:
 
 def fitted(system: System, q: Floats, v: Floats, moving: Ints) -> Floats:
     """Rates near v that keep all loops closed; only the ``moving`` coordinates give way."""
-    v = v.copy()
-    _, G = constraints(system, q)
+    v, G = v.copy(), constraints(system, q)[1]
     v[moving] -= np.linalg.lstsq(G[:, moving], G @ v, rcond=RANK)[0]
     return v
 
@@ -77,44 +126,21 @@ def in_loops(system: System) -> Ints:
     return np.flatnonzero(touched)
 
 
-def pull(system: System, q: Floats, multipliers: Floats) -> tuple[Floats, Floats]:
-    """G^T multipliers and its derivative in q, (n, n), by differences of fourth order."""
-    n = system.size
-    slope = np.zeros((n, n))
-    if not multipliers.any():
-        return np.zeros(n), slope
+def gradient_rates(system: System, q: Floats, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+    """G' and G'' (rows, n) on the motion through q.
 
-    def at(place: Floats) -> Floats:
-        return np.asarray(constraints(system, place)[1].T @ multipliers)
+    Third derivatives of the constraints are differences of second ones, of fourth order.
+    """
 
-    for i in range(n):
-        h = STEP * np.eye(n)[i]
-        slope[:, i] = (8.0 * (at(q + h) - at(q - h)) - at(q + 2.0 * h) + at(q - 2.0 * h)) / (12.0 * STEP)
-    return at(q), slope
+    def second(place: Floats) -> Floats:
+        return np.array([pull_slope(system, place, one) for one in np.eye(len(system.loops.measure))])
 
-
-def along(system: System, q: Floats, v: Floats, a: Floats) -> tuple[float, list[Floats]]:
-    """A time step, and postures at -2 .. 2 of them on the motion through q."""
-    speed = max(np.abs(v).max(initial=0.0), np.sqrt(np.abs(a).max(initial=0.0)))
+    H, speed = second(q), np.abs(v).max(initial=0.0)
     if speed == 0.0:
-        return 1.0, [q] * 5
+        return H @ v, H @ a
     h = STEP / speed
-    return h, [q + t * v + 0.5 * t * t * a for t in (-2.0 * h, -h, 0.0, h, 2.0 * h)]
-
-
-def first_derivative(h: float, values: list[Floats]) -> Floats:
-    return np.asarray((values[0] - 8.0 * values[1] + 8.0 * values[3] - values[4]) / (12.0 * h))
-
-
-def second_derivative(h: float, values: list[Floats]) -> Floats:
-    outer, inner = values[0] + values[4], values[1] + values[3]
-    return np.asarray((16.0 * inner - outer - 30.0 * values[2]) / (12.0 * h * h))
-
-
-def turning_rate(system: System, q: Floats, v: Floats) -> Floats:
-    """G' v: what the accelerations of a moving arm must undo."""
-    h, places = along(system, q, v, np.zeros_like(v))
-    return first_derivative(h, [constraints(system, place)[1] @ v for place in places])
+    far, near = (second(q + k * h * v) - second(q - k * h * v) for k in (2.0, 1.0))
+    return H @ v, H @ a + (8.0 * near - far) @ v / (12.0 * h)
 
 
 class Reduction:
@@ -126,29 +152,36 @@ class Reduction:
     def __init__(self, system: System, given: Ints, q: Floats, v: Floats, a: Floats) -> None:
         self.system, self.order = system, np.append(system.free, given)
         self.dependent, self.independent = np.zeros(0, np.int64), system.free
-        if len(system.loops.measure) and len(system.free):
-            from scipy.linalg import qr
+        self.Z = np.eye(len(self.order))
+        self.Z_rate = self.Z_acceleration = np.zeros_like(self.Z)
+        if not len(system.loops.measure) or not len(system.free):
+            return
+        from scipy.linalg import qr
 
-            _, R, pivots = qr(constraints(system, q)[1][:, system.free], pivoting=True, mode="economic")
-            size = np.abs(np.diagonal(R))
-            rank = int(np.sum(size > RANK * size.max(initial=0.0)))
-            self.dependent = np.sort(system.free[pivots[:rank]])
-            self.independent = np.sort(system.free[pivots[rank:]])
-        self.columns = np.append(self.independent, given)
-        h, places = along(system, q, v, a)
-        tables = [self.basis(place) for place in places] if len(self.dependent) else []
-        none = np.zeros((len(self.order), len(self.columns)))
-        self.Z = tables[2] if tables else np.eye(len(self.order))
-        self.Z_rate = first_derivative(h, tables) if tables else none
-        self.Z_acceleration = second_derivative(h, tables) if tables else none
+        G = constraints(system, q)[1]
+        _, R, pivots = qr(G[:, system.free], pivoting=True, mode="economic")
+        size = np.abs(np.diagonal(R))
+        rank = int(np.sum(size > RANK * size.max(initial=0.0)))
+        self.dependent = np.sort(system.free[pivots[:rank]])
+        self.independent = np.sort(system.free[pivots[rank:]])
+        columns = np.append(self.independent, given)
 
-    def basis(self, q: Floats) -> Floats:
-        """Z, (free and given, independent and given)."""
-        _, G = constraints(self.system, q)
-        whole = np.zeros((self.system.size, len(self.columns)))
-        whole[self.columns, np.arange(len(self.columns))] = 1.0
-        whole[self.dependent] = -np.linalg.lstsq(G[:, self.dependent], G[:, self.columns], rcond=RANK)[0]
-        return np.asarray(whole[self.order])
+        def following(rates: Floats) -> Floats:
+            """All coordinates whose dependent ones make up for what the others do to the constraints."""
+            whole = np.zeros((system.size, len(columns)))
+            whole[self.dependent] = -np.linalg.lstsq(G[:, self.dependent], rates, rcond=RANK)[0]
+            return whole
+
+        Z = following(G[:, columns])
+        Z[columns, np.arange(len(columns))] = 1.0
+        first, second = gradient_rates(system, q, v, a)
+        Z_rate = following(first @ Z)
+        Z_acceleration = following(second @ Z + 2.0 * first @ Z_rate)
+        self.Z, self.Z_rate, self.Z_acceleration = (
+            Z[self.order],
+            Z_rate[self.order],
+            Z_acceleration[self.order],
+        )
 
     def moved(self, q: Floats, v: Floats, z: Floats, change: Floats) -> tuple[Floats, Floats]:
         """Positions and rates after finite independent deviations."""

@@ -32,31 +32,8 @@ import math
 from pliant.jit import inline_kernel, inner_kernel
 from pliant.spatial.vectors import apply, dot, product
 from pliant.structures.energy_ledger import REST
-from pliant.structures.tree.arrays import (
-    BESIDE,
-    CORRECTION,
-    FITTED,
-    FRESH,
-    IN_FACTORS,
-    KNOWN,
-    LIFT_SIZE,
-    LIFTED,
-    NOW,
-    STALE,
-    STRAIN_END,
-    STRAIN_START,
-    T_END,
-    T_START,
-    TIED,
-    UNKNOWN,
-    V_END,
-    V_START,
-    H,
-    Mechanism,
-    RunningLedger,
-    Signals,
-    Step,
-)
+from pliant.structures.tree import columns as at
+from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import factorise, solve
 from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
 from pliant.structures.tree.forces import (
@@ -68,23 +45,6 @@ from pliant.structures.tree.forces import (
     spring_forces,
 )
 from pliant.structures.tree.motion import (
-    ARTICULATED,
-    AXIS,
-    BASE_ROTATION,
-    BODY,
-    CENTER,
-    GRAVITY,
-    KIND,
-    MASS,
-    MOMENTUM,
-    NOTHING,
-    PARENT,
-    POSITION,
-    ROTATION,
-    ROTOR,
-    TRANSLATION_X,
-    TURNED,
-    WRENCH,
     Bools,
     Floats,
     Tree,
@@ -100,15 +60,15 @@ from pliant.structures.tree.motion import (
 )
 from pliant.structures.tree.recursions import (
     accelerate_body,
+    energies_at,
     fill_mass_matrix,
     gather,
-    own_energies,
     own_momentum,
     own_wrench,
 )
 
 # columns of the motion that hold mean, difference and way of the ends of a step
-DIFFERENCE, MEAN, WAY = ARTICULATED, ARTICULATED + 9, ARTICULATED + 18
+DIFFERENCE, MEAN, WAY = at.ARTICULATED, at.ARTICULATED + 9, at.ARTICULATED + 18
 # a division takes as long as several products
 SIXTH, TWELFTH, TWENTIETH, THIRTIETH = 1.0 / 6.0, 1.0 / 12.0, 1.0 / 20.0, 1.0 / 30.0
 PART_42, PART_56, PART_72, PART_90 = 1.0 / 42.0, 1.0 / 56.0, 1.0 / 72.0, 1.0 / 90.0
@@ -128,17 +88,9 @@ def advanced(turn: tuple[float, float], angle: float) -> tuple[float, float]:
 
 
 @inline_kernel
-def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
-    """Sine and cosine of all coordinates that turn."""
-    for i in range(q.shape[0]):
-        if tree.joints[i, KIND] < TRANSLATION_X:
-            turn[i, 0], turn[i, 1] = math.sin(q[i]), math.cos(q[i])
-
-
-@inline_kernel
 def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     """End, middle and acceleration of the step from its mean velocities."""
-    h = step.number[H]
+    h = step.number[at.H]
     per_step = 1.0 / h
     for i in range(step.q.shape[0]):
         if mechanism.drives.prescribed[i]:
@@ -149,7 +101,7 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
             step.v_end[i] = 2.0 * step.w[i] - step.v[i]
         step.q_mid[i] = step.q[i] + 0.5 * h * step.w[i]
         step.acceleration[i] = (step.v_end[i] - step.v[i]) * per_step
-        if mechanism.tree.joints[i, KIND] < TRANSLATION_X:
+        if mechanism.tree.joints[i, at.KIND] < at.TRANSLATION_X:
             angle = 0.5 * h * step.w[i]
             if abs(angle) < SMALL_ANGLE:
                 half = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
@@ -165,7 +117,7 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
 def turn_along(tree: Tree, q: Floats, place: int, step: Step) -> None:
     """Sines and cosines at q, which lies near the start of the step, as those of a place in it."""
     for i in range(q.shape[0]):
-        if tree.joints[i, KIND] < TRANSLATION_X:
+        if tree.joints[i, at.KIND] < at.TRANSLATION_X:
             angle = q[i] - step.q[i]
             if abs(angle) < SMALL_ANGLE:
                 turned = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
@@ -177,7 +129,7 @@ def turn_along(tree: Tree, q: Floats, place: int, step: Step) -> None:
 @inline_kernel
 def predict(step: Step) -> None:
     """Mean velocities by the cubic through those of the last steps."""
-    known = step.number[KNOWN]
+    known = step.number[at.KNOWN]
     for i in range(step.q.shape[0]):
         a, b, c = step.past[0, i], step.past[1, i], step.past[2, i]
         if known >= 4.0:
@@ -194,12 +146,12 @@ def predict(step: Step) -> None:
 def expect_jump(step: Step) -> None:
     """Mean velocities of the past as if the torques in ``residual`` had been there: so they can be extrapolated."""
     number = step.number
-    if number[STALE] > 0.0 or number[KNOWN] == 0.0:
+    if number[at.STALE] > 0.0 or number[at.KNOWN] == 0.0:
         return
     solve(step.factors, step.residual, step.change)
     for k in range(step.past.shape[0]):
         for i in range(step.q.shape[0]):
-            step.past[k, i] -= (k + 0.5) * number[H] * step.change[i]
+            step.past[k, i] -= (k + 0.5) * number[at.H] * step.change[i]
 
 
 @inline_kernel
@@ -207,7 +159,7 @@ def remember(step: Step) -> None:
     for i in range(step.q.shape[0]):
         a, b, c = step.past[0, i], step.past[1, i], step.past[2, i]
         step.past[0, i], step.past[1, i], step.past[2, i], step.past[3, i] = step.w[i], a, b, c
-    step.number[KNOWN] = min(step.number[KNOWN] + 1.0, 4.0)
+    step.number[at.KNOWN] = min(step.number[at.KNOWN] + 1.0, 4.0)
 
 
 @inline_kernel
@@ -218,40 +170,27 @@ def middle_pass(tree: Tree, step: Step) -> None:
         place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
         V = move_body(tree, i, step.w[i], motion)
         A = accelerate_body(tree, i, step.w[i], step.acceleration[i], motion)
-        if tree.joints[i, BODY] == NOTHING:
-            put_six(motion, i + 1, WRENCH, EMPTY)
-            put_six(motion, i + 1, MOMENTUM, EMPTY)
+        if tree.joints[i, at.BODY] == at.NOTHING:
+            put_six(motion, i + 1, at.WRENCH, EMPTY)
+            put_six(motion, i + 1, at.MOMENTUM, EMPTY)
         else:
-            put_six(motion, i + 1, WRENCH, own_wrench(tree, i, V, A, motion))
-            put_six(motion, i + 1, MOMENTUM, own_momentum(tree, i, V, motion))
+            put_six(motion, i + 1, at.WRENCH, own_wrench(tree, i, V, A, motion))
+            put_six(motion, i + 1, at.MOMENTUM, own_momentum(tree, i, V, motion))
     for i in range(n - 1, -1, -1):
-        J, rotor = six(motion, i + 1, AXIS), tree.facts[i, ROTOR]
-        step.inertial[i] = dot_six(J, gather(tree, i, WRENCH, motion)) + rotor * step.acceleration[i]
-        step.momentum[i] = dot_six(J, gather(tree, i, MOMENTUM, motion)) + rotor * step.w[i]
-
-
-@inner_kernel
-def energies_at(tree: Tree, q: Floats, v: Floats, turn: Floats, motion: Floats) -> tuple[float, float]:
-    """Kinetic energy and potential of gravity; the poses stay in ``motion``. Few arguments: a call costs by them."""
-    kinetic, potential = 0.0, 0.0
-    for i in range(q.shape[0]):
-        place_turned(tree, i, q[i], (turn[i, 0], turn[i, 1]), motion)
-        V = move_body(tree, i, v[i], motion)
-        kinetic += 0.5 * tree.facts[i, ROTOR] * v[i] * v[i]
-        if tree.joints[i, BODY] != NOTHING:
-            own = own_energies(tree, i, V, motion)
-            kinetic += own[0]
-            potential += own[1]
-    return kinetic, potential
+        J, rotor = six(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
+        step.inertial[i] = dot_six(J, gather(tree, i, at.WRENCH, motion)) + rotor * step.acceleration[i]
+        step.momentum[i] = dot_six(J, gather(tree, i, at.MOMENTUM, motion)) + rotor * step.w[i]
 
 
 @inline_kernel
 def end_pass(tree: Tree, step: Step) -> None:
     """Energies at the end of the step, whose poses stay in ``motion_end``."""
     number = step.number
-    number[T_END], number[V_END] = energies_at(tree, step.q_end, step.v_end, step.turn[2], step.motion_end)
-    number[LIFTED] = number[V_END] - number[V_START]
-    number[LIFT_SIZE] = abs(number[V_END]) + abs(number[V_START])
+    number[at.T_END], number[at.V_END] = energies_at(
+        tree, step.q_end, step.v_end, step.turn[2], step.motion_end
+    )
+    number[at.LIFTED] = number[at.V_END] - number[at.V_START]
+    number[at.LIFT_SIZE] = abs(number[at.V_END]) + abs(number[at.V_START])
 
 
 @inner_kernel
@@ -263,25 +202,25 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
     """
     lifted, base = 0.0, tree.base
     for k in range(9):
-        motion[0, DIFFERENCE + k], motion[0, MEAN + k] = 0.0, base[BASE_ROTATION + k]
+        motion[0, DIFFERENCE + k], motion[0, MEAN + k] = 0.0, base[at.BASE_ROTATION + k]
     for k in range(3):
         motion[0, WAY + k] = 0.0
     for i in range(q.shape[0]):
-        own, p, kind = i + 1, tree.joints[i, PARENT] + 1, tree.joints[i, KIND]
+        own, p, kind = i + 1, tree.joints[i, at.PARENT] + 1, tree.joints[i, at.KIND]
         D, M = nine(motion, p, DIFFERENCE), nine(motion, p, MEAN)
-        way = moved(three(motion, p, WAY), 1.0, apply(D, three(tree.facts, i, POSITION)))
-        if tree.joints[i, TURNED] != 0:
-            D, M = product(D, nine(tree.facts, i, ROTATION)), product(M, nine(tree.facts, i, ROTATION))
+        way = moved(three(motion, p, WAY), 1.0, apply(D, three(tree.facts, i, at.POSITION)))
+        if tree.joints[i, at.TURNED] != 0:
+            D, M = product(D, nine(tree.facts, i, at.ROTATION)), product(M, nine(tree.facts, i, at.ROTATION))
         for k in range(9):
             motion[own, DIFFERENCE + k], motion[own, MEAN + k] = D[k], M[k]
         change = h * w[i]
         middle = q[i] + 0.5 * change
-        if kind >= TRANSLATION_X:
+        if kind >= at.TRANSLATION_X:
             for r in range(3):
-                at = 3 * r + kind - TRANSLATION_X
+                entry = 3 * r + kind - at.TRANSLATION_X
                 motion[own, WAY + r] = way[r]
                 motion[own, WAY + r] += (
-                    middle * motion[own, DIFFERENCE + at] + change * motion[own, MEAN + at]
+                    middle * motion[own, DIFFERENCE + entry] + change * motion[own, MEAN + entry]
                 )
         else:
             put_three(motion, own, WAY, way)
@@ -295,18 +234,18 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
                 motion[own, DIFFERENCE + b] = cut * (c * d_b - s * d_a) + dc * m_b - ds * m_a
                 motion[own, MEAN + a] = cut * (c * m_a + s * m_b) + 0.25 * (dc * d_a + ds * d_b)
                 motion[own, MEAN + b] = cut * (c * m_b - s * m_a) + 0.25 * (dc * d_b - ds * d_a)
-        carried = apply(nine(motion, own, DIFFERENCE), three(tree.facts, i, CENTER))
+        carried = apply(nine(motion, own, DIFFERENCE), three(tree.facts, i, at.CENTER))
         moved_by = moved(three(motion, own, WAY), 1.0, carried)
-        g = (base[GRAVITY], base[GRAVITY + 1], base[GRAVITY + 2])
-        lifted -= tree.facts[i, MASS] * dot(moved_by, g)
+        g = (base[at.GRAVITY], base[at.GRAVITY + 1], base[at.GRAVITY + 2])
+        lifted -= tree.facts[i, at.MASS] * dot(moved_by, g)
     return lifted
 
 
 @inline_kernel
 def sharpen(tree: Tree, step: Step) -> None:
     """The change of the potential anew, where the difference of two potentials is not good enough."""
-    step.number[LIFTED] = lift(tree, step.q, step.w, step.number[H], step.motion_end)
-    step.number[LIFT_SIZE] = abs(step.number[LIFTED])
+    step.number[at.LIFTED] = lift(tree, step.q, step.w, step.number[at.H], step.motion_end)
+    step.number[at.LIFT_SIZE] = abs(step.number[at.LIFTED])
 
 
 @inline_kernel
@@ -334,7 +273,7 @@ def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, ledger: Run
     n = step.q.shape[0]
     fill_mass_matrix(mechanism.tree, n, motion, step.factors)
     leave_out_prescribed(mechanism.drives.prescribed, step.factors)
-    step.number[STALE] = 1.0
+    step.number[at.STALE] = 1.0
     ledger.counts[1] += 1
     if not factorise(step.factors):
         return False
@@ -347,7 +286,7 @@ def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, ledger: Run
 def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Fit v_end to the loops with the least change of kinetic energy; the loss is kept."""
     n, rows = step.q.shape[0], step.loop.shape[0]
-    step.number[FITTED] = 0.0
+    step.number[at.FITTED] = 0.0
     if rows == 0:
         return True
     if not factorise_mass(mechanism, step.motion_end, step, ledger):
@@ -360,11 +299,11 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     for k in range(rows):
         for i in range(n):
             step.v_end[i] -= step.AG[k, i] * step.violation[k]
-    before = step.number[T_END]
-    lifted = step.number[LIFTED]
+    before = step.number[at.T_END]
+    lifted = step.number[at.LIFTED]
     end_pass(mechanism.tree, step)
-    step.number[LIFTED] = lifted
-    step.number[FITTED] = before - step.number[T_END]
+    step.number[at.LIFTED] = lifted
+    step.number[at.FITTED] = before - step.number[at.T_END]
     return True
 
 
@@ -380,7 +319,7 @@ FADED = (
 def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """M + h/2 D + h^2/4 K at the present middle posture, with feedback; prescribed coordinates are left out."""
     springs, drives, A, tree = mechanism.springs, mechanism.drives, step.factors, mechanism.tree
-    n, half = step.q.shape[0], 0.5 * step.number[H]
+    n, half = step.q.shape[0], 0.5 * step.number[at.H]
     for i in range(n):
         place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), step.motion)
     for i in range(n):
@@ -400,10 +339,10 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
         A[i, i] += half * drives.gain[i, 1] + half * half * drives.gain[i, 0]
     for k in range(step.slope.shape[0]):
         i, slope = springs.laws.coordinate[k], step.slope[k]
-        slope[IN_FACTORS], slope[BESIDE] = slope[NOW], A[i, i]
-        A[i, i] += slope[NOW]
+        slope[at.IN_FACTORS], slope[at.BESIDE] = slope[at.NOW], A[i, i]
+        A[i, i] += slope[at.NOW]
     leave_out_prescribed(drives.prescribed, A)
-    step.number[STALE], step.number[FRESH] = 0.0, UNKNOWN
+    step.number[at.STALE], step.number[at.FRESH] = 0.0, at.UNKNOWN
     ledger.counts[1] += 1
     return factorise(A)
 
@@ -420,24 +359,24 @@ def outer_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
 @inline_kernel
 def potential_change(number: Floats) -> float:
     """Of gravity and condensed fields."""
-    return float(number[LIFTED] + (number[STRAIN_END] - number[STRAIN_START]))
+    return float(number[at.LIFTED] + (number[at.STRAIN_END] - number[at.STRAIN_START]))
 
 
 @inline_kernel
 def energy_size(number: Floats) -> float:
     """The sum whose round-off the energies of the step have."""
-    kinetic = number[T_START] + number[T_END]
-    return float(kinetic + number[LIFT_SIZE] + number[STRAIN_START] + number[STRAIN_END])
+    kinetic = number[at.T_START] + number[at.T_END]
+    return float(kinetic + number[at.LIFT_SIZE] + number[at.STRAIN_START] + number[at.STRAIN_END])
 
 
 @inline_kernel
-def correction_for(step: Step, energy: float) -> float:
-    """The number c whose force works by ``energy`` in the step."""
+def work_per_correction(step: Step) -> float:
+    """What the force of a unit number c works in the step."""
     doubled = 0.0
     for i in range(step.q.shape[0]):
         doubled += step.w[i] * step.momentum[i]
-    faded = FADED * (energy_size(step.number) + step.number[TIED])
-    return float(energy / (step.number[H] * (doubled + faded) + REST))
+    faded = FADED * (energy_size(step.number) + step.number[at.TIED])
+    return float(step.number[at.H] * (doubled + faded) + REST)
 
 
 @inline_kernel
@@ -446,15 +385,15 @@ def correct(step: Step) -> None:
     number, worked = step.number, 0.0
     for i in range(step.q.shape[0]):
         force = step.inertial[i] - step.condensed[i] - closed_force(step, i)
-        worked += number[H] * step.w[i] * force + step.extra[i]
-    change = (number[T_END] - number[T_START]) + potential_change(number)
-    number[CORRECTION] = correction_for(step, worked - change)
+        worked += number[at.H] * step.w[i] * force + step.extra[i]
+    change = (number[at.T_END] - number[at.T_START]) + potential_change(number)
+    number[at.CORRECTION] = (worked - change) / work_per_correction(step)
 
 
 @inline_kernel
 def balance(mechanism: Mechanism, step: Step) -> None:
     """Residual of every coordinate; prescribed ones have a drive that leaves none."""
-    c = step.number[CORRECTION]
+    c = step.number[at.CORRECTION]
     for i in range(step.q.shape[0]):
         rest = step.inertial[i] + step.elastic[i] + step.lost_field[i] + step.lost_joint[i]
         rest -= step.condensed[i] + step.load[i] + closed_force(step, i) + c * step.momentum[i]
@@ -469,10 +408,10 @@ def balance(mechanism: Mechanism, step: Step) -> None:
 def imbalance(step: Step) -> tuple[float, float]:
     """Energy that the end of the step has too much, and how much the step exchanged."""
     number = step.number
-    kinetic, potential = number[T_END] - number[T_START], potential_change(number)
+    kinetic, potential = number[at.T_END] - number[at.T_START], potential_change(number)
     excess, exchanged = kinetic + potential, abs(kinetic) + abs(potential)
     for i in range(step.q.shape[0]):
-        way = number[H] * step.w[i]
+        way = number[at.H] * step.w[i]
         stored, supplied = way * step.elastic[i], way * (step.drive[i] + step.load[i]) + step.extra[i]
         lost = way * (step.lost_field[i] + step.lost_joint[i])
         excess += stored + lost - supplied
@@ -486,7 +425,7 @@ def measure_end(mechanism: Mechanism, step: Step) -> None:
     end_pass(mechanism.tree, step)
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
-        step.number[STRAIN_END] = condensed_energy(
+        step.number[at.STRAIN_END] = condensed_energy(
             condensed, mechanism.tree, step.motion_end, step.q_end, step.turn[2]
         )
 

@@ -1,8 +1,10 @@
 """The arrays of an arm in minimal coordinates, shared by all kernels here.
 
-An arm is a tree of rigid bodies; body i hangs on its parent by coordinate i, one scalar that turns or slides it
-along an axis of its own frame. Joints of several degrees of freedom and the deflections of a field are several
-such coordinates in a row, with bodies without mass between them. The frame of body i in that of its parent p is
+An arm is a tree of bodies, rigid or elastic by shapes; body i follows its parent by coordinate i, one scalar that
+rotates or translates it along an axis of its own frame. The coordinates of its shapes are a range of their own, which
+is empty for a rigid body; no kernel reads it yet. Joints of several degrees of freedom and the deflections of a field
+are several such coordinates in a row, with bodies without mass between them. The frame of body i in that of its parent
+p is
 
     R = rotation_i  (rotation by q_i about own axis) ,   x = position_i + rotation_i (q_i along own axis) ,
 
@@ -32,36 +34,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.jit import inline_kernel
 from pliant.spatial.vectors import Matrix, Vector, apply, cross, product
+from pliant.structures.tree import columns as at
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-BASE_PARENT = -1
-
-# what a coordinate does
-TURN_X, TURN_Y, TURN_Z, TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z = range(6)
-
-# columns of Tree.joints
-PARENT, KIND, TURNED, BODY = range(4)
-JOINT_COLUMNS = 4
-
-# values of the column BODY: what the body weighs decides what is computed for it
-NOTHING, POINT, RIGID = range(3)
-
-# columns of Tree.facts, first of each group
-ROTATION, POSITION, MASS, CENTER, INERTIA, ROTOR = 0, 9, 12, 13, 16, 22
-FACTS_COLUMNS = 23
-
-# places in Tree.base
-BASE_ROTATION, BASE_POSITION, GRAVITY = 0, 9, 12
-BASE_SIZE = 15
-
 
 class Tree(NamedTuple):
     """A tree of n coordinates; `new_tree` makes one."""
 
-    joints: Ints  # (n, 4) parent, kind, whether the placement turns, kind of body
+    joints: Ints  # (n, 6) parent, kind, whether the placement turns, kind of body, range of its shapes
     facts: (
         Floats  # (n, 23) placement (9 + 3), mass, centre (3), inertia (6: xx yy zz xy xz yz), rotor inertia
     )
@@ -74,19 +57,19 @@ class Tree(NamedTuple):
 
     @property
     def parent(self) -> Ints:
-        return self.joints[:, PARENT]
+        return self.joints[:, at.PARENT]
 
     @property
     def kind(self) -> Ints:
-        return self.joints[:, KIND]
+        return self.joints[:, at.KIND]
 
     @property
     def mass(self) -> Floats:
-        return self.facts[:, MASS]
+        return self.facts[:, at.MASS]
 
     @property
     def rotor(self) -> Floats:
-        return self.facts[:, ROTOR]
+        return self.facts[:, at.ROTOR]
 
 
 def new_tree(
@@ -112,40 +95,33 @@ def new_tree(
     """
     n = len(parent)
     for i, p in enumerate(parent):
-        if not BASE_PARENT <= p < i:
+        if not at.BASE_PARENT <= p < i:
             raise ValueError(f"body {i} hangs on body {p}; number parents before their children, the base -1")
     z = np.zeros
     one = np.eye(3)
     turns = np.broadcast_to(one, (n, 3, 3)) if rotation is None else np.asarray(rotation, float)
     tensor = z((n, 3, 3)) if inertia is None else np.asarray(inertia, float)
-    joints = np.zeros((n, JOINT_COLUMNS), np.int64)
-    joints[:, PARENT] = parent
-    joints[:, KIND] = kind
-    joints[:, TURNED] = (turns != one).any(axis=(1, 2))
-    facts = z((n, FACTS_COLUMNS))
-    facts[:, ROTATION : ROTATION + 9] = turns.reshape(n, 9)
+    joints = np.zeros((n, at.JOINT_COLUMNS), np.int64)
+    joints[:, at.PARENT] = parent
+    joints[:, at.KIND] = kind
+    joints[:, at.TURNED] = (turns != one).any(axis=(1, 2))
+    facts = z((n, at.FACTS_COLUMNS))
+    facts[:, at.ROTATION : at.ROTATION + 9] = turns.reshape(n, 9)
     for column, width, given in (
-        (POSITION, 3, position), (MASS, 1, mass), (CENTER, 3, center), (ROTOR, 1, rotor),
+        (at.POSITION, 3, position), (at.MASS, 1, mass), (at.CENTER, 3, center), (at.ROTOR, 1, rotor),
     ):  # fmt: skip
         if given is not None:
             facts[:, column : column + width] = np.asarray(given, float).reshape(n, width)
     for column, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
-        facts[:, INERTIA + column] = tensor[:, i, j]
-    joints[:, BODY] = np.where(
-        tensor.any(axis=(1, 2)), RIGID, np.where(facts[:, MASS] != 0.0, POINT, NOTHING)
+        facts[:, at.INERTIA + column] = tensor[:, i, j]
+    joints[:, at.BODY] = np.where(
+        tensor.any(axis=(1, 2)), at.RIGID, np.where(facts[:, at.MASS] != 0.0, at.POINT, at.NOTHING)
     )
     base = np.concatenate([np.ravel(one if base_rotation is None else base_rotation), base_position, gravity])
     return Tree(joints, facts, base.astype(float))
 
 
 Six = tuple[float, float, float, float, float, float]
-
-# Columns of the motion of a tree, an array with row 0 for the base and row i + 1 for body i; first of each group:
-# pose, Jacobian column, twist, spatial acceleration, wrench, momentum, centre of mass, composite inertia
-# (mass, first moment, inertia about the origin) or articulated inertia (21 of the upper triangle), its product with J
-POSE_R, POSE_X, AXIS, TWIST, ACCELERATION, WRENCH, MOMENTUM, PLACE = 0, 9, 12, 18, 24, 30, 36, 42
-COMPOSITE, ARTICULATED, LEVER, PIVOT = 45, 45, 66, 72
-MOTION_COLUMNS = 74
 
 
 @inline_kernel
@@ -154,30 +130,17 @@ def three(a: Floats, row: int, column: int) -> Vector:
 
 
 @inline_kernel
-def six(a: Floats, row: int, column: int) -> Six:
-    return (
-        a[row, column],
-        a[row, column + 1],
-        a[row, column + 2],
-        a[row, column + 3],
-        a[row, column + 4],
-        a[row, column + 5],
-    )
+def six(a: Floats, i: int, k: int) -> Six:
+    return (a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3], a[i, k + 4], a[i, k + 5])
 
 
 @inline_kernel
-def nine(a: Floats, row: int, column: int) -> Matrix:
+def nine(a: Floats, i: int, k: int) -> Matrix:
     return (
-        a[row, column],
-        a[row, column + 1],
-        a[row, column + 2],
-        a[row, column + 3],
-        a[row, column + 4],
-        a[row, column + 5],
-        a[row, column + 6],
-        a[row, column + 7],
-        a[row, column + 8],
-    )
+        a[i, k], a[i, k + 1], a[i, k + 2],
+        a[i, k + 3], a[i, k + 4], a[i, k + 5],
+        a[i, k + 6], a[i, k + 7], a[i, k + 8],
+    )  # fmt: skip
 
 
 @inline_kernel
@@ -224,6 +187,13 @@ def moved(a: Vector, factor: float, b: Vector) -> Vector:
 
 
 @inline_kernel
+def plus(x: Six, factor: float, y: Six) -> Six:
+    """x + factor y."""
+    a, b = moved(linear(x), factor, linear(y)), moved(angular(x), factor, angular(y))
+    return joined(a, b)
+
+
+@inline_kernel
 def cross_twists(V: Six, W: Six) -> Six:
     """Rate of a twist W that is carried along by V."""
     v, w = linear(V), angular(V)
@@ -243,20 +213,20 @@ def cross_wrench(V: Six, F: Six) -> Six:
 def place_base(tree: Tree, motion: Floats) -> None:
     """The base at rest; its acceleration upwards stands for gravity."""
     for k in range(9):
-        motion[0, POSE_R + k] = tree.base[BASE_ROTATION + k]
+        motion[0, at.POSE_R + k] = tree.base[at.BASE_ROTATION + k]
     for k in range(3):
-        motion[0, POSE_X + k] = tree.base[BASE_POSITION + k]
-        motion[0, ACCELERATION + k] = -tree.base[GRAVITY + k]
-        motion[0, ACCELERATION + 3 + k] = 0.0
+        motion[0, at.POSE_X + k] = tree.base[at.BASE_POSITION + k]
+        motion[0, at.ACCELERATION + k] = -tree.base[at.GRAVITY + k]
+        motion[0, at.ACCELERATION + 3 + k] = 0.0
     for k in range(6):
-        motion[0, TWIST + k] = 0.0
+        motion[0, at.TWIST + k] = 0.0
 
 
 @inline_kernel
 def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
     """Pose and Jacobian column of body i from the pose of its parent."""
     s, c = 0.0, 1.0
-    if tree.joints[i, KIND] < TRANSLATION_X:
+    if tree.joints[i, at.KIND] < at.TRANSLATION_X:
         s, c = math.sin(q), math.cos(q)
     place_turned(tree, i, q, (s, c), motion)
 
@@ -264,30 +234,30 @@ def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
 @inline_kernel
 def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion: Floats) -> None:
     """The same with the sine and cosine of a coordinate that turns."""
-    facts, own, p = tree.facts, i + 1, tree.joints[i, PARENT] + 1
-    kind = tree.joints[i, KIND]
-    R = nine(motion, p, POSE_R)
-    x = moved(three(motion, p, POSE_X), 1.0, apply(R, three(facts, i, POSITION)))
-    if tree.joints[i, TURNED] != 0:
-        R = product(R, nine(facts, i, ROTATION))
-    if kind >= TRANSLATION_X:
-        k = kind - TRANSLATION_X
+    facts, own, p = tree.facts, i + 1, tree.joints[i, at.PARENT] + 1
+    kind = tree.joints[i, at.KIND]
+    R = nine(motion, p, at.POSE_R)
+    x = moved(three(motion, p, at.POSE_X), 1.0, apply(R, three(facts, i, at.POSITION)))
+    if tree.joints[i, at.TURNED] != 0:
+        R = product(R, nine(facts, i, at.ROTATION))
+    if kind >= at.TRANSLATION_X:
+        k = kind - at.TRANSLATION_X
         for m in range(9):
-            motion[own, POSE_R + m] = R[m]
-        a = (motion[own, POSE_R + k], motion[own, POSE_R + 3 + k], motion[own, POSE_R + 6 + k])
-        put_three(motion, own, POSE_X, moved(x, q, a))
-        put_three(motion, own, AXIS, a)
-        put_three(motion, own, AXIS + 3, (0.0, 0.0, 0.0))
+            motion[own, at.POSE_R + m] = R[m]
+        a = (motion[own, at.POSE_R + k], motion[own, at.POSE_R + 3 + k], motion[own, at.POSE_R + 6 + k])
+        put_three(motion, own, at.POSE_X, moved(x, q, a))
+        put_three(motion, own, at.AXIS, a)
+        put_three(motion, own, at.AXIS + 3, (0.0, 0.0, 0.0))
         return
     s, c = turn
-    if kind == TURN_X:
+    if kind == at.TURN_X:
         a = (R[0], R[3], R[6])
         R = (
             R[0], c * R[1] + s * R[2], c * R[2] - s * R[1],
             R[3], c * R[4] + s * R[5], c * R[5] - s * R[4],
             R[6], c * R[7] + s * R[8], c * R[8] - s * R[7],
         )  # fmt: skip
-    elif kind == TURN_Y:
+    elif kind == at.TURN_Y:
         a = (R[1], R[4], R[7])
         R = (
             c * R[0] - s * R[2], R[1], c * R[2] + s * R[0],
@@ -302,26 +272,26 @@ def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion
             c * R[6] + s * R[7], c * R[7] - s * R[6], R[8],
         )  # fmt: skip
     for k in range(9):
-        motion[own, POSE_R + k] = R[k]
-    put_three(motion, own, POSE_X, x)
-    put_three(motion, own, AXIS, cross(x, a))
-    put_three(motion, own, AXIS + 3, a)
+        motion[own, at.POSE_R + k] = R[k]
+    put_three(motion, own, at.POSE_X, x)
+    put_three(motion, own, at.AXIS, cross(x, a))
+    put_three(motion, own, at.AXIS + 3, a)
+
+
+@inline_kernel
+def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
+    """Sine and cosine of all coordinates that turn."""
+    for i in range(q.shape[0]):
+        if tree.joints[i, at.KIND] < at.TRANSLATION_X:
+            turn[i, 0], turn[i, 1] = math.sin(q[i]), math.cos(q[i])
 
 
 @inline_kernel
 def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Six:
     """Twist of body i from that of its parent."""
-    own, p = i + 1, tree.joints[i, PARENT] + 1
-    V, J = six(motion, p, TWIST), six(motion, own, AXIS)
-    W = (
-        V[0] + v * J[0],
-        V[1] + v * J[1],
-        V[2] + v * J[2],
-        V[3] + v * J[3],
-        V[4] + v * J[4],
-        V[5] + v * J[5],
-    )
-    put_six(motion, own, TWIST, W)
+    own, p = i + 1, tree.joints[i, at.PARENT] + 1
+    W = plus(six(motion, p, at.TWIST), v, six(motion, own, at.AXIS))
+    put_six(motion, own, at.TWIST, W)
     return W
 
 
@@ -329,5 +299,7 @@ def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Six:
 def center_of(tree: Tree, i: int, motion: Floats) -> Vector:
     """Centre of mass of body i in the world."""
     return moved(
-        three(motion, i + 1, POSE_X), 1.0, apply(nine(motion, i + 1, POSE_R), three(tree.facts, i, CENTER))
+        three(motion, i + 1, at.POSE_X),
+        1.0,
+        apply(nine(motion, i + 1, at.POSE_R), three(tree.facts, i, at.CENTER)),
     )

@@ -20,26 +20,11 @@ from __future__ import annotations
 
 import math
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import SMOOTHING, STATIC
 from pliant.structures.energy_ledger import EXCHANGED, STEPS
-from pliant.structures.tree.arrays import (
-    CONTRACTION,
-    CORRECTION,
-    FRESH,
-    ROUNDED,
-    STALE,
-    T_END,
-    T_START,
-    TIED,
-    UNKNOWN,
-    H,
-    JointLaws,
-    Mechanism,
-    RunningLedger,
-    Signals,
-    Step,
-)
+from pliant.structures.tree import columns as at
+from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.forces import (
     constraint_gradients,
@@ -57,7 +42,6 @@ from pliant.structures.tree.midpoint import (
     SINGULAR,
     balance,
     correct,
-    correction_for,
     energy_size,
     evaluate,
     factorise_step,
@@ -67,8 +51,9 @@ from pliant.structures.tree.midpoint import (
     outer_forces,
     predict,
     sharpen,
+    work_per_correction,
 )
-from pliant.structures.tree.motion import Floats, Tree
+from pliant.structures.tree.motion import Floats, Tree, place_base, turn_afresh
 from pliant.structures.tree.recursions import momentum
 
 SAME_VELOCITY = (
@@ -87,7 +72,7 @@ ROUNDINGS = 16.0  # that add up in a force or a position: as many as steps over 
 def newton_change(step: Step) -> float:
     """The change of w; returns its square in the norm of the factors."""
     solve(step.factors, step.residual, step.change)
-    half, size = 0.5 * step.number[H], 0.0
+    half, size = 0.5 * step.number[at.H], 0.0
     for i in range(step.q.shape[0]):
         size += step.change[i] * step.residual[i]
         step.change[i] *= -half
@@ -97,7 +82,7 @@ def newton_change(step: Step) -> float:
 @inner_kernel
 def bound_change(mechanism: Mechanism, step: Step) -> float:
     """The same, and the change of the multipliers in place of the gaps."""
-    n, h, rows = step.q.shape[0], step.number[H], step.loop.shape[0]
+    n, h, rows = step.q.shape[0], step.number[at.H], step.loop.shape[0]
     # with x = A^-1 r:  dw = -h/2 (x - A^-1 G^T d),  phi(q_1) + h G dw = 0
     factorise_constraints(step, mechanism.drives.prescribed)
     solve(step.factors, step.residual, step.change)
@@ -128,10 +113,10 @@ def improve(step: Step) -> None:
 @inline_kernel
 def give_to_end(step: Step, excess: float) -> None:
     """Take what the end has too much from its kinetic energy."""
-    factor = math.sqrt(1.0 - excess / step.number[T_END])
+    factor = math.sqrt(1.0 - excess / step.number[at.T_END])
     for i in range(step.q.shape[0]):
         step.v_end[i] *= factor
-    step.number[T_END] -= excess
+    step.number[at.T_END] -= excess
 
 
 @inner_kernel
@@ -146,7 +131,7 @@ def give_to_free_end(mechanism: Mechanism, step: Step, excess: float) -> bool:
     for i in range(step.q.shape[0]):
         if not given[i]:
             step.v_end[i] *= 1.0 - excess / doubled
-    step.number[T_END] -= excess
+    step.number[at.T_END] -= excess
     return True
 
 
@@ -155,25 +140,25 @@ def is_closed(tree: Tree, step: Step, usual: float) -> bool:
     """Whether the end has its energy to round-off, after scaling its velocities if next to nothing is missing."""
     number = step.number
     excess, exchanged = imbalance(step)
-    if CLOSED * number[T_END] <= abs(excess) <= 4.0 * ROUND_OFF * energy_size(number):
+    if CLOSED * number[at.T_END] <= abs(excess) <= 4.0 * ROUND_OFF * energy_size(number):
         sharpen(tree, step)
         excess, exchanged = imbalance(step)
-    if abs(excess) < CLOSED * number[T_END]:
+    if abs(excess) < CLOSED * number[at.T_END]:
         give_to_end(step, excess)
         return True
     # the c with which this step would have closed; the next one begins with it
-    number[CORRECTION] -= correction_for(step, excess)
+    number[at.CORRECTION] -= excess / work_per_correction(step)
     return abs(excess) <= SAME_ENERGY * max(exchanged, usual) + 4.0 * ROUND_OFF * energy_size(number)
 
 
 @inline_kernel
 def see_contraction(number: Floats, contraction: float) -> None:
     """Remember how fast Newton's method converges, and call for new factors when it has become slow."""
-    number[CONTRACTION] = contraction
-    if number[FRESH] == UNKNOWN:
-        number[FRESH] = contraction
-    elif contraction > max(WORSE * number[FRESH], SLOW):
-        number[STALE] = 1.0
+    number[at.CONTRACTION] = contraction
+    if number[at.FRESH] == at.UNKNOWN:
+        number[at.FRESH] = contraction
+    elif contraction > max(WORSE * number[at.FRESH], SLOW):
+        number[at.STALE] = 1.0
 
 
 @inline_kernel
@@ -196,21 +181,21 @@ def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
             return NOT_FINITE
         improve(step)
         follow(mechanism, signals, step)
-        scale = number[T_START] + number[T_END]
+        scale = number[at.T_START] + number[at.T_END]
         noise = ROUND_OFF * energy_size(number)
         if iteration == 0:
-            number[CONTRACTION] *= AGING
+            number[at.CONTRACTION] *= AGING
         elif iteration != PATIENCE and size > ROUND_OFF * scale * SAME_VELOCITY:
             see_contraction(number, size / before)
         before = size
-        near = number[CONTRACTION] * size <= SAME_VELOCITY * SAME_VELOCITY * scale
+        near = number[at.CONTRACTION] * size <= SAME_VELOCITY * SAME_VELOCITY * scale
         near = near or (iteration > 3 and size <= noise)
         if near or iteration >= PATIENCE - 1:
             measure_end(mechanism, step)
             outer_forces(mechanism, signals, step)
             if near and is_closed(mechanism.tree, step, usual):
                 return CONVERGED
-        if iteration > 8 and number[CONTRACTION] > 0.25 and size > noise:
+        if iteration > 8 and number[at.CONTRACTION] > 0.25 and size > noise:
             break
     return NOT_CONVERGED
 
@@ -234,21 +219,59 @@ def work_at_given_rates(mechanism: Mechanism, step: Step) -> None:
 def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     """Gaps at the end of the step, and the energy whose rounding they have; whether they are nothing but rounding."""
     shut = True
-    step.number[TIED] = 0.0
+    step.number[at.TIED] = 0.0
     constraints(mechanism.loops, step.motion_end, step.violation)
     for k in range(step.loop.shape[0]):
         size = constraint_size(mechanism.loops, k, step)
-        step.number[TIED] += abs(step.loop[k]) * size
+        step.number[at.TIED] += abs(step.loop[k]) * size
         shut = shut and abs(step.violation[k]) <= ROUNDINGS * ROUND_OFF * size
     return shut
+
+
+@inline_kernel
+def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, bool]:
+    """All that a step leaves at the present w: whether the factors know the laws of joints, and loops are shut."""
+    evaluate(mechanism, signals, step)
+    known = step_law_forces(mechanism.springs.laws, step)
+    constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
+    work_at_given_rates(mechanism, step)
+    measure_end(mechanism, step)
+    sharpen(mechanism.tree, step)
+    return known, measure_constraints(mechanism, step)
+
+
+@kernel
+def step_residual(mechanism: Mechanism, signals: Signals, step: Step) -> float:
+    """What a step from (q, v) leaves with given w, correction and multipliers: in ``residual`` and ``violation``.
+
+    Returns by how much the work of the correction falls short of the defect of energy.
+    """
+    number, tree = step.number, mechanism.tree
+    c = number[at.CORRECTION]
+    place_base(tree, step.motion)
+    place_base(tree, step.motion_end)
+    for i in range(step.q.shape[0]):
+        step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
+    turn_afresh(tree, step.q, step.turn[0])
+    turn_afresh(tree, step.q, step.turn[2])
+    measure_end(mechanism, step)
+    number[at.T_START], number[at.V_START] = number[at.T_END], number[at.V_END]
+    number[at.STRAIN_START] = number[at.STRAIN_END]
+    follow(mechanism, signals, step)
+    leave(mechanism, signals, step)
+    correct(step)
+    lacking = (number[at.CORRECTION] - c) * work_per_correction(step)
+    number[at.CORRECTION] = c
+    balance(mechanism, step)
+    return float(lacking)
 
 
 @inner_kernel
 def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
     """What rounding leaves of a change of w, squared in the norm of the factors, and of the balance of energy."""
-    n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[H], mechanism.springs
-    part, size = ROUNDINGS * ROUND_OFF, ROUND_OFF * step.number[TIED]
-    energy = part * step.number[TIED]
+    n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[at.H], mechanism.springs
+    part, size = ROUNDINGS * ROUND_OFF, ROUND_OFF * step.number[at.TIED]
+    energy = part * step.number[at.TIED]
     for i in range(n):
         force = abs(step.inertial[i]) + abs(step.condensed[i]) + abs(step.load[i]) + abs(step.drive[i])
         force += abs(step.lost_field[i]) + abs(step.lost_joint[i])
@@ -291,20 +314,15 @@ def solve_bound(
     usual = ledger.sums[EXCHANGED] / max(ledger.worst[STEPS], 1.0)
     for iteration in range(MOST_ITERATIONS):
         ledger.counts[0] += 1
-        evaluate(mechanism, signals, step)
-        if not step_law_forces(laws, step) and not factorise_step(mechanism, step, ledger):
-            return SINGULAR
-        constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
-        work_at_given_rates(mechanism, step)
-        measure_end(mechanism, step)
-        sharpen(mechanism.tree, step)
-        shut = measure_constraints(mechanism, step)
+        known, shut = leave(mechanism, signals, step)
         correct(step)
         balance(mechanism, step)
+        if not known and not factorise_step(mechanism, step, ledger):
+            return SINGULAR
         size = bound_change(mechanism, step)
         if not size < math.inf:
             return NOT_FINITE
-        scale = number[T_START] + number[T_END]
+        scale = number[at.T_START] + number[at.T_END]
         noise = ROUND_OFF * energy_size(number)
         missing = 4.0 * noise
         if iteration > 3:
@@ -316,18 +334,18 @@ def solve_bound(
             closed = abs(excess) <= SAME_ENERGY * max(exchanged, usual)
             if not closed and prescribed:
                 closed = give_to_free_end(mechanism, step, excess)
-            elif not closed and abs(excess) < CLOSED * number[T_END]:
+            elif not closed and abs(excess) < CLOSED * number[at.T_END]:
                 give_to_end(step, excess)
                 closed = True
             if closed or abs(excess) <= missing:
-                number[ROUNDED] = 0.0 if closed else missing
+                number[at.ROUNDED] = 0.0 if closed else missing
                 if iteration > 3 and laws.coordinate.shape[0] > 0:
-                    number[STALE] = 1.0
+                    number[at.STALE] = 1.0
                 return CONVERGED
         if iteration > 0 and size > ROUND_OFF * scale * SAME_VELOCITY:
             see_contraction(number, size / before)
         before = size
-        if iteration > 8 and number[CONTRACTION] > 0.25 and size > noise:
+        if iteration > 8 and number[at.CONTRACTION] > 0.25 and size > noise:
             break
         hold_at_zero(laws, step)
         improve(step)
@@ -345,12 +363,12 @@ def solve_step(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
     free = not prescribed and step.loop.shape[0] == 0 and step.slope.shape[0] == 0
     predict(step)
     follow(mechanism, signals, step)
-    if number[STALE] > 0.0 and not factorise_step(mechanism, step, ledger):
+    if number[at.STALE] > 0.0 and not factorise_step(mechanism, step, ledger):
         return SINGULAR
     if free:
         status = solve_free(mechanism, signals, step, ledger)
     else:
         status = solve_bound(mechanism, signals, step, ledger, prescribed)
     if status != CONVERGED:
-        number[STALE], number[CONTRACTION] = 1.0, 1.0
+        number[at.STALE], number[at.CONTRACTION] = 1.0, 1.0
     return status

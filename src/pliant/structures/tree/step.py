@@ -16,20 +16,8 @@ import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, enter_step
+from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import (
-    CONTRACTION,
-    FITTED,
-    KNOWN,
-    LIFTED,
-    ROUNDED,
-    STALE,
-    STRAIN_END,
-    STRAIN_START,
-    T_END,
-    T_START,
-    V_END,
-    V_START,
-    H,
     Mechanism,
     RunningLedger,
     Signals,
@@ -39,18 +27,14 @@ from pliant.structures.tree.arrays import (
     new_step,
 )
 from pliant.structures.tree.dynamics import placed_dynamics
-from pliant.structures.tree.flexibility import condensed_force
 from pliant.structures.tree.forces import (
     constraint_accelerations,
     constraints,
-    drive_force,
-    instant_law_forces,
-    load_forces,
+    instant_forces,
     load_power,
     sample_servos,
     solve_constraints,
     spring_energy,
-    spring_forces,
 )
 from pliant.structures.tree.midpoint import (
     CONVERGED,
@@ -62,10 +46,9 @@ from pliant.structures.tree.midpoint import (
     fit_velocities,
     measure_end,
     remember,
-    turn_afresh,
     turn_along,
 )
-from pliant.structures.tree.motion import Bools, Floats, Ints, place_base, place_turned, six
+from pliant.structures.tree.motion import Bools, Floats, Ints, place_base, place_turned, six, turn_afresh
 from pliant.structures.tree.newton import solve_step
 from pliant.structures.tree.recursions import inverse_dynamics
 
@@ -116,28 +99,17 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         if drives.prescribed[i]:
             step.q_mid[i], step.w[i] = signals.target[i, 0], signals.target[i, 1]
             step.acceleration[i] = signals.target[i, 2]
-    spring_forces(mechanism.springs, step.q_mid, step.w, step)
-    instant_law_forces(mechanism.springs.laws, step.q_mid, step.w, step)
     turn_along(tree, step.q_mid, 1, step)
     for i in range(n):
-        step.condensed[i] = 0.0
         place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
-    if step.wrench.shape[0] > 0:
-        load_forces(tree, mechanism.wrenches, signals.load, motion, step.wrench, step.load)
-    condensed_force(mechanism.condensed, tree, motion, step.q_mid, step.turn[1], step.condensed)
-    some_prescribed = False
-    for i in range(n):
-        step.residual[i] = step.condensed[i] + step.load[i] - step.elastic[i]
-        step.residual[i] -= step.lost_field[i] + step.lost_joint[i]
-        if drives.prescribed[i]:
-            some_prescribed = True
-        else:
-            step.drive[i] = drive_force(drives, signals, step.held[i], i, step.q_mid[i], step.w[i])
-            step.residual[i] += step.drive[i]
+    instant_forces(mechanism, signals, step)
     if not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
         return False
     if step.loop.shape[0] > 0 and not closed_accelerations(mechanism, step, ledger):
         return False
+    some_prescribed = False
+    for i in range(n):
+        some_prescribed = some_prescribed or drives.prescribed[i]
     if some_prescribed:
         inverse_dynamics(tree, step.q_mid, step.w, step.acceleration, motion, step.inertial)
         for i in range(n):
@@ -149,7 +121,7 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
 @inline_kernel
 def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> None:
     """Works of drives and loads, and losses, of the present stage, which is a part of the step."""
-    weight = part * step.number[H]
+    weight = part * step.number[at.H]
     for i in range(step.q.shape[0]):
         heat = mechanism.drives.heat[i] * step.w[i]
         stages.effort[i] += part * step.drive[i]
@@ -185,7 +157,7 @@ def gill_step(
     ledger: RunningLedger,
 ) -> int:
     """The step from (q, v); signals are those at its middle, end and start."""
-    n, h, number = step.q.shape[0], step.number[H], step.number
+    n, h, number = step.q.shape[0], step.number[at.H], step.number
     for i in range(n):
         stages.joints[i], stages.effort[i] = 0.0, 0.0
         step.q_mid[i], step.w[i] = step.q[i], step.v[i]
@@ -221,9 +193,9 @@ def gill_step(
             return SINGULAR
         turn_along(mechanism.tree, step.q_end, 2, step)
     measure_end(mechanism, step)
-    if not number[T_END] < math.inf:
+    if not number[at.T_END] < math.inf:
         return NOT_FINITE
-    number[FITTED] = 0.0
+    number[at.FITTED] = 0.0
     if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, ledger):
         return SINGULAR
     return CONVERGED
@@ -313,7 +285,11 @@ def take_end(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> None:
         step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
     if ledger.worst[STEPS] % TURNS_KEPT == 0.0:
         turn_afresh(mechanism.tree, step.q, step.turn[0])
-    number[T_START], number[V_START], number[STRAIN_START] = number[T_END], number[V_END], number[STRAIN_END]
+    number[at.T_START], number[at.V_START], number[at.STRAIN_START] = (
+        number[at.T_END],
+        number[at.V_END],
+        number[at.STRAIN_END],
+    )
 
 
 @kernel
@@ -328,7 +304,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     measure_end(mechanism, step)
     fits = fit_velocities(mechanism, step, work.ledger)
     take_end(mechanism, step, work.ledger)
-    step.number[STALE], step.number[KNOWN], step.number[CONTRACTION] = 1.0, 0.0, 1.0
+    step.number[at.STALE], step.number[at.KNOWN], step.number[at.CONTRACTION] = 1.0, 0.0, 1.0
     return fits
 
 
@@ -337,9 +313,9 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
     """The account of a finished step of the energy-exact rule."""
     number = step.number
     field, joint, supplied, works = 0.0, 0.0, 0.0, 0.0
-    strain = number[STRAIN_END] - number[STRAIN_START]
+    strain = number[at.STRAIN_END] - number[at.STRAIN_START]
     for i in range(step.q.shape[0]):
-        way = number[H] * step.w[i]
+        way = number[at.H] * step.w[i]
         heat = way * mechanism.drives.heat[i] * step.w[i]
         work = way * step.drive[i] + step.extra[i] + heat
         step.change[i] = way
@@ -355,11 +331,11 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
         supplied += work
         works += abs(work)
         ledger.loads[mechanism.wrenches.load[k]] += work
-    kinetic = number[T_END] + number[FITTED] - number[T_START]
-    ledger.worst[ROUNDING] = number[ROUNDED]
+    kinetic = number[at.T_END] + number[at.FITTED] - number[at.T_START]
+    ledger.worst[ROUNDING] = number[at.ROUNDED]
     changes, losses = (kinetic, strain), (field, 0.0, joint)
-    enter_step(ledger.sums, ledger.worst, changes, -number[LIFTED], losses, (supplied, works), time)
-    ledger.sums[PROJECTION] += number[FITTED]
+    enter_step(ledger.sums, ledger.worst, changes, -number[at.LIFTED], losses, (supplied, works), time)
+    ledger.sums[PROJECTION] += number[at.FITTED]
 
 
 @inline_kernel
@@ -375,12 +351,12 @@ def enter_gill(mechanism: Mechanism, step: Step, stages: Stages, ledger: Running
         ledger.loads[k] += stages.loads[k]
         supplied += stages.loads[k]
         works += abs(stages.loads[k])
-    kinetic = number[T_END] + number[FITTED] - number[T_START]
+    kinetic = number[at.T_END] + number[at.FITTED] - number[at.T_START]
     strain = spring_energy(mechanism.springs, step.q_end) - spring_energy(mechanism.springs, step.q)
-    strain += number[STRAIN_END] - number[STRAIN_START]
+    strain += number[at.STRAIN_END] - number[at.STRAIN_START]
     changes, losses = (kinetic, strain), (stages.lost[0], 0.0, stages.lost[1])
-    enter_step(ledger.sums, ledger.worst, changes, -number[LIFTED], losses, (supplied, works), time)
-    ledger.sums[PROJECTION] += number[FITTED]
+    enter_step(ledger.sums, ledger.worst, changes, -number[at.LIFTED], losses, (supplied, works), time)
+    ledger.sums[PROJECTION] += number[at.FITTED]
 
 
 @inner_kernel
@@ -388,8 +364,8 @@ def keep(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
     """The present state, its energies and the account to a row of the output."""
     step, ledger = work.step, work.ledger
     n = step.q.shape[0]
-    ledger.sums[KINETIC] = step.number[T_START]
-    ledger.sums[STRAIN] = spring_energy(mechanism.springs, step.q) + step.number[STRAIN_START]
+    ledger.sums[KINETIC] = step.number[at.T_START]
+    ledger.sums[STRAIN] = spring_energy(mechanism.springs, step.q) + step.number[at.STRAIN_START]
     for i in range(n):
         output.x[row, i], output.x[row, n + i] = step.q[i], step.v[i]
         output.joints[row, i] = ledger.joints[i]
@@ -461,13 +437,13 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
     while done < 1.0:
         width = 0.5**level
         h = tables.h[n] * width
-        if h != step.number[H]:
-            step.number[H], step.number[STALE], step.number[KNOWN] = h, 1.0, 0.0
+        if h != step.number[at.H]:
+            step.number[at.H], step.number[at.STALE], step.number[at.KNOWN] = h, 1.0, 0.0
         set_signals(mechanism, tables, n, (done, done + width), work)
         status = solve_step(mechanism, work.signals[0], step, ledger)
         if status == CONVERGED:
             done += width
-            step.number[FITTED] = 0.0
+            step.number[at.FITTED] = 0.0
             if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, ledger):
                 return SINGULAR
             enter_midpoint(mechanism, step, ledger, tables.end[n] - (1.0 - done) * tables.h[n])
@@ -478,7 +454,7 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
         else:
             level += 1
             ledger.counts[2] += 1
-            step.number[KNOWN] = 0.0
+            step.number[at.KNOWN] = 0.0
             for k in range(step.loop.shape[0]):
                 step.loop[k] = 0.0
             if level > DEEPEST:
@@ -493,7 +469,7 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
 def gill_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
     """Step n by the explicit rule."""
     step = work.step
-    step.number[H] = tables.h[n]
+    step.number[at.H] = tables.h[n]
     for place in range(3):
         signals = work.signals[place]
         for m in range(tables.driven.shape[0]):

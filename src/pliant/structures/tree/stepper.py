@@ -15,8 +15,11 @@ from pliant.model.schedule import samples_of
 from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
-from pliant.structures.tree.arrays import SERVO_COLUMNS, Mechanism, Servos, new_mechanism
+from pliant.structures.ledger import ledger_of
+from pliant.structures.tree.arrays import Mechanism, Servos
+from pliant.structures.tree.columns import SERVO_COLUMNS
 from pliant.structures.tree.midpoint import NOT_CONVERGED, SINGULAR
+from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.step import (
     Output,
     Tables,
@@ -27,10 +30,9 @@ from pliant.structures.tree.step import (
     run_midpoint,
     start_run,
 )
-from pliant.structures.tree.structure import Floats
 
 if TYPE_CHECKING:
-    from pliant.structures.tree.model import LumpedArm
+    from pliant.structures.tree.model import TreeArm
 
 Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 
@@ -48,7 +50,7 @@ WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so tha
 class Stepper:
     """Everything that a run needs beside its tables: constants, state and scratch."""
 
-    def __init__(self, arm: LumpedArm, run: Run) -> None:
+    def __init__(self, arm: TreeArm, run: Run) -> None:
         if not isinstance(run.method, ExplicitMethod) and (run.method.stages != 1 or not run.method.exact):
             raise InvalidInput(
                 "arms in minimal coordinates are stepped by Gauss(order=2), their energy-exact rule, or by"
@@ -65,17 +67,8 @@ class Stepper:
             self.samples[:, k] = samples_of(run.grid, servo.period)
         self.commanded = np.zeros(len(inside))
         laws = [[getattr(servo, name) for name in SERVO_LAW] for servo in inside]
-        self.mechanism = new_mechanism(
-            system.tree,
-            system.springs,
-            system.drives,
-            system.loads.wrenches,
-            Servos(
-                system.drive[self.servo_joints], np.array(laws, float).reshape(len(inside), SERVO_COLUMNS)
-            ),
-            system.loops,
-            condensed=system.new_condensed(),
-        )
+        servos = np.array(laws, float).reshape(len(inside), SERVO_COLUMNS)
+        self.mechanism = system.mechanism(servos=Servos(system.drive[self.servo_joints], servos))
         self.compiled: Loop = run_gill if self.explicit else run_midpoint
         self.loop = self.compiled
         loads = len(system.loads.given)
@@ -174,6 +167,7 @@ class Stepper:
         works = {name: out.joints[:rows, k].copy() for name, k in zip(arm.joint_names, acting)}
         for k, load in enumerate(run.inputs.loads):
             works[load.name] = out.loads[:rows, given == k].sum(axis=1)
-        ledger = self.work.ledger
-        counts = {"iterations": float(ledger.counts[0]), "factorisations": float(ledger.counts[1])}
-        return Kept(states, efforts, out.sums[:rows].copy(), works, ledger.worst, counts)
+        iterations, factorisations = self.work.ledger.counts[:2]
+        counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        ledger = ledger_of(out.sums[:rows].copy(), works, self.work.ledger.worst, run.method.exact)
+        return Kept(states, efforts, ledger, counts)

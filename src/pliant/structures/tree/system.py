@@ -1,14 +1,4 @@
-"""From loop joints to scalar constraints between two bodies of the tree.
-
-What loads do to the coordinates, and how that changes when the arm moves.
-
-With the Jacobian columns J of motion about the world's origin and the wrench W = (F, N + x x F) of a load there,
-
-    Q_i = J_i . W ,    dQ_i/dq_j = J_i . dW_j + [j before i] (J_j x J_i) . W .
-
-A dead load keeps F and N while its point moves; one that turns with its body is carried along whole.
-
-A structure with what is connected to it: the tree with its rotors, springs, drives and loads.
+"""A structure with what is connected to it: the tree with its rotors, springs, drives and loads.
 
 The rotor of an elastic gear is one more coordinate, which turns against nothing: its kinetic energy is that of a motor
 that keeps its place ([konno1996] (18)). A rigid gear adds the rotor to the inertia of its joint.
@@ -16,32 +6,33 @@ that keeps its place ([konno1996] (18)). A rigid gear adds the rotor to the iner
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.joint_laws import friction_force, stops_slopes
+from pliant.mechanics.joint_laws import NO_STOPS
 from pliant.mechanics.massless_motion import unit_masses
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
-from pliant.robot import LoopJoint, LoopKind, Robot
 from pliant.structures.tree.arrays import (
-    ALONG,
-    COINCIDENCE_X,
-    DIRECTION,
     Drives,
     Loops,
+    Mechanism,
+    Servos,
+    Signals,
     Springs,
     Wrenches,
     new_drives,
+    new_mechanism,
     new_springs,
+    new_step,
 )
-from pliant.structures.tree.dynamics import TreeDynamics, new_motion
+from pliant.structures.tree.columns import TURN_Z
+from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.flexibility import (
     Condensed,
     add_condensed_stiffness,
@@ -49,96 +40,17 @@ from pliant.structures.tree.flexibility import (
     steady_parts,
 )
 from pliant.structures.tree.forces import spring_energy
-from pliant.structures.tree.motion import AXIS, POSE_R, POSE_X, TURN_Z, Tree, new_tree
-from pliant.structures.tree.recursions import place
-from pliant.structures.tree.structure import IDENTITY, ON_BASE, Floats, Ints, Place, Structure, condense
+from pliant.structures.tree.instant import forces_at
+from pliant.structures.tree.loops import constraint_rows
+from pliant.structures.tree.motion import Bools, Floats, Ints, Tree, new_tree
+from pliant.structures.tree.structure import IDENTITY, ON_BASE, Place, Structure
 
-Row = tuple[int, Floats, Floats]
-
-
-def constraint_rows(structure: Structure) -> Loops:
-    """The constraints of all loop joints."""
-    measure, body, point, direction = [], [], [], []
-    for loop in structure.robot.loops:
-        first, second = structure.place(loop.first), structure.place(loop.second)
-        for kind, one, other in _rows(loop):
-            measure.append(kind)
-            body.append((first.body, second.body))
-            point.append((first.position, second.position))
-            direction.append((first.rotation @ one, second.rotation @ other))
-    rows = len(measure)
-    return Loops(
-        np.array(measure, np.int64),
-        np.array(body, np.int64).reshape(rows, 2),
-        np.array(point, float).reshape(rows, 2, 3),
-        np.array(direction, float).reshape(rows, 2, 3),
-    )
-
-
-def closed_links(robot: Robot) -> tuple[tuple[str, str], ...]:
-    """The two links that each constraint ties together, or the base."""
-    return tuple((loop.first.link, loop.second.link) for loop in robot.loops for _ in _rows(loop))
-
-
-def _rows(loop: LoopJoint) -> Iterator[Row]:
-    """What a loop joint closes: measure, and directions in both frames."""
-    axis = np.asarray(loop.axis, float) / np.linalg.norm(loop.axis)
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    one = np.cross(axis, helper) / np.linalg.norm(np.cross(axis, helper))
-    across, zero, e = (one, np.cross(axis, one)), np.zeros(3), np.eye(3)
-    match loop.kind:
-        case LoopKind.PRISMATIC | LoopKind.CYLINDRICAL:
-            yield from ((ALONG, d, d) for d in across)
-        case LoopKind.PLANAR:
-            yield ALONG, axis, axis
-        case _:
-            yield from ((COINCIDENCE_X + k, zero, zero) for k in range(3))
-    match loop.kind:
-        case LoopKind.REVOLUTE | LoopKind.CYLINDRICAL | LoopKind.PLANAR:
-            yield from ((DIRECTION, d, axis) for d in across)
-        case LoopKind.PRISMATIC | LoopKind.FIXED:
-            yield from ((DIRECTION, e[k], e[(k + 1) % 3]) for k in range(3))
-        case LoopKind.UNIVERSAL:
-            assert loop.second_axis is not None
-            yield DIRECTION, axis, np.asarray(loop.second_axis, float) / np.linalg.norm(loop.second_axis)
-
-
-def load_force(system: System, q: Floats, loads: Floats) -> tuple[Floats, Floats]:
-    """Q (n,) and dQ/dq (n, n) of loads (given, 6)."""
-    n, wrenches = system.size, system.loads.wrenches
-    Q, slope = np.zeros(n), np.zeros((n, n))
-    if not loads.any():
-        return Q, slope
-    motion, table = system.placed(q), system.loads.in_body_axes(loads)
-    J = motion[1:, AXIS : AXIS + 6]
-    v, w = J[:, :3], J[:, 3:]
-    strictly = system.before[1:] & ~np.eye(n, dtype=bool)  # [i, j] whether j moves what carries i
-    for k, body, point, weight, world in zip(*wrenches[:5]):
-        before = system.before[body + 1]
-        R = motion[body + 1, POSE_R : POSE_R + 9].reshape(3, 3)
-        x = motion[body + 1, POSE_X : POSE_X + 3] + R @ point
-        force, moment = weight * table[k, :3], weight * table[k, 3:]
-        if not world:
-            force, moment = R @ force, R @ moment
-        W = np.concatenate([force, moment + np.cross(x, force)])
-        Q[before] += J[before] @ W
-        if world:
-            change = np.concatenate([np.zeros((n, 3)), np.cross(v + np.cross(w, x), force)], axis=1)
-        else:
-            turned = np.cross(w, W[3:]) + np.cross(v, W[:3])
-            change = np.concatenate([np.cross(w, W[:3]), turned], axis=1)
-        # (J_j x J_i) . W = -J_i . (J_j carrying W along)
-        carried = np.concatenate([np.cross(w, W[:3]), np.cross(w, W[3:]) + np.cross(v, W[:3])], axis=1)
-        slope += np.outer(before, before) * (J @ change.T - strictly * (J @ carried.T))
-    return Q, slope
-
-
-Bools = NDArray[np.bool_]
 SAME_POINT = 1e-9  # m, of a load and its station
 SINGULAR = 1e-13  # smallest eigenvalue of the scaled mass matrix of coordinates that move without mass
 TAKES_PART = 0.2  # of the largest share in a motion
 LIMP = 1e-12  # part of the largest stiffness below which a motion has none
-HESSIAN_STEP = 1e-4  # part of a radian or of the reach, for differences of fifth order
+HESSIAN_STEP = 1e-4  # part of a radian or of the reach, for differences of fourth order
+SCRATCH = ("shift", "end", "push", "unit", "F", "f", "deflection")  # of condensed stations
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +73,14 @@ class Loads:
         chosen = table[..., self.given, :].reshape(*table.shape[:-2], len(self.given), 2, 3)
         turned = np.einsum("kij,...kpj->...kpi", self.turn, chosen)
         return np.ascontiguousarray(turned.reshape(*table.shape[:-2], len(self.given), 6))
+
+
+class Forces(NamedTuple):
+    """On the coordinates (n,), with derivatives (n, n) in positions and rates."""
+
+    total: Floats
+    by_position: Floats
+    by_rate: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,17 +155,26 @@ class System:
 
     @cached_property
     def condensed(self) -> Condensed:
-        return self.new_condensed()
-
-    def new_condensed(self) -> Condensed:
-        """Tables of condensed stations with scratch of their own."""
-        tables = condense(self.structure, self.size)
-        steady_parts(tables, self.tree, self.placed(self.at_start), self.at_start)
+        """Tables of condensed stations, which nobody writes into: `new_condensed` has scratch."""
+        tables, q = self.structure.condense(self.size), self.at_start.copy()
+        steady_parts(tables, self.tree, self.placed(q), q)
         return tables
 
-    @cached_property
-    def _motion(self) -> Floats:
-        return new_motion(self.size)
+    def new_condensed(self) -> Condensed:
+        """The tables with scratch of their own."""
+        return self.condensed._replace(**{name: getattr(self.condensed, name).copy() for name in SCRATCH})
+
+    def mechanism(self, drives: Drives | None = None, servos: Servos | None = None) -> Mechanism:
+        """Everything that acts on the tree, with scratch of its own."""
+        return new_mechanism(
+            self.tree,
+            self.springs,
+            drives or self.drives,
+            self.loads.wrenches,
+            servos,
+            self.loops,
+            self.new_condensed(),
+        )
 
     @cached_property
     def before(self) -> Bools:
@@ -257,9 +186,8 @@ class System:
         return table
 
     def placed(self, q: Floats) -> Floats:
-        """Poses and Jacobian columns of all bodies, `pliant.structures.tree.motion`; good until the next call."""
-        place(self.tree, q, self._motion)
-        return self._motion
+        """Poses and Jacobian columns of the base and all bodies, `pliant.structures.tree.columns`."""
+        return self.dynamics.placed(q)
 
     @cached_property
     def base_pose(self) -> tuple[Floats, Floats]:
@@ -272,50 +200,68 @@ class System:
         """The coordinates that are not prescribed."""
         return np.flatnonzero(~self.drives.prescribed)
 
+    def target(self, inputs: Inputs, signals: Floats) -> Floats:
+        """(n, 3) what drives the coordinates, from the signals (joints, 3) of the joints."""
+        target, prescribed = np.zeros((self.size, 3)), np.array(inputs.prescribed, np.bool_)
+        target[self.drive] = signals
+        target[self.structure.joints[prescribed]] = signals[prescribed]
+        return target
+
+    def forces(self, q: Floats, v: Floats, target: Floats, loads: Floats) -> Forces:
+        """Of springs, joint laws, drives towards ``target`` (n, 3) and given loads (k, 6)."""
+        n, mechanism = self.size, self.mechanism()
+        step = new_step(n, len(self.loads.wrenches.load), 0, len(self.springs.laws.coordinate))
+        step.q_mid[:], step.w[:] = q, v
+        signals = Signals(target, np.zeros((n, 2)), self.loads.in_body_axes(loads))
+        found = Forces(step.residual, np.empty((n, n)), np.empty((n, n)))
+        forces_at(mechanism, signals, step, found.by_position, found.by_rate)
+        return found._replace(by_position=found.by_position - self.stiffness_between(q))
+
+    @cached_property
+    def without_stops(self) -> System:
+        """The same, but for stops of joints."""
+        laws = self.springs.laws._replace(stops=np.tile(NO_STOPS, (len(self.springs.laws.stops), 1)))
+        return replace(self, springs=self.springs._replace(laws=laws))
+
     def elastic_energy(self, q: Floats) -> float:
         """Of fields, gears and the joints' own springs and stops, joule."""
         return spring_energy(self.springs, q) + self._condensed(q)[0]
 
-    def law_slopes(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Effort (n,) of dry friction and stops, and minus its derivatives (n,) in positions and rates."""
-        effort, stiffness, damping = np.zeros((3, self.size))
-        for i, friction, stops in zip(*self.springs.laws):
-            against, steepness = friction_force(friction, float(v[i]))
-            push, stiffness[i], yielding = stops_slopes(stops, float(q[i]), float(v[i]))
-            effort[i], damping[i] = push - against, steepness + yielding
-        return effort, stiffness, damping
-
-    def elastic_force(self, q: Floats) -> Floats:
-        """Minus the gradient of the elastic energy; stops are left to `law_slopes`."""
-        return np.asarray(self._condensed(q)[1] - self.springs.K @ (q - self.springs.rest))
-
     def elastic_stiffness(self, q: Floats) -> Floats:
-        """The second derivative of the elastic energy, (n, n); stops are left to `law_slopes`."""
-        if not len(self.condensed.coordinate):
-            return self.springs.K
-        K = self.springs.K.copy()
-        self._condensed(q)
-        add_condensed_stiffness(self.condensed, K)
-        # the fields bend otherwise when a joint between them turns
-        for i in self.condensed.joint.tolist():
-            column = self._difference(q, i)
-            K[:, i] += column
-            K[i, self.condensed.coordinate] += column[self.condensed.coordinate]
+        """The second derivative of the elastic energy without stops, (n, n)."""
+        K = self.springs.K + self.stiffness_between(q)
+        if len(self.condensed.coordinate):
+            add_condensed_stiffness(self._condensed(q)[2], K)
         return K
 
-    def _difference(self, q: Floats, i: int) -> Floats:
-        """Change of the gradient of condensed stations per coordinate i."""
-        step = np.zeros(self.size)
-        step[i] = HESSIAN_STEP
-        near = self._condensed(q - step)[1] - self._condensed(q + step)[1]
-        far = self._condensed(q - 2.0 * step)[1] - self._condensed(q + 2.0 * step)[1]
-        return np.asarray((8.0 * near - far) / (12.0 * HESSIAN_STEP))
+    def stiffness_between(self, q: Floats) -> Floats:
+        """(n, n) of condensed fields that bend otherwise when a joint between them turns, by differences."""
+        K, stations = np.zeros((self.size, self.size)), self.condensed.coordinate
+        for i in self.condensed.joint.tolist():
+            step = HESSIAN_STEP * np.eye(self.size)[i]
+            near, far = (
+                self._condensed(q - k * step)[1] - self._condensed(q + k * step)[1] for k in (1.0, 2.0)
+            )
+            column = (8.0 * near - far) / (12.0 * HESSIAN_STEP)
+            K[:, i] += column
+            K[i, stations] += column[stations]
+        return K
 
-    def _condensed(self, q: Floats) -> tuple[float, Floats]:
+    def _condensed(self, q: Floats) -> tuple[float, Floats, Condensed]:
+        """Energy and forces (n,) of condensed fields, and tables that hold their deflections."""
         force = np.zeros(self.size)
         if not len(self.condensed.coordinate):
-            return 0.0, force
-        return condensed_state(self.condensed, self.tree, self.placed(q), q, force), force
+            return 0.0, force, self.condensed
+        tables = self.new_condensed()
+        return condensed_state(tables, self.tree, self.placed(q), q, force), force, tables
+
+    def condensed_force(self, q: Floats) -> Floats:
+        """(n,) of condensed fields."""
+        return self._condensed(q)[1]
+
+    def deflections(self, q: Floats) -> Floats:
+        """(fields, 6) of condensed fields, in their axes."""
+        return self._condensed(q)[2].deflection
 
     @cached_property
     def weightless(self) -> Floats:
@@ -349,8 +295,7 @@ class System:
         share = np.abs(projector[np.argmax(projector.diagonal())])
         names = [self.names[k] for k in np.argsort(-share) if share[k] > TAKES_PART * share.max()][:3]
         ways = ["give what lies behind an inertia in kg m^2", "add a GearMotor", "prescribe the joint"]
-        if self.structure.fields and not self.structure.condensed:
-            ways.append("neglect station inertia (StationInertia.NEGLECTED, --point-masses)")
+        ways += self.structure.remedies
         raise InvalidInput(
             f"{' and '.join(repr(name) for name in names)} can move without moving a mass; {', '.join(ways[:-1])}, or"
             f" {ways[-1]}"
@@ -366,22 +311,18 @@ class System:
 
 
 def _tree(structure: Structure, rotor: Floats) -> Tree:
-    bodies, more = structure.bodies, len(rotor) - structure.size
-    robot = structure.robot
-
-    def wider(values: Floats) -> Floats:
-        return np.concatenate([values, np.zeros((more, *values.shape[1:]))])
-
-    rotation = wider(bodies.rotation)
-    rotation[structure.size :] = np.eye(3)
+    """With bodies without mass for the rotors of elastic gears."""
+    bodies, robot, more = structure.bodies, structure.robot, len(rotor) - structure.size
+    columns = {
+        name: np.concatenate([column, np.zeros((more, *column.shape[1:]))])
+        for name, column in vars(bodies).items()
+        if name not in ("parent", "kind")
+    }
+    columns["rotation"][structure.size :] = np.eye(3)
     return new_tree(
         np.append(bodies.parent, np.full(more, ON_BASE)),
         np.append(bodies.kind, np.full(more, TURN_Z)),
-        rotation=rotation,
-        position=wider(bodies.position),
-        mass=wider(bodies.mass),
-        center=wider(bodies.center),
-        inertia=wider(bodies.inertia),
+        **columns,
         rotor=rotor,
         base_rotation=matrix_of(robot.base.rotation),
         base_position=robot.base.position,
@@ -392,8 +333,12 @@ def _tree(structure: Structure, rotor: Floats) -> Tree:
 def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int) -> Springs:
     own = structure.size
     K, D_field, D_joint, rest = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
-    K[:own, :own], rest[:own] = structure.stiffness, structure.rest
-    D_field[:own, :own], D_joint[:own, :own] = structure.field_damping, structure.joint_damping
+    K[:own, :own], D_field[:own, :own] = structure.elastic_stiffness, structure.elastic_damping
+    for column, freedom in zip(structure.joints, structure.freedoms):
+        D_joint[column, column] = freedom.law.damping
+        if freedom.law.spring:
+            K[column, column] += freedom.law.spring.stiffness
+            rest[column] = freedom.law.spring.rest_position
     for k, (motor, joint) in enumerate(zip(gears, joints)):
         pair = np.ix_([own + k, joint], [own + k, joint])
         twist = np.array([[1.0, -1.0], [-1.0, 1.0]])
@@ -427,14 +372,12 @@ def _loads(structure: Structure, inputs: Inputs) -> Loads:
                 loads.append((k, turn))
             if place_of.body != ON_BASE:
                 rows.append((known[0] if known else len(loads) - 1, place_of, share, world))
-    body = np.array([place_of.body for _, place_of, _, _ in rows], np.int64)
     wrenches = Wrenches(
         np.array([row for row, _, _, _ in rows], np.int64),
-        body,
+        np.array([place_of.body for _, place_of, _, _ in rows], np.int64),
         np.array([place_of.position for _, place_of, _, _ in rows]).reshape(len(rows), 3),
         np.array([share for _, _, share, _ in rows], float),
         np.array([world for _, _, _, world in rows], np.bool_),
-        body,
     )
     forces_only = [""] * len(inputs.loads)
     for row, place_of, _, _ in rows:

@@ -1,0 +1,243 @@
+"""The equations of one step of a mechanism, and their exact derivatives.
+
+z0 is the state. z1 are mean velocities (y, eta) of free and element nodes, mean rates of the joints that are not
+prescribed, and impulses of closed lines. u are the targets of the joints and the wrenches of the loads as the step
+reads them. The residual is what the fast step balances: impulses along all of these motions, and violations of closed
+lines. The kernels of the fast step evaluate it; an imaginary part of z0, z1 or u carries the derivative along it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import InvalidInput
+from pliant.jit import kernel
+from pliant.model.contract import NewtonTolerance, Run
+from pliant.model.inputs import Inputs
+from pliant.model.stage_method import StageMethod
+from pliant.spatial.arrays import STEP
+from pliant.structures.nodal.balance import Sizes, new_sizes
+from pliant.structures.nodal.consistency import renew_drag
+from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FREE, Floats, Ints, Mechanism, Pose
+from pliant.structures.nodal.motion import (
+    Moment,
+    Signals,
+    Step,
+    move,
+    new_moment,
+    new_pose,
+    new_step,
+    restart_ball_joints,
+)
+from pliant.structures.nodal.newton import evaluate
+from pliant.structures.nodal.singularity import kept_lines
+from pliant.structures.nodal.step import Tables, run_steps, start_run, take_up
+from pliant.structures.nodal.stepper import Stepper, base_table
+
+if TYPE_CHECKING:
+    from pliant.structures.nodal.model import PoseElementArm
+
+Numbers = NDArray[Any]
+
+TIGHT = NewtonTolerance(1e-10, 1e-12)  # as `Gauss` asks for
+
+
+class Scratch(NamedTuple):
+    """Of an evaluation, in complex numbers."""
+
+    now: Pose
+    start: Moment
+    end: Moment
+    step: Step
+    sizes: Sizes
+
+
+class Spots(NamedTuple):
+    """Where unknowns and residuals stand."""
+
+    node: Ints  # free and element nodes
+    joint: Ints  # nodes of joints that are not prescribed
+    line: Ints  # closed lines that the step needs
+
+
+@kernel
+def step_residual(
+    mechanism: Mechanism, signals: Signals, spots: Spots, given: Scratch, residual: Numbers
+) -> None:
+    """What a step with the unknowns in ``given.step`` leaves; joint children and poses follow from these."""
+    now, start, end, step = given.now, given.start, given.end, given.step
+    take_up(mechanism, now, start)
+    restart_ball_joints(mechanism.tree, start)
+    renew_drag(mechanism, now, start.R)
+    move(mechanism.tree, mechanism.coordinates.prescribed, signals, start, end, step)
+    evaluate(mechanism, signals, now, start, end, step, given.sizes)
+    for n in range(spots.node.shape[0]):
+        for k in range(6):
+            residual[6 * n + k] = step.rho[spots.node[n], k]
+    count = 6 * spots.node.shape[0]
+    for n in range(spots.joint.shape[0]):
+        residual[count + n] = step.row[spots.joint[n]]
+    count += spots.joint.shape[0]
+    for n in range(spots.line.shape[0]):
+        residual[count + n] = end.phi[spots.line[n]]
+
+
+def _complex(parts: Any) -> Any:
+    """A named tuple of arrays with complex ones in place of real ones."""
+    return type(parts)(*(each.astype(complex) if each.dtype == float else each for each in parts))
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismStep:
+    """One step about given values (flat vectors); ``at`` makes it about others."""
+
+    mechanism: Mechanism
+    signals: Signals  # its base and length
+    spots: Spots
+    start: Floats
+    unknowns: Floats
+    inputs: Floats
+
+    def at(self, start: Floats, unknowns: Floats, inputs: Floats) -> MechanismStep:
+        return replace(self, start=start, unknowns=unknowns, inputs=inputs)
+
+    @cached_property
+    def _scratch(self) -> tuple[Mechanism, Scratch]:
+        """Ball joints take their axes, and gripped links their drag, from the state: these are complex too."""
+        tree, bodies = self.mechanism.tree, self.mechanism.bodies
+        nodes, coordinates, lines = len(tree.parent), len(self.signals.target), len(self.mechanism.lines.law)
+        scratch = Scratch(
+            _complex(new_pose(nodes, coordinates)),
+            _complex(new_moment(nodes, coordinates, lines)),
+            _complex(new_moment(nodes, coordinates, lines)),
+            _complex(new_step(nodes, coordinates, lines)),
+            _complex(new_sizes()),
+        )
+        return self.mechanism._replace(
+            tree=tree._replace(axis_parent=tree.axis_parent.astype(complex)),
+            bodies=bodies._replace(viscous=bodies.viscous.astype(complex)),
+        ), scratch
+
+    def _evaluate(self, start: Numbers, unknowns: Numbers, inputs: Numbers) -> Numbers:
+        mechanism, scratch = self._scratch
+        now, step, spots = scratch.now, scratch.step, self.spots
+        parts = (now.x, now.quaternion, now.v, now.w, now.q, now.qd, now.motor)
+        borders = np.cumsum([part.size for part in parts])
+        for part, values in zip(parts, np.split(start, borders[:-1])):
+            part[:] = values.reshape(part.shape)
+        velocity, rate, impulse = self.split(unknowns)
+        step.Y[spots.node], step.s[spots.joint] = velocity.reshape(-1, 6), rate
+        step.impulse[:] = 0.0
+        step.impulse[spots.line] = impulse
+        target, load = np.split(inputs, [self.signals.target.size])
+        signals = self.signals._replace(
+            target=target.reshape(-1, 3).astype(complex), load=load.reshape(-1, 6).astype(complex)
+        )
+        residual = np.zeros(len(unknowns), complex)
+        step_residual(mechanism, signals, spots, scratch, residual)
+        return residual
+
+    def split(self, unknowns: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Velocities of nodes, rates of joints and impulses of lines; residuals stand in the same order."""
+        nodes = 6 * len(self.spots.node)
+        velocity, rate, impulse = np.split(unknowns, [nodes, nodes + len(self.spots.joint)])
+        return velocity, rate, impulse
+
+    @cached_property
+    def residual(self) -> Floats:
+        """r at the given values."""
+        return np.asarray(self._evaluate(self.start, self.unknowns, self.inputs).real)
+
+    @cached_property
+    def matrix(self) -> Any:
+        """(r_z0, r_z1, r_u), sparse."""
+        from scipy.sparse import csc_array, hstack
+
+        values = np.concatenate([self.start, self.unknowns, self.inputs]).astype(complex)
+        columns = []
+        for k in range(len(values)):
+            values[k] += 1j * STEP
+            columns.append(csc_array(self._evaluate(*np.split(values, self._borders)).imag[:, None] / STEP))
+            values[k] = values[k].real
+        return hstack(columns, format="csc")
+
+    @property
+    def _borders(self) -> tuple[int, int]:
+        return len(self.start), len(self.start) + len(self.unknowns)
+
+    def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
+        """r_z0 start + r_z1 unknowns + r_u inputs."""
+        return np.asarray(self.matrix @ np.concatenate([start, unknowns, inputs]))
+
+    def transposed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """(r_z0^T w, r_z1^T w, r_u^T w)."""
+        start, unknowns, inputs = np.split(self.matrix.T @ weights, self._borders)
+        return start, unknowns, inputs
+
+    @cached_property
+    def _factors(self) -> Any:
+        from scipy.sparse.linalg import splu
+
+        return splu(self.matrix[:, slice(*self._borders)].tocsc())
+
+    def solve(self, right: Floats) -> Floats:
+        """d with r_z1 d = right."""
+        return np.asarray(self._factors.solve(right))
+
+    def solve_transposed(self, right: Floats) -> Floats:
+        """d with r_z1^T d = right."""
+        return np.asarray(self._factors.solve(right, trans="T"))
+
+
+def _signals(arm: PoseElementArm, inputs: Inputs, time: float, step: float) -> Signals:
+    """Prescribed motions and the base at the end of the step, all else at its middle."""
+    times = np.array([time + 0.5 * step, time + step])
+    joints, loads = inputs.joint_signals(times), inputs.load_signals(times)
+    target = np.where(np.array(inputs.prescribed, np.bool_)[:, None], joints[1], joints[0])
+    return Signals(np.array([step]), target, loads[0], base_table(arm, inputs, times)[1])
+
+
+def _spots(arm: PoseElementArm, mechanism: Mechanism, start: Floats) -> Spots:
+    tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
+    free = np.append(~prescribed, False)[tree.coordinate]
+    kept = kept_lines(arm, mechanism, arm.pose_of(start))[0] & (mechanism.lines.law == CLOSED)
+    moving = np.isin(tree.joint_type, (FREE, ELEMENT))
+    return Spots(np.flatnonzero(moving), np.flatnonzero(free), np.flatnonzero(kept))
+
+
+def step_equations(
+    arm: PoseElementArm, start: Floats, unknowns: Floats, inputs: Inputs, time: float, step: float
+) -> MechanismStep:
+    """The equations of the step that begins at ``start``, about these unknowns."""
+    mechanism, signals = arm.mechanism(inputs), _signals(arm, inputs, time, step)
+    u = np.append(signals.target, signals.load)
+    return MechanismStep(mechanism, signals, _spots(arm, mechanism, start), start, unknowns, u)
+
+
+def step_unknowns(
+    arm: PoseElementArm, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+) -> tuple[Floats, Floats]:
+    """The unknowns that the fast step finds, and the state at its end."""
+    grid = np.array([time, time + step])
+    stepper = Stepper(arm, Run(start, grid, grid[1:], inputs, method, TIGHT))
+    times = np.array([[time + 0.5 * step, time + step]])
+    tables = Tables(
+        np.array([step]), grid[1:], inputs.joint_signals(times[0])[None], inputs.load_signals(times[0])[None],
+        base_table(arm, inputs, times[0])[None], np.ones(1, np.int64), np.full(1, 2), np.ones(2),
+    )  # fmt: skip
+    work = stepper.work
+    good = start_run(stepper.mechanism, work)
+    for part, given in zip(work.now, arm.pose_of(start)):
+        part[:] = given  # a start of its own fits velocities once more, a step that goes on does not
+    if not good or run_steps(stepper.mechanism, stepper.control, work, tables, stepper.output)[0] < 1:
+        raise InvalidInput(f"the step of {step:g} s did not converge; take a smaller one")
+    if work.halvings[0]:
+        raise InvalidInput(f"the step of {step:g} s was halved; take a smaller one")
+    spots = _spots(arm, stepper.mechanism, start)
+    found = (work.step.Y[spots.node].ravel(), work.step.s[spots.joint], work.step.impulse[spots.line])
+    return np.concatenate(found), stepper.state_vector()
