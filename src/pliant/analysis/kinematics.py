@@ -1,6 +1,6 @@
-"""A model with some of its joints held where one wants them: its rest there, and what a small change of them does.
+"""Kinematics of arms that sag: joints held at chosen positions, forward and inverse kinematics.
 
-At rest the small motions of the model with these joints freed, and driven by the torques that hold them, have
+At rest the linearised motion of the model with these joints freed, and driven by the torques that hold them, has
 
     K y = P^T torque ,   P y = change of the joint positions ,
 
@@ -284,7 +284,8 @@ def resting_tip(held: HeldJoints, positions: Array, link: str, near: Array | Non
     balanced = held.equilibrium(positions, near)
     if not balanced.ending.completed:
         raise InvalidInput(
-            f"the arm finds no rest with its joints at {np.array2string(positions, precision=4)}: {balanced.ending}"
+            f"the arm finds no equilibrium with its joints at {np.array2string(positions, precision=4)}:"
+            f" {balanced.ending}"
         )
     x, R = tip_of(held.model, balanced.state[None], link)
     return RestingTip(held.names, positions, link, x[0], R[0], balanced.state, held)
@@ -324,7 +325,7 @@ LONGEST = 0.5  # rad or m of a joint in one step
 PARTS = (1.0, 0.5, 0.25, 0.125, 0.03)  # of a step that are tried until one brings the tip nearer
 DAMPING = 1e-2  # of steps, times the square of the error: singular postures are left slowly, targets met fast
 LEAST_DAMPING = 1e-14  # of steps near the target: joints that are not needed stay
-ROOM = 1e-12  # rad or m between the limits of a joint that may not move at all
+SLACK = 1e-12  # rad or m between the limits of a joint that may not move at all
 PROGRESS = 1e-3  # part of what is missing that a step must gain: out of reach, ever smaller ones would follow
 NEAR = 1e-6  # m and rad that the undeformed arm may miss: it only shows where to begin
 FOLLOWED = 4  # further starts that are followed to the end
@@ -387,7 +388,7 @@ class _Task:
         found = lsq_linear(
             np.vstack([tip.jacobian[: len(error)], damping]),
             np.append(error, np.zeros(len(q))),
-            (self.lower - q - ROOM, self.upper - q + ROOM),
+            (self.lower - q - SLACK, self.upper - q + SLACK),
             method="bvls",
         )
         change: Array = np.clip(q + found.x, self.lower, self.upper) - q
@@ -431,7 +432,8 @@ def inverse_kinematics(
             break
     if best is None:
         raise InvalidInput(
-            f"robot '{model.robot.name}' finds no rest near any of {count} postures; lower the loads, or give a start"
+            f"robot '{model.robot.name}' finds no equilibrium near any of {count} postures; lower the loads, or"
+            " give a start"
         )
     error = task.error(best)
     turn = float(np.linalg.norm(error[3:]))

@@ -1,4 +1,4 @@
-"""Connect: sources, motions, force elements, motors and sampled controllers joined to an arm."""
+"""Connect: sources, motions, force elements, motors, dampers and sampled controllers joined to an arm."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class GearMotor(Declared):
     The torques of the drives on this joint act on the rotor, and a JointPD reads the rotor; both keep the units
     of the joint: the angle of the rotor divided by the ratio, its torque times the ratio. ``rotor_inertia``
     and ``torque_limit`` are those of the motor itself, ``stiffness`` and ``damping`` those of the gear as felt
-    at the joint. For a coordinate that slides, the ratio is in rad/m and the gear in N/m and N s/m.
+    at the joint. For a coordinate that translates, the ratio is in rad/m and the gear in N/m and N s/m.
     """
 
     joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]

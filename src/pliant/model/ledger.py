@@ -1,7 +1,4 @@
-"""The energy account of a run.
-
-The account of a compiled loop under the names of the ledger.
-"""
+"""The energy ledger of a run, and the sums of a compiled loop under its names."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ class Ledger:
     velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
     residual of a single step divided by the energy exchanged in that step or, if larger, in the mean step so
     far, and ``worst_time`` is when it happened; what forces in closed loops do on rounded positions is
-    no residual. ``exact`` says whether the integrator promises a residual of round-off. ``taken`` is the part of
+    no residual. ``exact`` says whether the integrator has a residual of round-off. ``taken`` is the part of
     strain and joint_loss that each spring, bushing, wall and tendon took from the arm since the start.
     """
 
@@ -60,7 +57,7 @@ Floats = NDArray[np.float64]
 def ledger_of(
     sums: Floats, works: dict[str, Floats], worst: Floats, exact: bool, taken: dict[str, Floats] | None = None
 ) -> Ledger:
-    """The account of a run under names; rows of ``sums`` and of the works are output times."""
+    """The ledger of a run under names; rows of ``sums`` and of the works are output times."""
     return Ledger(
         kinetic=sums[:, columns.KINETIC],
         strain=sums[:, columns.STRAIN],

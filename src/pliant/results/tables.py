@@ -1,4 +1,4 @@
-"""What the ports of a run exchanged: effort and flow under the names of joints and loads, with their units.
+"""Tables of a run; effort and flow of its ports under the names of joints and loads, with their units.
 
 Tidy tables for pandas; the unit of every column stands in ``attrs["units"]``.
 """
@@ -156,7 +156,7 @@ def strain_table(trajectory: Trajectory) -> DataFrame:
 
 
 def ledger_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: the energy account, every work in its own column."""
+    """One row per time: the energy ledger, every work in its own column."""
     ledger = trajectory.ledger
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for name, energy in ENERGIES.items():

@@ -1,7 +1,4 @@
-"""Declared quantities: unit, meaning, shape and bounds of a numeric field, written once, read everywhere.
-
-Objects whose fields are declared: checked when built, shown with units, written by the same words.
-"""
+"""Declared objects: fields with unit, meaning, shape and bounds, written once, checked when built, read everywhere."""
 
 from __future__ import annotations
 
@@ -69,9 +66,9 @@ class Demand(Enum):
 
 
 def unit_of_motion(unit: str, translates: bool) -> str:
-    """The unit that holds for a slide or for a turn, of a unit such as "rad or m"."""
-    turning, _, sliding = unit.partition(" or ")
-    return sliding if sliding and translates else turning
+    """The unit that holds for a translation or for a rotation, of a unit such as "rad or m"."""
+    rotating, _, translating = unit.partition(" or ")
+    return translating if translating and translates else rotating
 
 
 class BadValue(Exception):
@@ -112,7 +109,7 @@ class Quantity:
     demand: Demand | None = None
 
     def of_motion(self, translates: bool) -> Quantity:
-        """The declaration for a slide or for a turn."""
+        """The declaration for a translation or for a rotation."""
         return replace(self, unit=unit_of_motion(self.unit, translates))
 
     @property
@@ -157,7 +154,7 @@ class Quantity:
         return units[sum(angular)]
 
     def show(self, value: object, index: tuple[int, ...] = ()) -> str:
-        """A settled value or entry with its unit, short."""
+        """A checked value or entry with its unit, short."""
         unit = self.unit_at(index)
         return _short(value) if unit == "1" else f"{_short(value)} {unit}"
 
@@ -292,7 +289,7 @@ class Quantity:
 
 
 def balance_one_of(quantities: Sequence[Quantity], value: object) -> Any:
-    """Settle a value that may be declared in several shapes; its nesting decides which."""
+    """Check a value that may be declared in several shapes; its nesting decides which."""
     nested = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
     for quantity in quantities:
         if bool(quantity.shape) == nested:
@@ -347,7 +344,7 @@ class Choice:
 class Part:
     """The declaration of a field that holds another declared object, or a tuple of them (``many``).
 
-    ``slides`` says whether the part describes a slide or a turn, where its owner does not.
+    ``translates`` says whether the part describes a translation or a rotation, where its owner does not.
     """
 
     meaning: str
@@ -388,7 +385,7 @@ class Declaration:
         return self.equilibrium(self.default)
 
     def of_motion(self, translates: bool | None) -> Declaration:
-        """The declaration for a slide or for a turn, whose unit is one of two."""
+        """The declaration for a translation or for a rotation, whose unit is one of two."""
         if translates is None or not isinstance(self.rules, tuple):
             return self
         return dataclasses.replace(self, rules=tuple(rule.of_motion(translates) for rule in self.rules))
@@ -508,7 +505,7 @@ class Declared(metaclass=Documented):
     words: ClassVar[dict[str, type[Declared]]] = {}
     # Fields that are looked for here but belong elsewhere, each with what to do instead.
     elsewhere: ClassVar[Mapping[str, str]] = {}
-    # Whether the part slides or turns, which decides units such as "rad or m" of the parts that it holds.
+    # Whether the part translates or rotates, which decides units such as "rad or m" of the parts that it holds.
     translates: ClassVar[bool | None] = None
 
     def __init_subclass__(cls, word: str = "") -> None:
@@ -590,7 +587,7 @@ def describe(part: Declared) -> tuple[Row, ...]:
 
 
 def try_equilibrium(declaration: Declaration, value: object) -> tuple[Any, list[Problem]]:
-    """The settled value and no problem, or None and what is wrong."""
+    """The checked value and no problem, or None and what is wrong."""
     try:
         return declaration.equilibrium(value), []
     except BadValue as bad:

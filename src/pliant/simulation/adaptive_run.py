@@ -20,7 +20,7 @@ PRESENT = ("kinetic", "strain")
 
 @dataclass
 class Reached:
-    """How far a run has come: its state and time, and the accounts of all steps so far."""
+    """How far a run has come: its state and time, and the ledgers of all steps so far."""
 
     state: Array
     now: float = 0.0
@@ -131,7 +131,7 @@ def _sizes(model: Model, state: Array) -> Array:
 
 
 def _only_ledger(record: Record) -> Record:
-    """A record whose states are not kept but whose account counts."""
+    """A record whose states are not kept but whose ledger counts."""
     return replace(record, time=record.time[:0], states=record.states[:0])
 
 
@@ -186,7 +186,7 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
 
 
 def _start_ledger(model: Model, start: Array) -> Ledger:
-    """The account of a run that did not get away from its start."""
+    """The ledger of a run that did not leave its start."""
     kinetic, strain, _ = model.energy(start[None])
     zero = np.zeros(1)
     return Ledger(kinetic, strain, zero, {}, zero, zero, zero, zero, zero, zero, 0.0, 0.0, True)

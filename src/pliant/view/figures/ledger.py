@@ -1,4 +1,4 @@
-"""Where the energy comes from, where it is, and what the account cannot explain."""
+"""Where the energy comes from, where it is, and what the ledger does not explain."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
             np.where(tolerable > 0.0, tolerable, np.nan),
             color=FAINT,
             linestyle="--",
-            label="promise",
+            label="tolerance",
         )
-    axes.set_title("what the account cannot explain")
+    axes.set_title("residual of the ledger")
     axes.set_ylabel(f"residual [{ENERGY_UNIT}]")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 

@@ -1,7 +1,4 @@
-"""From which side a motion is best seen.
-
-How all figures look.
-"""
+"""How all figures look, and from which side a motion is best seen."""
 
 from __future__ import annotations
 
@@ -168,8 +165,8 @@ def _few_ticks(count: int) -> object:
 
 def time_bar(figure: FigureBase, axes: Axes, time: Array) -> None:
     """The key from colour to time."""
-    room_for_labels = 0.12 if axes.name == "3d" else 0.02
+    space_for_labels = 0.12 if axes.name == "3d" else 0.02
     bar = figure.colorbar(
-        time_colors(time), ax=axes, label=TIME.label, shrink=0.8, pad=room_for_labels, aspect=28
+        time_colors(time), ax=axes, label=TIME.label, shrink=0.8, pad=space_for_labels, aspect=28
     )
     bar.outline.set_visible(False)
