@@ -3,7 +3,7 @@
 import os
 import sys
 
-# One thread each: CPU time sums over threads, so idle spinning of a linear-algebra pool would count as work.
+# One thread each: CPU time sums over threads, so threads that spin of a linear-algebra pool would count as work.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 

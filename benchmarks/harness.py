@@ -70,7 +70,7 @@ class Run:
     """One solver with one setting: what it computed and its cost in CPU seconds per simulated second.
 
     ``fineness`` lists the sizes of the setting so that larger is finer, to tell which runs refine which.
-    ``exact_account`` marks a run that also accounts for the energy to round-off.
+    ``exact_ledger`` marks a run that also accounts for the energy to round-off.
     """
 
     solver: str
@@ -128,7 +128,7 @@ class Problem:
 class Verdict:
     """The cheapest run of each side that reaches a level and holds it when refined, and their ratio of cost.
 
-    ``exact`` is our cheapest that also keeps the exact energy account. ``plain`` and ``plain_peer`` need not
+    ``exact`` is our cheapest that also keeps the exact energy ledger. ``plain`` and ``plain_peer`` need not
     hold the level when refined.
     """
 

@@ -33,7 +33,7 @@ class Arm:
 class Choice:
     """Degree and elements of every link; order, step (s) and tolerance (of the reach) of the integrator.
 
-    The default of the energy tolerance promises an account to round-off. ``LOOSE`` asks for no more than the
+    The default of the energy tolerance keeps the ledger to round-off. ``LOOSE`` asks for no more than the
     displacements need, as the peers are asked.
     """
 
@@ -46,7 +46,7 @@ class Choice:
 
     def __str__(self) -> str:
         mesh = f"degree {self.degree} x {self.elements}"
-        ledger = ", exact account" if self.exact_ledger else ""
+        ledger = ", exact ledger" if self.exact_ledger else ""
         return f"{mesh}, Gauss {self.order}, step {self.step:g} s, tolerance {self.tolerance:g}{ledger}"
 
     @property
@@ -102,7 +102,7 @@ def grid(
 ) -> list[Choice]:
     """All combinations of meshes (degree, elements), orders and steps with two kinds of stopping test.
 
-    The tolerances given go with a loose account; the default tolerance goes with the exact account.
+    The tolerances given go with a loose ledger; the default tolerance goes with the exact ledger.
     """
     stops = [(tolerance, LOOSE) for tolerance in tolerances]
     stops.append((DEFAULT.tolerance, DEFAULT.energy_tolerance))

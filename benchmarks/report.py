@@ -19,7 +19,7 @@ PEER_COLOURS = ("#30638e", "#7a7a7a", "#8d5a97", "#3a7d44")
 
 
 def provenance(loads: dict[str, float]) -> str:
-    """Date, machine and versions, and how many processes wanted a core at the end of each problem.
+    """Date, computer and versions, and how many processes wanted a core at the end of each problem.
 
     This process alone makes a load of 1; more says that others disturbed the measurement.
     """
@@ -44,7 +44,7 @@ def write_runs(comparisons: list[Comparison], path: Path) -> None:
 def summary_table(comparisons: list[Comparison]) -> str:
     lines = [
         "| problem | tip error (m) | peer | peer cost | pliant cost | ratio | demand | "
-        "| plain ratio | ratio with exact account |",
+        "| plain ratio | ratio with exact ledger |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [_summary_row(c, v) for c in comparisons for v in c.verdicts]

@@ -1,8 +1,7 @@
 """How many fields a swing needs: lumped arms against geometrically exact ones, from small to large deflections.
 
-Four arms of the library, in equilibrium under their weight, are led through the same angles in shorter and shorter
-times. With n fields per link the tip is off by less than 0.6 / n^2 of the largest deflection, if that is below 2/3 of
-the reach.
+Four arms of the library, at rest under their weight, are led through the same angles in shorter and shorter times. With
+n fields per link the tip is off by less than 0.6 / n^2 of the largest deflection, if that is below 2/3 of the reach.
 """
 
 from __future__ import annotations

@@ -31,5 +31,7 @@ for joint, target in TARGETS.items():
         f" {1e3 * np.abs(rotor - angle).max():.1f} mrad"
     )
 right, left = run.link("right_outer").position[:, -1], run.link("left_outer").position[:, -1]
-gap = np.linalg.norm(right - left, axis=1).max()
-print(f"the loop opens by at most {gap:.0e} m; worst energy residual of a step {run.ledger.worst_ratio:.0e}")
+opened = np.linalg.norm(right - left, axis=1).max()
+print(
+    f"the loop opens by at most {opened:.0e} m; worst energy residual of a step {run.ledger.worst_ratio:.0e}"
+)

@@ -31,5 +31,5 @@ for title, parts in {"position loop alone": (servo, loop), "with suppression": (
     work, closes = run.ledger.works["motor"][-1], run.ledger.worst_ratio
     print(f"{title}: {run.ending}, joint at {run.joint_position[-1, 0]:.4f} rad of {TURN} rad")
     print(
-        f"  tip swings by {1e3 * swings[title]:.3f} mm after 1 s; servo gave {work:.4f} J, booked to {closes:.0e}"
+        f"  tip swings by {1e3 * swings[title]:.3f} mm after 1 s; servo gave {work:.4f} J, ledger off by {closes:.0e}"
     )

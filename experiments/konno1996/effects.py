@@ -139,7 +139,7 @@ def slaved(arm: TwoStationArm, elbow: float) -> Array:
     """Frequencies in the plane if each field turned by 1.5 deflection / length, with K = diag(3 E I / l^3), Hz.
 
     This is what section 6.1 says when read word by word. It holds for a force on the end of a field, but not for the
-    moment that the forearm puts on the elbow, so that it is stiffer than a beam; the room does not offer it.
+    moment that the forearm puts on the elbow, so that it is stiffer than a beam; the formulation does not offer it.
     """
     c, s = np.cos(elbow), np.sin(elbow)
     across = np.array([c + 1.5 * arm.outer_length / arm.inner_length, 1.0])

@@ -84,7 +84,7 @@ def suppression(responses: Responses) -> Figure:
 
 
 def energy(responses: Responses) -> Figure:
-    """What the accounts of both integrators cannot explain."""
+    """What the ledgers of both integrators cannot explain."""
     with styled(6.4, 4.2) as figure:
         axes = figure.subplots()
         steps = np.array(sorted(responses.drift))
@@ -95,7 +95,7 @@ def energy(responses: Responses) -> Figure:
         exact = np.maximum([responses.exact_residual[step] for step in steps], 1e-18)
         axes.loglog(MILLI * steps, exact, "s-", color=color(0), label="energy-exact rule")
         _plain_ticks(axes, MILLI * steps)
-        axes.set_title("energy that the account cannot explain, 1 s")
+        axes.set_title("energy that the ledger cannot explain, 1 s")
         axes.set_xlabel("step [ms]")
         axes.set_ylabel("part of the exchanged energy")
         axes.legend(loc="center right")
@@ -226,7 +226,7 @@ def energy_table(responses: Responses) -> Shown:
     from pliant.cli.terminal import table
 
     shown = table(
-        "energy accounts of the step response, 1 s", ("integrator", "step [ms]"), ("unexplained part",)
+        "energy ledgers of the step response, 1 s", ("integrator", "step [ms]"), ("unexplained part",)
     )
     for name, runs in (("Runge-Kutta-Gill", responses.drift), ("energy-exact", responses.exact_residual)):
         for step, value in runs.items():

@@ -67,7 +67,7 @@ class Responses:
     paper: Response
     exact: Response
     suppressed: Response
-    drift: dict[float, float]  # of Runge-Kutta-Gill by step: residual of the account over exchanged energy
+    drift: dict[float, float]  # of Runge-Kutta-Gill by step: residual of the ledger over exchanged energy
     exact_residual: dict[float, float]
     linear: Complex  # poles of vibrations by linear theory
     linear_suppressed: Complex
@@ -93,7 +93,7 @@ def responses(until: float, steps: tuple[float, ...]) -> Responses:
 
 
 def unexplained(run: pl.Trajectory) -> float:
-    """Energy that the account of a run cannot explain, over what was exchanged."""
+    """Energy that the ledger of a run cannot explain, over what was exchanged."""
     return float(np.abs(run.ledger.residual).max() / run.ledger.exchanged[-1])
 
 

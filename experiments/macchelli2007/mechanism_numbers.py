@@ -65,7 +65,7 @@ def measure_chain(chain: Chain) -> dict[str, float]:
         far_corner(chain.sideways)[-1], direction(side) + direction(QUARTER + side + corner)
     )
     measured["closed chain: decay rate of the error of the drives"] = decay_rate(chain.driven)
-    measured["closed chain: largest gap of the loop"] = max(loop_violation(run) for run in chain.all)
+    measured["closed chain: largest violation of the loop"] = max(loop_violation(run) for run in chain.all)
     early = len(chain.finer.time)
     measured["closed chain: drives in the first 0.5 s against half the step and length"] = apart(
         drives(chain.driven)[:early], drives(chain.finer)

@@ -28,7 +28,7 @@ CHAIN_TARGET = (0.6, 1.0)
 BASE_DRIVES = ("right_drive", "left_drive")
 SIDE_DRIVES = ("right_drive", "right_corner")  # another reading of the arrows in figure 10
 # seconds in which the joints come to rest
-SETTLED = 10.0
+AT_REST = 10.0
 FRONTS = 0.5  # seconds in which fronts run through the links, watched closely
 CLOSELY, LATER = 2e-3, 2e-2  # seconds between states that are kept, at ends of steps
 SMOOTH_TIME, SMOOTH_UNTIL = 1.0, 1.5  # seconds
@@ -92,7 +92,7 @@ def drive(
     element: Element,
     law: JointPD,
     step: float,
-    until: float = SETTLED,
+    until: float = AT_REST,
 ) -> Trajectory:
     """The robot under joint control, with the best method in time up to order 4 that its element takes."""
     arm = element.compile(robot)

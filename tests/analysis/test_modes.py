@@ -168,7 +168,7 @@ def test_gravity_stiffens_a_hanging_and_softens_a_standing_beam():
 
 
 def test_motions_without_stiffness_are_found_once_and_hide_nothing():
-    """A closed chain of four bars turns and shears freely; rounding of its settled state is no stiffness."""
+    """A closed chain of four bars turns and shears freely; rounding of its equilibrium is no stiffness."""
     chain = pl.PoseElement(elements=4).compile(pl.load(pl.library.path("parallelogram")))
     at_start = pl.modes(chain, count=6).eigenvalue
     balanced = pl.modes(chain, pl.equilibrium(chain).state, count=6).eigenvalue
@@ -187,7 +187,7 @@ def test_a_free_joint_with_damped_links_has_one_motion_at_rest():
     assert np.all(np.abs(found[1:]) > 1.0)
 
 
-DOORS = (
+CHOICES = (
     pl.GeometricallyExact(degree=5),
     pl.PseudoSpectral(degree=6),
     pl.PoseElement(6),
@@ -196,7 +196,7 @@ DOORS = (
 )
 
 
-@pytest.mark.parametrize("choice", DOORS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda each: type(each).__name__)
 def test_modes_are_resolved_where_their_frequency_is_near_the_exact_one(choice):
     """wang2017's beam, bending in its thin plane: a mode more than 2 % off is found out, one within 0.2 % is not.
 

@@ -1,4 +1,4 @@
-"""The base as an input of every room: the same answers from all, nonlinear runs, loops, condensed fields."""
+"""The base as an input of every formulation: the same answers from all, nonlinear runs, loops, condensed fields."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def rigid_tree():
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0])
-def test_rigid_links_on_a_moved_base_are_the_same_to_all_rooms_that_carry_them(rate):
+def test_rigid_links_on_a_moved_base_are_the_same_to_all_formulations_that_carry_them(rate):
     """Matrices, not answers: states are the same joint positions. The body on the base is moved by nothing else."""
     robot, time, rng = rigid_tree(), 0.4, np.random.default_rng(7)
     slide = pl.motions.FunctionMotion(
@@ -72,8 +72,8 @@ def test_rigid_links_on_a_moved_base_are_the_same_to_all_rooms_that_carry_them(r
         pl.JointPD(pl.motions.Hold(0.3), 40.0, 0.5, joints=["j1"]),
     )
     models = [
-        pl.connect(room.compile(robot), *parts)
-        for room in (pl.GeometricallyExact(), pl.Rigid(), pl.Lumped(), pl.PoseElement())
+        pl.connect(formulation.compile(robot), *parts)
+        for formulation in (pl.GeometricallyExact(), pl.Rigid(), pl.Lumped(), pl.PoseElement())
     ]
     for q in rng.normal(size=(3, 4)):
         v = rate * rng.normal(size=4)
@@ -100,7 +100,9 @@ def test_a_dead_load_turns_against_an_arm_that_turns_with_its_base():
     state = np.array([0.3, 0.1, -0.4, 0.8])
     one, two = (
         pl.linearize(model, model.initial_state(state, 0.0 * state), moved=("base",))
-        for model in (pl.connect(room.compile(robot), *loads) for room in (pl.PoseElement(), pl.Rigid()))
+        for model in (
+            pl.connect(formulation.compile(robot), *loads) for formulation in (pl.PoseElement(), pl.Rigid())
+        )
     )
     for name in "EABCD":
         assert getattr(two, name) == pytest.approx(
@@ -166,7 +168,7 @@ def test_a_base_that_leaves_its_place_moves_rigid_arms_as_linearised():
 def test_a_loop_rides_on_a_moved_base():
     """A four-bar of rigid rods at rest and in motion: multipliers here, relative displacements in pose elements."""
     robot = replace(four_bar.robot(), gravity=GRAVITY, base=ASKEW)
-    arms = [room.compile(robot) for room in (pl.PoseElement(), pl.Rigid())]
+    arms = [formulation.compile(robot) for formulation in (pl.PoseElement(), pl.Rigid())]
     for rate in (0.0, 2.0):
         answers = []
         for arm in arms:
@@ -273,7 +275,7 @@ def test_gravity_turns_against_a_pseudo_spectral_arm_whose_base_tilts():
 
 
 def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn():
-    """All rooms: the wrench that holds a tilted rigid arm is its weight in the axes of the base, to round-off."""
+    """The wrench that holds a tilted rigid arm is its weight in the axes of the base, to round-off."""
     bar = pl.RigidLink(
         "bar", (0.3, 0.1, 0.0), 2.0, center_of_mass=(0.2, 0.05, 0.1), inertia=(0.02, 0.03, 0.04)
     )
@@ -290,8 +292,14 @@ def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn(
     # seen from a base that turns by phi the pull changes by pull x phi; the base holds against it
     tilt = np.cross(pull, np.eye(3)).T
     expected = -np.vstack([tilt, np.cross(np.array([0.2, 0.05, 0.1]), tilt.T).T])
-    for room in (pl.GeometricallyExact(), pl.PoseElement(), pl.PseudoSpectral(), pl.Rigid(), pl.Lumped()):
-        model = pl.connect(room.compile(robot), pl.PrescribedMotion("slide", pl.motions.Hold(0.0)))
+    for formulation in (
+        pl.GeometricallyExact(),
+        pl.PoseElement(),
+        pl.PseudoSpectral(),
+        pl.Rigid(),
+        pl.Lumped(),
+    ):
+        model = pl.connect(formulation.compile(robot), pl.PrescribedMotion("slide", pl.motions.Hold(0.0)))
         held = model.linearise(model.initial_state(), model.inputs, 0.0).held
-        assert held.K[-6:, -3:] == pytest.approx(expected, abs=1e-12), room
-        assert held.K[-6:, -6:-3] == pytest.approx(np.zeros((6, 3)), abs=1e-12), room
+        assert held.K[-6:, -3:] == pytest.approx(expected, abs=1e-12), formulation
+        assert held.K[-6:, -6:-3] == pytest.approx(np.zeros((6, 3)), abs=1e-12), formulation

@@ -1,4 +1,4 @@
-"""Prescribed joints and the base as inputs: exact beams, the same by all rooms, and differences of nonlinear runs."""
+"""Prescribed joints and the base as inputs: exact beams, all formulations alike, differences of nonlinear runs."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def held_two_links(formulation, **gravity):
     return pl.connect(arm, hold, pl.JointPD(pl.motions.Hold(0.3), 40.0, 0.5, joints=[arm.joint_names[0]]))
 
 
-def test_rooms_agree_on_a_moved_elbow_and_a_moved_base():
-    """Small deflection, where the linear room holds; its geometry is that of the initial posture."""
+def test_formulations_agree_on_a_moved_elbow_and_a_moved_base():
+    """Small deflection, where the linear formulation holds; its geometry is that of the initial posture."""
     robot = pl.load(pl.library.path("two_link_planar"))
     first, second = (joint.name for joint in robot.joints)
     s = 2j * np.pi * np.array([0.3, 2.0, 7.0, 15.0])
@@ -246,7 +246,7 @@ TRANSLATION, TURN = growing(10.0), growing(40.0)  # 1.2 m/s and 4.8 rad/s in the
 
 
 def rod_on_a_moving_base(formulation, size):
-    """The base turns and slides; it deviates along x of the world and about the axis of its turn."""
+    """The base rotates and translates; it deviates along x of the world and about the axis of its turn."""
     rod = pl.FlexibleLink("rod", 0.5, pl.GeneralSection(**SOFT))
     hinge = pl.RevoluteJoint("hinge", "base", "rod")
     arm = formulation.compile(pl.Robot("rod", (rod,), (hinge,), gravity=(1.0, -9.0, 2.0)))

@@ -69,7 +69,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 # (importing file, imported module): each with its reason
 EXCEPTIONS = {
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
-    ("model/ledger", "structures.energy_ledger"): "the columns that the compiled steps fill have names there",
     (
         "structures/collocation/bending",
         "structures.nodal",

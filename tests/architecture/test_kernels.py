@@ -91,6 +91,7 @@ def test_kernels_take_few_parameters() -> None:
 def test_the_check_itself_finds_faults() -> None:
     source = "@kernel\ndef f(a, b):\n    c = np.zeros(3)\n    a[:, 0] = b\n    a[:] = 0.0\n    return a @ b\n"
     (function,) = ast.parse(source).body
+    assert isinstance(function, ast.FunctionDef)
     assert is_kernel(function)
     assert [fault.partition(": ")[2] for fault in faults(function)] == [
         "zeros",

@@ -62,7 +62,7 @@ def test_source_files_stay_few() -> None:
     assert len(python_files("src")) <= MOST_FILES
 
 
-def test_no_file_names_a_place_of_one_machine() -> None:
+def test_no_file_names_a_place_of_one_computer() -> None:
     paths = [path for path in text_files(*EVERYTHING) if path != THIS]
     found = [
         f"{file}:{number}: {line.strip()}"

@@ -33,15 +33,15 @@ def wait_until(text: io.StringIO, words: str) -> None:
 
 def test_work_without_reports_shows_a_line_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     text = screen(monkeypatch, terminal=False)
-    with progress.progress_after_a_second("settling"):
-        wait_until(text, "settling ...\n")
-    assert text.getvalue() == "settling ...\n"
+    with progress.progress_after_a_second("equilibrium"):
+        wait_until(text, "equilibrium ...\n")
+    assert text.getvalue() == "equilibrium ...\n"
 
 
 def test_work_without_reports_shows_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     text = screen(monkeypatch, terminal=True)
-    with progress.progress_after_a_second("settling") as report:
-        wait_until(text, "settling")
+    with progress.progress_after_a_second("equilibrium") as report:
+        wait_until(text, "equilibrium")
         assert "%" not in text.getvalue()
         report(0.25)
         wait_until(text, "25 %")
@@ -60,6 +60,6 @@ def test_lines_tell_the_fraction_now_and_then(monkeypatch: pytest.MonkeyPatch) -
 def test_quick_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     text = screen(monkeypatch, terminal=False)
     monkeypatch.setattr(progress, "PATIENCE", 3600.0)
-    with progress.progress_after_a_second("settling") as report:
+    with progress.progress_after_a_second("equilibrium") as report:
         report(0.5)
     assert text.getvalue() == ""

@@ -14,14 +14,27 @@ from pliant.components import (
     GearMotor,
     PointWrench,
     SpringDamper,
+    Tendon,
     TipWrench,
+    TunedMassDamper,
     Wall,
 )
 from pliant.robot.declared import Declared, declarations
 
 PAGE = Path(__file__).parents[2] / "docs" / "components.md"
 SECTIONS = dict(re.findall(r"^## (.*)\n((?:(?!^## ).*\n)*)", PAGE.read_text(encoding="utf-8"), re.M))
-COMPONENTS = (BaseMotion, Bushing, DistributedWrench, GearMotor, PointWrench, SpringDamper, TipWrench, Wall)
+COMPONENTS = (
+    BaseMotion,
+    Bushing,
+    DistributedWrench,
+    GearMotor,
+    PointWrench,
+    SpringDamper,
+    Tendon,
+    TipWrench,
+    TunedMassDamper,
+    Wall,
+)
 
 
 @pytest.mark.parametrize("component", COMPONENTS)

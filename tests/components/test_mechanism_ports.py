@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.model.mixture import COORDINATES, ROBOT
 
 from pliant.components import (
     Component,
@@ -28,6 +27,7 @@ from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.model.sampling import Sample
 from pliant.robot import At, End
+from tests.support.mixture import COORDINATES, ROBOT
 from tests.support.two_link_arm import TwoLinkArm
 
 ARM = TwoLinkArm(robot=ROBOT, joint_names=COORDINATES)

@@ -9,11 +9,12 @@ from typing import Protocol
 import pytest
 
 import pliant as pl
+from pliant.model.contract import Arm, Equilibrium
 from tests.support.arms import SLOW, soft_link
 
 
 class Formulation(Protocol):
-    def compile(self, robot: pl.Robot) -> pl.Model: ...
+    def compile(self, robot: pl.Robot) -> Arm: ...
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ class Kind:
     bends: bool = True  # its links bend
 
     def __str__(self) -> str:
-        return type(self.formulation).__name__
+        inertia = getattr(self.formulation, "station_inertia", None)
+        points = " of point masses" if inertia is pl.lumped.StationInertia.NEGLECTED else ""
+        return type(self.formulation).__name__ + points
 
 
 KINDS = (
@@ -35,6 +38,8 @@ KINDS = (
     Kind(pl.Lumped(fields=2)),
     Kind(pl.Rigid(), bends=False),
 )
+# links whose masses turn without inertia: a hinge that carries nothing else needs a rotor
+POINT_MASSES = Kind(pl.Lumped(fields=1, station_inertia=pl.lumped.StationInertia.NEGLECTED))
 every_formulation = pytest.mark.parametrize("kind", KINDS, ids=str)
 
 LENGTH, START, RATE = 0.8, 0.4, 0.6
@@ -50,18 +55,18 @@ GAUSS = pl.Gauss(order=2, step=1e-3)
 
 
 @cache
-def swing(kind: Kind) -> pl.Model:
+def swing(kind: Kind) -> Arm:
     return kind.formulation.compile(SWING)
 
 
 @cache
-def held(kind: Kind) -> pl.Model:
+def held(kind: Kind) -> Arm:
     """Under a spring and damper of feedback, so that it has an equilibrium."""
     return pl.connect(swing(kind), HELD)
 
 
 @cache
-def weightless(kind: Kind) -> pl.Model:
+def weightless(kind: Kind) -> Arm:
     """The same without gravity, whose links are straight at rest: no error of the mesh hides others."""
     return pl.connect(kind.formulation.compile(replace(SWING, gravity=(0.0, 0.0, 0.0))), HELD)
 
@@ -73,5 +78,5 @@ def run_of(kind: Kind) -> pl.Trajectory:
 
 
 @cache
-def rest_of(kind: Kind) -> pl.Equilibrium:
+def rest_of(kind: Kind) -> Equilibrium:
     return pl.equilibrium(held(kind))

@@ -74,7 +74,8 @@ def test_the_stiffness_is_that_of_the_equilibrium(kind: Kind, axis: int) -> None
         push = pl.TipWrench("link", pl.signals.Constant(wrench), pl.Frame.BODY)
         pushed = pl.equilibrium(pl.connect(model, push), start=start[0])
         assert pushed.ending.completed
-        return model.tip(pushed.state[None])[0][0]
+        position, _ = model.tip(pushed.state[None])
+        return position[0]
 
     found = model.tip(start)[1][0].T @ (tip_under(1.0) - tip_under(-1.0)) / 2
     # what differences leave out is the square of the slope, 1e-8

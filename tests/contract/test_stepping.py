@@ -10,7 +10,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.state import Cause
-from tests.contract.formulations import GAUSS, Kind, every_formulation, held, run_of, swing
+from tests.contract.formulations import GAUSS, HELD, Kind, every_formulation, held, run_of, swing
 
 UNTIL = 0.03
 
@@ -83,11 +83,13 @@ def test_a_model_is_constant(kind: Kind) -> None:
 
 @every_formulation
 def test_models_and_trajectories_can_be_pickled(kind: Kind) -> None:
+    """Alone, and connected after a run."""
     run = run_of(kind)
-    arm = pickle.loads(pickle.dumps(swing(kind)))
-    np.testing.assert_array_equal(arm.initial_state(), swing(kind).initial_state())
-    again = pl.simulate(pl.connect(arm, *held(kind).components), UNTIL, GAUSS)
-    np.testing.assert_array_equal(again.states, run.states)
+    for model in (
+        pl.connect(pickle.loads(pickle.dumps(swing(kind))), HELD),
+        pickle.loads(pickle.dumps(held(kind))),
+    ):
+        np.testing.assert_array_equal(pl.simulate(model, UNTIL, GAUSS).states, run.states)
     copied = pickle.loads(pickle.dumps(run))
     np.testing.assert_array_equal(copied.states, run.states)
     np.testing.assert_array_equal(copied.tip_position, run.tip_position)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.control.strip_on_a_servo import robot
 
 import pliant as pl
 from pliant.components import connect, report
 from pliant.errors import InvalidInput
 from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, declarations
+from tests.support.strip_on_a_servo import robot
 from tests.support.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()
@@ -61,16 +61,18 @@ def test_without_more_the_gain_is_that_of_the_joint() -> None:
 
 
 @pytest.mark.parametrize(
-    "room", [pl.PseudoSpectral(degree=3), pl.PoseElement(elements=2)], ids=["linear", "pose"]
+    "formulation", [pl.PseudoSpectral(degree=3), pl.PoseElement(elements=2)], ids=["linear", "pose"]
 )
-def test_a_servo_behind_an_elastic_gear_reads_the_rotor(room: pl.PseudoSpectral | pl.PoseElement) -> None:
+def test_a_servo_behind_an_elastic_gear_reads_the_rotor(
+    formulation: pl.PseudoSpectral | pl.PoseElement,
+) -> None:
     """Inertia times change of rate of the rotor, plus the torque of the gear, is - gain times its rate at the sample.
 
     The midpoint rule takes the mean of both ends for the twist of the gear.
     """
     inertia, stiffness, gain, step = 0.2, 50.0, 30.0, 1e-3
     motor = pl.GearMotor("motor", rotor_inertia=inertia / 100.0**2, ratio=100.0, stiffness=stiffness)
-    closed = pl.connect(room.compile(robot()), motor, pl.control.VelocityServo(gain, step))
+    closed = pl.connect(formulation.compile(robot()), motor, pl.control.VelocityServo(gain, step))
     start = closed.initial_state(np.zeros(1), np.array([0.5]))
     run = pl.simulate(closed, 0.02, pl.Gauss(order=2, step=step), initial=start)
     angle, rate = run.state("rotor")[:, 0].T
@@ -82,7 +84,7 @@ def test_a_servo_behind_an_elastic_gear_reads_the_rotor(room: pl.PseudoSpectral 
 
 @pytest.mark.parametrize("name", ["two_link_planar", "anthropomorphic_three_link"])
 def test_servos_of_library_arms_obey_their_law_in_every_sample(name: str) -> None:
-    """Commands and torques follow from the states at the samples, with a delay of two; the account closes."""
+    """Commands and torques follow from the states at the samples, with a delay of two; the ledger closes."""
     arm = pl.GeometricallyExact(degree=3).compile(pl.load(pl.library.path(name)))
     start = arm.layout.part(arm.initial_state(), "joint_position")
     joints, period, gain = len(start), 5e-4, np.array([5.0, 4.0, 3.0])[: len(start)]

@@ -35,11 +35,11 @@ def loop(**more: object) -> pl.control.PositionLoop:
     return pl.control.PositionLoop(SWING, gain=4.0, period=LOOP_PERIOD, **more)  # type: ignore[arg-type]
 
 
-ROOMS = [pl.GeometricallyExact(degree=3), pl.PseudoSpectral(degree=3)]
+FORMULATIONS = [pl.GeometricallyExact(degree=3), pl.PseudoSpectral(degree=3)]
 
 
-def arm(rate: float = 0.0, room: pl.GeometricallyExact | pl.PseudoSpectral = ROOMS[0]) -> Model:
-    return room.compile(rigid_arm(rate))
+def arm(rate: float = 0.0, formulation: pl.GeometricallyExact | pl.PseudoSpectral = FORMULATIONS[0]) -> Model:
+    return formulation.compile(rigid_arm(rate))
 
 
 def simulated(
@@ -65,12 +65,12 @@ def rounded_to(step: float) -> object:
 @pytest.mark.parametrize(
     "step", [1e-4, 3e-4, 1e-3, 7e-3], ids=["0.1 ms", "no divisor", "as the servo", "longer than the servo"]
 )
-@pytest.mark.parametrize("room", ROOMS, ids=["geometrically exact", "pseudo-spectral"])
-def test_the_loop_of_three_rates(step: float, room: pl.GeometricallyExact | pl.PseudoSpectral) -> None:
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=["geometrically exact", "pseudo-spectral"])
+def test_the_loop_of_three_rates(step: float, formulation: pl.GeometricallyExact | pl.PseudoSpectral) -> None:
     """The plant is exact under held torque, so that nothing but round-off is left, whatever the step."""
     expected = DiscreteLoop(4.0, SERVO_GAIN, swing).run(SAMPLES)
     assert np.ptp(expected[:, 0]) > 0.2
-    check(simulated(servo(), loop(), step=step, model=arm(room=room)), expected)
+    check(simulated(servo(), loop(), step=step, model=arm(formulation=formulation)), expected)
 
 
 @pytest.mark.parametrize("delay", [1e-3, 3.7e-3, 1e-2, 2.34e-2])
@@ -155,7 +155,7 @@ def test_an_exact_servo_damps_as_the_sampled_double_integrator() -> None:
     np.testing.assert_allclose(run.joint_rate[:40, 0], ratio ** np.arange(40), rtol=1e-10)
 
 
-def test_the_ledger_books_what_the_servo_supplies() -> None:
+def test_the_ledger_shows_what_the_servo_supplies() -> None:
     """Held torque times the turn of the joint between two samples, summed."""
     reference = DiscreteLoop(4.0, SERVO_GAIN, swing)
     expected = reference.run(SAMPLES)

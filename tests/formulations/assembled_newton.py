@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 import pliant as pl
-from pliant.structures.collocation import stepper as room
+from pliant.structures.collocation import stepper as formulation
 from pliant.structures.collocation.factorise import factorise, join_links
 from pliant.structures.collocation.newton import CONVERGED, improve
 from pliant.structures.collocation.stages import evaluate
@@ -43,7 +43,7 @@ def arm() -> pl.Robot:
     return pl.Robot("bent", links, joints)
 
 
-def consistency_error(stepper: room.Stepper, tables: room.Tables) -> float:
+def consistency_error(stepper: formulation.Stepper, tables: formulation.Tables) -> float:
     scheme, solver, plant, state = stepper.scheme, stepper.work.solver, stepper.plant, stepper.state
     stages = solver.stages
     stages.de[:] = RANDOM.normal(scale=0.3, size=stages.de.shape[1:])
@@ -71,11 +71,13 @@ def consistency_error(stepper: room.Stepper, tables: room.Tables) -> float:
 def main(order: int) -> None:
     found: list[float] = []
 
-    def advance(stepper: room.Stepper, tables: room.Tables, part: slice, held: object) -> tuple[int, int]:
+    def advance(
+        stepper: formulation.Stepper, tables: formulation.Tables, part: slice, held: object
+    ) -> tuple[int, int]:
         found.append(consistency_error(stepper, tables))
         return len(tables.h[part]), CONVERGED
 
-    room.Stepper.advance = advance  # type: ignore[assignment, method-assign]
+    formulation.Stepper.advance = advance  # type: ignore[assignment, method-assign]
     model = pl.GeometricallyExact(degree=2, elements=2).compile(arm())
     driven = pl.connect(model, pl.JointPD(pl.motions.Hold(0.4), stiffness=5.0, damping=0.3))
     pl.simulate(driven, until=STEP, integrator=pl.Gauss(order=order, step=STEP))

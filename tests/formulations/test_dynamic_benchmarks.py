@@ -15,7 +15,7 @@ HALF = float(np.sqrt(0.5))
 def test_spin_up_stretches_the_beam_as_the_steady_rotation_demands() -> None:
     """[simo1986]: L = 10, EA = 2.8e7, rhoA = 1.2, 6 rad/s after 15 s; rhoA w^2 L^3 / 3 EA = 5.142857e-4.
 
-    Material damping of 0.1 s, which the published problem does not have, settles the beam; the steady
+    Material damping of 0.1 s, which the published problem does not have, brings the beam to rest; the steady
     extension does not depend on it. The geometrically exact answer is tan(kL)/k - L, 6e-5 above the linear one.
     """
     section = pl.GeneralSection(

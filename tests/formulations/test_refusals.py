@@ -53,17 +53,3 @@ def test_links_that_turn_far_at_rest_get_pose_elements() -> None:
     )
     fine = pl.GeometricallyExact(degree=5, elements=10).compile(robot)
     assert fine.formulation == pl.GeometricallyExact(degree=5, elements=10)
-
-
-def test_spectral_links_refuse_a_joint_that_turns_nothing_heavy() -> None:
-    """A point mass has no inertia about a line through it; prescribed, it turns as told."""
-    point = pl.RigidLink("point", (0.5, 0.0, 0.0), 1.0, center_of_mass=(0.5, 0.0, 0.0))
-    spin = pl.RevoluteJoint("spin", "base", "point", axis=(1.0, 0.0, 0.0))
-    arm = pl.GeometricallyExact().compile(pl.Robot(name="point", links=(point,), joints=(spin,)))
-    method = pl.Gauss(order=2, step=1e-3)
-    with pytest.raises(
-        pl.InvalidInput, match=r"joint 'spin' moves nothing that has inertia .*; give what it"
-    ):
-        pl.simulate(arm, 0.01, method)
-    told = pl.connect(arm, pl.PrescribedMotion("spin", pl.motions.Quintic(0.0, 1.0, 1.0)))
-    assert pl.simulate(told, 0.01, method).ending.completed

@@ -148,7 +148,7 @@ def test_a_stiff_link_moves_like_a_rigid_one(factor: float) -> None:
         for robot in (flexible, rigid)
     ]
     assert np.ptp(paths[1]) > 2.0
-    # weight times length cubed over the bending stiffness, with room for the motion
+    # weight times length cubed over the bending stiffness, with formulation for the motion
     np.testing.assert_allclose(paths[0], paths[1], atol=0.3 * GRAVITY / (5.0 * factor))
 
 

@@ -140,7 +140,7 @@ def test_equilibrium_is_at_rest_when_simulated():
     assert run.states[-1] == pytest.approx(answer.state, abs=1e-9)
 
 
-def test_joints_under_feedback_settle_where_torques_balance():
+def test_joints_under_feedback_rest_where_torques_balance():
     """Stiff link, so the angle solves stiffness (q - reference) = - m g (L/2) cos q."""
     section = pl.GeneralSection(stiffness=(1e9,) * 3 + (1e8,) * 3, inertia=(2.0,) * 3 + (1e-3,) * 3)
     link = pl.FlexibleLink("link", 1.0, section)

@@ -16,16 +16,16 @@ SECTION = pl.GeneralSection(stiffness=(1e5, SHEAR, SHEAR, 20.0, BENDING, BENDING
 BEAM = pl.Robot(
     "cantilever", (pl.FlexibleLink("beam", LENGTH, SECTION),), (pl.FixedJoint("root", "base", "beam"),)
 )
-Room = pl.GeometricallyExact | pl.MixedElement | pl.PoseElement | pl.PseudoSpectral | pl.Lumped
+Formulation = pl.GeometricallyExact | pl.MixedElement | pl.PoseElement | pl.PseudoSpectral | pl.Lumped
 
 
-def tip_deflection(room: Room, station: float, frame: pl.Frame = pl.Frame.WORLD) -> float:
+def tip_deflection(formulation: Formulation, station: float, frame: pl.Frame = pl.Frame.WORLD) -> float:
     """Under a small force across the beam."""
     push = pl.PointWrench(
         pl.At("beam", station=station), pl.signals.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame
     )
-    bent = pl.connect(room.compile(BEAM), push)
-    assert bent.arm.formulation == room, "nobody else computes"
+    bent = pl.connect(formulation.compile(BEAM), push)
+    assert bent.arm.formulation == formulation, "nobody else computes"
     return float(bent.tip(pl.equilibrium(bent).state)[0][0, 1])
 
 
@@ -37,7 +37,7 @@ def exact_deflection(station: float) -> float:
 @pytest.mark.parametrize("frame", [pl.Frame.WORLD, pl.Frame.BODY])
 @pytest.mark.parametrize("station", [0.5, 0.3])
 @pytest.mark.parametrize(
-    "room",
+    "formulation",
     [
         pl.GeometricallyExact(4),
         pl.GeometricallyExact(4, elements=2),
@@ -46,43 +46,47 @@ def exact_deflection(station: float) -> float:
     ],
     ids=str,
 )
-def test_a_cantilever_under_a_force_within_it(room: Room, station: float, frame: pl.Frame) -> None:
+def test_a_cantilever_under_a_force_within_it(
+    formulation: Formulation, station: float, frame: pl.Frame
+) -> None:
     # nothing is left out but the square of the slope, which is below 1e-9
-    assert tip_deflection(room, station, frame) == pytest.approx(exact_deflection(station), rel=1e-8)
+    assert tip_deflection(formulation, station, frame) == pytest.approx(exact_deflection(station), rel=1e-8)
 
 
-@pytest.mark.parametrize("room", [pl.PoseElement, pl.MixedElement])
+@pytest.mark.parametrize("formulation", [pl.PoseElement, pl.MixedElement])
 @pytest.mark.parametrize("station", [0.5, 0.3])
 def test_elements_of_second_order_come_near_it_with_the_square_of_their_length(
-    room: type[pl.PoseElement] | type[pl.MixedElement], station: float
+    formulation: type[pl.PoseElement] | type[pl.MixedElement], station: float
 ) -> None:
     exact = exact_deflection(station)
-    violations = [tip_deflection(room(elements=elements), station) - exact for elements in (10, 20)]
+    violations = [tip_deflection(formulation(elements=elements), station) - exact for elements in (10, 20)]
     assert violations[0] / violations[1] == pytest.approx(4.0, rel=1e-3)
     # inside an element of length h two nodes carry the force in parts 1 - t and t; that turns it too far, by
     # F h^2 (t - t^2) / 2 EI, at most F h^2 / 8 EI, with a lever of at most L; elements before it bring F s h^2 / 12 EI
     h = LENGTH / 21
     bound = FORCE * h**2 / BENDING * (LENGTH / 8 + station / 12)
-    assert abs(tip_deflection(room(elements=21), station) - exact) < bound
+    assert abs(tip_deflection(formulation(elements=21), station) - exact) < bound
 
 
 @pytest.mark.parametrize(
-    "room", [pl.GeometricallyExact(4), pl.PoseElement(elements=5), pl.PoseElement(elements=6)], ids=str
+    "formulation", [pl.GeometricallyExact(4), pl.PoseElement(elements=5), pl.PoseElement(elements=6)], ids=str
 )
 @pytest.mark.parametrize("frame", [pl.Frame.WORLD, pl.Frame.BODY])
-def test_the_ledger_of_a_swinging_arm_closes(room: Room, frame: pl.Frame) -> None:
+def test_the_ledger_of_a_swinging_arm_closes(formulation: Formulation, frame: pl.Frame) -> None:
     wrench = pl.signals.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
     push = pl.PointWrench(pl.At("upper", station=0.35), wrench, frame, name="push")
-    arm = pl.connect(room.compile(two_links(ASIDE, rates=(2.0, -3.0))), push)
+    arm = pl.connect(formulation.compile(two_links(ASIDE, rates=(2.0, -3.0))), push)
     run = pl.simulate(arm, 0.2, pl.Gauss(order=2, step=1e-3))
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
     assert abs(run.ledger.works["push"][-1]) > 1e-3
 
 
-@pytest.mark.parametrize("room", [pl.PoseElement, pl.Lumped], ids=lambda room: room.__name__)
+@pytest.mark.parametrize(
+    "formulation", [pl.PoseElement, pl.Lumped], ids=lambda formulation: formulation.__name__
+)
 def test_a_station_is_the_fixed_joint_at_which_a_link_is_cut_in_two(
-    room: type[pl.PoseElement] | type[pl.Lumped],
+    formulation: type[pl.PoseElement] | type[pl.Lumped],
 ) -> None:
     """Elements and fields end there, so that both are the same arm to round-off."""
     whole = pl.Robot(
@@ -98,8 +102,8 @@ def test_a_station_is_the_fixed_joint_at_which_a_link_is_cut_in_two(
         pl.signals.Sine((0.5, 2.0, -1.0, 0.0, 0.1, 0.2), 2.0, phase=0.3),
         pl.Gauss(order=2, step=1e-3),
     )
-    within = pl.connect(room(4).compile(whole), pl.PointWrench(pl.At("link", station=0.5), push))
-    between = pl.connect(room(2).compile(cut), pl.TipWrench("first", push))
+    within = pl.connect(formulation(4).compile(whole), pl.PointWrench(pl.At("link", station=0.5), push))
+    between = pl.connect(formulation(2).compile(cut), pl.TipWrench("first", push))
     tips = [pl.simulate(arm, 0.2, method).tip_position for arm in (within, between)]
     assert np.abs(tips[0] - tips[0][0]).max() > 0.05, "it swings"
     np.testing.assert_allclose(tips[0], tips[1], atol=1e-9)
@@ -145,7 +149,7 @@ def test_a_loop_beyond_the_tip_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "at", "sentence"),
+    ("formulation", "at", "sentence"),
     [
         (
             pl.PoseElement(elements=4),
@@ -160,11 +164,12 @@ def test_a_loop_beyond_the_tip_is_refused() -> None:
         ),
     ],
 )
-def test_a_spring_where_no_node_is_is_refused(room: pl.PoseElement, at: pl.At, sentence: str) -> None:
+def test_a_spring_where_no_node_is_is_refused(formulation: pl.PoseElement, at: pl.At, sentence: str) -> None:
     ground = pl.At("base", position=(0.0, 0.0, 1.0))
     with pytest.raises(pl.InvalidInput) as refused:
         pl.simulate(
-            pl.connect(room.compile(two_links()), pl.SpringDamper("cable", at, ground, 1.0, 0.0, 0.1)), 0.01
+            pl.connect(formulation.compile(two_links()), pl.SpringDamper("cable", at, ground, 1.0, 0.0, 0.1)),
+            0.01,
         )
     assert str(refused.value) == sentence
 

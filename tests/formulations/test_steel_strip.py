@@ -31,7 +31,7 @@ def test_completes(slewed: pl.Trajectory) -> None:
 
 
 def test_keeps_its_energy_while_it_rings(slewed: pl.Trajectory) -> None:
-    """After the slew nothing works on the strip: what is stored stays, to the residual of the account."""
+    """After the slew nothing works on the strip: what is stored stays, to the residual of the ledger."""
     ledger = slewed.ledger
     ringing = slewed.time >= SLEW
     stored, residual = ledger.stored[ringing], ledger.residual[ringing]

@@ -14,7 +14,7 @@ from tests.frozen import adapter, arms
 from tests.frozen.case import Array, Case, case, enter, library
 
 Q = [0.3, 0.4, 0.0, 1.2, 0.0, -0.5, 0.0]
-BAND = pl.Band(low=0.1, high=20.0, damping=0.01)
+BAND = pl.linear.Band(low=0.1, high=20.0, damping=0.01)
 
 
 def asked(build: Any) -> Any:
@@ -30,9 +30,12 @@ def tip(prefix: str, found: Any) -> dict[str, Any]:
 def reach(formulation: Any) -> dict[str, Any]:
     """Where the tip rests, which posture reaches a target, how well it moves and damps from there."""
     arm = formulation.compile(library("seven_joint_two_flexible"))
-    resting, stiff = pl.forward_kinematics(arm, Q), pl.rigid_kinematics(arm, Q)
+    resting, stiff = pl.forward_kinematics(arm, Q), pl.kinematics.rigid_kinematics(arm, Q)
     found = pl.inverse_kinematics(arm, resting.position + [0.0, 0.02, 0.03], resting.rotation, start=Q)
-    ellipsoid, turns = pl.manipulability(resting), pl.manipulability(stiff, rows=(3, 4, 5))
+    ellipsoid, turns = (
+        pl.kinematics.manipulability(resting),
+        pl.kinematics.manipulability(stiff, rows=(3, 4, 5)),
+    )
     answers = tip("resting", resting) | tip("stiff", stiff) | tip("reached", found.tip)
     answers |= {
         "deflection": resting.deflection,
@@ -40,8 +43,8 @@ def reach(formulation: Any) -> dict[str, Any]:
         "measure": ellipsoid.measure,
         "half_axes": np.array([ellipsoid.half_axes, turns.half_axes]),
     }
-    for drive in pl.Drive:
-        control = pl.vibration_controllability(arm, Q, count=4, drive=drive)
+    for drive in pl.kinematics.Drive:
+        control = pl.kinematics.vibration_controllability(arm, Q, count=4, drive=drive)
         answers |= {f"{drive.name}/frequency": control.frequency, f"{drive.name}/strength": control.strength}
     return answers
 
@@ -59,9 +62,9 @@ def joint_dynamics() -> dict[str, Any]:
     answers: dict[str, Any] = {}
     for robot in (arms.every_hinge(), arms.branched(), arms.flying()):
         arm = pl.PoseElement(2).compile(robot)
-        found = pl.joint_dynamics(arm)
+        found = pl.kinematics.joint_dynamics(arm)
         places = 0.3 * np.cos(np.arange(len(arm.joint_names)))
-        moving = pl.joint_dynamics(arm, places, 2.0 * places)
+        moving = pl.kinematics.joint_dynamics(arm, places, 2.0 * places)
         for name, each in (("start", found), ("moving", moving)):
             for part in ("mass", "coriolis", "gravity"):
                 answers[f"{robot.name}/{name}/{part}"] = getattr(each, part)
@@ -101,19 +104,19 @@ def port_hamiltonian(formulation: Any, robot: pl.Robot) -> dict[str, Any]:
     start = arm.layout.part(arm.initial_state(), "joint_position")
     joint = arm.joint_names[0]
     held = pl.connect(
-        arm, pl.JointPD([pl.Hold(float(q)) for q in start], 30.0, 1.0, joints=list(arm.joint_names))
+        arm, pl.JointPD([pl.motions.Hold(float(q)) for q in start], 30.0, 1.0, joints=list(arm.joint_names))
     )
     rest = pl.equilibrium(held).state
-    system = pl.port_hamiltonian(held, rest)
+    system = pl.linear.port_hamiltonian(held, rest)
     kept = system.with_ports(joint)
-    small = pl.reduce_port_hamiltonian(kept, 6, BAND)
-    balanced = pl.balanced_truncation(kept, 6, BAND)
+    small = pl.linear.reduce_port_hamiltonian(kept, 6, BAND)
+    balanced = pl.linear.balanced_truncation(kept, 6, BAND)
     return {
         "responses": responses(system),
         "pole sizes": np.sort(np.abs(system.poles)),
-        "structure holds": pl.check_structure(system).holds,
-        "passive": pl.check_passivity(kept.state_space()).holds,
-        "dirac holds": pl.DiracStructure.of_system(kept).check().holds,
+        "structure holds": pl.linear.check_structure(system).holds,
+        "passive": pl.linear.check_passivity(kept.state_space()).holds,
+        "dirac holds": pl.linear.DiracStructure.of_system(kept).check().holds,
         "reduced responses": responses(small.system),
         "reduced worst": small.error.worst,
         "balanced responses": responses(balanced.system),
@@ -145,7 +148,7 @@ def moved_ports() -> dict[str, Any]:
     """A prescribed joint and the base as inputs of a linear system, by every room."""
     answers = {}
     for room in (pl.GeometricallyExact(4), pl.PoseElement(4), pl.Lumped(3), pl.PseudoSpectral(6)):
-        arm = pl.connect(room.compile(library("wang_beam")), pl.PrescribedMotion("hub", pl.Hold(0.0)))
+        arm = pl.connect(room.compile(library("wang_beam")), pl.PrescribedMotion("hub", pl.motions.Hold(0.0)))
         system = adapter.named(pl, adapter.LINEAR_SYSTEM)(arm, moved=("hub", "base"))
         name = type(room).__name__
         answers[f"{name}/responses"] = responses(system)
@@ -159,41 +162,46 @@ def moved_ports() -> dict[str, Any]:
 def joined_systems() -> dict[str, Any]:
     """A chain of cells, a hub and a spring, with constraints kept and eliminated."""
 
-    def port(name: str, causality: pl.Causality = pl.Causality.EFFORT_IN) -> pl.LinearPort:
-        return pl.LinearPort(name, "torque", "N m", "rate", "rad/s", causality=causality)
+    def port(
+        name: str, causality: pl.linear.Causality = pl.linear.Causality.EFFORT_IN
+    ) -> pl.linear.LinearPort:
+        return pl.linear.LinearPort(name, "torque", "N m", "rate", "rad/s", causality=causality)
 
-    into = pl.Causality.FLOW_IN
-    cell = pl.LinearPortHamiltonian(
+    into = pl.linear.Causality.FLOW_IN
+    cell = pl.linear.LinearPortHamiltonian(
         J=[[0.0, -1.0], [1.0, 0.0]],
         R=np.diag([0.1, 0.0]),
         Q=np.diag([1.0, 1e4]),
         B=[[1.0, 0.0], [0.0, -1.0]],
         ports=(port("left"), port("right", into)),
     )
-    hub = pl.LinearPortHamiltonian(J=[[0.0]], Q=[[20.0]], B=[[1.0, 1.0]], ports=(port("motor"), port("rim")))
-    load = pl.LinearPortHamiltonian(J=[[0.0]], Q=[[10.0]], B=[[1.0]], ports=(port("grip"),))
-    spring = pl.LinearPortHamiltonian(
+    hub = pl.linear.LinearPortHamiltonian(
+        J=[[0.0]], Q=[[20.0]], B=[[1.0, 1.0]], ports=(port("motor"), port("rim"))
+    )
+    load = pl.linear.LinearPortHamiltonian(J=[[0.0]], Q=[[10.0]], B=[[1.0]], ports=(port("grip"),))
+    spring = pl.linear.LinearPortHamiltonian(
         J=[[0.0]], Q=[[30.0]], B=[[1.0]], D=[[0.02]], ports=(port("root", into),)
     )
-    chain = pl.interconnect(
-        {f"c{k}": cell for k in range(12)}, *(pl.Series(f"c{k + 1}.left", f"c{k}.right") for k in range(11))
+    chain = pl.linear.interconnect(
+        {f"c{k}": cell for k in range(12)},
+        *(pl.linear.Series(f"c{k + 1}.left", f"c{k}.right") for k in range(11)),
     )
-    grip = pl.CommonFlow(("hub.rim", "load.grip"))
-    kept = pl.interconnect({"hub": hub, "load": load}, grip, constraints=pl.Constraints.KEPT)
+    grip = pl.linear.CommonFlow(("hub.rim", "load.grip"))
+    kept = pl.linear.interconnect({"hub": hub, "load": load}, grip, constraints=pl.linear.Constraints.KEPT)
     pair = {"hub": hub, "spring": spring}
-    joined = pl.interconnect(pair, pl.CommonFlow(("hub.rim", "spring.root")))
-    geared = pl.interconnect(
-        pair, pl.CommonFlow(("hub.rim", pl.Scaled("spring.root", 0.2)), external="drive")
+    joined = pl.linear.interconnect(pair, pl.linear.CommonFlow(("hub.rim", "spring.root")))
+    geared = pl.linear.interconnect(
+        pair, pl.linear.CommonFlow(("hub.rim", pl.linear.Scaled("spring.root", 0.2)), external="drive")
     )
-    springs = pl.interconnect(
-        {"a": spring, "b": spring}, pl.CommonEffort(("a.root", "b.root"), external="pull")
+    springs = pl.linear.interconnect(
+        {"a": spring, "b": spring}, pl.linear.CommonEffort(("a.root", "b.root"), external="pull")
     )
-    back = pl.interconnect(pair, pl.Feedback("hub.rim", "spring.root", external="set"))
+    back = pl.linear.interconnect(pair, pl.linear.Feedback("hub.rim", "spring.root", external="set"))
     return {
         "chain": responses(chain),
         "chain pole sizes": np.sort(np.abs(chain.poles)),
         "kept": responses(kept),
-        "eliminated": responses(pl.eliminate_constraints(kept).system),
+        "eliminated": responses(pl.linear.eliminate_constraints(kept).system),
         "joined": responses(joined),
         "geared": responses(geared),
         "springs": responses(springs),
@@ -219,14 +227,14 @@ def written_and_read() -> dict[str, Any]:
 @asked
 def fields() -> dict[str, Any]:
     bent = (0.01, 0.02, -0.03, 0.1, -0.2, 0.3)
-    return {"exact": pl.field_transfer(0.5, bent), "small": pl.small_field_transfer(0.5, bent)}
+    return {"exact": pl.lumped.field_transfer(0.5, bent), "small": pl.lumped.small_field_transfer(0.5, bent)}
 
 
 @case
 def modes_played() -> Case:
     """Shapes, directions and states of modes of a sagging arm."""
     arm = pl.GeometricallyExact(4).compile(arms.two_links())
-    held = pl.connect(arm, pl.JointPD([pl.Hold(0.3), pl.Hold(-0.8)], 40.0, 0.5))
+    held = pl.connect(arm, pl.JointPD([pl.motions.Hold(0.3), pl.motions.Hold(-0.8)], 40.0, 0.5))
 
     def answers() -> dict[str, Any]:
         found = pl.modes(held, pl.equilibrium(held).state, count=4)

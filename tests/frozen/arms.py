@@ -14,14 +14,14 @@ DAMPED = pl.GeneralSection(stiffness=STIFFNESS, inertia=INERTIA, damping=2e-3)
 ASIDE = (1.5, -4.0, -8.0)  # no component along or across a joint axis vanishes by accident
 DOWN = (0.0, -9.81, 0.0)
 STEEL = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3, damping=2e-5)
-FRICTION = pl.Friction(coulomb=0.2, static=0.3, stribeck_rate=0.5, smoothing_rate=0.2)
-RUBBING = pl.Coordinate(
+FRICTION = pl.joints.Friction(coulomb=0.2, static=0.3, stribeck_rate=0.5, smoothing_rate=0.2)
+RUBBING = pl.joints.Coordinate(
     initial_position=0.1,
     initial_rate=1.0,
-    spring=pl.JointSpring(3.0, 0.2),
+    spring=pl.joints.JointSpring(3.0, 0.2),
     damping=0.05,
-    friction=pl.Friction(coulomb=0.3, static=0.4, stribeck_rate=0.1, smoothing_rate=5e-3),
-    limits=pl.Limits(lower=-0.2, upper=0.13, stiffness=500.0, damping=2.0),
+    friction=pl.joints.Friction(coulomb=0.3, static=0.4, stribeck_rate=0.1, smoothing_rate=5e-3),
+    limits=pl.joints.Limits(lower=-0.2, upper=0.13, stiffness=500.0, damping=2.0),
 )
 
 
@@ -63,11 +63,11 @@ def two_links(section: object = SOFT, gravity: tuple[float, ...] = ASIDE, **elbo
 
 def branched() -> pl.Robot:
     """A tree with two branches on a base that stands askew: hinges, a slide, a weld, curved and tapered links."""
-    taper = pl.Tapered(root=pl.Circle(radius=0.012), tip=pl.Circle(radius=0.006))
+    taper = pl.sections.Tapered(root=pl.Circle(radius=0.012), tip=pl.Circle(radius=0.006))
     rubber = pl.Material(name="rubber", young=2e8, density=1100.0, poisson=0.45, damping=1e-3)
     links = (
         body("hub"),
-        soft("bow", 0.6, rest_shape=pl.Arc(angle=0.6)),
+        soft("bow", 0.6, rest_shape=pl.rest_shapes.Arc(angle=0.6)),
         pl.FlexibleLink("horn", 0.5, section=taper, material=rubber),
         body("hand", 0.3),
     )
@@ -83,15 +83,15 @@ def branched() -> pl.Robot:
     return pl.Robot("branched", links, joints, gravity=ASIDE, base=base)
 
 
-def every_hinge(law: pl.Coordinate = RUBBING) -> pl.Robot:
+def every_hinge(law: pl.joints.Coordinate = RUBBING) -> pl.Robot:
     """Universal, cylindrical, planar, prismatic and revolute joints, each coordinate under a law."""
     links = (body("a"), body("b", 0.8), soft("rod", 0.4, DAMPED), body("c", 0.5), body("d", 0.4))
     half = replace(law, initial_rate=-0.5)
     joints = (
-        pl.UniversalJoint("cardan", "base", "a", second_axis=(0.1, 1.0, 0.0), first=law, second=half),
-        pl.CylindricalJoint("quill", "a", "b", axis=(1.0, 0.2, 0.0), slide=half, turn=law),
+        pl.joints.UniversalJoint("cardan", "base", "a", second_axis=(0.1, 1.0, 0.0), first=law, second=half),
+        pl.joints.CylindricalJoint("quill", "a", "b", axis=(1.0, 0.2, 0.0), slide=half, turn=law),
         pl.RevoluteJoint("pin", "b", "rod", axis=(0.0, 0.6, 0.8), damping=0.1, friction=law.friction),
-        pl.PlanarJoint("table", "rod", "c", normal=(0.2, 0.0, 1.0), first_slide=law, turn=half),
+        pl.joints.PlanarJoint("table", "rod", "c", normal=(0.2, 0.0, 1.0), first_slide=law, turn=half),
         pl.PrismaticJoint("rail", "b", "d", axis=(0.0, 0.3, 1.0), spring=law.spring, limits=law.limits),
     )
     return pl.Robot("every_hinge", links, joints, gravity=ASIDE)
@@ -99,7 +99,7 @@ def every_hinge(law: pl.Coordinate = RUBBING) -> pl.Robot:
 
 def ball_and_rod(**laws: object) -> pl.Robot:
     """A hub on a ball joint with a flexible rod on it."""
-    joint = pl.SphericalJoint(
+    joint = pl.joints.SphericalJoint(
         "ball",
         "base",
         "hub",
@@ -113,7 +113,7 @@ def ball_and_rod(**laws: object) -> pl.Robot:
 
 def flying(**laws: object) -> pl.Robot:
     """A body that flies, with a flexible arm on a ball joint."""
-    joint = pl.FreeJoint(
+    joint = pl.joints.FreeJoint(
         "flight",
         "base",
         "hub",
@@ -122,7 +122,7 @@ def flying(**laws: object) -> pl.Robot:
         initial_spin=(1.0, -2.0, 0.5),
         **laws,
     )
-    wrist = pl.SphericalJoint("wrist", "hub", "rod", initial_rate=(0.0, 1.0, 3.0))
+    wrist = pl.joints.SphericalJoint("wrist", "hub", "rod", initial_rate=(0.0, 1.0, 3.0))
     return pl.Robot("flying", (body("hub", 1.5), soft("rod", 0.5)), (joint, wrist), gravity=(0.0, 0.0, -3.0))
 
 
@@ -138,7 +138,9 @@ def four_bar(kind: str = "revolute", flexible: bool = False, **laws: object) -> 
         return pl.RigidLink(name, (length, 0.0, 0.0), 2.0 * length, center_of_mass=center, inertia=inertia)
 
     across = {"second_axis": (1.0, 0.0, 0.0)} if kind == "universal" else {}
-    loop = pl.LoopJoint("tip", pl.LoopKind(kind), pl.At("coupler"), pl.At("rocker"), **across, **laws)
+    loop = pl.joints.LoopJoint(
+        "tip", pl.joints.LoopKind(kind), pl.At("coupler"), pl.At("rocker"), **across, **laws
+    )
     joints = (
         pl.RevoluteJoint("drive", "base", "crank", initial_position=0.6, initial_rate=3.0),
         pl.RevoluteJoint("elbow", "crank", "coupler", initial_position=0.2),
@@ -165,14 +167,14 @@ def ring(kind: str, **laws: object) -> pl.Robot:
             pl.RigidLink(name, tuple(lever.tolist()), 1.0, center_of_mass=center, inertia=(0.02, 0.03, 0.025))
         )
     joints = (
-        pl.UniversalJoint("motor", "base", "crank"),
-        pl.SphericalJoint("knee", "crank", "rod"),
-        pl.SphericalJoint("pin", "rod", "slider"),
+        pl.joints.UniversalJoint("motor", "base", "crank"),
+        pl.joints.SphericalJoint("knee", "crank", "rod"),
+        pl.joints.SphericalJoint("pin", "rod", "slider"),
     )
     turn = {} if kind in ("spherical", "fixed") else {"axis": (0.6, 0.8, 0.0)}
     across = {"second_axis": (0.8, -0.6, 0.0)} if kind == "universal" else {}
     ends = pl.At("base", position=(1.1, 0.3, 0.1)), pl.At("slider")
-    loop = pl.LoopJoint("last", pl.LoopKind(kind), *ends, **turn, **across, **laws)
+    loop = pl.joints.LoopJoint("last", pl.joints.LoopKind(kind), *ends, **turn, **across, **laws)
     return pl.Robot("ring", tuple(links), joints, gravity=(2.0, -9.0, 3.0), loops=(loop,))
 
 

@@ -11,10 +11,10 @@ from tests.frozen.case import Case, case, enter
 LINEAR = pl.PseudoSpectral
 MOTOR = {"rotor_inertia": 3e-5, "ratio": 50.0}
 POINTS = {
-    "gauss": lambda: pl.GaussPoints(),
-    "chebyshev": lambda: pl.ChebyshevPoints(),
-    "uniform": lambda: pl.UniformPoints(),
-    "given": lambda: pl.GivenPoints(
+    "gauss": lambda: pl.pseudo_spectral.GaussPoints(),
+    "chebyshev": lambda: pl.pseudo_spectral.ChebyshevPoints(),
+    "uniform": lambda: pl.pseudo_spectral.UniformPoints(),
+    "given": lambda: pl.pseudo_spectral.GivenPoints(
         (0.0, 0.07, 0.25, 0.4, 0.63, 0.75, 0.9, 1.0), (0.03, 0.15, 0.33, 0.5, 0.7, 0.88, 0.98)
     ),
 }
@@ -22,11 +22,11 @@ POINTS = {
 
 def driven(formulation: object, integrator: object, robot: pl.Robot | None = None) -> Case:
     """By an elastic gear and feedback, with loads in body axes on the tip, along the link and at a station."""
-    wave = pl.Sine((0.1, -0.2, 0.05, 0.002, 0.003, -0.001), 20.0, phase=0.5)
-    spread = pl.Constant((0.02, 0.05, -0.03, 0.001, 0.0, 0.002))
+    wave = pl.signals.Sine((0.1, -0.2, 0.05, 0.002, 0.003, -0.001), 20.0, phase=0.5)
+    spread = pl.signals.Constant((0.02, 0.05, -0.03, 0.001, 0.0, 0.002))
     parts = (
         pl.GearMotor("drive", **MOTOR, stiffness=900.0, damping=0.3),
-        pl.JointPD(pl.Quintic(0.0, 0.01, 0.03), 200.0, 3.0, feedforward=pl.Sine(0.5, 10.0)),
+        pl.JointPD(pl.motions.Quintic(0.0, 0.01, 0.03), 200.0, 3.0, feedforward=pl.signals.Sine(0.5, 10.0)),
         pl.TipWrench("beam", wave, frame=pl.Frame.BODY),
         pl.DistributedWrench("beam", spread, frame=pl.Frame.BODY),
         pl.PointWrench(pl.At("beam", station=0.3), wave, pl.Frame.BODY, name="inside"),
@@ -54,16 +54,16 @@ def rig_adaptive() -> Case:
 
 @case
 def rig_tapered_with_drag() -> Case:
-    taper = pl.Tapered(root=pl.Rectangle(0.008, 0.03), tip=pl.Rectangle(0.004, 0.02))
+    taper = pl.sections.Tapered(root=pl.Rectangle(0.008, 0.03), tip=pl.Rectangle(0.004, 0.02))
     robot = arms.rig(section=taper, viscous_damping=(0.1, 0.2, 0.3, 0.01, 0.02, 0.01))
     return driven(LINEAR(9), pl.Gauss(4, 1e-3), robot)
 
 
 @case
 def rig_on_a_rigid_gear() -> Case:
-    joint = pl.RevoluteJoint("drive", "base", "hub", spring=pl.JointSpring(30.0, 0.01), damping=0.2)
+    joint = pl.RevoluteJoint("drive", "base", "hub", spring=pl.joints.JointSpring(30.0, 0.01), damping=0.2)
     arm = LINEAR(8).compile(arms.rig(joint))
-    parts = (pl.GearMotor("drive", **MOTOR), pl.JointTorque("drive", pl.Sine(1.0, 15.0)))
+    parts = (pl.GearMotor("drive", **MOTOR), pl.JointTorque("drive", pl.signals.Sine(1.0, 15.0)))
     return Case(pl.connect(arm, *parts), 0.05, pl.Gauss(4, 1e-3), settled=True)
 
 
@@ -71,7 +71,9 @@ def rig_on_a_rigid_gear() -> Case:
 def rig_prescribed() -> Case:
     arm = LINEAR(8).compile(arms.rig())
     return Case(
-        pl.connect(arm, pl.PrescribedMotion("drive", pl.Quintic(0.0, 0.2, 0.04))), 0.05, pl.Gauss(4, 1e-3)
+        pl.connect(arm, pl.PrescribedMotion("drive", pl.motions.Quintic(0.0, 0.2, 0.04))),
+        0.05,
+        pl.Gauss(4, 1e-3),
     )
 
 
@@ -79,9 +81,12 @@ def rig_prescribed() -> Case:
 def rig_on_a_slide() -> Case:
     joint = pl.PrismaticJoint("drive", "base", "hub", axis=(0.0, 1.0, 0.0), initial_rate=0.1)
     arm = LINEAR(8).compile(arms.rig(joint, gravity=(0.0, -9.81, 0.0)))
-    push = pl.TipWrench("beam", pl.Sine((0.0, 1.0, 0.5, 0.0, 0.0, 0.0), 12.0))
+    push = pl.TipWrench("beam", pl.signals.Sine((0.0, 1.0, 0.5, 0.0, 0.0, 0.0), 12.0))
     return Case(
-        pl.connect(arm, push, pl.JointPD(pl.Hold(0.0), 500.0, 5.0)), 0.05, pl.Gauss(4, 1e-3), settled=True
+        pl.connect(arm, push, pl.JointPD(pl.motions.Hold(0.0), 500.0, 5.0)),
+        0.05,
+        pl.Gauss(4, 1e-3),
+        settled=True,
     )
 
 
@@ -97,7 +102,7 @@ def tree_pseudo() -> Case:
     """Two moving joints in a row, whose geometry is kept as it was."""
     arm = LINEAR(6).compile(arms.two_links(arms.DAMPED, gravity=(0.0, 0.0, 0.0)))
     parts = (
-        pl.JointTorque("elbow", pl.Sine(0.01, 2.0)),
-        pl.JointPD(pl.Hold(0.3), 2.0, 0.1, joints=("shoulder",)),
+        pl.JointTorque("elbow", pl.signals.Sine(0.01, 2.0)),
+        pl.JointPD(pl.motions.Hold(0.3), 2.0, 0.1, joints=("shoulder",)),
     )
     return Case(pl.connect(arm, *parts), 0.05, pl.Gauss(4, 1e-3))

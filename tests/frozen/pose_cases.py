@@ -23,8 +23,8 @@ def moved(robot: pl.Robot, *parts: object, until: float = 0.06, elements: int = 
 
 @case
 def parallelogram_under_feedback() -> Case:
-    law = pl.JointPD(pl.Quintic(0.0, 0.6, 0.05), stiffness=40.0, damping=2.0, joints=DRIVES)
-    push = pl.TipWrench("right_outer", pl.Constant((3.0, 1.0, 0.5, 0.0, 0.1, 0.0)))
+    law = pl.JointPD(pl.motions.Quintic(0.0, 0.6, 0.05), stiffness=40.0, damping=2.0, joints=DRIVES)
+    push = pl.TipWrench("right_outer", pl.signals.Constant((3.0, 1.0, 0.5, 0.0, 0.1, 0.0)))
     return moved(library("parallelogram"), law, push, settled=True)
 
 
@@ -35,7 +35,7 @@ def parallelogram_with_motors() -> Case:
         "right_drive", rotor_inertia=2e-5, ratio=50.0, stiffness=400.0, damping=0.5, torque_limit=0.02
     )
     rigid = pl.GearMotor("left_drive", rotor_inertia=1e-5, ratio=30.0)
-    law = pl.JointPD([pl.Quintic(0.0, 0.6, 0.05), pl.Hold(-0.2)], 100.0, 6.0, joints=DRIVES)
+    law = pl.JointPD([pl.motions.Quintic(0.0, 0.6, 0.05), pl.motions.Hold(-0.2)], 100.0, 6.0, joints=DRIVES)
     return moved(library("parallelogram"), elastic, rigid, law)
 
 
@@ -45,31 +45,34 @@ def parallelogram_driven_at_its_loop() -> Case:
     corner = replace(
         robot.loop("far_corner"),
         friction=arms.FRICTION,
-        limits=pl.Limits(-0.02, 0.02, 50.0, 0.1),
+        limits=pl.joints.Limits(-0.02, 0.02, 50.0, 0.1),
         damping=0.02,
     )
     parts = (
         pl.GearMotor("far_corner", 1e-5, 20.0, stiffness=300.0, damping=0.05),
-        pl.JointTorque("far_corner", pl.Sine(1.5, 7.0, 1.0)),
-        pl.JointTorque("left_drive", pl.Sine(-1.0, 11.0, 0.5)),
+        pl.JointTorque("far_corner", pl.signals.Sine(1.5, 7.0, 1.0)),
+        pl.JointTorque("left_drive", pl.signals.Sine(-1.0, 11.0, 0.5)),
     )
     return moved(replace(robot, loops=(corner,)), *parts)
 
 
 @case
 def parallelogram_prescribed() -> Case:
-    parts = [pl.PrescribedMotion(name, pl.Quintic(0.0, end, 0.05)) for name, end in zip(DRIVES, (0.4, -0.2))]
+    parts = [
+        pl.PrescribedMotion(name, pl.motions.Quintic(0.0, end, 0.05))
+        for name, end in zip(DRIVES, (0.4, -0.2))
+    ]
     return moved(library("parallelogram"), *parts)
 
 
 LOOP_DRIVES = {
-    "torque": lambda: (pl.JointTorque("tip", pl.Sine(3.0, 12.0, 0.5)),),
-    "feedback": lambda: (pl.JointPD(pl.Hold(-1.0), 20.0, 1.0, joints=["tip"]),),
+    "torque": lambda: (pl.JointTorque("tip", pl.signals.Sine(3.0, 12.0, 0.5)),),
+    "feedback": lambda: (pl.JointPD(pl.motions.Hold(-1.0), 20.0, 1.0, joints=["tip"]),),
     "motor": lambda: (
         pl.GearMotor("tip", 1e-4, 30.0, stiffness=400.0, damping=0.5),
-        pl.JointTorque("tip", pl.Sine(4.0, 11.5, 0.3)),
+        pl.JointTorque("tip", pl.signals.Sine(4.0, 11.5, 0.3)),
     ),
-    "motion": lambda: (pl.PrescribedMotion("tip", pl.Quintic(1.3, 1.5, 0.05)),),
+    "motion": lambda: (pl.PrescribedMotion("tip", pl.motions.Quintic(1.3, 1.5, 0.05)),),
 }
 for _drive, _parts in LOOP_DRIVES.items():
     # a motion of a bar leaves nothing to move, and so nothing to linearise
@@ -83,23 +86,23 @@ for _drive, _parts in LOOP_DRIVES.items():
 
 @case
 def four_bar_with_laws_on_its_loop() -> Case:
-    laws = {"spring": pl.JointSpring(8.0, 1.2), "damping": 0.2, "friction": arms.FRICTION}
-    return moved(arms.four_bar(**laws, limits=pl.Limits(0.0, 1.35, 300.0, 1.0)), settled=True)
+    laws = {"spring": pl.joints.JointSpring(8.0, 1.2), "damping": 0.2, "friction": arms.FRICTION}
+    return moved(arms.four_bar(**laws, limits=pl.joints.Limits(0.0, 1.35, 300.0, 1.0)), settled=True)
 
 
 @case
 def four_bar_of_flexible_bars() -> Case:
-    return moved(arms.four_bar(flexible=True), pl.JointTorque("drive", pl.Sine(5.0, 9.0, 0.4)))
+    return moved(arms.four_bar(flexible=True), pl.JointTorque("drive", pl.signals.Sine(5.0, 9.0, 0.4)))
 
 
-OBEYS = pl.Coordinate(
-    spring=pl.JointSpring(30.0, 0.1),
+OBEYS = pl.joints.Coordinate(
+    spring=pl.joints.JointSpring(30.0, 0.1),
     damping=0.3,
-    friction=pl.Friction(0.4, 0.6, 0.2, 0.05),
-    limits=pl.Limits(-0.01, 0.02, 2e3, 5.0),
+    friction=pl.joints.Friction(0.4, 0.6, 0.2, 0.05),
+    limits=pl.joints.Limits(-0.01, 0.02, 2e3, 5.0),
 )
 PLAIN = {"spring": OBEYS.spring, "damping": 0.3, "friction": OBEYS.friction, "limits": OBEYS.limits}
-CONE = pl.Cone(0.02, 300.0, 1.0, axis=(0.0, 1.0, 0.0))
+CONE = pl.joints.Cone(0.02, 300.0, 1.0, axis=(0.0, 1.0, 0.0))
 RING_LAWS: dict[str, dict[str, object]] = {
     "revolute": PLAIN,
     "prismatic": PLAIN,
@@ -107,9 +110,9 @@ RING_LAWS: dict[str, dict[str, object]] = {
     "universal": {"first_turn": OBEYS, "second_turn": OBEYS},
     "planar": {"first_slide": OBEYS, "second_slide": OBEYS, "turn": OBEYS},
     "spherical": {
-        "ball_spring": pl.BallSpring(20.0),
+        "ball_spring": pl.joints.BallSpring(20.0),
         "damping": 0.2,
-        "friction": pl.Friction(0.4, 0.6, 0.2, 0.05),
+        "friction": pl.joints.Friction(0.4, 0.6, 0.2, 0.05),
         "cone": CONE,
     },
     "fixed": {},
@@ -120,15 +123,18 @@ for _kind, _laws in RING_LAWS.items():
 
 @case
 def ring_ball_under_torque() -> Case:
-    return moved(arms.ring("spherical"), pl.JointTorque("last", pl.Sine((6.0, -4.0, 3.0), 14.0)))
+    return moved(arms.ring("spherical"), pl.JointTorque("last", pl.signals.Sine((6.0, -4.0, 3.0), 14.0)))
 
 
 @case
 def loop_within_a_link() -> Case:
     """A pin that holds the middle of a link."""
     robot = arms.on_a_hinge(arms.soft("link", 0.8))
-    pin = pl.LoopJoint(
-        "pin", pl.LoopKind.SPHERICAL, pl.At("link", station=0.4), pl.At("base", position=(0.4, 0.0, 0.0))
+    pin = pl.joints.LoopJoint(
+        "pin",
+        pl.joints.LoopKind.SPHERICAL,
+        pl.At("link", station=0.4),
+        pl.At("base", position=(0.4, 0.0, 0.0)),
     )
     return moved(replace(robot, loops=(pin,)), elements=4, settled=True)
 
@@ -141,20 +147,25 @@ def every_hinge_pose() -> Case:
 @case
 def every_hinge_pose_driven() -> Case:
     parts = (
-        pl.JointPD([pl.Hold(0.3), pl.Hold(-0.1)], (10.0, 40.0), 0.5, joints=["cardan.first", "quill.slide"]),
-        pl.JointTorque("table.turn", pl.Sine(0.2, 15.0)),
-        pl.PrescribedMotion("rail", pl.Quintic(0.0, 0.05, 0.05)),
+        pl.JointPD(
+            [pl.motions.Hold(0.3), pl.motions.Hold(-0.1)],
+            (10.0, 40.0),
+            0.5,
+            joints=["cardan.first", "quill.slide"],
+        ),
+        pl.JointTorque("table.turn", pl.signals.Sine(0.2, 15.0)),
+        pl.PrescribedMotion("rail", pl.motions.Quintic(0.0, 0.05, 0.05)),
         pl.GearMotor("pin", 1e-4, 20.0),
-        pl.JointTorque("pin", pl.Step(0.5, at=0.0205)),
+        pl.JointTorque("pin", pl.signals.Step(0.5, at=0.0205)),
     )
     return moved(arms.every_hinge(), *parts)
 
 
 BALL_LAWS = {
-    "spring": pl.BallSpring(3.0, rest_rotation=arms.unit(1.0, 0.1, 0.0, 0.0)),
+    "spring": pl.joints.BallSpring(3.0, rest_rotation=arms.unit(1.0, 0.1, 0.0, 0.0)),
     "damping": 0.05,
     "friction": arms.FRICTION,
-    "limits": pl.Cone(0.5, 400.0, 0.5),
+    "limits": pl.joints.Cone(0.5, 400.0, 0.5),
 }
 
 
@@ -170,12 +181,12 @@ def ball_with_laws() -> Case:
 
 @case
 def ball_under_torque() -> Case:
-    return moved(arms.ball_and_rod(), pl.JointTorque("ball", pl.Sine((0.5, -1.0, 2.0), 12.0)))
+    return moved(arms.ball_and_rod(), pl.JointTorque("ball", pl.signals.Sine((0.5, -1.0, 2.0), 12.0)))
 
 
 @case
 def ball_under_feedback() -> Case:
-    turns = [pl.Quintic(0.0, 0.5, 0.05), pl.Hold(0.2), pl.Hold(-0.1)]
+    turns = [pl.motions.Quintic(0.0, 0.5, 0.05), pl.motions.Hold(0.2), pl.motions.Hold(-0.1)]
     law = pl.JointPD(turns, (20.0, 25.0, 30.0), (1.0, 0.8, 0.6), joints=BALL)
     return moved(arms.ball_and_rod(), law, settled=True)
 
@@ -183,7 +194,11 @@ def ball_under_feedback() -> Case:
 @case
 def ball_prescribed() -> Case:
     """The second turn goes through a quarter, where three turns in a row have no inverse."""
-    turns = (pl.Quintic(0.0, 1.0, 0.05), pl.Quintic(1.2, 1.9, 0.05), pl.Quintic(-0.3, 0.8, 0.05))
+    turns = (
+        pl.motions.Quintic(0.0, 1.0, 0.05),
+        pl.motions.Quintic(1.2, 1.9, 0.05),
+        pl.motions.Quintic(-0.3, 0.8, 0.05),
+    )
     return moved(arms.ball_and_rod(), *map(pl.PrescribedMotion, BALL, turns))
 
 
@@ -196,30 +211,32 @@ def flight_free() -> Case:
 def flight_with_laws() -> Case:
     stiffness = (80.0, 60.0, 90.0, 3.0, 4.0, 5.0)
     robot = arms.flying(
-        spring=pl.FreeSpring(stiffness, (0.0, 0.0, 0.1), arms.unit(1.0, 0.1, 0.0, 0.0)),
+        spring=pl.joints.FreeSpring(stiffness, (0.0, 0.0, 0.1), arms.unit(1.0, 0.1, 0.0, 0.0)),
         damping=(0.5, 1.0, 1.5, 0.02, 0.01, 0.03),
-        slide_friction=pl.Friction(0.5, 1.0, 0.2, 0.05),
-        turn_friction=pl.Friction(0.05, smoothing_rate=0.2),
-        limits=pl.Box((-0.005,) * 3, (0.008,) * 3, 500.0, 5.0),
-        cone=pl.Cone(0.05, 20.0, 0.2),
+        slide_friction=pl.joints.Friction(0.5, 1.0, 0.2, 0.05),
+        turn_friction=pl.joints.Friction(0.05, smoothing_rate=0.2),
+        limits=pl.joints.Box((-0.005,) * 3, (0.008,) * 3, 500.0, 5.0),
+        cone=pl.joints.Cone(0.05, 20.0, 0.2),
     )
     return moved(robot)
 
 
 @case
 def flight_under_a_wrench() -> Case:
-    return moved(arms.flying(), pl.JointTorque("flight", pl.Sine((2.0, -1.0, 3.0, 0.1, -0.2, 0.3), 10.0)))
+    return moved(
+        arms.flying(), pl.JointTorque("flight", pl.signals.Sine((2.0, -1.0, 3.0, 0.1, -0.2, 0.3), 10.0))
+    )
 
 
 @case
 def flight_under_feedback() -> Case:
-    path = [pl.Quintic(0.0, goal, 0.05) for goal in (0.02, -0.01, 0.03, 0.04, -0.05, 0.06)]
+    path = [pl.motions.Quintic(0.0, goal, 0.05) for goal in (0.02, -0.01, 0.03, 0.04, -0.05, 0.06)]
     return moved(arms.flying(), pl.JointPD(path, 400.0, 40.0, joints=FLIGHT))
 
 
 @case
 def flight_prescribed() -> Case:
-    path = [pl.Quintic(0.0, goal, 0.05) for goal in (0.02, -0.01, 0.03, 0.4, -0.5, 0.6)]
+    path = [pl.motions.Quintic(0.0, goal, 0.05) for goal in (0.02, -0.01, 0.03, 0.4, -0.5, 0.6)]
     return moved(arms.flying(), *map(pl.PrescribedMotion, FLIGHT, path))
 
 
@@ -265,23 +282,25 @@ def resting_on_a_wall() -> Case:
 @case
 def moved_base() -> Case:
     shake = pl.BaseMotion(
-        x=pl.Quintic(0.0, 0.1, 0.05),
-        y=pl.FunctionMotion(lambda t: (0.01 * np.sin(40 * t), 0.4 * np.cos(40 * t), -16.0 * np.sin(40 * t))),
-        z=pl.Cycloid(0.0, -0.05, 0.04),
-        angle=pl.SmoothStart(rate=2.0, duration=0.03),
+        x=pl.motions.Quintic(0.0, 0.1, 0.05),
+        y=pl.motions.FunctionMotion(
+            lambda t: (0.01 * np.sin(40 * t), 0.4 * np.cos(40 * t), -16.0 * np.sin(40 * t))
+        ),
+        z=pl.motions.Cycloid(0.0, -0.05, 0.04),
+        angle=pl.motions.SmoothStart(rate=2.0, duration=0.03),
         axis=(0.2, 0.0, 1.0),
     )
-    return moved(arms.two_links(arms.DAMPED), shake, pl.JointPD(pl.Hold(0.0), 10.0, 0.2))
+    return moved(arms.two_links(arms.DAMPED), shake, pl.JointPD(pl.motions.Hold(0.0), 10.0, 0.2))
 
 
 @case
 def moved_base_of_a_loop() -> Case:
-    return moved(arms.four_bar(), pl.BaseMotion(x=pl.Quintic(0.0, 0.1, 0.05)))
+    return moved(arms.four_bar(), pl.BaseMotion(x=pl.motions.Quintic(0.0, 0.1, 0.05)))
 
 
 @case
 def wrenches_off_the_tip() -> Case:
-    wave = pl.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 20.0, phase=0.5)
+    wave = pl.signals.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 20.0, phase=0.5)
     parts = (
         pl.PointWrench(pl.At("lower", position=(0.0, 0.05, 0.0)), wave, pl.Frame.BODY, name="beside"),
         pl.PointWrench(pl.At("upper", pl.End.ROOT, (0.01, 0.0, 0.02)), wave, name="at_the_root"),
@@ -291,15 +310,15 @@ def wrenches_off_the_tip() -> Case:
 
 @case
 def joint_laws_of_links_pose() -> Case:
-    laws = {"spring": pl.JointSpring(5.0, 0.3), "friction": arms.FRICTION, "damping": 0.05}
-    return moved(arms.two_links(limits=pl.Limits(-0.85, -0.75, 200.0, 0.5), **laws))
+    laws = {"spring": pl.joints.JointSpring(5.0, 0.3), "friction": arms.FRICTION, "damping": 0.05}
+    return moved(arms.two_links(limits=pl.joints.Limits(-0.85, -0.75, 200.0, 0.5), **laws))
 
 
 @case
 def sampled_servo_on_an_elastic_gear_pose() -> Case:
     motor = pl.GearMotor("motor", rotor_inertia=4e-5, ratio=50.0, stiffness=500.0, damping=0.5)
-    servo = pl.VelocityServo(0.24, 1e-3, sensor_gain=0.1, ratio=50.0, torque_limit=0.5)
-    loop = pl.PositionLoop(pl.Quintic(0.0, 0.3, 0.1), 4.0, 10e-3, feedforward=0.5, delay=1e-3)
+    servo = pl.control.VelocityServo(0.24, 1e-3, sensor_gain=0.1, ratio=50.0, torque_limit=0.5)
+    loop = pl.control.PositionLoop(pl.motions.Quintic(0.0, 0.3, 0.1), 4.0, 10e-3, feedforward=0.5, delay=1e-3)
     model = pl.connect(POSE(3).compile(arms.strip_on_a_servo()), motor, servo, loop)
     return Case(model, 0.06, midpoint(5e-4), linear=False)
 
@@ -307,7 +326,9 @@ def sampled_servo_on_an_elastic_gear_pose() -> Case:
 @case
 def bushing_turned_over() -> Case:
     bushing = pl.Bushing("mount", pl.At("base"), pl.At("crank", pl.End.ROOT), (1.0,) * 6)
-    model = pl.connect(POSE().compile(arms.four_bar()), bushing, pl.JointTorque("drive", pl.Constant(20.0)))
+    model = pl.connect(
+        POSE().compile(arms.four_bar()), bushing, pl.JointTorque("drive", pl.signals.Constant(20.0))
+    )
     return Case(model, 0.5, midpoint(5e-3), linear=False)
 
 
@@ -315,6 +336,8 @@ def bushing_turned_over() -> Case:
 def loop_opened_by_motions() -> Case:
     arm = POSE().compile(arms.four_bar())
     place = dict(zip(arm.joint_names, arm.layout.part(arm.initial_state(), "joint_position").tolist()))
-    still = [pl.PrescribedMotion(name, pl.Hold(place[name])) for name in ("drive", "elbow")]
-    turn = pl.PrescribedMotion("pivot", pl.SmoothStart(0.5, 0.01, position=place["pivot"], begin=0.01))
+    still = [pl.PrescribedMotion(name, pl.motions.Hold(place[name])) for name in ("drive", "elbow")]
+    turn = pl.PrescribedMotion(
+        "pivot", pl.motions.SmoothStart(0.5, 0.01, position=place["pivot"], begin=0.01)
+    )
     return Case(pl.connect(arm, *still, turn), 0.05, midpoint(), linear=False)

@@ -39,7 +39,7 @@ def held(room: str, name: str) -> Case:
     """An arm of the library, pulled a little away from its start by feedback on all joints."""
     arm = ROOMS[room]().compile(library(name))
     start = zip(arm.joint_names, arm.layout.part(arm.initial_state(), "joint_position").tolist())
-    away = {joint: pl.Hold(place + 0.05) for joint, place in start}
+    away = {joint: pl.motions.Hold(place + 0.05) for joint, place in start}
     law = pl.JointPD(list(away.values()), stiffness=50.0, damping=2.0, joints=list(away))
     order = 4 if room in ("exact", "pseudo") and arm.highest_order >= 4 else 2
     return Case(pl.connect(arm, law), 0.03, pl.Gauss(order=order, step=1e-3), settled=True)
@@ -121,22 +121,31 @@ def link_of(name: str) -> pl.FlexibleLink:
         pl.Rectangle(0.01, 0.01),
     )
     return {
-        "hardening": lambda: arms.soft("link", law=pl.HardeningLaw((10.0,) * 3 + (2.0,) * 3, (0.1,) * 6)),
+        "hardening": lambda: arms.soft(
+            "link", law=pl.sections.HardeningLaw((10.0,) * 3 + (2.0,) * 3, (0.1,) * 6)
+        ),
         "kelvin_voigt_and_drag": lambda: arms.soft(
             "link", section=arms.DAMPED, viscous_damping=(0.1, 0.2, 0.3, 0.01, 0.02, 0.01)
         ),
         "tapered": lambda: pl.FlexibleLink(
-            "link", 0.8, section=pl.Tapered(pl.Tube(0.02, 0.015), pl.Tube(0.01, 0.006)), material=rubber
+            "link",
+            0.8,
+            section=pl.sections.Tapered(pl.Tube(0.02, 0.015), pl.Tube(0.01, 0.006)),
+            material=rubber,
         ),
         "stations": lambda: pl.FlexibleLink(
-            "link", 0.8, section=pl.Stations((0.0, 0.3, 0.3, 0.8), steps), material=rubber
+            "link", 0.8, section=pl.sections.Stations((0.0, 0.3, 0.3, 0.8), steps), material=rubber
         ),
         "coupled": lambda: arms.soft(
             "link", section=pl.GeneralSection(stiffness=coupled.tolist(), inertia=arms.INERTIA)
         ),
-        "arc": lambda: arms.soft("link", rest_shape=pl.Arc(angle=1.2, normal=pl.Across.Y)),
-        "helix": lambda: arms.soft("link", rest_shape=pl.Helix(radius=0.2, pitch=0.1)),
-        "strain_field": lambda: arms.soft("link", rest_shape=pl.StrainField((0.0, 0.3, 0.7), wave)),
+        "arc": lambda: arms.soft(
+            "link", rest_shape=pl.rest_shapes.Arc(angle=1.2, normal=pl.rest_shapes.Across.Y)
+        ),
+        "helix": lambda: arms.soft("link", rest_shape=pl.rest_shapes.Helix(radius=0.2, pitch=0.1)),
+        "strain_field": lambda: arms.soft(
+            "link", rest_shape=pl.rest_shapes.StrainField((0.0, 0.3, 0.7), wave)
+        ),
     }[name]()
 
 
@@ -155,8 +164,8 @@ LINKS = (
 def sagging(name: str, formulation: object, order: int) -> Case:
     """On a hinge that feedback holds, from rest, then pushed."""
     arm = formulation.compile(arms.on_a_hinge(link_of(name)))
-    hold = pl.JointPD(pl.Hold(0.0), 20.0, 0.5)
-    push = pl.TipWrench("link", pl.Step((0.0, 1.0, -0.5, 0.02, 0.0, 0.03), at=0.005))
+    hold = pl.JointPD(pl.motions.Hold(0.0), 20.0, 0.5)
+    push = pl.TipWrench("link", pl.signals.Step((0.0, 1.0, -0.5, 0.02, 0.0, 0.03), at=0.005))
     return Case(pl.connect(arm, hold, push), 0.03, pl.Gauss(order, 1e-3), from_rest=True)
 
 
@@ -171,14 +180,16 @@ for _name in LINKS:
 @case
 def every_motion() -> Case:
     """All kinds of prescribed motion, added up on two joints."""
-    table = pl.MotionTable((0.0, 0.01, 0.02, 0.05), (0.3, 0.31, 0.35, 0.4), begin_rate=0.0, end_rate=1.0)
-    function = pl.FunctionMotion(lambda t: (0.1 * t**3, 0.3 * t**2, 0.6 * t))
-    shoulder = pl.MotionSum([table, function, pl.Cycloid(0.0, 0.1, 0.02, begin=0.005)])
+    table = pl.motions.MotionTable(
+        (0.0, 0.01, 0.02, 0.05), (0.3, 0.31, 0.35, 0.4), begin_rate=0.0, end_rate=1.0
+    )
+    function = pl.motions.FunctionMotion(lambda t: (0.1 * t**3, 0.3 * t**2, 0.6 * t))
+    shoulder = pl.motions.MotionSum([table, function, pl.motions.Cycloid(0.0, 0.1, 0.02, begin=0.005)])
     moves = [
-        pl.BangBang(-0.8, -0.7, 0.02),
-        pl.SmoothStart(2.0, 0.01),
-        pl.Quintic(0.0, 0.2, 0.03),
-        pl.Hold(0.1),
+        pl.motions.BangBang(-0.8, -0.7, 0.02),
+        pl.motions.SmoothStart(2.0, 0.01),
+        pl.motions.Quintic(0.0, 0.2, 0.03),
+        pl.motions.Hold(0.1),
     ]
     return swinging(
         SPECTRAL(4),
@@ -186,23 +197,28 @@ def every_motion() -> Case:
         0.04,
         None,
         pl.PrescribedMotion("shoulder", shoulder),
-        pl.PrescribedMotion("elbow", pl.MotionSum(moves)),
+        pl.PrescribedMotion("elbow", pl.motions.MotionSum(moves)),
     )
 
 
 @case
 def every_signal() -> Case:
     """All kinds of signals as torques."""
-    drawn = pl.PiecewiseLinear((0.0, 0.01, 0.03), (0.0, 1.0, -0.5))
-    smooth = pl.SignalTable((0.0, 0.01, 0.02, 0.04), (0.2, 0.5, -0.3, 0.1))
-    function = pl.FunctionSignal(lambda t: np.tanh(40.0 * t))
-    rest = [pl.Constant(0.1), pl.Step(-0.7, at=0.0155), pl.Sine(0.4, 30.0, 0.3), smooth]
+    drawn = pl.signals.PiecewiseLinear((0.0, 0.01, 0.03), (0.0, 1.0, -0.5))
+    smooth = pl.signals.SignalTable((0.0, 0.01, 0.02, 0.04), (0.2, 0.5, -0.3, 0.1))
+    function = pl.signals.FunctionSignal(lambda t: np.tanh(40.0 * t))
+    rest = [
+        pl.signals.Constant(0.1),
+        pl.signals.Step(-0.7, at=0.0155),
+        pl.signals.Sine(0.4, 30.0, 0.3),
+        smooth,
+    ]
     return swinging(
         SPECTRAL(4),
         pl.Gauss(4, 1e-3),
         0.04,
         None,
-        pl.JointTorque("shoulder", pl.SignalSum(rest)),
+        pl.JointTorque("shoulder", pl.signals.SignalSum(rest)),
         pl.JointTorque("elbow", drawn),
         pl.JointTorque("elbow", function),
     )
@@ -210,8 +226,8 @@ def every_signal() -> Case:
 
 def loaded(formulation: object, order: int, robot: pl.Robot | None = None) -> Case:
     """Dead and follower wrenches on tips, along links and at a station, and feedforward."""
-    wave = pl.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 20.0, phase=0.5)
-    spread = pl.Constant((0.2, 0.5, -0.3, 0.01, 0.0, 0.02))
+    wave = pl.signals.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 20.0, phase=0.5)
+    spread = pl.signals.Constant((0.2, 0.5, -0.3, 0.01, 0.0, 0.02))
     parts = (
         pl.TipWrench("lower", wave, name="dead"),
         pl.TipWrench("upper", wave, frame=BODY, name="follower"),
@@ -219,7 +235,10 @@ def loaded(formulation: object, order: int, robot: pl.Robot | None = None) -> Ca
         pl.DistributedWrench("lower", spread, frame=BODY),
         pl.PointWrench(pl.At("upper", station=0.35), wave, BODY, name="inside"),
         pl.JointPD(
-            [pl.Hold(0.2), pl.Quintic(-0.8, -0.5, 0.03)], (20.0, 15.0), 0.3, feedforward=pl.Sine(0.5, 10.0)
+            [pl.motions.Hold(0.2), pl.motions.Quintic(-0.8, -0.5, 0.03)],
+            (20.0, 15.0),
+            0.3,
+            feedforward=pl.signals.Sine(0.5, 10.0),
         ),
     )
     arm = formulation.compile(robot or arms.two_links())
@@ -258,18 +277,22 @@ for _alpha in (0.5, 0.7):
 @case
 def mixed_element_of_the_library() -> Case:
     arm = pl.MixedElement(10).compile(library("macchelli_link"))
-    return Case(pl.connect(arm, pl.JointPD(pl.Quintic(0.0, 1.0, 0.1), 15.0, 3.0)), 0.05, pl.Gauss(4, 1e-3))
+    return Case(
+        pl.connect(arm, pl.JointPD(pl.motions.Quintic(0.0, 1.0, 0.1), 15.0, 3.0)), 0.05, pl.Gauss(4, 1e-3)
+    )
 
 
 @case
 def mixed_element_prescribed() -> Case:
     arm = pl.MixedElement(8).compile(library("steel_strip"))
     return Case(
-        pl.connect(arm, pl.PrescribedMotion("hub", pl.BangBang(0.0, 0.3, 0.04))), 0.05, pl.Gauss(2, 1e-3)
+        pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.BangBang(0.0, 0.3, 0.04))),
+        0.05,
+        pl.Gauss(2, 1e-3),
     )
 
 
-def rolled(when_bent: pl.WhenBent) -> Case:
+def rolled(when_bent: pl.geometrically_exact.WhenBent) -> Case:
     """A soft rod, rolled up by a moment of many times its bending stiffness."""
     section = pl.GeneralSection(
         stiffness=(1e4, 5e3, 5e3, 0.5, 0.5, 0.5),
@@ -280,13 +303,13 @@ def rolled(when_bent: pl.WhenBent) -> Case:
     hinge, grip = pl.RevoluteJoint("hinge", "base", "rod"), pl.FixedJoint("grip", "rod", "hand")
     whip = pl.Robot("whip", (arms.soft("rod", 1.0, section), hand), (hinge, grip))
     arm = SPECTRAL(5, when_bent=when_bent).compile(whip)
-    moment = pl.TipWrench("hand", pl.Constant((0.0, 0.0, 0.0, 0.0, 0.0, 12.0)), frame=BODY)
-    parts = (pl.PrescribedMotion("hinge", pl.Hold(0.0)), moment)
+    moment = pl.TipWrench("hand", pl.signals.Constant((0.0, 0.0, 0.0, 0.0, 0.0, 12.0)), frame=BODY)
+    parts = (pl.PrescribedMotion("hinge", pl.motions.Hold(0.0)), moment)
     return Case(pl.connect(arm, *parts), 0.07, pl.Gauss(4, 2e-3), linear=False)
 
 
-enter("bent_too_far_hands_over", lambda: rolled(pl.WhenBent.HAND_OVER))
-enter("bent_too_far_stops", lambda: rolled(pl.WhenBent.STOP))
+enter("bent_too_far_hands_over", lambda: rolled(pl.geometrically_exact.WhenBent.HAND_OVER))
+enter("bent_too_far_stops", lambda: rolled(pl.geometrically_exact.WhenBent.STOP))
 
 
 @case
@@ -300,6 +323,6 @@ def signal_that_is_not_a_number() -> Case:
         return np.where(times < 0.0201, 0.2, np.nan)
 
     model = pl.connect(
-        SPECTRAL(3).compile(arms.two_links()), pl.JointTorque("elbow", pl.FunctionSignal(torque))
+        SPECTRAL(3).compile(arms.two_links()), pl.JointTorque("elbow", pl.signals.FunctionSignal(torque))
     )
     return Case(model, 0.04, pl.Gauss(4, 1e-3), linear=False)

@@ -22,9 +22,10 @@ from tests.frozen.digest import Sum, digest, expected
 from tests.frozen.frozen_file import outcome
 
 EXPECTED = expected()
-# Another processor rounds in another order, and Newton's method then stops an iteration earlier or later. The same
-# kernels with other instructions, other elementary functions and another linear algebra library differed by a hundredth
-# to a tenth of these parts of the largest magnitude; so would a processor that nobody has tried.
+# Another processor rounds in another order, and Newton's method then stops an iteration earlier or later, which may
+# change a step by what it leaves open. On one machine the same cases with instructions of older processors, in the
+# kernels, in elementary functions and in linear algebra, differed by at most a thirtieth of these parts of the largest
+# magnitude; the rest is room for processors that were not tried.
 RUN = 1e-7
 SLOW_NEWTON = (
     1e-5  # where factors are kept for many iterations, or stops and walls follow from small differences

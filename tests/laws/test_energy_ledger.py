@@ -1,6 +1,6 @@
-"""The energy account closes in every step, whatever acts on the arm and however it is built.
+"""The energy ledger closes in every step, whatever acts on the arm and however it is built.
 
-The demand is the promise of the program itself: what a step leaves unaccounted is at most 1e-10 of the
+The demand is the tolerance of the program itself: what a step leaves unexplained is at most 1e-10 of the
 energy it exchanges, over 100 000 steps in all.
 """
 
@@ -75,7 +75,7 @@ def with_payload() -> pl.Robot:
 
 
 def mixture(slide: bool) -> pl.Robot:
-    """Flexible, rigid, flexible; the last joint turns or slides."""
+    """Flexible, rigid, flexible; the last joint rotates or translates."""
     middle = pl.RigidLink(
         name="elbow",
         tip_position=(0.1, 0.05, 0.0),
@@ -254,7 +254,7 @@ def test_closes_in_every_step(case: Case) -> None:
     np.testing.assert_allclose(ledger.strain, strain, rtol=1e-12, atol=1e-14)
 
 
-def test_a_method_with_numerical_damping_promises_nothing_but_still_books_what_it_loses() -> None:
+def test_a_method_with_numerical_damping_is_not_exact_but_its_ledger_shows_what_it_loses() -> None:
     arm = SPECTRAL.compile(clamped(soft_link()))
     trajectory = pl.simulate(
         arm,

@@ -1,4 +1,4 @@
-"""The damper of a feedback stands in the same column of the account in all rooms."""
+"""The damper of a feedback stands in the same column of the ledger in all formulations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import pliant as pl
 
 INERTIA, STIFFNESS, DAMPING, PLACE, UNTIL = 0.1 + 2.0 * 0.5**2, 20.0, 1.5, 0.3, 0.5
 GEAR = {"rotor_inertia": 1e-3, "ratio": 10.0}
-ROOMS = [pl.GeometricallyExact(degree=2), pl.PoseElement(), pl.PseudoSpectral(4), pl.Lumped(), pl.Rigid()]
+FORMULATIONS = [
+    pl.GeometricallyExact(degree=2),
+    pl.PoseElement(),
+    pl.PseudoSpectral(4),
+    pl.Lumped(),
+    pl.Rigid(),
+]
 
 
 def expected(inertia: float) -> tuple[float, float]:
@@ -24,14 +30,14 @@ def expected(inertia: float) -> tuple[float, float]:
     return 0.5 * inertia * rate**2, lost
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("motor", [False, True])
-def test_it_is_a_loss_of_the_joint_but_part_of_a_motor(room: object, motor: bool) -> None:
+def test_it_is_a_loss_of_the_joint_but_part_of_a_motor(formulation: object, motor: bool) -> None:
     body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1,) * 3)
     robot = pl.Robot("pendulum", (body,), (pl.RevoluteJoint("hinge", "base", "body"),))
     feedback = pl.JointPD(pl.motions.Hold(PLACE), stiffness=STIFFNESS, damping=DAMPING)
     motors = [pl.GearMotor("hinge", **GEAR)] if motor else []
-    model = pl.connect(room.compile(robot), feedback, *motors)
+    model = pl.connect(formulation.compile(robot), feedback, *motors)
     ledger = pl.simulate(model, UNTIL, pl.Gauss(order=2, step=2e-4)).ledger
     kinetic, lost = expected(INERTIA + (GEAR["rotor_inertia"] * GEAR["ratio"] ** 2 if motor else 0.0))
     # the midpoint rule errs by (h omega)^2 / 12, 1e-6 here
@@ -41,13 +47,13 @@ def test_it_is_a_loss_of_the_joint_but_part_of_a_motor(room: object, motor: bool
     assert ledger.worst_ratio < 1e-10
 
 
-@pytest.mark.parametrize("room", [pl.Lumped(), pl.Rigid()])
-def test_runge_kutta_gill_books_it_as_well(room: object) -> None:
+@pytest.mark.parametrize("formulation", [pl.Lumped(), pl.Rigid()])
+def test_runge_kutta_gill_shows_it_as_well(formulation: object) -> None:
     body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1,) * 3)
     robot = pl.Robot("pendulum", (body,), (pl.RevoluteJoint("hinge", "base", "body"),))
     feedback = pl.JointPD(pl.motions.Hold(PLACE), stiffness=STIFFNESS, damping=DAMPING)
     ledger = pl.simulate(
-        pl.connect(room.compile(robot), feedback), UNTIL, pl.RungeKuttaGill(step=1e-3)
+        pl.connect(formulation.compile(robot), feedback), UNTIL, pl.RungeKuttaGill(step=1e-3)
     ).ledger
     kinetic, lost = expected(INERTIA)
     assert ledger.joint_loss[-1] == pytest.approx(lost, rel=1e-8)

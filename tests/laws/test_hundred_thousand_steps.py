@@ -1,4 +1,4 @@
-"""The energy account over 100 000 steps of one run, for each kind of run the program promises it for."""
+"""The energy ledger over 100 000 steps of one run, for each kind of run that keeps it exactly."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_step_is_ledgered_for(kind):
     assert ledger.worst_ratio <= DEMAND
     losses = {name: getattr(ledger, name)[-1] for name in ("material_loss", "viscous_loss", "joint_loss")}
     assert all(loss > 0.0 for loss in losses.values()) is (kind is driven_and_damped), losses
-    # what the account adds up over all steps against the energy of the last state, which knows nothing of it
+    # what the ledger adds up over all steps against the energy of the last state, which knows nothing of it
     kinetic, strain, _ = model.energy(run.states[[0, -1]])
     entered = ledger.gravity[-1] + sum(work[-1] for work in ledger.works.values())
     entered -= sum(losses.values()) + ledger.projection_loss[-1]

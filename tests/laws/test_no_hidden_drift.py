@@ -2,7 +2,7 @@
 
 The shape comes from the strains; nothing ties it to the twists but the equations of the mesh. So the tip
 velocity of the rebuilt shape may differ from the twist at the tip, and the potential energy of the shape from
-the booked work of gravity, by the error of the mesh and no more.
+the entered work of gravity, by the error of the mesh and no more.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout
 from pliant.structures.energy_ledger import COLUMNS, EXCHANGED, JOINT, KINETIC, RESIDUAL, STRAIN
+from pliant.structures.ledger import ledger_of
 
 PORT = Port("mass", "force", "N", "velocity", "m/s", 1, Frame.WORLD, Causality.EFFORT_IN)
 
@@ -132,6 +133,5 @@ class Midpoint:
     def kept(self, times: Array) -> Kept:
         rows = len(times)
         efforts = {"mass": np.full((rows, 1), self.model.force)}
-        return Kept(
-            self.states[:rows], efforts, self.sums[:rows], {"mass": self.work[:rows]}, np.zeros(4), {}
-        )
+        ledger = ledger_of(self.sums[:rows], {"mass": self.work[:rows]}, np.zeros(4), exact=True)
+        return Kept(self.states[:rows], efforts, ledger, {})

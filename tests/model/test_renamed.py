@@ -22,7 +22,7 @@ def test_of_models(model: object, old: str) -> None:
     new = OF_MODELS[old]
     # not every model knows who takes its place; asked by its old name, the answer is the same as by its new one
     if not ("." in new or hasattr(model, new)):
-        with pytest.warns(DeprecationWarning), pytest.raises(AttributeError, match=new):
+        with pytest.warns(DeprecationWarning, match=old), pytest.raises(AttributeError, match=new):
             getattr(model, old)
         return
     with pytest.warns(DeprecationWarning, match=f"{old} is now {new}; the next release drops the old name"):

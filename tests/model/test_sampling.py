@@ -17,6 +17,7 @@ from pliant.model.stage_method import gauss_collocation
 from pliant.model.state import Array, Ending
 from pliant.simulation.driver import drive
 from pliant.structures.energy_ledger import COLUMNS
+from pliant.structures.ledger import ledger_of
 from tests.support.rigid_loop import rigid_arm
 
 ARM = pl.GeometricallyExact(degree=3).compile(rigid_arm())
@@ -143,7 +144,8 @@ class Recorder:
         raise AssertionError("it never stops")
 
     def kept(self, times: Array) -> Kept:
-        return Kept(np.zeros((len(times), 1)), {}, np.zeros((len(times), COLUMNS)), {}, np.zeros(4), {})
+        ledger = ledger_of(np.zeros((len(times), COLUMNS)), {}, np.zeros(4), exact=True)
+        return Kept(np.zeros((len(times), 1)), {}, ledger, {})
 
 
 def recorded(noise: float, delay: float = 0.0) -> Recorder:

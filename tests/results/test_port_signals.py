@@ -1,4 +1,4 @@
-"""Effort times flow of a port is the power that the energy account books under its name."""
+"""Effort times flow of a port is the power that the energy ledger shows under its name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.arms import ASIDE, SLOW, soft_link, two_links
 
 STEP = 5e-4
 UNTIL = 0.1
-Room = pl.GeometricallyExact | pl.PoseElement | pl.PseudoSpectral | pl.Lumped | pl.Rigid
+Formulation = pl.GeometricallyExact | pl.PoseElement | pl.PseudoSpectral | pl.Lumped | pl.Rigid
 
 
 def pulled(frame: pl.Frame, at: pl.At | None = None) -> pl.Trajectory:
@@ -48,31 +48,31 @@ ASIDE_OF_THE_ROOT = pl.At("lower", pl.End.ROOT, position=(0.01, 0.02, 0.03))
 ANYWHERE = (pl.PoseElement(elements=6), pl.Lumped(fields=3), pl.Rigid())
 LOADED = [
     *(
-        (room, frame)
-        for room in (*ANYWHERE, pl.GeometricallyExact(degree=3))
+        (formulation, frame)
+        for formulation in (*ANYWHERE, pl.GeometricallyExact(degree=3))
         for frame in (pl.Frame.WORLD, pl.Frame.BODY)
     ),
     (pl.PseudoSpectral(4), pl.Frame.BODY),  # refuses directions of the world on links that turn
 ]
 
 
-def loaded_inside(room: Room, frame: pl.Frame, step: float) -> pl.Trajectory:
-    """Loads on the tip, along and within the inner link, and beside the root of the outer where the room takes it."""
-    linear = isinstance(room, pl.PseudoSpectral)
+def loaded_inside(formulation: Formulation, frame: pl.Frame, step: float) -> pl.Trajectory:
+    """Loads on the tip, along and within the inner link, and beside the root of the outer where it is taken."""
+    linear = isinstance(formulation, pl.PseudoSpectral)
     robot = two_links(section=SLOW) if linear else two_links(ASIDE, rates=(2.0, -3.0), section=SLOW)
     parts = [
         pl.TipWrench("upper", WRENCH, frame, name="inner"),
         pl.DistributedWrench("upper", SPREAD, frame, name="spread"),
         pl.PointWrench(pl.At("upper", station=0.7 / 3), WRENCH, frame, name="within"),
     ]
-    if not isinstance(room, pl.GeometricallyExact):
+    if not isinstance(formulation, pl.GeometricallyExact):
         parts.append(pl.PointWrench(ASIDE_OF_THE_ROOT, WRENCH, frame, name="beside"))
-    closed = pl.connect(room.compile(robot), *parts)
+    closed = pl.connect(formulation.compile(robot), *parts)
     return pl.simulate(closed, UNTIL, pl.Gauss(order=2, step=step), outputs=10_000)
 
 
 def assert_second_order(coarse: float, fine: float) -> None:
-    """Half the step leaves a quarter of the gap, up to terms of fourth order."""
+    """Half the step leaves a quarter of the difference, up to terms of fourth order."""
     assert 3.5 < coarse / fine < 4.5
 
 
@@ -86,9 +86,11 @@ def power_of(signal: PortSignal) -> np.ndarray:
     return (signal.effort * signal.flow).sum(axis=1)
 
 
-@pytest.mark.parametrize(("room", "frame"), LOADED, ids=str)
-def test_power_of_loads_on_inner_links_adds_up_to_the_booked_work(room: Room, frame: pl.Frame) -> None:
-    coarse, fine = (loaded_inside(room, frame, step) for step in (2 * STEP, STEP))
+@pytest.mark.parametrize(("formulation", "frame"), LOADED, ids=str)
+def test_power_of_loads_on_inner_links_adds_up_to_the_entered_work(
+    formulation: Formulation, frame: pl.Frame
+) -> None:
+    coarse, fine = (loaded_inside(formulation, frame, step) for step in (2 * STEP, STEP))
     for load in coarse.source.model.inputs.loads:  # type: ignore[attr-defined]
         violations = []
         for run in (coarse, fine):
@@ -101,11 +103,11 @@ def test_power_of_loads_on_inner_links_adds_up_to_the_booked_work(room: Room, fr
         assert_second_order(*violations)
 
 
-@pytest.mark.parametrize("room", [*ANYWHERE, pl.GeometricallyExact(degree=4)], ids=str)
-def test_flows_are_the_velocities_of_observed_places(room: Room) -> None:
+@pytest.mark.parametrize("formulation", [*ANYWHERE, pl.GeometricallyExact(degree=4)], ids=str)
+def test_flows_are_the_velocities_of_observed_places(formulation: Formulation) -> None:
     speeds, spins = [], []
     for step in (2 * STEP, STEP):
-        run = loaded_inside(room, pl.Frame.WORLD, step)
+        run = loaded_inside(formulation, pl.Frame.WORLD, step)
         tip, root = run.link("upper").position[:, -1], run.link("lower").rotation[:, 0]
         flow = run.port_signals["inner"].flow[2:-2, :3]
         speeds.append(np.abs(flow - central(tip, run.time)).max())
@@ -120,8 +122,10 @@ def test_flows_are_the_velocities_of_observed_places(room: Room) -> None:
     assert spins[1] < 2e-3 * np.abs(own).max()
 
 
-@pytest.mark.parametrize("room", [pl.PoseElement(elements=6), pl.GeometricallyExact(degree=4)], ids=str)
-def test_the_wrench_of_a_joint_moves_what_hangs_on_it(room: Room) -> None:
+@pytest.mark.parametrize(
+    "formulation", [pl.PoseElement(elements=6), pl.GeometricallyExact(degree=4)], ids=str
+)
+def test_the_wrench_of_a_joint_moves_what_hangs_on_it(formulation: Formulation) -> None:
     mass, inertia = 0.4, np.array([2e-3, 3e-3, 4e-3])
     hand = pl.RigidLink("hand", (0.1, 0.0, 0.0), mass=mass, inertia=tuple(inertia))
     robot = pl.Robot(
@@ -132,7 +136,7 @@ def test_the_wrench_of_a_joint_moves_what_hangs_on_it(room: Room) -> None:
             pl.RevoluteJoint("wrist", "upper", "hand", axis=(0.0, 0.6, 0.8), initial_rate=-3.0),
         ),
     )
-    held = pl.connect(room.compile(robot), pl.JointTorque("wrist", pl.signals.Sine(0.2, 3.0)))
+    held = pl.connect(formulation.compile(robot), pl.JointTorque("wrist", pl.signals.Sine(0.2, 3.0)))
     run = pl.simulate(held, UNTIL, pl.Gauss(order=2, step=STEP), outputs=10_000)
     signal = run.port_signals["wrist.wrench"]
     # efforts of joints are means over the step that ends at their time

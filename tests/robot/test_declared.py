@@ -130,13 +130,13 @@ def test_changing_a_part_checks_it_again() -> None:
 @pytest.mark.parametrize("value", [True, None, "1", [1], {}, 1j, np.inf, 10**400])
 def test_what_is_not_a_finite_number_is_refused(value: object) -> None:
     with pytest.raises(BadValue):
-        Quantity("m", "length").equilibrium(value)
+        Quantity("m", "length").checked(value)
 
 
 @pytest.mark.parametrize(("text", "number"), [("5 mm", "0.005"), ("-2.5cm", "-0.025"), ("1e3 m", "1000")])
 def test_a_unit_is_answered_with_the_number_to_write(text: str, number: str) -> None:
     with pytest.raises(BadValue) as caught:
-        Quantity("m", "length").equilibrium(text)
+        Quantity("m", "length").checked(text)
     assert caught.value.text == f"= '{text}' carries a unit; write {number} (SI, metre)"
 
 
@@ -155,11 +155,11 @@ def test_suffixes_belong_to_units_that_are_used() -> None:
 def test_directions_and_quaternions_are_normalised_once() -> None:
     axis = Quantity("1", "axis", shape=(3,), demand=Demand.NONZERO_DIRECTION)
     for given in [(0, 0, 5), (1, 1, 1), (1e-200, 0, 0), (3e200, 4e200, 0), (0.1, -0.7, 0.3)]:
-        balanced = axis.equilibrium(given)
-        assert np.linalg.norm(balanced) == pytest.approx(1.0, abs=1e-15)
-        assert axis.equilibrium(balanced) == balanced
+        checked = axis.checked(given)
+        assert np.linalg.norm(checked) == pytest.approx(1.0, abs=1e-15)
+        assert axis.checked(checked) == checked
     turn = Quantity("1", "turn", shape=(4,), demand=Demand.UNIT_QUATERNION)
-    assert turn.equilibrium((0.7071, 0, 0, 0.7071))[0] == pytest.approx(0.5**0.5, abs=1e-15)
+    assert turn.checked((0.7071, 0, 0, 0.7071))[0] == pytest.approx(0.5**0.5, abs=1e-15)
 
 
 def test_definiteness_does_not_depend_on_the_unit_of_length() -> None:

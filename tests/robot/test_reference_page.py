@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "robot_file.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 PARTS = [
     part
-    for name in r.__all__
+    for name in vars(r)
     if isinstance(part := getattr(r, name), type) and issubclass(part, Declared) and part.word
 ]
 # The field that holds a law says which one it is.

@@ -22,7 +22,7 @@ def arm() -> Model:
 
 
 def check_kept(trajectory: pl.Trajectory, end: float) -> None:
-    """What was computed is there up to the end, finite, and its account closes."""
+    """What was computed is there up to the end, finite, and its ledger closes."""
     assert trajectory.ending.time == pytest.approx(end, abs=1e-9)
     assert trajectory.time[-1] == pytest.approx(end, abs=1e-9)
     assert len(trajectory.states) == len(trajectory.time)
@@ -159,10 +159,3 @@ def test_the_sentence_says_it_all() -> None:
 def test_an_end_time_that_makes_no_sense_is_refused(until: float) -> None:
     with pytest.raises(InvalidInput, match=r"until = .* must be positive and finite"):
         pl.simulate(arm(), until)
-
-
-def test_a_state_of_another_arm_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"initial has shape \(3,\), but this model has"):
-        pl.simulate(arm(), 1.0, initial=np.zeros(3))
-    with pytest.raises(InvalidInput, match="not finite"):
-        pl.simulate(arm(), 1.0, initial=np.full(arm().layout.size, np.nan))

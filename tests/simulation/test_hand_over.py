@@ -1,4 +1,4 @@
-"""Spectral links that bend too far for their polynomials: pose elements do the run anew, with a notice."""
+"""Spectral links that bend too far for their polynomials: pose elements do the run anew, as its substitution says."""
 
 from __future__ import annotations
 

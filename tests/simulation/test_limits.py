@@ -1,4 +1,4 @@
-"""Runs that no machine can hold, and values of the wrong kind, are refused in a sentence before any work."""
+"""Runs that no computer can hold, and values of the wrong kind, are refused in a sentence before any work."""
 
 from __future__ import annotations
 

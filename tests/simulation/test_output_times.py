@@ -19,17 +19,7 @@ def driven() -> Model:
     return pl.connect(arm, pl.PrescribedMotion("shoulder", MOTION))
 
 
-def test_a_number_of_outputs_keeps_ends_of_steps() -> None:
-    few = pl.simulate(driven(), UNTIL, pl.Gauss(4, 4e-3), outputs=7)
-    every = pl.simulate(driven(), UNTIL, pl.Gauss(4, 4e-3), outputs=10_000)
-    assert len(few.time) == 8
-    assert len(every.time) == 81
-    rows = np.searchsorted(every.time, few.time - 1e-9)
-    np.testing.assert_array_equal(few.states, every.states[rows])
-    np.testing.assert_array_equal(few.ledger.stored, every.ledger.stored[rows])
-
-
-def test_wanted_times_are_met_and_steps_do_not_notice() -> None:
+def test_wanted_times_are_met_and_change_no_step() -> None:
     wanted = np.array([0.0011, 0.1, 0.12345, 0.2, UNTIL])
     trajectory = pl.simulate(driven(), UNTIL, pl.Gauss(4, 4e-3), outputs=wanted)
     np.testing.assert_allclose(trajectory.time, [0.0, *wanted], atol=1e-15)

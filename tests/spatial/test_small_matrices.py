@@ -38,13 +38,13 @@ def test_products(kind: type) -> None:
 def test_inverse(kind: type, size: int) -> None:
     A = random((size, size), kind, size)
     A[0, 0] = 0.0 if size > 1 else A[0, 0]  # the first pivot must be searched for
-    room = np.full((size + 1, size + 1), np.nan, kind)  # only the leading block may be touched
-    room[:size, :size] = A
-    out = np.zeros_like(room)
-    assert small_matrices.invert(room, size, out)
+    space = np.full((size + 1, size + 1), np.nan, kind)  # only the leading block may be touched
+    space[:size, :size] = A
+    out = np.zeros_like(space)
+    assert small_matrices.invert(space, size, out)
     np.testing.assert_allclose(out[:size, :size] @ A, np.eye(size), atol=1e-12)
     assert not out[size].any()
-    assert np.isnan(room[size]).all()
+    assert np.isnan(space[size]).all()
 
 
 @pytest.mark.parametrize("spoil", [0.0, np.nan])
@@ -60,8 +60,8 @@ def test_solution_of_a_symmetric_matrix(rank: int) -> None:
     B = random((6, rank), float, rank)
     A = B @ B.T
     right = A @ random((6,), float, 7)
-    x, room = right.copy(), A.copy()
-    small_matrices.solve_symmetric(room, x)
+    x, space = right.copy(), A.copy()
+    small_matrices.solve_symmetric(space, x)
     np.testing.assert_allclose(A @ x, right, atol=1e-11)
     if rank == 6:
         np.testing.assert_allclose(x, np.linalg.solve(A, right), rtol=1e-9)

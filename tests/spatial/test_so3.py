@@ -21,7 +21,7 @@ angles = st.floats(0.0, math.pi - 1e-6)
 axes = vectors.filter(lambda v: math.hypot(*v) > 1e-3).map(lambda v: scale(1.0 / math.hypot(*v), v))
 AXIS = scale(1.0 / math.sqrt(0.14), (0.1, -0.2, 0.3))
 DELICATE = [0.0, 1e-300, 1e-160, 1e-16, 1e-8, 1e-4, 0.1, 1.0, 1.9999999, 2.0000001, 3.0]
-NEAR_PI = [math.pi - gap for gap in (1e-3, 1e-6, 1e-9, 1e-12, 4e-16)]
+NEAR_PI = [math.pi - distance for distance in (1e-3, 1e-6, 1e-9, 1e-12, 4e-16)]
 AXES = (AXIS, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.6, -0.8, 0.0), (1e-9, -1.0, 1e-9))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pliant as pl
 from pliant.model.contract import Model
 from pliant.robot import Link
+from pliant.robot.declared import Vector3
 
 STIFFNESS = (1e4, 4e3, 4e3, 4.0, 6.0, 5.0)
 INERTIA = (0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4)
@@ -29,7 +30,7 @@ def soft_link(
     | pl.rest_shapes.StrainField
     | None = None,
     law: pl.sections.LinearLaw | pl.sections.HardeningLaw | None = None,
-    viscous_damping: tuple[float, ...] = (0.0,) * 6,
+    viscous_damping: tuple[float, float, float, float, float, float] = (0.0,) * 6,
 ) -> pl.FlexibleLink:
     """A flexible link of the soft section."""
     return pl.FlexibleLink(
@@ -42,21 +43,21 @@ def soft_link(
     )
 
 
-def on_a_hinge(link: Link, gravity: tuple[float, ...] = (0.0, 0.0, 0.0), rate: float = 0.0) -> pl.Robot:
+def on_a_hinge(link: Link, gravity: Vector3 = (0.0, 0.0, 0.0), rate: float = 0.0) -> pl.Robot:
     """One link that turns about z of the base."""
     hinge = pl.RevoluteJoint(name="hinge", parent="base", child=link.name, initial_rate=rate)
     return pl.Robot(name="pendulum", links=(link,), joints=(hinge,), gravity=gravity)
 
 
-def clamped(link: Link, gravity: tuple[float, ...] = (0.0, 0.0, 0.0)) -> pl.Robot:
+def clamped(link: Link, gravity: Vector3 = (0.0, 0.0, 0.0)) -> pl.Robot:
     """One link fixed to the base."""
     root = pl.FixedJoint(name="root", parent="base", child=link.name)
     return pl.Robot(name="cantilever", links=(link,), joints=(root,), gravity=gravity)
 
 
 def two_links(
-    gravity: tuple[float, ...] = (0.0, 0.0, 0.0),
-    axes: tuple[tuple[float, ...], tuple[float, ...]] = ((0.0, 0.0, 1.0), (0.0, 0.6, 0.8)),
+    gravity: Vector3 = (0.0, 0.0, 0.0),
+    axes: tuple[Vector3, Vector3] = ((0.0, 0.0, 1.0), (0.0, 0.6, 0.8)),
     rates: tuple[float, float] = (0.0, 0.0),
     section: pl.GeneralSection = SOFT,
 ) -> pl.Robot:
@@ -87,7 +88,7 @@ def two_links(
 
 
 def tumbler(
-    gravity: tuple[float, ...] = ASIDE,
+    gravity: Vector3 = ASIDE,
     rates: tuple[float, float] = (3.0, -4.0),
     section: pl.GeneralSection = SOFT,
     base: pl.Base | None = None,

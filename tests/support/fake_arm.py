@@ -1,7 +1,7 @@
 """A model that meets the contract with motions written down by hand, so that results can be checked exactly.
 
 A flexible link ``upper`` (1 m) bends to a circular arc in the plane z = 0; a rigid link ``hand`` (0.5 m)
-hangs on its tip. The state is (shoulder, wrist, their rates, curvature).
+is attached to its tip. The state is (shoulder, wrist, their rates, curvature).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 import pliant as pl
 
 SIZE = 1e-5  # m or rad
-ENERGY = 1e-6  # the account of energy is not what is tested here
+ENERGY = 1e-6  # the energy ledger is not what is tested here
 TOLERANCES = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9)  # stiff mechanisms do not reach the first ones in long steps
 
 

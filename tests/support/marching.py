@@ -25,7 +25,7 @@ Signal = Callable[[Floats], Floats]
 
 @dataclass
 class March:
-    """A run: its states (rows, n), its account, and what drives it."""
+    """A run: its states (rows, n), its ledger, and what drives it."""
 
     mechanism: Mechanism
     work: Work

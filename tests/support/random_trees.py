@@ -26,7 +26,7 @@ def random_tree(seed: int, n: int) -> Tree:
     for i in range(n):
         branch = (
             i - 1
-        )  # Pinocchio wants subtrees without gaps: a body hangs on the last one or on what that hangs on
+        )  # Pinocchio wants subtrees in one piece: the parent of a body is the last one or an ancestor of it
         while branch >= 0 and rng.uniform() < 0.25:
             branch = parent[branch]
         parent.append(branch)

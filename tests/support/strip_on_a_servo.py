@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.linalg import expm
 
 import pliant as pl
 from pliant.analysis.modes import linearised
+from pliant.components import Component
 from pliant.components.sensors import Reader, Sensor
 from pliant.model.contract import Model
 from pliant.model.sampling import Sample, noise_source
@@ -33,13 +35,13 @@ def robot() -> pl.Robot:
 
 def closed(arm: Model, sensor: Sensor | None, gain: float, target: float) -> Model:
     """The arm with servo and position loop, and with suppression where there is a sensor."""
-    parts: list[object] = [
+    parts: list[Component] = [
         pl.control.VelocityServo(SERVO_GAIN, SERVO_PERIOD),
         pl.control.PositionLoop(pl.motions.Hold(target), LOOP_GAIN, LOOP_PERIOD),
     ]
     if sensor is not None:
         parts.append(pl.control.VibrationSuppression("motor", sensor, gain, LOOP_PERIOD))
-    return pl.connect(arm, *parts)  # type: ignore[arg-type]
+    return pl.connect(arm, *parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +101,14 @@ class SampledLinear:
         return np.array(seen).T[0], np.array(seen).T[1]
 
 
-def _reading(arm: Model, reader: Reader, state_at: object, n: int) -> np.ndarray:
+def _reading(
+    arm: Model, reader: Reader, state_at: Callable[[np.ndarray, np.ndarray], np.ndarray], n: int
+) -> np.ndarray:
     """Derivatives of a reading, by central differences; exact for a linear arm."""
     silent, step = noise_source(0, "nobody"), 1e-6
 
     def read(y: np.ndarray) -> float:
-        state = state_at(y, np.zeros(n))  # type: ignore[operator]
+        state = state_at(y, np.zeros(n))
         none = np.zeros(0)
         return reader(
             Sample(

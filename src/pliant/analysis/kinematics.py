@@ -325,7 +325,7 @@ LONGEST = 0.5  # rad or m of a joint in one step
 PARTS = (1.0, 0.5, 0.25, 0.125, 0.03)  # of a step that are tried until one brings the tip nearer
 DAMPING = 1e-2  # of steps, times the square of the error: singular postures are left slowly, targets met fast
 LEAST_DAMPING = 1e-14  # of steps near the target: joints that are not needed stay
-SLACK = 1e-12  # rad or m between the limits of a joint that may not move at all
+WIDTH = 1e-12  # rad or m between the limits of a joint that may not move at all
 PROGRESS = 1e-3  # part of what is missing that a step must gain: out of reach, ever smaller ones would follow
 NEAR = 1e-6  # m and rad that the undeformed arm may miss: it only shows where to begin
 FOLLOWED = 4  # further starts that are followed to the end
@@ -388,7 +388,7 @@ class _Task:
         found = lsq_linear(
             np.vstack([tip.jacobian[: len(error)], damping]),
             np.append(error, np.zeros(len(q))),
-            (self.lower - q - SLACK, self.upper - q + SLACK),
+            (self.lower - q - WIDTH, self.upper - q + WIDTH),
             method="bvls",
         )
         change: Array = np.clip(q + found.x, self.lower, self.upper) - q

@@ -1,94 +1,49 @@
 """Connect: sources, motions, force elements, motors, dampers and sampled controllers joined to an arm."""
 
-from __future__ import annotations
-
-from pliant.components.base_motion import BaseMotion
-from pliant.components.connect import Connected, connect, report
-from pliant.components.force_elements import Bushing, SpringDamper, Wall
-from pliant.components.gear_motor import GearMotor
-from pliant.components.kinds import Component
-from pliant.components.linear_interconnection import (
-    CommonEffort,
-    CommonFlow,
-    Constraints,
-    Feedback,
-    Scaled,
-    Series,
-    interconnect,
-)
-from pliant.components.motions import (
-    BangBang,
-    Cycloid,
-    FunctionMotion,
-    Hold,
-    Motion,
-    MotionSum,
-    MotionTable,
-    Quintic,
-    SmoothStart,
-)
-from pliant.components.sampled_controller import ControllerFailed, SampledCommand, SampledController
-from pliant.components.sensors import DeflectionSensor, Encoder, StrainGauge, Tachometer
-from pliant.components.signals import (
-    Constant,
-    FunctionSignal,
-    PiecewiseLinear,
-    Signal,
-    SignalSum,
-    SignalTable,
-    Sine,
-    Step,
-)
-from pliant.components.sources import DistributedWrench, JointTorque, PointWrench, PrescribedMotion, TipWrench
-from pliant.components.tendon import Tendon
-from pliant.components.tuned_mass_damper import TunedMassDamper
-
-__all__ = [
-    "BangBang",
-    "BaseMotion",
-    "Bushing",
-    "CommonEffort",
-    "CommonFlow",
-    "Component",
-    "Connected",
-    "Constant",
-    "Constraints",
-    "ControllerFailed",
-    "Cycloid",
-    "DeflectionSensor",
-    "DistributedWrench",
-    "Encoder",
-    "Feedback",
-    "FunctionMotion",
-    "FunctionSignal",
-    "GearMotor",
-    "Hold",
-    "JointTorque",
-    "Motion",
-    "MotionSum",
-    "MotionTable",
-    "PiecewiseLinear",
-    "PointWrench",
-    "PrescribedMotion",
-    "Quintic",
-    "SampledCommand",
-    "SampledController",
-    "Scaled",
-    "Series",
-    "Signal",
-    "SignalSum",
-    "SignalTable",
-    "Sine",
-    "SmoothStart",
-    "SpringDamper",
-    "Step",
-    "StrainGauge",
-    "Tachometer",
-    "Tendon",
-    "TipWrench",
-    "TunedMassDamper",
-    "Wall",
-    "connect",
-    "interconnect",
-    "report",
-]
+from pliant.components.base_motion import BaseMotion as BaseMotion
+from pliant.components.connect import Connected as Connected
+from pliant.components.connect import connect as connect
+from pliant.components.connect import report as report
+from pliant.components.force_elements import Bushing as Bushing
+from pliant.components.force_elements import SpringDamper as SpringDamper
+from pliant.components.force_elements import Wall as Wall
+from pliant.components.gear_motor import GearMotor as GearMotor
+from pliant.components.kinds import Component as Component
+from pliant.components.linear_interconnection import CommonEffort as CommonEffort
+from pliant.components.linear_interconnection import CommonFlow as CommonFlow
+from pliant.components.linear_interconnection import Constraints as Constraints
+from pliant.components.linear_interconnection import Feedback as Feedback
+from pliant.components.linear_interconnection import Scaled as Scaled
+from pliant.components.linear_interconnection import Series as Series
+from pliant.components.linear_interconnection import interconnect as interconnect
+from pliant.components.motions import BangBang as BangBang
+from pliant.components.motions import Cycloid as Cycloid
+from pliant.components.motions import FunctionMotion as FunctionMotion
+from pliant.components.motions import Hold as Hold
+from pliant.components.motions import Motion as Motion
+from pliant.components.motions import MotionSum as MotionSum
+from pliant.components.motions import MotionTable as MotionTable
+from pliant.components.motions import Quintic as Quintic
+from pliant.components.motions import SmoothStart as SmoothStart
+from pliant.components.sampled_controller import ControllerFailed as ControllerFailed
+from pliant.components.sampled_controller import SampledCommand as SampledCommand
+from pliant.components.sampled_controller import SampledController as SampledController
+from pliant.components.sensors import DeflectionSensor as DeflectionSensor
+from pliant.components.sensors import Encoder as Encoder
+from pliant.components.sensors import StrainGauge as StrainGauge
+from pliant.components.sensors import Tachometer as Tachometer
+from pliant.components.signals import Constant as Constant
+from pliant.components.signals import FunctionSignal as FunctionSignal
+from pliant.components.signals import PiecewiseLinear as PiecewiseLinear
+from pliant.components.signals import Signal as Signal
+from pliant.components.signals import SignalSum as SignalSum
+from pliant.components.signals import SignalTable as SignalTable
+from pliant.components.signals import Sine as Sine
+from pliant.components.signals import Step as Step
+from pliant.components.sources import DistributedWrench as DistributedWrench
+from pliant.components.sources import JointTorque as JointTorque
+from pliant.components.sources import PointWrench as PointWrench
+from pliant.components.sources import PrescribedMotion as PrescribedMotion
+from pliant.components.sources import TipWrench as TipWrench
+from pliant.components.tendon import Tendon as Tendon
+from pliant.components.tuned_mass_damper import TunedMassDamper as TunedMassDamper

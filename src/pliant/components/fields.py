@@ -28,12 +28,12 @@ class NumbersOrRows(Quantity):
 
     shape: tuple[int | None, ...] = (None,)
 
-    def equilibrium(self, value: object) -> Any:
+    def checked(self, value: object) -> Any:
         plain = value.tolist() if isinstance(value, np.ndarray) else value
         if not (isinstance(plain, Sequence) and plain and isinstance(plain[0], (Sequence, np.ndarray))):
-            return super().equilibrium(plain)
+            return super().checked(plain)
         lists = [row.tolist() if isinstance(row, np.ndarray) else row for row in plain]
-        rows = Quantity(self.unit, self.meaning, shape=(None, None)).equilibrium(lists)
+        rows = Quantity(self.unit, self.meaning, shape=(None, None)).checked(lists)
         for index, row in enumerate(rows):
             if len(row) != len(rows[0]):
                 raise BadValue(
@@ -50,8 +50,8 @@ class SampleTimes(Quantity):
     meaning: str = "increasing times of the samples, each once,"
     shape: tuple[int | None, ...] = (None,)
 
-    def equilibrium(self, value: object) -> Any:
-        times = super().equilibrium(value)
+    def checked(self, value: object) -> Any:
+        times = super().checked(value)
         if len(times) < 2:
             raise BadValue(f"has 1 entry and must have at least 2; {self.remedy}")
         for index, (before, time) in enumerate(pairwise(times), start=1):
@@ -70,9 +70,9 @@ class BreakTimes(Quantity):
     meaning: str = "times at which the function or one of its two first derivatives jumps"
     shape: tuple[int | None, ...] = (None,)
 
-    def equilibrium(self, value: object) -> Any:
+    def checked(self, value: object) -> Any:
         none = isinstance(value, Sequence) and not value
-        return () if none else merged_breaks((super().equilibrium(value),))
+        return () if none else merged_breaks((super().checked(value),))
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Holds:
     one: bool = True
     many: bool = False
 
-    def equilibrium(self, value: object) -> Any:
+    def checked(self, value: object) -> Any:
         if self.many and isinstance(value, (tuple, list)):
             if not value:
                 raise BadValue(f"is empty; {self.remedy}")
@@ -106,7 +106,7 @@ class Seed:
 
     meaning: str = "seed of the noise"
 
-    def equilibrium(self, value: object) -> int:
+    def checked(self, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
             raise BadValue(f"= {clip(str(value))} is no seed; write a whole number that is not negative")
         return int(value)
@@ -116,7 +116,7 @@ class Seed:
 class CoordinateName(Name):
     """The declaration of a field that holds the name of a joint of one coordinate, or joint.coordinate."""
 
-    def equilibrium(self, value: object) -> str:
+    def checked(self, value: object) -> str:
         if not isinstance(value, str) or not all(map(NAME.fullmatch, value.split(".", 1))):
             raise BadValue(f"= '{clip(str(value))}' is not a name; write the {self.meaning}")
         return value
@@ -128,12 +128,10 @@ class JointNames:
 
     meaning: str
 
-    def equilibrium(self, value: object) -> tuple[str, ...]:
+    def checked(self, value: object) -> tuple[str, ...]:
         if not isinstance(value, (str, Sequence)) or not value:
             raise BadValue(f"= {value!r} names no joint; write the {self.meaning}, or None for all")
-        names = tuple(
-            map(CoordinateName(self.meaning).equilibrium, [value] if isinstance(value, str) else value)
-        )
+        names = tuple(map(CoordinateName(self.meaning).checked, [value] if isinstance(value, str) else value))
         repeated = first_repeated(names)
         if repeated is not None:
             raise BadValue(f"names '{repeated}' twice; write each joint once")

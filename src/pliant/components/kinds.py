@@ -5,6 +5,7 @@ A component gives any number of these. Connecting, refusing, reporting and the s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Component(Protocol):
         ...
 
 
-class Contribution:
+class Contribution(ABC):
     """What a component does to an arm at one place."""
 
     @property
@@ -68,9 +69,9 @@ class Contribution:
         return None
 
     @property
+    @abstractmethod
     def effect(self) -> str:
         """What it does, in few words."""
-        raise NotImplementedError
 
     def check(self, arm: Arm, label: str) -> None:
         """Refuse it in one sentence where ``arm`` has no place for it; ``label`` names its component."""
@@ -81,15 +82,21 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class Prescription(Contribution):
-    """``joint`` follows ``motion``, whatever torque that takes."""
+class OnJoint(Contribution, ABC):
+    """What drives one coordinate, or a ball or free joint as a whole."""
 
     joint: str
-    motion: Motion
 
     @property
     def joints(self) -> tuple[str, ...]:
         return (self.joint,)
+
+
+@dataclass(frozen=True)
+class Prescription(OnJoint):
+    """``joint`` follows ``motion``, whatever torque that takes."""
+
+    motion: Motion
 
     @property
     def effect(self) -> str:
@@ -101,21 +108,16 @@ class Prescription(Contribution):
 
 
 @dataclass(frozen=True)
-class Feedback(Contribution):
+class Feedback(OnJoint):
     """The torque  -stiffness (q - reference) - damping (qdot - reference rate)  on ``joint``.
 
     On one coordinate of a ball or free joint, a ``whole``, it pulls the child to a frame together with all others.
     """
 
-    joint: str
     reference: Motion
     stiffness: float
     damping: float
     whole: bool = False
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -132,18 +134,13 @@ class Feedback(Contribution):
 
 
 @dataclass(frozen=True)
-class Torque(Contribution):
+class Torque(OnJoint):
     """A torque (force for a prismatic joint) in time on ``joint``; several of them add.
 
     Three components on a ball joint, the six of a wrench on a free joint.
     """
 
-    joint: str
     signal: Signal
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        return (self.joint,)
 
     @property
     def effect(self) -> str:

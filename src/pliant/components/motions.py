@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import tau
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -67,9 +67,7 @@ class Hold(Declared):
 
     position: Annotated[float, Quantity(POSITION_UNIT, "position to hold")]
 
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return ()
+    breaks: ClassVar[tuple[float, ...]] = ()
 
     def evaluate(self, times: Array) -> Kinematics:
         n = len(times)

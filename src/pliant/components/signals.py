@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import tau
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -70,9 +70,7 @@ class Constant(Declared):
 
     value: Value
 
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return ()
+    breaks: ClassVar[tuple[float, ...]] = ()
 
     def evaluate(self, times: Array) -> Array:
         value = np.asarray(self.value)
@@ -102,9 +100,7 @@ class Sine(Declared):
     frequency: Annotated[float, Quantity("Hz", "frequency", above=0)]
     phase: Annotated[float, Quantity("rad", "phase at time 0")] = 0.0
 
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return ()
+    breaks: ClassVar[tuple[float, ...]] = ()
 
     def evaluate(self, times: Array) -> Array:
         return _scaled(self.amplitude, np.sin(tau * self.frequency * times + self.phase))

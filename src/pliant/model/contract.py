@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -186,19 +186,12 @@ class SecondOrder:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a stepper kept in its first rows: states, efforts by name, sums of the energy ledger, works by name.
-
-    ``worst`` holds the worst step of the ledger, `energy_ledger`; ``statistics`` counts what the steps took;
-    ``taken`` is the energy that components between parts took, by their names.
-    """
+    """What a stepper kept in its first rows; ``statistics`` counts what the steps took."""
 
     states: Array
     efforts: dict[str, Array]
-    sums: Array
-    works: dict[str, Array]
-    worst: Array
+    ledger: Ledger
     statistics: dict[str, float]
-    taken: dict[str, Array] = field(default_factory=dict)
 
 
 DONE = 0  # what a stepper answers when all its steps converged

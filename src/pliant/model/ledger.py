@@ -1,14 +1,13 @@
-"""The energy ledger of a run, and the sums of a compiled loop under its names."""
+"""The energy ledger of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model.state import Array
-from pliant.structures import energy_ledger as columns
 
 
 @dataclass(frozen=True)
@@ -51,26 +50,33 @@ class Ledger:
         return not (self.stored.any() or self.exchanged.any())
 
 
-Floats = NDArray[np.float64]
+def joined(parts: Sequence[Ledger], kept: Sequence[bool]) -> Ledger:
+    """The ledger of runs that follow each other, at the start and at the ends of those that are ``kept``."""
 
+    def present(name: str) -> Array:
+        ends = np.array([getattr(part, name)[-1] for part in parts])
+        return np.append(getattr(parts[0], name)[0], ends[list(kept)])
 
-def ledger_of(
-    sums: Floats, works: dict[str, Floats], worst: Floats, exact: bool, taken: dict[str, Floats] | None = None
-) -> Ledger:
-    """The ledger of a run under names; rows of ``sums`` and of the works are output times."""
+    def summed(values: list[Array]) -> Array:
+        return np.append(values[0][0], np.cumsum([each[-1] for each in values])[list(kept)])
+
+    def by_name(name: str) -> dict[str, Array]:
+        return {key: summed([getattr(part, name)[key] for part in parts]) for key in getattr(parts[0], name)}
+
+    worst = max(parts, key=lambda part: part.worst_ratio)
     return Ledger(
-        kinetic=sums[:, columns.KINETIC],
-        strain=sums[:, columns.STRAIN],
-        gravity=sums[:, columns.GRAVITY],
-        works=works,
-        material_loss=sums[:, columns.MATERIAL],
-        viscous_loss=sums[:, columns.VISCOUS],
-        joint_loss=sums[:, columns.JOINT],
-        projection_loss=sums[:, columns.PROJECTION],
-        residual=sums[:, columns.RESIDUAL],
-        exchanged=sums[:, columns.EXCHANGED],
-        worst_ratio=float(worst[columns.RATIO]),
-        worst_time=float(worst[columns.TIME]),
-        exact=exact,
-        taken=taken or {},
+        present("kinetic"),
+        present("strain"),
+        summed([part.gravity for part in parts]),
+        by_name("works"),
+        summed([part.material_loss for part in parts]),
+        summed([part.viscous_loss for part in parts]),
+        summed([part.joint_loss for part in parts]),
+        summed([part.projection_loss for part in parts]),
+        summed([part.residual for part in parts]),
+        summed([part.exchanged for part in parts]),
+        worst.worst_ratio,
+        worst.worst_time,
+        worst.exact,
+        by_name("taken"),
     )

@@ -1,100 +1,56 @@
 """Describe an arm: links, joints, sections, materials, payloads, with the same words in Python and YAML."""
 
-from pliant.robot.declared import Declared, Quantity, Row, declarations, describe
-from pliant.robot.joint import (
-    CylindricalJoint,
-    FixedJoint,
-    Freedom,
-    FreeJoint,
-    Joint,
-    PlanarJoint,
-    PrismaticJoint,
-    RevoluteJoint,
-    SphericalJoint,
-    UniversalJoint,
-)
-from pliant.robot.joint_law import (
-    BallSpring,
-    Box,
-    Cone,
-    Coordinate,
-    FreeSpring,
-    Friction,
-    JointSpring,
-    Limits,
-)
-from pliant.robot.link import End, FlexibleLink, Link, Payload, RigidLink
-from pliant.robot.loop import At, LoopJoint, LoopKind
-from pliant.robot.rest_shape import Across, Arc, Helix, RestShape, Straight, StrainField
-from pliant.robot.robot import Base, Robot
-from pliant.robot.section import (
-    Circle,
-    GeneralSection,
-    HardeningLaw,
-    Law,
-    LinearLaw,
-    Material,
-    Rectangle,
-    Section,
-    Stations,
-    Tapered,
-    Tube,
-)
-from pliant.robot.yaml_write import dump, load, loads, save
-
-__all__ = [
-    "Across",
-    "Arc",
-    "At",
-    "BallSpring",
-    "Base",
-    "Box",
-    "Circle",
-    "Cone",
-    "Coordinate",
-    "CylindricalJoint",
-    "Declared",
-    "End",
-    "FixedJoint",
-    "FlexibleLink",
-    "FreeJoint",
-    "FreeSpring",
-    "Freedom",
-    "Friction",
-    "GeneralSection",
-    "HardeningLaw",
-    "Helix",
-    "Joint",
-    "JointSpring",
-    "Law",
-    "Limits",
-    "LinearLaw",
-    "Link",
-    "LoopJoint",
-    "LoopKind",
-    "Material",
-    "Payload",
-    "PlanarJoint",
-    "PrismaticJoint",
-    "Quantity",
-    "Rectangle",
-    "RestShape",
-    "RevoluteJoint",
-    "RigidLink",
-    "Robot",
-    "Row",
-    "Section",
-    "SphericalJoint",
-    "Stations",
-    "Straight",
-    "StrainField",
-    "Tapered",
-    "Tube",
-    "UniversalJoint",
-    "declarations",
-    "describe",
-    "dump",
-    "load",
-    "loads",
-    "save",
-]
+from pliant.robot.declared import Declared as Declared
+from pliant.robot.declared import Quantity as Quantity
+from pliant.robot.declared import Row as Row
+from pliant.robot.declared import declarations as declarations
+from pliant.robot.declared import describe as describe
+from pliant.robot.joint import CylindricalJoint as CylindricalJoint
+from pliant.robot.joint import FixedJoint as FixedJoint
+from pliant.robot.joint import Freedom as Freedom
+from pliant.robot.joint import FreeJoint as FreeJoint
+from pliant.robot.joint import Joint as Joint
+from pliant.robot.joint import PlanarJoint as PlanarJoint
+from pliant.robot.joint import PrismaticJoint as PrismaticJoint
+from pliant.robot.joint import RevoluteJoint as RevoluteJoint
+from pliant.robot.joint import SphericalJoint as SphericalJoint
+from pliant.robot.joint import UniversalJoint as UniversalJoint
+from pliant.robot.joint_law import BallSpring as BallSpring
+from pliant.robot.joint_law import Box as Box
+from pliant.robot.joint_law import Cone as Cone
+from pliant.robot.joint_law import Coordinate as Coordinate
+from pliant.robot.joint_law import FreeSpring as FreeSpring
+from pliant.robot.joint_law import Friction as Friction
+from pliant.robot.joint_law import JointSpring as JointSpring
+from pliant.robot.joint_law import Limits as Limits
+from pliant.robot.link import End as End
+from pliant.robot.link import FlexibleLink as FlexibleLink
+from pliant.robot.link import Link as Link
+from pliant.robot.link import Payload as Payload
+from pliant.robot.link import RigidLink as RigidLink
+from pliant.robot.loop import At as At
+from pliant.robot.loop import LoopJoint as LoopJoint
+from pliant.robot.loop import LoopKind as LoopKind
+from pliant.robot.rest_shape import Across as Across
+from pliant.robot.rest_shape import Arc as Arc
+from pliant.robot.rest_shape import Helix as Helix
+from pliant.robot.rest_shape import RestShape as RestShape
+from pliant.robot.rest_shape import Straight as Straight
+from pliant.robot.rest_shape import StrainField as StrainField
+from pliant.robot.robot import Base as Base
+from pliant.robot.robot import Robot as Robot
+from pliant.robot.section import Circle as Circle
+from pliant.robot.section import GeneralSection as GeneralSection
+from pliant.robot.section import HardeningLaw as HardeningLaw
+from pliant.robot.section import Law as Law
+from pliant.robot.section import LinearLaw as LinearLaw
+from pliant.robot.section import Material as Material
+from pliant.robot.section import Rectangle as Rectangle
+from pliant.robot.section import Section as Section
+from pliant.robot.section import Stations as Stations
+from pliant.robot.section import Tapered as Tapered
+from pliant.robot.section import Tube as Tube
+from pliant.robot.yaml_write import dump as dump
+from pliant.robot.yaml_write import load as load
+from pliant.robot.yaml_write import loads as loads
+from pliant.robot.yaml_write import save as save

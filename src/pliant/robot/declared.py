@@ -10,6 +10,7 @@ from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
+from functools import cache
 from html import escape
 from itertools import pairwise
 from typing import Any, ClassVar, cast, get_type_hints
@@ -133,7 +134,7 @@ class Quantity:
     def accepts_matrix(self) -> bool:
         return len(self.shape) == 2 and self.shape[0] is not None
 
-    def equilibrium(self, value: object) -> Any:
+    def checked(self, value: object) -> Any:
         """The value as float or nested tuple of floats; raises BadValue with the reason otherwise."""
         if not self.shape:
             return self._number(value, ())
@@ -288,13 +289,13 @@ class Quantity:
             )
 
 
-def balance_one_of(quantities: Sequence[Quantity], value: object) -> Any:
+def checked_by_one_of(quantities: Sequence[Quantity], value: object) -> Any:
     """Check a value that may be declared in several shapes; its nesting decides which."""
     nested = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
     for quantity in quantities:
         if bool(quantity.shape) == nested:
-            return quantity.equilibrium(value)
-    return quantities[0].equilibrium(value)
+            return quantity.checked(value)
+    return quantities[0].checked(value)
 
 
 def problems_of(bad: BadValue, field: str) -> Problem:
@@ -319,7 +320,7 @@ class Name:
 
     meaning: str
 
-    def equilibrium(self, value: object) -> str:
+    def checked(self, value: object) -> str:
         if not isinstance(value, str) or not NAME.fullmatch(value):
             shown = clip(str(value))
             raise BadValue(f"= '{shown}' is not a name; write letters, digits, '_' and '-', a letter first")
@@ -333,7 +334,7 @@ class Choice:
     meaning: str
     options: type[StrEnum]
 
-    def equilibrium(self, value: object) -> StrEnum:
+    def checked(self, value: object) -> StrEnum:
         words = [option.value for option in self.options]
         if not isinstance(value, str) or value not in words:
             raise BadValue(f"= '{clip(str(value))}' is not known; write one of {', '.join(words)}")
@@ -352,7 +353,7 @@ class Part:
     many: bool = False
     translates: bool | None = None
 
-    def equilibrium(self, value: object) -> Any:
+    def checked(self, value: object) -> Any:
         if not self.many:
             return self._one(value, ())
         if not isinstance(value, (tuple, list)):
@@ -382,7 +383,7 @@ class Declaration:
 
     @property
     def plain_default(self) -> Any:
-        return self.equilibrium(self.default)
+        return self.checked(self.default)
 
     def of_motion(self, translates: bool | None) -> Declaration:
         """The declaration for a translation or for a rotation, whose unit is one of two."""
@@ -390,12 +391,12 @@ class Declaration:
             return self
         return dataclasses.replace(self, rules=tuple(rule.of_motion(translates) for rule in self.rules))
 
-    def equilibrium(self, value: object) -> Any:
+    def checked(self, value: object) -> Any:
         if value is None and self.optional:
             return None
         if isinstance(self.rules, tuple):
-            return balance_one_of(self.rules, value)
-        return self.rules.equilibrium(value)
+            return checked_by_one_of(self.rules, value)
+        return self.rules.checked(value)
 
 
 @dataclass(frozen=True)
@@ -518,14 +519,12 @@ class Declared(metaclass=Documented):
                     ancestor.words[word] = cls
 
     def __post_init__(self) -> None:
-        problems = []
+        problems: list[Problem] = []
         for declaration in declarations(type(self)):
-            try:
-                balanced = declaration.equilibrium(getattr(self, declaration.name))
-            except BadValue as bad:
-                problems.append(problems_of(bad, declaration.name))
-            else:
-                object.__setattr__(self, declaration.name, balanced)
+            value, wrong = try_checked(declaration, getattr(self, declaration.name))
+            problems += wrong
+            if not wrong:
+                object.__setattr__(self, declaration.name, value)
         problems = problems or list(self.conflicts())
         raise_if_any([dataclasses.replace(problem, place=self.label) for problem in problems])
 
@@ -547,17 +546,9 @@ class Declared(metaclass=Documented):
         return f"{type(self).__name__}({', '.join(rows)})"
 
 
-_KNOWN: dict[type[Declared], tuple[Declaration, ...]] = {}
-
-
+@cache
 def declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
     """The declared fields of a class, in order."""
-    if cls not in _KNOWN:
-        _KNOWN[cls] = _read_declarations(cls)
-    return _KNOWN[cls]
-
-
-def _read_declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
     hints = get_type_hints(cls, include_extras=True)
     found = []
     for field in dataclasses.fields(cast(Any, cls)):
@@ -586,10 +577,10 @@ def describe(part: Declared) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def try_equilibrium(declaration: Declaration, value: object) -> tuple[Any, list[Problem]]:
+def try_checked(declaration: Declaration, value: object) -> tuple[Any, list[Problem]]:
     """The checked value and no problem, or None and what is wrong."""
     try:
-        return declaration.equilibrium(value), []
+        return declaration.checked(value), []
     except BadValue as bad:
         return None, [problems_of(bad, declaration.name)]
 

@@ -16,7 +16,7 @@ from pliant.robot.declared import (
     Part,
     declarations,
     try_build,
-    try_equilibrium,
+    try_checked,
     unit_of_motion,
 )
 from pliant.robot.joint import Joint
@@ -189,7 +189,7 @@ class _Decoder:
 
     def _check_key(self, name: str, path: Path) -> None:
         try:
-            Name("name").equilibrium(name)
+            Name("name").checked(name)
         except BadValue as bad:
             self._add(path, bad.text)
 
@@ -238,10 +238,10 @@ class _Decoder:
             elif isinstance(field.rules, Part):
                 values[field.name] = self._part(given, here, field.rules, translates)
             else:
-                balanced, problems = try_equilibrium(field, _plain(given, isinstance(field.rules, tuple)))
+                value, problems = try_checked(field, _plain(given, isinstance(field.rules, tuple)))
                 self._add_all([problem.inside(*path) for problem in problems])
                 if not problems:
-                    values[field.name] = balanced
+                    values[field.name] = value
         return values
 
     def _part(self, node: Node, path: Path, part: Part, translates: bool | None) -> Any:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pliant.model.contract import Model, Record, Run
 from pliant.model.inputs import Inputs
-from pliant.model.ledger import Ledger
+from pliant.model.ledger import Ledger, joined
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY, advance, interruptions_heard
 from pliant.simulation.integrators.adaptive import Adaptive
 from pliant.simulation.sampled_control import Sampling
 
-PRESENT = ("kinetic", "strain")
-
 
 @dataclass
 class Reached:
-    """How far a run has come: its state and time, and the ledgers of all steps so far."""
+    """How far a run has come: its state and time, and the records of all steps so far."""
 
     state: Array
     now: float = 0.0
@@ -139,49 +137,18 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
     """One record from consecutive ones; works and losses go on where the last one stopped."""
     if not parts:
         return Record(np.zeros(1), start[None], {}, _start_ledger(model, start), ending, {"steps": 0.0})
-    other = ("works", "taken", "worst_ratio", "worst_time", "exact")
-    names = [f.name for f in fields(Ledger) if f.name not in other]
-    offset = dict.fromkeys(names, 0.0)
-    first = parts[0].ledger
-    columns = [(table, name) for table in ("works", "taken") for name in getattr(first, table)]
-    sums = dict.fromkeys(columns, 0.0)
-    rows = {name: [getattr(first, name)[0]] for name in names}
-    tables = {column: [0.0] for column in columns}
-    efforts = {name: [value[0]] for name, value in parts[0].efforts.items()}
-    times, states = [0.0], [start]
-    for part in parts:
-        kept = len(part.time) > 0
-        for name in names:
-            value = getattr(part.ledger, name)[-1] + (0.0 if name in PRESENT else offset[name])
-            offset[name] = value
-            if kept:
-                rows[name].append(value)
-        for table, name in columns:
-            sums[table, name] += getattr(part.ledger, table)[name][-1]
-            if kept:
-                tables[table, name].append(sums[table, name])
-        if kept:
-            times.append(part.time[-1])
-            states.append(part.states[-1])
-            for name, value in part.efforts.items():
-                efforts[name].append(value[-1])
-    worst = max(parts, key=lambda part: part.ledger.worst_ratio).ledger
-    ledger = Ledger(
-        **{name: np.array(value) for name, value in rows.items()},
-        works={name: np.array(value) for (table, name), value in tables.items() if table == "works"},
-        worst_ratio=worst.worst_ratio,
-        worst_time=worst.worst_time,
-        exact=True,
-        taken={name: np.array(value) for (table, name), value in tables.items() if table == "taken"},
-    )
-    statistics = {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics}
+    kept = [part for part in parts if len(part.time)]
+    efforts = {
+        name: np.array([first[0], *(part.efforts[name][-1] for part in kept)])
+        for name, first in parts[0].efforts.items()
+    }
     return Record(
-        np.array(times),
-        np.array(states),
-        {k: np.array(v) for k, v in efforts.items()},
-        ledger,
+        np.array([0.0, *(part.time[-1] for part in kept)]),
+        np.array([start, *(part.states[-1] for part in kept)]),
+        efforts,
+        joined([part.ledger for part in parts], [len(part.time) > 0 for part in parts]),
         ending,
-        statistics,
+        {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics},
     )
 
 

@@ -19,7 +19,6 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.model.contract import DONE, CarriesServos, Model, Record, Run, Stepper
-from pliant.model.ledger import ledger_of
 from pliant.model.sampling import servos_inside
 from pliant.model.schedule import instants, steps_at
 from pliant.model.state import Array, Cause, Ending
@@ -100,8 +99,8 @@ def _record(stepper: Stepper[T], done: int, ending: Ending) -> Record:
         stepper.keep(len(times))
         times = np.append(times, run.grid[done])
     kept = stepper.kept(times)
-    ledger = ledger_of(kept.sums, kept.works, kept.worst, run.method.exact, kept.taken)
-    return Record(times, kept.states, kept.efforts, ledger, ending, {"steps": float(done), **kept.statistics})
+    counts = {"steps": float(done), **kept.statistics}
+    return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts)
 
 
 class Driven(Generic[T]):

@@ -114,8 +114,8 @@ def test_it_is_the_motion_of_pose_elements() -> None:
     apart = []
     for step in (2e-3, 5e-4):
         runs = [
-            pl.simulate(spatial(room), 1.0, pl.Gauss(order=2, step=step))
-            for room in (pl.Rigid(), pl.PoseElement())
+            pl.simulate(spatial(formulation), 1.0, pl.Gauss(order=2, step=step))
+            for formulation in (pl.Rigid(), pl.PoseElement())
         ]
         apart.append(np.abs(runs[0].joint_position - runs[1].joint_position).max())
         assert runs[0].ledger.worst_ratio < 1e-10
@@ -130,8 +130,8 @@ def test_deviations_are_those_of_pose_elements() -> None:
     """M, D and K about a state that moves, with one joint in its stop and friction on all of them."""
     q, v = np.array([0.2, -0.65, 0.3]), np.array([0.004, 0.2, -0.05])
     both = []
-    for room in (pl.Rigid(), pl.PoseElement()):
-        arm = spatial(room)
+    for formulation in (pl.Rigid(), pl.PoseElement()):
+        arm = spatial(formulation)
         small = arm.linearise(arm.initial_state(q, v), arm.inputs, 0.0)
         P = np.linalg.inv(small.joint_position)
         both.append([P.T @ matrix @ P for matrix in (small.M, small.D, small.K)])
@@ -261,8 +261,8 @@ def test_a_spring_rests_against_a_stop() -> None:
     )
     robot = pl.Robot("door", (body,), (pl.RevoluteJoint("hinge", "base", "body", friction=FRICTION, **law),))
     place = (30.0 * 1.0 + 500.0 * 0.2) / 530.0
-    for room in (pl.Rigid(), pl.PoseElement()):
-        arm = room.compile(robot)
+    for formulation in (pl.Rigid(), pl.PoseElement()):
+        arm = formulation.compile(robot)
         rest = pl.equilibrium(arm)
         assert arm.layout.part(rest.state, "joint_position")[0] == pytest.approx(place, abs=1e-9)
         stored = 0.5 * 30.0 * (place - 1.0) ** 2 + 0.5 * 500.0 * (place - 0.2) ** 2

@@ -1,4 +1,4 @@
-"""What joints of rigid and lumped arms transmit: by hand, in statics, and as the other rooms say."""
+"""What joints of rigid and lumped arms transmit: by hand, in statics, and as the other formulations say."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_pin_of_a_pendulum_carries_what_newton_and_euler_say(integrator: obj
         )  # all that the pin transmits along its axis
 
 
-def test_the_geometrically_exact_room_transmits_the_same_through_rigid_links() -> None:
+def test_the_geometrically_exact_formulation_transmits_the_same_through_rigid_links() -> None:
     """Its wrenches are means over steps, ours by Simpson's rule. The foot is fixed, with a load of its own."""
     robot, step, count = rigid_tree(), 5e-3, 20
     parts = (
@@ -66,7 +66,7 @@ def test_the_geometrically_exact_room_transmits_the_same_through_rigid_links() -
     for joint in robot.joints:
         ours, theirs = (run.efforts[f"{joint.name}.wrench"] for run in (rigid, exact))
         mean = (ours[:-2:2] + 4.0 * ours[1::2] + ours[2::2]) / 6.0
-        # Newton's method of the other room turns gravity no further than its own accuracy asks for
+        # Newton's method of the other formulation turns gravity no further than its own accuracy asks for
         assert mean == pytest.approx(theirs[1:], abs=1e-8 * np.abs(theirs).max()), joint.name
 
 

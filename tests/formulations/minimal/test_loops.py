@@ -16,7 +16,7 @@ UNTIL = 0.2
 
 
 def far_corner(arm: object, states: np.ndarray) -> float:
-    """Largest gap of all constraints."""
+    """Largest violation of all constraints."""
     system = arm.bare
     return max(np.abs(constraints(system, arm.coordinates(system, state)[0])[0]).max() for state in states)
 

@@ -1,4 +1,4 @@
-"""Lumped and rigid arms in time: the energy account, both integrators, sampled control, files and figures."""
+"""Lumped and rigid arms in time: the energy ledger, both integrators, sampled control, files and figures."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pliant.spatial.arrays import rotation_from_vector
 DEFLECTION = np.array([0.02, -0.03, 0.05, 0.3, -0.4, 0.6])
 
 
-def test_the_exact_matrix_slides_and_turns_in_order() -> None:
+def test_the_exact_matrix_translates_and_rotates_in_order() -> None:
     """Trans(L + dx, dy, dz) Rx Ry Rz, each factor by the exponential map."""
     expected = np.eye(4)
     expected[:3, 3] = 0.7 + DEFLECTION[0], DEFLECTION[1], DEFLECTION[2]

@@ -1,4 +1,4 @@
-"""A torque on a ball joint: Euler's equations by another integrator, the reaction on the parent, and the account."""
+"""A torque on a ball joint: Euler's equations by another integrator, the reaction on the parent, and the ledger."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_torque_within_a_floating_arm_keeps_its_momentum() -> None:
 
 
 @pytest.mark.parametrize("by_a_bushing", [False, True])
-def test_torque_settles_against_a_spring_towards_a_rotation(by_a_bushing: bool) -> None:
+def test_torque_balances_a_spring_towards_a_rotation(by_a_bushing: bool) -> None:
     rest = Rotation.from_rotvec([0.3, -0.2, 0.4])
     turn = tuple(rest.as_quat(scalar_first=True))
     spring = None if by_a_bushing else pl.joints.BallSpring(2.0, turn)

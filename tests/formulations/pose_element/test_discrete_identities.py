@@ -1,4 +1,4 @@
-"""Identities behind the exact account: lines, contacts and joint laws over finite steps, for random data."""
+"""Identities behind the exact ledger: lines, contacts and joint laws over finite steps, for random data."""
 
 from __future__ import annotations
 

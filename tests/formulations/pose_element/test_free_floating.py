@@ -63,7 +63,7 @@ def test_momentum_stays_through_violent_internal_motion() -> None:
 
 
 def carried_arm() -> pl.Robot:
-    """The same arm on three slides and three hinges, with 50 g between each two, for links that carry no free base."""
+    """The same arm on three translations and three hinges, with 50 g between each two."""
     free = floating_arm()
     float_joint = free.joints[0]
     joints: list[pl.robot.Joint] = []

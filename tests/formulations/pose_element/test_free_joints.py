@@ -163,7 +163,7 @@ def test_dry_friction_acts_against_velocity_and_spin_whatever_their_direction() 
     assert errors[1] < 2e-2
     assert np.linalg.norm(v[-1]) < 1e-12
     lost = 0.5 * MASS * speeds[0] ** 2 + 0.5 * ball * (speeds[1] ** 2 - w[-1] @ w[-1])
-    # every step is promised to 1e-11 of what it exchanges
+    # the tolerance of every step is 1e-11 of what it exchanges
     assert run.ledger.viscous_loss[-1] == pytest.approx(lost, rel=1e-11)
 
 
@@ -205,7 +205,7 @@ def test_cone_turns_the_body_back() -> None:
     assert spin[-1, 2] == pytest.approx(-3.0, abs=1e-8)
 
 
-def test_free_link_settles_on_its_spring() -> None:
+def test_free_link_rests_on_its_spring() -> None:
     spring = pl.joints.FreeSpring((100.0, 200.0, 400.0, 5.0, 5.0, 5.0), rest_position=(0.1, 0.0, 0.2))
     link = pl.RigidLink("body", (0.0, 0.0, 0.0), MASS, inertia=tuple(map(tuple, J)))
     joint = pl.joints.FreeJoint("free", "base", "body", spring=spring)

@@ -1,4 +1,4 @@
-"""Prescribed motions of ball and free joints: three turns in a row, or three slides and three turns."""
+"""Prescribed motions of ball and free joints: three turns in a row, or three translations and three turns."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def coordinates(run: pl.Trajectory, block: str) -> Array:
 
 @pytest.mark.parametrize(
     ("kind", "sign"),
-    # the opposite of a planar joint is none: its slides would turn with the other part
+    # the opposite of a planar joint is none: its translations would turn with the other part
     [*((kind, 1.0) for kind in LOOP_LAWS), *((kind, -1.0) for kind in LOOP_LAWS if kind != "planar")],
 )
 def test_a_loop_joint_of_any_kind_moves_as_in_the_tree(kind: str, sign: float) -> None:

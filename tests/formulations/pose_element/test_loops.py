@@ -15,7 +15,7 @@ TEN_SECONDS, EVERY_STEP = 10.0, 5000  # of 2 ms
 
 
 def worst_violation(arm: PoseElementArm, states: np.ndarray) -> float:
-    """Largest of all gaps, in metres and radians, of many states."""
+    """Largest of all violations, in metres and radians, of many states."""
     worst = 0.0
     for state in states:
         R = rotation_from_quaternion(arm.layout.part(state, "rotation"))

@@ -23,7 +23,7 @@ from tests.formulations.pose_element.test_passivity import (
 from tests.support.trees import Array, direction, inertia
 
 FREEDOMS = {"revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3}
-CLOSURES = {
+CONSTRAINTS = {
     "revolute": 5,
     "prismatic": 5,
     "cylindrical": 4,
@@ -164,7 +164,7 @@ def test_nothing_is_gained_in_a_loop_in_space(seed: int, kinds: list[str], data:
     rng = np.random.default_rng(seed)
     freedoms = sum(FREEDOMS[kind] for kind in kinds)
     # a loop that leaves no freedom exchanges nothing that could be accounted for
-    possible = [kind for kind, constraints in CLOSURES.items() if constraints < freedoms]
+    possible = [kind for kind, constraints in CONSTRAINTS.items() if constraints < freedoms]
     kinds = kinds if possible else [*kinds, "spherical"]
     kind = data.draw(st.sampled_from(possible or ["spherical"]))
     check(rng, closed(rng, tree(rng, kinds, flat=False), kind, direction(rng)))

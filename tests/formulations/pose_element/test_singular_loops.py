@@ -139,7 +139,7 @@ def test_two_motions_that_a_loop_cannot_follow_are_both_named() -> None:
     assert "the prescribed motions of joints 'drive', 'pivot' cannot be followed" in ending
 
 
-def test_a_start_at_the_largest_gap_is_closed_from_beside_it() -> None:
+def test_a_start_at_the_largest_violation_is_closed_from_beside_it() -> None:
     """Both inner links on one line, both outer ones apart: by symmetry no first step is better than its opposite."""
     arm = pl.PoseElement(2).compile(pl.load(pl.library.path("parallelogram")))
     held = tuple(name.endswith("drive") for name in arm.joint_names)
@@ -200,7 +200,7 @@ def test_a_loop_at_rest_under_its_weight_raises_no_energy_alarm() -> None:
     run = pl.simulate(held, 0.05, METHOD, initial=pl.equilibrium(held).state)
     assert run.ledger.strain[-1] > 1e-3, "it carries its weight"
     assert run.ledger.exchanged[-1] < 1e-12, "it rests"
-    # the forces in the loop work on gaps of rounding, which are all that is exchanged
+    # the forces in the loop work on violations of rounding, which are all that is exchanged
     assert run.ledger.worst_ratio < 1e-10
     assert run.warnings() == []
 

@@ -1,4 +1,4 @@
-"""The compiled arm: its energy account, its poles, and its agreement with geometrically exact links."""
+"""The compiled arm: its energy ledger, its poles, and its agreement with geometrically exact links."""
 
 from __future__ import annotations
 

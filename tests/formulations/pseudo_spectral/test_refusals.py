@@ -1,4 +1,4 @@
-"""What the room does not model is refused in a sentence with a remedy."""
+"""What the formulation does not model is refused in a sentence with a remedy."""
 
 from __future__ import annotations
 

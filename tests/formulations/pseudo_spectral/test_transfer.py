@@ -1,4 +1,4 @@
-"""The room seen through ports, beside geometrically exact links linearised about rest and beside exact beams."""
+"""The formulation seen through ports, beside geometrically exact links linearised about rest and beside exact beams."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_hub_answers_a_torque_as_the_exact_rig_does() -> None:
     assert np.abs(found / exact - 1.0).max() < 1e-7
 
 
-def test_frequencies_of_the_rig_by_both_rooms_are_exact() -> None:
+def test_frequencies_of_the_rig_by_both_formulations_are_exact() -> None:
     exact = natural_frequencies(
         exact_beam(), 4, hub(HUB_INERTIA, HUB_RADIUS), body(TIP_MASS, TIP_INERTIA, TIP_AHEAD)
     )

@@ -49,7 +49,7 @@ def test_a_negative_damper_is_found_whatever_the_units() -> None:
         assert 0.1 < finding.amount < 1.0
 
 
-def test_feedthrough_losses_without_room_in_R_are_found() -> None:
+def test_feedthrough_losses_without_a_place_in_R_are_found() -> None:
     sound = oscillator(2.0, 50.0, 0.0)
     (finding,) = check_structure(replace(sound, P=np.array([[0.1], [0.0]]))).missed
     assert finding.demand.startswith("[[R, P]")

@@ -30,7 +30,7 @@ LINEAR = pl.sections.LinearLaw()
 
 
 def tree(law=LINEAR):
-    """Two branches behind a bent first link: a rigid link that slides, and links fixed to each other."""
+    """Two branches behind a bent first link: a rigid link that translates, and links fixed to each other."""
     body = pl.RigidLink(
         "body",
         mass=1.0,

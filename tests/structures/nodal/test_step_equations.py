@@ -56,7 +56,7 @@ def laws() -> pl.Model:
     friction = pl.joints.Friction(0.3, 0.5, smoothing_rate=0.05)
     joints = (
         pl.RevoluteJoint(
-            "waist", "base", "first", initial_rate=0.4, spring=pl.joints.JointSpring(3.0, 0.2), friction=friction
+            "middle", "base", "first", initial_rate=0.4, spring=pl.joints.JointSpring(3.0, 0.2), friction=friction
         ),
         pl.RevoluteJoint(
             "knee", "first", "body", axis=(0.0, 1.0, 0.0), initial_rate=0.2, damping=0.1,
@@ -73,9 +73,9 @@ def laws() -> pl.Model:
     arm = pl.PoseElement(2).compile(pl.Robot("laws", links, joints))
     return pl.connect(
         arm,
-        pl.GearMotor("waist", rotor_inertia=1e-4, ratio=50.0, stiffness=80.0, damping=0.2),
+        pl.GearMotor("middle", rotor_inertia=1e-4, ratio=50.0, stiffness=80.0, damping=0.2),
         pl.GearMotor("ankle", rotor_inertia=1e-4, ratio=30.0, torque_limit=0.1),
-        pl.JointPD([pl.motions.Hold(0.3)] * 2, joints=("waist", "ankle"), stiffness=20.0, damping=0.5),
+        pl.JointPD([pl.motions.Hold(0.3)] * 2, joints=("middle", "ankle"), stiffness=20.0, damping=0.5),
     )
 
 

@@ -17,7 +17,7 @@ from pliant.structures.tree.columns import (
 )
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import Floats, new_tree
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 from tests.support.marching import march
 from tests.support.random_trees import random_state, random_tree
 

@@ -14,7 +14,7 @@ from pliant.model.contract import Model
 from pliant.model.stage_method import ExplicitMethod
 from pliant.structures.tree.step_equations import TreeStep, step_equations, step_inputs, step_unknowns
 from tests.formulations.minimal.test_small_motions import PUSH, bent_elbow
-from tests.formulations.pose_element import four_bar
+from tests.support import four_bar
 from tests.support.lumped_arms import spatial_tree
 
 GAUSS, GILL = pl.Gauss(order=2, step=1e-3), pl.RungeKuttaGill(step=1e-3)
@@ -24,22 +24,30 @@ def moved_tree() -> Model:
     """Every kind of joint, loads in both axes, feedback, a prescribed joint, two gears, one of them at its limit."""
     return pl.connect(
         pl.Lumped(fields=2).compile(spatial_tree()),
-        pl.PrescribedMotion("j1", pl.FunctionMotion(lambda t: (0.3 + t + t**2, 1.0 + 2.0 * t, 2.0 + 0 * t))),
-        pl.JointPD(pl.Hold(0.2), stiffness=30.0, damping=2.0, joints=["j4"]),
+        pl.PrescribedMotion(
+            "j1", pl.motions.FunctionMotion(lambda t: (0.3 + t + t**2, 1.0 + 2.0 * t, 2.0 + 0 * t))
+        ),
+        pl.JointPD(pl.motions.Hold(0.2), stiffness=30.0, damping=2.0, joints=["j4"]),
         pl.GearMotor("j4", rotor_inertia=1e-4, ratio=50.0, stiffness=200.0, damping=0.5),
-        pl.JointPD(pl.Hold(5.0), stiffness=30.0, damping=2.0, joints=["j2"]),
+        pl.JointPD(pl.motions.Hold(5.0), stiffness=30.0, damping=2.0, joints=["j2"]),
         pl.GearMotor("j2", rotor_inertia=1e-4, ratio=30.0, torque_limit=0.1),
-        pl.TipWrench("c", pl.Sine(PUSH, 3.0, 0.2), frame=pl.Frame.WORLD, name="dead"),
-        pl.PointWrench(pl.At("beam", position=(0.1, 0.2, 0.0)), pl.Constant(PUSH), frame=pl.Frame.BODY),
-        pl.DistributedWrench("beam", pl.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
+        pl.TipWrench("c", pl.signals.Sine(PUSH, 3.0, 0.2), frame=pl.Frame.WORLD, name="dead"),
+        pl.PointWrench(
+            pl.At("beam", position=(0.1, 0.2, 0.0)), pl.signals.Constant(PUSH), frame=pl.Frame.BODY
+        ),
+        pl.DistributedWrench("beam", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
     )
 
 
 def rubbing() -> Model:
     """Two rigid links with springs, friction and stops, of which the elbow meets one within the step."""
-    laws = {"friction": pl.Friction(0.3, 0.4, 0.1, 0.05), "damping": 0.05, "spring": pl.JointSpring(5.0, 0.3)}
+    laws = {
+        "friction": pl.joints.Friction(0.3, 0.4, 0.1, 0.05),
+        "damping": 0.05,
+        "spring": pl.joints.JointSpring(5.0, 0.3),
+    }
     body = {"tip_position": (0.5, 0.0, 0.0), "mass": 1.0, "center_of_mass": (0.2, 0.0, 0.0)}
-    stops = pl.Limits(-0.499, 0.5, 200.0, 0.5)
+    stops = pl.joints.Limits(-0.499, 0.5, 200.0, 0.5)
     robot = pl.Robot(
         name="rubbing",
         links=tuple(pl.RigidLink(name=name, inertia=(0.02,) * 3, **body) for name in ("upper", "lower")),
@@ -57,18 +65,18 @@ def rubbing() -> Model:
         ),
         gravity=(0.0, -9.81, 0.0),
     )
-    return pl.connect(pl.Rigid().compile(robot), pl.JointTorque("shoulder", pl.Sine(2.0, 12.0)))
+    return pl.connect(pl.Rigid().compile(robot), pl.JointTorque("shoulder", pl.signals.Sine(2.0, 12.0)))
 
 
-def loop(kind: pl.LoopKind, prescribed: bool = False) -> Model:
+def loop(kind: pl.joints.LoopKind, prescribed: bool = False) -> Model:
     """A four-bar; a revolute closes it with constraints that follow from others."""
     arm = pl.Rigid().compile(four_bar.robot(kind))
     crank = arm.joint_names[0]
     start, rate = four_bar.START, four_bar.START_RATE
     if prescribed:
-        motion = pl.FunctionMotion(lambda t: (start + rate * t, rate + 0 * t, 0 * t))
+        motion = pl.motions.FunctionMotion(lambda t: (start + rate * t, rate + 0 * t, 0 * t))
         return pl.connect(arm, pl.PrescribedMotion(crank, motion))
-    return pl.connect(arm, pl.JointPD(pl.Hold(0.5), 10.0, 0.3, joints=[crank]))
+    return pl.connect(arm, pl.JointPD(pl.motions.Hold(0.5), 10.0, 0.3, joints=[crank]))
 
 
 # a model, the method, the step in seconds: stages of the explicit one must resolve the fields
@@ -76,9 +84,9 @@ CASES: dict[str, tuple[Callable[[], Model], object, float]] = {
     "tree": (moved_tree, GAUSS, 2e-3),
     "condensed": (bent_elbow, GAUSS, 2e-3),
     "laws": (rubbing, GAUSS, 2e-3),
-    "revolute loop": (partial(loop, pl.LoopKind.REVOLUTE), GAUSS, 2e-3),
-    "universal loop": (partial(loop, pl.LoopKind.UNIVERSAL), GAUSS, 2e-3),
-    "prescribed loop": (partial(loop, pl.LoopKind.REVOLUTE, True), GAUSS, 2e-3),
+    "revolute loop": (partial(loop, pl.joints.LoopKind.REVOLUTE), GAUSS, 2e-3),
+    "universal loop": (partial(loop, pl.joints.LoopKind.UNIVERSAL), GAUSS, 2e-3),
+    "prescribed loop": (partial(loop, pl.joints.LoopKind.REVOLUTE, True), GAUSS, 2e-3),
     "tree, explicit": (moved_tree, GILL, 1e-4),
     "condensed, explicit": (bent_elbow, GILL, 1e-4),
     "laws, explicit": (rubbing, GILL, 1e-4),
@@ -174,7 +182,7 @@ def test_a_model_offers_its_steps(solved: Step) -> None:
 
 
 def test_steps_with_loops_have_no_explicit_equations() -> None:
-    model = loop(pl.LoopKind.REVOLUTE)
+    model = loop(pl.joints.LoopKind.REVOLUTE)
     arm = model.arm
     unknowns, _ = arm.step_unknowns(arm.initial_state(), model.inputs, 0.0, 1e-3, GILL.method)
     with pytest.raises(InvalidInput, match="have no equations where an arm has loops"):

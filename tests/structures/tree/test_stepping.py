@@ -73,7 +73,7 @@ def swing(mechanism: Mechanism, step: float, steps: int, explicit: bool = False,
 def test_the_energy_of_every_step_is_complete(step: float, prescribed: tuple[int, ...]) -> None:
     run = swing(swinging(prescribed=prescribed), step, 200)
     assert run.worst < ROUND_OFF
-    # the account from the states themselves, not from the sums of the steps
+    # the ledger from the states themselves, not from the sums of the steps
     own = TreeDynamics(run.mechanism.tree)
     springs = run.mechanism.springs
     start, end = (energy_of(own, springs.K, springs.rest, run.q[k], run.v[k]) for k in (0, -1))
@@ -103,7 +103,7 @@ def test_orders_in_time(prescribed: tuple[int, ...]) -> None:
 
 
 def test_the_drift_of_the_explicit_rule_is_reported_and_falls_with_its_order() -> None:
-    """The residual of the account is the true error of the energy; half the step leaves 2^-4 of it or less."""
+    """The residual of the ledger is the true error of the energy; half the step leaves 2^-4 of it or less."""
     mechanism = swinging(damped=False)
     drifts = []
     for steps in (128, 256):
@@ -174,7 +174,7 @@ def test_a_pendulum_through_its_turning_points_keeps_its_energy() -> None:
         assert abs(np.abs(run.q).max() - start) < 1e-4  # it returns to where it began
 
 
-def test_a_torque_limit_holds_and_its_work_is_booked() -> None:
+def test_a_torque_limit_holds_and_its_work_is_entered() -> None:
     tree = new_tree([-1], [TURN_Z], mass=[2.0], center=[[0.5, 0.0, 0.0]])
     inertia = 0.5
     mechanism = new_mechanism(

@@ -26,7 +26,7 @@ Counts = int | Mapping[str, int]
 
 HIGHEST_DEGREE = 16
 POSE_TURN = 0.5  # rad of a pose element at rest
-SPARE_BEND = 2.0  # times the bend at which pose elements take over during a run
+BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
 REST_STATIONS = 201
 
 
@@ -120,7 +120,7 @@ class GeometricallyExact:
         A link bent at rest, or known to bend by so many radians in ``turns``, has more: none bends by more than
         half a radian.
         """
-        known = {} if turns is None else {name: SPARE_BEND * turn for name, turn in turns.items()}
+        known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
         counts = {
             name: max(
                 8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN)

@@ -23,6 +23,7 @@ from pliant.formulations.lumped.fields import (
     Deflection,
     Field,
     LumpedStructure,
+    Station,
     Stretch,
     end_damping,
     end_flexibility,
@@ -44,7 +45,6 @@ from pliant.structures.tree.structure import (
     LinkPlaces,
     Part,
     Place,
-    Station,
     base_place,
     place_on,
 )
@@ -116,7 +116,7 @@ def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflecti
 
 def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     try:
-        balanced: MatrixLike = FIELD_STIFFNESS.equilibrium(stiffness)
+        balanced: MatrixLike = FIELD_STIFFNESS.checked(stiffness)
     except BadValue as bad:
         raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
     return balanced
@@ -337,8 +337,8 @@ class _Builder:
         whole = np.int64
         return LumpedStructure(
             self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, whole),
-            np.array(self.elastic, whole), np.array(self.base, whole), stations, tuple(self.parts),
-            tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields),
+            np.array(self.elastic, whole), np.array(self.base, whole), tuple(self.parts),
+            tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields), stations,
         )  # fmt: skip
 
     def bodies(self) -> Bodies:

@@ -236,11 +236,21 @@ class Field:
 
 
 @dataclass(frozen=True, eq=False)
+class Station:
+    """A mass of the arm: a node of a flexible link, or a rigid link; payloads belong to it."""
+
+    name: str
+    place: Place
+    mass: float
+
+
+@dataclass(frozen=True, eq=False)
 class LumpedStructure(Structure):
     """Stations and fields."""
 
     beam: Beam
     fields: tuple[Field, ...]
+    stations: tuple[Station, ...]
 
     @property
     def remedies(self) -> tuple[str, ...]:

@@ -218,7 +218,7 @@ class LumpedArm(TreeArm):
         """M11 to K and the Jacobians of all stations, equations (12) to (39) [konno1996], by default at the start."""
         system = self.bare if inputs is None else self.system(inputs)
         q, v = self.coordinates(system, self.initial_state() if state is None else state)
-        structure, dynamics = system.structure, system.dynamics
+        structure, dynamics = self.structure, system.dynamics
         theta, e = structure.joints, structure.elastic
         M, K, gravity = dynamics.mass_matrix(q), system.elastic_stiffness(q), dynamics.gravity(q)
         h = dynamics.bias(q, v) - gravity

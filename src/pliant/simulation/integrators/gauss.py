@@ -20,7 +20,7 @@ class GaussOrder:
 
     meaning: str = "order in time"
 
-    def equilibrium(self, value: object) -> int:
+    def checked(self, value: object) -> int:
         if isinstance(value, int) and value in ORDERS:
             return int(value)
         raise BadValue(f"= {clip(repr(value))} must be 2, 4, 6 or 8; 4 serves most arms, 8 references")

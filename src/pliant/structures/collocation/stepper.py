@@ -37,6 +37,7 @@ from pliant.structures.collocation.newton import (
 )
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
+from pliant.structures.ledger import ledger_of
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -220,4 +221,5 @@ class Stepper:
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
-        return Kept(out.x[:rows], efforts, out.sums[:rows], works, self.ledger.worst, counts)
+        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact)
+        return Kept(out.x[:rows], efforts, ledger, counts)

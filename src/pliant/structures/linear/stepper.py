@@ -23,6 +23,7 @@ from pliant.model.contract import DONE, Kept, Run, with_held
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import COLUMNS
+from pliant.structures.ledger import ledger_of
 from pliant.structures.linear.equations import Reading, RunningLedger, Stretch, stacked
 
 if TYPE_CHECKING:
@@ -390,5 +391,5 @@ class Stepper:
         efforts = {name: self.efforts[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = self.wrenches[:rows, 6 * k : 6 * k + 6]
-        sums, counts = self.ledger.rows[:rows, :COLUMNS], {"factorisations": float(len(self.prepared))}
-        return Kept(states, efforts, sums, works, self.ledger.worst, counts)
+        ledger = ledger_of(self.ledger.rows[:rows, :COLUMNS], works, self.ledger.worst, self.method.exact)
+        return Kept(states, efforts, ledger, {"factorisations": float(len(self.prepared))})

@@ -117,7 +117,7 @@ def balance_nodes(
         kinetic += dK
         potential += dV
         scale_2 += size
-        if bodies.viscous[i, 0] >= 0.0:
+        if bodies.viscous[i, 0].real >= 0.0:
             drag_body(bodies, i, h, step)
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
@@ -266,7 +266,7 @@ def node_flows(
         y, omega = vector(step.Y, i, 0), vector(step.omega, i, 0)
         center = apply(R, vector(bodies.center, i, 0))
         gravity += h * bodies.mass[i] * dot(g, add(y, cross(omega, center)))
-        if bodies.viscous[i, 0] >= 0.0:
+        if bodies.viscous[i, 0].real >= 0.0:
             u = apply_transpose(R, y)
             for k in range(3):
                 viscous += h * bodies.viscous[i, k] * u[k] * u[k]

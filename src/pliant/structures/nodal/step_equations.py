@@ -222,7 +222,7 @@ def step_equations(
 def step_unknowns(
     arm: PoseElementArm, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
 ) -> tuple[Floats, Floats]:
-    """The unknowns that the fast step finds, and the state at its end; velocities of the start must fit its joints."""
+    """The unknowns that the fast step finds, and the state at its end."""
     grid = np.array([time, time + step])
     stepper = Stepper(arm, Run(start, grid, grid[1:], inputs, method, TIGHT))
     times = np.array([[time + 0.5 * step, time + step]])
@@ -232,6 +232,8 @@ def step_unknowns(
     )  # fmt: skip
     work = stepper.work
     good = start_run(stepper.mechanism, work)
+    for part, given in zip(work.now, arm.pose_of(start)):
+        part[:] = given  # a start of its own fits velocities once more, a step that goes on does not
     if not good or run_steps(stepper.mechanism, stepper.control, work, tables, stepper.output)[0] < 1:
         raise InvalidInput(f"the step of {step:g} s did not converge; take a smaller one")
     if work.halvings[0]:

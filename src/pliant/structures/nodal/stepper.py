@@ -16,6 +16,7 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 from pliant.structures import energy_ledger as columns
 from pliant.structures.energy_ledger import new_ledger
+from pliant.structures.ledger import ledger_of
 from pliant.structures.nodal.balance import new_sizes
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.joint_laws import new_joint_flows
@@ -231,7 +232,8 @@ class Stepper:
             "halvings": float(self.work.halvings[0]),
             "redundant constraints": float(len(self.redundant)),
         }
-        return Kept(out.x[:rows], efforts, out.sums[:rows], works, self.ledger.worst, counts, taken)
+        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, exact=True, taken=taken)
+        return Kept(out.x[:rows], efforts, ledger, counts)
 
     def _add_holding_efforts(self, joint: Joint, efforts: dict[str, Floats], states: Floats) -> None:
         """Of prescribed coordinates, what moves them is the part of the joint's wrench along them."""

@@ -201,7 +201,7 @@ def forward_dynamics(
 
 @inline_kernel
 def unit(k: int) -> Six:
-    return (float(k == 0), float(k == 1), float(k == 2), float(k == 3), float(k == 4), float(k == 5))
+    return (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2), 1.0 * (k == 3), 1.0 * (k == 4), 1.0 * (k == 5))
 
 
 @inline_kernel

@@ -15,6 +15,7 @@ from pliant.model.schedule import samples_of
 from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
+from pliant.structures.ledger import ledger_of
 from pliant.structures.tree.arrays import Mechanism, Servos
 from pliant.structures.tree.columns import SERVO_COLUMNS
 from pliant.structures.tree.midpoint import NOT_CONVERGED, SINGULAR
@@ -166,6 +167,7 @@ class Stepper:
         works = {name: out.joints[:rows, k].copy() for name, k in zip(arm.joint_names, acting)}
         for k, load in enumerate(run.inputs.loads):
             works[load.name] = out.loads[:rows, given == k].sum(axis=1)
-        ledger = self.work.ledger
-        counts = {"iterations": float(ledger.counts[0]), "factorisations": float(ledger.counts[1])}
-        return Kept(states, efforts, out.sums[:rows].copy(), works, ledger.worst, counts)
+        iterations, factorisations = self.work.ledger.counts[:2]
+        counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        ledger = ledger_of(out.sums[:rows].copy(), works, self.work.ledger.worst, run.method.exact)
+        return Kept(states, efforts, ledger, counts)

@@ -60,15 +60,6 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Station:
-    """A mass of the arm: a node of a flexible link, or a rigid link; payloads belong to it."""
-
-    name: str
-    place: Place
-    mass: float
-
-
-@dataclass(frozen=True, eq=False)
 class LinkPlaces:
     """Frames along a link from root to tip at ``stations`` in metres, the length that each stands for.
 
@@ -140,7 +131,6 @@ class Structure:
     joints: Ints
     elastic: Ints
     base: Ints
-    stations: tuple[Station, ...]
     parts: tuple[Part, ...]
     links: tuple[LinkPlaces, ...]
     condensed: bool  # some turns are no coordinates but follow statically

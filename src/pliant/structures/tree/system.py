@@ -311,22 +311,18 @@ class System:
 
 
 def _tree(structure: Structure, rotor: Floats) -> Tree:
-    bodies, more = structure.bodies, len(rotor) - structure.size
-    robot = structure.robot
-
-    def wider(values: Floats) -> Floats:
-        return np.concatenate([values, np.zeros((more, *values.shape[1:]))])
-
-    rotation = wider(bodies.rotation)
-    rotation[structure.size :] = np.eye(3)
+    """With bodies without mass for the rotors of elastic gears."""
+    bodies, robot, more = structure.bodies, structure.robot, len(rotor) - structure.size
+    columns = {
+        name: np.concatenate([column, np.zeros((more, *column.shape[1:]))])
+        for name, column in vars(bodies).items()
+        if name not in ("parent", "kind")
+    }
+    columns["rotation"][structure.size :] = np.eye(3)
     return new_tree(
         np.append(bodies.parent, np.full(more, ON_BASE)),
         np.append(bodies.kind, np.full(more, TURN_Z)),
-        rotation=rotation,
-        position=wider(bodies.position),
-        mass=wider(bodies.mass),
-        center=wider(bodies.center),
-        inertia=wider(bodies.inertia),
+        **columns,
         rotor=rotor,
         base_rotation=matrix_of(robot.base.rotation),
         base_position=robot.base.position,

@@ -165,8 +165,8 @@ def _few_ticks(count: int) -> object:
 
 def time_bar(figure: FigureBase, axes: Axes, time: Array) -> None:
     """The key from colour to time."""
-    space_for_labels = 0.12 if axes.name == "3d" else 0.02
+    width_of_labels = 0.12 if axes.name == "3d" else 0.02
     bar = figure.colorbar(
-        time_colors(time), ax=axes, label=TIME.label, shrink=0.8, pad=space_for_labels, aspect=28
+        time_colors(time), ax=axes, label=TIME.label, shrink=0.8, pad=width_of_labels, aspect=28
     )
     bar.outline.set_visible(False)

@@ -1,6 +1,6 @@
-"""Every term of the energy account against an answer that does not use the account.
+"""Every term of the energy ledger against an answer that does not use the ledger.
 
-A work that is booked wrongly twice would leave no residual; here each one stands alone.
+A work that is entered wrongly twice would leave no residual; here each one stands alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pliant as pl
 from tests.support.arms import ASIDE, INERTIA, STIFFNESS, clamped, on_a_hinge, soft_link, tumbler, two_links
 
 FINE = pl.GeometricallyExact(degree=7)
-# The account is kept at the stages of the steps, the checks look at their ends: both agree only for motions
+# The ledger is kept at the stages of the steps, the checks look at their ends: both agree only for motions
 # that the steps resolve. So nothing begins with a jump, and material damping takes what begins all the same.
 CALM = pl.GeneralSection(stiffness=STIFFNESS, inertia=INERTIA, damping=1e-3)
 GAUSS = pl.Gauss(order=4, step=5e-4)

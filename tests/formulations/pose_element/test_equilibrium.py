@@ -57,7 +57,7 @@ def test_elastica_agrees_with_the_spectral_link_at_order_two() -> None:
     assert errors[-1] < 1e-3 * LENGTH
 
 
-def test_settled_state_stays_at_rest() -> None:
+def test_an_equilibrium_stays_at_rest() -> None:
     arm = pl.PoseElement(elements=8).compile(cantilever(gravity=(0.0, 0.0, -9.81)))
     answer = balanced(arm)
     run = pl.simulate(arm, until=0.2, integrator=pl.Gauss(order=2, step=1e-3), initial=answer.state)
@@ -65,7 +65,7 @@ def test_settled_state_stays_at_rest() -> None:
     assert moved < 1e-9
 
 
-def test_feedback_settles_and_other_joints_keep_their_place() -> None:
+def test_feedback_comes_to_rest_and_other_joints_keep_their_place() -> None:
     """A rigid pendulum of weight w at the distance r on a spring k:  k q = w r cos q."""
     weight, reach, gain = 20.0, 0.5, 8.0
     rod = pl.RigidLink("rod", (reach, 0.0, 0.0), weight / 9.81, center_of_mass=(reach, 0.0, 0.0))
@@ -106,7 +106,7 @@ def test_hanging_link_keeps_its_place_and_stretches_under_its_weight() -> None:
     assert abs(tip[0]) < 1e-12
 
 
-def test_undriven_four_bar_settles_where_its_weight_is_lowest() -> None:
+def test_undriven_four_bar_rests_where_its_weight_is_lowest() -> None:
     """The closed form has its least potential energy where the weight has no lever about the crank angle."""
     arm = pl.PoseElement().compile(four_bar.robot())
     state = balanced(arm).state
@@ -164,7 +164,7 @@ def test_ball_spring_carries_the_weight() -> None:
     assert 20.0 * angle == pytest.approx(WEIGHT * ARM * np.cos(angle), rel=1e-9)
 
 
-def test_spring_to_the_base_lets_a_free_hinge_settle() -> None:
+def test_spring_to_the_base_gives_a_free_hinge_an_equilibrium() -> None:
     """Spring and weight on the tip have no moment about the hinge."""
     arm = rod_on(pl.RevoluteJoint("hinge", "base", "rod", axis=(0.0, 1.0, 0.0)))
     hook = np.array([0.5, 0.0, 1.0])
@@ -183,8 +183,8 @@ def test_wall_carries_a_beam_that_rests_on_it() -> None:
     assert 1e5 * depth == pytest.approx(0.375 * 0.5 * 9.81 * LENGTH - 3.0 * EI * 0.01 / LENGTH**3, rel=0.03)
 
 
-def test_free_link_settles_on_a_bushing() -> None:
-    """Where it settles it stays."""
+def test_free_link_rests_on_a_bushing() -> None:
+    """Where it rests it stays."""
     arm = rod_on(pl.joints.FreeJoint("free", "base", "rod"))
     bushing = pl.Bushing("mount", pl.At("base"), pl.At("rod", pl.End.ROOT), (1e3, 1e3, 1e3, 50.0, 50.0, 50.0))
     model = pl.connect(arm, bushing)

@@ -1,0 +1,93 @@
+"""Code, messages and pages use the words of the field, and one word for one thing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.architecture.tree import lines, text_files
+
+WHERE = ("README.md", "CONTRIBUTING.md", "docs", "src", "tests", "experiments", "benchmarks", "examples")
+# private word: the word of the field
+INSTEAD = {
+    r"settl(?:e|es|ed|ing)": "equilibrium",
+    r"machines?": "stepper",
+    r"promis(?:e|es|ed|ing)": "tolerance",
+    r"accounts?": "energy ledger",
+    r"book(?:s|ed|ing|ings)?": "entry of the energy ledger",
+    r"mismatch(?:es)?": "consistency error",
+    r"notices?": "substitution",
+    r"closures?": "constraint",
+    r"gaps?": "violation",
+    r"slides": "translates",
+    r"unbent": "undeformed",
+    r"idle": "massless",
+    r"hangs?(?= of\b| *[=\[:(])": "joint type",
+    r"rooms?": "formulation",
+    r"houses?": "package",
+    r"doors?": "public name, contract",
+    r"waist": "contract",
+}
+# the same words where they mean what everybody means by them
+MEANT = re.compile(
+    r"settling time|machine[ _](?:code|precision|epsilon)"
+    r"|(?:this|same|virtual|busy|one|any|the)(?: x86-64)? machine\b|machine it ran on|MACHINE_PLACES"
+    r"|accounts? for|into account"
+    r"|room for\b"
+    r"|to notice|noticed|machine,? idle",
+    re.IGNORECASE,
+)
+# files in which a word is a name: a robot's joint, a door that slams, distances between points, a textbook's title
+NAMES = {
+    "waist": ("src/pliant/library/anthropomorphic_three_link.yaml",),
+    "door": ("docs/theory_lumped.md", "tests/formulations/minimal/test_joint_laws.py"),
+    "gap": (
+        "src/pliant/robot/declared.py",
+        "src/pliant/mechanics/shape_functions.py",
+        "src/pliant/formulations/pseudo_spectral/link.py",
+    ),
+}
+# old names that still work and say the new one, variables of saved files, and cases that also run on older versions
+OLD_NAMES = (
+    "src/pliant/renamed.py",
+    "src/pliant/results/netcdf_file.py",
+    "tests/model/test_renamed.py",
+    "tests/frozen/",
+)
+# comments of kernels: their text is part of the key of the cache
+KERNELS = ("src/pliant/structures/", "src/pliant/mechanics/", "src/pliant/jit.py", "src/pliant/model/")
+WORDS = re.compile(
+    r"(?<![a-zA-Z])(?:" + "|".join(f"({word})" for word in INSTEAD) + r")(?![a-zA-Z])", re.IGNORECASE
+)
+
+
+def found_in(file: str, line: str) -> list[str]:
+    return [
+        f"{match.group(0)} -> {list(INSTEAD.values())[(match.lastindex or 1) - 1]}"
+        for match in WORDS.finditer(MEANT.sub("", line))
+        if file not in NAMES.get(match.group(0).lower().rstrip("s"), ())
+    ]
+
+
+def test_words_are_those_of_the_field() -> None:
+    paths = [
+        path
+        for path in text_files(*WHERE)
+        if path != Path(__file__).resolve() and path.suffix in (".py", ".md", ".yaml")
+    ]
+    found = [
+        f"{file}:{number}: {word}"
+        for file, number, line in lines(*paths)
+        if not file.startswith((*OLD_NAMES, *KERNELS))
+        for word in found_in(file, line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_private_word_is_found_in_names_and_in_prose() -> None:
+    assert found_in("a.py", "x = worst_gap + 1") == ["gap -> violation"]
+    assert found_in("a.py", "the Doors of a machine") == [
+        "Doors -> public name, contract",
+        "machine -> stepper",
+    ]
+    assert not found_in("a.py", "machine precision, taken into account; a textbook")
