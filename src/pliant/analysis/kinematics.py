@@ -99,7 +99,7 @@ class HeldJoints:
         )
 
     def freed(self, state: Array) -> SecondOrder:
-        """Small motions about an equilibrium with the joints free under the torques that hold them there."""
+        """Linearised motion about an equilibrium with the joints free under the torques that hold them there."""
         signals = np.zeros((len(self.names), 3))
         lack = self.model.linearise(state, self._inputs(False, signals), self.time)
         rows = lack.joint_position[list(self.columns)]
@@ -217,7 +217,7 @@ class RestingTip(TipPose):
 
     @cached_property
     def small(self) -> SecondOrder:
-        """Small motions with the joints free under the torques that hold them."""
+        """Linearised motion with the joints free under the torques that hold them."""
         return self.held.freed(self.state)
 
     @cached_property

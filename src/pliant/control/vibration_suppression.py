@@ -31,8 +31,8 @@ class VibrationSuppression(Declared):
 
     A positive gain damps a link whose reading is positive when its tip is ahead of a joint that rotates in the positive
     direction. The slow part, such as the sag under gravity, is a first order filter of the reading with the time
-    constant ``washout``; without one the whole reading counts and a lasting strain moves the joint. A VelocityServo must
-    be connected to the joint. Several of these add up, and to a PositionLoop.
+    constant ``washout``; without one the whole reading counts and a lasting strain moves the joint. A VelocityServo
+    must be connected to the joint. Several of these add up, and to a PositionLoop.
     """
 
     joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]
