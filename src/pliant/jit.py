@@ -1,4 +1,4 @@
-"""The one door to the compiler: ``@kernel`` and the cache of compiled kernels.
+"""The only module that calls the compiler: ``@kernel`` and the cache of compiled kernels.
 
 Numba keys its disk cache by the file of the compiled function only, so a change in a callee of another
 file leaves its callers stale, silently. Here the cache folder of each file is keyed by the sources of all

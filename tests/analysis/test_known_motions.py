@@ -1,4 +1,4 @@
-"""Small motions that can be written down: pendulums, loops, gears, walls, friction, rotating beams."""
+"""Linearised motions that can be written down: pendulums, loops, gears, walls, friction, rotating beams."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def rotating_beam_frequencies(speed, count, terms=14):
 
 
 def turning(formulation, speed):
-    """A slender beam that turns steadily about z, and its steady state by Newton's method on its small motions."""
+    """A slender beam that rotates steadily about z, and its steady state by Newton's method."""
     radius = 1e-4
     section = pl.GeneralSection(
         stiffness=(radius**-2,) * 3 + (1.0,) * 3, inertia=(1.0,) * 3 + (radius**2,) * 3

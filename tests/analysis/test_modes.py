@@ -1,4 +1,4 @@
-"""Frequencies and poles of small motions against the exact Timoshenko beam and published values."""
+"""Frequencies and poles of linearised motion against the exact Timoshenko beam and published values."""
 
 from __future__ import annotations
 

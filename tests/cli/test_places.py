@@ -59,7 +59,7 @@ def test_a_lack_of_memory_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("pliant.cli.terminal.run_and_report", full)
     answer = run("simulate", "steel_strip")
     assert answer.exit_code == 2
-    assert answer.stderr.startswith("the memory of this machine does not suffice; take fewer elements")
+    assert answer.stderr.startswith("this computer has too little memory; take fewer elements")
 
 
 def test_a_run_in_which_nothing_happens_says_so() -> None:

@@ -59,7 +59,7 @@ def test_drives_keep_the_units_of_the_joint_beside_a_motor() -> None:
         ),
         (
             lambda: connect(ARM, MOTOR, PrescribedMotion("elbow", Hold(1.0))),
-            "joint 'elbow' is prescribed by PrescribedMotion and turned by a GearMotor;"
+            "joint 'elbow' is prescribed by PrescribedMotion and driven by a GearMotor;"
             " remove one of the two, or let a JointPD drive the motor",
         ),
         (

@@ -157,7 +157,7 @@ def test_a_wall_of_the_world_and_a_moved_base_exclude_each_other() -> None:
     moved = BaseMotion(x=Quintic(0.0, 1.0, 1.0))
     assert "  base: BaseMotion (follows Quintic)\n" in report(connect(ARM, moved))
     with pytest.raises(
-        InvalidInput, match="wall 'table' stands in the world, but the base moves; hold the base"
+        InvalidInput, match="wall 'table' is fixed in the world, but the base moves; hold the base"
     ):
         connect(ARM, moved, TABLE)
 

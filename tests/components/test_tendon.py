@@ -126,7 +126,7 @@ def test_saved_runs_keep_what_the_cable_took(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.efforts["cable.force"], run.efforts["cable.force"])
 
 
-def test_small_motions_agree_with_differences_of_steps() -> None:
+def test_linearised_motion_agrees_with_differences_of_steps() -> None:
     model = pl.connect(pl.PoseElement(elements=2).compile(beam(gravity=-9.81)), routed(damping=5.0))
     state = pl.equilibrium(model).state
     small = model.linearise(state, model.inputs, 0.0)

@@ -49,7 +49,7 @@ def test_links_that_turn_far_at_rest_get_pose_elements() -> None:
     arm = pl.GeometricallyExact(degree=5).compile(robot)
     assert arm.formulation == pl.PoseElement({"coil": 100})
     assert arm.substitution == (
-        "pose elements were chosen because link 'coil' turns at rest by 10 rad between two nodes of a spectral link"
+        "pose elements were chosen because link 'coil' bends at rest by 10 rad between two nodes of a spectral link"
     )
     fine = pl.GeometricallyExact(degree=5, elements=10).compile(robot)
     assert fine.formulation == pl.GeometricallyExact(degree=5, elements=10)

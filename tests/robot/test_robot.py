@@ -83,12 +83,12 @@ def test_joints_that_close_a_loop_are_refused() -> None:
     cycle: list[r.Joint] = [hinge("i", "base", "a"), hinge("j", "c", "b"), hinge("k", "b", "c")]
     assert problems_of(links, cycle) == [
         "Robot 'arm': joints.j.parent closes the cycle b -> c -> b, which no joint connects to the base;"
-        " hang one of its links on the base and make this a loop joint"
+        " join one of its links to the base and make this a loop joint"
     ]
     own: list[r.Joint] = [hinge("i", "base", "a"), hinge("j", "b", "b")]
     assert problems_of(links[:2], own) == [
         "Robot 'arm': joints.j.parent closes the cycle b -> b, which no joint connects to the base;"
-        " hang one of its links on the base and make this a loop joint"
+        " join one of its links to the base and make this a loop joint"
     ]
     diamond: list[r.Joint] = [hinge("i", "base", "a"), hinge("j", "a", "b"), hinge("k", "base", "b")]
     assert problems_of(links[:2], diamond) == [

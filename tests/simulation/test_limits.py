@@ -106,7 +106,7 @@ def test_who_forgets_to_compile_is_told(verb: Callable[[Any], object]) -> None:
         (lambda: pl.simulate("arm", until=1.0), r"^'arm' is no model; give what a formulation compiles"),
         (
             lambda: pl.simulate(ARM, until=1.0, integrator="gauss"),
-            r"^integrator = 'gauss' is none; write one such as Gauss\(order=4, step=1e-3\)$",
+            r"^integrator = 'gauss' is no integrator; write one such as Gauss\(order=4, step=1e-3\)$",
         ),
         (lambda: pl.connect(ARM, "hub"), r"^'hub' is no component; connect takes an arm and components"),
         (lambda: pl.connect(ARM, ARM), r"is no component; .* two arms are one robot"),

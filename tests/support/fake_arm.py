@@ -147,7 +147,7 @@ class FakeArm:
         return Equilibrium(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
 
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
-        raise AssertionError("nobody asks for small motions here")
+        raise AssertionError("nobody linearises this model")
 
 
 def record_of(arm: FakeArm, time: Array, ending: Ending | None = None, exact_to: float = 1e-14) -> Record:

@@ -1,4 +1,4 @@
-"""Small motions from central differences of a model's own steps, without its mass or stiffness.
+"""Linearised motion from central differences of a model's own steps, without its mass or stiffness.
 
 Shared with the linearisation is only how a deviation (y, y') displaces a state, which is geometry.
 """

@@ -46,7 +46,7 @@ def closed(arm: Model, sensor: Sensor | None, gain: float, target: float) -> Mod
 
 @dataclass(frozen=True, eq=False)
 class SampledLinear:
-    """Small motions x = (y, y') of an arm, exact between samples:  x' = A x + B torque  with the rows that are read."""
+    """Deviations x = (y, y') of an arm, exact between samples:  x' = A x + B torque ; and the rows that are read."""
 
     change: np.ndarray
     forced: np.ndarray

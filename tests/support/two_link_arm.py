@@ -106,4 +106,4 @@ class TwoLinkArm:
         return Equilibrium(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
 
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
-        raise AssertionError("nobody asks for small motions here")
+        raise AssertionError("nobody linearises this model")

@@ -225,7 +225,7 @@ def test_mode_shapes_name_frequencies_and_draw_both_ends_of_the_swing() -> None:
     modes = pliant.modes(arm, count=3)
     figure = draw_mode_shapes(modes, count=2)
     first, second = figure.axes
-    assert first.get_title(loc="left").startswith("1: no swing")
+    assert first.get_title(loc="left").startswith("1: no oscillation")
     assert second.get_title(loc="left") == f"2: {modes.frequency[1]:.4g} Hz, along y"
     # the rigid turn and the first bend lie in the plane of motion, the third across it, in the stiff direction
     assert [modes.direction(k) for k in range(3)] == ["y", "y", "z"]

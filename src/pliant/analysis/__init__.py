@@ -1,1 +1,1 @@
-"""Explain numbers: modes of small motions."""
+"""Explain numbers: kinematics, modes, linear systems, reduction."""

@@ -1,4 +1,4 @@
-"""How a model answers a small effort that swings at a given frequency."""
+"""How a model responds to a small sinusoidal effort."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A model with some of its joints held where one wants them: its rest there, and what a small change of them does.
+"""Kinematics of arms that sag: joints held at chosen positions, forward and inverse kinematics.
 
-At rest the small motions of the model with these joints freed, and driven by the torques that hold them, have
+At rest the linearised motion of the model with these joints freed, and driven by the torques that hold them, has
 
     K y = P^T torque ,   P y = change of the joint positions ,
 
@@ -99,7 +99,7 @@ class HeldJoints:
         )
 
     def freed(self, state: Array) -> SecondOrder:
-        """Small motions about an equilibrium with the joints free under the torques that hold them there."""
+        """Linearised motion about an equilibrium with the joints free under the torques that hold them there."""
         signals = np.zeros((len(self.names), 3))
         lack = self.model.linearise(state, self._inputs(False, signals), self.time)
         rows = lack.joint_position[list(self.columns)]
@@ -217,7 +217,7 @@ class RestingTip(TipPose):
 
     @cached_property
     def small(self) -> SecondOrder:
-        """Small motions with the joints free under the torques that hold them."""
+        """Linearised motion with the joints free under the torques that hold them."""
         return self.held.freed(self.state)
 
     @cached_property
@@ -284,7 +284,8 @@ def resting_tip(held: HeldJoints, positions: Array, link: str, near: Array | Non
     balanced = held.equilibrium(positions, near)
     if not balanced.ending.completed:
         raise InvalidInput(
-            f"the arm finds no rest with its joints at {np.array2string(positions, precision=4)}: {balanced.ending}"
+            f"the arm finds no equilibrium with its joints at {np.array2string(positions, precision=4)}:"
+            f" {balanced.ending}"
         )
     x, R = tip_of(held.model, balanced.state[None], link)
     return RestingTip(held.names, positions, link, x[0], R[0], balanced.state, held)
@@ -431,7 +432,8 @@ def inverse_kinematics(
             break
     if best is None:
         raise InvalidInput(
-            f"robot '{model.robot.name}' finds no rest near any of {count} postures; lower the loads, or give a start"
+            f"robot '{model.robot.name}' finds no equilibrium near any of {count} postures; lower the loads, or"
+            " give a start"
         )
     error = task.error(best)
     turn = float(np.linalg.norm(error[3:]))

@@ -1,6 +1,4 @@
-"""Units of the inputs and outputs of linear systems, read from the ports that their names begin with.
-
-Small motions in first order, with prescribed joints and the base that leave the motion they keep to.
+"""Linear systems that stand for a model near a state.
 
 With f the deviations of the flows that are moved, r those of their places and a = f' the input,
 
@@ -8,8 +6,6 @@ With f the deviations of the flows that are moved, r those of their places and a
 
 An acceleration is the input, and not a flow, because holding a port takes an effort in proportion to its acceleration,
 which no state tells; so every output is proper, and the answer to a flow is that to its derivative, times s.
-
-Linear systems that stand for a model near a state.
 """
 
 from __future__ import annotations
@@ -145,12 +141,12 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
 
 
 def held_ports(small: SecondOrder) -> tuple[Port, ...]:
-    """The ports whose flow the world decides, where a model tells how they act."""
+    """The ports whose flow the world decides, where a formulation tells how they act."""
     return small.held.ports if small.held is not None else ()
 
 
 def _all_held(small: SecondOrder) -> Held:
-    """What is held, or nothing where a model does not tell it."""
+    """What is held, or nothing where a formulation does not tell it."""
     if small.held is not None:
         return small.held
     flows = sum(each.port.size for each in small.ports)
@@ -236,7 +232,7 @@ def linearize(
 
 
 def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0) -> LinearPortHamiltonian:
-    """The linear port-Hamiltonian system of small motions about an equilibrium at rest.
+    """The linear port-Hamiltonian system about an equilibrium at rest.
 
     Its ports are those of the model that take an effort. States are deviations y and velocities w of mass one, with the
     energy y K y / 2 + w w / 2; where a part has no mass, w are the rates of y. Refused where the state moves or is not

@@ -50,13 +50,14 @@ class Manipulability:
 def manipulability(tip: TipPose, rows: Sequence[int] = (0, 1, 2)) -> Manipulability:
     """Of `rigid_kinematics` or `forward_kinematics`, for the ``rows`` of the Jacobian that matter, in world axes.
 
-    Rows 0, 1, 2 are velocities along x, y, z, rows 3, 4, 5 turns about them; an arm in the plane x, y is asked for
-    rows (0, 1). Rows that no joint moves make the measure zero.
+    Rows 0, 1, 2 are velocities along x, y, z, rows 3, 4, 5 angular velocities about them; for an arm in the
+    plane x, y ask for rows (0, 1). Rows that no joint moves make the measure zero.
     """
     chosen = list(rows)
     if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(6)):
         raise InvalidInput(
-            f"rows = {tuple(rows)} must be different numbers from 0 to 5; 0 to 2 are velocities, 3 to 5 turns"
+            f"rows = {tuple(rows)} must be different numbers from 0 to 5; 0 to 2 are velocities, 3 to 5"
+            " angular velocities"
         )
     if min(chosen) < 3 <= max(chosen):
         raise InvalidInput(
@@ -80,9 +81,9 @@ class VibrationControllability:
     """Modes, slowest first, and how joints drive them.
 
     ``frequency`` (n,) in hertz; ``gain`` (n, joints): of accelerations in sqrt(kg) m per radian, or sqrt(kg) for
-    joints that slide, of torques and forces in the inverse of that. ``strength`` (n,) is the norm of each row; among
-    modes of one frequency, the smallest singular value of their rows together. ``least`` of them is zero where a mode
-    is out of reach of all joints.
+    joints that translate, of torques and forces in the inverse of that. ``strength`` (n,) is the norm of each row;
+    among modes of one frequency, the smallest singular value of their rows together. ``least`` of them is zero where
+    a mode is out of reach of all joints.
     """
 
     joints: tuple[str, ...]

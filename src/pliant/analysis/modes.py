@@ -1,9 +1,7 @@
-"""The slowest eigenvalues of small motions, with the digits that they have beside stiff links.
+"""Vibration modes about a state.
 
 Slow modes are the large eigenvalues of the inverse problem, so that round-off is measured by them and not by the
 fastest mode of the mesh.
-
-Vibration modes of small motions about a state.
 """
 
 from __future__ import annotations
@@ -191,7 +189,7 @@ class _Inverse:
         return values, vectors
 
 
-SMALL_SWING = 1e-3  # m or rad: small enough for turns to be vectors
+SMALL_SWING = 1e-3  # m or rad: small enough for rotations to be vectors
 ONLY_TURNS = (
     1e-3  # of the reach times the turn: sections that turn move hardly more than that in torsion alone
 )
@@ -282,7 +280,7 @@ class Modes:
         return tuple(doubtful)
 
     def _seen(self, mode: int) -> Complex:
-        """Displacements and turns times the reach of sections along all links, per unit of the mode."""
+        """Displacements and rotations times the reach of sections along all links, per unit of the mode."""
         ahead, quarter, back, last, _ = range(5)
         seen = self.observation(mode, SMALL_SWING, 5, SEEN_STATIONS).links
         place = np.concatenate([link.position for link in seen], axis=1)
@@ -300,7 +298,7 @@ def _left_over(shape: Complex, others: list[Complex]) -> float:
 
 
 def modes(model: Arm, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:
-    """The ``count`` slowest modes of small motions about ``state``, closed loops eliminated.
+    """The ``count`` slowest modes of the motion linearised about ``state``, closed loops eliminated.
 
     By default about the undeformed arm at its initial joint positions; an arm that sags is best given its
     `equilibrium`. Prescribed joints keep to their motion; feedback, springs, gears and walls that touch count.

@@ -1,6 +1,4 @@
-"""How far a reduced model is from the full one over a band of frequencies.
-
-Fewer states, nearly the same behaviour at the ports, port-Hamiltonian again.
+"""Model reduction: fewer states, nearly the same behaviour at the ports.
 
 In coordinates whose length is the energy, the system is projected onto an orthonormal basis: J stays skew, losses stay
 semidefinite and energy stays energy, so that the reduced system is stable and passive whatever its order. This is

@@ -1,4 +1,4 @@
-"""The program ``pliant``: its commands, its version and how it says no."""
+"""The program ``pliant``: its commands, its version and how it reports errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Commands(TyperGroup):
             typer.echo(str(error), err=True)
         except MemoryError:
             typer.echo(
-                "the memory of this machine does not suffice; take fewer elements, a lower degree, longer steps or"
+                "this computer has too little memory; take fewer elements, a lower degree, longer steps or"
                 " fewer outputs",
                 err=True,
             )

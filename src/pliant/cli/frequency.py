@@ -1,4 +1,4 @@
-"""``pliant frequency``: how a robot answers an effort that swings."""
+"""``pliant frequency``: how a robot responds to a sinusoidal effort."""
 
 from __future__ import annotations
 

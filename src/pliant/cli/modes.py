@@ -1,4 +1,4 @@
-"""``pliant modes``: frequencies, damping and shapes of small motions, and which of them a finer mesh does not find."""
+"""``pliant modes``: frequencies, damping and shapes of modes, and which of them a finer mesh does not confirm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connect: sources, motions, force elements, motors and sampled controllers joined to an arm."""
+"""Connect: sources, motions, force elements, motors, dampers and sampled controllers joined to an arm."""
 
 from pliant.components.base_motion import BaseMotion as BaseMotion
 from pliant.components.connect import Connected as Connected

@@ -1,6 +1,4 @@
-"""Rotations by unit quaternions (w, x, y, z) for many vectors or angles at once.
-
-The base of an arm moved by the world: a vehicle, a shaker, a turntable.
+"""The base of an arm moved by the world: a vehicle, a shaker, a turntable.
 
 With the base of the robot at x_0, R_0 and the motions x, y, z and angle in time,
 
@@ -38,9 +36,9 @@ def rotated(rotation: Quaternion, vectors: Array) -> Array:
 
 
 def turned_about(rotation: Quaternion, axis: Vector3, angle: Array) -> Array:
-    """The quaternions (n, 4) of turns about an axis by the angles (n,), followed by a fixed rotation.
+    """The quaternions (n, 4) of rotations about an axis by the angles (n,), followed by a fixed rotation.
 
-    They go on smoothly past full turns, where their sign changes.
+    They go on smoothly past full revolutions, where their sign changes.
     """
     w, v, a = rotation[0], np.asarray(rotation[1:]), np.asarray(axis)
     cosine, sine = np.cos(0.5 * angle), np.sin(0.5 * angle)
@@ -56,7 +54,7 @@ AT_REST = Hold(0.0)
 
 @dataclass(frozen=True)
 class BaseMotion(Declared):
-    """The base follows motions (m) along the axes of the world and turns (rad) about a fixed axis of its own.
+    """The base follows motions (m) along the axes of the world and rotates (rad) about a fixed axis of its own.
 
     The motions are counted from the position and rotation of the robot's base; a motion left out is rest.
     """
@@ -68,7 +66,10 @@ class BaseMotion(Declared):
     axis: Annotated[
         Vector3,
         Quantity(
-            "1", "axis (x, y, z) of the turn in the base frame", shape=(3,), demand=Demand.NONZERO_DIRECTION
+            "1",
+            "axis (x, y, z) of the rotation in the base frame",
+            shape=(3,),
+            demand=Demand.NONZERO_DIRECTION,
         ),
     ] = (0.0, 0.0, 1.0)
 

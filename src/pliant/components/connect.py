@@ -284,7 +284,7 @@ class LoadSignals:
 
 @dataclass(frozen=True)
 class TurnedWrench:
-    """A wrench given in one frame and written in the axes to which ``rotation`` turns that frame."""
+    """A wrench given in one frame and written in the axes to which ``rotation`` rotates that frame."""
 
     signal: Signal
     rotation: Quaternion
@@ -450,7 +450,7 @@ def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
         if moves and each.relation.in_world:
             word, name = each.named
             raise InvalidInput(
-                f"{word} '{name}' stands in the world, but the base moves; hold the base, or let the {word} be a"
+                f"{word} '{name}' is fixed in the world, but the base moves; hold the base, or let the {word} be a"
                 " spring to a rigid link"
             )
     _refuse_names(arm, contributions)
@@ -487,7 +487,7 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
         )
     if prescribing and motors:
         raise InvalidInput(
-            f"joint '{joint}' is prescribed by {prescribing[0]} and turned by a {motors[0]}; remove one of"
+            f"joint '{joint}' is prescribed by {prescribing[0]} and driven by a {motors[0]}; remove one of"
             " the two, or let a JointPD drive the motor"
         )
     if len(motors) > 1:

@@ -1,4 +1,4 @@
-"""What components are made of: few general kinds, each of which knows its joints, its ports and its own words.
+"""The few general kinds of contributions that components are made of; each knows its joints, its ports and its words.
 
 A component gives any number of these. Connecting, refusing, reporting and the structures know the kinds only.
 """
@@ -154,7 +154,7 @@ class Torque(OnJoint):
 
 @dataclass(frozen=True)
 class Load(Contribution):
-    """An external wrench of six components in time, in axes that ``rotation`` turns to those of the place."""
+    """An external wrench of six components in time, in axes that ``rotation`` rotates to those of the place."""
 
     place: LoadPlace
     signal: Signal
@@ -237,7 +237,7 @@ class Motor(Contribution):
 
 @dataclass(frozen=True)
 class ExtraBody(Contribution):
-    """Links and joints with states of their own that hang on a frame of the arm.
+    """Links and joints with states of their own, attached to a frame of the arm.
 
     They become part of the robot that is compiled, so that every formulation carries them as it carries a robot's own.
     """
@@ -299,7 +299,7 @@ class SampledLaw(Contribution):
 
 @dataclass(frozen=True)
 class Servo(Contribution):
-    """A sampled law inside the loop over steps that turns commanded rates into torques."""
+    """A sampled law inside the loop over steps that makes torques of commanded rates."""
 
     place: ServoPlace
 

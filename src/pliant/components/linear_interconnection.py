@@ -1,8 +1,6 @@
-"""Junctions: which ports of linear systems are joined, and what they share.
+"""Power-preserving interconnection of linear port-Hamiltonian systems.
 
 At every junction one variable of the ports is common and the other adds up, so that no power is lost or made.
-
-Power-preserving interconnection of linear port-Hamiltonian systems.
 
 Junctions give the inputs u of all systems from their outputs y, new inputs v and multipliers m,
 
@@ -122,7 +120,7 @@ class Resolved:
 
 
 def resolved(junctions: tuple[Junction, ...], systems: Systems) -> tuple[Resolved, ...]:
-    """All junctions with their ports; what does not match is refused with both sides."""
+    """All junctions with their ports; ports that do not fit are refused with both sides."""
     places = _places(systems)
     used: dict[str, Junction] = {}
     result = []

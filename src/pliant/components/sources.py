@@ -58,7 +58,7 @@ class JointTorque(Declared):
 class TipWrench(Declared):
     """Force (N) and moment (N m) in time, six components, on the tip of a link.
 
-    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it turns with the tip
+    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it rotates with the tip
     section (a follower load).
     """
 
@@ -80,7 +80,7 @@ class PointWrench(Declared):
     """Force (N) and moment (N m) in time, six components, at the origin of a frame on a link.
 
     In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it is given in the axes of
-    the frame ``at`` and turns with it (a follower load).
+    the frame ``at`` and rotates with it (a follower load).
     """
 
     at: Annotated[At, Part("frame at whose origin the wrench acts", At)]
@@ -105,7 +105,7 @@ class PointWrench(Declared):
 class DistributedWrench(Declared):
     """Force (N/m) and moment (N m/m) per length in time, six components, all along a link.
 
-    In the WORLD frame the wrench keeps its direction, in the BODY frame it turns with each section.
+    In the WORLD frame the wrench keeps its direction, in the BODY frame it rotates with each section.
     """
 
     link: LinkName

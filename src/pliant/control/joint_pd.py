@@ -25,9 +25,9 @@ class JointPD(Declared):
     Give one value for all ``joints`` or one for each, in their order; without ``joints`` the law acts on all
     joints of the arm that can be driven. For a prismatic joint the units are N/m, N s/m and N.
 
-    On all coordinates of a ball or free joint together (``ball.x``, ``ball.y``, ``ball.z``) the references are turns in
-    a row, of a free joint after three translations; they move a frame to which the child is pulled, by the gradient of
-    stiffness e^2 / 2  with the rotation vector e from that frame to the child.
+    On all coordinates of a ball or free joint together (``ball.x``, ``ball.y``, ``ball.z``) the references are
+    rotations in a row, of a free joint after three translations. They move a frame to which the child is pulled, by the
+    gradient of  stiffness e^2 / 2  with the rotation vector e from that frame to the child.
     """
 
     reference: Annotated[

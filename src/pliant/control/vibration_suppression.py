@@ -4,7 +4,7 @@ A link whose root follows its joint q answers in its first mode, with the readin
 
     y'' + omega^2 y = - participation q'' .
 
-A servo makes q' follow its command. The command  gain y  therefore turns the right side into  - participation gain y',
+A servo makes q' follow its command. The command  gain y  therefore makes the right side  - participation gain y',
 a damper of the ratio  gain participation / (2 omega): it needs no rate of y and no model of the link.
 """
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 class VibrationSuppression(Declared):
     """commanded rate of ``joint`` = gain (reading - its slow part), every ``period`` and held in between.
 
-    A positive gain damps a link whose reading is positive when its tip is ahead of a joint that turns the positive way.
-    The slow part, such as the sag under gravity, is a first order filter of the reading with the time constant
-    ``washout``; without one the whole reading counts and a lasting strain moves the joint. A VelocityServo must be
-    connected to the joint. Several of these add up, and to a PositionLoop.
+    A positive gain damps a link whose reading is positive when its tip is ahead of a joint that rotates in the positive
+    direction. The slow part, such as the sag under gravity, is a first order filter of the reading with the time
+    constant ``washout``; without one the whole reading counts and a lasting strain moves the joint. A VelocityServo
+    must be connected to the joint. Several of these add up, and to a PositionLoop.
     """
 
     joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]

@@ -1,1 +1,1 @@
-"""What any compiled arm offers: states, ports, energy ledger, observation."""
+"""The contract: what any model offers, and the values that pass through it."""

@@ -1,7 +1,4 @@
-"""Links that are springs without mass: only lumped arms carry them.
-
-What every compiled arm knows from the robot alone.
-"""
+"""What every compiled arm knows from the robot alone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Sampled control as plain data: what controllers read, and velocity servos.
 
 From the start of a run on, a controller reads a Sample every ``period``; its answer takes effect ``delay`` later and is
-held until the next one does. A servo turns the commanded rate of one joint into torque every ``period`` and holds it
+held until the next one does. A servo makes torque of the commanded rate of one joint every ``period`` and holds it
 [konno1996] (47),
 
     torque = gain (command - rate) ,

@@ -1,4 +1,4 @@
-"""KEEP: what a run gave, on disk and in tables."""
+"""Keep what a run gave, on disk and in tables."""
 
 from pliant.results.netcdf_file import load_trajectory
 from pliant.results.trajectory import Trajectory

@@ -1,9 +1,7 @@
-"""A trajectory as an xarray data set and back, without loss.
+"""Trajectories on disk: netCDF-4 through xarray, without loss.
 
 Names of links, joints, ports and works are coordinate values, never variable names, so that any name will do.
 Links with fewer stations than the longest are padded with NaN; ``stations`` says how many count.
-
-Trajectories on disk: netCDF-4 through xarray, not compressed, which would cost far more than it saves.
 """
 
 from __future__ import annotations
@@ -100,7 +98,7 @@ def _read_observation(dataset: Dataset) -> Observation:
 
 
 def _read_consistency(dataset: Dataset) -> Consistency:
-    twist, gravity = dataset["mismatch_twist"], dataset["mismatch_gravity"]
+    twist, gravity = dataset["consistency_error_twist"], dataset["consistency_error_gravity"]
     return Consistency(twist.values, gravity.values, twist.attrs.get("reason", COARSE))
 
 
@@ -162,12 +160,12 @@ def _arm(trajectory: Trajectory) -> Variables:
             trajectory.tip_twist,
             _about("m/s or rad/s", "body twist of the tip"),
         ),
-        "mismatch_twist": (
+        "consistency_error_twist": (
             ("time",),
             error.twist,
             {**_about(twist.unit, twist.meaning), "reason": error.reason},
         ),
-        "mismatch_gravity": (("time",), error.gravity, _about(gravity.unit, gravity.meaning)),
+        "consistency_error_gravity": (("time",), error.gravity, _about(gravity.unit, gravity.meaning)),
         **_links(trajectory.links),
     }
 

@@ -66,7 +66,9 @@ ENERGIES = {
     "projection_loss": Observable(
         "projection loss", ENERGY_UNIT, "taken by returning moving joints to equal velocity since the start"
     ),
-    "residual": Observable("residual", ENERGY_UNIT, "what the ledger fails to explain since the start"),
+    "residual": Observable(
+        "residual", ENERGY_UNIT, "energy that the ledger does not explain since the start"
+    ),
     "exchanged": Observable("exchanged", ENERGY_UNIT, "sum of the absolute energy flows since the start"),
 }
 

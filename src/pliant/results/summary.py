@@ -129,7 +129,7 @@ def _consistency_warning(
     if largest <= ERROR_THAT_MATTERS * scale or largest <= ERROR_FLOOR:
         return []
     share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
-    return [f"the consistency error of {name} reaches {share}, {reason}"]
+    return [f"the consistency error of {name} reaches {share}: {reason}"]
 
 
 def _largest(values: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""What the ports of a run exchanged: effort and flow under the names of joints and loads, with their units.
+"""Tables of a run; effort and flow of its ports under the names of joints and loads, with their units.
 
 Tidy tables for pandas; the unit of every column stands in ``attrs["units"]``.
 """

@@ -1,9 +1,4 @@
-"""Where a trajectory comes from: enough to run it again, nothing about the machine it ran on.
-
-Two places a trajectory can draw its observation from: the model that ran, or a file.
-
-What a run gave: signals, shape, energy ledger, how it ended and where it comes from.
-"""
+"""What a run gave: signals, shape, energy ledger, how it ended and where it comes from."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Declared quantities: unit, meaning, shape and bounds of a numeric field, written once, read everywhere.
-
-Objects whose fields are declared: checked when built, shown with units, written by the same words.
-"""
+"""Declared objects: fields with unit, meaning, shape and bounds, written once, checked when built, read everywhere."""
 
 from __future__ import annotations
 
@@ -70,9 +67,9 @@ class Demand(Enum):
 
 
 def unit_of_motion(unit: str, translates: bool) -> str:
-    """The unit that holds for a slide or for a turn, of a unit such as "rad or m"."""
-    turning, _, sliding = unit.partition(" or ")
-    return sliding if sliding and translates else turning
+    """The unit that holds for a translation or for a rotation, of a unit such as "rad or m"."""
+    rotating, _, translating = unit.partition(" or ")
+    return translating if translating and translates else rotating
 
 
 class BadValue(Exception):
@@ -113,7 +110,7 @@ class Quantity:
     demand: Demand | None = None
 
     def of_motion(self, translates: bool) -> Quantity:
-        """The declaration for a slide or for a turn."""
+        """The declaration for a translation or for a rotation."""
         return replace(self, unit=unit_of_motion(self.unit, translates))
 
     @property
@@ -348,7 +345,7 @@ class Choice:
 class Part:
     """The declaration of a field that holds another declared object, or a tuple of them (``many``).
 
-    ``translates`` says whether the part describes a slide or a turn, where its owner does not.
+    ``translates`` says whether the part describes a translation or a rotation, where its owner does not.
     """
 
     meaning: str
@@ -389,7 +386,7 @@ class Declaration:
         return self.checked(self.default)
 
     def of_motion(self, translates: bool | None) -> Declaration:
-        """The declaration for a slide or for a turn, whose unit is one of two."""
+        """The declaration for a translation or for a rotation, whose unit is one of two."""
         if translates is None or not isinstance(self.rules, tuple):
             return self
         return dataclasses.replace(self, rules=tuple(rule.of_motion(translates) for rule in self.rules))

@@ -1,7 +1,4 @@
-"""Joints: how the root of a child link moves against the tip of its parent.
-
-Joints of several coordinates, and the joint that leaves its child free.
-"""
+"""Joints: how the root of a child link moves against the tip of its parent."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ SlideDamping = Annotated[float, Quantity("N s/m", "viscous damping of the joint"
 
 @dataclass(frozen=True)
 class Freedom:
-    """One scalar coordinate of a joint: a turn about an axis of the joint frame, or a slide along it."""
+    """One scalar coordinate of a joint: a rotation about an axis of the joint frame, or a translation along it."""
 
     name: str
     translates: bool
@@ -114,7 +111,7 @@ class Joint(Declared, ABC):
 
 @dataclass(frozen=True)
 class AxisJoint(Joint, ABC):
-    """A joint of one coordinate, a turn about an axis or a slide along it."""
+    """A joint of one coordinate, a rotation about an axis or a translation along it."""
 
     axis: Direction = ALONG_Z
     initial_position: float = 0.0
@@ -134,7 +131,7 @@ class AxisJoint(Joint, ABC):
 
 @dataclass(frozen=True)
 class RevoluteJoint(AxisJoint, word="revolute"):
-    """The child turns about an axis."""
+    """The child rotates about an axis."""
 
     translates: ClassVar[bool | None] = False
     initial_position: Annotated[float, Quantity("rad", "angle at the start")] = 0.0
@@ -194,10 +191,10 @@ class CylindricalJoint(Joint, word="cylindrical"):
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
     axis: Direction = ALONG_Z
-    slide: Annotated[Coordinate, Part("slide along the axis", Coordinate, translates=True)] = field(
+    slide: Annotated[Coordinate, Part("translation along the axis", Coordinate, translates=True)] = field(
         default_factory=Coordinate
     )
-    turn: Annotated[Coordinate, Part("turn about the axis", Coordinate, translates=False)] = field(
+    turn: Annotated[Coordinate, Part("rotation about the axis", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
 
@@ -211,22 +208,22 @@ class CylindricalJoint(Joint, word="cylindrical"):
 
 @dataclass(frozen=True)
 class UniversalJoint(Joint, word="universal"):
-    """The child turns about two axes, the second of which turns with the first; ``first`` and ``second``."""
+    """The child rotates about two axes, the second of which rotates with the first; ``first`` and ``second``."""
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("first", "second")
     first_axis: Direction = ALONG_Z
     second_axis: Direction = ALONG_Y
-    first: Annotated[Coordinate, Part("turn about the first axis", Coordinate, translates=False)] = field(
+    first: Annotated[Coordinate, Part("rotation about the first axis", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
-    second: Annotated[Coordinate, Part("turn about the second axis", Coordinate, translates=False)] = field(
-        default_factory=Coordinate
+    second: Annotated[Coordinate, Part("rotation about the second axis", Coordinate, translates=False)] = (
+        field(default_factory=Coordinate)
     )
 
     def conflicts(self) -> Iterator[Problem]:
         if parallel(self.first_axis, self.second_axis):
             yield Problem(
-                f"= {_shown(self.second_axis)} is parallel to first_axis, which leaves one turn for two"
+                f"= {_shown(self.second_axis)} is parallel to first_axis, which leaves one rotation for two"
                 " coordinates; write an axis across the first, or use a revolute joint",
                 ("second_axis",),
             )
@@ -257,13 +254,13 @@ class PlanarJoint(Joint, word="planar"):
             demand=Demand.NONZERO_DIRECTION,
         ),
     ] = ALONG_X
-    first_slide: Annotated[Coordinate, Part("slide along first_axis", Coordinate, translates=True)] = field(
-        default_factory=Coordinate
+    first_slide: Annotated[Coordinate, Part("translation along first_axis", Coordinate, translates=True)] = (
+        field(default_factory=Coordinate)
     )
     second_slide: Annotated[
-        Coordinate, Part("slide along normal x first_axis", Coordinate, translates=True)
+        Coordinate, Part("translation along normal x first_axis", Coordinate, translates=True)
     ] = field(default_factory=Coordinate)
-    turn: Annotated[Coordinate, Part("turn about the normal", Coordinate, translates=False)] = field(
+    turn: Annotated[Coordinate, Part("rotation about the normal", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
 
@@ -306,7 +303,7 @@ def _of_reference(freedom: Freedom) -> Freedom:
 
 @dataclass(frozen=True)
 class SphericalJoint(Joint, word="spherical"):
-    """The child turns about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
+    """The child rotates about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
 
     translates: ClassVar[bool | None] = False
     elsewhere: ClassVar[Mapping[str, str]] = {"initial_position": "write initial_rotation, a quaternion"}
@@ -329,12 +326,12 @@ class SphericalJoint(Joint, word="spherical"):
 
     @property
     def guided_freedoms(self) -> tuple[Freedom, ...]:
-        """Where its motion is prescribed: turns about x, then about the new y, then about the new z."""
+        """Where its motion is prescribed: rotations about x, then about the new y, then about the new z."""
         return self.freedoms
 
     @property
     def reference_freedoms(self) -> tuple[Freedom, ...]:
-        """Of the frame to which feedback holds the child, in the same row of turns."""
+        """Of the frame to which feedback holds the child, in the same row of rotations."""
         return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
 
 
@@ -382,7 +379,7 @@ class FreeJoint(Joint, word="free"):
     def conflicts(self) -> Iterator[Problem]:
         if self.parent != BASE:
             yield Problem(
-                f"= '{self.parent}' must be base, because a free link hangs on nothing;"
+                f"= '{self.parent}' must be base, because no other link carries a free link;"
                 " write base, or join the two links by another type of joint",
                 ("parent",),
             )
@@ -397,7 +394,7 @@ class FreeJoint(Joint, word="free"):
 
     @property
     def guided_freedoms(self) -> tuple[Freedom, ...]:
-        """Of a prescribed motion: translations along the axes of the joint, then rotations like those of a ball."""
+        """Where its motion is prescribed: translations along the axes of the joint frame, then rotations."""
         axes = (ALONG_X, ALONG_Y, ALONG_Z)
         translates = (
             Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes)

@@ -1,7 +1,4 @@
-"""Rigid bodies that ride on a link.
-
-Links: the bodies between joints.
-"""
+"""Links, the bodies between joints, and payloads that they carry."""
 
 from __future__ import annotations
 

@@ -153,24 +153,26 @@ class LoopJoint(Declared, word="loop"):
         Friction | None, Part("dry friction of a revolute, prismatic or spherical loop joint", Friction)
     ] = None
     limits: Annotated[Limits | None, Part("stops of a revolute or prismatic loop joint", Limits)] = None
-    slide: Annotated[Coordinate, Part("slide of a cylindrical loop joint", Coordinate, translates=True)] = (
-        FREELY
-    )
+    slide: Annotated[
+        Coordinate, Part("translation of a cylindrical loop joint", Coordinate, translates=True)
+    ] = FREELY
     turn: Annotated[
-        Coordinate, Part("turn of a cylindrical or planar loop joint", Coordinate, translates=False)
+        Coordinate, Part("rotation of a cylindrical or planar loop joint", Coordinate, translates=False)
     ] = FREELY
     first_slide: Annotated[
         Coordinate,
-        Part("slide of a planar loop joint along x of the first frame, or y", Coordinate, translates=True),
+        Part(
+            "translation of a planar loop joint along x of the first frame, or y", Coordinate, translates=True
+        ),
     ] = FREELY
     second_slide: Annotated[
-        Coordinate, Part("slide of a planar loop joint across the first", Coordinate, translates=True)
+        Coordinate, Part("translation of a planar loop joint across the first", Coordinate, translates=True)
     ] = FREELY
     first_turn: Annotated[
-        Coordinate, Part("turn of a universal loop joint about axis", Coordinate, translates=False)
+        Coordinate, Part("rotation of a universal loop joint about axis", Coordinate, translates=False)
     ] = FREELY
     second_turn: Annotated[
-        Coordinate, Part("turn of a universal loop joint about second_axis", Coordinate, translates=False)
+        Coordinate, Part("rotation of a universal loop joint about second_axis", Coordinate, translates=False)
     ] = FREELY
     ball_spring: Annotated[BallSpring | None, Part("spring of a spherical loop joint", BallSpring)] = None
     cone: Annotated[Cone | None, Part("cone that a spherical loop joint stays in", Cone)] = None

@@ -1,7 +1,4 @@
-"""Checks on how links, joints and payloads refer to each other, by name only.
-
-The robot: what an arm is, independent of how it is simulated.
-"""
+"""The robot: what an arm is, independent of how it is simulated."""
 
 from __future__ import annotations
 
@@ -92,7 +89,7 @@ def tree_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Prob
             loop = " -> ".join([*path, path[0]])
             yield Problem(
                 f"closes the cycle {loop}, which no joint connects to the base;"
-                " hang one of its links on the base and make this a loop joint",
+                " join one of its links to the base and make this a loop joint",
                 ("joints", carried[path[0]], "parent"),
             )
 
@@ -136,14 +133,14 @@ def dead_end_problems(
 
 
 def _carried_by(link: str, joints: Sequence[Edge]) -> set[str]:
-    """The link and all that hangs on it."""
+    """The link and all that it carries."""
     found = {link}
     waiting = [link]
     while waiting:
         carrier = waiting.pop()
-        hanging = [child for _, parent, child in joints if parent == carrier]
-        found.update(hanging)
-        waiting.extend(hanging)
+        carried = [child for _, parent, child in joints if parent == carrier]
+        found.update(carried)
+        waiting.extend(carried)
     return found
 
 
@@ -269,10 +266,10 @@ class Robot(Shown, Declared, word="robot"):
         heavy |= {link.name for link in self.links if _has_mass(link)}
         inert = {p.link for p in self.payloads} | heavy
         inert |= {link.name for link in self.links if isinstance(link, RigidLink) and np.any(link.inertia)}
-        turning = {j.name: "mass or inertia" for j in self.joints if j.moves and not _needs_mass(j)}
-        sliding = {j.name: "mass" for j in self.joints if j.moves and _needs_mass(j)}
-        yield from dead_end_problems(joints, turning, inert)
-        yield from dead_end_problems(joints, sliding, heavy)
+        rotating = {j.name: "mass or inertia" for j in self.joints if j.moves and not _needs_mass(j)}
+        translating = {j.name: "mass" for j in self.joints if j.moves and _needs_mass(j)}
+        yield from dead_end_problems(joints, rotating, inert)
+        yield from dead_end_problems(joints, translating, heavy)
 
     @property
     def materials(self) -> tuple[Material, ...]:

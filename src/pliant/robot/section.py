@@ -1,12 +1,6 @@
-"""Isotropic linear materials.
-
-Constitutive laws: how section force and moment follow from strain.
-
-Cross-sections that are the same all along: shapes of a material, or given 6x6 matrices.
+"""Materials, constitutive laws and cross-sections.
 
 A section matrix acts on (linear, angular) 6-vectors in the section frame: x along the link, y and z across.
-
-Sections that change along a link.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Writes a robot in the words of the file format.
-
-Robot files: load and save, whole or not at all.
-"""
+"""Robot files: load and save, whole or not at all, in the words of the file format."""
 
 from __future__ import annotations
 

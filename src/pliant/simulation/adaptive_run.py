@@ -153,7 +153,7 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
 
 
 def _start_ledger(model: Model, start: Array) -> Ledger:
-    """The ledger of a run that did not get away from its start."""
+    """The ledger of a run that did not leave its start."""
     kinetic, strain, _ = model.energy(start[None])
     zero = np.zeros(1)
     return Ledger(kinetic, strain, zero, {}, zero, zero, zero, zero, zero, zero, 0.0, 0.0, True)

@@ -1,7 +1,4 @@
-"""A state from joint values that need not fit the loops.
-
-Find the static equilibrium of a model.
-"""
+"""Static equilibria, and states whose joint values fit all loops."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Acting:
             who = f"controller '{self.controller.name}'"
             known = isinstance(error, PliantError)
             words = str(error).removeprefix(f"{who} ") if known else f"raised {type(error).__name__}: {error}"
-            remedy = "mend the controller; what was computed so far is kept"
+            remedy = "correct the controller; what was computed so far is kept"
             return Ending(Cause.CONTROLLER, sample.time, f"{who}, which {words}", remedy)
         whole = np.zeros(len(self.value))
         whole[self.places] = answer

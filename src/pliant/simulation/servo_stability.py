@@ -32,7 +32,7 @@ def blame_servos(model: Model, run: Run, ending: Ending) -> Ending:
         ports = {each.port.name: each for each in small.ports}
         driven = [(servo, ports[servo.joint]) for servo in run.inputs.servos if servo.joint in ports]
         growths = [growth(small, servo, port) for servo, port in driven]
-    except (PliantError, np.linalg.LinAlgError):  # what has no small motions is not judged by them
+    except (PliantError, np.linalg.LinAlgError):  # what cannot be linearised is not judged
         return ending
     if not growths or max(growths) < GROWS:
         return ending

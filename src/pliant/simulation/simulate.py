@@ -1,7 +1,4 @@
-"""What a run may ask for, refused in a sentence before any time or memory is spent on it.
-
-Run a model in time.
-"""
+"""Run a model in time; refuse in a sentence what would cost too much time or memory."""
 
 from __future__ import annotations
 
@@ -105,7 +102,7 @@ def simulate(
     integrator = Gauss(min(4, model.highest_order)) if integrator is None else integrator
     if not isinstance(integrator, Integrator):
         raise InvalidInput(
-            f"integrator = {clip(repr(integrator))} is none; write one such as Gauss(order=4, step=1e-3)"
+            f"integrator = {clip(repr(integrator))} is no integrator; write one such as Gauss(order=4, step=1e-3)"
         )
     if not isinstance(integrator, Adaptive):
         check_steps(until, integrator.step)

@@ -1,3 +1,3 @@
-"""Steppers that formulations share."""
+"""Models and steppers that formulations share, one folder for each kind of equations."""
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""VIEW: pictures of trajectories."""
+"""Pictures of trajectories."""

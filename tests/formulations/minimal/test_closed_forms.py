@@ -35,7 +35,7 @@ def test_frequencies_are_those_of_the_closed_forms(elbow: float, torsion: bool) 
 
 @pytest.mark.parametrize("elbow", ELBOWS)
 def test_turns_that_stay_coordinates_without_mass_follow_statically(elbow: float) -> None:
-    """Small motions need no inertia where there is a stiffness: the same frequencies without condensation."""
+    """The linearised motion needs no inertia where there is a stiffness: the same frequencies without condensation."""
     q = np.radians(elbow)
     exact = replace(ADAM, inner_torsion=ADAM.inner_bending / 1.3)
     expected = np.sort(np.concatenate([frequencies(*exact.in_plane(q)), frequencies(*exact.out_of_plane(q))]))

@@ -1,4 +1,4 @@
-"""Loop joints without coordinates as ports of small motions: as with coordinates, and as rates change."""
+"""Loop joints without coordinates as ports of the linearised motion: as with coordinates, and as rates change."""
 
 from __future__ import annotations
 

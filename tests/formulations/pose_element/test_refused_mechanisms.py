@@ -98,7 +98,7 @@ def test_wall_beside_a_moving_base() -> None:
     model = compiled(four_bar.robot())
     wall = pl.Wall("floor", pl.At("coupler"), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)
     moved = pl.BaseMotion(x=pl.motions.Hold(0.1))
-    assert "wall 'floor' stands in the world, but the base moves" in refusal(model, wall, moved)
+    assert "wall 'floor' is fixed in the world, but the base moves" in refusal(model, wall, moved)
 
 
 def test_bushing_that_is_turned_over_ends_the_run() -> None:

@@ -127,7 +127,7 @@ def test_modes_of_a_tree() -> None:
     assert ours.frequency[3:] == pytest.approx(theirs.frequency[3:], rel=1e-8)
 
 
-def test_small_motion_of_a_tree() -> None:
+def test_linearised_motion_of_a_tree() -> None:
     tips, joints = [], []
     for formulation in (pl.PseudoSpectral(12), pl.GeometricallyExact(degree=8)):
         arm = pl.connect(

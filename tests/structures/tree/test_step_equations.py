@@ -13,7 +13,7 @@ from pliant.errors import InvalidInput
 from pliant.model.contract import Model
 from pliant.model.stage_method import ExplicitMethod
 from pliant.structures.tree.step_equations import TreeStep, step_equations, step_inputs, step_unknowns
-from tests.formulations.minimal.test_small_motions import PUSH, bent_elbow
+from tests.formulations.minimal.test_linearised_motion import PUSH, bent_elbow
 from tests.support import four_bar
 from tests.support.lumped_arms import spatial_tree
 

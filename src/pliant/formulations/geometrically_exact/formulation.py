@@ -55,7 +55,7 @@ def _twice(elements: Counts) -> Counts:
 
 
 def rest_turn(robot: Robot, name: str) -> float:
-    """Angle by which the section turns along the unloaded link, in radians."""
+    """Angle by which the section rotates along the unloaded link, in radians."""
     link = robot.link(name)
     assert isinstance(link, FlexibleLink)
     stations = np.linspace(0.0, link.length, REST_STATIONS)
@@ -66,7 +66,7 @@ def rest_turn(robot: Robot, name: str) -> float:
 class WhenBent(StrEnum):
     """What a run does when a spectral link bends too far for its polynomials."""
 
-    HAND_OVER = "hand over"  # it is done anew by pose elements, and the substitution is reported
+    HAND_OVER = "hand over"  # it is done anew by pose elements, and says so
     STOP = "stop"
 
 
@@ -99,7 +99,7 @@ class GeometricallyExact:
         return replace(self, degree=self.degree + 2)
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
-        """Its equations; by pose elements where spectral links do not carry it, as the substitution says."""
+        """The equations of the robot; by pose elements, as a substitution, where spectral links do not carry it."""
         refuse_massless_links(robot, "GeometricallyExact")
         reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
@@ -117,7 +117,7 @@ class GeometricallyExact:
     def pose_elements(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm:
         """The robot by pose elements, as many as the spectral links have intervals between nodes, at least 8.
 
-        A link bent at rest, or known to turn by so many radians in ``turns``, has more: none turns by more than
+        A link bent at rest, or known to bend by so many radians in ``turns``, has more: none bends by more than
         half a radian.
         """
         known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
@@ -130,7 +130,7 @@ class GeometricallyExact:
         return PoseElement(counts).compile(robot)
 
     def _bent_too_far(self, robot: Robot) -> str:
-        """Which link turns too far at rest between two nodes for a polynomial to follow, or nothing.
+        """Which link bends too far at rest between two nodes for a polynomial to follow, or nothing.
 
         Degree 1 has no polynomial: who chooses that two-node element chooses its length too.
         """
@@ -139,7 +139,7 @@ class GeometricallyExact:
         for name, count in _counts(robot, self.elements).items():
             turn = rest_turn(robot, name) / (count * self.degree)
             if turn > SPECTRAL_TURN:
-                return f"link '{name}' turns at rest by {turn:.2g} rad between two nodes of a spectral link"
+                return f"link '{name}' bends at rest by {turn:.2g} rad between two nodes of a spectral link"
         return ""
 
 

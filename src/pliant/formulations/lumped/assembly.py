@@ -1,6 +1,4 @@
-"""What a user may choose about fields and stations.
-
-From a robot to a tree of scalar joints, stations and fields.
+"""From a robot to a tree of scalar joints, stations and fields, and what a user may choose about them.
 
 A flexible link is divided into fields of equal length. Every node between them becomes a station: the rigid body of the
 material nearest to it, from the middle of the field before to the middle of the one behind. Mass, centre of mass and
@@ -228,7 +226,7 @@ class _Builder:
         """A field of no length behind a joint."""
         if self.condensed and (root.body == ON_BASE or self.kind[root.body] in TRANSLATIONS):
             raise InvalidInput(
-                f"JointField '{chosen.joint}' does not sit behind a turning joint, as it must where station inertia is"
+                f"JointField '{chosen.joint}' does not sit behind a revolute joint, as it must where station inertia is"
                 " neglected; keep the inertia of stations"
             )
         name = f"{chosen.joint}.field"
@@ -325,8 +323,8 @@ class _Builder:
             off = place.position + place.rotation @ _center(inertia)
             if inertia[0, 0] > 0.0 and np.linalg.norm(off) > SAME_POINT:
                 raise InvalidInput(
-                    f"'{station}' has a mass {np.linalg.norm(off):.3g} m from the station before it, which a turn of"
-                    " the fields would move; keep the inertia of stations, or put the mass on the station"
+                    f"'{station}' has a mass {np.linalg.norm(off):.3g} m from the station before it, which a rotation"
+                    " of the fields would move; keep the inertia of stations, or put the mass on the station"
                 )
             inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
         own = transform_inertia(inertia, place.rotation, place.position)

@@ -6,11 +6,11 @@ W = (f, n) on the far end, in the axes of the near end, the section at s with po
     N = R^T f ,   M = R^T (n + (X_end - X) x f) ,   strain = C (N, M) ,
 
 C the inverse of the section stiffness. The deflection of a point follows by virtual work, F = int A^T C A ds at the
-end. Everything is linear about the rest shape, which may be curved; large turns of an arm add up over its fields.
+end. Everything is linear about the rest shape, which may be curved; large rotations of an arm add up over its fields.
 
 The deflection s = (dx, dy, dz, phx, phy, phz) of equation (5) [konno1996] displaces the far end along the axes of the
-near end and turns it about x, then about its new y, then about its newest z. In a chain of fields and joints these are
-scalar joints, which is how the equations of motion see them.
+near end and rotates it about x, then about its new y, then about its newest z. In a chain of fields and joints these
+are scalar joints, which is how the equations of motion see them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Place, Structu
 
 
 class Deflection(IntEnum):
-    """The six deflections of a field, in the order of equation (5) [konno1996]: three lengths, three turns."""
+    """The six deflections of a field, in the order of equation (5) [konno1996]: three lengths, three angles."""
 
     X = 0
     Y = 1
@@ -71,7 +71,7 @@ class Beam(Enum):
 
 
 class StationInertia(Enum):
-    """Whether stations are rigid bodies, or point masses behind which the turns of fields follow statically."""
+    """Whether stations are rigid bodies, or point masses behind which the rotations of fields follow statically."""
 
     KEPT = "rigid bodies"
     NEGLECTED = "point masses"
@@ -199,7 +199,7 @@ class Field:
     """A massless spring: from the frame ``root`` to a far end whose deflection the ``columns`` of the tree hold.
 
     ``chosen`` are the deflections that the stiffness (6, 6) lets happen; those in ``kept`` are coordinates. Where
-    station inertia is neglected, chosen turns are no coordinates.
+    station inertia is neglected, chosen rotations are no coordinates.
     """
 
     name: str
@@ -340,7 +340,7 @@ def field_transfer(length: float, deflection: ArrayLike) -> Floats:
 
 
 def small_field_transfer(length: float, deflection: ArrayLike) -> Floats:
-    """The matrix (7) for small turns and no stretch, (4, 4): it differs from (6) by terms of second order and by dx."""
+    """The matrix (7) for small rotations and no stretch, (4, 4): it differs from (6) by dx and by second order."""
     _, dy, dz, phx, phy, phz = _six(deflection)
     return np.array(
         [

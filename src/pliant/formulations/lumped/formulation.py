@@ -1,4 +1,4 @@
-"""Choices that compile a robot into a model."""
+"""Choices that compile a robot into a model: lumped and rigid arms."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _refuse_massless_rows(robot: Robot, divisions: Mapping[str, Fields]) -> None
 
 
 def _refuse(robot: Robot, formulation: str) -> None:
-    """What this formulation does not model."""
+    """What these formulations do not model."""
     for loop in robot.loops:
         if not loop.obeys_nothing:
             raise InvalidInput(
@@ -140,8 +140,8 @@ def _refuse(robot: Robot, formulation: str) -> None:
     for joint in robot.chain_order:
         if isinstance(joint, (SphericalJoint, FreeJoint)):
             raise InvalidInput(
-                f"joint '{joint.name}' is a {type(joint).__name__}, whose angles have a singular posture, and"
-                f" {formulation} carries joints of one axis after the other; use a universal joint, or PoseElement"
+                f"joint '{joint.name}' is a {type(joint).__name__}, whose three angles have a singular posture,"
+                f" which {formulation} does not carry; use a universal joint, or PoseElement"
             )
     for link in robot.links:
         if not isinstance(link, FlexibleLink):
@@ -170,6 +170,6 @@ def _refuse_damped(robot: Robot) -> None:
 def _refuse_loops(robot: Robot) -> None:
     for loop in robot.loops:
         raise InvalidInput(
-            f"loop joint '{loop.name}' ties frames whose turns are no coordinates where station inertia is neglected;"
-            " keep the inertia of stations"
+            f"loop joint '{loop.name}' ties frames whose rotations are no coordinates where station inertia is"
+            " neglected; keep the inertia of stations"
         )

@@ -45,10 +45,10 @@ from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Place
 from pliant.structures.tree.system import System
 
 PAIRS = (("joint_position", "joint_rate"), ("deflection", "deflection_rate"))
-POINTS = 4  # turns are polynomials of second degree in uniform fields, their squares of fourth
+POINTS = 4  # rotations are polynomials of second degree in uniform fields, their squares of fourth
 SMALL = 1e-4  # rad or m: a displacement that balances truncation and round-off of the difference
 TOO_BENT = (
-    "because bent links grow shorter and straight fields do not; take more fields for each link, bend it less, or"
+    "bent links grow shorter and straight fields do not; take more fields for each link, bend it less, or"
     " compile the robot with GeometricallyExact()"
 )
 
@@ -105,7 +105,7 @@ class LumpedArm(TreeArm):
         return self.structure.elastic_names
 
     def static_turns(self, system: System, q: Floats) -> dict[int, Floats]:
-        """Of each body behind fields whose turns are no coordinates: its turn (3, n) in the world per coordinate."""
+        """Of each body behind fields whose rotations are no coordinates: its rotation (3, n) in the world."""
         if not self.structure.condensed:
             return {}
         tables, ends = system.condensed, system.placed(q)[system.condensed.home + 1, :9].reshape(-1, 3, 3)

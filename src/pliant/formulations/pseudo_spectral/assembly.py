@@ -1,4 +1,4 @@
-"""From a robot to the matrices of its small motions in fixed geometry.
+"""From a robot to the matrices of its linearised motion in fixed geometry.
 
 Unknown velocities u: for every flexible link the N x 6 coefficients of its projected twist, and for every link the
 twist of its root against the tip of its parent, "across its joint". Everything else follows from them by matrices:
@@ -139,7 +139,7 @@ class _Builder:
         if np.linalg.norm(across) > 1e-9 * np.linalg.norm(gravity):
             raise InvalidInput(
                 f"gravity = {self.robot.gravity} m/s^2 is not along the axis of joint '{joint.name}', so that its"
-                " force on the links would turn with the joint, which is not linear; set it to zero or along the"
+                " force on the links would rotate with the joint, which is not linear; set it to zero or along the"
                 " axis, or use GeometricallyExact"
             )
 

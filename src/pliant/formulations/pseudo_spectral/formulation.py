@@ -1,4 +1,4 @@
-"""Choices that compile a robot into a model."""
+"""Choices that compile a robot into a model: pseudo-spectral links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HIGHEST_DEGREE = 64
 
 @dataclass(frozen=True)
 class PseudoSpectral:
-    """One polynomial of ``degree`` N along every straight link, small deflections on turning joints [wang2017].
+    """One polynomial of ``degree`` N along every straight link, small deflections on moving joints [wang2017].
 
     Linear, so a step costs a product of matrices. ``points`` are where states are written: the motion does not
     depend on them.
@@ -79,6 +79,4 @@ def _substitution(robot: Robot) -> str:
     if not kept:
         return ""
     words = f"joint {kept[0]} moves" if len(kept) == 1 else f"joints {', '.join(kept)} move"
-    return (
-        f"the equations keep the geometry of the initial posture while {words}: they hold for small motions"
-    )
+    return f"the equations keep the geometry of the initial posture while {words}: they hold for small displacements"

@@ -1,4 +1,4 @@
-"""Where the polynomials of a link are sampled.
+"""Pseudo-spectral links: sampling points, polynomial spaces, and links as linear systems with ports.
 
 The spectrum of a link does not depend on the points; what its states mean does, and how well they are conditioned.
 Each set says where the N + 1 values of an effort of degree N lie, and where the N values of a state of degree N - 1.
@@ -11,7 +11,7 @@ a rate exactly. With the bases w^e of efforts and w^f of states,
     D = d w^e / dz  in the basis w^f  (26),     M = int w^e w^f dz ,     S = int w^f w^f dz  (30),
 
 and integration by parts is the matrix identity  M D + D^T M^T = w_L^T w_L - w_0^T w_0. The power-conjugate of the
-rate of a state is the reduced effort M^T e (28), one number short of e; the value at one end fills the gap, and
+rate of a state is the reduced effort M^T e (28), one number short of e; the value at one end is the missing one, and
 which end that is decides the causality.
 
 A straight link as a linear port-Hamiltonian system [wang2017], in the plane or in space.

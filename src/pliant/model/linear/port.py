@@ -1,7 +1,4 @@
-"""What the matrices of a linear system must be before anybody computes with them.
-
-Ports of linear systems: pairs of effort and flow with their units, and who decides which.
-"""
+"""Ports of linear systems: pairs of effort and flow with their units, and who decides which; checks of matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Poles of x' = (J - R) Q x that know their structure.
+"""Linear port-Hamiltonian systems: energy, losses and named ports.
+
+Poles of x' = (J - R) Q x that know their structure.
 
 With Q = L L^T the poles are zero once for each direction without energy, and otherwise the eigenvalues of
 S = L^T (J - R) L. Since the symmetric part of S is semidefinite, S z = 0 means S^T z = 0: what rests under no force

@@ -1,4 +1,6 @@
-"""From E x' = A x + B u with a singular E to an explicit equation, by differentiating constraints.
+"""Linear systems in plain state space: E x' = A x + B u, y = C x + D u.
+
+From E x' = A x + B u with a singular E to an explicit equation, by differentiating constraints.
 
 Transfer matrices at many complex frequencies: a unitary triangular form, then back substitution for all at once.
 
@@ -6,8 +8,6 @@ Transmission zeros of x' = A x + B u, y = C x + D u, square or not.
 
 Two passes of the reduction of [emaminaeini1982] strip off what belongs to infinity: outputs that do not see the
 input directly are differentiated until they do. What is left has an invertible D, and its zeros are eigenvalues.
-
-Linear systems in plain state space: E x' = A x + B u, y = C x + D u.
 """
 
 from __future__ import annotations

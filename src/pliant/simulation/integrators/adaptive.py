@@ -18,7 +18,9 @@ class Adaptive(Declared):
     ``accuracy`` bounds their difference relative to the largest value so far of each kind of state.
     """
 
-    accuracy: Annotated[float, Quantity("1", "difference that two ways to step may have", above=0)] = 1e-9
+    accuracy: Annotated[
+        float, Quantity("1", "difference between one step and two half steps that is allowed", above=0)
+    ] = 1e-9
     order: Annotated[int, GaussOrder()] = 8
     first_step: Annotated[float, Quantity("s", "first step to try", above=0)] = 1e-3
     largest_step: Annotated[float, Quantity("s", "longest step", above=0)] = 0.1

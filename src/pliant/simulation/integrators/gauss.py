@@ -33,10 +33,10 @@ def gauss_method(order: int) -> StageMethod:
 
 Step = Annotated[float, Quantity("s", "length of all steps", above=0)]
 Tolerance = Annotated[
-    float, Quantity("1", "displacement, over the reach, that Newton may leave open", above=0)
+    float, Quantity("1", "error of displacement, over the reach, at which Newton's method stops", above=0)
 ]
 EnergyTolerance = Annotated[
-    float, Quantity("1", "part of the energy exchanged in a step that may stay unexplained", above=0)
+    float, Quantity("1", "part of the energy exchanged in a step that the ledger may miss", above=0)
 ]
 
 

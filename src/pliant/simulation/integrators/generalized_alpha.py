@@ -21,12 +21,13 @@ def _method(spectral_radius: float) -> StageMethod:
 class GeneralizedAlpha(Declared):
     """Generalized-alpha for first-order systems; modes too fast for the step shrink by ``spectral_radius`` a step.
 
-    Its energy ledger does not close: the residual is the numerical damping.
+    Its energy ledger does not balance: the residual is the numerical damping.
     """
 
     step: Step = 1e-3
     spectral_radius: Annotated[
-        float, Quantity("1", "factor per step of what is too fast for it", at_least=0, at_most=1)
+        float,
+        Quantity("1", "factor per step by which motions too fast for the step decay", at_least=0, at_most=1),
     ] = 0.9
     tolerance: Tolerance = 1e-9
 

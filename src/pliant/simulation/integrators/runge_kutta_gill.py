@@ -20,7 +20,7 @@ def _method() -> ExplicitMethod:
 class RungeKuttaGill(Declared):
     """The explicit method of order four of [konno1996], for lumped and rigid arms, with a fixed step in seconds.
 
-    Its energy ledger does not close: the residual is its drift. Steps longer than about 2.8 over the highest angular
+    Its energy ledger does not balance: the residual is its drift. Steps longer than about 2.8 over the highest angular
     frequency of the arm let it explode.
     """
 

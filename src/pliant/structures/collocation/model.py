@@ -259,7 +259,7 @@ class GeometricallyExactArm(ArmFacts):
         return step_equations(self, start, unknowns, self._at_nodes(inputs), time, step, method)
 
     def consistency_error(self, record: Record) -> Consistency:
-        """Tip velocity of the rebuilt shape against that of the state; potential energy against booked work."""
+        """Tip velocity of the rebuilt shape against that of the state; potential energy against the work of gravity."""
         V, e, q, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         # a displacement of about 1e-4 of the reach balances truncation and round-off of the difference

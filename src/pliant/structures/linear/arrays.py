@@ -1,4 +1,4 @@
-"""The matrices of small motions in fixed geometry, and the bodies whose unknowns they act on.
+"""The matrices of linearised motion in fixed geometry, and the bodies whose unknowns they act on.
 
 The equations of a run in the coordinates in which the energy is a sum of squares.
 

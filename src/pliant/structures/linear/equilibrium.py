@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 def find_equilibrium(arm: PseudoSpectralArm, start: Floats, inputs: Inputs, time: float) -> Equilibrium:
     """Equilibrium under gravity and the loads of one time.
 
-    Joints under feedback stiffness or a spring settle; all others keep the position they have in ``start``.
+    Joints under feedback stiffness or a spring come to rest; all others keep the position they have in ``start``.
     """
     own, n = arm.assembly, len(arm.assembly.G)
     at = np.array([time])

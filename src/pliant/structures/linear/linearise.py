@@ -1,4 +1,4 @@
-"""Prescribed joints and the base in small motions, should they leave the motion that they keep to.
+"""Prescribed joints and the base in linearised motion, should they leave the motion that they keep to.
 
 The velocities of links, joints and rotors are  v = T z + P f ;  the columns of P for the base, whose twist carries the
 roots of the links on it, are found as those of prescribed joints are: no mass couples them to z. So with the strains
@@ -10,7 +10,7 @@ Gravity turns against an arm on a base that tilts: seen from its links the pull 
 the moment of the weight about the base by  tilt^T  times the displacement of the links against the base. Both are of
 first order in deflections; that the weight of a bent link bends it further is of second order and left out, as in runs.
 
-The model as a linear port-Hamiltonian system and as small motions, in the coordinates of the normal form.
+The model as a linear port-Hamiltonian system and as equations of second order, in the coordinates of the normal form.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
 def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOrder:
     """M = 1 and K = Sigma^T Sigma with what feedback adds: rigid motions have rows of zeros, exactly.
 
-    The same about every state; gravity and loads do not depend on small motions.
+    The same about every state; gravity and loads do not depend on deviations.
     """
     form, equations = arm.equations(inputs)
     own = form.mechanics

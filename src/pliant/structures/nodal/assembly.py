@@ -235,7 +235,7 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Pl
 
 
 def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Place) -> int:
-    """A ball or free joint by slides and turns in a row."""
+    """A ball or free joint by translations and rotations in a row."""
     if isinstance(joint, SphericalJoint) and (joint.damping or joint.friction):
         raise InvalidInput(
             f"joint '{joint.name}' has damping or friction, which a ball does not carry while its motion is prescribed;"
@@ -247,7 +247,7 @@ def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Pla
 def _reference(
     nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNodes], name: str
 ) -> tuple[Place, Place]:
-    """A frame that hangs beside a ball or free joint by prescribed coordinates, and that of the child."""
+    """A frame beside a ball or free joint, moved by prescribed coordinates, and that of the child."""
     joint = whole_joint(robot, name)
     ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)
     if ends is None:
@@ -360,7 +360,7 @@ def _refuse_dead_ends(structure: Structure, joint_of: dict[int, str]) -> None:
         ):
             raise InvalidInput(
                 f"joint '{joint_of[int(tree.coordinate[i])]}' carries nothing that has inertia;"
-                " give what hangs on it a mass, or make the joint fixed"
+                " give what it carries a mass, or make the joint fixed"
             )
 
 

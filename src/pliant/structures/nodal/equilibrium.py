@@ -57,7 +57,7 @@ class Drives(NamedTuple):
     coordinates: Coordinates  # without damping; gears in series with the feedback of their motors
     target: Floats  # (coordinates, 3) reference, rate and feedforward
     yields: Bools  # (coordinates,)
-    free: Bools  # (nodes,) nodes that hang on nothing and settle
+    free: Bools  # (nodes,) nodes without a parent that come to rest
 
 
 def find_equilibrium(
@@ -65,8 +65,8 @@ def find_equilibrium(
 ) -> Equilibrium:
     """Equilibrium under gravity, loads and feedforward of one time, grown from nothing in steps; loops stay closed.
 
-    A joint settles where something elastic or a loop acts across it: feedback, its own spring, a connected spring,
-    bushing or wall, a loop joint. Prescribed joints are at their place of that time; all others, and free links
+    A joint comes to rest where something elastic or a loop acts across it: feedback, its own spring, a connected
+    spring, bushing or wall, a loop joint. Prescribed joints are at their place of that time; all others, and free links
     that nothing holds, keep their place in ``start``. Stops and friction do not hold a joint.
     """
     search = _Search(arm, _at_references(arm, start, inputs, time), inputs, time)
@@ -93,7 +93,7 @@ def _at_references(arm: PoseElementArm, start: Floats, inputs: Inputs, time: flo
 
 
 def _path_coordinates(tree: Tree, a: int, b: int) -> tuple[set[int], set[int]]:
-    """Coordinates, and nodes that hang on nothing, between two nodes."""
+    """Coordinates, and nodes without a parent, between two nodes."""
 
     def up(i: int) -> list[int]:
         chain = [i]
@@ -112,9 +112,9 @@ def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
     yields = (laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)
     free = np.zeros(len(tree.parent), np.bool_)
     for a, b in lines.node:
-        coordinates, hanging = _path_coordinates(tree, int(a), int(b))
+        coordinates, flying = _path_coordinates(tree, int(a), int(b))
         yields[list(coordinates)] = True
-        free[list(hanging)] = True
+        free[list(flying)] = True
     yields &= ~laws.prescribed
     target = inputs.joint_signals(np.array([time]))[0].copy()
     gain, motor = np.zeros((count, 2)), np.zeros((count, 4))
@@ -175,7 +175,7 @@ class _Search:
         return pose
 
     def _carry_with_base(self, base: Floats) -> None:
-        """Move all that hangs on the base with it."""
+        """Move all that the base carries with it."""
         tree = self.mechanism.tree
         on_base = np.zeros(len(tree.parent), np.bool_)
         on_base[0] = True

@@ -1,7 +1,7 @@
-"""Flows of loop joints that have no coordinate of their own, in small motions.
+"""Flows of loop joints that have no coordinate of their own, in linearised motion.
 
 A joint between two frames turns at  a . (Q w_2 - w_1)  about an axis a of the first, w the spins of the frames in their
-own axes and  Q = R_1^T R_2 ;  the second axis of a universal joint belongs to the second frame. Along an axis it slides
+own axes and  Q = R_1^T R_2 ;  the second axis of a universal joint belongs to the second frame. Along an axis it moves
 at  a . (Q v_2 - v_1 - w_1 x d) ,  d from the first origin to the second. Displacements chi = (xi, theta) of the frames
 change all of this,
 
@@ -262,7 +262,7 @@ def _held(
     nothing = np.zeros((0, held.stop))
     rate = np.concatenate([nothing, *(each.rate for each in ports)])[:, held]
     shift = np.concatenate([nothing, *(each.shift for each in ports)])[:, held]
-    # the base comes last, and no loop keeps it from moving with all that hangs on it
+    # the base comes last, and no loop keeps it from moving with all that it carries
     drift, change = np.zeros((rate.shape[1],) * 2), np.zeros((rate.shape[1],) * 2)
     drift[-6:, -6:], change[-6:, -6:] = bracket(now.V[now.base]), bracket(now.flow.V_dot.real[now.base])
     M, D, K = wide

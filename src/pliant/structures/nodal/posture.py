@@ -188,7 +188,7 @@ def poses(
 
     Or with the logarithms (nodes, 6) of the relative poses of the elements in ``bent``.
 
-    ``free`` holds position and rotation of the nodes that hang on nothing and of a base that has moved, and the
+    ``free`` holds position and rotation of the nodes without a parent and of a base that has moved, and the
     rotation that a ball joint starts from under the node of its first coordinate: its three axes are the child's.
     """
     tree, elements = structure.tree, structure.elements
@@ -269,7 +269,7 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
     for _ in range(RESTARTS):
         if size <= enough or held.all():
             break
-        # the search may have begun where the gap is largest, and then no direction is better than its opposite
+        # the search may have begun where the violation is largest, and then no direction is better than its opposite
         aside = np.where(held, q, q + RESTART_SPREAD * random.standard_normal(len(q)))
         size, found = min(
             (size, found), _nearest_closed(structure, aside, held, free, follows), key=lambda each: each[0]
@@ -283,7 +283,7 @@ def close(structure: Structure, q: Floats, held: Bools) -> tuple[Floats, Floats,
 def _nearest_closed(
     structure: Structure, q: Floats, held: Bools, free: dict[int, tuple[Floats, Floats]], follows: Bools
 ) -> tuple[float, Floats]:
-    """Largest gap that Gauss-Newton leaves from q, and the coordinates there."""
+    """Largest violation that Gauss-Newton leaves from q, and the coordinates there."""
     best, stalled = (np.inf, q), 0
     open_by = violations(structure, *poses(structure, q, free))
     for _ in range(CLOSING_STEPS):

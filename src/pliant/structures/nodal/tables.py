@@ -4,7 +4,7 @@ Tables of joint laws and of lines while a mechanism is assembled.
 
 Coordinates of joints that close a loop.
 
-A loop joint that obeys a law or is driven hangs in the tree like any joint. What it carries there is its *head*: half
+A loop joint that obeys a law or is driven is part of the tree like any joint. What it carries there is its *head*: half
 of the body on one of its two sides, cut off and welded back by six constraints. The parts move together to round-off,
 so mass, energy and all laws are those of one body, and every law, drive and result of a coordinate serves here too.
 """
@@ -86,7 +86,7 @@ class Nodes:
     grip: dict[int, Floats] = field(default_factory=dict)
 
     def add(self, parent: int, joint_type: int, offset: ArrayLike = ORIGIN, turn: Floats = IDENTITY) -> int:
-        """A node that hangs on its parent rigidly or on nothing; what else it is follows."""
+        """A node fixed to its parent, or without one; what else it is follows."""
         self.parent.append(parent)
         self.joint_types.append(joint_type)
         self.coordinate.append(-1)
@@ -378,7 +378,7 @@ class Head:
     second: Place
     nodes: range  # of its coordinates, the head last
     coordinates: range
-    backwards: bool  # hangs on the second frame and is welded to the first
+    backwards: bool  # carried by the second frame and welded to the first
 
     @property
     def node(self) -> int:

@@ -1,6 +1,6 @@
 """What joints transmit: the wrench that the parent exerts on the root of its child.
 
-It accelerates all that hangs on the joint, less what gravity, loads and closed loops do there. For a part with the
+It accelerates all that the joint carries, less what gravity, loads and closed loops do there. For a part with the
 spatial inertia I in the frame of its body, twist V and acceleration A of that frame, gravity counted as an upward one,
 
     W = I A + V x* (I V) ,      W_joint = sum over the parts behind it of W - sum of the outer wrenches behind it ,
@@ -81,7 +81,7 @@ def _driven(system: System, record: Record, inputs: Inputs, signals: Floats) -> 
 
 
 class _Behind:
-    """Wrenches on links, and on all that hangs on them, in the world about its origin."""
+    """Wrenches on links, and on all that they carry, in the world about its origin."""
 
     def __init__(
         self, system: System, mechanism: Mechanism, inputs: Inputs, instants: Instants, loads: Floats
@@ -124,7 +124,7 @@ class _Behind:
             self.on_link[part.link] += world[:, k]
 
     def _add_loads_on_the_base(self, inputs: Inputs, loads: Floats) -> None:
-        """Loads that move nothing, and so are none of the mechanism's, hang on fixed joints nevertheless."""
+        """Loads that move nothing are none of the mechanism's, but fixed joints carry them."""
         structure = self.system.structure
         for k, load in enumerate(inputs.loads):
             for place, share in load_places(structure, load):

@@ -12,9 +12,10 @@ tau the torques of inverse dynamics at the accelerations of that motion. The flo
 axes of a section, changes by A J y' + A (V_i x J_i) y_i: coordinate i carries along what lies behind it, but not the
 twist V_i that came from before it.
 
-Held are prescribed joints and the base, on which the arm rides by three slides s and three turns about x, y and z. The
-twist of the base in its axes is  f = E(turns) (s', turns') ,  E = 1 where the base rests, so that the wrench W that
-holds it is the effort of these coordinates there, and changes by that of the effort less  dE^T W .
+Held are prescribed joints and the base, on which the arm rides by three translations s and three rotations about
+x, y and z. The twist of the base in its axes is  f = E(turns) (s', turns') ,  E = 1 where the base
+rests, so that the wrench W that holds it is the effort of these coordinates there, and changes by that of the effort
+less  dE^T W .
 """
 
 from __future__ import annotations

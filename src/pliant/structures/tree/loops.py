@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Row = tuple[int, Floats, Floats]
 ITERATIONS = 50
-CLOSED = 1e-13  # m per metre of the gaps of which constraints are made, or rad
+CLOSED = 1e-13  # m per metre of the violations of constraints, or rad
 RANK = 1e-9  # part of the largest gradient below which a constraint follows from others
 STEP = 1e-3  # m or rad, for differences of second derivatives along a motion
 

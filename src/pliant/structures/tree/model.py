@@ -73,7 +73,7 @@ class TreeArm(ArmFacts):
 
     @property
     def highest_order(self) -> int:
-        """Of the methods in time that close the energy account."""
+        """Of the methods in time whose energy ledger balances."""
         return 2
 
     def system(self, inputs: Inputs, moving_base: bool = False) -> System:

@@ -143,7 +143,7 @@ class Stepper:
         return Ending(cause, time, "a step", "take smaller steps, or check the sizes of loads and drives")
 
     def keep(self, row: int) -> None:
-        """The present state and account to a row of the output."""
+        """The present state and ledger to a row of the output."""
         out, step, ledger = self.output, self.work.step, self.work.ledger
         out.x[row] = np.concatenate([step.q, step.v])
         out.sums[row], out.joints[row], out.loads[row] = ledger.sums, ledger.joints, ledger.loads

@@ -1,4 +1,4 @@
-"""Where the energy comes from, where it is, and what the ledger cannot explain."""
+"""Where the energy comes from, where it is, and what the ledger does not explain."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
             linestyle="--",
             label="tolerance",
         )
-    axes.set_title("what the ledger cannot explain")
+    axes.set_title("residual of the ledger")
     axes.set_ylabel(f"residual [{ENERGY_UNIT}]")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
 

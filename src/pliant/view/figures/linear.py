@@ -1,7 +1,4 @@
-"""Magnitude and phase over frequency.
-
-Mode shapes of an arm beside its undisturbed shape.
-"""
+"""Figures of linear analysis: magnitude and phase over frequency, mode shapes."""
 
 from __future__ import annotations
 
@@ -76,7 +73,7 @@ def _draw_mode(panel: FigureBase, modes: Modes, mode: int) -> None:
 
 
 def _amplitude(modes: Modes, mode: int, size: float) -> float:
-    """So that no node moves or turns farther than a drawing can show."""
+    """So that no node moves or rotates farther than a drawing can show."""
     shape = np.abs(modes.shape[mode])
     moved, turned = shape[:, :3].max(), shape[:, 3:].max()
     return float(min(PART_OF_THE_ARM * size / max(moved, 1e-300), LARGEST_TURN / max(turned, 1e-300)))
@@ -87,4 +84,4 @@ def _title(modes: Modes, mode: int) -> str:
     along = where if where.startswith("about") else f"along {where}"
     if modes.frequency[mode] > 0.0:
         return f"{mode + 1}: {modes.frequency[mode]:.4g} Hz, {along}"
-    return f"{mode + 1}: no swing, {value.real:.3g}/s, {along}"
+    return f"{mode + 1}: no oscillation, {value.real:.3g}/s, {along}"

@@ -1,7 +1,4 @@
-"""The arm as a strobe light would show it.
-
-What the joints and the tip do.
-"""
+"""Figures of a motion: shapes at several times, joints and tip over time."""
 
 from __future__ import annotations
 

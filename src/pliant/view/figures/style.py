@@ -1,7 +1,4 @@
-"""From which side a motion is best seen.
-
-How all figures look.
-"""
+"""How all figures look, and from which side a motion is best seen."""
 
 from __future__ import annotations
 
