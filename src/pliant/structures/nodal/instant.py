@@ -90,6 +90,9 @@ class Instant:
         self.moves = bool(np.any(self.rates))
         self.set_twists(self.flow.rho, self.rates)
         place_nodes(tree, self.flow)
+        # neither these nor the mass depend on accelerations and forces of closed lines, which are yet to be found
+        self.by_rate = self.derivatives(BY_RATE) if self.moves else at_rest
+        self.by_acceleration = self.derivatives(BY_ACCELERATION)
 
     def derivatives(self, order: int) -> Derivatives:
         return derivatives_at(self.mechanism, self.unknowns, order, self.flow)
@@ -183,9 +186,8 @@ class Instant:
         """Of all unknowns; sets it in ``flow``, with the forces of closed lines."""
         free, flow = self.free, self.flow
         unbalanced, prescribed = self.unbalanced, self._prescribed(2)
-        mass = self.derivatives(BY_ACCELERATION).residual
-        combine = self.constraint.rows
-        g = combine @ self.derivatives(BY_RATE).rate
+        mass, combine = self.by_acceleration.residual, self.constraint.rows
+        g = combine @ self.by_rate.rate
         right = -g @ prescribed - combine @ self._change_of_line_rates()
         found, pull = bound_solution(mass[np.ix_(free, free)], g[:, free], unbalanced[free], right)
         acceleration = prescribed.copy()

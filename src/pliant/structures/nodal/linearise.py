@@ -36,9 +36,7 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, hat, quaternion_from_rotation, to_frame
 from pliant.structures.nodal.instant import DEPENDENT, Instant
 from pliant.structures.nodal.instant_balance import (
-    BY_ACCELERATION,
     BY_PLACE,
-    BY_RATE,
     Derivatives,
     derivatives_at,
     displaced,
@@ -224,13 +222,11 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     """M, D and K over the independent relative displacements and rotors; prescribed joints and the base as held."""
     now = Instant(arm, state, inputs, time)
     unbalanced, acceleration = now.unbalanced, now.acceleration
-    by_place, by_rate, by_acceleration = (
-        now.derivatives(order) for order in (BY_PLACE, BY_RATE, BY_ACCELERATION)
-    )
+    by_place, by_rate = now.derivatives(BY_PLACE), now.by_rate
     reduction = Reduction(now, by_place, by_rate)
     Z, own, held = reduction.Z, reduction.own, reduction.held
     T = by_rate.twist
-    M, D, K = reduction.apply(by_acceleration.residual, by_rate.residual, by_place.residual)
+    M, D, K = reduction.apply(now.by_acceleration.residual, by_rate.residual, by_place.residual)
     ports = tuple(_ports(now, T, by_place.twist, reduction))
     joints, tip = Z[now.coordinate_columns], _at_place(arm.structure.tip, T) @ Z
     return SecondOrder(
