@@ -448,7 +448,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         # nothing to tell the base; a flexible link fixed to its parent has no mass at its root
         if tree.parent[link] >= 0 and not (flexible and tree.kind[link] == FIXED):
             inform_parent(tree, drives, pose, link, V, qd, scratch)
-    # parents first: roots follow their parent and joint, tips settle
+    # parents first: roots follow their parent and joint, tips their momentum
     for link in range(links):
         follow(tree, drives, pose, link, mass, V, qd)
         tip = tree.last_node[link]

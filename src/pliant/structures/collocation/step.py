@@ -1,7 +1,4 @@
-"""The energy account of a step: what entered by each port, what was lost, what is left over.
-
-The compiled time loop.
-"""
+"""The compiled time loop, and the energy ledger of its steps: what entered by each port, was lost, is left over."""
 
 from __future__ import annotations
 
@@ -123,7 +120,7 @@ class Tables(NamedTuple):
 
 
 class Output(NamedTuple):
-    """States and accounts at the saved times."""
+    """States and ledgers at the saved times."""
 
     x: Floats  # (n, size) twists, strains, joint positions, joint rates
     sums: Floats
@@ -180,7 +177,7 @@ def advance_joints(method, drives, state, stages, end_table, last):
 
 @inline_kernel
 def finish_step(plant, method, work, tables, k):
-    """From solved stages to the state at the end of step k, with its account."""
+    """From solved stages to the state at the end of step k, with its ledger."""
     h = tables.h[k]
     s = method.b.shape[0]
     state, ledger, pose = work.state, work.ledger, work.pose
@@ -257,7 +254,7 @@ def keep_end(state, x, r):
 
 @inline_kernel
 def keep_ledger(method, stages, ledger, tau, output, r):
-    """The account at row r, between the ends of the step linearly, and the mean efforts of the step."""
+    """The ledger at row r, between the ends of the step linearly, and the mean efforts of the step."""
     for c in range(ledger.sums.shape[0]):
         output.sums[r, c] = ledger.before[c] + tau * (ledger.sums[c] - ledger.before[c])
     n = ledger.sums.shape[0]
@@ -282,7 +279,7 @@ def keep_ledger(method, stages, ledger, tau, output, r):
 
 @inline_kernel
 def remember_ledger(ledger):
-    """Copy the account at the start of a step."""
+    """Copy the ledger at the start of a step."""
     n = ledger.sums.shape[0]
     for c in range(n):
         ledger.before[c] = ledger.sums[c]
