@@ -110,7 +110,7 @@ def test_steps_end_where_the_motions_of_the_base_break() -> None:
         (
             lambda: BaseMotion(angle=Hold(1.0), axis=(0.0, 0.0, 0.0)),
             "BaseMotion: axis = (0, 0, 0) must not be zero;"
-            " write the axis (x, y, z) of the turn in the base frame",
+            " write the axis (x, y, z) of the rotation in the base frame",
         ),
         (
             lambda: connect(ARM, BaseMotion(x=Hold(1.0)), BaseMotion(y=MotionSum([Hold(1.0)]))),
