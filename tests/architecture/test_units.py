@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
@@ -17,7 +17,6 @@ from pliant.robot.declared import Declared, Quantity, declarations
 from pliant.simulation.simulate import Integrator
 
 HOMES = ("components", "control", "robot", "simulation")
-NO_FIELDS = ("word", "words", "elsewhere", "translates")
 # numbers without a unit: a seed of noise and the order of a method, whose declarations say what they are
 COUNTS = ("seed", "order")
 SYMBOLS = {"m", "kg", "s", "N", "Pa", "rad", "Hz", "V", "1"}
@@ -46,14 +45,14 @@ def holds_numbers(hint: object) -> bool:
     return hint in (float, int) or any(holds_numbers(argument) for argument in get_args(hint))
 
 
-def undeclared_numbers(cls: type) -> list[str]:
+def undeclared_numbers(cls: type[Declared]) -> list[str]:
     """Fields whose type holds numbers but that have no unit and meaning."""
     bare, full = get_type_hints(cls), get_type_hints(cls, include_extras=True)
     found = []
-    for name, hint in bare.items():
+    for name, hint in ((field.name, bare[field.name]) for field in fields(cls)):
         quantities = [q for q in getattr(full[name], "__metadata__", ()) if isinstance(q, Quantity)]
         described = bool(quantities) and all(q.unit and q.meaning for q in quantities)
-        if holds_numbers(hint) and not described and name not in (*NO_FIELDS, *COUNTS):
+        if holds_numbers(hint) and not described and name not in COUNTS:
             found.append(name)
     return found
 

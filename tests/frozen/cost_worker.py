@@ -17,9 +17,10 @@ from tests.frozen.cases import BOOK, Case
 from tests.frozen.frozen_file import chosen
 from tests.frozen.measure import simulated
 
-LONG_ENOUGH = 0.03  # s of a run, so that the clock and the call hardly count
+LONG_ENOUGH = 0.04  # s of a run, so that the clock hardly counts
+CALLS = 10.0  # times the short run that the long one takes, so that the call itself hardly counts
 LONG_TURN = 0.5  # s, after which a turn is not repeated
-FINEST = 256
+FINEST = 1024
 
 
 def finer(case: Case, parts: int) -> Case:
@@ -68,14 +69,14 @@ class Worker:
     def parts(self, name: str) -> dict[str, Any]:
         """Into how many parts to divide the steps, so that the compiled loop takes most of the time."""
         case = self.loaded(name)
-        whole, _ = timed(case, 2)
+        whole, _ = timed(case, 4)
         parts, run = 1, simulated(case)
         while parts < FINEST and hasattr(case.integrator, "step") and adapter.ending(run) == "COMPLETED":
             trial = finer(case, 4 * parts)
             if adapter.ending(simulated(trial)) != "COMPLETED":
                 break
             parts *= 4
-            if timed(trial, 1)[0] > max(LONG_ENOUGH, 4.0 * whole):
+            if timed(trial, 2)[0] > max(LONG_ENOUGH, CALLS * whole):
                 break
         return {"parts": parts}
 

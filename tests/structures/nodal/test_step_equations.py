@@ -80,7 +80,7 @@ def laws() -> pl.Model:
 
 
 def loops() -> pl.Model:
-    """A closed loop with a driven loop joint, a spring, a bushing and a wall that is touched."""
+    """A closed loop with a driven loop joint, a spring, a bushing, a tendon and a wall that is touched."""
     arm = pl.PoseElement(2).compile(pl.load(pl.library.path("parallelogram")))
     tip, ground = pl.At("right_outer"), pl.At("base", position=(0.1, 0.9, 0.1))
     return pl.connect(
@@ -89,6 +89,7 @@ def loops() -> pl.Model:
         pl.Bushing("bushing", ground, tip, (10.0,) * 6, (0.1,) * 6),
         pl.Wall("wall", tip, (0.0, 5.0, 0.0), (0.0, -1.0, 0.0), 10.0, 0.1),
         pl.Wall("touched", tip, (0.0, -5.0, 0.0), (0.0, -1.0, 0.0), 10.0, 0.1),
+        pl.Tendon("tendon", [ground, pl.At("left_inner"), tip], 30.0, 0.2, pretension=5.0, rest_length=0.5),
         pl.JointTorque("far_corner", pl.signals.Constant(1.0)),
     )
 

@@ -166,7 +166,7 @@ class Instant:
         mesh, points = self.plant.chain.mesh, self.stages.xi.shape[1]
         B = np.zeros((points, 6, 6 * mesh.N.shape[1]))
         compatibility(mesh, self.stages.xi, self.i, B)
-        return self._along_elements(np.swapaxes(B.reshape(points, 6, -1, 6), 1, 2))
+        return self._along_elements(np.swapaxes(B.reshape(points, 6, mesh.N.shape[1], 6), 1, 2))
 
     def turning_at_points(self, values: Floats) -> Sparse:
         """The bracket with values of the nodes at the strain points: B changes with strains by minus this."""

@@ -16,17 +16,14 @@ from pliant.mechanics.block_elimination import eliminate_joints, new_increments
 from pliant.mechanics.block_solve import solve_tree
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
-from pliant.model.state import Cause, Ending
 from pliant.structures.collocation.chain import Drives, Floats, Plant, new_stages, new_state
 from pliant.structures.collocation.element import freeze, strain_rates
 from pliant.structures.collocation.factorise import factorise_links, new_frozen, new_spectral_factors
 from pliant.structures.collocation.stages import evaluate_stages
+from pliant.structures.load_stepping import ITERATIONS, raise_load
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
-
-ITERATIONS = 60
-SMALLEST_LOAD_STEP = 1e-4
 
 
 @kernel
@@ -53,67 +50,71 @@ def find_equilibrium(
 
     Joints under feedback stiffness find theirs; all others keep the position they have in ``start``.
     """
-    from pliant.structures.collocation.equations import AT_AN_INSTANT, turned_wrenches
+    search = _Search(arm, start, inputs, time)
+    remedy = "the arm may buckle there; lower the load or take more load steps"
+    return raise_load(search, time, load_steps, accuracy, remedy)
 
-    chain = arm.chain
-    dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
-    state, links = new_state(nodes, points, dofs), len(chain.tree.parent)
-    stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
-    state.e[:], state.q[:] = arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position")
-    stiffness = np.array(inputs.stiffness, dtype=float)
-    free = (stiffness > 0.0) & ~np.array(inputs.prescribed, dtype=np.bool_)
-    drives = Drives(~free, free, stiffness, np.zeros(dofs))
-    table = inputs.joint_signals(np.array([time]))
-    loads, load_table = arm.load_table(inputs.loads), inputs.load_signals(np.array([time]))
-    frozen, factors = new_frozen(chain, 1, np.float64), new_spectral_factors(chain, 1, np.float64)
-    inc = new_increments(nodes, points, dofs, np.float64)
-    turning = slice(3, 6)
 
-    def improve(fraction: float) -> float:
+class _Search:
+    def __init__(self, arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float) -> None:
+        self.arm, self.chain = arm, arm.chain
+        chain, dofs = arm.chain, len(arm.joint_names)
+        points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
+        self.now = new_state(nodes, points, dofs)
+        self.restore((arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position")))
+        stiffness = np.array(inputs.stiffness, dtype=float)
+        free = (stiffness > 0.0) & ~np.array(inputs.prescribed, dtype=np.bool_)
+        self.drives = Drives(~free, free, stiffness, np.zeros(dofs))
+        self.table, self.wrenches = (
+            inputs.joint_signals(np.array([time])),
+            inputs.load_signals(np.array([time])),
+        )
+        self.loads = arm.load_table(inputs.loads)
+        self.stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
+        self.frozen = new_frozen(chain, 1, np.float64)
+        self.factors = new_spectral_factors(chain, 1, np.float64)
+        self.inc = new_increments(nodes, points, dofs, np.float64)
+
+    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+        previous = np.inf
+        for count in range(1, ITERATIONS + 1):
+            size = self.improve(fraction) * max(self.arm.reach, 1.0)
+            if not np.isfinite(size):
+                return False, count
+            if size <= accuracy or (size < 1e-10 and size >= 0.5 * previous):
+                return True, count
+            previous = size
+        return False, ITERATIONS
+
+    def improve(self, fraction: float) -> float:
         """Improve strains and free joint positions once; returns the largest change, not finite if there is none."""
-        inertia = chain.inertia._replace(gravity=fraction * chain.inertia.gravity)
-        plant = Plant(chain._replace(inertia=inertia), loads, drives)
-        signals, wrenches = table * [1.0, 0.0, fraction], fraction * load_table
-        signals[0, ~free, 0] = state.q[~free]
-        evaluate_stages(plant, AT_AN_INSTANT, state, stages, (signals, wrenches), 1.0)
+        from pliant.structures.collocation.equations import AT_AN_INSTANT, turned_wrenches
+
+        now, stages, frozen, inc, turning = self.now, self.stages, self.frozen, self.inc, slice(3, 6)
+        free = self.drives.free
+        inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
+        plant = Plant(self.chain._replace(inertia=inertia), self.loads, self.drives)
+        signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
+        signals[0, ~free, 0] = now.q[~free]
+        evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
         for blocks, change in zip((frozen.node, frozen.point), turned):
             blocks[:], blocks[:, :, turning] = 0.0, -change
-        frozen.pivot[0], factors.pose[:] = stiffness, stages.pose
+        frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness, stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
-        if not solve_once(plant, stages, frozen, factors, inc):
+        if not solve_once(plant, stages, frozen, self.factors, inc):
             return np.inf
         # no section turns by more than about one radian at once
         limit = min(1.0, 1.0 / max(np.abs(inc.d[0, :, turning]).max(), 1e-300))
-        state.e[:] += limit * inc.rate[0]
-        state.q[free] += limit * inc.d_q[free]
+        now.e[:] += limit * inc.rate[0]
+        now.q[free] += limit * inc.d_q[free]
         return float(limit * max(np.abs(inc.rate).max(initial=0.0), np.abs(inc.d_q[free]).max(initial=0.0)))
 
-    reached, step, iterations = 0.0, 1.0 / load_steps, 0
-    good = state.e.copy(), state.q.copy()
-    while reached < 1.0 - 1e-12:
-        fraction = min(1.0, reached + step)
-        converged, previous = False, np.inf
-        for _ in range(ITERATIONS):
-            iterations += 1
-            size = improve(fraction) * max(arm.reach, 1.0)
-            if not np.isfinite(size):
-                break
-            if size <= accuracy or (size < 1e-10 and size >= 0.5 * previous):
-                converged = True
-                break
-            previous = size
-        if converged:
-            reached, good = fraction, (state.e.copy(), state.q.copy())
-            continue
-        state.e[:], state.q[:] = good
-        step *= 0.5
-        if step < SMALLEST_LOAD_STEP:
-            ending = Ending(
-                Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
-                "the arm may buckle there; lower the load or take more load steps",
-            )  # fmt: skip
-            return Equilibrium(arm.moving_state(*good, np.zeros(dofs)), reached, iterations, ending)
-    return Equilibrium(
-        arm.moving_state(*good, np.zeros(dofs)), 1.0, iterations, Ending(Cause.COMPLETED, time)
-    )
+    def copy(self) -> tuple[Floats, Floats]:
+        return self.now.e.copy(), self.now.q.copy()
+
+    def restore(self, saved: tuple[Floats, Floats]) -> None:
+        self.now.e[:], self.now.q[:] = saved
+
+    def state(self) -> Floats:
+        return self.arm.moving_state(self.now.e, self.now.q, np.zeros(len(self.now.q)))

@@ -21,14 +21,24 @@ from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondO
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.port import Frame
+from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import End, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
-from pliant.structures.linear.arrays import Assembly, Body, Mechanics, NormalForm, mechanics, normal_form
+from pliant.structures.linear.arrays import (
+    Assembly,
+    Body,
+    Mechanics,
+    NormalForm,
+    axis_of,
+    mechanics,
+    normal_form,
+)
 from pliant.structures.linear.equations import Equations, equations, load_columns
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
+from pliant.structures.linear.step_equations import LinearStep, step_equations, step_unknowns
 from pliant.structures.linear.stepper import Stepper
 
 
@@ -263,6 +273,21 @@ class PseudoSpectralArm(ArmFacts):
                 end = self.kinematics.tip(place.link, *root, undeformed) if place.end is End.TIP else root
                 yield k, end[1]
 
+    def axes_of_rotation(self, loads: tuple[LoadPlace, ...], q: Floats) -> Floats:
+        """World axes (n, loads, joints, 3) about which joints rotate loads that keep their direction; else zero."""
+        undeformed = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
+        roots = self.kinematics.roots(q, undeformed)
+        above = {joint.child: joint for joint in self.robot.chain_order}
+        axes = np.zeros((len(q), len(loads), len(self.joint_names), 3))
+        for k, place in enumerate(loads):
+            link = place.link if place.frame is Frame.WORLD else BASE
+            while link != BASE:
+                joint = above[link]
+                if joint.moves:
+                    axes[:, k, self.joint_names.index(joint.name)] = roots[link][1] @ axis_of(joint)[3:]
+                link = joint.parent
+        return axes
+
     def refuse_turning_loads(self, inputs: Inputs) -> None:
         """A force that keeps its direction in the world is not linear on a link that turns freely."""
         for place in inputs.loads:
@@ -329,6 +354,24 @@ class PseudoSpectralArm(ArmFacts):
         """Static equilibrium under gravity and the loads of one time, by one linear solution."""
         refuse_beyond(inputs, CARRIED, REMEDY)
         return find_equilibrium(self, start, inputs, time)
+
+    def step_equations(
+        self,
+        start: Floats,
+        unknowns: Floats,
+        inputs: Inputs,
+        time: float,
+        step: float,
+        method: StageMethod,
+    ) -> LinearStep:
+        """The equations of one step about given values, with their derivatives."""
+        return step_equations(self, start, unknowns, inputs, time, step, method)
+
+    def step_unknowns(
+        self, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
+    ) -> tuple[Floats, Floats]:
+        """The unknowns of a step as the fast step finds them, and the state at its end."""
+        return step_unknowns(self, start, inputs, time, step, method)
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness; the same about every state."""

@@ -217,7 +217,7 @@ class Stepper:
         first, steps = tables.first + part.start, part.stop - part.start
         joints = with_held(tables.joints[part], held)
         h = self.plan.h[first : first + steps]
-        inputs, acceleration = self._inputs(h, joints, tables.loads[part])
+        inputs, acceleration = self.inputs_of(h, self.rate, joints, tables.loads[part])
         end = joints[:, -1, np.flatnonzero(self.prescribed)]
         self._wake(inputs)
         edges = [0, *(np.flatnonzero(np.diff(h)) + 1).tolist(), steps]
@@ -227,7 +227,9 @@ class Stepper:
                 return begin, NOT_FINITE
         return steps, DONE
 
-    def _inputs(self, h: Floats, joints: Floats, loads: Floats) -> tuple[Floats, Floats]:
+    def inputs_of(
+        self, h: Floats, start_rate: Floats, joints: Floats, loads: Floats
+    ) -> tuple[Floats, Floats]:
         """Inputs w (steps, stages, inputs) and accelerations of prescribed joints (steps, stages, prescribed)."""
         method, own, at = self.method, self.form.mechanics, self.equations.at
         given, target = np.flatnonzero(self.prescribed), joints[:, : method.stages]
@@ -240,10 +242,10 @@ class Stepper:
         if method.exact and len(given):
             # accelerations that lead from rate to rate, so that rate and energy follow one polynomial
             end_rate = joints[:, -1, given, 1]
-            start_rate = np.vstack([self.rate[None], end_rate[:-1]])
-            missed = end_rate - start_rate - h[:, None] * np.einsum("s,ksj->kj", method.weights, acceleration)
+            rates = np.vstack([start_rate[None], end_rate[:-1]])
+            missed = end_rate - rates - h[:, None] * np.einsum("s,ksj->kj", method.weights, acceleration)
             acceleration = acceleration + (missed / h[:, None])[:, None]
-            rate = start_rate[:, None] + h[:, None, None] * np.einsum("st,ktj->ksj", method.A, acceleration)
+            rate = rates[:, None] + h[:, None, None] * np.einsum("st,ktj->ksj", method.A, acceleration)
         w[..., at.rates] = rate
         return w, acceleration
 
@@ -260,7 +262,7 @@ class Stepper:
             self.enter()
             self.active = active
 
-    def _prepare(self, h: float) -> Prepared:
+    def prepare(self, h: float) -> Prepared:
         key = (self.active.tobytes(), h)
         if key not in self.prepared:
             equations, active, stages = self.equations, self.active, self.method.stages
@@ -276,7 +278,7 @@ class Stepper:
 
     def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> bool:
         """Steps of equal length, ``end`` where prescribed joints are then; False, and nothing kept, if not finite."""
-        prepared = self._prepare(h)
+        prepared = self.prepare(h)
         increments = inputs.reshape(len(inputs), -1) @ prepared.maps.forced.T
         carried = np.empty((len(inputs) + 1, len(prepared.change)))
         carried[0] = self._carried(inputs[0, 0])
@@ -308,7 +310,7 @@ class Stepper:
         if not self.pending:
             return
         done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
-        steps, method, prepared = len(done.start), self.method, self._prepare(done.h)
+        steps, method, prepared = len(done.start), self.method, self.prepare(done.h)
         flat = done.inputs.reshape(steps, -1)
         stretch = Stretch(
             np.tile(done.h * method.weights, (steps, 1)),

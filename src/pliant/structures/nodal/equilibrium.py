@@ -5,6 +5,7 @@ The residual and its exact derivative are those of the balance at an instant at 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from pliant.spatial.arrays import (
     quaternion_from_rotation,
     rotation_from_quaternion,
 )
+from pliant.structures.load_stepping import ITERATIONS, raise_load
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import (
     CLOSED,
@@ -42,8 +44,6 @@ from pliant.structures.nodal.stepper import base_table
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
-ITERATIONS = 60
-SMALLEST_LOAD_STEP = 1e-4
 LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 FAST = 0.1  # an iteration that shrinks the change by less wants a new stiffness
 LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
@@ -70,30 +70,15 @@ def find_equilibrium(
     that nothing holds, keep their place in ``start``. Stops and friction do not hold a joint.
     """
     search = _Search(arm, _at_references(arm, start, inputs, time), inputs, time)
-    reached, step, iterations = 0.0, 1.0 / load_steps, 0
-    good = search.copy()
-    while reached < 1.0 - 1e-12:
-        fraction = min(1.0, reached + step)
-        converged, used = search.iterate(fraction, accuracy)
-        iterations += used
-        if converged:
-            reached, good = fraction, search.copy()
-            continue
-        search.restore(good)
-        step *= 0.5
-        if (
-            step < SMALLEST_LOAD_STEP or used == LOOSE_ITERATIONS
-        ):  # a mechanism still on its way down stays on it
-            ending = Ending(
-                Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
-                "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps",
-            )  # fmt: skip
-            return Equilibrium(search.state(), reached, iterations, ending)
-    open_loop = search.open_loop()
-    if open_loop:
-        ending = Ending(Cause.LOOP_OPENED, time, f"loop '{open_loop}'", search.why_opened(open_loop))
-        return Equilibrium(search.state(), 1.0, iterations, ending)
-    return Equilibrium(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
+    remedy = "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps"
+    # a mechanism still on its way down stays on it
+    found = raise_load(search, time, load_steps, accuracy, remedy, LOOSE_ITERATIONS)
+    loop = search.open_loop() if found.ending.completed else ""
+    if loop:
+        found = replace(
+            found, ending=Ending(Cause.LOOP_OPENED, time, f"loop '{loop}'", search.why_opened(loop))
+        )
+    return found
 
 
 def _at_references(arm: PoseElementArm, start: Floats, inputs: Inputs, time: float) -> Floats:

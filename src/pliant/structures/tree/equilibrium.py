@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
-from pliant.model.state import Cause, Ending
+from pliant.structures.load_stepping import ITERATIONS, raise_load
 from pliant.structures.tree.loops import close, constraints, in_loops, pull_slope
 from pliant.structures.tree.motion import Floats, Ints
 from pliant.structures.tree.system import System
@@ -16,8 +16,6 @@ from pliant.structures.tree.system import System
 if TYPE_CHECKING:
     from pliant.structures.tree.model import TreeArm
 
-ITERATIONS = 60
-SMALLEST_LOAD_STEP = 1e-4
 LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 
 
@@ -30,24 +28,8 @@ def find_equilibrium(
     others keep theirs in ``start``. Stops and friction do not hold a joint, but stops push one that moves.
     """
     search = _Search(arm, start, inputs, time)
-    reached, step, iterations = 0.0, 1.0 / load_steps, 0
-    good = search.q.copy()
-    while reached < 1.0 - 1e-12:
-        fraction = min(1.0, reached + step)
-        converged, used = search.iterate(fraction, accuracy)
-        iterations += used
-        if converged:
-            reached, good = fraction, search.q.copy()
-            continue
-        search.q = good.copy()
-        step *= 0.5
-        if step < SMALLEST_LOAD_STEP:
-            ending = Ending(
-                Cause.NOT_CONVERGED, time, f"{reached:.3%} of the load",
-                "the arm may buckle or fall there; lower the load or take more load steps",
-            )  # fmt: skip
-            return Equilibrium(search.state(), reached, iterations, ending)
-    return Equilibrium(search.state(), 1.0, iterations, Ending(Cause.COMPLETED, time))
+    remedy = "the arm may buckle or fall there; lower the load or take more load steps"
+    return raise_load(search, time, load_steps, accuracy, remedy)
 
 
 class _Search:
@@ -111,6 +93,12 @@ class _Search:
         weight = system.dynamics.gravity(self.q)
         weight_slope, _ = system.dynamics.inverse_dynamics_derivatives(self.q, still, still)
         return force - fraction * weight, fraction * weight_slope - by_position
+
+    def copy(self) -> Floats:
+        return self.q.copy()
+
+    def restore(self, saved: Floats) -> None:
+        self.q[:] = saved
 
     def state(self) -> Floats:
         return self.arm.state_of(self.system, self.q, np.zeros(self.system.size))

@@ -15,6 +15,7 @@ unknowns; it takes no loops here, behind whose steps the arm is brought back to 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,7 @@ from pliant.structures.tree.step import (
 
 if TYPE_CHECKING:
     from pliant.structures.tree.model import TreeArm
+    from pliant.structures.tree.system import System
 
 Method = StageMethod | ExplicitMethod
 REDUNDANT = 1e-9  # part of the square of a gradient that those before it leave of one that says nothing new
@@ -51,7 +53,12 @@ PARTS = (0.5, 1.0, 0.0)  # of a step at which an explicit method reads inputs: m
 STAGE_INPUTS = (2, 0, 0, 1)  # which of them each stage reads
 
 
-class TreeStep:
+def target_of(system: System, inputs: Inputs, u: Floats, joints: int) -> tuple[Floats, Floats]:
+    """What drives the coordinates (n, 3), from the first ``joints`` numbers of u, and the given loads (k, 6)."""
+    return system.target(inputs, u[:joints].reshape(-1, 3)), u[joints:].reshape(-1, 6)
+
+
+class TreeStep(ABC):
     """What all steps share: a residual, three matrices, and their products and solutions."""
 
     def __init__(self, arm: TreeArm, start: Floats, inputs: Inputs, step: float) -> None:
@@ -61,14 +68,15 @@ class TreeStep:
         self.prescribed: Bools = self.system.drives.prescribed
         self.free = ~self.prescribed
 
-    @cached_property
+    @property
+    @abstractmethod
     def residual(self) -> Floats:
-        raise NotImplementedError
+        """Of the step at the given values."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def matrices(self) -> tuple[Floats, Floats, Floats]:
         """Derivatives of the residual in z0, z1 and u."""
-        raise NotImplementedError
 
     def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
         A0, A1, Au = self.matrices
@@ -108,8 +116,7 @@ class TreeStep:
 
     def target(self, u: Floats) -> tuple[Floats, Floats]:
         """What drives the coordinates (n, 3), and the given loads (k, 6)."""
-        joints = 3 * len(self.arm.joint_names)
-        return self.system.target(self.inputs, u[:joints].reshape(-1, 3)), u[joints:].reshape(-1, 6)
+        return target_of(self.system, self.inputs, u, 3 * len(self.arm.joint_names))
 
     @cached_property
     def by_target(self) -> Floats:
@@ -378,8 +385,8 @@ def step_unknowns(
     mechanism, given = system.mechanism(), len(system.loads.given)
     q, v = arm.coordinates(system, start)
     work, output = new_work(mechanism, given, q, v), new_output(mechanism, given, 1)
-    frame = TreeStep(arm, start, inputs, step)
-    both = [frame.target(part) for part in u.reshape(len(PARTS) if explicit else 1, -1)]
+    joints = 3 * len(arm.joint_names)
+    both = [target_of(system, inputs, part, joints) for part in u.reshape(len(PARTS) if explicit else 1, -1)]
     joint = np.stack([both[k % len(both)][0] for k in range(len(PARTS))])[None]
     load = np.stack([system.loads.in_body_axes(both[k % len(both)][1]) for k in range(len(PARTS))])[None]
     tables = Tables(
