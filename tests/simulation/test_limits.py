@@ -109,7 +109,7 @@ def test_who_forgets_to_compile_is_told(verb: Callable[[Any], object]) -> None:
             r"^integrator = 'gauss' is no integrator; write one such as Gauss\(order=4, step=1e-3\)$",
         ),
         (lambda: pl.connect(ARM, "hub"), r"^'hub' is no component; connect takes an arm and components"),
-        (lambda: pl.connect(ARM, ARM), r"is no component; .* two arms are one robot"),
+        (lambda: pl.connect(ARM, ARM), r"is no component; .* describe two arms as one robot"),
     ],
 )
 def test_what_is_no_part_of_a_run_is_refused(build: Callable[[], object], message: str) -> None:

@@ -69,7 +69,7 @@ def frequency_response(
     """
     at = np.atleast_1d(np.asarray(frequencies, float))
     if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or np.any(at < 0.0):
-        raise InvalidInput("frequencies must be finite numbers of at least 0 Hz in one row; give others")
+        raise InvalidInput("frequencies must be one row of finite numbers in Hz, none negative; correct them")
     if isinstance(model, LinearSystem):
         system = model
     elif isinstance(model, LinearPortHamiltonian):

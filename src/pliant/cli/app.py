@@ -35,7 +35,7 @@ class Commands(TyperGroup):
             )
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            typer.echo(f"{place}{error.strerror or error}; check the path and the rights on it", err=True)
+            typer.echo(f"{place}{error.strerror or error}; check the path and its permissions", err=True)
         raise typer.Exit(INVALID_INPUT)
 
 

@@ -45,7 +45,7 @@ PD = ("stiffness", "damping", "target")
 
 
 def joint_drives(robot: Robot, moves: list[str], laws: list[str], hold: bool) -> list[Component]:
-    """Prescribed moves, PD laws, and for ``hold`` the joints that neither moves nor obeys a law."""
+    """Prescribed moves, PD laws, and for ``hold`` all other joints."""
     from pliant.components import Hold, PrescribedMotion, Quintic
     from pliant.control import JointPD
 
@@ -117,11 +117,11 @@ WITHOUT_ELEMENTS = (Formulation.PSEUDO_SPECTRAL, Formulation.RIGID)
 
 FormulationOption = Annotated[Formulation, typer.Option(help="How links are modelled.")]
 DegreeOption = Annotated[
-    int | None, typer.Option(help="Polynomial degree; if not given that of the formulation.")
+    int | None, typer.Option(help="Polynomial degree; each formulation has its own default.")
 ]
 ElementsOption = Annotated[
     int | None,
-    typer.Option(help="Elements or fields per flexible link; if not given those of the formulation."),
+    typer.Option(help="Elements or fields per flexible link; each formulation has its own default."),
 ]
 PointMassesOption = Annotated[
     bool, typer.Option("--point-masses", help="Neglect the inertia of the stations of lumped links.")
@@ -173,7 +173,8 @@ RobotArgument = Annotated[
     str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")
 ]
 StateOption = Annotated[
-    str, typer.Option(help="About which state: equilibrium, start, or the last of a saved trajectory (file).")
+    str,
+    typer.Option(help="State to linearise about: equilibrium, start, or the file of a run that ends there."),
 ]
 PDOption = Annotated[
     list[str] | None,

@@ -36,7 +36,7 @@ def frequency(
         str,
         typer.Option(
             "--input",
-            help="Port of the effort, such as a joint or LINK.tip.wrench[1]; of a held joint or the base the motion,"
+            help="Effort at a port, such as JOINT or LINK.tip.wrench[1]; or the motion of a held joint or of the base,"
             " such as JOINT.rate or base.twist[1].",
         ),
     ],
@@ -44,7 +44,7 @@ def frequency(
         str,
         typer.Option(
             "--output",
-            help="Port of the flow, JOINT.position or tip.displacement[1]; of a held joint the effort, JOINT.torque.",
+            help="Flow at a port, JOINT.position or tip.displacement[1]; or the effort at a held joint, JOINT.torque.",
         ),
     ],
     lowest: Annotated[float, typer.Option("--from", help="Lowest frequency [Hz].")] = 0.1,

@@ -66,7 +66,8 @@ def unresolved_modes(found: Modes, drives: list[Component], state: str) -> str:
     mesh = f"--degree {degree}" if raised else "twice as many elements"
     return (
         f"{modes_are.format(words)} not resolved: with {mesh} there is no mode of the same shape within"
-        f" {AGREEING:.0%} of the frequency; raise {'--degree' if raised else '--elements'} until frequencies stay"
+        f" {AGREEING:.0%} of the frequency; raise {'--degree' if raised else '--elements'} until"
+        " frequencies stay the same"
     )
 
 
@@ -88,7 +89,7 @@ def modes(
 ) -> None:
     """Show the slowest modes of a robot.
 
-    Joints that neither hold nor are controlled are free.
+    Joints without --hold or --pd are free.
     """
     from pliant.analysis.modes import modes as find_modes
     from pliant.cli.terminal import number, output, progress_after_a_second, table

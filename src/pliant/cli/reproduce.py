@@ -11,12 +11,12 @@ import typer
 def reproduce(
     paper: Annotated[str, typer.Argument(metavar="PAPER", help="The paper, such as macchelli2007.")],
     output: Annotated[
-        Path | None, typer.Option(help="Folder for figures and tables; the name of the paper if not given.")
+        Path | None, typer.Option(help="Folder for figures and tables; named after the paper if not given.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Coarser and faster.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use coarser meshes and shorter runs.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Use a folder that is not empty.")] = False,
 ) -> None:
-    """Run the experiments of a paper again."""
+    """Reproduce the figures and numbers of a paper."""
     from importlib import import_module
 
     from pliant.cli.arguments import refuse_used

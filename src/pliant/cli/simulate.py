@@ -30,7 +30,7 @@ def simulate(
     order: Annotated[
         int | None,
         typer.Option(
-            help="Order of Gauss collocation in time: 2, 4, 6 or 8; if not given 4, or 2 for mechanisms."
+            help="Order of Gauss collocation in time: 2, 4, 6 or 8; without it 4, or 2 for mechanisms."
         ),
     ] = None,
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
@@ -50,7 +50,7 @@ def simulate(
 ) -> None:
     """Simulate a robot and show how the run went.
 
-    Joints that neither move, hold nor are controlled swing freely.
+    Joints without --move, --pd or --hold are free.
     """
     from pliant.cli.terminal import Destination, run_and_report
     from pliant.components import connect

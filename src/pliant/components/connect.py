@@ -176,7 +176,7 @@ def connect(arm: Arm, *components: Component) -> Connected:
         if not hasattr(part, "attachments"):
             raise InvalidInput(
                 f"{clip(repr(part))} is no component; connect takes an arm and components, such as JointPD(...);"
-                " two arms are one robot, joined in its description"
+                " describe two arms as one robot"
             )
     if isinstance(arm, Connected):
         return connect(arm.given, *arm.components, *components)

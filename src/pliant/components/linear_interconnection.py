@@ -233,7 +233,8 @@ def interconnect(
     for name in systems:
         if not name or "." in name:
             raise InvalidInput(
-                f"system name '{clip(name)}' is empty or has a point; points part systems from ports"
+                f"system name '{clip(name)}' is empty or has a point; leave points out, since"
+                " they separate system and port"
             )
     together = side_by_side(systems)
     wiring = _wiring(resolved(junctions, systems), together)

@@ -19,6 +19,7 @@ from pliant.model.contract import COARSE, Consistency
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
+from pliant.renamed import OF_TRAJECTORIES
 from pliant.results import observables
 from pliant.results.observables import ENERGIES, JointUnit
 from pliant.results.trajectory import Provenance, StoredSource, Trajectory
@@ -98,7 +99,9 @@ def _read_observation(dataset: Dataset) -> Observation:
 
 
 def _read_consistency(dataset: Dataset) -> Consistency:
-    twist, gravity = dataset["consistency_error_twist"], dataset["consistency_error_gravity"]
+    names = ("consistency_error", *OF_TRAJECTORIES)  # files of earlier versions have an older word
+    word = next(name for name in names if f"{name}_twist" in dataset)
+    twist, gravity = dataset[f"{word}_twist"], dataset[f"{word}_gravity"]
     return Consistency(twist.values, gravity.values, twist.attrs.get("reason", COARSE))
 
 

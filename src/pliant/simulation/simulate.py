@@ -179,7 +179,7 @@ def wanted_times(outputs: Array, until: float) -> Array:
     times = np.unique(np.append(np.asarray(outputs, dtype=float), 0.0))
     if not np.all(np.isfinite(times)) or times[0] < 0.0 or times[-1] > until * (1 + 1e-12):
         raise InvalidInput(
-            f"outputs must be times between 0 and until = {until:g} s; give others or a number"
+            f"outputs must be times between 0 and until = {until:g} s; correct them, or give a number"
         )
     clipped: Array = np.minimum(times, until)
     return clipped
