@@ -16,14 +16,14 @@ def compile_kernels(order: int) -> None:
     run = pl.simulate(arm, until=2e-3, integrator=pl.Gauss(order=order, step=1e-3))
     print(f"order {order}: {run.ending}, tip at {run.tip_position[-1]}, {len(run.links)} links seen")
     if order == 2:
-        print(f"statics: {pl.equilibrium(arm).ending}")
+        print(f"statics: {pl.equilibrium(arm).ending}, first mode {pl.modes(arm, count=1).frequency}")
 
 
 def compile_pose_elements() -> None:
     arm = pl.PoseElement(elements=2).compile(pl.load(pl.library.path("parallelogram")))
     run = pl.simulate(arm, until=2e-3)
     print(f"pose elements: {run.ending}, tip at {run.tip_position[-1]}, {len(run.links)} links seen")
-    print(f"their statics: {pl.equilibrium(arm).ending}")
+    print(f"their statics: {pl.equilibrium(arm).ending}, first mode {pl.modes(arm, count=1).frequency}")
 
 
 def compile_minimal_coordinates() -> None:
@@ -31,6 +31,7 @@ def compile_minimal_coordinates() -> None:
     for integrator in (pl.Gauss(order=2, step=1e-3), pl.RungeKuttaGill(step=1e-5)):
         run = pl.simulate(arm, until=2e-5, integrator=integrator)
         print(f"minimal coordinates: {run.ending}, tip at {run.tip_position[-1]}")
+    print(f"their first mode: {pl.modes(pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), 1.0, 0.1)), count=1).frequency}")
 
 
 if __name__ == "__main__":

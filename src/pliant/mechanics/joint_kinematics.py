@@ -15,7 +15,7 @@ from pliant.spatial.so3 import exp, mul, rotate
 
 @inline_kernel
 def place_child(rotation, position, S, link, q, pose, i):
-    """pose[i, link] = constant joint pose times exp(S q); S turns or slides, not both."""
+    """pose[i, link] = constant joint pose times exp(S q); S rotates or translates, not both."""
     R = (
         rotation[link, 0], rotation[link, 1], rotation[link, 2],
         rotation[link, 3], rotation[link, 4], rotation[link, 5],

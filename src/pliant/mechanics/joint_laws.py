@@ -1,6 +1,6 @@
 """A stop or wall: a spring and damper that act only while a distance is negative, and never pull.
 
-Dry friction and stops of a joint coordinate: the laws of all rooms, over a step and at an instant.
+Dry friction and stops of a joint coordinate: the laws of all formulations, over a step and at an instant.
 
 friction = (coulomb + (static - coulomb) exp(-(v / stribeck)^2)) tanh(v / smoothing)      against the rate v
 stops    = k (lower - q) - d v  below the lower one, the same above the upper one; they push and never pull

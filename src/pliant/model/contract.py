@@ -100,7 +100,7 @@ class Consistency:
     """How far two ways of knowing the same thing lie apart, at n times.
 
     ``twist``: tip velocity from the strain rates against the tip velocity of the state, metre per second.
-    ``gravity``: change of potential energy of the rebuilt shape against the booked work of gravity, joule.
+    ``gravity``: change of potential energy of the rebuilt shape against the work of gravity in the ledger, joule.
     ``reason``: what an error that matters means, and what to do; mostly it is the spatial error of the mesh.
     """
 
@@ -121,7 +121,7 @@ class Equilibrium:
 
 @dataclass(frozen=True, eq=False)
 class LinearisedPort:
-    """A port in small motions: its flow is ``rate y' + shift y``, its effort adds ``rate^T effort`` to the balance.
+    """A port in linearised motion: its flow is ``rate y' + shift y``, its effort adds ``rate^T effort`` to the balance.
 
     ``seen`` y is the displacement of its section as it is seen, where that is not ``rate y``.
     """
@@ -134,7 +134,7 @@ class LinearisedPort:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """Prescribed joints and the base in small motions, should they leave the motion that they keep to.
+    """Prescribed joints and the base in linearised motion, should they leave the motion that they keep to.
 
     Their flows deviate by f and their places by r,  r' = f - drift r ;  components stand in the order of ``ports``.
     ``M``, ``D`` and ``K`` are those of y and, behind it, of r, so that

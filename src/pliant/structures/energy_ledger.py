@@ -1,6 +1,6 @@
-"""The sums of an energy account, and how a step is booked in them.
+"""The sums of an energy ledger, and how a step is entered in them.
 
-The running account of a run: what entered by each port, what was lost, what is left over.
+The running ledger of a run: what entered by each port, what was lost, what is left over.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def enter_step(
     works: tuple[float, float],
     time: float,
 ) -> None:
-    """A step in the account.
+    """A step in the ledger.
 
     changes: of kinetic and strain energy; losses: material, viscous, of joints; works: of drives and loads, their sum
     and the sum of their sizes.

@@ -1,6 +1,6 @@
 """The arrays of a compiled arm and their notation, shared by all kernels of this structure.
 
-An arm is a tree of links. Every link hangs on its parent by the joint of the same index, parents come
+An arm is a tree of links. Every link is attached to its parent by the joint of the same index, parents come
 before children. A flexible link is a row of elements of one degree p; an element has p + 1 Lobatto nodes
 with body twists V = (v, w) and p strain points with strains e = (gamma, kappa). A rigid link is one node.
 

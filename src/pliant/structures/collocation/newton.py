@@ -10,7 +10,7 @@ Return the two sides of every joint to equal velocity at the end of a step.
 
 Collocation ties child roots to their parents at the stages; at the end of a step they differ by the error
 of the step's polynomial. The change of least kinetic energy removes that (projected collocation keeps the
-full order, [ascher1991]). Its loss, dV.M dV / 2 >= 0, is booked; so is the work of prescribed joints.
+full order, [ascher1991]). Its loss, dV.M dV / 2 >= 0, is entered; so is the work of prescribed joints.
 """
 
 from __future__ import annotations

@@ -289,11 +289,11 @@ def port_flows(
     joints: JointFlows,
     ledger: RunningLedger,
 ) -> tuple[float, float, float]:
-    """Works of drives, base and loads of a step into the account, rotors moved on.
+    """Works of drives, base and loads of a step into the ledger, rotors moved on.
 
     Returns the kinetic energy that rotors gained, and what joints and lines stored and lost.
 
-    The base is the last of the account's joints.
+    The base is the last of the ledger's joints.
     """
     start, _ = moments
     tree, laws, wrenches = mechanism.tree, mechanism.coordinates, mechanism.wrenches

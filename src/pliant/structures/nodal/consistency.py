@@ -2,7 +2,7 @@
 
 End velocities 2 y - v0 fit a joint only up to h^2 where both of its sides carry inertia, as a deviation that changes
 sign every step. Opposite impulses at the joints take it away: momentum stays, energy only falls, and what it falls
-by is booked.
+by is entered.
 
 Dry friction of free links against the world: a viscous drag that is chosen anew for every step.
 

@@ -205,8 +205,7 @@ def put_stiffness(
 @inline_kernel
 def add_element(
     elements: Elements,
-    i: int,
-    p: int,
+    nodes: tuple[int, int],
     h: float,
     moments: tuple[Moment, Moment],
     step: Step,
@@ -214,6 +213,7 @@ def add_element(
     work: Floats,
 ) -> None:
     """Blocks of the tangent of the element between node i and its parent p: those of both nodes, below and above."""
+    i, p = nodes
     start, end = moments
     D, Dp, low, up = blocks
     on_b, on_a, force_b, force_a = work[0], work[1], work[2], work[3]

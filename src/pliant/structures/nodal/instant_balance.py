@@ -74,7 +74,7 @@ class Flow(NamedTuple):
     step: Step  # of no time, for the lines
     V: Numbers  # (nodes, 6)
     V_dot: Numbers  # (nodes, 6)
-    wrench: Numbers  # (nodes, 6) what nodes and all that hangs on them lack
+    wrench: Numbers  # (nodes, 6) what nodes and all that they carry lack
     effort: Numbers  # (coordinates, 2) on coordinates and on rotors of elastic gears
     force: Numbers  # (lines,)
     rate: Numbers  # (lines,)

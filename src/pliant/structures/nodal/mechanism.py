@@ -1,8 +1,8 @@
 """The arrays of a compiled mechanism of pose elements and their notation, shared by all kernels here.
 
-A mechanism is a tree of nodes, parents before children. A node is a frame (x, R) in the world; it hangs on
+A mechanism is a tree of nodes, parents before children. A node is a frame (x, R) in the world; it is attached to
 its parent by an element, by a joint, rigidly, or on nothing. One rigid body rides on each node (its mass may
-be zero on nodes that hang on their parent by a joint or rigidly). Relations between any two nodes that are not
+be zero on nodes that a joint or nothing parts from their parent). Relations between any two nodes that are not
 on the tree, closed loops, springs and walls, are *lines*: scalar functions of two frames.
 """
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-# how a node hangs on its parent
+# how a node is attached to its parent
 GROUND, FREE, ELEMENT, FIXED, REVOLUTE, PRISMATIC = 0, 1, 2, 3, 4, 5
 
 # what an element measures of its relative pose: the logarithm
@@ -37,7 +37,7 @@ WALL, CABLE = 2, 3
 
 
 class Tree(NamedTuple):
-    """How the nodes hang together; one row per node."""
+    """How the nodes are connected; one row per node."""
 
     parent: Ints  # -1: none (GROUND and FREE)
     joint_type: Ints

@@ -45,7 +45,7 @@ class Step(NamedTuple):
     """The unknowns of a step and what follows from them."""
 
     Y: Floats  # (nodes, 6) mean velocity y of the frame's origin (world) and mean spin eta (body)
-    s: Floats  # (nodes,) mean rate of the joint by which the node hangs
+    s: Floats  # (nodes,) mean rate of the joint of the node
     impulse: Floats  # (lines,) impulses of the lines
     omega: Floats  # (nodes, 3) mean spin in the world
     R_mean: Floats  # (nodes, 9) mean of the directors, not orthogonal
@@ -162,7 +162,7 @@ def turn_joint(
 def move_joint_child(
     tree: Tree, i: int, prescribed: bool, signals: Signals, start: Moment, end: Moment, step: Step
 ) -> None:
-    """Mean velocities of a node that hangs on its parent by a joint, and the end of the joint coordinate."""
+    """Mean velocities of a node on a joint, and the end of the joint coordinate."""
     h = signals.h[0]
     p, c = tree.parent[i], tree.coordinate[i]
     spin = vector(step.omega, p, 0)

@@ -1,4 +1,4 @@
-"""Solve one step: modified Newton with a factorisation kept across steps, tested on what is promised."""
+"""Solve one step: modified Newton with a factorisation kept across steps, tested on its tolerance."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def evaluate(
 
 @inline_kernel
 def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bools) -> tuple[float, float]:
-    """Largest gap of the closed lines and the work their impulses would do on it."""
+    """Largest violation of the closed lines and the work their impulses would do on it."""
     violation, work = 0.0, 0.0
     for k in range(mechanism.lines.measure.shape[0]):
         if mechanism.lines.law[k] == CLOSED and kept[k]:
@@ -112,7 +112,7 @@ def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bool
 
 @inline_kernel
 def work_of_closing(mechanism: Mechanism, h: float, step: Step) -> float:
-    """What forces that close loops do on gaps so small that they are rounding of positions; no step could do less."""
+    """What forces that close loops do on violations that are rounding of positions; no step could do less."""
     total = 0.0
     for k in range(mechanism.lines.measure.shape[0]):
         if mechanism.lines.law[k] == CLOSED and abs(step.way[k]) < CLOSED_FLOOR:
@@ -198,7 +198,7 @@ def solve_step(
 ) -> int:
     """Iterate from the predicted motion until the step is balanced and its energy is accounted for.
 
-    The energy residual of any iterate is the sum of velocity times unbalanced impulse, so the promise itself is
+    The energy residual of any iterate is the sum of velocity times unbalanced impulse, so the tolerance itself is
     tested. Below the round-off floor an iteration that no longer gains is the end too.
     """
     start, end = moments
@@ -220,7 +220,7 @@ def solve_step(
         exchange = max(sums[EXCHANGE], memory[MEAN_EXCHANGE])
         if violation < CLOSED_FLOOR and violation > 0.5 * last_violation:
             violation_work = (
-                0.0  # what is left of the gap is rounding of positions, and no iteration will close it
+                0.0  # what is left of the violation is rounding of positions, and no iteration will close it
             )
         tolerable = (
             size <= control.tolerance and abs(energy) + violation_work <= control.energy_tolerance * exchange

@@ -172,7 +172,7 @@ def put_tangent(
         if tree.joint_type[i] == ELEMENT:
             p = tree.parent[i]
             blocks = (factors.D[i], factors.D[p], factors.low[i], factors.up[i])
-            add_element(mechanism.elements, i, p, h, (start, end), step, blocks, work)
+            add_element(mechanism.elements, (i, p), h, (start, end), step, blocks, work)
         elif tree.joint_type[i] >= FIXED:
             put_joint(tree, i, h, start, end, step, factors)
             c = tree.coordinate[i]

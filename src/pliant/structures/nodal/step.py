@@ -1,6 +1,6 @@
 """State, scratch and output of a run.
 
-The compiled loop over steps: predict, solve, halve where Newton fails, account, fit velocities, keep.
+The compiled loop over steps: predict, solve, halve where Newton fails, enter in the ledger, fit velocities, keep.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Cont
 
 @inline_kernel
 def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
-    """Book a solved step and move the state to its end."""
+    """Enter a solved step in the ledger and move the state to its end."""
     now, ledger, step, signals = work.now, work.ledger, work.step, work.signals
     start, end = work.moments
     refused = refuse_end(mechanism.tree, mechanism.lines, end, work.solver.lines.kept, control)
@@ -338,7 +338,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
 
 @inner_kernel
 def keep_now(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
-    """The present state, its energies and the account to a row of the output."""
+    """The present state, its energies and the ledger to a row of the output."""
     take_energies(mechanism, work)
     keep(row, work.now, work.moments[0], work.ledger, work.step, work.signals.h[0], output)
 

@@ -164,7 +164,7 @@ class Stepper:
         return np.concatenate([part.ravel() for part in parts])
 
     def keep(self, row: int) -> None:
-        """Copy the present state and account to a row of the output."""
+        """Copy the present state and ledger to a row of the output."""
         out, ledger = self.output, self.ledger
         out.x[row] = self.state_vector()
         out.sums[row], out.joints[row], out.loads[row] = ledger.sums, ledger.joints, ledger.loads

@@ -6,7 +6,7 @@
 with  drive = feedforward - stiffness (q - reference) - damping (v - reference rate),  cut to its limit, or whatever a
 prescribed coordinate needs. V is the potential of condensed fields.
 
-What a step of an arm in minimal coordinates holds while it is computed, and the account of a run.
+What a step of an arm in minimal coordinates holds while it is computed, and the ledger of a run.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ and on the way back  a_i = (u - U . (A_parent + c)) / D .  A coordinate with a g
 
 Derivatives of inverse dynamics in position and velocity, at a cost of bodies times depth.
 
-Turning coordinate j carries all that hangs behind it along, but for the motion V and A of its parent, which does
+Turning coordinate j carries all that is behind it along, but for the motion V and A of its parent, which does
 not turn with it. In the frame that is carried along, twists behind j change by  x_j = V x J_j  and accelerations by
 A x J_j + x_j x (V_k - V), and the wrench of body k by  I_k dA + B_k x_j  with
 

@@ -96,7 +96,9 @@ def new_tree(
     n = len(parent)
     for i, p in enumerate(parent):
         if not at.BASE_PARENT <= p < i:
-            raise ValueError(f"body {i} hangs on body {p}; number parents before their children, the base -1")
+            raise ValueError(
+                f"body {i} has the parent {p}; number parents before their children, the base -1"
+            )
     z = np.zeros
     one = np.eye(3)
     turns = np.broadcast_to(one, (n, 3, 3)) if rotation is None else np.asarray(rotation, float)

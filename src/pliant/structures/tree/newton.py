@@ -81,7 +81,7 @@ def newton_change(step: Step) -> float:
 
 @inner_kernel
 def bound_change(mechanism: Mechanism, step: Step) -> float:
-    """The same, and the change of the multipliers in place of the gaps."""
+    """The same, and the change of the multipliers in place of the violations."""
     n, h, rows = step.q.shape[0], step.number[at.H], step.loop.shape[0]
     # with x = A^-1 r:  dw = -h/2 (x - A^-1 G^T d),  phi(q_1) + h G dw = 0
     factorise_constraints(step, mechanism.drives.prescribed)
@@ -217,7 +217,7 @@ def work_at_given_rates(mechanism: Mechanism, step: Step) -> None:
 
 @inner_kernel
 def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
-    """Gaps at the end of the step, and the energy whose rounding they have; whether they are nothing but rounding."""
+    """Violations at the end of the step, and the energy whose rounding they have; whether they are rounding."""
     shut = True
     step.number[at.TIED] = 0.0
     constraints(mechanism.loops, step.motion_end, step.violation)

@@ -1,10 +1,10 @@
 """One step of the explicit method of Runge, Kutta and Gill, of order four [gill1951], as in [konno1996].
 
-Works and losses are integrated along by the same weights, so that what the account lacks is the drift of the method.
+Works and losses are integrated along by the same weights, so that what the ledger lacks is the drift of the method.
 Loops act by multipliers on the accelerations,  G a + dG/dt v = 0;  after the step positions and velocities are
 brought back to the constraints.
 
-The compiled loops over steps: servos, one step of either method, halves where Newton fails, the account, output.
+The compiled loops over steps: servos, one step of either method, halves where Newton fails, the ledger, output.
 """
 
 from __future__ import annotations
@@ -310,7 +310,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
 
 @inline_kernel
 def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time: float) -> None:
-    """The account of a finished step of the energy-exact rule."""
+    """The ledger of a finished step of the energy-exact rule."""
     number = step.number
     field, joint, supplied, works = 0.0, 0.0, 0.0, 0.0
     strain = number[at.STRAIN_END] - number[at.STRAIN_START]
@@ -340,7 +340,7 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
 
 @inline_kernel
 def enter_gill(mechanism: Mechanism, step: Step, stages: Stages, ledger: RunningLedger, time: float) -> None:
-    """The account of a finished step of the explicit rule."""
+    """The ledger of a finished step of the explicit rule."""
     number = step.number
     supplied, works = 0.0, 0.0
     for i in range(step.q.shape[0]):
@@ -361,7 +361,7 @@ def enter_gill(mechanism: Mechanism, step: Step, stages: Stages, ledger: Running
 
 @inner_kernel
 def keep(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
-    """The present state, its energies and the account to a row of the output."""
+    """The present state, its energies and the ledger to a row of the output."""
     step, ledger = work.step, work.ledger
     n = step.q.shape[0]
     ledger.sums[KINETIC] = step.number[at.T_START]
