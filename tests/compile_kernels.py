@@ -31,7 +31,8 @@ def compile_minimal_coordinates() -> None:
     for integrator in (pl.Gauss(order=2, step=1e-3), pl.RungeKuttaGill(step=1e-5)):
         run = pl.simulate(arm, until=2e-5, integrator=integrator)
         print(f"minimal coordinates: {run.ending}, tip at {run.tip_position[-1]}")
-    print(f"their first mode: {pl.modes(pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), 1.0, 0.1)), count=1).frequency}")
+    held = pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), 1.0, 0.1))
+    print(f"their first mode: {pl.modes(held, count=1).frequency}")
 
 
 if __name__ == "__main__":
