@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from pliant.errors import InvalidInput
 from pliant.model.contract import NewtonTolerance, Run
@@ -25,6 +24,7 @@ from pliant.structures.collocation.equations import Instant, Sparse, diagonal
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.step import run_steps
 from pliant.structures.collocation.stepper import Stepper, drives_of, method_tables
+from pliant.structures.step_matrices import StepMatrices
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -33,7 +33,7 @@ TIGHT = NewtonTolerance(1e-14, 1e-9)  # round-off, for steps that equations are 
 
 
 @dataclass(frozen=True, eq=False)
-class ChainStep:
+class ChainStep(StepMatrices):
     """One step about given values (flat vectors); ``at`` makes it about others."""
 
     plant: Plant
@@ -172,29 +172,10 @@ class ChainStep:
         return changes
 
     @cached_property
-    def _split(self) -> tuple[int, int]:
-        return len(self.start), len(self.start) + len(self.unknowns)
-
-    def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
-        """r_z0 start + r_z1 unknowns + r_u inputs."""
-        return np.asarray(self.matrix @ np.concatenate([start, unknowns, inputs]))
-
-    def transposed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        """(r_z0^T w, r_z1^T w, r_u^T w)."""
-        start, unknowns, inputs = np.split(self.matrix.T @ weights, self._split)
-        return start, unknowns, inputs
-
-    @cached_property
-    def _factors(self) -> Sparse:
-        return splu(self.matrix[:, slice(*self._split)].tocsc())
-
-    def solve(self, right: Floats) -> Floats:
-        """d with r_z1 d = right."""
-        return np.asarray(self._factors.solve(right))
-
-    def solve_transposed(self, right: Floats) -> Floats:
-        """d with r_z1^T d = right."""
-        return np.asarray(self._factors.solve(right, trans="T"))
+    def matrices(self) -> tuple[Sparse, Sparse, Sparse]:
+        """r_z0, r_z1 and r_u."""
+        first, last = len(self.start), len(self.start) + len(self.unknowns)
+        return self.matrix[:, :first], self.matrix[:, first:last], self.matrix[:, last:]
 
 
 def _stepper(

@@ -24,6 +24,7 @@ from pliant.model.contract import NewtonTolerance, Run
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.structures.linear.stepper import Stepper
+from pliant.structures.step_matrices import StepMatrices
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
@@ -38,7 +39,7 @@ def derivative_of(linear: Callable[[Floats], Floats], size: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearStep:
+class LinearStep(StepMatrices):
     """One step about given values (flat vectors); ``at`` makes it about others."""
 
     stepper: Stepper
@@ -121,31 +122,6 @@ class LinearStep:
         turn = np.einsum("tlja,tj->tla", axes, change)
         moved = -np.cross(turn[:, :, None], loads.reshape(*loads.shape[:2], 2, 3))
         return self._in_body_axes(joints, moved.reshape(loads.shape))
-
-    def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
-        by_start, by_unknowns, by_inputs = self.matrices
-        return np.asarray(by_start @ start + by_unknowns @ unknowns + by_inputs @ inputs)
-
-    def transposed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        by_start, by_unknowns, by_inputs = self.matrices
-        return weights @ by_start, weights @ by_unknowns, weights @ by_inputs
-
-    @cached_property
-    def _factors(self) -> tuple[Floats, NDArray[np.int32]]:
-        from scipy.linalg import lu_factor
-
-        lu, pivots = lu_factor(self.stage_matrix)
-        return lu, pivots
-
-    def solve(self, right: Floats) -> Floats:
-        from scipy.linalg import lu_solve
-
-        return np.asarray(lu_solve(self._factors, right))
-
-    def solve_transposed(self, right: Floats) -> Floats:
-        from scipy.linalg import lu_solve
-
-        return np.asarray(lu_solve(self._factors, right, trans=1))
 
 
 def step_equations(

@@ -38,6 +38,7 @@ from pliant.structures.nodal.newton import evaluate
 from pliant.structures.nodal.singularity import kept_lines
 from pliant.structures.nodal.step import Tables, run_steps, start_run, take_up
 from pliant.structures.nodal.stepper import Stepper, base_table
+from pliant.structures.step_matrices import StepMatrices
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -93,7 +94,7 @@ def _complex(parts: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class MechanismStep:
+class MechanismStep(StepMatrices):
     """One step about given values (flat vectors); ``at`` makes it about others."""
 
     mechanism: Mechanism
@@ -170,28 +171,11 @@ class MechanismStep:
     def _borders(self) -> tuple[int, int]:
         return len(self.start), len(self.start) + len(self.unknowns)
 
-    def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
-        """r_z0 start + r_z1 unknowns + r_u inputs."""
-        return np.asarray(self.matrix @ np.concatenate([start, unknowns, inputs]))
-
-    def transposed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        """(r_z0^T w, r_z1^T w, r_u^T w)."""
-        start, unknowns, inputs = np.split(self.matrix.T @ weights, self._borders)
-        return start, unknowns, inputs
-
     @cached_property
-    def _factors(self) -> Any:
-        from scipy.sparse.linalg import splu
-
-        return splu(self.matrix[:, slice(*self._borders)].tocsc())
-
-    def solve(self, right: Floats) -> Floats:
-        """d with r_z1 d = right."""
-        return np.asarray(self._factors.solve(right))
-
-    def solve_transposed(self, right: Floats) -> Floats:
-        """d with r_z1^T d = right."""
-        return np.asarray(self._factors.solve(right, trans="T"))
+    def matrices(self) -> tuple[Any, Any, Any]:
+        """r_z0, r_z1 and r_u."""
+        first, last = self._borders
+        return self.matrix[:, :first], self.matrix[:, first:last], self.matrix[:, last:]
 
 
 def _signals(arm: PoseElementArm, inputs: Inputs, time: float, step: float) -> Signals:

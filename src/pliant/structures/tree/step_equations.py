@@ -15,17 +15,17 @@ unknowns; it takes no loops here, behind whose steps the arm is brought back to 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import LOWER, STOP_DAMPING, STOP_STIFFNESS, UPPER, contact_force
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import ExplicitMethod, StageMethod
+from pliant.structures.step_matrices import StepMatrices
 from pliant.structures.tree.arrays import Signals, new_step
 from pliant.structures.tree.columns import CORRECTION, H
 from pliant.structures.tree.dynamics import TreeDynamics
@@ -58,8 +58,8 @@ def target_of(system: System, inputs: Inputs, u: Floats, joints: int) -> tuple[F
     return system.target(inputs, u[:joints].reshape(-1, 3)), u[joints:].reshape(-1, 6)
 
 
-class TreeStep(ABC):
-    """What all steps share: a residual, three matrices, and their products and solutions."""
+class TreeStep(StepMatrices):
+    """What all steps share."""
 
     def __init__(self, arm: TreeArm, start: Floats, inputs: Inputs, step: float) -> None:
         self.arm, self.system, self.inputs, self.h = arm, arm.system(inputs), inputs, step
@@ -72,30 +72,6 @@ class TreeStep(ABC):
     @abstractmethod
     def residual(self) -> Floats:
         """Of the step at the given values."""
-
-    @property
-    @abstractmethod
-    def matrices(self) -> tuple[Floats, Floats, Floats]:
-        """Derivatives of the residual in z0, z1 and u."""
-
-    def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
-        A0, A1, Au = self.matrices
-        return np.asarray(A0 @ start + A1 @ unknowns + Au @ inputs)
-
-    def transposed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        A0, A1, Au = (A.T @ weights for A in self.matrices)
-        return A0, A1, Au
-
-    def solve(self, right: Floats) -> Floats:
-        return np.asarray(lu_solve(self._factors, right))
-
-    def solve_transposed(self, right: Floats) -> Floats:
-        return np.asarray(lu_solve(self._factors, right, trans=1))
-
-    @cached_property
-    def _factors(self) -> tuple[Floats, Floats]:
-        factors: tuple[Floats, Floats] = lu_factor(self.matrices[1])
-        return factors
 
     @cached_property
     def from_state(self) -> tuple[Floats, Floats]:

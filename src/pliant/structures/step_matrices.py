@@ -1,0 +1,54 @@
+"""Products and solutions with the derivatives of one step, the same for every structure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class StepMatrices(ABC):
+    """The part of `StepEquations` that follows from three matrices, dense or sparse."""
+
+    @property
+    @abstractmethod
+    def matrices(self) -> tuple[Any, Any, Any]:
+        """(r_z0, r_z1, r_u)"""
+
+    def times(self, start: Floats, unknowns: Floats, inputs: Floats) -> Floats:
+        """r_z0 start + r_z1 unknowns + r_u inputs"""
+        by_start, by_unknowns, by_inputs = self.matrices
+        return np.asarray(by_start @ start + by_unknowns @ unknowns + by_inputs @ inputs)
+
+    def transposed(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """(r_z0^T w, r_z1^T w, r_u^T w)"""
+        start, unknowns, inputs = (np.asarray(each.T @ weights) for each in self.matrices)
+        return start, unknowns, inputs
+
+    @cached_property
+    def _solved(self) -> Callable[[Floats, bool], Floats]:
+        """Solutions with r_z1, or with its transpose, by one factorisation."""
+        from scipy.linalg import lu_factor, lu_solve
+        from scipy.sparse import issparse
+        from scipy.sparse.linalg import splu
+
+        matrix = self.matrices[1]
+        if issparse(matrix):
+            sparse = splu(matrix.tocsc())
+            return lambda right, across: np.asarray(sparse.solve(right, trans="T" if across else "N"))
+        dense = lu_factor(matrix)
+        return lambda right, across: np.asarray(lu_solve(dense, right, trans=int(across)))
+
+    def solve(self, right: Floats) -> Floats:
+        """d with r_z1 d = right"""
+        return self._solved(right, False)
+
+    def solve_transposed(self, right: Floats) -> Floats:
+        """d with r_z1^T d = right"""
+        return self._solved(right, True)
