@@ -57,13 +57,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "names", nargs="*", metavar="problem", help=f"any of {', '.join(names)}; all when none is given"
     )
-    parser.add_argument(
-        "--quick", action="store_true", help="few settings and repeats: a smoke test, not a figure"
-    )
+    parser.add_argument("--quick", action="store_true", help="few settings and repeats: a smoke test, not a figure")
     scratch = Path(tempfile.gettempdir())
-    parser.add_argument(
-        "--cache", type=Path, default=scratch / "pliant-benchmarks-cache", help="slow peer motions"
-    )
+    parser.add_argument("--cache", type=Path, default=scratch / "pliant-benchmarks-cache", help="slow peer motions")
     parser.add_argument("--out", type=Path, default=scratch / "pliant-benchmarks", help="table and plots")
     chosen = parser.parse_args()
     unknown = [name for name in chosen.names if name not in names]

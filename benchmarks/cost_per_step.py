@@ -42,12 +42,7 @@ def slope(elements: tuple[int, ...], seconds: list[float]) -> float:
 
 
 def measure(session: Session) -> OwnMeasure:
-    lines = [
-        "## cost_per_step",
-        "",
-        "Microseconds of CPU per 1 ms step (Gauss 4), by number of elements.",
-        "",
-    ]
+    lines = ["## cost_per_step", "", "Microseconds of CPU per 1 ms step (Gauss 4), by number of elements.", ""]
     lines += ["| degree | " + " | ".join(map(str, ELEMENTS)) + " | slope | demand |"]
     lines += ["|---" * (len(ELEMENTS) + 3) + "|"]
     for degree in session.pick(DEGREES, DEGREES[:1]):

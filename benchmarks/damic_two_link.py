@@ -19,9 +19,7 @@ YOUNG, DENSITY, POISSON = 6.8952e10, 2.7667e3, 0.3
 OUTPUT = DURATION / OUTPUTS
 QUADRATIC = peer.Element.QUADRATIC
 ARM = ours.Arm(
-    "damic_two_link",
-    (pl.motions.Cycloid(math.pi / 2, 0.0, RAMP), pl.motions.SmoothStart(SPEED, RAMP)),
-    DURATION,
+    "damic_two_link", (pl.motions.Cycloid(math.pi / 2, 0.0, RAMP), pl.motions.SmoothStart(SPEED, RAMP)), DURATION
 )
 
 

@@ -93,13 +93,7 @@ def rotation_z(angle: float) -> Array:
 
 
 def add_link(
-    system: Any,
-    choice: Choice,
-    start: Array,
-    rotation: Array,
-    length: float,
-    section: Section,
-    gravity: Array,
+    system: Any, choice: Choice, start: Array, rotation: Array, length: float, section: Section, gravity: Array
 ) -> list[Any]:
     """A straight link from ``start`` along the first column of ``rotation``; returns its element ends."""
     piece = length / choice.elements
@@ -131,9 +125,7 @@ def _beam(system: Any, element: Element, nodes: list[Any], length: float, sectio
         data.stiffnessMatrix = np.diag(section.stiffness)
         data.inertia = np.diag(section.rotary)
         data.massPerLength = section.mass
-        return system.AddObject(
-            item.ObjectBeamGeometricallyExact(nodeNumbers=nodes, length=length, sectionData=data)
-        )
+        return system.AddObject(item.ObjectBeamGeometricallyExact(nodeNumbers=nodes, length=length, sectionData=data))
     return system.AddObject(
         item.ObjectBeamGeometricallyExact2D(
             nodeNumbers=nodes,
@@ -173,9 +165,7 @@ def drive(system: Any, first: Any, second: Any, angle: Drive, rate: Drive) -> tu
     return functions[0], functions[1]
 
 
-def hinged_link(
-    choice: Choice, length: float, section: Section, gravity: Array
-) -> tuple[Any, list[Any], Any]:
+def hinged_link(choice: Choice, length: float, section: Section, gravity: Array) -> tuple[Any, list[Any], Any]:
     """A link along x whose root may only turn about z: the system, its nodes and the ground coordinate."""
     system = new_system()
     nodes = add_link(system, choice, np.zeros(3), np.eye(3), length, section, gravity)
@@ -262,9 +252,7 @@ def study(build: Build, duration: float, choices: Iterable[Choice], session: Ses
     return [best_of(partial(solve, build, duration, choice), session) for choice in choices]
 
 
-def independent(
-    session: Session, name: str, build: Build, duration: float, pair: tuple[Choice, Choice]
-) -> Motion:
+def independent(session: Session, name: str, build: Build, duration: float, pair: tuple[Choice, Choice]) -> Motion:
     """Richardson's extrapolation of two fine solutions, kept because it takes up to a minute or two."""
 
     def compute() -> Motion:

@@ -73,9 +73,7 @@ def reference(session: Session) -> Motion:
 
 
 def check(session: Session) -> Motion:
-    coarse, fine = (
-        peer.Choice(SPATIAL, n, step, (1e-7, 1e-6, 1e-5)) for n, step in ((24, 2.5e-4), (48, 1.25e-4))
-    )
+    coarse, fine = (peer.Choice(SPATIAL, n, step, (1e-7, 1e-6, 1e-5)) for n, step in ((24, 2.5e-4), (48, 1.25e-4)))
     return peer.independent(session, "l_frame", build, DURATION, (coarse, fine))
 
 

@@ -71,9 +71,7 @@ def seven_joint_arm() -> str:
     robot = pl.load(pl.library.path("seven_joint_two_flexible"))
     model = swinging(robot, pl.GeometricallyExact())
     rows = ["Seven-joint arm with two flexible links, default element, 1 ms", ""]
-    rows += [
-        "| method | us per step | times real time | demand | 99.9th percentile of steps, ms: wall, CPU | demand |"
-    ]
+    rows += ["| method | us per step | times real time | demand | 99.9th percentile of steps, ms: wall, CPU | demand |"]
     rows += ["|---|---|---|---|---|---|"]
     start = pl.equilibrium(model).state
     for order in (2, 4):
@@ -124,12 +122,7 @@ def growth() -> str:
 def modes_of_many_states(repeats: int = REPEATS) -> str:
     """Wall time of the ten lowest modes of an arm with at least 500 states."""
     robot = pl.load(pl.library.path("steel_strip"))
-    rows = [
-        "Ten lowest modes of the steel strip, best wall time",
-        "",
-        "| states | s | demand |",
-        "|---|---|---|",
-    ]
+    rows = ["Ten lowest modes of the steel strip, best wall time", "", "| states | s | demand |", "|---|---|---|"]
     for count in (40, 80):
         arm = pl.PoseElement(count).compile(robot)
         best = np.inf

@@ -87,14 +87,11 @@ def controlled() -> Model:
         pl.lumped.Deflection.TURN_Y,
         pl.lumped.Deflection.TURN_Z,
     )
-    lumped = pl.Lumped(
-        pl.lumped.Fields(1, bending), pl.lumped.Beam.EULER_BERNOULLI, pl.lumped.StationInertia.NEGLECTED
-    )
+    lumped = pl.Lumped(pl.lumped.Fields(1, bending), pl.lumped.Beam.EULER_BERNOULLI, pl.lumped.StationInertia.NEGLECTED)
     arm = lumped.compile(pl.load(pl.library.path("adam")))
     rotors = (1.63e-4, 0.99e-4, 0.99e-4, 0.15e-4)  # kg m^2, Table 1 of konno1996
     parts: list[object] = [
-        pl.GearMotor(name, rotor_inertia=J, ratio=100.0)
-        for name, J in zip(arm.joint_names, rotors, strict=True)
+        pl.GearMotor(name, rotor_inertia=J, ratio=100.0) for name, J in zip(arm.joint_names, rotors, strict=True)
     ]
     parts += [
         pl.control.VelocityServo(gain=0.5, sensor_gain=0.01, ratio=100.0, period=1e-3),

@@ -89,9 +89,7 @@ def solve(choice: Choice) -> Run:
             tips.append(data.site_xpos[site].copy())
             saving += clock.process_time() - pause
             if not np.isfinite(tips[-1]).all() or any(w.number for w in data.warning):
-                return Run(
-                    NAME, f"{choice}: unstable", sizes, math.inf, Motion(np.array(times), np.array(tips))
-                )
+                return Run(NAME, f"{choice}: unstable", sizes, math.inf, Motion(np.array(times), np.array(tips)))
         applied[0] = torques[k]
         mujoco.mj_step(model, data)
     spent = clock.process_time() - begin - saving

@@ -95,10 +95,7 @@ def finest(arm: Arm, choice: Choice) -> Motion:
 
 
 def grid(
-    meshes: Sequence[tuple[int, int]],
-    orders: Sequence[int],
-    steps: Sequence[float],
-    tolerances: Sequence[float],
+    meshes: Sequence[tuple[int, int]], orders: Sequence[int], steps: Sequence[float], tolerances: Sequence[float]
 ) -> list[Choice]:
     """All combinations of meshes (degree, elements), orders and steps with two kinds of stopping test.
 

@@ -20,9 +20,7 @@ def build(choice: peer.Choice) -> peer.Assembly:
 
 def exudyn(session: Session) -> list[Run]:
     linear = [(LINEAR, 40, substeps) for substeps in (10, 11, 12)]
-    quadratic = [
-        (QUADRATIC, n, substeps) for n in (2, 3, 4, 5) for substeps in (2, 5, 6, 7, 8, 9, 10, 11, 12, 20)
-    ]
+    quadratic = [(QUADRATIC, n, substeps) for n in (2, 3, 4, 5) for substeps in (2, 5, 6, 7, 8, 9, 10, 11, 12, 20)]
     tried = session.pick([*linear, *quadratic], [(QUADRATIC, 5, 12), (QUADRATIC, 6, 12)])
     choices = [peer.Choice(kind, n, OUTPUT / substeps, (1e-7, 1e-6, 1e-5)) for kind, n, substeps in tried]
     return peer.study(build, DURATION, choices, session)

@@ -83,11 +83,7 @@ def _rod(elements: int) -> Any:
         youngs_modulus=strip.YOUNG,
         shear_modulus=strip.SHEAR,
     )
-    bending = (
-        strip.YOUNG * strip.INERTIA_SOFT,
-        strip.YOUNG * strip.INERTIA_STIFF,
-        strip.SHEAR * strip.TORSION,
-    )
+    bending = (strip.YOUNG * strip.INERTIA_SOFT, strip.YOUNG * strip.INERTIA_STIFF, strip.SHEAR * strip.TORSION)
     stretch = (5 / 6 * strip.SHEAR * strip.AREA, 5 / 6 * strip.SHEAR * strip.AREA, strip.YOUNG * strip.AREA)
     rod.bend_matrix[:] = np.diag(bending)[:, :, None]
     rod.shear_matrix[:] = np.diag(stretch)[:, :, None]

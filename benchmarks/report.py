@@ -104,11 +104,7 @@ def detail(comparison: Comparison) -> str:
                     f"- at {verdict.error:.3g} m: {side.solver}, {side.setting}: {side.cost:.3g} s/s, "
                     f"error {side.error:.2g} m, {side.outputs} outputs"
                 )
-    lines += [
-        "",
-        "| solver | setting | outputs | error (m) | CPU s per simulated s |",
-        "|---|---|---|---|---|",
-    ]
+    lines += ["", "| solver | setting | outputs | error (m) | CPU s per simulated s |", "|---|---|---|---|---|"]
     for solver in _solvers(comparison):
         front = pareto(p for p in comparison.points if p.solver == solver)
         lines += [f"| {p.solver} | {p.setting} | {p.outputs} | {p.error:.2e} | {p.cost:.3g} |" for p in front]
@@ -131,12 +127,8 @@ def plot(comparison: Comparison, path: Path) -> None:
     for solver in _solvers(comparison):
         points = [p for p in comparison.points if p.solver == solver and math.isfinite(p.error)]
         front = pareto(points)
-        axes.loglog(
-            [p.error for p in points], [p.cost for p in points], ".", color=colours[solver], alpha=0.4
-        )
-        axes.loglog(
-            [p.error for p in front], [p.cost for p in front], "o-", color=colours[solver], label=solver
-        )
+        axes.loglog([p.error for p in points], [p.cost for p in points], ".", color=colours[solver], alpha=0.4)
+        axes.loglog([p.error for p in front], [p.cost for p in front], "o-", color=colours[solver], label=solver)
     for verdict in comparison.verdicts:
         axes.axvline(verdict.error, color="black", linestyle="--", linewidth=0.8)
     axes.set_xlabel("largest tip error [m]")

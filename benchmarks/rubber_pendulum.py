@@ -24,9 +24,7 @@ def build(choice: peer.Choice) -> peer.Assembly:
 def exudyn(session: Session) -> list[Run]:
     linear = [(LINEAR, 40, OUTPUT), (LINEAR, 80, OUTPUT)]
     quadratic = [
-        (QUADRATIC, n, OUTPUT / k)
-        for n in (8, 10, 11, 12, 14, 16, 20, 25, 28, 30, 35)
-        for k in (0.4, 0.5, 1, 1.5, 2)
+        (QUADRATIC, n, OUTPUT / k) for n in (8, 10, 11, 12, 14, 16, 20, 25, 28, 30, 35) for k in (0.4, 0.5, 1, 1.5, 2)
     ]
     tried = session.pick([*linear, *quadratic], [(QUADRATIC, 14, OUTPUT), (QUADRATIC, 30, OUTPUT / 2)])
     choices = [peer.Choice(kind, n, step, (1e-6, 1e-5)) for kind, n, step in tried]
@@ -45,9 +43,7 @@ def reference(session: Session) -> Motion:
 
 
 def check(session: Session) -> Motion:
-    coarse, fine = (
-        peer.Choice(QUADRATIC, 160, step, (1e-8, 1e-7, 1e-6, 1e-5)) for step in (1.25e-4, 6.25e-5)
-    )
+    coarse, fine = (peer.Choice(QUADRATIC, 160, step, (1e-8, 1e-7, 1e-6, 1e-5)) for step in (1.25e-4, 6.25e-5))
     return peer.independent(session, "rubber_pendulum", build, DURATION, (coarse, fine))
 
 
@@ -56,9 +52,7 @@ PROBLEM = Problem(
     title="A rubber rod on a free hinge falls from the horizontal for 1 s, against planar beams.",
     scale=lambda reference: LENGTH,
     scale_meaning="length of the rod",
-    levels=tuple(
-        Level(fraction, (f"exudyn {LINEAR}", f"exudyn {QUADRATIC}"), 3.0) for fraction in (1e-3, 1e-4)
-    ),
+    levels=tuple(Level(fraction, (f"exudyn {LINEAR}", f"exudyn {QUADRATIC}"), 3.0) for fraction in (1e-3, 1e-4)),
     peers=exudyn,
     ours=pliant,
     reference=reference,

@@ -26,9 +26,7 @@ def _wall(code: str) -> float:
 def measure(session: Session) -> OwnMeasure:
     """Best wall time of several processes; the first one, which may compile, is reported apart."""
     first = _wall(FIRST_RUN)
-    imported, warm = (
-        min(_wall(code) for _ in range(session.repeats)) for code in ("import pliant", FIRST_RUN)
-    )
+    imported, warm = (min(_wall(code) for _ in range(session.repeats)) for code in ("import pliant", FIRST_RUN))
     answer = verdict(warm < DEMAND)
     text = "\n".join(
         [

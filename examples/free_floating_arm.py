@@ -16,11 +16,7 @@ robot = pl.Robot(
         pl.joints.FreeJoint(name="float", parent="base", child="body"),
         pl.RevoluteJoint(name="shoulder", parent="body", child="upper"),
         pl.joints.UniversalJoint(
-            name="elbow",
-            parent="upper",
-            child="lower",
-            first_axis=(0.0, 0.0, 1.0),
-            second_axis=(0.0, 1.0, 0.0),
+            name="elbow", parent="upper", child="lower", first_axis=(0.0, 0.0, 1.0), second_axis=(0.0, 1.0, 0.0)
         ),
     ),
     payloads=(pl.Payload(name="tool", link="lower", mass=1.0),),

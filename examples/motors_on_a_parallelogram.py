@@ -32,6 +32,4 @@ for joint, target in TARGETS.items():
     )
 right, left = run.link("right_outer").position[:, -1], run.link("left_outer").position[:, -1]
 opened = np.linalg.norm(right - left, axis=1).max()
-print(
-    f"the loop opens by at most {opened:.0e} m; worst energy residual of a step {run.ledger.worst_ratio:.0e}"
-)
+print(f"the loop opens by at most {opened:.0e} m; worst energy residual of a step {run.ledger.worst_ratio:.0e}")

@@ -8,9 +8,7 @@ PART = 0.05  # of the mass of the mode
 ACROSS, PUSH = (0.0, 1.0, 0.0), (0.0, 2.0, 0.0, 0.0, 0.0, 0.0)
 
 steel = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3)
-strip = pl.FlexibleLink(
-    name="strip", length=0.6, section=pl.Rectangle(height=0.003, width=0.03), material=steel
-)
+strip = pl.FlexibleLink(name="strip", length=0.6, section=pl.Rectangle(height=0.003, width=0.03), material=steel)
 clamp = pl.joints.FixedJoint(name="clamp", parent="base", child="strip")
 arm = pl.PoseElement(elements=16).compile(pl.Robot(name="strip", links=(strip,), joints=(clamp,)))
 
@@ -31,9 +29,7 @@ print(f"highest peak {peak:.2f} of the static sag; Den Hartog's is {np.sqrt(1 + 
 left = {}
 for name, model in {"without": arm, "with": damped}.items():
     bent = pl.equilibrium(pl.connect(model, pl.TipWrench("strip", pl.signals.Constant(PUSH))))
-    run = pl.simulate(
-        model, until=1.5, integrator=pl.Gauss(order=2, step=5e-4), initial=bent.state, outputs=3000
-    )
+    run = pl.simulate(model, until=1.5, integrator=pl.Gauss(order=2, step=5e-4), initial=bent.state, outputs=3000)
     sway = np.abs(run.tip_position[:, 1])
     left[name] = sway[-300:].max() / sway[0]
     print(f"{name} the damper {100 * left[name]:.1f} % of the sway is left after 1.5 s")

@@ -104,9 +104,7 @@ def write_findings(findings: list[Finding], path: Path) -> None:
         rows.writerow(("quantity", "measured", "expected", "unit", "verdict", "source"))
         for finding in findings:
             each = finding.expected
-            rows.writerow(
-                (each.name, repr(finding.measured), str(each), each.unit, finding.verdict, each.source)
-            )
+            rows.writerow((each.name, repr(finding.measured), str(each), each.unit, finding.verdict, each.source))
 
 
 def conclude(findings: list[Finding], written: list[Path], output: Path, *tables: Table) -> list[Finding]:

@@ -38,12 +38,7 @@ WEIGHTLESS = (0.0, 0.0, 0.0)
 FIELDS = {"upper_arm": 3, "forearm": 5}
 SIGNALS = ("y3", "z3", "y5", "z5")
 
-BENDING = (
-    pl.lumped.Deflection.Y,
-    pl.lumped.Deflection.Z,
-    pl.lumped.Deflection.TURN_Y,
-    pl.lumped.Deflection.TURN_Z,
-)
+BENDING = (pl.lumped.Deflection.Y, pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y, pl.lumped.Deflection.TURN_Z)
 WITH_TORSION = (*BENDING, pl.lumped.Deflection.TURN_X)
 
 
@@ -130,9 +125,7 @@ class Drives:
     def holding(self, error: Array) -> list[pl.JointTorque]:
         """The constant torques of servo and loop on joints that stand off their reference."""
         torques = self.position_gain * self.servo_gains * error
-        return [
-            pl.JointTorque(name, pl.signals.Constant(float(torque))) for name, torque in zip(JOINTS, torques)
-        ]
+        return [pl.JointTorque(name, pl.signals.Constant(float(torque))) for name, torque in zip(JOINTS, torques)]
 
     def springs(self, reference: Array) -> pl.JointPD:
         """What servo and loop are to a joint at rest: torque per position error, and per rate."""
@@ -158,9 +151,7 @@ class Damper:
 def dampers(gain: float) -> tuple[Damper, ...]:
     """Every joint against the deflection it makes; roll turns the raised forearm towards its negative y."""
     signs = (1.0, 1.0, -1.0, 1.0)
-    return tuple(
-        Damper(joint, signal, sign * gain) for joint, signal, sign in zip(JOINTS, SIGNALS, signs, strict=True)
-    )
+    return tuple(Damper(joint, signal, sign * gain) for joint, signal, sign in zip(JOINTS, SIGNALS, signs, strict=True))
 
 
 def field_deflections(arm: LumpedArm, states: Array) -> dict[str, Array]:

@@ -163,9 +163,7 @@ def torsion_for(frequency: float, elbow: float) -> float:
     from scipy.optimize import brentq
 
     q = np.radians(elbow)
-    return float(
-        brentq(lambda ratio: frequencies(*closed_form(ratio).out_of_plane(q))[0] - frequency, 0.1, 10.0)
-    )
+    return float(brentq(lambda ratio: frequencies(*closed_form(ratio).out_of_plane(q))[0] - frequency, 0.1, 10.0))
 
 
 def free_rotor(inertia: float) -> float:
@@ -173,9 +171,7 @@ def free_rotor(inertia: float) -> float:
     arm = condensed(robot_with(0.0, gravity=WEIGHTLESS))
     locks = [pl.PrescribedMotion(name, pl.motions.Hold(0.0)) for name in JOINTS[1:]]
     rotor = pl.GearMotor(JOINTS[0], inertia, ratio=1.0)
-    return float(
-        within(pl.connect(arm, rotor, *locks), ("dy", JOINTS[0]))[1]
-    )  # the first is the arm that turns freely
+    return float(within(pl.connect(arm, rotor, *locks), ("dy", JOINTS[0]))[1])  # the first is the arm that turns freely
 
 
 def free_rotors(ratios: Array, elbow: float) -> Array:

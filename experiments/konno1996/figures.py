@@ -41,9 +41,7 @@ def step_responses(seen: Response) -> Figure:
         joints, fields, tip = figure.subplots(3, 1, sharex=True)
         for k in range(4):
             joints.plot(seen.time, seen.angles[:, k], color=color(k), label=f"$\\theta_{k + 1}$")
-        joints.axhline(
-            TARGET[0] - REST[0], color=INK, linewidth=0.9, linestyle="--", label="reference of 1, 2"
-        )
+        joints.axhline(TARGET[0] - REST[0], color=INK, linewidth=0.9, linestyle="--", label="reference of 1, 2")
         joints.set_title("joint angles, from the posture asked for before")
         joints.set_ylabel("angle [rad]")
         for k, name in enumerate(SIGNALS):
@@ -211,9 +209,7 @@ def ringing_table(rung: dict[str, tuple[Complex, Complex]]) -> Shown:
     from pliant.cli.terminal import table
 
     names = ("linear [Hz]", "simulated [Hz]", "linear damping", "simulated damping")
-    shown = table(
-        f"vibrations after the step; suppression {SUPPRESSION:g} rad/s per m", ("run", "mode"), names
-    )
+    shown = table(f"vibrations after the step; suppression {SUPPRESSION:g} rad/s per m", ("run", "mode"), names)
     for run, (linear, found) in rung.items():
         for k in range(len(linear)):
             cells = (hertz(linear)[k], hertz(found)[k], damping_ratio(linear)[k], damping_ratio(found)[k])
@@ -225,9 +221,7 @@ def energy_table(responses: Responses) -> Shown:
     """Residuals of both integrators."""
     from pliant.cli.terminal import table
 
-    shown = table(
-        "energy ledgers of the step response, 1 s", ("integrator", "step [ms]"), ("unexplained part",)
-    )
+    shown = table("energy ledgers of the step response, 1 s", ("integrator", "step [ms]"), ("unexplained part",))
     for name, runs in (("Runge-Kutta-Gill", responses.drift), ("energy-exact", responses.exact_residual)):
         for step, value in runs.items():
             shown.add_row(name, f"{MILLI * step:g}", f"{value:.1e}")

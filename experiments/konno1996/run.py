@@ -36,11 +36,7 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
         written = write(output, figures.draw(table, made, stepped))
     expected = read_expected(Path(__file__).with_name("expected.yaml"))
     findings = compare(expected, measure(table, made, stepped, rung))
-    tables = (
-        figures.frequency_table(table),
-        figures.ringing_table(rung),
-        figures.energy_table(stepped),
-    )
+    tables = (figures.frequency_table(table), figures.ringing_table(rung), figures.energy_table(stepped))
     return conclude(findings, written, output, *tables)
 
 

@@ -13,15 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from experiments.konno1996.adam import (
-    CONTROL_PERIOD,
-    JOINTS,
-    SERVO_PERIOD,
-    WASHOUT,
-    Damper,
-    Drives,
-    field_deflections,
-)
+from experiments.konno1996.adam import CONTROL_PERIOD, JOINTS, SERVO_PERIOD, WASHOUT, Damper, Drives, field_deflections
 from pliant.formulations.lumped.model import LumpedArm
 from pliant.model.contract import Model
 from pliant.model.linear.port import Complex
@@ -66,9 +58,7 @@ def poles(arm: LumpedArm, drives: Drives, reference: Array, damped: tuple[Damper
     return np.asarray(np.log(values.astype(complex)) / CONTROL_PERIOD)
 
 
-def _with_dampers(
-    over_a_period: Array, held: Array, readings: dict[str, Array], damped: tuple[Damper, ...]
-) -> Array:
+def _with_dampers(over_a_period: Array, held: Array, readings: dict[str, Array], damped: tuple[Damper, ...]) -> Array:
     """The map with the slow parts of the readings as further states; a command uses the slow part of its instant."""
     n, count = len(over_a_period), len(damped)
     forget = 1.0 - np.exp(-CONTROL_PERIOD / WASHOUT)
@@ -88,9 +78,7 @@ def _readings(model: Model, arm: LumpedArm, state: Array) -> dict[str, Array]:
     """Field deflections per deviation of the state of the linear system, by differences."""
     small = model.linearise(state, model.inputs, 0.0)
     n = len(small.M)
-    sides = [
-        np.array([small.state_at(sign * SMALL * unit, np.zeros(n)) for unit in np.eye(n)]) for sign in (1, -1)
-    ]
+    sides = [np.array([small.state_at(sign * SMALL * unit, np.zeros(n)) for unit in np.eye(n)]) for sign in (1, -1)]
     ahead, behind = (field_deflections(arm, states) for states in sides)
     none = np.zeros(n)  # rates are not read
     return {name: np.append((ahead[name] - behind[name]) / (2.0 * SMALL), none) for name in ahead}

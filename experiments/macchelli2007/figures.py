@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
     from experiments.macchelli2007.run import Manoeuvres, SmoothErrors, Steps
 
-LABELS = {
-    KAPPA_Z: rf"$q_\theta$ [{STRAIN['kappa_z'].unit}]",
-    GAMMA_X: "$q_x$",
-    GAMMA_Y: "$q_y$",
-}
+LABELS = {KAPPA_Z: rf"$q_\theta$ [{STRAIN['kappa_z'].unit}]", GAMMA_X: "$q_x$", GAMMA_Y: "$q_y$"}
 SHOWN_OF_STEP = 0.4 + 1e-9  # seconds, with the last time that steps add up to
 TRANSIENT = 0.12
 FLASHES = 13
@@ -79,9 +75,7 @@ def strains_of_step(steps: Steps) -> Figure:
                     axes.plot(seen.time[early], values, color=shade, linewidth=width, label=seen.label)
                 axes.set_ylabel(LABELS[component])
                 time_axis(axes, seen.time[early])
-                axes.set_xticks(
-                    (0.0, 0.1, 0.2, 0.3)
-                )  # without the last, which would touch the next panel's first
+                axes.set_xticks((0.0, 0.1, 0.2, 0.3))  # without the last, which would touch the next panel's first
                 axes.label_outer()
             grid[0, column].set_title(f"$s$ = {words}")
         grid[0, 2].legend(loc="lower right")
@@ -152,9 +146,7 @@ def damping(manoeuvres: Manoeuvres) -> Figure:
                 shade, width = ((FAINT, 0.8), (color(4), 1.0), (color(0), 1.3))[k]
                 axes.plot(seen.time, seen.at(2, component), color=shade, linewidth=width, label=seen.label)
             acceleration = runs.step_acceleration(FAST).evaluate(seen.time)[2]
-            axes.plot(
-                seen.time, lag[component] * acceleration, "--", color=INK, linewidth=0.9, label="quasi-static"
-            )
+            axes.plot(seen.time, lag[component] * acceleration, "--", color=INK, linewidth=0.9, label="quasi-static")
             axes.set_ylabel(LABELS[component])
             time_axis(axes, seen.time)
             axes.label_outer()
@@ -198,16 +190,8 @@ def convergence(steps: Steps, smooth: SmoothErrors) -> Figure:
             (easy, smooth.literal, smooth.degrees, "PP-f: tip position [m]"),
         )
         for axes, of_elements, of_degree, title in panels:
-            axes.loglog(
-                list(of_elements),
-                list(of_elements.values()),
-                "o-",
-                color=color(1),
-                label="paper's element, N",
-            )
-            axes.loglog(
-                list(of_degree), list(of_degree.values()), "s-", color=color(0), label="spectral link, degree"
-            )
+            axes.loglog(list(of_elements), list(of_elements.values()), "o-", color=color(1), label="paper's element, N")
+            axes.loglog(list(of_degree), list(of_degree.values()), "s-", color=color(0), label="spectral link, degree")
             axes.set_title(title)
             axes.set_xlabel("elements N, or degree of one element")
             axes.set_ylabel("largest difference to the fine mesh")

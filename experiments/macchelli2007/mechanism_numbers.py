@@ -41,9 +41,7 @@ def measure_serial(serial: Serial) -> dict[str, float]:
     measured["two links: joint angles after the step, pose elements against spectral links"] = apart(
         serial.pose.joint_position, serial.spectral.joint_position
     )
-    coarse, fine = (
-        apart(run.tip_position, serial.smooth.tip_position) for run in serial.smooth_pose.values()
-    )
+    coarse, fine = (apart(run.tip_position, serial.smooth.tip_position) for run in serial.smooth_pose.values())
     few, many = serial.smooth_pose
     measured["two links: tip on a smooth command, pose elements against spectral links"] = fine
     measured["two links: order of the pose element on a smooth command"] = float(

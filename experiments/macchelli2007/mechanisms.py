@@ -87,13 +87,7 @@ def closed_chain() -> Robot:
     return load(library.path("parallelogram"))
 
 
-def drive(
-    robot: Robot,
-    element: Element,
-    law: JointPD,
-    step: float,
-    until: float = AT_REST,
-) -> Trajectory:
+def drive(robot: Robot, element: Element, law: JointPD, step: float, until: float = AT_REST) -> Trajectory:
     """The robot under joint control, with the best method in time up to order 4 that its element takes."""
     arm = element.compile(robot)
     early, late = np.arange(0.0, FRONTS + 0.5 * CLOSELY, CLOSELY), np.arange(FRONTS + LATER, until, LATER)
@@ -101,9 +95,7 @@ def drive(
     return simulate(connect(arm, law), until, Gauss(min(4, arm.highest_order), step), outputs=times)
 
 
-def to(
-    target: Sequence[float], stiffness: float, damper: float, joints: Sequence[str] | None = None
-) -> JointPD:
+def to(target: Sequence[float], stiffness: float, damper: float, joints: Sequence[str] | None = None) -> JointPD:
     """The reference jumps to its target at the start, as in section IV-B."""
     return JointPD([Hold(angle) for angle in target], stiffness, damper, joints=joints)
 

@@ -147,14 +147,10 @@ def measure(steps: Steps, manoeuvres: Manoeuvres) -> dict[str, float]:
                 measured[f"PP-{pace}: {where} per joint acceleration"] = strain_per_acceleration(
                     place, duration, eighth, component
                 )
-                measured[f"ST-{pace}: {where} before the reversal"] = plateau(
-                    jump, duration, eighth, component
-                )
+                measured[f"ST-{pace}: {where} before the reversal"] = plateau(jump, duration, eighth, component)
     measured["PP-f: ringing after the move"] = ringing(manoeuvres.pick_and_place[FAST], FAST)
     every = [*steps.all, *manoeuvres.all]
-    measured["worst energy residual of a step, all figures"] = max(
-        seen.trajectory.ledger.worst_ratio for seen in every
-    )
+    measured["worst energy residual of a step, all figures"] = max(seen.trajectory.ledger.worst_ratio for seen in every)
     return measured
 
 

@@ -107,11 +107,7 @@ def respond_to_step(
 
 
 def follow(
-    robot: Robot,
-    motion: Quintic | BangBang,
-    effort: Effort,
-    formulation: Formulation | None = None,
-    label: str = "",
+    robot: Robot, motion: Quintic | BangBang, effort: Effort, formulation: Formulation | None = None, label: str = ""
 ) -> Seen:
     """Joint on a prescribed motion, then held."""
     arm = (formulation or effort.link).compile(robot)

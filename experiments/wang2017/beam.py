@@ -8,13 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.formulations.pseudo_spectral import (
-    ChebyshevPoints,
-    GaussPoints,
-    GivenPoints,
-    UniformPoints,
-    planar_link,
-)
+from pliant.formulations.pseudo_spectral import ChebyshevPoints, GaussPoints, GivenPoints, UniformPoints, planar_link
 from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, nodal_spaces, structure_matrix
 from pliant.mechanics.closed_form import (
     EndSignal,
@@ -120,9 +114,7 @@ class Shapes:
 
     station: Array
     exact: dict[int, Array]  # by mode, from 1
-    interpolated: dict[
-        tuple[int, int, str], Array
-    ]  # by mode, degree and set: (46) with exact values at the points
+    interpolated: dict[tuple[int, int, str], Array]  # by mode, degree and set: (46) with exact values at the points
     eigenvector: dict[tuple[int, int], Array]  # by mode and degree: what the discrete model itself has
 
     def interpolation_error(self, mode: int, degree: int, points: str) -> float:

@@ -85,12 +85,7 @@ def whole_spectrum(spectra: Spectra) -> Figure:
         for k, degree in enumerate(DEGREES):
             found = spectra.discrete[degree, GAUSS]
             axes.semilogy(
-                np.arange(1, len(found) + 1),
-                found,
-                "sv"[k],
-                color=color(1 - k),
-                markersize=4,
-                label=f"N = {degree}",
+                np.arange(1, len(found) + 1), found, "sv"[k], color=color(1 - k), markersize=4, label=f"N = {degree}"
             )
         axes.axhline(beam.exact_beam().cut_off, color=FAINT, linestyle="--", label="critical frequency")
         axes.set_title("the whole spectrum")
@@ -108,12 +103,7 @@ def convergence(spectra: Spectra) -> Figure:
         errors = np.array(list(spectra.errors.values()))
         for k in range(5):
             axes.semilogy(
-                degrees,
-                np.maximum(errors[:, k], 1e-16),
-                "o-",
-                color=color(k),
-                markersize=3.5,
-                label=f"$f_{k + 1}$",
+                degrees, np.maximum(errors[:, k], 1e-16), "o-", color=color(k), markersize=3.5, label=f"$f_{k + 1}$"
             )
         axes.set_title("frequencies converge spectrally, for even and odd degree")
         axes.set_xlabel("degree N")
@@ -170,8 +160,6 @@ def error_table(spectra: Spectra, shapes: Shapes) -> Table:
         (*(f"f{k}" for k in range(1, 6)), "shape 1", "shape 5"),
     )
     for degree in (6, 8, 10, 12, 14, 16):
-        of_shapes = (
-            f"{shapes.eigenvector_error(mode, degree):.1e}" if degree in DEGREES else "" for mode in (1, 5)
-        )
+        of_shapes = (f"{shapes.eigenvector_error(mode, degree):.1e}" if degree in DEGREES else "" for mode in (1, 5))
         made.add_row(str(degree), *(f"{error:.1e}" for error in spectra.errors[degree]), *of_shapes)
     return made

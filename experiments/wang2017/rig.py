@@ -14,15 +14,7 @@ from scipy.optimize import brentq
 from experiments.wang2017.beam import exact_beam, link
 from pliant.components import CommonFlow, Feedback, Series, interconnect
 from pliant.formulations.pseudo_spectral import gear_motor, planar_link, tip_body
-from pliant.mechanics.closed_form import (
-    FREE,
-    BeamEnd,
-    EndSignal,
-    body,
-    hub,
-    natural_frequencies,
-    transfer_function,
-)
+from pliant.mechanics.closed_form import FREE, BeamEnd, EndSignal, body, hub, natural_frequencies, transfer_function
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.linear.port import Complex
 from pliant.model.port import Causality
@@ -41,10 +33,7 @@ STIFFNESS, DAMPING = 60.0, 6.0
 
 def rig(tip_mass: float = 0.0, degree: int = DEGREE) -> LinearPortHamiltonian:
     """Ports ``drive.motor`` (torque and rate of the rotor, driven side) and, without a tip mass, ``beam.tip``."""
-    parts = {
-        "drive": gear_motor(ROTOR, RATIO, GEAR, HUB, RADIUS),
-        "beam": planar_link(link(), degree),
-    }
+    parts = {"drive": gear_motor(ROTOR, RATIO, GEAR, HUB, RADIUS), "beam": planar_link(link(), degree)}
     coupling = Series("drive.rim", "beam.root")  # (39)
     if tip_mass == 0.0:
         return interconnect(parts, coupling)
@@ -93,9 +82,7 @@ def exact_frequencies(count: int, tip: BeamEnd) -> Array:
     found = []
     for low, high in zip((0.0, *borders[:-1]), borders, strict=True):
         width = high - low
-        found.append(
-            brentq(_reactance, low + 1e-9 * width, high - 1e-9 * width, args=(tip,), xtol=1e-300, rtol=1e-14)
-        )
+        found.append(brentq(_reactance, low + 1e-9 * width, high - 1e-9 * width, args=(tip,), xtol=1e-300, rtol=1e-14))
     return np.array(found)
 
 

@@ -50,9 +50,7 @@ def main(output: Path, quick: bool = False) -> list[Finding]:
     written.append(write_spectrum(spectra, output / "spectrum.csv"))
     expected = read_expected(Path(__file__).with_name("expected.yaml"))
     findings = compare(expected, measure(spectra, shapes, responses, rigs))
-    return conclude(
-        findings, written, output, figures.spectrum_table(spectra), figures.error_table(spectra, shapes)
-    )
+    return conclude(findings, written, output, figures.spectrum_table(spectra), figures.error_table(spectra, shapes))
 
 
 def rig_facts(effort: Effort) -> dict[str, rig.RigFacts]:
@@ -60,9 +58,7 @@ def rig_facts(effort: Effort) -> dict[str, rig.RigFacts]:
     return {name: rig.facts(mass, hertz) for name, mass in TIPS.items()}
 
 
-def measure(
-    spectra: Spectra, shapes: Shapes, responses: Responses, rigs: dict[str, rig.RigFacts]
-) -> dict[str, float]:
+def measure(spectra: Spectra, shapes: Shapes, responses: Responses, rigs: dict[str, rig.RigFacts]) -> dict[str, float]:
     """Every number that ``expected.yaml`` names."""
     return {
         **measure_spectrum(spectra),
@@ -88,8 +84,7 @@ def measure_spectrum(spectra: Spectra) -> dict[str, float]:
         measured[f"f6, N = {degree}"] = spectra.discrete[degree, GAUSS][5]
         reference = spectra.discrete[degree, GAUSS]
         measured[f"any frequency, other points against Gauss, N = {degree}"] = max(
-            float(np.abs(spectra.discrete[degree, name] / reference - 1.0).max())
-            for name in beam.point_sets(degree)
+            float(np.abs(spectra.discrete[degree, name] / reference - 1.0).max()) for name in beam.point_sets(degree)
         )
     for degree in CONVERGENCE:
         measured[f"f5, relative error, N = {degree}"] = spectra.fifth_error[degree]

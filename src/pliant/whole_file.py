@@ -21,9 +21,7 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
             f"{path} exists already; choose another name or allow overwriting (--overwrite, overwrite=True)"
         )
     if not path.parent.is_dir():
-        raise InvalidInput(
-            f"{path} cannot be written because the folder {path.parent} does not exist; create it"
-        )
+        raise InvalidInput(f"{path} cannot be written because the folder {path.parent} does not exist; create it")
 
 
 def refuse_folder(folder: Path) -> None:
@@ -31,9 +29,7 @@ def refuse_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; name a folder")
     if not folder.parent.is_dir():
-        raise InvalidInput(
-            f"{folder} cannot be made because the folder {folder.parent} does not exist; create it"
-        )
+        raise InvalidInput(f"{folder} cannot be made because the folder {folder.parent} does not exist; create it")
 
 
 @contextmanager

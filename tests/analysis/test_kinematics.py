@@ -11,12 +11,7 @@ import pliant as pl
 from pliant.mechanics import closed_form
 
 L1, L2 = 0.7, 0.5
-BENDING = (
-    pl.lumped.Deflection.Y,
-    pl.lumped.Deflection.Z,
-    pl.lumped.Deflection.TURN_Y,
-    pl.lumped.Deflection.TURN_Z,
-)
+BENDING = (pl.lumped.Deflection.Y, pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y, pl.lumped.Deflection.TURN_Z)
 FORMULATIONS = [pl.GeometricallyExact(degree=5), pl.PoseElement(6), pl.Lumped(), pl.Rigid()]
 
 
@@ -34,9 +29,7 @@ def rigid_arm(**choices):
 
 def sagging_arm(formulation, *components):
     """Two strips that sag by a tenth of their length, under gravity in the plane in which they move."""
-    section = pl.GeneralSection(
-        stiffness=(1e5, 4e4, 4e4, 20, 30, 25), inertia=(0.2,) * 3 + (1e-3, 2e-3, 3e-3)
-    )
+    section = pl.GeneralSection(stiffness=(1e5, 4e4, 4e4, 20, 30, 25), inertia=(0.2,) * 3 + (1e-3, 2e-3, 3e-3))
     links = (pl.FlexibleLink("upper", L1, section), pl.FlexibleLink("lower", L2, section))
     joints = (
         pl.RevoluteJoint("shoulder", "base", "upper"),
@@ -72,13 +65,8 @@ def test_two_rigid_rods_have_their_closed_form(formulation):
         assert measure.half_axes == pytest.approx(
             np.sqrt(np.linalg.eigvalsh(jacobian[:2] @ jacobian[:2].T))[::-1], rel=1e-9
         )
-    assert (
-        pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, (0.4, 0.0)), rows=(0, 1)).evenness
-        < 1e-10
-    )
-    assert pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, q)).measure == pytest.approx(
-        0.0, abs=1e-12
-    )
+    assert pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, (0.4, 0.0)), rows=(0, 1)).evenness < 1e-10
+    assert pl.kinematics.manipulability(pl.kinematics.rigid_kinematics(arm, q)).measure == pytest.approx(0.0, abs=1e-12)
     elbow = pl.kinematics.rigid_kinematics(arm, q, link="upper")
     assert elbow.position == pytest.approx([L1 * np.cos(q[0]), L1 * np.sin(q[0]), 0.0], abs=1e-12)
     assert elbow.jacobian[1] == pytest.approx([L1 * np.cos(q[0]), 0.0], abs=1e-9)
@@ -88,9 +76,7 @@ def test_two_rigid_rods_have_their_closed_form(formulation):
 def test_the_tip_of_a_bent_link_is_that_of_the_elastica(angle):
     """A force that turns with the joint, since it is held against the link where that was straight."""
     section = pl.GeneralSection(stiffness=(1e8,) * 3 + (1.0,) * 3, inertia=(1.0,) * 3 + (1e-3,) * 3)
-    robot = pl.Robot(
-        "rod", (pl.FlexibleLink("link", 1.0, section),), (pl.RevoluteJoint("hinge", "base", "link"),)
-    )
+    robot = pl.Robot("rod", (pl.FlexibleLink("link", 1.0, section),), (pl.RevoluteJoint("hinge", "base", "link"),))
     force = 2.0 * np.array([-np.sin(angle), np.cos(angle), 0.0])
     push = pl.TipWrench("link", pl.signals.Constant((*force, 0, 0, 0)), frame=pl.Frame.WORLD)
     model = pl.connect(pl.GeometricallyExact(degree=8).compile(robot), push)
@@ -109,9 +95,7 @@ def test_the_tip_of_a_bent_link_is_that_of_the_elastica(angle):
 def differences(model, q, size=1e-4):
     columns = []
     for step in size * np.eye(len(q)):
-        near, far = (
-            [pl.forward_kinematics(model, q + part * step) for part in (scale, -scale)] for scale in (1, 2)
-        )
+        near, far = ([pl.forward_kinematics(model, q + part * step) for part in (scale, -scale)] for scale in (1, 2))
         column = []
         for (ahead, behind), scale in ((near, 1), (far, 2)):
             spin = (ahead.rotation - behind.rotation) @ pl.forward_kinematics(model, q).rotation.T
@@ -126,10 +110,7 @@ def differences(model, q, size=1e-4):
     [
         (pl.PoseElement(4), 1e-7),
         (pl.Lumped(4), 1e-9),
-        (
-            pl.GeometricallyExact(degree=4),
-            1e-4,
-        ),  # of the mesh: tips are rebuilt from strains, not carried along
+        (pl.GeometricallyExact(degree=4), 1e-4),  # of the mesh: tips are rebuilt from strains, not carried along
         (pl.GeometricallyExact(degree=8), 1e-7),
     ],
 )
@@ -228,9 +209,7 @@ def test_joint_accelerations_drive_the_modes_of_a_link_as_the_exact_beam_says():
         bending = np.abs(found.frequency - 9.8873) < 1e-3  # wang2017, Table 2
         assert bending.sum() == 1
         assert np.abs(found.gain[bending, 0]) == pytest.approx(exact[:1], rel=1e-6)
-        assert np.abs(found.gain[np.abs(found.frequency - 61.9447) < 1e-3, 0]) == pytest.approx(
-            exact[1:], rel=1e-6
-        )
+        assert np.abs(found.gain[np.abs(found.frequency - 61.9447) < 1e-3, 0]) == pytest.approx(exact[1:], rel=1e-6)
         # the others bend across the plane in which the hub turns: out of reach
         across = found.strength < 1e-9
         assert across.sum() >= 1
@@ -263,9 +242,7 @@ def test_a_stretched_arm_does_not_reach_its_vibrations_across_the_plane():
 
 def round_rod(turn: float, formulation: object) -> object:
     """A rod of round section on two crossed hinges through its root, built in turned about its own axis."""
-    section = pl.GeneralSection(
-        stiffness=(1e5, 4e4, 4e4, 2e4, 25, 25), inertia=(0.2,) * 3 + (2e-3, 1e-3, 1e-3)
-    )
+    section = pl.GeneralSection(stiffness=(1e5, 4e4, 4e4, 2e4, 25, 25), inertia=(0.2,) * 3 + (2e-3, 1e-3, 1e-3))
     hub = pl.RigidLink("hub", (0.0, 0.0, 0.0), mass=0.5, inertia=(1e-2,) * 3)
     joints = (
         pl.joints.UniversalJoint("gimbal", "base", "hub", first_axis=(0, 0, 1), second_axis=(0, 1, 0)),
@@ -293,12 +270,8 @@ def test_modes_of_one_frequency_are_one_space(formulation, drive):
     for pair in (slice(0, 2), slice(2, 4)):  # what a space can be driven to does not depend on its axes
         reach = [found.gain[pair].T @ found.gain[pair] for found in both]
         np.testing.assert_allclose(reach[0], reach[1], atol=1e-7 * np.abs(reach[1]).max())
-    still = pl.connect(
-        round_rod(0.4, formulation), pl.PrescribedMotion("gimbal.second", pl.motions.Hold(0.0))
-    )
-    alone = pl.kinematics.vibration_controllability(
-        still, (0,), count=1, drive=pl.kinematics.Drive.ACCELERATION
-    )
+    still = pl.connect(round_rod(0.4, formulation), pl.PrescribedMotion("gimbal.second", pl.motions.Hold(0.0)))
+    alone = pl.kinematics.vibration_controllability(still, (0,), count=1, drive=pl.kinematics.Drive.ACCELERATION)
     assert len(alone.frequency) == 2
     assert alone.strength == pytest.approx(0.0, abs=1e-9)  # one joint cannot tell two planes apart
 
@@ -339,9 +312,7 @@ def test_vibrations_of_point_masses_are_those_of_the_held_arm():
     assert found.least > 0.1
     # joints without mass take all stiffness from their links, one alone only some: rotors without weight show which
     with pytest.raises(pl.InvalidInput, match="'adam' vibrates with its joints free"):
-        pl.kinematics.vibration_controllability(
-            adam(gravity=(0.0, 0.0, 0.0)), q, drive=pl.kinematics.Drive.TORQUE
-        )
+        pl.kinematics.vibration_controllability(adam(gravity=(0.0, 0.0, 0.0)), q, drive=pl.kinematics.Drive.TORQUE)
     yaw = pl.connect(adam(gravity=(0.0, 0.0, 0.0)), *holds[1:])
     torque = pl.kinematics.vibration_controllability(yaw, q[:1], count=9, drive=pl.kinematics.Drive.TORQUE)
     light = pl.connect(yaw, pl.GearMotor("joint_1", rotor_inertia=1e-9, ratio=1.0))
@@ -353,10 +324,7 @@ def test_vibrations_of_point_masses_are_those_of_the_held_arm():
 def test_what_makes_no_sense_is_refused_in_one_sentence():
     arm = pl.GeometricallyExact(degree=2).compile(rigid_arm())
     for message, ask in (
-        (
-            "positions has shape (3,) or is not finite; give 2",
-            lambda: pl.kinematics.rigid_kinematics(arm, (0, 0, 0)),
-        ),
+        ("positions has shape (3,) or is not finite; give 2", lambda: pl.kinematics.rigid_kinematics(arm, (0, 0, 0))),
         ("'shulder' is no joint coordinate", lambda: pl.forward_kinematics(arm, (0,), ("shulder",))),
         ("has no link 'hand'", lambda: pl.forward_kinematics(arm, (0, 0), link="hand")),
         (
@@ -377,9 +345,7 @@ def test_what_makes_no_sense_is_refused_in_one_sentence():
         ),
         (
             "nothing of robot 'two_rods' vibrates with its joints free",
-            lambda: pl.kinematics.vibration_controllability(
-                arm, (np.pi / 2, 0), drive=pl.kinematics.Drive.TORQUE
-            ),
+            lambda: pl.kinematics.vibration_controllability(arm, (np.pi / 2, 0), drive=pl.kinematics.Drive.TORQUE),
         ),
     ):
         with pytest.raises(pl.InvalidInput) as refused:

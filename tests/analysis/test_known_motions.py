@@ -89,9 +89,7 @@ def test_a_rod_that_rests_on_a_wall():
     assert length * np.sin(q) == pytest.approx(-1.5 * G / 2 / k, rel=1e-9)
     lever = (length * np.cos(q)) ** 2
     expected = np.roots([INERTIA, c * lever, k * lever])
-    assert pl.modes(model, balanced.state).eigenvalue == pytest.approx(
-        [expected[expected.imag > 0][0]], rel=1e-9
-    )
+    assert pl.modes(model, balanced.state).eigenvalue == pytest.approx([expected[expected.imag > 0][0]], rel=1e-9)
     above = arm.initial_state(np.array([0.2]))
     small = model.linearise(above, model.inputs, 0.0)
     # not touching: only gravity, whose torque falls with the sine; the rod falls, so this is no equilibrium
@@ -104,9 +102,7 @@ def test_friction_stops_and_springs_of_a_joint_that_moves():
     friction = pl.joints.Friction(coulomb=0.4, static=0.7, stribeck_rate=0.3, smoothing_rate=0.01)
     limits = pl.joints.Limits(lower=-1.0, upper=0.5, stiffness=200.0, damping=1.5)
     spring = pl.joints.JointSpring(stiffness=4.0, rest_position=0.1)
-    robot = pendulum(
-        0.6, 0.0, initial_rate=0.2, friction=friction, limits=limits, spring=spring, damping=0.05
-    )
+    robot = pendulum(0.6, 0.0, initial_rate=0.2, friction=friction, limits=limits, spring=spring, damping=0.05)
     arm = pl.PoseElement().compile(robot)
     small = arm.linearise(arm.initial_state(), arm.inputs, 0.0)
 
@@ -156,9 +152,7 @@ def rotating_beam_frequencies(speed, count, terms=14):
 def turning(formulation, speed):
     """A slender beam that rotates steadily about z, and its steady state by Newton's method."""
     radius = 1e-4
-    section = pl.GeneralSection(
-        stiffness=(radius**-2,) * 3 + (1.0,) * 3, inertia=(1.0,) * 3 + (radius**2,) * 3
-    )
+    section = pl.GeneralSection(stiffness=(radius**-2,) * 3 + (1.0,) * 3, inertia=(1.0,) * 3 + (radius**2,) * 3)
     joint = pl.RevoluteJoint("hub", "base", "beam")
     arm = formulation.compile(pl.Robot("beam", (pl.FlexibleLink("beam", 1.0, section),), (joint,)))
     motion = pl.motions.FunctionMotion(lambda t: (speed * t, speed + 0 * t, 0 * t))

@@ -41,8 +41,7 @@ def test_a_pinned_beam_answers_as_its_exact_transfer_functions(formulation, tole
     assert imposed == pytest.approx(exact, rel=tolerance)
     force = pl.frequency_response(system, "beam.tip.wrench[1]", "hub.rate", FREQUENCIES).gain
     assert force == pytest.approx(
-        transfer_function(beam, EndSignal.TIP_FORCE, EndSignal.ROOT_ROTATION_RATE, s, root=PINNED),
-        rel=tolerance,
+        transfer_function(beam, EndSignal.TIP_FORCE, EndSignal.ROOT_ROTATION_RATE, s, root=PINNED), rel=tolerance
     )
 
 
@@ -149,9 +148,7 @@ def test_what_cannot_be_linearised_is_refused_in_one_sentence():
         pl.linearize(pl.connect(arm, pl.control.SampledController(lambda sample: 0.0, 1.0, name="clock")))
     with pytest.raises(pl.InvalidInput, match=r"there is no input 'hubb'; did you mean 'hub'\?"):
         pl.frequency_response(arm, "hubb", "hub", [1.0])
-    with pytest.raises(
-        pl.InvalidInput, match=r"the input .beam.tip. has 6 components; write one of beam.tip.wrench"
-    ):
+    with pytest.raises(pl.InvalidInput, match=r"the input .beam.tip. has 6 components; write one of beam.tip.wrench"):
         pl.frequency_response(arm, "beam.tip", "hub", [1.0])
     with pytest.raises(pl.InvalidInput, match="frequencies must be one row of finite numbers in Hz"):
         pl.frequency_response(arm, "hub", "hub", [-1.0])
@@ -162,8 +159,6 @@ def test_what_cannot_be_linearised_is_refused_in_one_sentence():
     pressed = pl.connect(arm, follower, pl.PrescribedMotion("hub", pl.motions.Hold(0.0)))
     with pytest.raises(pl.InvalidInput, match="unsymmetric by"):
         pl.linear.port_hamiltonian(pressed, pl.equilibrium(pressed).state)
-    rigid = pl.Robot(
-        "stone", (pl.RigidLink("stone", (1, 0, 0), mass=1.0),), (pl.FixedJoint("glue", "base", "stone"),)
-    )
+    rigid = pl.Robot("stone", (pl.RigidLink("stone", (1, 0, 0), mass=1.0),), (pl.FixedJoint("glue", "base", "stone"),))
     with pytest.raises(pl.InvalidInput, match="nothing of robot 'stone' can move"):
         pl.modes(pl.PoseElement().compile(rigid))

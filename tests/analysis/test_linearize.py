@@ -53,9 +53,7 @@ def test_adam_has_the_poles_of_its_own_steps():
     Over many steps a mode exp(lambda t) is multiplied by a power of 1 + z + z^2/2 + z^3/6 + z^4/24 with z = h lambda,
     the stability polynomial of any method of four stages and order four.
     """
-    links = pl.lumped.Fields(
-        1, tuple(each for each in pl.lumped.Deflection if each is not pl.lumped.Deflection.X)
-    )
+    links = pl.lumped.Fields(1, tuple(each for each in pl.lumped.Deflection if each is not pl.lumped.Deflection.X))
     points = pl.Lumped(links, station_inertia=pl.lumped.StationInertia.NEGLECTED)
     arm = points.compile(pl.load(pl.library.path("adam")))
     rotors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]

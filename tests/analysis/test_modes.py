@@ -65,10 +65,7 @@ def test_mixed_element_of_alpha_one_half_is_of_second_order(boundary, count):
 def test_mixed_element_of_another_alpha_is_of_first_order():
     """alpha = 0.7 tends to 1 from below: 0.91 to 0.99 at 80 elements on the clamped link."""
     exact = LINK_CLAMPED[0]
-    errors = [
-        in_plane(pl.modes(held(macchelli(pl.MixedElement(n, 0.7))), count=20))[0] - exact
-        for n in (20, 40, 80)
-    ]
+    errors = [in_plane(pl.modes(held(macchelli(pl.MixedElement(n, 0.7))), count=20))[0] - exact for n in (20, 40, 80)]
     order = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
     assert np.all((order > 0.9) & (order < 1.2)), order
 
@@ -153,10 +150,7 @@ def test_gravity_stiffens_a_hanging_and_softens_a_standing_beam():
     def first(sign):
         section = pl.GeneralSection(stiffness=(1e6,) * 3 + (1.0,) * 3, inertia=(0.5,) * 3 + (1e-6,) * 3)
         robot = pl.Robot(
-            "beam",
-            (pl.FlexibleLink("b", 1.0, section),),
-            (pl.FixedJoint("c", "base", "b"),),
-            gravity=(sign, 0, 0),
+            "beam", (pl.FlexibleLink("b", 1.0, section),), (pl.FixedJoint("c", "base", "b"),), gravity=(sign, 0, 0)
         )
         arm = pl.GeometricallyExact(degree=7).compile(robot)
         return pl.modes(arm, pl.equilibrium(arm).state, count=1).frequency[0]
@@ -203,9 +197,7 @@ def test_modes_are_resolved_where_their_frequency_is_near_the_exact_one(choice):
     A finer mesh is not exact: between these two it may go either way.
     """
     robot = pl.load(pl.library.path("wang_beam"))
-    coarse, fine = (
-        pl.modes(held(each.compile(robot)), count=n) for each, n in ((choice, 8), (choice.finer(), 22))
-    )
+    coarse, fine = (pl.modes(held(each.compile(robot)), count=n) for each, n in ((choice, 8), (choice.finer(), 22)))
     doubtful, bending = coarse.unresolved(fine), [k for k in range(8) if coarse.direction(k) == "y"]
     assert len(bending) >= 3
     assert set(bending) & set(doubtful)

@@ -62,9 +62,7 @@ def rigid_tree():
 def test_rigid_links_on_a_moved_base_are_the_same_to_all_formulations_that_carry_them(rate):
     """Matrices, not answers: states are the same joint positions. The body on the base is moved by nothing else."""
     robot, time, rng = rigid_tree(), 0.4, np.random.default_rng(7)
-    slide = pl.motions.FunctionMotion(
-        lambda t: (0.2 * np.sin(3 * t), 0.6 * np.cos(3 * t), -1.8 * np.sin(3 * t))
-    )
+    slide = pl.motions.FunctionMotion(lambda t: (0.2 * np.sin(3 * t), 0.6 * np.cos(3 * t), -1.8 * np.sin(3 * t)))
     wrench = pl.signals.Constant((0.5, 0.2, 0.3, 1.0, 2.0, 0.1))
     parts = (
         pl.PrescribedMotion("j2", slide),
@@ -82,11 +80,7 @@ def test_rigid_links_on_a_moved_base_are_the_same_to_all_formulations_that_carry
             pl.linearize(model, model.initial_state(q, v), time, moved=("j2", "base")) for model in models
         )
         for other in others:
-            assert (other.inputs, other.outputs, other.states) == (
-                exact.inputs,
-                exact.outputs,
-                exact.states,
-            )
+            assert (other.inputs, other.outputs, other.states) == (exact.inputs, exact.outputs, exact.states)
             for name in "EABCD":
                 one, two = getattr(exact, name), getattr(other, name)
                 assert two == pytest.approx(one, abs=1e-12 * np.abs(one).max()), name
@@ -100,14 +94,10 @@ def test_a_dead_load_turns_against_an_arm_that_turns_with_its_base():
     state = np.array([0.3, 0.1, -0.4, 0.8])
     one, two = (
         pl.linearize(model, model.initial_state(state, 0.0 * state), moved=("base",))
-        for model in (
-            pl.connect(formulation.compile(robot), *loads) for formulation in (pl.PoseElement(), pl.Rigid())
-        )
+        for model in (pl.connect(formulation.compile(robot), *loads) for formulation in (pl.PoseElement(), pl.Rigid()))
     )
     for name in "EABCD":
-        assert getattr(two, name) == pytest.approx(
-            getattr(one, name), abs=1e-12 * np.abs(getattr(one, name)).max()
-        )
+        assert getattr(two, name) == pytest.approx(getattr(one, name), abs=1e-12 * np.abs(getattr(one, name)).max())
 
 
 AXIS = np.array([0.0, 0.6, 0.8])
@@ -143,9 +133,7 @@ def test_a_base_that_leaves_its_place_moves_rigid_arms_as_linearised():
 
     tip, effort, run = linear_deviation(swinging_pair(None), "base", flow, until, count)
     ahead, behind = (
-        pl.simulate(
-            swinging_pair(part), until=until, integrator=pl.Gauss(order=2, step=until / count), outputs=1
-        )
+        pl.simulate(swinging_pair(part), until=until, integrator=pl.Gauss(order=2, step=until / count), outputs=1)
         for part in (size, -size)
     )
     R = run.tip_rotation[-1]
@@ -185,11 +173,7 @@ def test_condensed_fields_on_a_moved_base_are_those_of_stations_without_inertia(
 
     def answer(robot, arm):
         model = pl.connect(
-            arm,
-            *(
-                pl.PrescribedMotion(name, pl.motions.Hold(at))
-                for name, at in zip(arm.joint_names, (0.1, 0.7))
-            ),
+            arm, *(pl.PrescribedMotion(name, pl.motions.Hold(at)) for name, at in zip(arm.joint_names, (0.1, 0.7)))
         )
         outputs = (*SEEN, "shoulder.torque", "elbow.torque")
         return pl.linearize(model, moved=("base",)).between(ACCELERATIONS, outputs).transfer(S).swapaxes(0, 1)
@@ -232,9 +216,7 @@ def test_lumped_links_on_a_moved_base_meet_the_exact_ones_to_second_order_of_fie
         balanced = pl.equilibrium(model)
         assert balanced.ending.completed
         outputs = (*SEEN, "shoulder.position", "elbow.torque")
-        return (
-            pl.linearize(model, balanced.state, moved=("base",)).between(ACCELERATIONS, outputs).transfer(S)
-        )
+        return pl.linearize(model, balanced.state, moved=("base",)).between(ACCELERATIONS, outputs).transfer(S)
 
     exact = answer(pl.GeometricallyExact(degree=9))
     size = np.abs(exact).max(axis=(0, 2))
@@ -250,11 +232,7 @@ def test_gravity_turns_against_a_pseudo_spectral_arm_whose_base_tilts():
         hinge = pl.RigidLink(
             "hinge", (0.1, 0.2, 0.05), 0.2, (0.6, 0.8, 0.0, 0.0), (0.05, 0.1, 0.0), (1e-3, 2e-3, 1.5e-3)
         )
-        links = (
-            pl.FlexibleLink("rod", 0.5, section(stiff)),
-            hinge,
-            pl.FlexibleLink("end", 0.4, section(stiff)),
-        )
+        links = (pl.FlexibleLink("rod", 0.5, section(stiff)), hinge, pl.FlexibleLink("end", 0.4, section(stiff)))
         joints = (
             pl.FixedJoint("root", "base", "rod", rotation=(0.8, 0.0, 0.6, 0.0)),
             pl.FixedJoint("middle", "rod", "hinge"),
@@ -276,9 +254,7 @@ def test_gravity_turns_against_a_pseudo_spectral_arm_whose_base_tilts():
 
 def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn():
     """The wrench that holds a tilted rigid arm is its weight in the axes of the base, to round-off."""
-    bar = pl.RigidLink(
-        "bar", (0.3, 0.1, 0.0), 2.0, center_of_mass=(0.2, 0.05, 0.1), inertia=(0.02, 0.03, 0.04)
-    )
+    bar = pl.RigidLink("bar", (0.3, 0.1, 0.0), 2.0, center_of_mass=(0.2, 0.05, 0.1), inertia=(0.02, 0.03, 0.04))
     robot = pl.Robot("bar", (bar,), (pl.PrismaticJoint("slide", "base", "bar"),), gravity=GRAVITY, base=ASKEW)
     w, x, y, z = ASKEW.rotation
     R = np.array(
@@ -292,13 +268,7 @@ def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn(
     # seen from a base that turns by phi the pull changes by pull x phi; the base holds against it
     tilt = np.cross(pull, np.eye(3)).T
     expected = -np.vstack([tilt, np.cross(np.array([0.2, 0.05, 0.1]), tilt.T).T])
-    for formulation in (
-        pl.GeometricallyExact(),
-        pl.PoseElement(),
-        pl.PseudoSpectral(),
-        pl.Rigid(),
-        pl.Lumped(),
-    ):
+    for formulation in (pl.GeometricallyExact(), pl.PoseElement(), pl.PseudoSpectral(), pl.Rigid(), pl.Lumped()):
         model = pl.connect(formulation.compile(robot), pl.PrescribedMotion("slide", pl.motions.Hold(0.0)))
         held = model.linearise(model.initial_state(), model.inputs, 0.0).held
         assert held.K[-6:, -3:] == pytest.approx(expected, abs=1e-12), formulation

@@ -79,9 +79,7 @@ def test_a_moved_root_of_a_lumped_beam_meets_the_exact_one_to_second_order():
     s = 2j * np.pi * HERTZ[:3]
     names = tuple(name for name, _ in SOURCES.values())
     far, near = (
-        pl.linearize(clamped(pl.Lumped(n), robot), moved=("hub", "base"))
-        .between(names, tuple(SEEN))
-        .transfer(s)
+        pl.linearize(clamped(pl.Lumped(n), robot), moved=("hub", "base")).between(names, tuple(SEEN)).transfer(s)
         for n in (8, 16)
     )
     for column, (_, imposed) in enumerate(SOURCES.values()):
@@ -96,12 +94,7 @@ def test_a_moved_root_of_a_lumped_beam_meets_the_exact_one_to_second_order():
 def test_what_a_push_does_to_a_held_joint_is_what_its_motion_does_to_the_tip():
     """Reciprocity: force at the tip to torque at the hub, and rate of the hub to velocity of the tip."""
     robot, _ = wang_beam()
-    for formulation in (
-        pl.GeometricallyExact(degree=6),
-        pl.PseudoSpectral(8),
-        pl.PoseElement(6),
-        pl.Lumped(6),
-    ):
+    for formulation in (pl.GeometricallyExact(degree=6), pl.PseudoSpectral(8), pl.PoseElement(6), pl.Lumped(6)):
         model = clamped(formulation, robot)
         torque = pl.frequency_response(model, "beam.tip.wrench[1]", "hub.torque", HERTZ).gain
         speed = pl.frequency_response(model, "hub.rate", "beam.tip.twist[1]", HERTZ).gain
@@ -120,21 +113,9 @@ def test_formulations_agree_on_a_moved_elbow_and_a_moved_base():
     robot = pl.load(pl.library.path("two_link_planar"))
     first, second = (joint.name for joint in robot.joints)
     s = 2j * np.pi * np.array([0.3, 2.0, 7.0, 15.0])
-    sources = (
-        f"{second}.acceleration",
-        "base.acceleration[1]",
-        "base.acceleration[5]",
-        "base.acceleration[2]",
-    )
+    sources = (f"{second}.acceleration", "base.acceleration[1]", "base.acceleration[5]", "base.acceleration[2]")
     tip = f"{robot.links[-1].name}.tip.twist"
-    outputs = (
-        f"{tip}[1]",
-        f"{tip}[2]",
-        f"{second}.torque",
-        f"{first}.position",
-        "base.wrench[1]",
-        "base.wrench[5]",
-    )
+    outputs = (f"{tip}[1]", f"{tip}[2]", f"{second}.torque", f"{first}.position", "base.wrench[1]", "base.wrench[5]")
     answers = []
     for formulation in (pl.GeometricallyExact(degree=10), pl.PseudoSpectral(12)):
         arm = formulation.compile(robot)
@@ -167,8 +148,7 @@ def test_a_joint_may_be_prescribed_or_left_free_and_imposed(formulation):
     at = np.array([0.2, 1.0, 6.0])
     for output in (f"{first}.position", "tip.displacement[1]", "base.wrench[0]"):
         one, two = (
-            pl.frequency_response(model, f"{second}.rate", output, at, balanced.state).gain
-            for model in (held, freed)
+            pl.frequency_response(model, f"{second}.rate", output, at, balanced.state).gain for model in (held, freed)
         )
         assert one == pytest.approx(two, rel=1e-6), output
     impedance = pl.frequency_response(held, second, f"{second}.torque", at, balanced.state).gain
@@ -193,9 +173,7 @@ def test_a_loop_carries_the_motion_of_a_prescribed_drive():
     held = pl.connect(arm, other, pl.PrescribedMotion("right_drive", pl.motions.Hold(0.0)))
     free = pl.connect(arm, other)
     at = np.array([0.4, 2.0, 9.0])
-    one, two = (
-        pl.frequency_response(model, "right_drive.rate", "left_drive.rate", at).gain for model in (held, free)
-    )
+    one, two = (pl.frequency_response(model, "right_drive.rate", "left_drive.rate", at).gain for model in (held, free))
     assert one == pytest.approx(two, rel=1e-7)
     impedance = pl.frequency_response(held, "right_drive", "right_drive.torque", at).gain
     mobility = pl.frequency_response(free, "right_drive", "right_drive.rate", at).gain
@@ -264,9 +242,7 @@ def base_flow(t):
 def arm_with_a_moving_elbow(formulation, size):
     robot = pl.load(pl.library.path("two_link_planar"))
     arm = formulation.compile(pl.Robot(robot.name, robot.links, robot.joints, gravity=(0, -9.81, 0)))
-    push = pl.TipWrench(
-        robot.links[-1].name, pl.signals.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD
-    )
+    push = pl.TipWrench(robot.links[-1].name, pl.signals.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD)
     elbow = pl.PrescribedMotion("elbow", wiggled(swing(0.4, 5.0, 0.2), size))
     return pl.connect(arm, elbow, push)
 
@@ -285,13 +261,9 @@ def linear_deviation(model, port, flow, until, count):
         B = system.B[:, -len(flow(t)) :]
         u = (flow(t + 1e-5) - flow(t - 1e-5)) / 2e-5
         x = np.zeros(len(system.A)) if x is None else x
-        ahead = np.linalg.solve(
-            system.E - step / 2 * system.A, (system.E + step / 2 * system.A) @ x + step * B @ u
-        )
+        ahead = np.linalg.solve(system.E - step / 2 * system.A, (system.E + step / 2 * system.A) @ x + step * B @ u)
         middle, x = 0.5 * (x + ahead), ahead
-    held = [
-        k for k, name in enumerate(system.outputs) if name.startswith((f"{port}.torque", f"{port}.wrench"))
-    ]
+    held = [k for k, name in enumerate(system.outputs) if name.startswith((f"{port}.torque", f"{port}.wrench"))]
     effort = (system.C @ middle + system.D[:, -len(u) :] @ u)[held]
     end = pl.linearize(model, run.states[-1], until, moved=(port,))
     return (end.C @ x)[-6:], effort, run
@@ -315,9 +287,7 @@ def test_a_held_port_that_leaves_its_motion_moves_the_arm_as_linearised(build, f
     until, count, size = 0.2, 100, 0.1
     tip, effort, run = linear_deviation(build(formulation, 0.0), port, flow, until, count)
     ahead, behind = (
-        pl.simulate(
-            build(formulation, part), until=until, integrator=pl.Gauss(order=2, step=until / count), outputs=1
-        )
+        pl.simulate(build(formulation, part), until=until, integrator=pl.Gauss(order=2, step=until / count), outputs=1)
         for part in (size, -size)
     )
     R = run.tip_rotation[-1]

@@ -26,9 +26,7 @@ def two_links(formulation, start=0.0):
         return 0.2 + 0.4 * np.sin(angle), 2.0 * np.cos(angle), -10.0 * np.sin(angle)
 
     elbow = pl.PrescribedMotion(arm.joint_names[1], pl.motions.FunctionMotion(swing))
-    push = pl.TipWrench(
-        robot.links[-1].name, pl.signals.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD
-    )
+    push = pl.TipWrench(robot.links[-1].name, pl.signals.Constant((0.5, 0.2, 0.3, 0, 0, 0.1)), frame=pl.Frame.WORLD)
     return pl.connect(arm, elbow, push)
 
 
@@ -47,9 +45,7 @@ def zoo(_, start=0.0):
     section = pl.GeneralSection(
         stiffness=(900, 500, 500, 6, 9, 4), inertia=(0.3,) * 3 + (2e-3, 3e-3, 4e-3), damping=1e-3
     )
-    upper = pl.RigidLink(
-        "upper", (0.3, 0.1, 0), mass=0.8, center_of_mass=(0.1, 0.02, 0.05), inertia=(0.01, 0.02, 0.03)
-    )
+    upper = pl.RigidLink("upper", (0.3, 0.1, 0), mass=0.8, center_of_mass=(0.1, 0.02, 0.05), inertia=(0.01, 0.02, 0.03))
     lower = pl.FlexibleLink("lower", 0.4, section)
     robot = pl.Robot(
         "zoo",
@@ -141,8 +137,7 @@ def test_both_elements_have_the_same_modes_about_an_arm_that_begins_to_fall():
     spectral = pl.modes(pl.GeometricallyExact(degree=8).compile(fall), count=6)
     assert not spectral.small.fundamental
     far, near = (
-        np.abs(pl.modes(pl.PoseElement(n).compile(fall), count=6).eigenvalue - spectral.eigenvalue)
-        for n in (8, 16)
+        np.abs(pl.modes(pl.PoseElement(n).compile(fall), count=6).eigenvalue - spectral.eigenvalue) for n in (8, 16)
     )
     moving = np.abs(spectral.eigenvalue) > 0.0
     assert np.sum(moving) >= 2

@@ -10,9 +10,7 @@ import pytest
 import pliant as pl
 from pliant.model.linear import LinearPortHamiltonian
 
-BAND = pl.linear.Band(
-    low=0.1, high=20.0
-)  # holds the four lowest modes, 2.2 to 4.9 Hz; the next one is at 115 Hz
+BAND = pl.linear.Band(low=0.1, high=20.0)  # holds the four lowest modes, 2.2 to 4.9 Hz; the next one is at 115 Hz
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +18,7 @@ def whole() -> LinearPortHamiltonian:
     """Joints under PD, links bent by gravity."""
     model = pl.PoseElement(elements=8).compile(pl.load(pl.library.path("seven_joint_two_flexible")))
     posture = [0.5 * np.pi if name == "joint_4" else 0.0 for name in model.joint_names]
-    held = pl.connect(
-        model, pl.JointPD([pl.motions.Hold(angle) for angle in posture], stiffness=2e3, damping=20.0)
-    )
+    held = pl.connect(model, pl.JointPD([pl.motions.Hold(angle) for angle in posture], stiffness=2e3, damping=20.0))
     return pl.linear.port_hamiltonian(held, pl.equilibrium(held).state)
 
 

@@ -39,9 +39,7 @@ def chain(damping: float, *, held: bool = True, both_ends: bool = False) -> Line
 
 
 def frequencies(count: int) -> np.ndarray:
-    return (
-        200.0 * np.sin((2.0 * np.arange(1, count + 1) - 1.0) * np.pi / (4.0 * MASSES + 2.0)) / (2.0 * np.pi)
-    )
+    return 200.0 * np.sin((2.0 * np.arange(1, count + 1) - 1.0) * np.pi / (4.0 * MASSES + 2.0)) / (2.0 * np.pi)
 
 
 BAND = Band(0.02, frequencies(6)[4:].mean())  # holds the five lowest modes
@@ -82,9 +80,7 @@ def test_the_reported_error_is_the_error() -> None:
 
 def test_an_undamped_chain_stays_undamped() -> None:
     full = chain(0.0)
-    with pytest.raises(
-        InvalidInput, match=r"undamped resonance at 0\.166112 Hz.*give Band a damping such as 0\.01"
-    ):
+    with pytest.raises(InvalidInput, match=r"undamped resonance at 0\.166112 Hz.*give Band a damping such as 0\.01"):
         reduce_port_hamiltonian(full, 10, BAND)
     band = Band(BAND.low, BAND.high, damping=0.01)
     reduced = reduce_port_hamiltonian(full, 14, band)
@@ -101,9 +97,7 @@ def test_rigid_motion_is_kept_exactly() -> None:
     assert np.abs(reduced.system.poles[1]) > 0.1
     s = 1e-6j
     assert np.allclose(reduced.system.transfer(s) * s * MASSES, 1.0, rtol=1e-6)
-    with pytest.raises(
-        InvalidInput, match=r"order = 0 must lie between 1 \(rigid motions are kept\) and 299"
-    ):
+    with pytest.raises(InvalidInput, match=r"order = 0 must lie between 1 \(rigid motions are kept\) and 299"):
         reduce_port_hamiltonian(full, 0, BAND)
 
 
@@ -115,9 +109,7 @@ def test_basis_gives_states_with_the_same_energy_and_constraints_are_met() -> No
     assert reduced.system.port_names == ("push",)
     z = np.random.default_rng(0).standard_normal((3, 12))
     assert np.allclose(full.energy(z @ reduced.basis.T), reduced.system.energy(z), rtol=1e-10)
-    velocities = (full.Q @ reduced.basis)[
-        [full.states.index(f"{at}") for at in ("load.momentum", "tool.momentum")]
-    ]
+    velocities = (full.Q @ reduced.basis)[[full.states.index(f"{at}") for at in ("load.momentum", "tool.momentum")]]
     assert np.allclose(velocities[0], velocities[1], rtol=0.0, atol=1e-12)
     assert eliminate_constraints(full).index == 2
 
@@ -129,15 +121,11 @@ def test_states_without_energy_do_not_enter() -> None:
     J[:n, :n], J[n, 0], J[0, n] = base.J, 1.0, -1.0
     Q, R = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     Q[:n, :n], R[:n, :n] = base.Q, base.R
-    with_place = LinearPortHamiltonian(
-        J=J, R=R, Q=Q, B=np.vstack([base.B, np.zeros((1, 1))]), ports=base.ports
-    )
+    with_place = LinearPortHamiltonian(J=J, R=R, Q=Q, B=np.vstack([base.B, np.zeros((1, 1))]), ports=base.ports)
     assert len(with_place.poles) == n + 1
     small = reduce_port_hamiltonian(with_place, 10, BAND)
     s = 1j * np.linspace(1.0, 5.0, 7)
-    assert np.allclose(
-        small.system.transfer(s), reduce_port_hamiltonian(base, 10, BAND).system.transfer(s), rtol=1e-6
-    )
+    assert np.allclose(small.system.transfer(s), reduce_port_hamiltonian(base, 10, BAND).system.transfer(s), rtol=1e-6)
     assert np.allclose(small.basis[n], 0.0, atol=1e-12)
 
 
@@ -169,11 +157,7 @@ def test_hankel_singular_values_of_two_masses_by_hand() -> None:
     """1 / (s + a) has one Hankel singular value, 1 / 2a; the scale is that of the largest response in the band."""
     rates = np.array([1.0, 3.0])
     full = LinearPortHamiltonian(
-        J=np.zeros((2, 2)),
-        R=np.diag(rates),
-        Q=np.eye(2),
-        B=np.eye(2),
-        ports=(force_port("a"), force_port("b")),
+        J=np.zeros((2, 2)), R=np.diag(rates), Q=np.eye(2), B=np.eye(2), ports=(force_port("a"), force_port("b"))
     )
     band = Band(0.1, 1.0)
     reduced = balanced_truncation(full, 1, band)

@@ -13,13 +13,7 @@ from tests.architecture.tree import PACKAGE, ROOT, imported_modules, python_file
 FORMULATION = "a formulation"
 STRUCTURE = "a structure"
 PUBLIC = "a group of public names"
-GROUPS = {
-    "joints",
-    "kinematics",
-    "linear",
-    "rest_shapes",
-    "sections",
-}  # modules that only repeat public names
+GROUPS = {"joints", "kinematics", "linear", "rest_shapes", "sections"}  # modules that only repeat public names
 SHARED = "structures"  # the files beside the folders of the structures
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -38,16 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "control": {"components", "errors", "model", "robot"},
     "results": {"errors", "model", "renamed", "robot", "spatial", "whole_file"},
     "simulation": {"components", "errors", "mechanics", "model", "results", "robot"},
-    "analysis": {
-        "components",
-        "errors",
-        "mechanics",
-        "model",
-        "results",
-        "robot",
-        "simulation",
-        "spatial",
-    },
+    "analysis": {"components", "errors", "mechanics", "model", "results", "robot", "simulation", "spatial"},
     "view": {"analysis", "errors", "model", "results", "robot", "spatial", "whole_file"},
     "cli": {
         "analysis",
@@ -69,14 +54,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # (importing file, imported module): each with its reason
 EXCEPTIONS = {
     ("mechanics/rigid_body", "robot"): "mass properties are taken from the description of a link",
-    (
-        "structures/collocation/bending",
-        "structures.nodal",
-    ): "arms that bend too far are handed to pose elements",
-    (
-        "structures/collocation/model",
-        "structures.nodal",
-    ): "arms that bend too far are handed to pose elements",
+    ("structures/collocation/bending", "structures.nodal"): "arms that bend too far are handed to pose elements",
+    ("structures/collocation/model", "structures.nodal"): "arms that bend too far are handed to pose elements",
     ("structures/loads", "structures.collocation"): "a name for arrays",
 }
 HEAVY = ("h5netcdf", "h5py", "matplotlib", "numba", "pandas", "scipy", "xarray")
@@ -187,9 +166,7 @@ def test_no_cycle_of_imports() -> None:
 
 def heavy_modules_after(code: str) -> str:
     report = f"import sys; print('HEAVY', sorted(set({HEAVY!r}) & set(sys.modules)))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, cwd=ROOT / "src"
-    )
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, cwd=ROOT / "src")
     assert done.returncode == 0, done.stderr
     return done.stdout.rpartition("HEAVY ")[2].strip()
 

@@ -45,8 +45,7 @@ def is_array_copy(node: ast.AST) -> bool:
         isinstance(node, ast.Assign)
         and not isinstance(node.value, ast.Constant)
         and any(
-            isinstance(target, ast.Subscript)
-            and any(isinstance(index, ast.Slice) for index in ast.walk(target.slice))
+            isinstance(target, ast.Subscript) and any(isinstance(index, ast.Slice) for index in ast.walk(target.slice))
             for target in node.targets
         )
     )
@@ -60,11 +59,7 @@ def faults(kernel: ast.FunctionDef) -> list[str]:
             found.append(f"line {line}: @")
         if isinstance(node, ast.Attribute) and node.attr == "linalg":
             found.append(f"line {line}: linalg")
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in FORBIDDEN_CALLS
-        ):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FORBIDDEN_CALLS:
             found.append(f"line {line}: {node.func.attr}")
         if isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.JoinedStr)):
             found.append(f"line {line}: {type(node).__name__}")
@@ -93,11 +88,7 @@ def test_the_check_itself_finds_faults() -> None:
     (function,) = ast.parse(source).body
     assert isinstance(function, ast.FunctionDef)
     assert is_kernel(function)
-    assert [fault.partition(": ")[2] for fault in faults(function)] == [
-        "zeros",
-        "copies an array by slices",
-        "@",
-    ]
+    assert [fault.partition(": ")[2] for fault in faults(function)] == ["zeros", "copies an array by slices", "@"]
 
 
 def test_only_our_decorator_compiles() -> None:

@@ -64,11 +64,7 @@ def test_source_files_stay_few() -> None:
 
 def test_no_file_names_a_place_of_one_computer() -> None:
     paths = [path for path in text_files(*EVERYTHING) if path != THIS]
-    found = [
-        f"{file}:{number}: {line.strip()}"
-        for file, number, line in lines(*paths)
-        if MACHINE_PLACES.search(line)
-    ]
+    found = [f"{file}:{number}: {line.strip()}" for file, number, line in lines(*paths) if MACHINE_PLACES.search(line)]
     assert not found, "\n".join(found)
 
 

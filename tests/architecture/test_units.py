@@ -28,9 +28,7 @@ def parts() -> list[type[Declared]]:
         package = import_module(f"pliant.{home}")
         for module in walk_packages(package.__path__, f"pliant.{home}."):
             import_module(module.name)
-    concrete = (
-        cls for cls in below(Declared) if is_dataclass(cls) and (cls.word or not cls.__subclasses__())
-    )
+    concrete = (cls for cls in below(Declared) if is_dataclass(cls) and (cls.word or not cls.__subclasses__()))
     found = {cls for cls in concrete if cls.__module__.startswith("pliant.")}
     return sorted(found, key=lambda cls: f"{cls.__module__}.{cls.__name__}")
 

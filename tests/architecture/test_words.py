@@ -57,17 +57,13 @@ OLD_NAMES = (
     "tests/architecture/test_roles.py",
     "tests/frozen/",
 )
-WORDS = re.compile(
-    r"(?<![a-zA-Z])(?:" + "|".join(f"({word})" for word in INSTEAD) + r")(?![a-zA-Z])", re.IGNORECASE
-)
+WORDS = re.compile(r"(?<![a-zA-Z])(?:" + "|".join(f"({word})" for word in INSTEAD) + r")(?![a-zA-Z])", re.IGNORECASE)
 
 
 @cache
 def kernel_texts() -> frozenset[str]:
     """Files whose text, comments too, is part of the key of the cache: an edit compiles kernels again."""
-    marked = [
-        path for path in python_files("src") if re.search(r"^@(?:in\w+_)?kernel$", text(path), re.MULTILINE)
-    ]
+    marked = [path for path in python_files("src") if re.search(r"^@(?:in\w+_)?kernel$", text(path), re.MULTILINE)]
     sources = {source for path in marked for source in jit.kernel_sources(path)}
     return frozenset(source.relative_to(ROOT).as_posix() for source in sources)
 
@@ -97,8 +93,5 @@ def test_words_are_those_of_the_field() -> None:
 
 def test_a_private_word_is_found_in_names_and_in_prose() -> None:
     assert found_in("a.py", "x = worst_gap + 1") == ["gap -> violation"]
-    assert found_in("a.py", "the Doors of a machine") == [
-        "Doors -> public name, contract",
-        "machine -> stepper",
-    ]
+    assert found_in("a.py", "the Doors of a machine") == ["Doors -> public name, contract", "machine -> stepper"]
     assert not found_in("a.py", "machine precision, taken into account; a textbook")

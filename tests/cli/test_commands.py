@@ -30,10 +30,7 @@ def run(*arguments: str) -> Result:
 def process(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pliant", *arguments]
     # The child works in another folder: what this process may import, it may too.
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path),
-    }
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path)}
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
 
 
@@ -99,9 +96,7 @@ loops:
     assert "quill.turn spring: stiffness = 8 N m/rad, rest_position = 0 rad" in lines
     assert "pivot spherical rod.tip base -" in lines
     text = " ".join(answer.stdout.split())
-    assert (
-        "glide free_spring: stiffness = 10 10 20 1 1 1 N/m, N/rad, N m/rad, rest_position = 0 0 1 m" in text
-    )
+    assert "glide free_spring: stiffness = 10 10 20 1 1 1 N/m, N/rad, N m/rad, rest_position = 0 0 1 m" in text
     assert "glide friction: coulomb = 0.5 N, stribeck_rate = 0.1 m/s, smoothing_rate = 0.001 m/s" in text
     assert "glide box: lower = -1 -1 0 m, upper = 1 1 2 m, stiffness = 10000 N/m, damping = 0 N s/m" in text
     assert "glide damping = 1 1 2 0 0 0 N s/m, N m s/rad" in text
@@ -145,20 +140,11 @@ def test_a_bad_file_is_answered_line_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--move", "hinge"],
-            "--move hinge does not name a joint and 2 numbers; write --move joint=angle,duration",
-        ),
+        (["--move", "hinge"], "--move hinge does not name a joint and 2 numbers; write --move joint=angle,duration"),
         (["--move", "hinge=1"], "--move hinge=1 does not name a joint and 2 numbers; write --move joint="),
-        (
-            ["--move", "hinge=1,soon"],
-            "--move hinge=1,soon has the duration 'soon', which is no finite number;",
-        ),
+        (["--move", "hinge=1,soon"], "--move hinge=1,soon has the duration 'soon', which is no finite number;"),
         (["--pd", "hinge=1,nan,2"], "--pd hinge=1,nan,2 has the damping 'nan', which is no finite number;"),
-        (
-            ["--output", "nowhere/run.nc"],
-            "nowhere/run.nc cannot be written because the folder nowhere does not",
-        ),
+        (["--output", "nowhere/run.nc"], "nowhere/run.nc cannot be written because the folder nowhere does not"),
         (["--move", "knee=1,1"], "no joint 'knee'"),
         (["--until", "-1"], "until"),
         (["--step", "0"], ""),
@@ -214,9 +200,7 @@ def test_a_mechanism_refuses_an_order_that_it_does_not_take() -> None:
     assert "Traceback" not in answer.stderr
 
 
-def test_a_run_that_stops_early_still_writes_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_stops_early_still_writes_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ending = Ending(Cause.NOT_CONVERGED, 0.7, "link upper", "shorten the step")
 
     def stops(*_: object, **__: object) -> Trajectory:
@@ -240,9 +224,7 @@ def test_a_step_far_too_large_is_an_early_end_and_no_error(tmp_path: Path) -> No
 
 
 def test_modes_shows_frequencies_and_draws_shapes(tmp_path: Path) -> None:
-    answer = run(
-        "modes", "wang_beam", "--hold", "--count", "4", "--degree", "8", "--figure", str(tmp_path / "new")
-    )
+    answer = run("modes", "wang_beam", "--hold", "--count", "4", "--degree", "8", "--figure", str(tmp_path / "new"))
     assert answer.exit_code == 0, answer.stderr
     # wang2017 Table 2, exact column: the first bending frequency of the clamped beam
     assert " 9.887" in answer.stdout
@@ -284,10 +266,7 @@ def test_modes_of_a_mechanism_say_who_computes() -> None:
 
 def test_modes_of_an_arm_that_falls_say_so() -> None:
     """Joints of the spectral arm stay where they start; gravity pulls at them."""
-    falling, held = (
-        run("modes", "seven_joint_two_flexible"),
-        run("modes", "seven_joint_two_flexible", "--hold"),
-    )
+    falling, held = (run("modes", "seven_joint_two_flexible"), run("modes", "seven_joint_two_flexible", "--hold"))
     assert "the state is no equilibrium: efforts up to" in falling.stdout
     assert held.exit_code == 0
     assert "no equilibrium" not in held.stdout
@@ -322,14 +301,7 @@ def test_frequency_takes_the_motion_of_a_held_joint_and_of_the_base() -> None:
     # the exact beam of wang2017 at 1 Hz and 20 Hz
     assert "1.01597" in answer.stdout
     assert "1.1674" in answer.stdout
-    by_base = [
-        "--formulation",
-        "pseudo-spectral",
-        "--input",
-        "base.twist[5]",
-        "--output",
-        "beam.tip.twist[5]",
-    ]
+    by_base = ["--formulation", "pseudo-spectral", "--input", "base.twist[5]", "--output", "beam.tip.twist[5]"]
     other = run("frequency", "wang_beam", "--hold", *by_base, *band)
     assert other.exit_code == 0, other.stderr
     assert "1.01597" in other.stdout
@@ -402,9 +374,7 @@ def test_an_unknown_paper_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer.stderr == "paper 'nobody1900' has no experiment here; choose among simo1986, simo1988\n"
 
 
-def test_reproduce_runs_the_experiment_in_a_fresh_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reproduce_runs_the_experiment_in_a_fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[Path, bool]] = []
     experiment = ModuleType("experiments.simo1986.run")
     experiment.__dict__["main"] = lambda output, quick: calls.append((output, quick))

@@ -56,13 +56,7 @@ def test_pose_is_that_of_the_robots_base_moved_along_the_world_and_turned_about_
 
 @given(VECTORS, QUATERNIONS, MOVES, MOVES, MOVES, MOVES, DIRECTIONS)
 def test_velocity_and_spin_are_the_rates_of_the_pose(
-    origin: Vector3,
-    quaternion: Quaternion,
-    x: Quintic,
-    y: Quintic,
-    z: Quintic,
-    turn: Quintic,
-    axis: Vector3,
+    origin: Vector3, quaternion: Quaternion, x: Quintic, y: Quintic, z: Quintic, turn: Quintic, axis: Vector3
 ) -> None:
     base = Base(position=origin, rotation=unit(quaternion))  # type: ignore[arg-type]
     motion = BaseMotion(x=x, y=y, z=z, angle=turn, axis=axis)
@@ -109,8 +103,7 @@ def test_steps_end_where_the_motions_of_the_base_break() -> None:
         ),
         (
             lambda: BaseMotion(angle=Hold(1.0), axis=(0.0, 0.0, 0.0)),
-            "BaseMotion: axis = (0, 0, 0) must not be zero;"
-            " write the axis (x, y, z) of the rotation in the base frame",
+            "BaseMotion: axis = (0, 0, 0) must not be zero; write the axis (x, y, z) of the rotation in the base frame",
         ),
         (
             lambda: connect(ARM, BaseMotion(x=Hold(1.0)), BaseMotion(y=MotionSum([Hold(1.0)]))),

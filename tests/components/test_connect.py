@@ -233,19 +233,14 @@ def test_a_users_own_motion_is_welcome() -> None:
             lambda: [SampledController(rest, 0.01, joints=["shoulder", "elbows"])],
             "SampledController: the arm has no joint 'elbows'; did you mean 'elbow'?",
         ),
-        (
-            lambda: [TipWrench("uper", FORCE)],
-            "TipWrench: the arm has no link 'uper'; did you mean 'upper'?",
-        ),
+        (lambda: [TipWrench("uper", FORCE)], "TipWrench: the arm has no link 'uper'; did you mean 'upper'?"),
         (
             lambda: [DistributedWrench("hand", FORCE)],
-            "DistributedWrench: link 'hand' is rigid and has no length to spread a load along;"
-            " use a TipWrench",
+            "DistributedWrench: link 'hand' is rigid and has no length to spread a load along; use a TipWrench",
         ),
         (
             lambda: [PrescribedMotion("elbow", Hold(1.0)), JointPD(Hold(1.0), 1.0, 1.0)],
-            "joint 'elbow' is prescribed by PrescribedMotion and driven with torque by JointPD;"
-            " remove one of the two",
+            "joint 'elbow' is prescribed by PrescribedMotion and driven with torque by JointPD; remove one of the two",
         ),
         (
             lambda: [SampledController(rest, 0.01), PrescribedMotion("slide", Hold(1.0))],

@@ -25,17 +25,11 @@ ONES = (1.0,) * 6
 
 
 @given(SIZES, st.floats(0.0, 1e6), st.floats(0.0, 1e3))
-def test_a_spring_reaches_the_model_as_it_was_written(
-    stiffness: float, damping: float, rest_length: float
-) -> None:
+def test_a_spring_reaches_the_model_as_it_was_written(stiffness: float, damping: float, rest_length: float) -> None:
     spring = SpringDamper("cable", ELBOW, HAND, stiffness, damping, rest_length)
     (relation,) = connect(ARM, spring).inputs.relations
     assert (relation.name, relation.measure, relation.frames) == ("cable", Measure.LENGTH, (ELBOW, HAND))
-    assert (relation.stiffness, relation.damping, relation.rest) == (
-        ((stiffness,),),
-        ((damping,),),
-        rest_length,
-    )
+    assert (relation.stiffness, relation.damping, relation.rest) == (((stiffness,),), ((damping,),), rest_length)
     assert relation.acts is Acts.ALWAYS
 
 
@@ -57,9 +51,7 @@ def test_any_coupling_that_stores_energy_is_a_bushing(root: np.ndarray) -> None:
 
 
 @given(
-    st.tuples(LENGTHS, LENGTHS, LENGTHS),
-    st.tuples(LENGTHS, LENGTHS, LENGTHS).filter(lambda normal: any(normal)),
-    SIZES,
+    st.tuples(LENGTHS, LENGTHS, LENGTHS), st.tuples(LENGTHS, LENGTHS, LENGTHS).filter(lambda normal: any(normal)), SIZES
 )
 def test_the_normal_of_a_wall_keeps_its_direction_and_has_length_one(
     point: tuple[float, float, float], normal: tuple[float, float, float], stiffness: float
@@ -88,9 +80,7 @@ def test_the_two_ends_of_a_flexible_link_may_be_joined() -> None:
 
 
 def spring(name: str = "cable", first: At = ELBOW, second: At = HAND, **changed: float) -> SpringDamper:
-    return SpringDamper(
-        name, first, second, **{"stiffness": 1.0, "damping": 0.0, "rest_length": 1.0, **changed}
-    )
+    return SpringDamper(name, first, second, **{"stiffness": 1.0, "damping": 0.0, "rest_length": 1.0, **changed})
 
 
 def wall(name: str = "table", at: At = HAND, **changed: object) -> Wall:
@@ -107,13 +97,11 @@ def wall(name: str = "table", at: At = HAND, **changed: object) -> Wall:
         ),
         (
             lambda: spring(damping=math.nan),
-            "SpringDamper 'cable': damping = nan N s/m must be finite;"
-            " write the force per rate of elongation in N s/m",
+            "SpringDamper 'cable': damping = nan N s/m must be finite; write the force per rate of elongation in N s/m",
         ),
         (
             lambda: spring(rest_length=-0.1),
-            "SpringDamper 'cable': rest_length = -0.1 m must be at least 0;"
-            " write the length without force in metres",
+            "SpringDamper 'cable': rest_length = -0.1 m must be at least 0; write the length without force in metres",
         ),
         (
             lambda: spring(stiffness=0.0),
@@ -121,8 +109,7 @@ def wall(name: str = "table", at: At = HAND, **changed: object) -> Wall:
         ),
         (
             lambda: spring(first=HAND),
-            "SpringDamper 'cable': second is fixed to the root of link 'hand' like first;"
-            " put it on another part",
+            "SpringDamper 'cable': second is fixed to the root of link 'hand' like first; put it on another part",
         ),
         (
             lambda: spring(first=GROUND, second=At("base", End.ROOT, (1.0, 0.0, 0.0))),
@@ -139,8 +126,7 @@ def wall(name: str = "table", at: At = HAND, **changed: object) -> Wall:
         ),
         (
             lambda: Bushing("mount", ELBOW, HAND, (0.0,) * 6),
-            "Bushing 'mount': stiffness = 0 without damping has no effect;"
-            " write a stiffness in N/m and N m/rad",
+            "Bushing 'mount': stiffness = 0 without damping has no effect; write a stiffness in N/m and N m/rad",
         ),
         (
             lambda: Bushing("mount", HAND, HAND, ONES),
@@ -155,28 +141,21 @@ def wall(name: str = "table", at: At = HAND, **changed: object) -> Wall:
             lambda: wall(stiffness=0.0),
             "Wall 'table': stiffness = 0 N/m must be greater than 0; write the force per depth in N/m",
         ),
-        (
-            lambda: wall(at=GROUND),
-            "Wall 'table': at.link = 'base' is moved by no wall; write a link",
-        ),
+        (lambda: wall(at=GROUND), "Wall 'table': at.link = 'base' is moved by no wall; write a link"),
         (
             lambda: connect(ARM, spring(second=At("hnad"))),
             "SpringDamper 'cable': the arm has no link 'hnad'; did you mean 'hand'?",
         ),
         (
             lambda: connect(ARM, spring(first=At("hand", End.TIP))),
-            "SpringDamper 'cable': first and second are both fixed to the rigid link 'hand';"
-            " put one on another part",
+            "SpringDamper 'cable': first and second are both fixed to the rigid link 'hand'; put one on another part",
         ),
         (
             lambda: connect(ARM, wall(at=At("elbow"))),
             "Wall 'table': it gives a wrench (N, N m), but port 'elbow' takes a torque (N m);"
             " name a link, such as 'upper'",
         ),
-        (
-            lambda: connect(ARM, spring(), spring()),
-            "two springs are named 'cable'; give one of them another name",
-        ),
+        (lambda: connect(ARM, spring(), spring()), "two springs are named 'cable'; give one of them another name"),
         (
             lambda: connect(ARM, spring(), wall("cable")),
             "a spring and a wall are both named 'cable'; give one of them another name",
@@ -185,10 +164,7 @@ def wall(name: str = "table", at: At = HAND, **changed: object) -> Wall:
             lambda: connect(ARM, Bushing("elbow", ELBOW, HAND, ONES)),
             "a bushing is named 'elbow' like a joint; give the bushing another name",
         ),
-        (
-            lambda: connect(ARM, wall("base")),
-            "a wall is named 'base' like the base; give the wall another name",
-        ),
+        (lambda: connect(ARM, wall("base")), "a wall is named 'base' like the base; give the wall another name"),
     ],
 )
 def test_refusals(build: Callable[[], object], sentence: str) -> None:

@@ -87,13 +87,11 @@ def test_drives_keep_the_units_of_the_joint_beside_a_motor() -> None:
         ),
         (
             lambda: GearMotor("elbow", 1e-4, 100.0, damping=2.0),
-            "GearMotor: damping = 2 N m s/rad has no effect in a rigid gear;"
-            " write a stiffness in N m/rad as well",
+            "GearMotor: damping = 2 N m s/rad has no effect in a rigid gear; write a stiffness in N m/rad as well",
         ),
         (
             lambda: GearMotor("elbow", 1e-4, 100.0, 1e4, torque_limit=0.0),
-            "GearMotor: torque_limit = 0 N m must be greater than 0;"
-            " write the largest torque of the motor in N m",
+            "GearMotor: torque_limit = 0 N m must be greater than 0; write the largest torque of the motor in N m",
         ),
         (
             lambda: GearMotor("el bow", 1e-4, 100.0, 1e4),

@@ -100,13 +100,9 @@ def test_systems_with_constraints_can_be_joined_on() -> None:
     assert np.allclose(at_once.transfer(S), whole.transfer(S), rtol=1e-12)
     for choice in Constraints:
         pair = interconnect(
-            {"a": masses["a"], "b": masses["b"]},
-            CommonFlow(("a.mass", "b.mass"), external="x"),
-            constraints=choice,
+            {"a": masses["a"], "b": masses["b"]}, CommonFlow(("a.mass", "b.mass"), external="x"), constraints=choice
         )
-        later = interconnect(
-            {"pair": pair, "c": masses["c"]}, CommonFlow(("pair.x", "c.mass"), external="push")
-        )
+        later = interconnect({"pair": pair, "c": masses["c"]}, CommonFlow(("pair.x", "c.mass"), external="push"))
         assert structure_error(later) < ROUND_OFF
         assert np.allclose(later.transfer(S), whole.transfer(S), rtol=1e-11)
         # besides the common motion, stretches that differ stay as they are
@@ -239,9 +235,7 @@ def networks(draw: st.DrawFn) -> tuple[dict[str, LinearPortHamiltonian], list[Ju
         count = draw(st.integers(1, 3))
         ports = tuple(force_port(f"p{j}", width, draw(CAUSALITIES)) for j in range(count))
         size = draw(st.integers(6, 9)) * width
-        systems[name] = random_system(
-            rng, size, ports, losses=draw(st.integers(0, 3)), mass=draw(st.booleans())
-        )
+        systems[name] = random_system(rng, size, ports, losses=draw(st.integers(0, 3)), mass=draw(st.booleans()))
         free += [f"{name}.{port.name}" for port in ports]
     free = draw(st.permutations(free))
     junctions: list[Junction] = []
@@ -314,19 +308,12 @@ def test_random_networks_keep_structure_energy_and_their_defining_equations(
         (CommonFlow(()), "CommonFlow: it has no ports"),
         (Series("a.mass", "c.mass"), r"'a.mass' takes force \(N\) and 'c.mass' takes force \(N\) as input"),
         (CommonFlow(("a.mass", "a.mass")), "'a.mass' stands at two places of junctions"),
-        (
-            CommonFlow((Scaled("a.mass", 2.0), Scaled("c.mass", 2.0)), external="e"),
-            "leave one port without a ratio",
-        ),
+        (CommonFlow((Scaled("a.mass", 2.0), Scaled("c.mass", 2.0)), external="e"), "leave one port without a ratio"),
     ],
 )
 def test_ports_that_do_not_fit_are_refused_with_both_sides(junction: Junction, message: str) -> None:
     ports = (force_port("hand", 2), LinearPort("axis", "torque", "N m", "rate", "rad/s"))
-    systems = {
-        "a": free_mass(1.0),
-        "b": random_system(np.random.default_rng(0), 4, ports),
-        "c": free_mass(2.0),
-    }
+    systems = {"a": free_mass(1.0), "b": random_system(np.random.default_rng(0), 4, ports), "c": free_mass(2.0)}
     with pytest.raises(InvalidInput, match=message):
         interconnect(systems, junction)
 

@@ -76,13 +76,9 @@ SIX = (0.0, 0.0, 0.0, 1.0, 2.0, 3.0)
 
 def test_torques_on_a_ball_add_to_one_moment_on_its_child_that_reacts_on_its_parent() -> None:
     closed = connect(
-        ARM,
-        JointTorque("ball", Constant((1.0, 2.0, 3.0))),
-        JointTorque("ball", Step((0.0, 0.0, 5.0), at=0.5)),
+        ARM, JointTorque("ball", Constant((1.0, 2.0, 3.0))), JointTorque("ball", Step((0.0, 0.0, 5.0), at=0.5))
     )
-    assert closed.inputs.loads == (
-        LoadPlace("ball", "bob", False, Frame.BODY, End.ROOT, reacts_on=At("plate")),
-    )
+    assert closed.inputs.loads == (LoadPlace("ball", "bob", False, Frame.BODY, End.ROOT, reacts_on=At("plate")),)
     signals = closed.inputs.load_signals(np.array([0.0, 1.0]))
     np.testing.assert_array_equal(signals[:, 0], [SIX, (0.0, 0.0, 0.0, 1.0, 2.0, 8.0)])
     assert closed.inputs.breaks == (0.5,)
@@ -134,8 +130,7 @@ def test_a_wrench_on_a_free_joint_acts_on_its_child_and_the_ground() -> None:
         ),
         (
             lambda: TipWrench("ball", Constant(SIX)),
-            "TipWrench: it gives a wrench (N, N m), but port 'ball' takes a torque (N m);"
-            " name a link, such as 'sled'",
+            "TipWrench: it gives a wrench (N, N m), but port 'ball' takes a torque (N m); name a link, such as 'sled'",
         ),
         (
             lambda: JointTorque("tether", Constant(1.0)),

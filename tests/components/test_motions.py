@@ -70,9 +70,7 @@ def acceleration_jump(motion: Motion, time: float, order: int) -> float:
     """The jump of a derivative of the acceleration at ``time``, from one-sided differences."""
     weights = {0: [4.0, -6.0, 4.0, -1.0], 1: [-13 / 3, 9.5, -7.0, 11 / 6], 2: [3.0, -8.0, 7.0, -2.0]}[order]
     h = 1e-3
-    right, left = (
-        np.dot(weights, motion.evaluate(time + step * np.arange(1, 5))[2]) / step**order for step in (h, -h)
-    )
+    right, left = (np.dot(weights, motion.evaluate(time + step * np.arange(1, 5))[2]) / step**order for step in (h, -h))
     return float(abs(right - left))
 
 
@@ -137,9 +135,7 @@ def test_quintic_is_the_point_to_point_law() -> None:
 
 def test_bang_bang_is_the_constant_acceleration_law() -> None:
     # ST-f of [macchelli2007]: 2 rad in 2.5 s needs 4 * 2 / 2.5^2 = 1.28 rad/s^2; breaks show their right.
-    position, rate, acceleration = BangBang(0.0, 2.0, 2.5).evaluate(
-        np.array([-0.1, 0.0, 1.0, 1.25, 2.0, 2.5])
-    )
+    position, rate, acceleration = BangBang(0.0, 2.0, 2.5).evaluate(np.array([-0.1, 0.0, 1.0, 1.25, 2.0, 2.5]))
     np.testing.assert_allclose(acceleration, [0.0, 1.28, 1.28, -1.28, -1.28, 0.0])
     np.testing.assert_allclose(position, [0.0, 0.0, 0.64, 1.0, 2.0 - 0.5 * 1.28 * 0.25, 2.0])
     np.testing.assert_allclose(rate, [0.0, 0.0, 1.28, 1.6, 0.64, 0.0], atol=1e-15)
@@ -236,14 +232,10 @@ def scalar_only(time: object) -> tuple[float, float, float]:
         ),
         (
             lambda: MotionTable([0.0, 1.0], [0.0, math.inf]),
-            "MotionTable: positions[1] = inf rad or m must be finite;"
-            " write the positions at the times in rad or m",
+            "MotionTable: positions[1] = inf rad or m must be finite; write the positions at the times in rad or m",
         ),
         (lambda: MotionSum([]), "MotionSum: terms is empty; write a list of motions"),
-        (
-            lambda: MotionSum([Hold(1.0), 2.0]),
-            "MotionSum: terms[1] = 2.0 does not fit; write a list of motions",
-        ),
+        (lambda: MotionSum([Hold(1.0), 2.0]), "MotionSum: terms[1] = 2.0 does not fit; write a list of motions"),
         (lambda: FunctionMotion(3.0), "FunctionMotion: function = 3.0 does not fit; write a function"),
         (
             lambda: FunctionMotion(lambda t: (t, t)).evaluate(np.zeros(4)),

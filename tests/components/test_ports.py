@@ -111,13 +111,9 @@ def test_a_wrench_in_world_axes_does_not_ask_how_its_frame_is_turned() -> None:
         ),
         (
             lambda: PointWrench(At("slide"), FORCE),
-            "PointWrench: it gives a wrench (N, N m), but port 'slide' takes a force (N);"
-            " name a link, such as 'upper'",
+            "PointWrench: it gives a wrench (N, N m), but port 'slide' takes a force (N); name a link, such as 'upper'",
         ),
-        (
-            lambda: PointWrench(At("base"), FORCE),
-            "PointWrench: at.link = 'base' is moved by no wrench; write a link",
-        ),
+        (lambda: PointWrench(At("base"), FORCE), "PointWrench: at.link = 'base' is moved by no wrench; write a link"),
         (
             lambda: PointWrench(At("hand"), Constant(1.0), name="push"),
             "PointWrench 'push': the signal must have 6 components (force x, y, z and moment x, y, z), it has 1",
@@ -156,9 +152,7 @@ def test_report_lists_every_port_once() -> None:
 def test_a_wall_of_the_world_and_a_moved_base_exclude_each_other() -> None:
     moved = BaseMotion(x=Quintic(0.0, 1.0, 1.0))
     assert "  base: BaseMotion (follows Quintic)\n" in report(connect(ARM, moved))
-    with pytest.raises(
-        InvalidInput, match="wall 'table' is fixed in the world, but the base moves; hold the base"
-    ):
+    with pytest.raises(InvalidInput, match="wall 'table' is fixed in the world, but the base moves; hold the base"):
         connect(ARM, moved, TABLE)
 
 
@@ -212,8 +206,7 @@ def test_the_substitution_of_an_arm_itself_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [name for name in sorted({*vars(Model), *vars(Arm)}) if not name.startswith("_") and name != "inputs"],
+    "name", [name for name in sorted({*vars(Model), *vars(Arm)}) if not name.startswith("_") and name != "inputs"]
 )
 def test_connected_forwards_every_member_of_the_contract(name: str) -> None:
     arm = MagicMock()

@@ -8,14 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pliant.components import (
-    ControllerFailed,
-    Encoder,
-    SampledCommand,
-    SampledController,
-    Tachometer,
-    connect,
-)
+from pliant.components import ControllerFailed, Encoder, SampledCommand, SampledController, Tachometer, connect
 from pliant.control import VelocityServo
 from pliant.errors import InvalidInput
 from pliant.model.sampling import Sample
@@ -23,9 +16,7 @@ from tests.support.two_link_arm import JOINTS, TwoLinkArm
 
 ARM = TwoLinkArm()
 POSITIONS, RATES = np.array([1.0, 2.0, 3.0]), np.zeros(3)
-SAMPLE = Sample(
-    0.25, POSITIONS, RATES, RATES, ARM, POSITIONS, RATES, lambda stations: ARM.observe(RATES[None])
-)
+SAMPLE = Sample(0.25, POSITIONS, RATES, RATES, ARM, POSITIONS, RATES, lambda stations: ARM.observe(RATES[None]))
 
 
 def pull_back(sample: Sample) -> np.ndarray:
@@ -105,9 +96,7 @@ def test_sensors_stand_between_the_sample_and_the_function() -> None:
 
 
 def test_commands_are_rates_for_servos() -> None:
-    command = SampledCommand(
-        lambda sample: [1.0, 2.0], 0.01, joints=["elbow", "slide"], name="brain", delay=0.3
-    )
+    command = SampledCommand(lambda sample: [1.0, 2.0], 0.01, joints=["elbow", "slide"], name="brain", delay=0.3)
     (law,) = connect(ARM, VelocityServo(1.0, 0.001), command).inputs.commands
     assert (law.name, law.period, law.delay, law.joints) == ("brain", 0.01, 0.3, ("elbow", "slide"))
     np.testing.assert_array_equal(law.started()(SAMPLE), [1.0, 2.0])
@@ -152,21 +141,16 @@ def test_failures_name_the_controller(function: Callable[[Sample], object], sent
     [
         (
             lambda: SampledController(pull_back, 0.0),
-            "SampledController: period = 0 s must be greater than 0;"
-            " write the time between two calls in seconds",
+            "SampledController: period = 0 s must be greater than 0; write the time between two calls in seconds",
         ),
         (
             lambda: SampledController(pull_back, 0.01, encoder=0.1),
             "SampledController: encoder = 0.1 does not fit; write an Encoder(...)",
         ),
-        (
-            lambda: SampledController(3.0, 0.01),
-            "SampledController: function = 3.0 does not fit; write a function",
-        ),
+        (lambda: SampledController(3.0, 0.01), "SampledController: function = 3.0 does not fit; write a function"),
         (
             lambda: SampledController(pull_back, 0.01, joints=[]),
-            "SampledController: joints = [] names no joint;"
-            " write the names of the driven joints, or None for all",
+            "SampledController: joints = [] names no joint; write the names of the driven joints, or None for all",
         ),
         (
             lambda: SampledController(pull_back, 0.01, joints=["elbow", "elbow"]),

@@ -29,21 +29,12 @@ def strip(joint: pl.RevoluteJoint | pl.FixedJoint | None = None) -> pl.Robot:
 def sample_of(model: Model, state: np.ndarray) -> Sample:
     position, rate = (model.layout.part(state, name) for name in ("joint_position", "joint_rate"))
     return Sample(
-        0.0,
-        position,
-        rate,
-        state,
-        model,
-        position,
-        rate,
-        lambda stations: model.observe(state[None], stations),
+        0.0, position, rate, state, model, position, rate, lambda stations: model.observe(state[None], stations)
     )
 
 
 @pytest.mark.parametrize("formulation", [pl.GeometricallyExact(degree=4), pl.PseudoSpectral(degree=6)])
-def test_gauge_and_deflection_of_a_loaded_cantilever(
-    formulation: pl.GeometricallyExact | pl.PseudoSpectral,
-) -> None:
+def test_gauge_and_deflection_of_a_loaded_cantilever(formulation: pl.GeometricallyExact | pl.PseudoSpectral) -> None:
     """Curvature F (L - s) / EI, tip F L^3 / 3 EI; shear adds 5e-5 of it to the tip, bending far 2e-5 to both.
 
     The joint is turned by 0.7 rad and the force is given in the axes of the tip: what is read turns with the link.
@@ -71,10 +62,7 @@ def test_a_curved_link_at_rest_reads_nothing() -> None:
     robot = pl.Robot(name="bow", links=(bow,), joints=(pl.RevoluteJoint("hinge", "base", "bow"),))
     model = pl.GeometricallyExact(degree=4).compile(robot)
     sample = sample_of(model, model.initial_state(np.array([0.4])))
-    sensors: tuple[Sensor, ...] = (
-        pl.sensors.StrainGauge("bow", station=0.5),
-        pl.sensors.DeflectionSensor("bow"),
-    )
+    sensors: tuple[Sensor, ...] = (pl.sensors.StrainGauge("bow", station=0.5), pl.sensors.DeflectionSensor("bow"))
     for sensor in sensors:
         assert sensor.reader(model)(sample, SILENT) == pytest.approx(0.0, abs=1e-12)
 

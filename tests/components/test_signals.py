@@ -10,16 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.components import (
-    Constant,
-    FunctionSignal,
-    PiecewiseLinear,
-    Signal,
-    SignalSum,
-    SignalTable,
-    Sine,
-    Step,
-)
+from pliant.components import Constant, FunctionSignal, PiecewiseLinear, Signal, SignalSum, SignalTable, Sine, Step
 from pliant.errors import InvalidInput
 
 WRENCH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
@@ -56,9 +47,7 @@ def test_a_row_at_each_time(signal: Signal) -> None:
 
 def test_step_takes_its_value_from_the_right() -> None:
     step = Step(WRENCH, at=1.0)
-    np.testing.assert_array_equal(
-        step.evaluate(np.array([0.0, 1.0 - 1e-12, 1.0, 2.0]))[:, 5], [0.0, 0.0, 6.0, 6.0]
-    )
+    np.testing.assert_array_equal(step.evaluate(np.array([0.0, 1.0 - 1e-12, 1.0, 2.0]))[:, 5], [0.0, 0.0, 6.0, 6.0])
     assert step.breaks == (1.0,)
 
 
@@ -78,9 +67,7 @@ def test_sine_starts_at_its_phase() -> None:
 def test_piecewise_linear_is_the_hat_load_of_the_elbow_cantilever() -> None:
     # [simo1988]: 0 to 50 to 0 over 0, 1, 2 s, then nothing.
     hat = PiecewiseLinear(KNOTS, (0.0, 50.0, 0.0))
-    np.testing.assert_allclose(
-        hat.evaluate(np.array([-1.0, 0.5, 1.0, 1.8, 30.0])), [0.0, 25.0, 50.0, 10.0, 0.0]
-    )
+    np.testing.assert_allclose(hat.evaluate(np.array([-1.0, 0.5, 1.0, 1.8, 30.0])), [0.0, 25.0, 50.0, 10.0, 0.0])
     assert hat.breaks == KNOTS
 
 
@@ -113,9 +100,7 @@ def test_table_has_two_continuous_derivatives_at_inner_samples() -> None:
 
 def test_signals_compare_and_hash() -> None:
     assert Constant([1, 2]) == Constant((1.0, 2.0))
-    assert hash(PiecewiseLinear(np.array(KNOTS), np.ones((3, 2)))) == hash(
-        PiecewiseLinear(KNOTS, [(1, 1)] * 3)
-    )
+    assert hash(PiecewiseLinear(np.array(KNOTS), np.ones((3, 2)))) == hash(PiecewiseLinear(KNOTS, [(1, 1)] * 3))
 
 
 def test_values_that_are_handed_out_may_be_changed() -> None:
@@ -137,14 +122,8 @@ def test_a_function_that_changes_its_argument_changes_nobody_elses_clock() -> No
 @pytest.mark.parametrize(
     ("build", "sentence"),
     [
-        (
-            lambda: Constant(math.inf),
-            "Constant: value = inf N or N m must be finite; write the value in N or N m",
-        ),
-        (
-            lambda: Step((1.0, math.nan)),
-            "Step: value[1] = nan N or N m must be finite; write the value in N or N m",
-        ),
+        (lambda: Constant(math.inf), "Constant: value = inf N or N m must be finite; write the value in N or N m"),
+        (lambda: Step((1.0, math.nan)), "Step: value[1] = nan N or N m must be finite; write the value in N or N m"),
         (lambda: Step(1.0, at="5 ms"), "Step: at = '5 ms' carries a unit; write 0.005 (SI, second)"),
         (
             lambda: Sine(1.0, frequency=-2.0),

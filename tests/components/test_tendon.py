@@ -23,8 +23,7 @@ MIDPOINT = pl.Gauss(order=2, step=1e-3)
 def two_bodies(apart: float = 1.0, gravity: float = 0.0) -> Model:
     bodies = tuple(RigidLink(name, (0, 0, 0), mass, inertia=(0.01,) * 3) for name, mass in zip("ab", MASSES))
     joints = tuple(
-        FreeJoint(f"to_{name}", "base", name, initial_position=(x, 0.0, 0.0))
-        for name, x in zip("ab", (0.0, apart))
+        FreeJoint(f"to_{name}", "base", name, initial_position=(x, 0.0, 0.0)) for name, x in zip("ab", (0.0, apart))
     )
     return pl.PoseElement().compile(Robot("two_bodies", bodies, joints, gravity=(0.0, 0.0, gravity)))
 
@@ -41,14 +40,8 @@ def beam(gravity: float = 0.0) -> Robot:
 def routed(side: float = 1.0, **changed: float) -> pl.Tendon:
     """From the base beside the rod over its middle to the hand."""
     beside = (0.0, 0.0, 0.05 * side)
-    frames = [
-        At("base", position=beside),
-        At("rod", station=0.5, position=beside),
-        At("hand", End.TIP, beside),
-    ]
-    return pl.Tendon(
-        "cable" if side > 0 else "other", frames, **{"stiffness": 2e4, "pretension": 50.0, **changed}
-    )
+    frames = [At("base", position=beside), At("rod", station=0.5, position=beside), At("hand", End.TIP, beside)]
+    return pl.Tendon("cable" if side > 0 else "other", frames, **{"stiffness": 2e4, "pretension": 50.0, **changed})
 
 
 def test_two_bodies_swing_with_the_closed_form() -> None:
@@ -79,8 +72,7 @@ def test_a_taut_cable_catches_two_bodies_with_the_closed_form() -> None:
 
 def test_a_slack_cable_lets_bodies_fall_freely() -> None:
     model = pl.connect(
-        two_bodies(gravity=-9.81),
-        pl.Tendon("cable", [At("a"), At("b")], STIFFNESS, damping=10.0, rest_length=1.5),
+        two_bodies(gravity=-9.81), pl.Tendon("cable", [At("a"), At("b")], STIFFNESS, damping=10.0, rest_length=1.5)
     )
     run = pl.simulate(model, until=0.5, integrator=MIDPOINT)
     fall = model.layout.part(run.states, "position")[-1, 1:, 2]
@@ -117,9 +109,7 @@ def test_the_ledger_of_a_cable_over_a_bending_link_closes(damping: float) -> Non
 
 
 def test_saved_runs_keep_what_the_cable_took(tmp_path: Path) -> None:
-    run = pl.simulate(
-        pl.connect(pl.PoseElement(elements=2).compile(beam(gravity=-9.81)), routed()), 0.01, MIDPOINT
-    )
+    run = pl.simulate(pl.connect(pl.PoseElement(elements=2).compile(beam(gravity=-9.81)), routed()), 0.01, MIDPOINT)
     run.save(tmp_path / "run.nc")
     again = pl.load_trajectory(tmp_path / "run.nc")
     np.testing.assert_array_equal(again.ledger.taken["cable"], run.ledger.taken["cable"])
@@ -147,10 +137,7 @@ def test_a_rigid_motion_of_everything_changes_no_tension() -> None:
     model.layout.part(start, "spin")[1:] = (0.3, 0.2, 0.1), (-0.2, 0.4, 0.0)
     plain = pl.simulate(model, until=0.1, integrator=MIDPOINT, initial=start)
     turn, shift = rotation_from_vector(np.array([0.4, -1.0, 2.0])), np.array([3.0, -2.0, 1.0])
-    w, v = (
-        np.cos(0.5 * np.sqrt(5.16)),
-        np.sin(0.5 * np.sqrt(5.16)) * np.array([0.4, -1.0, 2.0]) / np.sqrt(5.16),
-    )
+    w, v = (np.cos(0.5 * np.sqrt(5.16)), np.sin(0.5 * np.sqrt(5.16)) * np.array([0.4, -1.0, 2.0]) / np.sqrt(5.16))
     moved = start.copy()
     model.layout.part(moved, "position")[1:] = model.layout.part(start, "position")[1:] @ turn.T + shift
     model.layout.part(moved, "rotation")[1:] = np.append(w, v)
@@ -176,9 +163,7 @@ def test_spectral_links_hand_over_and_say_so() -> None:
 
 
 @pytest.mark.parametrize("formulation", [pl.Rigid(), pl.Lumped(), pl.PseudoSpectral()])
-def test_other_formulations_refuse_it_with_the_remedy(
-    formulation: pl.Rigid | pl.Lumped | pl.PseudoSpectral,
-) -> None:
+def test_other_formulations_refuse_it_with_the_remedy(formulation: pl.Rigid | pl.Lumped | pl.PseudoSpectral) -> None:
     model = pl.connect(formulation.compile(beam()), routed())
     with pytest.raises(InvalidInput) as refused:
         pl.simulate(model, until=0.01)
@@ -211,9 +196,7 @@ def test_other_formulations_refuse_it_with_the_remedy(
             "Tendon 'cable': first and second are both fixed to the rigid link 'a'; put one on another part",
         ),
         (
-            lambda: pl.simulate(
-                pl.connect(two_bodies(0.0), pl.Tendon("cable", [At("a"), At("b")], 1.0)), 0.1
-            ),
+            lambda: pl.simulate(pl.connect(two_bodies(0.0), pl.Tendon("cable", [At("a"), At("b")], 1.0)), 0.1),
             "two frames of 'cable' coincide at the start, which leaves no direction between them; move one of them,"
             " or leave it out",
         ),

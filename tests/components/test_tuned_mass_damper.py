@@ -110,21 +110,15 @@ def test_a_beam_with_the_best_damper_has_the_two_equal_peaks_of_den_hartog(
     at_tip = 1 / (gain * ((2 * np.pi * first) ** 2 - (2 * np.pi * near) ** 2))
     shape = 1.0
     if station is not None:
-        along = (
-            LENGTH * np.array([station, 1.0]) * 1.875104068711961 / LENGTH
-        )  # first root of cos x cosh x = -1
-        sigma = (np.cos(1.8751040687) + np.cosh(1.8751040687)) / (
-            np.sin(1.8751040687) + np.sinh(1.8751040687)
-        )
+        along = LENGTH * np.array([station, 1.0]) * 1.875104068711961 / LENGTH  # first root of cos x cosh x = -1
+        sigma = (np.cos(1.8751040687) + np.cosh(1.8751040687)) / (np.sin(1.8751040687) + np.sinh(1.8751040687))
         w = np.cosh(along) - np.cos(along) - sigma * (np.sinh(along) - np.sin(along))
         shape = float(w[0] / w[1])
     mass = ratio * at_tip / shape**2  # a mass there counts by the square of the mode
     tuning = 1 / (1 + ratio)
     damping = np.sqrt(3 * ratio / (8 * (1 + ratio) ** 3))
     at = At("rod", station=station)
-    absorber = pl.TunedMassDamper(
-        "absorber", at, mass, mass * (tuning * omega) ** 2, 2 * mass * omega * damping, Y
-    )
+    absorber = pl.TunedMassDamper("absorber", at, mass, mass * (tuning * omega) ** 2, 2 * mass * omega * damping, Y)
     model = pl.connect(arm, absorber)
     g = np.linspace(0.8, 1.2, 401)
     seen = pl.frequency_response(model, port, "tip.displacement[1]", g * first).magnitude * at_tip * omega**2
@@ -133,12 +127,8 @@ def test_a_beam_with_the_best_damper_has_the_two_equal_peaks_of_den_hartog(
     peaks, wanted = (np.array([each[:half].max(), each[half:].max()]) for each in (seen, expected))
     # higher modes move the section by 3 % of what the first does at rest, 1 % of the peaks, which are near 6.4
     np.testing.assert_allclose(peaks, wanted, rtol=0.015)
-    np.testing.assert_allclose(
-        wanted, np.sqrt(1 + 2 / ratio), rtol=0.01
-    )  # he takes a mean of two best dampings
-    assert (
-        pl.frequency_response(arm, port, "tip.displacement[1]", g * first).magnitude.max() > 100 * seen.max()
-    )
+    np.testing.assert_allclose(wanted, np.sqrt(1 + 2 / ratio), rtol=0.01)  # he takes a mean of two best dampings
+    assert pl.frequency_response(arm, port, "tip.displacement[1]", g * first).magnitude.max() > 100 * seen.max()
 
 
 def test_spectral_links_hand_over_and_say_so() -> None:
@@ -198,9 +188,7 @@ def test_the_robot_of_a_saved_run_has_the_damper(tmp_path: Path) -> None:
             "TunedMassDamper 'd': mass = 0 kg must be greater than 0; write the mass that moves in kilograms",
         ),
         (
-            lambda: pl.connect(
-                pl.Rigid().compile(beam()), pl.TunedMassDamper("d", At("rood"), 1.0, 1.0, axis=Y)
-            ),
+            lambda: pl.connect(pl.Rigid().compile(beam()), pl.TunedMassDamper("d", At("rood"), 1.0, 1.0, axis=Y)),
             "TunedMassDamper: the arm has no link 'rood'; did you mean 'rod'?",
         ),
         (

@@ -64,9 +64,7 @@ def test_every_port_of_every_library_arm_answers_in_every_formulation(name: str)
         start = float(model.layout.part(model.initial_state(), "joint_position")[0])
         arm = getattr(model, "given", model)
         parts = [each for each in getattr(model, "components", ()) if each.joint != first]
-        answers_at_all_ports(
-            pl.connect(arm, pl.PrescribedMotion(first, pl.motions.Hold(start)), *parts), (first,)
-        )
+        answers_at_all_ports(pl.connect(arm, pl.PrescribedMotion(first, pl.motions.Hold(start)), *parts), (first,))
         count += 1
     assert count >= (2 if name == "adam" else 4)
 

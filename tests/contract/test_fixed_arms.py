@@ -10,13 +10,9 @@ from tests.contract.formulations import KINDS, POINT_MASSES, Kind
 
 every_formulation = pytest.mark.parametrize("kind", [*KINDS, POINT_MASSES], ids=str)
 GRAVITY = (0.0, 0.0, -9.81)
-POST = pl.RigidLink(
-    "post", (0.3, 0.0, 0.0), mass=1.0, center_of_mass=(0.15, 0.0, 0.0), inertia=(0.01, 0.02, 0.02)
-)
+POST = pl.RigidLink("post", (0.3, 0.0, 0.0), mass=1.0, center_of_mass=(0.15, 0.0, 0.0), inertia=(0.01, 0.02, 0.02))
 ROD = pl.FlexibleLink(
-    "rod",
-    0.5,
-    pl.GeneralSection(stiffness=(1e4, 1e4, 1e4, 5.0, 5.0, 5.0), inertia=(0.2,) * 3 + (1e-3, 5e-4, 5e-4)),
+    "rod", 0.5, pl.GeneralSection(stiffness=(1e4, 1e4, 1e4, 5.0, 5.0, 5.0), inertia=(0.2,) * 3 + (1e-3, 5e-4, 5e-4))
 )
 ON_BASE = pl.FixedJoint("foot", "base", "post")
 

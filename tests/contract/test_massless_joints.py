@@ -15,9 +15,7 @@ from tests.contract.formulations import KINDS, Kind
 from tests.support.arms import soft_link
 
 # all mass on the axis about which it turns
-NEEDLE = pl.RigidLink(
-    "needle", (0.3, 0.0, 0.0), 0.5, center_of_mass=(0.15, 0.0, 0.0), inertia=(0.0, 1e-3, 1e-3)
-)
+NEEDLE = pl.RigidLink("needle", (0.3, 0.0, 0.0), 0.5, center_of_mass=(0.15, 0.0, 0.0), inertia=(0.0, 1e-3, 1e-3))
 ROBOT = pl.Robot(
     name="needle_on_an_arm",
     links=(soft_link("arm", 0.5), NEEDLE),

@@ -28,9 +28,7 @@ def some_runs() -> Iterator[tuple[pl.Model, pl.Gauss | pl.GeneralizedAlpha]]:
             pl.PrescribedMotion(arm.joint_names[0], pl.motions.Cycloid(1.5, 0.0, 1.0)),
             pl.JointPD(pl.motions.Hold(0.1), stiffness=5.0, damping=1.0, joints=[arm.joint_names[1]]),
             pl.TipWrench(link, pl.signals.Sine((0.0, 1.0, 0.0, 0.0, 0.0, 0.0), 2.0)),
-            pl.DistributedWrench(
-                link, pl.signals.Constant((0.0, 0.1, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY
-            ),
+            pl.DistributedWrench(link, pl.signals.Constant((0.0, 0.1, 0.0, 0.0, 0.0, 0.0)), frame=pl.Frame.BODY),
             pl.control.SampledController(
                 lambda sample: -0.1 * sample.joint_rates[1:], 2e-3, joints=[arm.joint_names[1]]
             ),
@@ -66,8 +64,7 @@ def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
         limits=pl.joints.Box((-1.0,) * 3, (1.0,) * 3, 1e3),
     )
     socket, floating = (
-        pl.PoseElement().compile(pl.Robot(name="body", links=(body,), joints=(joint,)))
-        for joint in (ball, flight)
+        pl.PoseElement().compile(pl.Robot(name="body", links=(body,), joints=(joint,))) for joint in (ball, flight)
     )
     tip, ground = pl.At("outer"), pl.At("base", position=(1.0, 1.0, 0.0))
     models = (
@@ -82,9 +79,7 @@ def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
         pl.connect(closed, pl.PrescribedMotion("right_drive", pl.motions.Quintic(0.0, 0.1, 1.0))),
         pl.connect(closed, pl.JointTorque("far_corner", pl.signals.Constant(1.0))),
         pl.connect(serial, pl.JointPD([pl.motions.Hold(0.1)] * 2, stiffness=50.0, damping=1.0)),
-        pl.connect(
-            serial, pl.DistributedWrench("outer", pl.signals.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
-        ),
+        pl.connect(serial, pl.DistributedWrench("outer", pl.signals.Constant((0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))),
         pl.connect(serial, pl.control.SampledController(lambda sample: np.full(2, 0.1), period=1e-3)),
         pl.connect(socket, pl.JointTorque("ball", pl.signals.Constant((1.0, 0.0, 0.0)))),
         pl.connect(floating, pl.JointTorque("flight", pl.signals.Constant((1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))),

@@ -85,10 +85,7 @@ def test_a_model_is_constant(kind: Kind) -> None:
 def test_models_and_trajectories_can_be_pickled(kind: Kind) -> None:
     """Alone, and connected after a run."""
     run = run_of(kind)
-    for model in (
-        pl.connect(pickle.loads(pickle.dumps(swing(kind))), HELD),
-        pickle.loads(pickle.dumps(held(kind))),
-    ):
+    for model in (pl.connect(pickle.loads(pickle.dumps(swing(kind))), HELD), pickle.loads(pickle.dumps(held(kind)))):
         np.testing.assert_array_equal(pl.simulate(model, UNTIL, GAUSS).states, run.states)
     copied = pickle.loads(pickle.dumps(run))
     np.testing.assert_array_equal(copied.states, run.states)

@@ -33,9 +33,7 @@ def fresh(kind: Kind) -> Arm:
     one = isinstance(kind.formulation, (pl.MixedElement, pl.PseudoSpectral))
     arm = kind.formulation.compile(SWING if one else two_links(ASIDE, section=SLOW))
     rotors = (pl.GearMotor(name, rotor_inertia=2e-4, ratio=50.0) for name in arm.joint_names)
-    push = pl.TipWrench(
-        arm.robot.links[-1].name, pl.signals.Sine((0.1, -0.2, 0.05, 0.0, 0.0, 0.0), 5.0), pl.Frame.BODY
-    )
+    push = pl.TipWrench(arm.robot.links[-1].name, pl.signals.Sine((0.1, -0.2, 0.05, 0.0, 0.0, 0.0), 5.0), pl.Frame.BODY)
     return pl.connect(arm, HELD, push, *(rotors if kind is POINT_MASSES else ()))
 
 

@@ -45,9 +45,7 @@ def test_on_the_reference_only_the_feedforward_is_left(time: float) -> None:
 
 def test_one_value_serves_all_joints() -> None:
     shared = JointPD(Hold(1.0), 4, 2, feedforward=Constant(0.5))
-    spelt_out = JointPD(
-        [Hold(1.0)] * 3, np.full(3, 4.0), (2, 2, 2), joints=JOINTS, feedforward=[Constant(0.5)] * 3
-    )
+    spelt_out = JointPD([Hold(1.0)] * 3, np.full(3, 4.0), (2, 2, 2), joints=JOINTS, feedforward=[Constant(0.5)] * 3)
     one, other = connect(ARM, shared).inputs, connect(ARM, spelt_out).inputs
     assert (one.stiffness, one.damping) == (other.stiffness, other.damping) == ((4.0,) * 3, (2.0,) * 3)
     np.testing.assert_array_equal(one.joint_signals(TIMES), other.joint_signals(TIMES))
@@ -83,8 +81,7 @@ def test_reference_and_feedforward_give_their_breaks() -> None:
         ),
         (
             lambda: connect(ARM, JointPD(Hold(1.0), [1.0, 2.0], 1.0)),
-            "JointPD: stiffness has 2 values for 3 joints (shoulder, elbow, slide);"
-            " give one for all or one for each",
+            "JointPD: stiffness has 2 values for 3 joints (shoulder, elbow, slide); give one for all or one for each",
         ),
         (
             lambda: connect(ARM, JointPD([Hold(1.0)], 1.0, 1.0, joints=["elbow", "slide"])),

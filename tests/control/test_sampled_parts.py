@@ -63,9 +63,7 @@ def test_without_more_the_gain_is_that_of_the_joint() -> None:
 @pytest.mark.parametrize(
     "formulation", [pl.PseudoSpectral(degree=3), pl.PoseElement(elements=2)], ids=["linear", "pose"]
 )
-def test_a_servo_behind_an_elastic_gear_reads_the_rotor(
-    formulation: pl.PseudoSpectral | pl.PoseElement,
-) -> None:
+def test_a_servo_behind_an_elastic_gear_reads_the_rotor(formulation: pl.PseudoSpectral | pl.PoseElement) -> None:
     """Inertia times change of rate of the rotor, plus the torque of the gear, is - gain times its rate at the sample.
 
     The midpoint rule takes the mean of both ends for the twist of the gear.
@@ -89,9 +87,7 @@ def test_servos_of_library_arms_obey_their_law_in_every_sample(name: str) -> Non
     start = arm.layout.part(arm.initial_state(), "joint_position")
     joints, period, gain = len(start), 5e-4, np.array([5.0, 4.0, 3.0])[: len(start)]
     targets = start + 0.2
-    loop = pl.control.PositionLoop(
-        [pl.motions.Hold(target) for target in targets], 4.0, 10 * period, delay=2 * period
-    )
+    loop = pl.control.PositionLoop([pl.motions.Hold(target) for target in targets], 4.0, 10 * period, delay=2 * period)
     closed = pl.connect(arm, pl.control.VelocityServo(gain, period), loop)
     run = pl.simulate(closed, 0.1, pl.Gauss(order=4, step=period / 2), outputs=period * np.arange(201))
     assert run.ending.completed
@@ -176,9 +172,7 @@ def test_sampled_parts_have_no_linearisation() -> None:
             "two controllers are named 'position_loop'; give one of them another name",
         ),
         (
-            lambda: connect(
-                ARM, SERVO, pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2, joints="elbows")
-            ),
+            lambda: connect(ARM, SERVO, pl.control.PositionLoop(pl.motions.Hold(1.0), 4.0, 1e-2, joints="elbows")),
             "PositionLoop: the arm has no joint 'elbows'; did you mean 'elbow'?",
         ),
     ],
@@ -189,9 +183,7 @@ def test_refusals(build: Callable[[], object], sentence: str) -> None:
     assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize(
-    "part", [pl.control.VelocityServo, pl.control.PositionLoop, pl.control.VibrationSuppression]
-)
+@pytest.mark.parametrize("part", [pl.control.VelocityServo, pl.control.PositionLoop, pl.control.VibrationSuppression])
 def test_the_page_names_every_field_with_its_unit(part: type[Declared]) -> None:
     (text,) = (text for title, text in SECTIONS.items() if f"`{part.__name__}`" in title)
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]

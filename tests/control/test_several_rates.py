@@ -18,9 +18,7 @@ RATIO, SENSOR, VOLTAGE_GAIN = 50.0, 0.1, 0.08
 SERVO_GAIN = RATIO**2 * SENSOR * VOLTAGE_GAIN
 PER_RATE = RATIO * SENSOR  # volts for one rad/s of the joint
 UNTIL, SAMPLES = 0.5, 500
-SWING = pl.motions.FunctionMotion(
-    lambda t: (0.5 * np.sin(3.0 * t), 1.5 * np.cos(3.0 * t), -4.5 * np.sin(3.0 * t))
-)
+SWING = pl.motions.FunctionMotion(lambda t: (0.5 * np.sin(3.0 * t), 1.5 * np.cos(3.0 * t), -4.5 * np.sin(3.0 * t)))
 
 
 def swing(time: float) -> float:
@@ -42,9 +40,7 @@ def arm(rate: float = 0.0, formulation: pl.GeometricallyExact | pl.PseudoSpectra
     return formulation.compile(rigid_arm(rate))
 
 
-def simulated(
-    *components: object, step: float = 1e-4, rate: float = 0.0, model: Model | None = None
-) -> pl.Trajectory:
+def simulated(*components: object, step: float = 1e-4, rate: float = 0.0, model: Model | None = None) -> pl.Trajectory:
     """With an output at every sample of the servo."""
     closed = pl.connect(model or arm(rate), *components)  # type: ignore[arg-type]
     times = SERVO_PERIOD * np.arange(SAMPLES + 1)
@@ -173,10 +169,7 @@ def test_a_failing_command_ends_the_run_as_a_value() -> None:
     closed = pl.connect(arm(), servo(), pl.control.SampledCommand(command, LOOP_PERIOD))
     run = pl.simulate(closed, UNTIL, pl.Gauss(4, 1e-3))
     assert run.ending.cause is Cause.CONTROLLER
-    assert (
-        "controller 'command', which answered at t = 0.11 s with nan rad/s for joint 'hinge'"
-        in run.ending.place
-    )
+    assert "controller 'command', which answered at t = 0.11 s with nan rad/s for joint 'hinge'" in run.ending.place
     assert run.time[-1] == pytest.approx(0.11, abs=1e-12)
     assert np.isfinite(run.states).all()
     assert run.ledger.worst_ratio < 1e-10

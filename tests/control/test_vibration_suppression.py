@@ -33,9 +33,7 @@ def clamped_mode(arm: Model) -> float:
     return float(2 * np.pi * pl.modes(held, count=1).frequency[0])
 
 
-def simulated(
-    model: Model, sensor: Sensor, step: float = 1e-3, order: int = 4
-) -> tuple[np.ndarray, np.ndarray]:
+def simulated(model: Model, sensor: Sensor, step: float = 1e-3, order: int = 4) -> tuple[np.ndarray, np.ndarray]:
     """Joint position and reading at the samples of the controller."""
     times = LOOP_PERIOD * np.arange(SAMPLES)
     run = pl.simulate(model, LOOP_PERIOD * SAMPLES, pl.Gauss(order=order, step=step), outputs=times)

@@ -34,17 +34,14 @@ class Block:
 def documents() -> list[Path]:
     return [
         path
-        for path in text_files(
-            "README.md", "CONTRIBUTING.md", "docs", "experiments", "examples", "benchmarks"
-        )
+        for path in text_files("README.md", "CONTRIBUTING.md", "docs", "experiments", "examples", "benchmarks")
         if path.suffix == ".md" and FENCE.search(text(path))
     ]
 
 
 def blocks(page: str) -> list[Block]:
     return [
-        Block(match.group(1), match.group(2), page.count("\n", 0, match.start()) + 2)
-        for match in FENCE.finditer(page)
+        Block(match.group(1), match.group(2), page.count("\n", 0, match.start()) + 2) for match in FENCE.finditer(page)
     ]
 
 
@@ -63,9 +60,7 @@ def run_console(block: Block, document: Path, folder: Path) -> None:
             assert not unknown, f"{document.name}: the Makefile has no target {unknown}"
         elif words[0] in ("pliant", "python"):
             program = ["-m", "pliant"] if words[0] == "pliant" else []
-            done = subprocess.run(
-                [sys.executable, *program, *words[1:]], cwd=folder, capture_output=True, text=True
-            )
+            done = subprocess.run([sys.executable, *program, *words[1:]], cwd=folder, capture_output=True, text=True)
             assert done.returncode == 0, f"{document.name}: {line}\n{done.stdout}{done.stderr}"
         else:
             assert words[0] in NOT_REPEATED, f"{document.name}: this test cannot run {line!r}"

@@ -88,9 +88,7 @@ def test_the_strip_leans_on_the_wall(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert shown["strikes"] >= 2
     # moments about the hinge: the wall pushes along y at the distance x of the tip
     assert shown["push"][-1] == pytest.approx(shown["torque"] / shown["lever"], rel=1e-3)
-    assert shown["run"].tip_position[-1, 1] == pytest.approx(
-        shown["WALL_AT"] + shown["push"][-1] / 2e4, abs=1e-6
-    )
+    assert shown["run"].tip_position[-1, 1] == pytest.approx(shown["WALL_AT"] + shown["push"][-1] / 2e4, abs=1e-6)
 
 
 def test_higher_degrees_are_better(

@@ -66,8 +66,6 @@ def test_gravity_matters_to_sagging_links_only() -> None:
         for name in ("no gravity", "forearm up", "forearm down")
     )
     assert up < 0.99 * plain < 0.99 * down
-    model = [
-        adam.clamped(adam.condensed(adam.robot_with(gravity=g))) for g in ((0.0, 0.0, -9.81), adam.WEIGHTLESS)
-    ]
+    model = [adam.clamped(adam.condensed(adam.robot_with(gravity=g))) for g in ((0.0, 0.0, -9.81), adam.WEIGHTLESS)]
     heavy, light = (pl.modes(each, pl.equilibrium(each).state).frequency for each in model)
     np.testing.assert_allclose(heavy, light, rtol=1e-9)

@@ -40,9 +40,7 @@ def test_a_number_that_is_off_ends_with_status_1(
     for name in ("serial_runs", "chain_runs"):
         monkeypatch.setattr(f"experiments.macchelli2007.mechanisms.{name}", lambda care, report: None)
     monkeypatch.setattr("experiments.macchelli2007.figures.write_all", lambda *arguments: [])
-    monkeypatch.setattr(
-        "experiments.macchelli2007.mechanism_figures.draw_mechanisms", lambda serial, chain: {}
-    )
+    monkeypatch.setattr("experiments.macchelli2007.mechanism_figures.draw_mechanisms", lambda serial, chain: {})
     monkeypatch.setattr("experiments.macchelli2007.figures.convergence_table", lambda *arguments: "")
     with pytest.raises(SystemExit) as end:
         run.main(tmp_path)

@@ -71,9 +71,7 @@ def consistency_error(stepper: formulation.Stepper, tables: formulation.Tables) 
 def main(order: int) -> None:
     found: list[float] = []
 
-    def advance(
-        stepper: formulation.Stepper, tables: formulation.Tables, part: slice, held: object
-    ) -> tuple[int, int]:
+    def advance(stepper: formulation.Stepper, tables: formulation.Tables, part: slice, held: object) -> tuple[int, int]:
         found.append(consistency_error(stepper, tables))
         return len(tables.h[part]), CONVERGED
 

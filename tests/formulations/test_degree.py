@@ -28,9 +28,7 @@ def pushed_two_links(formulation: pl.GeometricallyExact) -> Model:
 def pushed_tumbler(formulation: pl.GeometricallyExact) -> Model:
     arm = formulation.compile(tumbler(STILL, rates=(0.0, 0.0)))
     swing = pl.JointTorque("swing", pl.signals.FunctionSignal(lambda times: 1.5 * push(times)))
-    return pl.connect(
-        arm, swing, pl.JointTorque("nod", pl.signals.FunctionSignal(lambda times: -push(times)))
-    )
+    return pl.connect(arm, swing, pl.JointTorque("nod", pl.signals.FunctionSignal(lambda times: -push(times))))
 
 
 def path(model: Model) -> np.ndarray:
@@ -55,8 +53,7 @@ def test_spectral_convergence(pushed: object) -> None:
 def test_two_node_elements_have_second_order() -> None:
     answer = path(pushed_two_links(pl.GeometricallyExact(degree=9)))
     errors = [
-        np.abs(path(pushed_two_links(pl.GeometricallyExact(1, elements=count))) - answer).max()
-        for count in (8, 16, 32)
+        np.abs(path(pushed_two_links(pl.GeometricallyExact(1, elements=count))) - answer).max() for count in (8, 16, 32)
     ]
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
     np.testing.assert_allclose(orders, 2.0, atol=0.15)

@@ -19,9 +19,7 @@ def test_spin_up_stretches_the_beam_as_the_steady_rotation_demands() -> None:
     extension does not depend on it. The geometrically exact answer is tan(kL)/k - L, 6e-5 above the linear one.
     """
     section = pl.GeneralSection(
-        stiffness=(2.8e7, 1e7, 1e7, 1.4e4, 1.4e4, 1.4e4),
-        inertia=(1.2, 1.2, 1.2, 1.2e-3, 6e-4, 6e-4),
-        damping=0.1,
+        stiffness=(2.8e7, 1e7, 1e7, 1.4e4, 1.4e4, 1.4e4), inertia=(1.2, 1.2, 1.2, 1.2e-3, 6e-4, 6e-4), damping=0.1
     )
     robot = on_a_hinge(pl.FlexibleLink(name="beam", length=10.0, section=section))
     motion = pl.motions.SmoothStart(rate=6.0, duration=15.0)
@@ -45,9 +43,7 @@ def test_spin_up_stretches_the_beam_as_the_steady_rotation_demands() -> None:
 @pytest.fixture(scope="module")
 def elbow() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times and out-of-plane displacements of tip and elbow of the right-angle cantilever of [simo1988]."""
-    section = pl.GeneralSection(
-        stiffness=(1e6, 1e6, 1e6, 1e3, 1e3, 1e3), inertia=(1.0, 1.0, 1.0, 20.0, 10.0, 10.0)
-    )
+    section = pl.GeneralSection(stiffness=(1e6, 1e6, 1e6, 1e3, 1e3, 1e3), inertia=(1.0, 1.0, 1.0, 20.0, 10.0, 10.0))
     legs = (
         pl.FlexibleLink(name="inner", length=10.0, section=section),
         pl.FlexibleLink(name="outer", length=10.0, section=section),
@@ -68,8 +64,7 @@ def elbow() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize(
-    ("which", "value", "time"),
-    [("tip", 8.25, 7.44), ("tip", -9.73, 15.87), ("elbow", -4.06, 10.87)],
+    ("which", "value", "time"), [("tip", 8.25, 7.44), ("tip", -9.73, 15.87), ("elbow", -4.06, 10.87)]
 )
 def test_elbow_cantilever_peaks(
     elbow: tuple[np.ndarray, np.ndarray, np.ndarray], which: str, value: float, time: float

@@ -50,12 +50,7 @@ def element_flows(
     beta = 1 - alpha
     stress, twist = alpha * w_a + beta * w_b, beta * t_a + alpha * t_b
     ad_n, ad_t = adjoint_of_twist(n), adjoint_of_twist(twist)
-    return ElementFlows(
-        stress,
-        twist,
-        t_b - t_a + ad_n @ twist,
-        w_b - w_a - ad_n.T @ stress + ad_t.T @ p + e_ext,
-    )
+    return ElementFlows(stress, twist, t_b - t_a + ad_n @ twist, w_b - w_a - ad_n.T @ stress + ad_t.T @ p + e_ext)
 
 
 def element_relation(alpha: float, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -131,17 +126,13 @@ def test_compiled_element_obeys_the_papers_equations(alpha):
     V = arm.layout.part(state, "twist")
     V[1:] = RANDOM.normal(size=V[1:].shape)
     held = pl.connect(arm, pl.PrescribedMotion("shoulder", pl.motions.Hold(0.0)))
-    step = (
-        1e-11  # wrenches of 1e4 N on grams: twists change by 1e-5 of themselves, round-off stays below 1e-5
-    )
+    step = 1e-11  # wrenches of 1e4 N on grams: twists change by 1e-5 of themselves, round-off stays below 1e-5
     integrator = pl.Gauss(order=2, step=step, tolerance=1e-15, energy_tolerance=1e-6)
     run = pl.simulate(held, until=step, integrator=integrator, initial=state)
     between = (1 - alpha) * V[:-1] + alpha * V[1:]
     M, C = chain.inertia.M_point, chain.section.C
     after = run.state("twist")[-1]
-    momentum_rate = np.einsum(
-        "kij,kj->ki", M, ((1 - alpha) * after[:-1] + alpha * after[1:] - between) / step
-    )
+    momentum_rate = np.einsum("kij,kj->ki", M, ((1 - alpha) * after[:-1] + alpha * after[1:] - between) / step)
     strain_rate = (run.state("strain")[-1] - strain) / step
     w_b = np.zeros(6)
     for k in reversed(range(4)):
@@ -149,9 +140,7 @@ def test_compiled_element_obeys_the_papers_equations(alpha):
         w_a = (stress - (1 - alpha) * w_b) / alpha
         n = h[k] * (chain.section.rest[k] + strain[k])
         flow = element_flows(alpha, n, M[k] @ between[k], V[k], V[k + 1], w_a, w_b, np.zeros(6))
-        assert h[k] * strain_rate[k] == pytest.approx(
-            flow.strain_rate, rel=1e-3, abs=1e-3
-        )  # half a step of change
+        assert h[k] * strain_rate[k] == pytest.approx(flow.strain_rate, rel=1e-3, abs=1e-3)  # half a step of change
         assert momentum_rate[k] == pytest.approx(flow.momentum_rate, rel=1e-4, abs=1e-1)
         w_b = w_a
 

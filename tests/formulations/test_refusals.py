@@ -31,9 +31,7 @@ ENDS = ("joint", "base", "rod")
     ],
     ids=["joint", "law", "loop"],
 )
-def test_beyond_spectral_links(
-    joint: pl.RevoluteJoint, loops: tuple[pl.joints.LoopJoint, ...], reason: str
-) -> None:
+def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.joints.LoopJoint, ...], reason: str) -> None:
     robot = pl.Robot("arm", (ROD,), (joint,), loops=loops)
     arm = pl.GeometricallyExact(degree=4, elements=3).compile(robot)
     assert arm.formulation == pl.PoseElement({"rod": 12})

@@ -84,9 +84,7 @@ def test_torques_hold_a_double_pendulum() -> None:
     )
     rest = arm.initial_state(np.array(START), np.zeros(2))
     trajectory = pl.simulate(held, 0.2, pl.Gauss(4, 2e-3), initial=rest)
-    np.testing.assert_allclose(
-        trajectory.joint_position, np.tile(START, (len(trajectory.time), 1)), atol=1e-12
-    )
+    np.testing.assert_allclose(trajectory.joint_position, np.tile(START, (len(trajectory.time), 1)), atol=1e-12)
 
 
 def gimbal() -> Model:
@@ -99,9 +97,7 @@ def gimbal() -> Model:
     )
     joints = (
         pl.RevoluteJoint("yaw", "base", "outer", axis=(0.0, 0.0, 1.0), initial_rate=3.0),
-        pl.RevoluteJoint(
-            "pitch", "outer", "inner", axis=(0.0, 1.0, 0.0), initial_position=0.4, initial_rate=0.5
-        ),
+        pl.RevoluteJoint("pitch", "outer", "inner", axis=(0.0, 1.0, 0.0), initial_position=0.4, initial_rate=0.5),
         pl.RevoluteJoint("roll", "inner", "top", axis=(1.0, 0.0, 0.0), initial_rate=4.0),
     )
     return pl.GeometricallyExact().compile(pl.Robot("gimbal", links, joints))
@@ -129,8 +125,7 @@ def test_a_stiff_link_moves_like_a_rigid_one(factor: float) -> None:
     """The difference falls with the compliance: a quasi-static deflection under the weight."""
     soft = soft_link()
     section = pl.GeneralSection(
-        stiffness=tuple(factor * c for c in (1e4, 4e3, 4e3, 4.0, 6.0, 5.0)),
-        inertia=(0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4),
+        stiffness=tuple(factor * c for c in (1e4, 4e3, 4e3, 4.0, 6.0, 5.0)), inertia=(0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4)
     )
     flexible = on_a_hinge(soft_link(section=section), (0.0, -GRAVITY, 0.0))
     body = pl.RigidLink(
@@ -142,9 +137,7 @@ def test_a_stiff_link_moves_like_a_rigid_one(factor: float) -> None:
     )
     rigid = on_a_hinge(body, (0.0, -GRAVITY, 0.0))
     paths = [
-        pl.simulate(
-            pl.GeometricallyExact(degree=5).compile(robot), 1.0, pl.Gauss(4, 1e-3), outputs=50
-        ).joint_position
+        pl.simulate(pl.GeometricallyExact(degree=5).compile(robot), 1.0, pl.Gauss(4, 1e-3), outputs=50).joint_position
         for robot in (flexible, rigid)
     ]
     assert np.ptp(paths[1]) > 2.0

@@ -14,9 +14,7 @@ from pliant.model.state import Cause
 SLENDER = 1e9  # axial and shear stiffness against EI = 1, L = 1: the elastica to 1e-9
 
 
-def cantilever(
-    length, stiffness, degree=6, elements=2, rest_shape=None, gravity=(0.0, 0.0, 0.0), inertia=1.0
-):
+def cantilever(length, stiffness, degree=6, elements=2, rest_shape=None, gravity=(0.0, 0.0, 0.0), inertia=1.0):
     section = pl.GeneralSection(stiffness=stiffness, inertia=(inertia,) * 3 + (1.0,) * 3)
     link = pl.FlexibleLink("link", length, section, rest_shape=rest_shape or pl.rest_shapes.Straight())
     robot = pl.Robot("cantilever", (link,), (pl.FixedJoint("clamp", "base", "link"),), gravity=gravity)

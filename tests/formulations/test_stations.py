@@ -13,17 +13,13 @@ from tests.support.arms import ASIDE, INERTIA, soft_link, two_links
 
 LENGTH, FORCE, BENDING, SHEAR = 1.0, 1e-3, 20.0, 1e5
 SECTION = pl.GeneralSection(stiffness=(1e5, SHEAR, SHEAR, 20.0, BENDING, BENDING), inertia=INERTIA)
-BEAM = pl.Robot(
-    "cantilever", (pl.FlexibleLink("beam", LENGTH, SECTION),), (pl.FixedJoint("root", "base", "beam"),)
-)
+BEAM = pl.Robot("cantilever", (pl.FlexibleLink("beam", LENGTH, SECTION),), (pl.FixedJoint("root", "base", "beam"),))
 Formulation = pl.GeometricallyExact | pl.MixedElement | pl.PoseElement | pl.PseudoSpectral | pl.Lumped
 
 
 def tip_deflection(formulation: Formulation, station: float, frame: pl.Frame = pl.Frame.WORLD) -> float:
     """Under a small force across the beam."""
-    push = pl.PointWrench(
-        pl.At("beam", station=station), pl.signals.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame
-    )
+    push = pl.PointWrench(pl.At("beam", station=station), pl.signals.Constant((0.0, FORCE, 0.0, 0.0, 0.0, 0.0)), frame)
     bent = pl.connect(formulation.compile(BEAM), push)
     assert bent.arm.formulation == formulation, "nobody else computes"
     return float(bent.tip(pl.equilibrium(bent).state)[0][0, 1])
@@ -38,17 +34,10 @@ def exact_deflection(station: float) -> float:
 @pytest.mark.parametrize("station", [0.5, 0.3])
 @pytest.mark.parametrize(
     "formulation",
-    [
-        pl.GeometricallyExact(4),
-        pl.GeometricallyExact(4, elements=2),
-        pl.PseudoSpectral(6),
-        pl.Lumped(fields=10),
-    ],
+    [pl.GeometricallyExact(4), pl.GeometricallyExact(4, elements=2), pl.PseudoSpectral(6), pl.Lumped(fields=10)],
     ids=str,
 )
-def test_a_cantilever_under_a_force_within_it(
-    formulation: Formulation, station: float, frame: pl.Frame
-) -> None:
+def test_a_cantilever_under_a_force_within_it(formulation: Formulation, station: float, frame: pl.Frame) -> None:
     # nothing is left out but the square of the slope, which is below 1e-9
     assert tip_deflection(formulation, station, frame) == pytest.approx(exact_deflection(station), rel=1e-8)
 
@@ -82,26 +71,19 @@ def test_the_ledger_of_a_swinging_arm_closes(formulation: Formulation, frame: pl
     assert abs(run.ledger.works["push"][-1]) > 1e-3
 
 
-@pytest.mark.parametrize(
-    "formulation", [pl.PoseElement, pl.Lumped], ids=lambda formulation: formulation.__name__
-)
+@pytest.mark.parametrize("formulation", [pl.PoseElement, pl.Lumped], ids=lambda formulation: formulation.__name__)
 def test_a_station_is_the_fixed_joint_at_which_a_link_is_cut_in_two(
     formulation: type[pl.PoseElement] | type[pl.Lumped],
 ) -> None:
     """Elements and fields end there, so that both are the same arm to round-off."""
-    whole = pl.Robot(
-        "whole", (soft_link("link", 1.0),), (pl.RevoluteJoint("hinge", "base", "link"),), gravity=ASIDE
-    )
+    whole = pl.Robot("whole", (soft_link("link", 1.0),), (pl.RevoluteJoint("hinge", "base", "link"),), gravity=ASIDE)
     cut = pl.Robot(
         "cut",
         (soft_link("first", 0.5), soft_link("second", 0.5)),
         (pl.RevoluteJoint("hinge", "base", "first"), pl.FixedJoint("weld", "first", "second")),
         gravity=ASIDE,
     )
-    push, method = (
-        pl.signals.Sine((0.5, 2.0, -1.0, 0.0, 0.1, 0.2), 2.0, phase=0.3),
-        pl.Gauss(order=2, step=1e-3),
-    )
+    push, method = (pl.signals.Sine((0.5, 2.0, -1.0, 0.0, 0.1, 0.2), 2.0, phase=0.3), pl.Gauss(order=2, step=1e-3))
     within = pl.connect(formulation(4).compile(whole), pl.PointWrench(pl.At("link", station=0.5), push))
     between = pl.connect(formulation(2).compile(cut), pl.TipWrench("first", push))
     tips = [pl.simulate(arm, 0.2, method).tip_position for arm in (within, between)]
@@ -130,21 +112,15 @@ def test_a_loop_pins_the_middle_of_a_link() -> None:
     robot = loads(dump(replace(BEAM, loops=(pin,))))
     assert robot.loops == (pin,)
     push = pl.TipWrench("beam", pl.signals.Constant((0.0, -1.0, 0.5, 0.0, 0.0, 0.0)))
-    run = pl.simulate(
-        pl.connect(pl.PoseElement(elements=4).compile(robot), push), 0.1, pl.Gauss(order=2, step=1e-3)
-    )
+    run = pl.simulate(pl.connect(pl.PoseElement(elements=4).compile(robot), push), 0.1, pl.Gauss(order=2, step=1e-3))
     seen = run.link("beam").position
     assert np.abs(seen[:, -1, 1]).max() > 1e-3, "the tip swings"
-    np.testing.assert_allclose(
-        seen[:, 10], np.tile(middle, (len(seen), 1)), atol=1e-11
-    )  # the tenth of 20 parts
+    np.testing.assert_allclose(seen[:, 10], np.tile(middle, (len(seen), 1)), atol=1e-11)  # the tenth of 20 parts
 
 
 def test_a_loop_beyond_the_tip_is_refused() -> None:
     far = pl.joints.LoopJoint("pin", pl.joints.LoopKind.SPHERICAL, pl.At("base"), pl.At("beam", station=1.5))
-    with pytest.raises(
-        pl.InvalidInput, match=r"station = 1.5 m lies beyond the tip of link 'beam'; write at most 1 m"
-    ):
+    with pytest.raises(pl.InvalidInput, match=r"station = 1.5 m lies beyond the tip of link 'beam'; write at most 1 m"):
         replace(BEAM, loops=(far,))
 
 
@@ -168,8 +144,7 @@ def test_a_spring_where_no_node_is_is_refused(formulation: pl.PoseElement, at: p
     ground = pl.At("base", position=(0.0, 0.0, 1.0))
     with pytest.raises(pl.InvalidInput) as refused:
         pl.simulate(
-            pl.connect(formulation.compile(two_links()), pl.SpringDamper("cable", at, ground, 1.0, 0.0, 0.1)),
-            0.01,
+            pl.connect(formulation.compile(two_links()), pl.SpringDamper("cable", at, ground, 1.0, 0.0, 0.1)), 0.01
         )
     assert str(refused.value) == sentence
 
@@ -194,18 +169,8 @@ def test_a_force_between_the_masses_of_a_lumped_link_is_refused() -> None:
 @pytest.mark.parametrize(
     ("link", "end", "station", "sentence"),
     [
-        (
-            "base",
-            pl.End.TIP,
-            0.3,
-            "station = 0.3 m has no meaning, the base has no stations; leave one of the two out",
-        ),
-        (
-            "beam",
-            pl.End.ROOT,
-            0.3,
-            "station = 0.3 m has no meaning, end = root is another section; leave one",
-        ),
+        ("base", pl.End.TIP, 0.3, "station = 0.3 m has no meaning, the base has no stations; leave one of the two out"),
+        ("beam", pl.End.ROOT, 0.3, "station = 0.3 m has no meaning, end = root is another section; leave one"),
         ("beam", pl.End.TIP, -0.1, "station = -0.1 m must be at least 0"),
     ],
 )

@@ -12,12 +12,7 @@ import pytest
 
 import pliant as pl
 from pliant.structures.collocation.chain import Chain
-from pliant.structures.collocation.element import (
-    element_tangent,
-    freeze,
-    many_strain_rates,
-    subtract_internal_wrenches,
-)
+from pliant.structures.collocation.element import element_tangent, freeze, many_strain_rates, subtract_internal_wrenches
 from pliant.structures.collocation.factorise import add_gyroscopic, new_frozen
 from pliant.structures.collocation.stages import inertial_wrench
 
@@ -116,8 +111,6 @@ def test_assembled_newton_increment_removes_the_residuals_along_their_difference
     """All parts together, about rest, where the modified matrix is Newton's own: 1e-9."""
     script = Path(__file__).with_name("assembled_newton.py")
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    told = subprocess.run(
-        [sys.executable, script, str(order)], env=environment, capture_output=True, text=True
-    )
+    told = subprocess.run([sys.executable, script, str(order)], env=environment, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
     assert float(told.stdout) < 1e-9

@@ -21,12 +21,8 @@ INERTIA = 0.1 + 0.25
 UNTIL, GAUSS = 0.01, pl.Gauss(order=2, step=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("frame", "force"), [(pl.Frame.BODY, (1.0, 0.0, 0.0)), (pl.Frame.WORLD, (0.0, 1.0, 0.0))]
-)
-@pytest.mark.parametrize(
-    "formulation", [pl.GeometricallyExact(degree=3), pl.PoseElement()], ids=["spectral", "pose"]
-)
+@pytest.mark.parametrize(("frame", "force"), [(pl.Frame.BODY, (1.0, 0.0, 0.0)), (pl.Frame.WORLD, (0.0, 1.0, 0.0))])
+@pytest.mark.parametrize("formulation", [pl.GeometricallyExact(degree=3), pl.PoseElement()], ids=["spectral", "pose"])
 def test_a_force_across_a_beam_turns_it(
     formulation: pl.GeometricallyExact | pl.PoseElement, frame: pl.Frame, force: tuple[float, float, float]
 ) -> None:

@@ -30,9 +30,7 @@ def arguments() -> argparse.Namespace:
     cost.add_argument("--passes", type=int, default=3, help="how often to begin anew with fresh processes")
     commands.add_parser("renew", help="write the numbers that test_frozen.py compares with")
     for command in (record, compare, cost):
-        command.add_argument(
-            "--only", metavar="PATTERN", help="cases whose names hold this regular expression"
-        )
+        command.add_argument("--only", metavar="PATTERN", help="cases whose names hold this regular expression")
     return parser.parse_args()
 
 

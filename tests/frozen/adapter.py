@@ -58,9 +58,7 @@ def named(owner: object, names: tuple[str, ...]) -> Any:
     for name in names:
         if hasattr(owner, name):
             return getattr(owner, name)
-    raise AttributeError(
-        f"{type(owner).__name__} has none of {', '.join(names)}; name it in tests/frozen/adapter.py"
-    )
+    raise AttributeError(f"{type(owner).__name__} has none of {', '.join(names)}; name it in tests/frozen/adapter.py")
 
 
 def parts(owner: object, table: dict[str, tuple[str, ...]], prefix: str) -> dict[str, Any]:

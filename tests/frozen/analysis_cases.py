@@ -32,10 +32,7 @@ def reach(formulation: Any) -> dict[str, Any]:
     arm = formulation.compile(library("seven_joint_two_flexible"))
     resting, stiff = pl.forward_kinematics(arm, Q), pl.kinematics.rigid_kinematics(arm, Q)
     found = pl.inverse_kinematics(arm, resting.position + [0.0, 0.02, 0.03], resting.rotation, start=Q)
-    ellipsoid, turns = (
-        pl.kinematics.manipulability(resting),
-        pl.kinematics.manipulability(stiff, rows=(3, 4, 5)),
-    )
+    ellipsoid, turns = (pl.kinematics.manipulability(resting), pl.kinematics.manipulability(stiff, rows=(3, 4, 5)))
     answers = tip("resting", resting) | tip("stiff", stiff) | tip("reached", found.tip)
     answers |= {
         "deflection": resting.deflection,
@@ -152,9 +149,7 @@ def moved_ports() -> dict[str, Any]:
         system = adapter.named(pl, adapter.LINEAR_SYSTEM)(arm, moved=("hub", "base"))
         name = type(room).__name__
         answers[f"{name}/responses"] = responses(system)
-        answers[f"{name}/shaken"] = pl.frequency_response(
-            arm, "base.twist[1]", "base.wrench[1]", [1.0, 20.0]
-        ).gain
+        answers[f"{name}/shaken"] = pl.frequency_response(arm, "base.twist[1]", "base.wrench[1]", [1.0, 20.0]).gain
     return answers
 
 
@@ -162,9 +157,7 @@ def moved_ports() -> dict[str, Any]:
 def joined_systems() -> dict[str, Any]:
     """A chain of cells, a hub and a spring, with constraints kept and eliminated."""
 
-    def port(
-        name: str, causality: pl.linear.Causality = pl.linear.Causality.EFFORT_IN
-    ) -> pl.linear.LinearPort:
+    def port(name: str, causality: pl.linear.Causality = pl.linear.Causality.EFFORT_IN) -> pl.linear.LinearPort:
         return pl.linear.LinearPort(name, "torque", "N m", "rate", "rad/s", causality=causality)
 
     into = pl.linear.Causality.FLOW_IN
@@ -175,16 +168,11 @@ def joined_systems() -> dict[str, Any]:
         B=[[1.0, 0.0], [0.0, -1.0]],
         ports=(port("left"), port("right", into)),
     )
-    hub = pl.linear.LinearPortHamiltonian(
-        J=[[0.0]], Q=[[20.0]], B=[[1.0, 1.0]], ports=(port("motor"), port("rim"))
-    )
+    hub = pl.linear.LinearPortHamiltonian(J=[[0.0]], Q=[[20.0]], B=[[1.0, 1.0]], ports=(port("motor"), port("rim")))
     load = pl.linear.LinearPortHamiltonian(J=[[0.0]], Q=[[10.0]], B=[[1.0]], ports=(port("grip"),))
-    spring = pl.linear.LinearPortHamiltonian(
-        J=[[0.0]], Q=[[30.0]], B=[[1.0]], D=[[0.02]], ports=(port("root", into),)
-    )
+    spring = pl.linear.LinearPortHamiltonian(J=[[0.0]], Q=[[30.0]], B=[[1.0]], D=[[0.02]], ports=(port("root", into),))
     chain = pl.linear.interconnect(
-        {f"c{k}": cell for k in range(12)},
-        *(pl.linear.Series(f"c{k + 1}.left", f"c{k}.right") for k in range(11)),
+        {f"c{k}": cell for k in range(12)}, *(pl.linear.Series(f"c{k + 1}.left", f"c{k}.right") for k in range(11))
     )
     grip = pl.linear.CommonFlow(("hub.rim", "load.grip"))
     kept = pl.linear.interconnect({"hub": hub, "load": load}, grip, constraints=pl.linear.Constraints.KEPT)

@@ -73,9 +73,7 @@ def branched() -> pl.Robot:
     )
     joints = (
         pl.RevoluteJoint("turn", "base", "hub", axis=(0.2, 0.3, 1.0), initial_rate=1.5),
-        pl.RevoluteJoint(
-            "swing", "hub", "bow", axis=(0.0, 1.0, 0.2), position=(0.0, 0.1, 0.0), initial_rate=-2.0
-        ),
+        pl.RevoluteJoint("swing", "hub", "bow", axis=(0.0, 1.0, 0.2), position=(0.0, 0.1, 0.0), initial_rate=-2.0),
         pl.FixedJoint("weld", "hub", "horn", rotation=unit(1.0, 0.5, 0.0, 0.2)),
         pl.PrismaticJoint("slide", "horn", "hand", axis=(0.0, 1.0, 1.0), initial_position=0.05),
     )
@@ -100,12 +98,7 @@ def every_hinge(law: pl.joints.Coordinate = RUBBING) -> pl.Robot:
 def ball_and_rod(**laws: object) -> pl.Robot:
     """A hub on a ball joint with a flexible rod on it."""
     joint = pl.joints.SphericalJoint(
-        "ball",
-        "base",
-        "hub",
-        initial_rotation=unit(1.0, 0.2, -0.1, 0.3),
-        initial_rate=(1.0, -2.0, 0.5),
-        **laws,
+        "ball", "base", "hub", initial_rotation=unit(1.0, 0.2, -0.1, 0.3), initial_rate=(1.0, -2.0, 0.5), **laws
     )
     weld = pl.FixedJoint("weld", "hub", "rod")
     return pl.Robot("ball_and_rod", (body("hub"), soft("rod", 0.5, DAMPED)), (joint, weld), gravity=ASIDE)
@@ -138,9 +131,7 @@ def four_bar(kind: str = "revolute", flexible: bool = False, **laws: object) -> 
         return pl.RigidLink(name, (length, 0.0, 0.0), 2.0 * length, center_of_mass=center, inertia=inertia)
 
     across = {"second_axis": (1.0, 0.0, 0.0)} if kind == "universal" else {}
-    loop = pl.joints.LoopJoint(
-        "tip", pl.joints.LoopKind(kind), pl.At("coupler"), pl.At("rocker"), **across, **laws
-    )
+    loop = pl.joints.LoopJoint("tip", pl.joints.LoopKind(kind), pl.At("coupler"), pl.At("rocker"), **across, **laws)
     joints = (
         pl.RevoluteJoint("drive", "base", "crank", initial_position=0.6, initial_rate=3.0),
         pl.RevoluteJoint("elbow", "crank", "coupler", initial_position=0.2),
@@ -163,9 +154,7 @@ def ring(kind: str, **laws: object) -> pl.Robot:
     for name, (root, tip) in RING_ENDS.items():
         lever = np.subtract(tip, root)
         center = tuple((0.5 * lever + (0.02, -0.03, 0.01)).tolist())
-        links.append(
-            pl.RigidLink(name, tuple(lever.tolist()), 1.0, center_of_mass=center, inertia=(0.02, 0.03, 0.025))
-        )
+        links.append(pl.RigidLink(name, tuple(lever.tolist()), 1.0, center_of_mass=center, inertia=(0.02, 0.03, 0.025)))
     joints = (
         pl.joints.UniversalJoint("motor", "base", "crank"),
         pl.joints.SphericalJoint("knee", "crank", "rod"),
@@ -194,9 +183,7 @@ def point_masses(elbow: float = 0.7, gravity: tuple[float, ...] = ASIDE) -> pl.R
     return pl.Robot("point_masses", links, joints, payloads=masses, gravity=gravity)
 
 
-def rig(
-    joint: object | None = None, gravity: tuple[float, ...] = (0.0, 0.0, 0.0), **beam: object
-) -> pl.Robot:
+def rig(joint: object | None = None, gravity: tuple[float, ...] = (0.0, 0.0, 0.0), **beam: object) -> pl.Robot:
     """A hub that turns, a steel beam on its rim, a mass at the tip: small deflections."""
     hub = pl.RigidLink("hub", (0.05, 0.0, 0.0), 0.5, inertia=(1e-3, 1e-3, 2e-3))
     mass = pl.Payload("mass", "beam", mass=0.1, center_of_mass=(0.02, 0.0, 0.0), inertia=(1e-5, 2e-5, 3e-5))

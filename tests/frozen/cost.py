@@ -104,9 +104,7 @@ def _show(best: dict[str, tuple[Best, Best]], say: Callable[[str], None]) -> Non
         )
     if ratios:
         slowest = sorted(ratios, key=lambda name: -ratios[name])[:5]
-        say(
-            f"mean ratio of a step {_mean(ratios):.3f}, of a call {_mean(calls):.3f} (geometric, {len(ratios)} cases)"
-        )
+        say(f"mean ratio of a step {_mean(ratios):.3f}, of a call {_mean(calls):.3f} (geometric, {len(ratios)} cases)")
         say("slowest now: " + ", ".join(f"{name} {ratios[name]:.3f}" for name in slowest))
 
 

@@ -52,17 +52,13 @@ def summed(numbers: Numbers, quantity: str) -> Sum:
         return Sum(0.0, 0.0, ",".join(map(str, array.ravel())))
     flat = np.asarray(array, complex).ravel()
     parts = np.concatenate([flat.real, flat.imag]) if array.dtype.kind == "c" else flat.real
-    return Sum(
-        float(weights(len(parts)) @ parts) / max(1.0, np.sqrt(len(parts))), magnitude(numbers, quantity)
-    )
+    return Sum(float(weights(len(parts)) @ parts) / max(1.0, np.sqrt(len(parts))), magnitude(numbers, quantity))
 
 
 def digest(name: str, numbers: Numbers) -> dict[str, Sum]:
     """The sums of one case."""
     is_run = "ledger/exchanged" in numbers and "ending" in numbers
-    kept = [
-        quantity for quantity in numbers if KEPT.fullmatch(quantity) or not (is_run or "start/M" in numbers)
-    ]
+    kept = [quantity for quantity in numbers if KEPT.fullmatch(quantity) or not (is_run or "start/M" in numbers)]
     return {quantity: summed(numbers, quantity) for quantity in kept}
 
 

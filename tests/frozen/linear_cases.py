@@ -37,9 +37,7 @@ def driven(formulation: object, integrator: object, robot: pl.Robot | None = Non
 for _order in (2, 4, 6, 8):
     enter(f"rig_gauss_{_order}", partial(lambda o: driven(LINEAR(8), pl.Gauss(o, 1e-3)), _order))
 for _points, _build in POINTS.items():
-    enter(
-        f"rig_{_points}_points", partial(lambda build: driven(LINEAR(7, build()), pl.Gauss(4, 1e-3)), _build)
-    )
+    enter(f"rig_{_points}_points", partial(lambda build: driven(LINEAR(7, build()), pl.Gauss(4, 1e-3)), _build))
 
 
 @case
@@ -71,9 +69,7 @@ def rig_on_a_rigid_gear() -> Case:
 def rig_prescribed() -> Case:
     arm = LINEAR(8).compile(arms.rig())
     return Case(
-        pl.connect(arm, pl.PrescribedMotion("drive", pl.motions.Quintic(0.0, 0.2, 0.04))),
-        0.05,
-        pl.Gauss(4, 1e-3),
+        pl.connect(arm, pl.PrescribedMotion("drive", pl.motions.Quintic(0.0, 0.2, 0.04))), 0.05, pl.Gauss(4, 1e-3)
     )
 
 
@@ -83,10 +79,7 @@ def rig_on_a_slide() -> Case:
     arm = LINEAR(8).compile(arms.rig(joint, gravity=(0.0, -9.81, 0.0)))
     push = pl.TipWrench("beam", pl.signals.Sine((0.0, 1.0, 0.5, 0.0, 0.0, 0.0), 12.0))
     return Case(
-        pl.connect(arm, push, pl.JointPD(pl.motions.Hold(0.0), 500.0, 5.0)),
-        0.05,
-        pl.Gauss(4, 1e-3),
-        settled=True,
+        pl.connect(arm, push, pl.JointPD(pl.motions.Hold(0.0), 500.0, 5.0)), 0.05, pl.Gauss(4, 1e-3), settled=True
     )
 
 

@@ -35,9 +35,7 @@ def measured(case: Case) -> Numbers:
             found |= adapter.linearised(model, run.states[-1], end, "moving")
             found |= _spectrum(model, run.states[-1], end, "moving")
         if same:
-            found |= dict(
-                zip(("energy/kinetic", "energy/strain", "energy/gravity"), model.energy(run.states))
-            )
+            found |= dict(zip(("energy/kinetic", "energy/strain", "energy/gravity"), model.energy(run.states)))
     if case.linear:
         begin = model.initial_state() if start is None or len(start) != model.layout.size else start
         found |= adapter.linearised(model, begin, 0.0, "start")
@@ -72,9 +70,7 @@ def _of_run(run: pl.Trajectory) -> dict[str, Any]:
     found |= adapter.ledger(run) | adapter.consistency(run)
     for link in run.links:
         for part in ("station", "position", "rotation", "strain", "wrench"):
-            found[f"link {link.name}/{part}"] = (
-                getattr(link, part)[-2:] if part != "station" else link.station
-            )
+            found[f"link {link.name}/{part}"] = getattr(link, part)[-2:] if part != "station" else link.station
     return found
 
 

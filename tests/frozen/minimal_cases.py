@@ -11,12 +11,7 @@ import pliant as pl
 from tests.frozen import arms
 from tests.frozen.case import Case, case, enter, library, midpoint
 
-BENDING = (
-    pl.lumped.Deflection.Y,
-    pl.lumped.Deflection.Z,
-    pl.lumped.Deflection.TURN_Y,
-    pl.lumped.Deflection.TURN_Z,
-)
+BENDING = (pl.lumped.Deflection.Y, pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y, pl.lumped.Deflection.TURN_Z)
 WITH_TORSION = (*BENDING, pl.lumped.Deflection.TURN_X)
 POINTS, SLENDER = pl.lumped.StationInertia.NEGLECTED, pl.lumped.Beam.EULER_BERNOULLI
 GILL = pl.RungeKuttaGill
@@ -35,13 +30,9 @@ def rotors(*joints: str) -> list[pl.GearMotor]:
 
 for _room in ROOMS:
     enter(
-        f"every_hinge_{_room}",
-        partial(lambda r: Case(ROOMS[r]().compile(arms.every_hinge()), 0.06, midpoint()), _room),
+        f"every_hinge_{_room}", partial(lambda r: Case(ROOMS[r]().compile(arms.every_hinge()), 0.06, midpoint()), _room)
     )
-    enter(
-        f"branched_{_room}",
-        partial(lambda r: Case(ROOMS[r]().compile(arms.branched()), 0.06, midpoint()), _room),
-    )
+    enter(f"branched_{_room}", partial(lambda r: Case(ROOMS[r]().compile(arms.branched()), 0.06, midpoint()), _room))
     enter(
         f"branched_{_room}_gill",
         partial(lambda r: Case(ROOMS[r]().compile(arms.branched()), 0.002, GILL(1e-5), linear=False), _room),
@@ -159,8 +150,7 @@ def friction_and_stops_gill() -> Case:
 
 for _kind in ("revolute", "spherical", "universal"):
     enter(
-        f"four_bar_{_kind}_rigid",
-        partial(lambda k: Case(pl.Rigid().compile(arms.four_bar(k)), 0.1, midpoint()), _kind),
+        f"four_bar_{_kind}_rigid", partial(lambda k: Case(pl.Rigid().compile(arms.four_bar(k)), 0.1, midpoint()), _kind)
     )
 
 
@@ -240,9 +230,7 @@ def own_laws(formulation: object, integrator: object) -> Case:
         return [-0.05 * float(sample.joint_rates[0]) + 0.1 * float(sample.joint_positions[1])]
 
     def rates(sample: pl.control.Sample) -> float:
-        return -3.0 * (0.4 + float(sample.joint_positions[1])) - float(
-            sample.observation(2).tip_position[0, 2]
-        )
+        return -3.0 * (0.4 + float(sample.joint_positions[1])) - float(sample.observation(2).tip_position[0, 2])
 
     parts = (
         pl.control.SampledController(torques, 4e-3, joints=["shoulder"], delay=1.5e-3, name="own_torque"),

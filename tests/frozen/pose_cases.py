@@ -43,10 +43,7 @@ def parallelogram_with_motors() -> Case:
 def parallelogram_driven_at_its_loop() -> Case:
     robot = library("parallelogram")
     corner = replace(
-        robot.loop("far_corner"),
-        friction=arms.FRICTION,
-        limits=pl.joints.Limits(-0.02, 0.02, 50.0, 0.1),
-        damping=0.02,
+        robot.loop("far_corner"), friction=arms.FRICTION, limits=pl.joints.Limits(-0.02, 0.02, 50.0, 0.1), damping=0.02
     )
     parts = (
         pl.GearMotor("far_corner", 1e-5, 20.0, stiffness=300.0, damping=0.05),
@@ -58,10 +55,7 @@ def parallelogram_driven_at_its_loop() -> Case:
 
 @case
 def parallelogram_prescribed() -> Case:
-    parts = [
-        pl.PrescribedMotion(name, pl.motions.Quintic(0.0, end, 0.05))
-        for name, end in zip(DRIVES, (0.4, -0.2))
-    ]
+    parts = [pl.PrescribedMotion(name, pl.motions.Quintic(0.0, end, 0.05)) for name, end in zip(DRIVES, (0.4, -0.2))]
     return moved(library("parallelogram"), *parts)
 
 
@@ -78,9 +72,7 @@ for _drive, _parts in LOOP_DRIVES.items():
     # a motion of a bar leaves nothing to move, and so nothing to linearise
     enter(
         f"four_bar_loop_{_drive}",
-        partial(
-            lambda parts, linear: moved(arms.four_bar(), *parts(), linear=linear), _parts, _drive != "motion"
-        ),
+        partial(lambda parts, linear: moved(arms.four_bar(), *parts(), linear=linear), _parts, _drive != "motion"),
     )
 
 
@@ -131,10 +123,7 @@ def loop_within_a_link() -> Case:
     """A pin that holds the middle of a link."""
     robot = arms.on_a_hinge(arms.soft("link", 0.8))
     pin = pl.joints.LoopJoint(
-        "pin",
-        pl.joints.LoopKind.SPHERICAL,
-        pl.At("link", station=0.4),
-        pl.At("base", position=(0.4, 0.0, 0.0)),
+        "pin", pl.joints.LoopKind.SPHERICAL, pl.At("link", station=0.4), pl.At("base", position=(0.4, 0.0, 0.0))
     )
     return moved(replace(robot, loops=(pin,)), elements=4, settled=True)
 
@@ -148,10 +137,7 @@ def every_hinge_pose() -> Case:
 def every_hinge_pose_driven() -> Case:
     parts = (
         pl.JointPD(
-            [pl.motions.Hold(0.3), pl.motions.Hold(-0.1)],
-            (10.0, 40.0),
-            0.5,
-            joints=["cardan.first", "quill.slide"],
+            [pl.motions.Hold(0.3), pl.motions.Hold(-0.1)], (10.0, 40.0), 0.5, joints=["cardan.first", "quill.slide"]
         ),
         pl.JointTorque("table.turn", pl.signals.Sine(0.2, 15.0)),
         pl.PrescribedMotion("rail", pl.motions.Quintic(0.0, 0.05, 0.05)),
@@ -223,9 +209,7 @@ def flight_with_laws() -> Case:
 
 @case
 def flight_under_a_wrench() -> Case:
-    return moved(
-        arms.flying(), pl.JointTorque("flight", pl.signals.Sine((2.0, -1.0, 3.0, 0.1, -0.2, 0.3), 10.0))
-    )
+    return moved(arms.flying(), pl.JointTorque("flight", pl.signals.Sine((2.0, -1.0, 3.0, 0.1, -0.2, 0.3), 10.0)))
 
 
 @case
@@ -259,12 +243,8 @@ def against_a_wall(formulation: object) -> Case:
     """The tip meets a floor and leaves it again."""
     arm = formulation.compile(arms.two_links(gravity=(0.0, 0.0, -9.81)))
     probe = pl.simulate(arm, 0.01, pl.Gauss(order=2, step=1e-3), outputs=1).tip_position[-1]
-    floor = pl.Wall(
-        "floor", pl.At("lower"), tuple(probe.tolist()), (0.1, 0.0, 2.0), stiffness=2e3, damping=10.0
-    )
-    beside = pl.Wall(
-        "side", pl.At("lower", position=(0.0, 0.02, 0.0)), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3
-    )
+    floor = pl.Wall("floor", pl.At("lower"), tuple(probe.tolist()), (0.1, 0.0, 2.0), stiffness=2e3, damping=10.0)
+    beside = pl.Wall("side", pl.At("lower", position=(0.0, 0.02, 0.0)), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)
     return Case(pl.connect(arm, floor, beside), 0.06, midpoint())
 
 
@@ -283,9 +263,7 @@ def resting_on_a_wall() -> Case:
 def moved_base() -> Case:
     shake = pl.BaseMotion(
         x=pl.motions.Quintic(0.0, 0.1, 0.05),
-        y=pl.motions.FunctionMotion(
-            lambda t: (0.01 * np.sin(40 * t), 0.4 * np.cos(40 * t), -16.0 * np.sin(40 * t))
-        ),
+        y=pl.motions.FunctionMotion(lambda t: (0.01 * np.sin(40 * t), 0.4 * np.cos(40 * t), -16.0 * np.sin(40 * t))),
         z=pl.motions.Cycloid(0.0, -0.05, 0.04),
         angle=pl.motions.SmoothStart(rate=2.0, duration=0.03),
         axis=(0.2, 0.0, 1.0),
@@ -326,9 +304,7 @@ def sampled_servo_on_an_elastic_gear_pose() -> Case:
 @case
 def bushing_turned_over() -> Case:
     bushing = pl.Bushing("mount", pl.At("base"), pl.At("crank", pl.End.ROOT), (1.0,) * 6)
-    model = pl.connect(
-        POSE().compile(arms.four_bar()), bushing, pl.JointTorque("drive", pl.signals.Constant(20.0))
-    )
+    model = pl.connect(POSE().compile(arms.four_bar()), bushing, pl.JointTorque("drive", pl.signals.Constant(20.0)))
     return Case(model, 0.5, midpoint(5e-3), linear=False)
 
 
@@ -337,7 +313,5 @@ def loop_opened_by_motions() -> Case:
     arm = POSE().compile(arms.four_bar())
     place = dict(zip(arm.joint_names, arm.layout.part(arm.initial_state(), "joint_position").tolist()))
     still = [pl.PrescribedMotion(name, pl.motions.Hold(place[name])) for name in ("drive", "elbow")]
-    turn = pl.PrescribedMotion(
-        "pivot", pl.motions.SmoothStart(0.5, 0.01, position=place["pivot"], begin=0.01)
-    )
+    turn = pl.PrescribedMotion("pivot", pl.motions.SmoothStart(0.5, 0.01, position=place["pivot"], begin=0.01))
     return Case(pl.connect(arm, *still, turn), 0.05, midpoint(), linear=False)

@@ -52,28 +52,19 @@ for _room in ROOMS:
 
 
 def swinging(
-    formulation: object,
-    integrator: object,
-    until: float = 0.04,
-    robot: pl.Robot | None = None,
-    *parts: object,
+    formulation: object, integrator: object, until: float = 0.04, robot: pl.Robot | None = None, *parts: object
 ) -> Case:
     model = formulation.compile(robot or arms.two_links())
     return Case(pl.connect(model, *parts), until, integrator)
 
 
 for _order, _step in ((2, 1e-3), (4, 1e-3), (6, 2e-3), (8, 2e-3)):
-    enter(
-        f"two_links_gauss_{_order}",
-        partial(lambda o, h: swinging(SPECTRAL(4), pl.Gauss(o, h)), _order, _step),
-    )
+    enter(f"two_links_gauss_{_order}", partial(lambda o, h: swinging(SPECTRAL(4), pl.Gauss(o, h)), _order, _step))
 for _degree, _elements in ((1, 8), (2, 3), (8, 1), (12, 1), (5, 2)):
     enter(
         f"degree_{_degree}_elements_{_elements}",
         partial(
-            lambda d, e: swinging(
-                SPECTRAL(d, e), pl.Gauss(4, 1e-3), 0.03, arms.on_a_hinge(arms.soft("link"))
-            ),
+            lambda d, e: swinging(SPECTRAL(d, e), pl.Gauss(4, 1e-3), 0.03, arms.on_a_hinge(arms.soft("link"))),
             _degree,
             _elements,
         ),
@@ -103,9 +94,7 @@ def adaptive() -> Case:
 @case
 def outputs_between_steps() -> Case:
     model = SPECTRAL(4).compile(arms.two_links())
-    return Case(
-        model, 0.03, pl.Gauss(4, 2e-3), outputs=np.array([0.0005, 0.0071, 0.0203, 0.03]), linear=False
-    )
+    return Case(model, 0.03, pl.Gauss(4, 2e-3), outputs=np.array([0.0005, 0.0071, 0.0203, 0.03]), linear=False)
 
 
 def link_of(name: str) -> pl.FlexibleLink:
@@ -114,24 +103,14 @@ def link_of(name: str) -> pl.FlexibleLink:
     coupled[0, 4] = coupled[4, 0] = 30.0
     rubber = pl.Material(name="rubber", young=1e8, density=1100.0, shear=4e7, damping=1e-3)
     wave = [(0.0, 0.0, 0.0, 0.3, 0.5, 0.0), (0.01, 0.0, 0.0, 0.0, 0.2, 0.8), (0.0, 0.0, 0.0, 0.1, 0.0, -0.4)]
-    steps = (
-        pl.Rectangle(0.03, 0.02),
-        pl.Rectangle(0.02, 0.02),
-        pl.Rectangle(0.015, 0.01),
-        pl.Rectangle(0.01, 0.01),
-    )
+    steps = (pl.Rectangle(0.03, 0.02), pl.Rectangle(0.02, 0.02), pl.Rectangle(0.015, 0.01), pl.Rectangle(0.01, 0.01))
     return {
-        "hardening": lambda: arms.soft(
-            "link", law=pl.sections.HardeningLaw((10.0,) * 3 + (2.0,) * 3, (0.1,) * 6)
-        ),
+        "hardening": lambda: arms.soft("link", law=pl.sections.HardeningLaw((10.0,) * 3 + (2.0,) * 3, (0.1,) * 6)),
         "kelvin_voigt_and_drag": lambda: arms.soft(
             "link", section=arms.DAMPED, viscous_damping=(0.1, 0.2, 0.3, 0.01, 0.02, 0.01)
         ),
         "tapered": lambda: pl.FlexibleLink(
-            "link",
-            0.8,
-            section=pl.sections.Tapered(pl.Tube(0.02, 0.015), pl.Tube(0.01, 0.006)),
-            material=rubber,
+            "link", 0.8, section=pl.sections.Tapered(pl.Tube(0.02, 0.015), pl.Tube(0.01, 0.006)), material=rubber
         ),
         "stations": lambda: pl.FlexibleLink(
             "link", 0.8, section=pl.sections.Stations((0.0, 0.3, 0.3, 0.8), steps), material=rubber
@@ -139,26 +118,13 @@ def link_of(name: str) -> pl.FlexibleLink:
         "coupled": lambda: arms.soft(
             "link", section=pl.GeneralSection(stiffness=coupled.tolist(), inertia=arms.INERTIA)
         ),
-        "arc": lambda: arms.soft(
-            "link", rest_shape=pl.rest_shapes.Arc(angle=1.2, normal=pl.rest_shapes.Across.Y)
-        ),
+        "arc": lambda: arms.soft("link", rest_shape=pl.rest_shapes.Arc(angle=1.2, normal=pl.rest_shapes.Across.Y)),
         "helix": lambda: arms.soft("link", rest_shape=pl.rest_shapes.Helix(radius=0.2, pitch=0.1)),
-        "strain_field": lambda: arms.soft(
-            "link", rest_shape=pl.rest_shapes.StrainField((0.0, 0.3, 0.7), wave)
-        ),
+        "strain_field": lambda: arms.soft("link", rest_shape=pl.rest_shapes.StrainField((0.0, 0.3, 0.7), wave)),
     }[name]()
 
 
-LINKS = (
-    "hardening",
-    "kelvin_voigt_and_drag",
-    "tapered",
-    "stations",
-    "coupled",
-    "arc",
-    "helix",
-    "strain_field",
-)
+LINKS = ("hardening", "kelvin_voigt_and_drag", "tapered", "stations", "coupled", "arc", "helix", "strain_field")
 
 
 def sagging(name: str, formulation: object, order: int) -> Case:
@@ -180,9 +146,7 @@ for _name in LINKS:
 @case
 def every_motion() -> Case:
     """All kinds of prescribed motion, added up on two joints."""
-    table = pl.motions.MotionTable(
-        (0.0, 0.01, 0.02, 0.05), (0.3, 0.31, 0.35, 0.4), begin_rate=0.0, end_rate=1.0
-    )
+    table = pl.motions.MotionTable((0.0, 0.01, 0.02, 0.05), (0.3, 0.31, 0.35, 0.4), begin_rate=0.0, end_rate=1.0)
     function = pl.motions.FunctionMotion(lambda t: (0.1 * t**3, 0.3 * t**2, 0.6 * t))
     shoulder = pl.motions.MotionSum([table, function, pl.motions.Cycloid(0.0, 0.1, 0.02, begin=0.005)])
     moves = [
@@ -207,12 +171,7 @@ def every_signal() -> Case:
     drawn = pl.signals.PiecewiseLinear((0.0, 0.01, 0.03), (0.0, 1.0, -0.5))
     smooth = pl.signals.SignalTable((0.0, 0.01, 0.02, 0.04), (0.2, 0.5, -0.3, 0.1))
     function = pl.signals.FunctionSignal(lambda t: np.tanh(40.0 * t))
-    rest = [
-        pl.signals.Constant(0.1),
-        pl.signals.Step(-0.7, at=0.0155),
-        pl.signals.Sine(0.4, 30.0, 0.3),
-        smooth,
-    ]
+    rest = [pl.signals.Constant(0.1), pl.signals.Step(-0.7, at=0.0155), pl.signals.Sine(0.4, 30.0, 0.3), smooth]
     return swinging(
         SPECTRAL(4),
         pl.Gauss(4, 1e-3),
@@ -277,18 +236,14 @@ for _alpha in (0.5, 0.7):
 @case
 def mixed_element_of_the_library() -> Case:
     arm = pl.MixedElement(10).compile(library("macchelli_link"))
-    return Case(
-        pl.connect(arm, pl.JointPD(pl.motions.Quintic(0.0, 1.0, 0.1), 15.0, 3.0)), 0.05, pl.Gauss(4, 1e-3)
-    )
+    return Case(pl.connect(arm, pl.JointPD(pl.motions.Quintic(0.0, 1.0, 0.1), 15.0, 3.0)), 0.05, pl.Gauss(4, 1e-3))
 
 
 @case
 def mixed_element_prescribed() -> Case:
     arm = pl.MixedElement(8).compile(library("steel_strip"))
     return Case(
-        pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.BangBang(0.0, 0.3, 0.04))),
-        0.05,
-        pl.Gauss(2, 1e-3),
+        pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.BangBang(0.0, 0.3, 0.04))), 0.05, pl.Gauss(2, 1e-3)
     )
 
 

@@ -27,9 +27,7 @@ EXPECTED = expected()
 # kernels, in elementary functions and in linear algebra, differed by at most a thirtieth of these parts of the largest
 # magnitude; the rest is room for processors that were not tried.
 RUN = 1e-7
-SLOW_NEWTON = (
-    1e-5  # where factors are kept for many iterations, or stops and walls follow from small differences
-)
+SLOW_NEWTON = 1e-5  # where factors are kept for many iterations, or stops and walls follow from small differences
 MATRICES = 1e-6
 POLES = 1e-6
 MODES = 1e-5  # slow ones beside stiff links

@@ -138,9 +138,7 @@ def test_old_folders_go_but_the_newest_and_those_in_use_stay(tmp_path: Path) -> 
 
 def test_a_kernel_that_allocates_does_not_compile(tiny: Path) -> None:
     """So the time loop, which is one kernel, cannot allocate memory."""
-    greedy = (
-        "import numpy as np\nfrom tiny.jit import kernel\n\n@kernel\ndef f(n):\n    return np.zeros(n)[0]\n"
-    )
+    greedy = "import numpy as np\nfrom tiny.jit import kernel\n\n@kernel\ndef f(n):\n    return np.zeros(n)[0]\n"
     (tiny / "greedy.py").write_text(greedy)
     plain = "import numba; from tiny.greedy import f; print(numba.njit(f.py_func)(3))"
     code = f"{plain}\ntry:\n    f(3)\nexcept Exception as error:\n    print(error)"

@@ -13,17 +13,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from tests.support.arms import (
-    ASIDE,
-    INERTIA,
-    STIFFNESS,
-    bent_state,
-    clamped,
-    on_a_hinge,
-    soft_link,
-    tumbler,
-    two_links,
-)
+from tests.support.arms import ASIDE, INERTIA, STIFFNESS, bent_state, clamped, on_a_hinge, soft_link, tumbler, two_links
 
 DEMAND = 1e-10
 SPECTRAL = pl.GeometricallyExact(degree=4)
@@ -55,9 +45,7 @@ def coupled_section() -> pl.GeneralSection:
 
 
 def hardening() -> pl.sections.HardeningLaw:
-    return pl.sections.HardeningLaw(
-        cubic=(0.0, 0.0, 0.0, 2.0, 4.0, 5.0), quintic=(0.0, 0.0, 0.0, 0.5, 0.5, 1.0)
-    )
+    return pl.sections.HardeningLaw(cubic=(0.0, 0.0, 0.0, 2.0, 4.0, 5.0), quintic=(0.0, 0.0, 0.0, 0.5, 0.5, 1.0))
 
 
 def tapered() -> pl.FlexibleLink:
@@ -77,21 +65,13 @@ def with_payload() -> pl.Robot:
 def mixture(slide: bool) -> pl.Robot:
     """Flexible, rigid, flexible; the last joint rotates or translates."""
     middle = pl.RigidLink(
-        name="elbow",
-        tip_position=(0.1, 0.05, 0.0),
-        mass=0.3,
-        center_of_mass=(0.05, 0.0, 0.01),
-        inertia=(1e-3,) * 3,
+        name="elbow", tip_position=(0.1, 0.05, 0.0), mass=0.3, center_of_mass=(0.05, 0.0, 0.01), inertia=(1e-3,) * 3
     )
     last: pl.PrismaticJoint | pl.RevoluteJoint
     if slide:
-        last = pl.PrismaticJoint(
-            name="last", parent="elbow", child="outer", axis=(1.0, 0.3, 0.0), initial_rate=0.2
-        )
+        last = pl.PrismaticJoint(name="last", parent="elbow", child="outer", axis=(1.0, 0.3, 0.0), initial_rate=0.2)
     else:
-        last = pl.RevoluteJoint(
-            name="last", parent="elbow", child="outer", axis=(0.0, 1.0, 0.2), initial_rate=2.0
-        )
+        last = pl.RevoluteJoint(name="last", parent="elbow", child="outer", axis=(0.0, 1.0, 0.2), initial_rate=2.0)
     return pl.Robot(
         name="mixture",
         links=(soft_link("inner", 0.6), middle, soft_link("outer", 0.4)),
@@ -111,9 +91,7 @@ def frame() -> pl.Robot:
         name="frame",
         links=(soft_link("leg", 0.5), soft_link("arm", 0.5)),
         joints=(
-            pl.RevoluteJoint(
-                name="hinge", parent="base", child="leg", axis=(1.0, 0.0, 0.0), initial_rate=2.0
-            ),
+            pl.RevoluteJoint(name="hinge", parent="base", child="leg", axis=(1.0, 0.0, 0.0), initial_rate=2.0),
             pl.FixedJoint(name="corner", parent="leg", child="arm", rotation=corner),
         ),
         gravity=ASIDE,
@@ -139,9 +117,7 @@ CASES = (
         lambda: two_links(ASIDE),
         (
             pl.JointPD(
-                (pl.motions.Quintic(0.3, 1.5, 0.8), pl.motions.Hold(0.5)),
-                stiffness=(20.0, 8.0),
-                damping=(1.0, 0.3),
+                (pl.motions.Quintic(0.3, 1.5, 0.8), pl.motions.Hold(0.5)), stiffness=(20.0, 8.0), damping=(1.0, 0.3)
             ),
         ),
     ),
@@ -169,38 +145,17 @@ CASES = (
     ),
     Case("two links", lambda: two_links(ASIDE, rates=(2.0, -3.0))),
     Case("two links, midpoint rule", lambda: two_links(ASIDE, rates=(2.0, -3.0)), order=2),
-    Case(
-        "tip wrench in world axes",
-        lambda: on_a_hinge(soft_link()),
-        (push("link", pl.Frame.WORLD, along=False),),
-    ),
-    Case(
-        "tip wrench in body axes",
-        lambda: on_a_hinge(soft_link()),
-        (push("link", pl.Frame.BODY, along=False),),
-    ),
+    Case("tip wrench in world axes", lambda: on_a_hinge(soft_link()), (push("link", pl.Frame.WORLD, along=False),)),
+    Case("tip wrench in body axes", lambda: on_a_hinge(soft_link()), (push("link", pl.Frame.BODY, along=False),)),
     Case("line load in world axes", lambda: two_links(), (push("upper", pl.Frame.WORLD, along=True),)),
     Case("line load in body axes", lambda: two_links(), (push("lower", pl.Frame.BODY, along=True),)),
     Case("tumbling", tumbler, formulation=pl.GeometricallyExact(degree=6)),
     Case("tumbling with vibrations faster than the step", lambda: tumbler(section=STIFFER), step=2e-3),
-    Case(
-        "hardening law",
-        lambda: on_a_hinge(soft_link(law=hardening()), ASIDE, rate=6.0),
-        bend=(0.3, 0.4, -0.6),
-    ),
-    Case(
-        "hardening law, midpoint rule",
-        lambda: clamped(soft_link(law=hardening())),
-        bend=(0.3, 0.4, -0.6),
-        order=2,
-    ),
+    Case("hardening law", lambda: on_a_hinge(soft_link(law=hardening()), ASIDE, rate=6.0), bend=(0.3, 0.4, -0.6)),
+    Case("hardening law, midpoint rule", lambda: clamped(soft_link(law=hardening())), bend=(0.3, 0.4, -0.6), order=2),
     Case("rigid and flexible links", lambda: mixture(slide=False), steps=4000),
     Case("sliding joint", lambda: mixture(slide=True), steps=1500),
-    Case(
-        "mixed element",
-        lambda: on_a_hinge(soft_link(), ASIDE, rate=3.0),
-        formulation=pl.MixedElement(elements=8),
-    ),
+    Case("mixed element", lambda: on_a_hinge(soft_link(), ASIDE, rate=3.0), formulation=pl.MixedElement(elements=8)),
     Case(
         "mixed element, upwind",
         lambda: on_a_hinge(soft_link(), ASIDE, rate=3.0),
@@ -213,8 +168,7 @@ CASES = (
         formulation=pl.GeometricallyExact(1, elements=6),
     ),
     Case(
-        "curved rest shape",
-        lambda: on_a_hinge(soft_link(rest_shape=pl.rest_shapes.Helix(0.2, 0.3)), ASIDE, rate=3.0),
+        "curved rest shape", lambda: on_a_hinge(soft_link(rest_shape=pl.rest_shapes.Helix(0.2, 0.3)), ASIDE, rate=3.0)
     ),
     Case("tapered section", lambda: on_a_hinge(tapered(), ASIDE, rate=2.0)),
     Case("coupled section", lambda: on_a_hinge(soft_link(section=coupled_section()), ASIDE, rate=2.0)),
@@ -257,10 +211,7 @@ def test_closes_in_every_step(case: Case) -> None:
 def test_a_method_with_numerical_damping_is_not_exact_but_its_ledger_shows_what_it_loses() -> None:
     arm = SPECTRAL.compile(clamped(soft_link()))
     trajectory = pl.simulate(
-        arm,
-        0.5,
-        pl.GeneralizedAlpha(step=2e-3, spectral_radius=0.5),
-        initial=bent_state(arm, (0.3, 0.4, -0.6)),
+        arm, 0.5, pl.GeneralizedAlpha(step=2e-3, spectral_radius=0.5), initial=bent_state(arm, (0.3, 0.4, -0.6))
     )
     ledger = trajectory.ledger
     assert not ledger.exact
@@ -270,9 +221,7 @@ def test_a_method_with_numerical_damping_is_not_exact_but_its_ledger_shows_what_
 
 @pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
-@pytest.mark.parametrize(
-    "name", ["sliding joint", "mixed element", "line load in body axes", "hardening law"]
-)
+@pytest.mark.parametrize("name", ["sliding joint", "mixed element", "line load in body axes", "hardening law"])
 def test_closes_with_bounds_checked(name: str) -> None:
     case = next(case for case in CASES if case.name == name)
     arm = case.formulation.compile(case.robot())

@@ -57,10 +57,7 @@ def test_gravity_lifts_a_bent_link_in_space() -> None:
 def test_a_constant_torque_works_on_the_angle() -> None:
     """Torque times turn, exactly: collocation integrates the rate to the change of angle."""
     arm = FINE.compile(two_links(ASIDE, section=CALM))
-    torques = (
-        pl.JointTorque("shoulder", pl.signals.Constant(0.7)),
-        pl.JointTorque("elbow", pl.signals.Constant(-0.2)),
-    )
+    torques = (pl.JointTorque("shoulder", pl.signals.Constant(0.7)), pl.JointTorque("elbow", pl.signals.Constant(-0.2)))
     trajectory = every_step(pl.connect(arm, *torques))
     turn = trajectory.joint_position - trajectory.joint_position[0]
     np.testing.assert_allclose(trajectory.ledger.works["shoulder"], 0.7 * turn[:, 0], atol=1e-11)
@@ -184,14 +181,10 @@ def test_a_following_line_load_works_on_the_axis() -> None:
     stiff = tuple(1e4 * np.array(STIFFNESS))
     robot = on_a_hinge(soft_link(section=pl.GeneralSection(stiffness=stiff, inertia=INERTIA)))
     signal = pl.signals.Constant((0.0, 0.5, 0.0, 0.0, 0.0, 0.03))
-    trajectory = every_step(
-        pl.connect(FINE.compile(robot), pl.DistributedWrench("link", signal, pl.Frame.BODY))
-    )
+    trajectory = every_step(pl.connect(FINE.compile(robot), pl.DistributedWrench("link", signal, pl.Frame.BODY)))
     turn = trajectory.joint_position[-1, 0]
     assert turn > 1.0
-    assert trajectory.ledger.works["link_distributed_wrench"][-1] == pytest.approx(
-        turn * (0.25 + 0.03), rel=1e-3
-    )
+    assert trajectory.ledger.works["link_distributed_wrench"][-1] == pytest.approx(turn * (0.25 + 0.03), rel=1e-3)
 
 
 def damped_energy(omega: float, decay: float) -> Callable[[np.ndarray], np.ndarray]:

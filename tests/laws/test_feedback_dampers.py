@@ -10,13 +10,7 @@ import pliant as pl
 
 INERTIA, STIFFNESS, DAMPING, PLACE, UNTIL = 0.1 + 2.0 * 0.5**2, 20.0, 1.5, 0.3, 0.5
 GEAR = {"rotor_inertia": 1e-3, "ratio": 10.0}
-FORMULATIONS = [
-    pl.GeometricallyExact(degree=2),
-    pl.PoseElement(),
-    pl.PseudoSpectral(4),
-    pl.Lumped(),
-    pl.Rigid(),
-]
+FORMULATIONS = [pl.GeometricallyExact(degree=2), pl.PoseElement(), pl.PseudoSpectral(4), pl.Lumped(), pl.Rigid()]
 
 
 def expected(inertia: float) -> tuple[float, float]:
@@ -52,9 +46,7 @@ def test_runge_kutta_gill_shows_it_as_well(formulation: object) -> None:
     body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1,) * 3)
     robot = pl.Robot("pendulum", (body,), (pl.RevoluteJoint("hinge", "base", "body"),))
     feedback = pl.JointPD(pl.motions.Hold(PLACE), stiffness=STIFFNESS, damping=DAMPING)
-    ledger = pl.simulate(
-        pl.connect(formulation.compile(robot), feedback), UNTIL, pl.RungeKuttaGill(step=1e-3)
-    ).ledger
+    ledger = pl.simulate(pl.connect(formulation.compile(robot), feedback), UNTIL, pl.RungeKuttaGill(step=1e-3)).ledger
     kinetic, lost = expected(INERTIA)
     assert ledger.joint_loss[-1] == pytest.approx(lost, rel=1e-8)
     assert ledger.works["hinge"][-1] == pytest.approx(kinetic + lost, rel=1e-8)

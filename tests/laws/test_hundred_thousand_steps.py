@@ -38,9 +38,7 @@ def driven_and_damped():
     """A joint damper, Kelvin-Voigt damping of the material and drag of the surroundings."""
     robot = pl.load(pl.library.path("macchelli_link"))
     (link,) = robot.links
-    damped = replace(
-        link, section=replace(link.section, damping=1e-3), viscous_damping=(0.2, 0.2, 0.2, 0.0, 0.0, 1e-3)
-    )
+    damped = replace(link, section=replace(link.section, damping=1e-3), viscous_damping=(0.2, 0.2, 0.2, 0.0, 0.0, 1e-3))
     arm = pl.GeometricallyExact(degree=5).compile(replace(robot, links=(damped,)))
     pd = pl.JointPD(pl.motions.Hold(1.0), stiffness=15.0, damping=3.0)
     return pl.connect(arm, pd, pl.JointTorque(arm.joint_names[0], pl.signals.Sine(2.0, 1.3))), None
@@ -58,9 +56,7 @@ def two_free_joints():
 @pytest.mark.parametrize("kind", [ringing, prescribed, driven_and_damped, falling_in_space, two_free_joints])
 def test_every_step_is_ledgered_for(kind):
     model, start = kind()
-    run = pl.simulate(
-        model, until=STEPS * 1e-3, integrator=pl.Gauss(order=4, step=1e-3), initial=start, outputs=10
-    )
+    run = pl.simulate(model, until=STEPS * 1e-3, integrator=pl.Gauss(order=4, step=1e-3), initial=start, outputs=10)
     assert run.ending.completed, run.ending
     assert run.statistics["steps"] == STEPS
     ledger = run.ledger

@@ -235,9 +235,7 @@ def test_waves_pass_through_the_cut_off(offset: float, root: str, tip: str) -> N
 
 @given(st.floats(1e-3, 1e6), st.floats(1e-6, 10.0), st.floats(1e-6, 10.0))
 @settings(deadline=None, max_examples=200)
-def test_waves_solve_the_equations_and_keep_their_orientation(
-    omega: float, flexibility: float, inertia: float
-) -> None:
+def test_waves_solve_the_equations_and_keep_their_orientation(omega: float, flexibility: float, inertia: float) -> None:
     """At any frequency and slenderness the columns obey w' = psi + Q/GA ... and their determinant is positive."""
     beam = TimoshenkoBeam(1.0, 1.0, inertia, 1.0, 1.0 / flexibility)
     waves = Waves(beam, 1j * omega)
@@ -292,9 +290,7 @@ def gram(modes: tuple[BeamMode, ...], beam: TimoshenkoBeam, root: BeamEnd, tip: 
     points, weights = legendre.leggauss(200)
     z, weights = 0.5 * beam.length * (1 + points), 0.5 * beam.length * weights
     w, psi = (np.array([getattr(mode, name)(z) for mode in modes]) for name in ("deflection", "rotation"))
-    product = (
-        beam.mass_per_length * (w * weights) @ w.T + beam.rotary_inertia_per_length * (psi * weights) @ psi.T
-    )
+    product = beam.mass_per_length * (w * weights) @ w.T + beam.rotary_inertia_per_length * (psi * weights) @ psi.T
     for end, at, arm in ((root, 0.0, -root.offset), (tip, beam.length, tip.offset)):
         turn = np.array([float(mode.rotation(at)) for mode in modes])
         point = np.array([float(mode.deflection(at)) for mode in modes]) + arm * turn
@@ -330,17 +326,12 @@ def test_rigid_motions() -> None:
     (turn,) = rigid_motions(WANG, hub(0.02, 0.1))
     z = np.linspace(0, WANG.length, 5)
     np.testing.assert_allclose(turn.deflection(z), turn.rotation(z) * (0.1 + z), rtol=1e-13)
-    inertia = (
-        0.02 + WANG.mass_per_length * (0.75**3 - 0.1**3) / 3 + WANG.rotary_inertia_per_length * WANG.length
-    )
+    inertia = 0.02 + WANG.mass_per_length * (0.75**3 - 0.1**3) / 3 + WANG.rotary_inertia_per_length * WANG.length
     assert float(turn.rotation(0.0)) == pytest.approx(1 / sqrt(inertia), rel=1e-12)
 
 
 @given(
-    st.sampled_from(PAIRS),
-    st.floats(-4, 1),
-    st.floats(-6, 1),
-    st.lists(st.floats(0.02, 0.98), min_size=3, max_size=3),
+    st.sampled_from(PAIRS), st.floats(-4, 1), st.floats(-6, 1), st.lists(st.floats(0.02, 0.98), min_size=3, max_size=3)
 )
 @settings(deadline=None, max_examples=60)
 def test_the_count_agrees_with_galerkin_anywhere(

@@ -37,9 +37,7 @@ PAIRS = {
 }
 
 
-def conditions(
-    beam: TimoshenkoBeam, omega: mpf, root: BeamEnd, tip: BeamEnd
-) -> tuple[mpmath.matrix, list[mpf]]:
+def conditions(beam: TimoshenkoBeam, omega: mpf, root: BeamEnd, tip: BeamEnd) -> tuple[mpmath.matrix, list[mpf]]:
     """End conditions over the four plain exponentials, and the rotation of the tip in each of them.
 
     The quadratic for k^2 as in Appendix A.1 of [wang2017].
@@ -50,9 +48,7 @@ def conditions(
     d, e = a + b + c, a * b
     spread = mpmath.sqrt(d**2 - 4 * e)
     matrix, rotations = mpmath.matrix(4, 4), []
-    waves = [
-        sign * mpmath.sqrt(mpmath.mpc(r)) for r in ((-d + spread) / 2, (-d - spread) / 2) for sign in (1, -1)
-    ]
+    waves = [sign * mpmath.sqrt(mpmath.mpc(r)) for r in ((-d + spread) / 2, (-d - spread) / 2) for sign in (1, -1)]
     for column, k in enumerate(waves):
         for row, end, z, outward in ((0, root, mpf(0), -1), (2, tip, L, 1)):
             psi = mpmath.exp(k * z)
@@ -102,12 +98,7 @@ def test_no_mode_is_missed_where_all_are_known(
     beam: TimoshenkoBeam, ends: tuple[BeamEnd, BeamEnd], first: int, shift: float
 ) -> None:
     """Guided ends have cosines with k L = n pi, guided and pinned ones (n + 1/2) pi, on both branches."""
-    A, J, EI, GA = (
-        beam.mass_per_length,
-        beam.rotary_inertia_per_length,
-        beam.bending_stiffness,
-        beam.shear_stiffness,
-    )
+    A, J, EI, GA = (beam.mass_per_length, beam.rotary_inertia_per_length, beam.bending_stiffness, beam.shear_stiffness)
     k2 = ((np.arange(first, 600) + shift) * pi / beam.length) ** 2
     middle = 0.5 * ((EI * k2 + GA) / J + GA * k2 / A)
     fast = middle + np.sqrt(middle**2 - EI * GA * k2**2 / (A * J))

@@ -66,15 +66,7 @@ def matrix(beam: TimoshenkoBeam, s: complex, root: BeamEnd, tip: BeamEnd) -> np.
 
 def test_values_of_the_rotation_of_the_tip_per_rotation_of_the_root() -> None:
     # an independent computation with the data of [wang2017] Table 1; six decimals were printed
-    known = {
-        1: 1.015972,
-        5: 1.532708,
-        20: 1.167443,
-        40: 1.263685,
-        100: 1.052217,
-        300: 1.629642,
-        500: 1.407803,
-    }
+    known = {1: 1.015972, 5: 1.532708, 20: 1.167443, 40: 1.263685, 100: 1.052217, 300: 1.629642, 500: 1.407803}
     s = 2j * pi * np.array(list(known), float)
     found = transfer_function(WANG, EndSignal.ROOT_ROTATION_RATE, EndSignal.TIP_ROTATION_RATE, s)
     np.testing.assert_allclose(np.abs(found), list(known.values()), atol=1e-6, rtol=0)
@@ -96,9 +88,7 @@ def test_a_slow_force_meets_the_static_compliance() -> None:
     # the wall answers with the opposite of the load
     reaction = transfer_function(THICK, signal.TIP_FORCE, signal.ROOT_FORCE, s)
     np.testing.assert_allclose(reaction, -1.0, rtol=1e-9)
-    np.testing.assert_allclose(
-        transfer_function(THICK, signal.TIP_FORCE, signal.ROOT_MOMENT, s), -L, rtol=1e-9
-    )
+    np.testing.assert_allclose(transfer_function(THICK, signal.TIP_FORCE, signal.ROOT_MOMENT, s), -L, rtol=1e-9)
 
 
 def test_at_rest_a_turned_root_turns_the_whole_beam() -> None:
@@ -140,8 +130,7 @@ def participation(mode: BeamMode, beam: TimoshenkoBeam, root: BeamEnd, tip: Beam
     found = []
     for end, at, outward in ((root, 0.0, -1.0), (tip, beam.length, 1.0)):
         w, psi, Q, M = (
-            float(shape(at))
-            for shape in (mode.deflection, mode.rotation, mode.shear_force, mode.bending_moment)
+            float(shape(at)) for shape in (mode.deflection, mode.rotation, mode.shear_force, mode.bending_moment)
         )
         arm = outward * end.offset
         force, moment = outward * Q, outward * M - arm * outward * Q
@@ -172,9 +161,7 @@ def test_residues_are_those_of_the_mode_shapes(root: str, tip: str) -> None:
 def test_modal_sum_converges_to_the_transfer_function() -> None:
     ends = hub(inertia=0.02, radius=0.1), body(mass=0.3, inertia=0.004)
     s = 30.0j
-    exact = transfer_function(
-        THICK, EndSignal.ROOT_MOMENT, EndSignal.ROOT_ROTATION_RATE, np.array([s]), *ends
-    )[0]
+    exact = transfer_function(THICK, EndSignal.ROOT_MOMENT, EndSignal.ROOT_ROTATION_RATE, np.array([s]), *ends)[0]
     total = 0j
     for mode in (*rigid_motions(THICK, *ends), *natural_modes(THICK, 60, *ends)):
         total += s * float(mode.rotation(0.0)) ** 2 / (s * s + mode.angular_frequency**2)
@@ -187,12 +174,8 @@ def test_fields_agree_with_the_ends() -> None:
     L = WANG.length
     np.testing.assert_allclose(response.rotation_rate(0.0), 1.0, rtol=1e-12)
     np.testing.assert_allclose(response.deflection_rate(np.array([0.0])), 0.0, atol=1e-14)
-    np.testing.assert_allclose(
-        response.rotation_rate(L), response.at_ends(EndSignal.TIP_ROTATION_RATE), rtol=1e-12
-    )
-    np.testing.assert_allclose(
-        response.bending_moment(0.0), -response.at_ends(EndSignal.ROOT_MOMENT), rtol=1e-12
-    )
+    np.testing.assert_allclose(response.rotation_rate(L), response.at_ends(EndSignal.TIP_ROTATION_RATE), rtol=1e-12)
+    np.testing.assert_allclose(response.bending_moment(0.0), -response.at_ends(EndSignal.ROOT_MOMENT), rtol=1e-12)
     np.testing.assert_allclose(response.shear_force(0.0), -response.at_ends(EndSignal.ROOT_FORCE), rtol=1e-12)
     largest = np.max(np.abs(response.shear_force(np.linspace(0, L, 50))))
     assert abs(response.shear_force(L)) < 1e-12 * largest
@@ -220,7 +203,5 @@ def test_what_an_end_decides_cannot_be_imposed() -> None:
         ValueError, match=r"the moment on the root cannot be imposed .* holds .*; impose the rate there"
     ):
         forced_response(WANG, EndSignal.ROOT_MOMENT, 1j)
-    with pytest.raises(
-        ValueError, match=r"the deflection rate of the tip cannot .* free; impose the effort there"
-    ):
+    with pytest.raises(ValueError, match=r"the deflection rate of the tip cannot .* free; impose the effort there"):
         forced_response(WANG, EndSignal.TIP_DEFLECTION_RATE, 1j)

@@ -55,9 +55,7 @@ class Oscillator:
     def stepper(self, run: Run) -> Midpoint:
         return Midpoint(self, run)
 
-    def equilibrium(
-        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         state = np.array([self.force / self.stiffness, 0.0])
         return Equilibrium(state, 1.0, 1, Ending(Cause.COMPLETED, time))
 

@@ -25,10 +25,7 @@ from pliant.robot import At, End
 
 PLAIN = replace(
     Inputs.none(1),
-    loads=(
-        LoadPlace("pull", "upper", False, Frame.WORLD),
-        LoadPlace("wind", "upper", True, Frame.WORLD),
-    ),
+    loads=(LoadPlace("pull", "upper", False, Frame.WORLD), LoadPlace("wind", "upper", True, Frame.WORLD)),
 )
 ONE = ((1.0,),)
 GROUND, TIP = At("base"), At("upper")
@@ -36,9 +33,7 @@ GROUND, TIP = At("base"), At("upper")
 
 def still(times: np.ndarray) -> BasePath:
     n = len(times)
-    return BasePath(
-        np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), np.zeros((n, 3)), np.zeros((n, 3))
-    )
+    return BasePath(np.zeros((n, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), np.zeros((n, 3)), np.zeros((n, 3)))
 
 
 CASES: list[tuple[Beyond, dict[str, Any], str]] = [
@@ -73,9 +68,7 @@ def test_drives_and_loads_on_tips_and_along_links_are_carried_by_all() -> None:
 
 
 @pytest.mark.parametrize(("kind", "fields", "words"), CASES)
-def test_what_is_not_allowed_is_refused_with_the_remedy(
-    kind: Beyond, fields: dict[str, Any], words: str
-) -> None:
+def test_what_is_not_allowed_is_refused_with_the_remedy(kind: Beyond, fields: dict[str, Any], words: str) -> None:
     inputs = replace(PLAIN, **fields)
     assert beyond(inputs) == (words,)
     refuse_beyond(inputs, {kind}, "do something else")

@@ -33,9 +33,7 @@ def test_it_is_simulated() -> None:
     run = pl.simulate(MODEL, 2.0, pl.Gauss(order=2, step=1e-3))
     assert run.ending.completed
     # the midpoint rule changes the frequency by (5 rad/s x 1 ms)^2 / 12 = 2e-6, in 2 s the phase by 2e-5
-    np.testing.assert_allclose(
-        run.state("x")[:, 0], exact(run.time), atol=4e-5 * MODEL.force / MODEL.stiffness
-    )
+    np.testing.assert_allclose(run.state("x")[:, 0], exact(run.time), atol=4e-5 * MODEL.force / MODEL.stiffness)
     ledger = run.ledger
     balance = ledger.stored - ledger.works["mass"] + ledger.joint_loss
     np.testing.assert_allclose(balance, 0.0, atol=1e-13 * ledger.exchanged[-1])  # round-off of 2000 sums
@@ -50,9 +48,7 @@ def test_steps_of_chosen_length_are_driven_the_same_way() -> None:
     run = pl.simulate(MODEL, 0.5, pl.Adaptive(accuracy=1e-7, order=2), outputs=np.array([0.25, 0.5]))
     assert run.ending.completed
     # the error of each of some hundred steps is below the accuracy, relative to the largest values so far
-    np.testing.assert_allclose(
-        run.state("x")[:, 0], exact(run.time), atol=1e-5 * MODEL.force / MODEL.stiffness
-    )
+    np.testing.assert_allclose(run.state("x")[:, 0], exact(run.time), atol=1e-5 * MODEL.force / MODEL.stiffness)
 
 
 def test_its_trajectory_is_saved_and_loaded(tmp_path: Path) -> None:

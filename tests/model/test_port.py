@@ -23,16 +23,7 @@ def test_joints_from_the_base_outwards_then_links_then_the_base() -> None:
         wrench("rod.root"),
         wrench("rod.tip"),
         # per length against the integral along the link, so that the product is in watts
-        Port(
-            "rod.distributed",
-            "wrench",
-            "N/m, N",
-            "twist",
-            "m^2/s, rad m/s",
-            6,
-            Frame.BODY,
-            Causality.EFFORT_IN,
-        ),
+        Port("rod.distributed", "wrench", "N/m, N", "twist", "m^2/s, rad m/s", 6, Frame.BODY, Causality.EFFORT_IN),
         wrench("plate.root"),
         wrench("plate.tip"),
         wrench("bob.root"),

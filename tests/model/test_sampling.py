@@ -93,9 +93,7 @@ def test_a_delayed_torque_takes_effect_when_its_delay_is_over() -> None:
     begins = run.time[:-1]
     expected = np.maximum(0, 1 + np.floor((begins - 0.0137 + 1e-9) / 0.01))
     np.testing.assert_allclose(run.efforts["hinge"][1:, 0], expected, atol=1e-12)
-    adaptive = pl.simulate(
-        pl.connect(ARM, component(Diary("late", 0.01, delay=0.0137))), 0.05, pl.Adaptive(1e-6)
-    )
+    adaptive = pl.simulate(pl.connect(ARM, component(Diary("late", 0.01, delay=0.0137))), 0.05, pl.Adaptive(1e-6))
     np.testing.assert_allclose(adaptive.joint_rate[-1], run.joint_rate[-1], rtol=1e-9)
     for k in range(3):
         assert np.abs(run.time - (0.0137 + 0.01 * k)).min() < 1e-15

@@ -17,9 +17,7 @@ PERIOD = 1e-3
 def served(ratio: float, *components: object) -> Model:
     """A rigid arm on a hinge and a servo whose gain times its period is ``ratio`` times the inertia."""
     arm = pl.Rigid().compile(rigid_arm(rate=0.1))
-    return pl.connect(
-        arm, pl.control.VelocityServo(gain=ratio * INERTIA / PERIOD, period=PERIOD), *components
-    )
+    return pl.connect(arm, pl.control.VelocityServo(gain=ratio * INERTIA / PERIOD, period=PERIOD), *components)
 
 
 @pytest.mark.parametrize("ratio", [0.5, 1.5, 3.0])

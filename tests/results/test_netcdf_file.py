@@ -38,9 +38,7 @@ def test_arrays_return_bit_for_bit(pair: tuple[Trajectory, Trajectory]) -> None:
         for name in ("station", "position", "rotation", "strain", "wrench"):
             assert np.array_equal(getattr(before, name), getattr(after, name)), name
     for name in ("twist", "gravity"):
-        assert np.array_equal(
-            getattr(saved.consistency_error, name), getattr(loaded.consistency_error, name)
-        ), name
+        assert np.array_equal(getattr(saved.consistency_error, name), getattr(loaded.consistency_error, name)), name
 
 
 def test_the_ledger_returns(pair: tuple[Trajectory, Trajectory]) -> None:

@@ -87,9 +87,7 @@ def power_of(signal: PortSignal) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("formulation", "frame"), LOADED, ids=str)
-def test_power_of_loads_on_inner_links_adds_up_to_the_entered_work(
-    formulation: Formulation, frame: pl.Frame
-) -> None:
+def test_power_of_loads_on_inner_links_adds_up_to_the_entered_work(formulation: Formulation, frame: pl.Frame) -> None:
     coarse, fine = (loaded_inside(formulation, frame, step) for step in (2 * STEP, STEP))
     for load in coarse.source.model.inputs.loads:  # type: ignore[attr-defined]
         violations = []
@@ -122,9 +120,7 @@ def test_flows_are_the_velocities_of_observed_places(formulation: Formulation) -
     assert spins[1] < 2e-3 * np.abs(own).max()
 
 
-@pytest.mark.parametrize(
-    "formulation", [pl.PoseElement(elements=6), pl.GeometricallyExact(degree=4)], ids=str
-)
+@pytest.mark.parametrize("formulation", [pl.PoseElement(elements=6), pl.GeometricallyExact(degree=4)], ids=str)
 def test_the_wrench_of_a_joint_moves_what_hangs_on_it(formulation: Formulation) -> None:
     mass, inertia = 0.4, np.array([2e-3, 3e-3, 4e-3])
     hand = pl.RigidLink("hand", (0.1, 0.0, 0.0), mass=mass, inertia=tuple(inertia))

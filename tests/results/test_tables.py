@@ -61,7 +61,5 @@ def test_one_row_per_time_port_and_component(trajectory: Trajectory) -> None:
     assert set(shoulder["flow unit"]) == {"rad/s"}
     hand = table[table["port"] == "hand tip"]
     units = dict(zip(hand["component"], hand["effort unit"], strict=True))
-    assert units == {
-        f"{kind}_{axis}": unit for kind, unit in (("linear", "N"), ("angular", "N m")) for axis in "xyz"
-    }
+    assert units == {f"{kind}_{axis}": unit for kind, unit in (("linear", "N"), ("angular", "N m")) for axis in "xyz"}
     assert hand["flow"].isna().all(), "the fake arm connects no load, so nobody knows where it would act"

@@ -77,9 +77,7 @@ def test_tip_deflection_is_measured_from_the_undeformed_arm() -> None:
     bent = np.where(np.abs(curvature) < 1e-9, 1e-9, curvature)
     wrist = trajectory.joint_position[:, 1]
     arc = np.stack([np.sin(bent * UPPER) / bent - UPPER, (1 - np.cos(bent * UPPER)) / bent], axis=1)
-    hand = HAND * np.stack(
-        [np.cos(bent + wrist) - np.cos(wrist), np.sin(bent + wrist) - np.sin(wrist)], axis=1
-    )
+    hand = HAND * np.stack([np.cos(bent + wrist) - np.cos(wrist), np.sin(bent + wrist) - np.sin(wrist)], axis=1)
     expected = np.linalg.norm(arc + hand, axis=1)
     assert np.linalg.norm(trajectory.tip_deflection, axis=1) == pytest.approx(expected, abs=1e-8)
 
@@ -96,19 +94,14 @@ def test_quaternions_turn_like_the_matrices_and_do_not_jump() -> None:
 
 
 def test_an_unknown_link_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(
-        InvalidInput, match=r"^link 'forearm' is not in this trajectory; its links are upper, hand$"
-    ):
+    with pytest.raises(InvalidInput, match=r"^link 'forearm' is not in this trajectory; its links are upper, hand$"):
         fake_trajectory().link("forearm")
 
 
 def test_provenance_can_rebuild_the_robot_and_names_the_choices() -> None:
     provenance = fake_trajectory().provenance
     assert loads(provenance.robot) == ROBOT
-    assert provenance.choices == {
-        "formulation": "ByHand(bends=True)",
-        "integrator": "Gauss(order=4, step=0.001)",
-    }
+    assert provenance.choices == {"formulation": "ByHand(bends=True)", "integrator": "Gauss(order=4, step=0.001)"}
     assert set(provenance.versions) == {"pliant", "python", "numpy", "numba"}
     assert provenance.versions["numpy"] == np.__version__
 
@@ -132,9 +125,7 @@ def test_summary_reports_cost_and_ledger() -> None:
 def test_summary_says_where_another_formulation_computed_than_asked() -> None:
     run = fake_trajectory()
     assert "substitution" not in {line.name for line in run.summary()}
-    told = replace(
-        run, source=replace(run.source, choices={"substitution": "strong computes in place of choosy"})
-    )
+    told = replace(run, source=replace(run.source, choices={"substitution": "strong computes in place of choosy"}))
     assert [line.value for line in told.summary() if line.name == "substitution"] == [
         "strong computes in place of choosy"
     ]
@@ -147,12 +138,8 @@ def test_all_is_well_gives_no_warning() -> None:
 def test_an_early_end_and_an_open_ledger_are_named() -> None:
     ending = Ending(Cause.NOT_CONVERGED, 1.25, "link upper", "shorten the step")
     early, ledger = fake_trajectory(ending=ending, exact_to=3e-7).warnings()
-    assert early == (
-        "the run stopped at t = 1.25 s: Newton's method did not converge at link upper; shorten the step"
-    )
-    assert ledger.startswith(
-        "the energy ledger misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s"
-    )
+    assert early == ("the run stopped at t = 1.25 s: Newton's method did not converge at link upper; shorten the step")
+    assert ledger.startswith("the energy ledger misses 3.0e-07 of the energy exchanged in the step at t = 0.5 s")
 
 
 @pytest.mark.parametrize(("factor", "warns"), [(0.9, False), (1.1, True), (math.nan, True)])
@@ -162,17 +149,14 @@ def test_a_consistency_error_above_one_percent_of_the_tip_speed_is_named(factor:
     trajectory.consistency_error.twist[:] = factor * 1e-2 * speed
     assert (
         any(
-            "consistency error of tip velocity" in text and "raise the degree" in text
-            for text in trajectory.warnings()
+            "consistency error of tip velocity" in text and "raise the degree" in text for text in trajectory.warnings()
         )
         is warns
     )
 
 
 @pytest.mark.parametrize(("factor", "warns"), [(0.9, False), (1.1, True)])
-def test_a_consistency_error_above_one_percent_of_the_energy_exchanged_is_named(
-    factor: float, warns: bool
-) -> None:
+def test_a_consistency_error_above_one_percent_of_the_energy_exchanged_is_named(factor: float, warns: bool) -> None:
     trajectory = fake_trajectory()
     trajectory.consistency_error.gravity[-1] = -factor * 1e-2 * trajectory.ledger.exchanged[-1]
     assert any("consistency error of potential energy" in text for text in trajectory.warnings()) is warns

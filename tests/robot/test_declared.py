@@ -36,8 +36,7 @@ def test_messages_read_the_declaration() -> None:
     with pytest.raises(InvalidInput) as caught:
         r.FlexibleLink(name="upper", length=-1, section=r.Circle(0.1), material=STEEL)
     assert str(caught.value) == (
-        "FlexibleLink 'upper': length = -1 m must be greater than 0;"
-        " write the length of the undeformed axis in metres"
+        "FlexibleLink 'upper': length = -1 m must be greater than 0; write the length of the undeformed axis in metres"
     )
     assert caught.value.problems[0].path == ("length",)
 
@@ -56,12 +55,7 @@ def test_text_shows_units() -> None:
         "Rectangle(height = 0.005 m, width = 0.03 m, shear_factor = 0.5)"
     )
     row = r.describe(STEEL)[1]
-    assert (row.field, row.value, row.unit, row.meaning) == (
-        "young",
-        210e9,
-        "Pa",
-        "modulus of elasticity (Young's)",
-    )
+    assert (row.field, row.value, row.unit, row.meaning) == ("young", 210e9, "Pa", "modulus of elasticity (Young's)")
 
 
 def test_help_reads_like_documentation() -> None:
@@ -85,9 +79,7 @@ def test_help_tells_parts_choices_and_defaults() -> None:
     assert f"rest_shape: shape of the unloaded link; {shapes}; default Straight()" in link
     assert "material: material of the section; a Material; may be left out" in link
     assert "at: end of the link that carries it; End.ROOT or End.TIP; default End.TIP" in load
-    assert (
-        "inertia (3 values or 3x3) about the centre of mass, along the end section's axes, in kg m^2;" in load
-    )
+    assert "inertia (3 values or 3x3) about the centre of mass, along the end section's axes, in kg m^2;" in load
     taken = inspect.signature(r.FlexibleLink).parameters.values()
     assert [str(each) for each in taken][2:5] == [
         "section: Section",

@@ -88,11 +88,7 @@ def test_a_robot_lists_the_coordinates_in_the_order_of_the_chain() -> None:
     robot = r.Robot(
         "arm",
         [rod("a"), rod("b"), rod("c")],
-        [
-            r.PrismaticJoint("k", "b", "c"),
-            r.UniversalJoint("j", "a", "b"),
-            r.SphericalJoint("i", "base", "a"),
-        ],
+        [r.PrismaticJoint("k", "b", "c"), r.UniversalJoint("j", "a", "b"), r.SphericalJoint("i", "base", "a")],
     )
     names = [freedom.name for freedom in robot.freedoms]
     assert names == ["i.x", "i.y", "i.z", "j.first", "j.second", "k"]

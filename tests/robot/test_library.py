@@ -60,8 +60,7 @@ def test_macchelli_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "area", "moment", "mass"),
-    [("inner", 3.84e-4, 1.5e-7, 8.4993), ("outer", 7.3e-5, 8.218e-9, 1.6158)],
+    ("name", "area", "moment", "mass"), [("inner", 3.84e-4, 1.5e-7, 8.4993), ("outer", 7.3e-5, 8.218e-9, 1.6158)]
 )
 def test_damic_two_link(name: str, area: float, moment: float, mass: float) -> None:
     # Table 1 of [damic2006] gives A, I, E and the density; the masses 8.4993 and 1.6158 kg follow from it.
@@ -137,14 +136,9 @@ def test_parallelogram_is_closed_at_the_start() -> None:
 
 @pytest.mark.parametrize(
     ("name", "mass", "inertia"),
-    [
-        ("upper_arm", 6.60, (6.875e-3, 1.389e-1, 1.430e-1)),
-        ("forearm", 3.25, (3.385e-3, 6.839e-2, 7.042e-2)),
-    ],
+    [("upper_arm", 6.60, (6.875e-3, 1.389e-1, 1.430e-1)), ("forearm", 3.25, (3.385e-3, 6.839e-2, 7.042e-2))],
 )
-def test_anthropomorphic_links_have_the_printed_masses(
-    name: str, mass: float, inertia: tuple[float, ...]
-) -> None:
+def test_anthropomorphic_links_have_the_printed_masses(name: str, mass: float, inertia: tuple[float, ...]) -> None:
     # Table 2 of [damic2006] prints four digits of what follows from section, length and density.
     link = flexible(arm("anthropomorphic_three_link"), name)
     per_length = np.diag(link.inertia(0)[0])

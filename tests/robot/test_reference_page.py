@@ -16,9 +16,7 @@ from pliant.robot.field_table import TABLE, field_table, renew
 PAGE = Path(__file__).parents[2] / "docs" / "robot_file.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 PARTS = [
-    part
-    for name in vars(r)
-    if isinstance(part := getattr(r, name), type) and issubclass(part, Declared) and part.word
+    part for name in vars(r) if isinstance(part := getattr(r, name), type) and issubclass(part, Declared) and part.word
 ]
 # The field that holds a law says which one it is.
 LAWS = (r.JointSpring, r.Friction, r.Limits, r.Coordinate, r.BallSpring, r.FreeSpring, r.Box, r.Cone)

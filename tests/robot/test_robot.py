@@ -18,9 +18,7 @@ def hinge(name: str, parent: str, child: str) -> r.RevoluteJoint:
     return r.RevoluteJoint(name, parent, child)
 
 
-def problems_of(
-    links: list[r.Link], joints: list[r.Joint], payloads: list[r.Payload] | None = None
-) -> list[str]:
+def problems_of(links: list[r.Link], joints: list[r.Joint], payloads: list[r.Payload] | None = None) -> list[str]:
     with pytest.raises(InvalidInput) as caught:
         r.Robot("arm", links=links, joints=joints, payloads=payloads or [])
     return str(caught.value).splitlines()
@@ -100,15 +98,11 @@ def test_a_link_needs_a_joint() -> None:
     assert problems_of([body("a"), body("b")], [hinge("j", "base", "a")]) == [
         "Robot 'arm': links.b is carried by no joint; write a joint whose child it is"
     ]
-    assert problems_of([], []) == [
-        "Robot 'arm': links is empty, and a robot needs at least one link; write one"
-    ]
+    assert problems_of([], []) == ["Robot 'arm': links is empty, and a robot needs at least one link; write one"]
 
 
 def test_parts_of_the_wrong_kind_are_refused() -> None:
-    with pytest.raises(
-        InvalidInput, match=r"links\[0\] = str does not fit; write one of FlexibleLink, RigidLink"
-    ):
+    with pytest.raises(InvalidInput, match=r"links\[0\] = str does not fit; write one of FlexibleLink, RigidLink"):
         r.Robot("arm", links=["a"], joints=[])
     with pytest.raises(InvalidInput, match="section = float does not fit"):
         r.FlexibleLink("a", 1.0, section=3.0)

@@ -116,9 +116,7 @@ def joints_between(draw: st.DrawFn, parent: str, child: str, place: tuple[object
         r.CylindricalJoint(*ends, draw(AXES), first, second),
         r.UniversalJoint(*ends, (0, 0, 1), (1, 2, draw(ANY) / 1e6), first, second),
         r.PlanarJoint(*ends, (0, 3, 4), (1, 1, 0), first, second, r.Coordinate()),
-        r.SphericalJoint(
-            *ends, unit(draw(ROTATIONS)), draw(VECTORS), draw(ball_springs()), 3, first.friction
-        ),
+        r.SphericalJoint(*ends, unit(draw(ROTATIONS)), draw(VECTORS), draw(ball_springs()), 3, first.friction),
         r.SphericalJoint(*ends, limits=r.Cone(0.5, draw(SIZES), 2, draw(AXES))),
         r.FreeJoint(child, "base", child, *place, draw(VECTORS), unit(draw(ROTATIONS)), draw(VECTORS)),
         r.FreeJoint(
@@ -172,9 +170,7 @@ def robots(draw: st.DrawFn) -> r.Robot:
         links.append(
             draw(flexible_links(name))
             if draw(st.booleans())
-            else r.RigidLink(
-                name, tip, draw(SIZES), unit(draw(ROTATIONS)), tip, definite(i)[:3, :3] + 50 * np.eye(3)
-            )
+            else r.RigidLink(name, tip, draw(SIZES), unit(draw(ROTATIONS)), tip, definite(i)[:3, :3] + 50 * np.eye(3))
         )
         parent = draw(st.sampled_from(["base", *names[:i]]))
         place = (draw(VECTORS), unit(draw(ROTATIONS)))
@@ -202,15 +198,7 @@ def test_words_that_yaml_takes_for_something_else_are_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [
-        ("210e9", 210e9),
-        ("2.1E+11", 2.1e11),
-        ("+.5", 0.5),
-        ("5.", 5.0),
-        ("1e-3", 1e-3),
-        ("010", 10.0),
-        ("7", 7.0),
-    ],
+    [("210e9", 210e9), ("2.1E+11", 2.1e11), ("+.5", 0.5), ("5.", 5.0), ("1e-3", 1e-3), ("010", 10.0), ("7", 7.0)],
 )
 def test_numbers_are_read_as_they_look(text: str, number: float) -> None:
     link = r.loads(SHORT.replace("LENGTH", text)).link("upper")

@@ -75,10 +75,7 @@ def until_breakdown(values: object) -> pl.signals.FunctionSignal:
     ("component", "place"),
     [
         (pl.JointTorque("elbow", until_breakdown(0.2)), "the torque of joint 'elbow'"),
-        (
-            pl.TipWrench("upper", until_breakdown((0.1, 0.2, 0.3, 0.0, 0.0, 0.0)), name="pull"),
-            "load 'pull'",
-        ),
+        (pl.TipWrench("upper", until_breakdown((0.1, 0.2, 0.3, 0.0, 0.0, 0.0)), name="pull"), "load 'pull'"),
         (
             pl.DistributedWrench("lower", until_breakdown((0.1, 0.2, 0.3, 0.0, 0.0, 0.0)), pl.Frame.BODY),
             "load 'lower_distributed_wrench'",
@@ -149,9 +146,7 @@ def test_the_sentence_says_it_all() -> None:
     trajectory = pl.simulate(arm(), 5.0, pl.Gauss(order=4, step=1.0))
     sentence = str(trajectory.ending)
     assert sentence.startswith("stopped at t = 0 s: Newton's method did not converge at link '")
-    assert sentence.endswith(
-        "take a smaller step, or more elements or PoseElement if the link bends strongly"
-    )
+    assert sentence.endswith("take a smaller step, or more elements or PoseElement if the link bends strongly")
     assert trajectory.time.tolist() == [0.0]
 
 

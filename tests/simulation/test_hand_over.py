@@ -22,18 +22,13 @@ HAND = pl.RigidLink("hand", (0.05, 0.0, 0.0), 0.02, center_of_mass=(0.02, 0.0, 0
 ROBOT = pl.Robot(
     "whip",
     (pl.FlexibleLink("rod", 1.0, SOFT), HAND),
-    (
-        pl.RevoluteJoint("hinge", "base", "rod", initial_rate=0.5),
-        pl.FixedJoint("grip", "rod", "hand"),
-    ),
+    (pl.RevoluteJoint("hinge", "base", "rod", initial_rate=0.5), pl.FixedJoint("grip", "rod", "hand")),
 )
 GAUSS = pl.Gauss(order=4, step=2e-3)
 UNTIL = 0.06
 
 
-def rolled(
-    formulation: pl.GeometricallyExact | pl.PoseElement | pl.MixedElement, robot: pl.Robot = ROBOT
-) -> Connected:
+def rolled(formulation: pl.GeometricallyExact | pl.PoseElement | pl.MixedElement, robot: pl.Robot = ROBOT) -> Connected:
     """The end of the rod is rolled up by a moment of many times its bending stiffness."""
     moment = pl.TipWrench("hand", pl.signals.Constant((0.0, 0.0, 0.0, 0.0, 0.0, 12.0)), frame=pl.Frame.BODY)
     return pl.connect(formulation.compile(robot), pl.PrescribedMotion("hinge", pl.motions.Hold(0.0)), moment)
@@ -67,9 +62,7 @@ def test_a_run_that_bends_too_far_goes_on_by_pose_elements() -> None:
     ],
     ids=["told to stop", "nobody takes over"],
 )
-def test_a_run_that_nobody_takes_over_stops_with_its_cause(
-    formulation: pl.GeometricallyExact, robot: pl.Robot
-) -> None:
+def test_a_run_that_nobody_takes_over_stops_with_its_cause(formulation: pl.GeometricallyExact, robot: pl.Robot) -> None:
     run = pl.simulate(rolled(formulation, robot), UNTIL, GAUSS, outputs=20)
     assert run.ending.cause is Cause.TOO_BENT
     assert run.ending.place == "link 'rod'"

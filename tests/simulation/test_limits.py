@@ -16,18 +16,8 @@ ARM = pl.GeometricallyExact(degree=2).compile(pl.load(pl.library.path("steel_str
 @pytest.mark.parametrize(
     ("until", "step", "outputs", "message"),
     [
-        (
-            2.0,
-            1e-9,
-            10,
-            r"^step = 1e-09 s makes 2e\+09 steps of until = 2 s, more than 2e\+07; take a longer step,",
-        ),
-        (
-            1.0,
-            1e-3,
-            10**9,
-            r"^outputs = 1000000000 states of \d+ numbers each are \d+ GB, more than 2 GB; keep fewer",
-        ),
+        (2.0, 1e-9, 10, r"^step = 1e-09 s makes 2e\+09 steps of until = 2 s, more than 2e\+07; take a longer step,"),
+        (1.0, 1e-3, 10**9, r"^outputs = 1000000000 states of \d+ numbers each are \d+ GB, more than 2 GB; keep fewer"),
         ("1", 1e-3, 10, r"^until = '1' is no number; give the end time in seconds$"),
         (True, 1e-3, 10, r"^until = True is no number;"),
         (1.0, 1e-3, 2.5, r"^outputs = 2\.5 is neither a whole number nor times; give how many states"),
@@ -40,12 +30,8 @@ def test_what_cannot_run_is_refused(until: Any, step: float, outputs: Any, messa
 
 
 def test_a_controller_that_is_asked_too_often_is_refused() -> None:
-    busy = pl.connect(
-        ARM, pl.control.SampledController(lambda sample: 0.0, 1e-10, joints=["hub"], name="busy")
-    )
-    with pytest.raises(
-        pl.InvalidInput, match=r"^period = 1e-10 s of the controller 'busy' makes 1e\+10 samples"
-    ):
+    busy = pl.connect(ARM, pl.control.SampledController(lambda sample: 0.0, 1e-10, joints=["hub"], name="busy"))
+    with pytest.raises(pl.InvalidInput, match=r"^period = 1e-10 s of the controller 'busy' makes 1e\+10 samples"):
         pl.simulate(busy, until=1.0)
 
 
@@ -68,10 +54,7 @@ def test_a_count_of_outputs_leaves_out_the_start(outputs: int) -> None:
         ),
         (lambda: pl.Gauss(order=5), r"^Gauss: order = 5 must be 2, 4, 6 or 8; 4 serves most arms"),
         (lambda: pl.Adaptive(order="8"), r"^Adaptive: order = '8' must be 2, 4, 6 or 8"),
-        (
-            lambda: pl.equilibrium(ARM, load_steps=2.5),
-            r"^load_steps = 2\.5 is no whole number; 10 serves most loads",
-        ),
+        (lambda: pl.equilibrium(ARM, load_steps=2.5), r"^load_steps = 2\.5 is no whole number; 10 serves most loads"),
     ],
 )
 def test_values_of_the_wrong_kind_are_refused(build: Callable[[], object], message: str) -> None:

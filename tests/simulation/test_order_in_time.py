@@ -29,9 +29,7 @@ def free_tumbler() -> Model:
 def banged_two_links() -> Model:
     """The acceleration of the shoulder jumps at three times, none of them a multiple of any step."""
     arm = SPECTRAL.compile(two_links(ASIDE, section=SLOW))
-    return pl.connect(
-        arm, pl.PrescribedMotion("shoulder", pl.motions.BangBang(0.3, 1.5, 0.2417, begin=0.0323))
-    )
+    return pl.connect(arm, pl.PrescribedMotion("shoulder", pl.motions.BangBang(0.3, 1.5, 0.2417, begin=0.0323)))
 
 
 ARMS = {"two links": driven_two_links, "tumbler": free_tumbler, "jumps": banged_two_links}
@@ -84,9 +82,7 @@ def test_a_jump_that_no_step_ends_at_spoils_the_order() -> None:
 
 
 @pytest.mark.parametrize("accuracy", [1e-6, 1e-8, 1e-10])
-def test_adaptive_steps_keep_their_accuracy(
-    arm_and_answer: tuple[Model, np.ndarray], accuracy: float
-) -> None:
+def test_adaptive_steps_keep_their_accuracy(arm_and_answer: tuple[Model, np.ndarray], accuracy: float) -> None:
     model, answer = arm_and_answer
     trajectory = pl.simulate(model, UNTIL, pl.Adaptive(accuracy), outputs=8)
     assert trajectory.ending.completed, trajectory.ending

@@ -21,9 +21,7 @@ ANGLES = [0.0, 1e-300, 1e-12, 1e-6, 1e-3, 0.1, 1.0, 1.9999999, 2.0000001, 3.0, m
 
 
 def homogeneous(g: se3.Pose) -> np.ndarray:
-    return np.block(
-        [[np.reshape(g[0], (3, 3)), np.reshape(g[1], (3, 1))], [np.zeros((1, 3)), np.ones((1, 1))]]
-    )
+    return np.block([[np.reshape(g[0], (3, 3)), np.reshape(g[1], (3, 1))], [np.zeros((1, 3)), np.ones((1, 1))]])
 
 
 def twist_at(angle: float) -> se3.Twist:
@@ -90,12 +88,9 @@ def test_right_tangent_is_the_derivative_of_exp(x: se3.Twist, d: se3.Twist) -> N
     h = 1e-5
     g = se3.inverse(se3.exp(x))
     ahead, behind = (
-        np.array(se3.log(se3.mul(g, se3.exp(tuple(a + s * h * b for a, b in zip(x, d))))))
-        for s in (1.0, -1.0)
+        np.array(se3.log(se3.mul(g, se3.exp(tuple(a + s * h * b for a, b in zip(x, d)))))) for s in (1.0, -1.0)
     )
-    np.testing.assert_allclose(
-        (ahead - behind) / (2 * h), se3.apply_blocks(se3.right_tangent(x), d), atol=2e-9
-    )
+    np.testing.assert_allclose((ahead - behind) / (2 * h), se3.apply_blocks(se3.right_tangent(x), d), atol=2e-9)
 
 
 @over(*product(ANGLES))
@@ -104,9 +99,7 @@ def test_exp_and_tangents_keep_all_digits(angle: float) -> None:
     np.testing.assert_allclose(homogeneous(se3.exp(x)), high_precision.pose(x), rtol=0, atol=2e-15)
     np.testing.assert_allclose(arrays.right_tangent(x), high_precision.right_tangent(x), rtol=0, atol=1e-15)
     inverse = high_precision.right_tangent_inverse(x)
-    np.testing.assert_allclose(
-        arrays.right_tangent_inverse(x), inverse, rtol=0, atol=1e-14 * np.abs(inverse).max()
-    )
+    np.testing.assert_allclose(arrays.right_tangent_inverse(x), inverse, rtol=0, atol=1e-14 * np.abs(inverse).max())
 
 
 @over(*product(ANGLES))
@@ -140,9 +133,7 @@ def test_array_functions_take_any_leading_axes() -> None:
     products = arrays.right_tangent(x) @ arrays.right_tangent_inverse(x)
     np.testing.assert_allclose(products, np.broadcast_to(np.eye(6), products.shape), atol=1e-14)
     np.testing.assert_allclose(
-        arrays.adjoint_of_pose(poses)[1, 2] @ x[0, 0],
-        se3.Ad(se3.exp(tuple(x[1, 2])), tuple(x[0, 0])),
-        atol=1e-15,
+        arrays.adjoint_of_pose(poses)[1, 2] @ x[0, 0], se3.Ad(se3.exp(tuple(x[1, 2])), tuple(x[0, 0])), atol=1e-15
     )
     np.testing.assert_allclose(arrays.adjoint_of_twist(x)[1, 0] @ x[1, 0], np.zeros(6), atol=1e-15)
     with pytest.raises(ValueError, match=r"shape \(4,\) does not end in \(3,\)"):

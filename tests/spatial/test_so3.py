@@ -58,9 +58,7 @@ def test_cross_is_a_lie_bracket(a: so3.Vector, b: so3.Vector, c: so3.Vector) -> 
 @given(vectors, vectors, vectors)
 def test_rotation_preserves_the_bracket(w: so3.Vector, a: so3.Vector, b: so3.Vector) -> None:
     R = so3.exp(w)
-    np.testing.assert_allclose(
-        so3.rotate(R, cross(a, b)), cross(so3.rotate(R, a), so3.rotate(R, b)), atol=4e-15
-    )
+    np.testing.assert_allclose(so3.rotate(R, cross(a, b)), cross(so3.rotate(R, a), so3.rotate(R, b)), atol=4e-15)
     np.testing.assert_allclose(so3.rotate_back(R, so3.rotate(R, a)), a, atol=2e-15)
     np.testing.assert_allclose(so3.mul(so3.inverse(R), R), np.eye(3).ravel(), atol=2e-15)
 
@@ -85,9 +83,7 @@ def test_exp_keeps_all_digits(angle: float) -> None:
     reference = high_precision.rotation(w)
     np.testing.assert_allclose(matrix(so3.exp(w)), reference, rtol=0, atol=3e-16 * max(1.0, angle))
     antisymmetric = matrix(so3.exp(w)) - matrix(so3.exp(w)).T
-    np.testing.assert_allclose(
-        antisymmetric, reference - reference.T, rtol=1e-14, atol=4e-16 * min(angle, 1.0)
-    )
+    np.testing.assert_allclose(antisymmetric, reference - reference.T, rtol=1e-14, atol=4e-16 * min(angle, 1.0))
 
 
 @over(*product(DELICATE))
@@ -123,8 +119,6 @@ def test_right_tangent_is_the_derivative_of_exp(w: so3.Vector, d: so3.Vector) ->
     h = 1e-5
     ahead, behind = so3.exp(add(w, scale(h, d))), so3.exp(add(w, scale(-h, d)))
     R = so3.exp(w)
-    body = [
-        (x - y) / (2.0 * h) for x, y in zip(so3.mul(so3.inverse(R), ahead), so3.mul(so3.inverse(R), behind))
-    ]
+    body = [(x - y) / (2.0 * h) for x, y in zip(so3.mul(so3.inverse(R), ahead), so3.mul(so3.inverse(R), behind))]
     rate = (body[7], body[2], body[3])
     np.testing.assert_allclose(rate, so3.rotate(so3.right_tangent(w), d), atol=2e-9)

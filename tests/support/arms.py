@@ -14,9 +14,7 @@ INERTIA = (0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4)
 SOFT = pl.GeneralSection(stiffness=STIFFNESS, inertia=INERTIA)
 # Slow waves: even the fastest mode of a coarse mesh is resolved by steps of a millisecond, as it must be
 # where the order of a method in time is to be seen.
-SLOW = pl.GeneralSection(
-    stiffness=(300.0, 150.0, 150.0, 3.0, 4.0, 5.0), inertia=(0.3, 0.3, 0.3, 0.02, 0.01, 0.02)
-)
+SLOW = pl.GeneralSection(stiffness=(300.0, 150.0, 150.0, 3.0, 4.0, 5.0), inertia=(0.3, 0.3, 0.3, 0.02, 0.01, 0.02))
 ASIDE = (1.5, -4.0, -8.0)  # no component along or across a joint axis vanishes by accident
 
 
@@ -67,20 +65,10 @@ def two_links(
         links=(soft_link("upper", 0.7, section), soft_link("lower", 0.5, section)),
         joints=(
             pl.RevoluteJoint(
-                name="shoulder",
-                parent="base",
-                child="upper",
-                axis=axes[0],
-                initial_position=0.3,
-                initial_rate=rates[0],
+                name="shoulder", parent="base", child="upper", axis=axes[0], initial_position=0.3, initial_rate=rates[0]
             ),
             pl.RevoluteJoint(
-                name="elbow",
-                parent="upper",
-                child="lower",
-                axis=axes[1],
-                initial_position=-0.8,
-                initial_rate=rates[1],
+                name="elbow", parent="upper", child="lower", axis=axes[1], initial_position=-0.8, initial_rate=rates[1]
             ),
         ),
         gravity=gravity,
@@ -99,12 +87,8 @@ def tumbler(
         name="tumbler",
         links=(cross, soft_link("link", 0.8, section)),
         joints=(
-            pl.RevoluteJoint(
-                name="swing", parent="base", child="cross", axis=(0.0, 0.0, 1.0), initial_rate=rates[0]
-            ),
-            pl.RevoluteJoint(
-                name="nod", parent="cross", child="link", axis=(0.0, 1.0, 0.0), initial_rate=rates[1]
-            ),
+            pl.RevoluteJoint(name="swing", parent="base", child="cross", axis=(0.0, 0.0, 1.0), initial_rate=rates[0]),
+            pl.RevoluteJoint(name="nod", parent="cross", child="link", axis=(0.0, 1.0, 0.0), initial_rate=rates[1]),
         ),
         gravity=gravity,
         base=base or pl.Base(),

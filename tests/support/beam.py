@@ -12,10 +12,7 @@ from pliant.formulations.pseudo_spectral import ChebyshevPoints, GaussPoints, Gi
 
 # Table 2 of [wang2017]: the first five frequencies in hertz, exact and discrete, the same for both sets of points.
 EXACT = (9.8873, 61.9447, 173.3663, 339.4978, 560.7196)
-DISCRETE = {
-    6: (9.8873, 61.9463, 174.2940, 371.4142, 964.2529),
-    12: (9.8873, 61.9447, 173.3663, 339.4978, 560.7327),
-}
+DISCRETE = {6: (9.8873, 61.9463, 174.2940, 371.4142, 964.2529), 12: (9.8873, 61.9447, 173.3663, 339.4978, 560.7327)}
 HALF_A_PRINTED_DIGIT = 5e-5  # Hz
 # two irregular sets of fractions of the length, none of them symmetric
 IRREGULAR = {

@@ -46,9 +46,7 @@ def link(name: str, flipped: bool) -> pl.RigidLink:
         return plain
     x, y, z = plain.center_of_mass
     length = LENGTH[name]
-    return pl.RigidLink(
-        name, (-length, 0.0, 0.0), plain.mass, center_of_mass=(x - length, y, z), inertia=plain.inertia
-    )
+    return pl.RigidLink(name, (-length, 0.0, 0.0), plain.mass, center_of_mass=(x - length, y, z), inertia=plain.inertia)
 
 
 def robot(cut: str, laws: Laws) -> pl.Robot:

@@ -141,9 +141,7 @@ class FakeArm:
         seen = self.observe(states, 2)
         return seen.tip_position, seen.tip_rotation
 
-    def equilibrium(
-        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         return Equilibrium(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
 
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:

@@ -44,9 +44,7 @@ def ratios(crank: float) -> tuple[Array, Array, Array]:
     coupler, rocker = closed_form(crank)
     A = np.column_stack([COUPLER * across(coupler), -ROCKER * across(rocker)])
     first = np.linalg.solve(A, -CRANK * across(crank))
-    right = (
-        CRANK * unit(crank) + COUPLER * first[0] ** 2 * unit(coupler) - ROCKER * first[1] ** 2 * unit(rocker)
-    )
+    right = CRANK * unit(crank) + COUPLER * first[0] ** 2 * unit(coupler) - ROCKER * first[1] ** 2 * unit(rocker)
     second = np.linalg.solve(A, right)
     return np.array([crank, coupler, rocker]), np.array([1.0, *first]), np.array([0.0, *second])
 

@@ -14,12 +14,7 @@ def force_port(name: str, size: int = 1, causality: Causality = Causality.EFFORT
 
 
 def random_system(
-    rng: np.random.Generator,
-    states: int,
-    ports: tuple[LinearPort, ...],
-    *,
-    losses: int = 2,
-    mass: bool = False,
+    rng: np.random.Generator, states: int, ports: tuple[LinearPort, ...], *, losses: int = 2, mass: bool = False
 ) -> LinearPortHamiltonian:
     """Any valid structure: full J, Q and B, ``losses`` independent dissipated directions that couple R, P and D."""
     inputs = sum(port.size for port in ports)

@@ -10,12 +10,7 @@ from pliant.mechanics.closed_form import TwoStationArm
 
 # Table 1 of [konno1996]: lengths, bending stiffnesses, masses of stations
 ADAM = TwoStationArm(0.50, 0.50, 291.6, 102.1, 6.6, 3.0)
-BENDING = (
-    pl.lumped.Deflection.Y,
-    pl.lumped.Deflection.Z,
-    pl.lumped.Deflection.TURN_Y,
-    pl.lumped.Deflection.TURN_Z,
-)
+BENDING = (pl.lumped.Deflection.Y, pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y, pl.lumped.Deflection.TURN_Z)
 WITH_TORSION = (*BENDING, pl.lumped.Deflection.TURN_X)
 POINTS = pl.lumped.StationInertia.NEGLECTED
 
@@ -26,9 +21,7 @@ def massless(name: str, length: float, bending: float, torsion: float) -> pl.Fle
     return pl.FlexibleLink(name=name, length=length, section=section)
 
 
-def two_stations(
-    elbow: float, arm: TwoStationArm = ADAM, gravity: tuple[float, ...] = (0.0, 0.0, 0.0)
-) -> pl.Robot:
+def two_stations(elbow: float, arm: TwoStationArm = ADAM, gravity: tuple[float, ...] = (0.0, 0.0, 0.0)) -> pl.Robot:
     """The upper and lower arm of ADAM on two hinges about z, its torsion that of a round tube."""
     return pl.Robot(
         name="two_stations",
@@ -66,13 +59,9 @@ def clamped(arm: object, *joints: str) -> object:
 
 def cantilever(length: float = 1.0, rotary: float = 1e-12) -> pl.Robot:
     """A uniform beam with next to no rotary inertia, fixed to the base; stretch, torsion and shear stiff."""
-    section = pl.GeneralSection(
-        stiffness=(1e6, 1e6, 1e6, 1e3, 4.0, 9.0), inertia=(0.3, 0.3, 0.3, 2e-3, rotary, rotary)
-    )
+    section = pl.GeneralSection(stiffness=(1e6, 1e6, 1e6, 1e3, 4.0, 9.0), inertia=(0.3, 0.3, 0.3, 2e-3, rotary, rotary))
     link = pl.FlexibleLink(name="beam", length=length, section=section)
-    return pl.Robot(
-        name="cantilever", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="beam"),)
-    )
+    return pl.Robot(name="cantilever", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="beam"),))
 
 
 def spatial_tree() -> pl.Robot:
@@ -94,9 +83,7 @@ def spatial_tree() -> pl.Robot:
     beam = pl.FlexibleLink(
         name="beam",
         length=0.8,
-        section=pl.GeneralSection(
-            stiffness=(1e4, 4e3, 4e3, 4.0, 6.0, 5.0), inertia=(0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4)
-        ),
+        section=pl.GeneralSection(stiffness=(1e4, 4e3, 4e3, 4.0, 6.0, 5.0), inertia=(0.3, 0.3, 0.3, 3e-4, 1e-4, 2e-4)),
         rest_shape=pl.rest_shapes.Arc(angle=0.6),
     )
 
@@ -109,35 +96,19 @@ def spatial_tree() -> pl.Robot:
         links=(body("a"), body("b"), beam, body("c"), body("d")),
         joints=(
             pl.RevoluteJoint(
-                name="j1",
-                parent="base",
-                child="a",
-                axis=axis(),
-                initial_position=0.3,
-                initial_rate=1.0,
-                **placed(),
+                name="j1", parent="base", child="a", axis=axis(), initial_position=0.3, initial_rate=1.0, **placed()
             ),
-            pl.PrismaticJoint(
-                name="j2", parent="a", child="b", axis=axis(), initial_position=0.1, **placed()
-            ),
+            pl.PrismaticJoint(name="j2", parent="a", child="b", axis=axis(), initial_position=0.1, **placed()),
             pl.joints.UniversalJoint(
                 name="j3", parent="b", child="beam", first_axis=axis(), second_axis=axis(), **placed()
             ),
             pl.RevoluteJoint(
-                name="j4",
-                parent="beam",
-                child="c",
-                axis=axis(),
-                initial_position=-0.7,
-                initial_rate=-2.0,
-                **placed(),
+                name="j4", parent="beam", child="c", axis=axis(), initial_position=-0.7, initial_rate=-2.0, **placed()
             ),
             pl.joints.CylindricalJoint(name="j5", parent="b", child="d", axis=axis(), **placed()),
         ),
         payloads=(
-            pl.Payload(
-                name="tool", link="c", mass=0.4, center_of_mass=(0.1, 0.0, 0.2), inertia=(0.01, 0.02, 0.02)
-            ),
+            pl.Payload(name="tool", link="c", mass=0.4, center_of_mass=(0.1, 0.0, 0.2), inertia=(0.01, 0.02, 0.02)),
         ),
         gravity=(1.5, -4.0, -8.0),
         base=pl.Base(position=(0.2, -0.1, 0.4), rotation=tuple(_unit(rng.normal(size=4)))),

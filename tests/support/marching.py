@@ -9,16 +9,7 @@ import numpy as np
 
 from pliant.structures.tree.arrays import Mechanism
 from pliant.structures.tree.motion import Bools, Floats
-from pliant.structures.tree.step import (
-    Output,
-    Tables,
-    Work,
-    new_output,
-    new_work,
-    run_gill,
-    run_midpoint,
-    start_run,
-)
+from pliant.structures.tree.step import Output, Tables, Work, new_output, new_work, run_gill, run_midpoint, start_run
 
 Signal = Callable[[Floats], Floats]
 
@@ -72,9 +63,7 @@ def march(
     begin = step * np.arange(steps)
     times = np.stack([begin + 0.5 * step, begin + step, begin], axis=1)
     joints = np.zeros((steps, 3, n, 3)) if joint is None else joint(times.ravel()).reshape(steps, 3, n, 3)
-    wrenches = (
-        np.zeros((steps, 3, loads, 6)) if load is None else load(times.ravel()).reshape(steps, 3, loads, 6)
-    )
+    wrenches = np.zeros((steps, 3, loads, 6)) if load is None else load(times.ravel()).reshape(steps, 3, loads, 6)
     parts = np.ones(1) if rows_at is None else rows_at
     rows = len(parts) * steps
     first = 1 + len(parts) * np.arange(steps)

@@ -16,9 +16,7 @@ SERVO_PERIOD, LOOP_PERIOD = 1e-3, 1e-2
 
 def rigid_arm(rate: float = 0.0) -> pl.Robot:
     """A body on a hinge about z, without gravity."""
-    body = pl.RigidLink(
-        "body", (1.0, 0.0, 0.0), mass=1.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1, 0.15, 0.15)
-    )
+    body = pl.RigidLink("body", (1.0, 0.0, 0.0), mass=1.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1, 0.15, 0.15))
     hinge = pl.RevoluteJoint(name="hinge", parent="base", child="body", initial_rate=rate)
     return pl.Robot(name="rigid", links=(body,), joints=(hinge,))
 

@@ -25,17 +25,10 @@ def rig(
 ) -> pl.Robot:
     """Hub, beam and tip mass; the joint ``drive`` carries the hub."""
     hub = pl.RigidLink(
-        name="hub",
-        tip_position=(HUB_RADIUS, 0.0, 0.0),
-        mass=HUB_MASS,
-        inertia=(1e-3, 1e-3, HUB_INERTIA),
+        name="hub", tip_position=(HUB_RADIUS, 0.0, 0.0), mass=HUB_MASS, inertia=(1e-3, 1e-3, HUB_INERTIA)
     )
     mass = pl.Payload(
-        name="mass",
-        link="beam",
-        mass=TIP_MASS,
-        center_of_mass=(TIP_AHEAD, 0.0, 0.0),
-        inertia=(1e-5, 2e-5, TIP_INERTIA),
+        name="mass", link="beam", mass=TIP_MASS, center_of_mass=(TIP_AHEAD, 0.0, 0.0), inertia=(1e-5, 2e-5, TIP_INERTIA)
     )
     return pl.Robot(
         name="rig",

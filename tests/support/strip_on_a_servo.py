@@ -111,10 +111,7 @@ def _reading(
         state = state_at(y, np.zeros(n))
         none = np.zeros(0)
         return reader(
-            Sample(
-                0.0, none, none, state, arm, none, none, lambda stations: arm.observe(state[None], stations)
-            ),
-            silent,
+            Sample(0.0, none, none, state, arm, none, none, lambda stations: arm.observe(state[None], stations)), silent
         )
 
     ahead = np.array([read(step * row) for row in np.eye(n)])

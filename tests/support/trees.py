@@ -62,9 +62,7 @@ def joint_of(rng: np.random.Generator, kind: str, number: int, parent: str) -> p
             **common, normal=direction(rng), first_axis=direction(rng), **translates, turn=start(rng)
         )
     if kind == "spherical":
-        return pl.joints.SphericalJoint(
-            **common, initial_rotation=quaternion(rng), initial_rate=direction(rng)
-        )
+        return pl.joints.SphericalJoint(**common, initial_rotation=quaternion(rng), initial_rate=direction(rng))
     if kind == "free":
         turns = {"initial_rotation": quaternion(rng), "initial_spin": direction(rng)}
         place = {"initial_position": direction(rng), "initial_velocity": direction(rng)}
@@ -169,11 +167,7 @@ def twin(robot: pl.Robot) -> Twin:
         else:
             for freedom in joint.freedoms:
                 axis = np.array(freedom.axis) / np.linalg.norm(freedom.axis)
-                kind = (
-                    pin.JointModelPrismaticUnaligned
-                    if freedom.translates
-                    else pin.JointModelRevoluteUnaligned
-                )
+                kind = pin.JointModelPrismaticUnaligned if freedom.translates else pin.JointModelRevoluteUnaligned
                 parent = model.addJoint(parent, kind(axis), place, freedom.name)
                 rows_of[freedom.name] = model.joints[parent].idx_v
                 q.append(freedom.law.initial_position)

@@ -12,15 +12,7 @@ from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port, ports_of
 from pliant.model.state import Array, Block, Cause, Ending, Layout, Observation
-from pliant.robot import (
-    FixedJoint,
-    FlexibleLink,
-    GeneralSection,
-    PrismaticJoint,
-    RevoluteJoint,
-    RigidLink,
-    Robot,
-)
+from pliant.robot import FixedJoint, FlexibleLink, GeneralSection, PrismaticJoint, RevoluteJoint, RigidLink, Robot
 
 JOINTS = ("shoulder", "elbow", "slide")
 SECTION = GeneralSection(stiffness=(1.0,) * 6, inertia=(1.0,) * 6)
@@ -100,9 +92,7 @@ class TwoLinkArm:
     def tip(self, states: Array) -> tuple[Array, Array]:
         return states[..., :3], np.zeros((len(states), 3, 3))
 
-    def equilibrium(
-        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         return Equilibrium(start, 1.0, load_steps, Ending(Cause.COMPLETED, time))
 
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:

@@ -42,9 +42,7 @@ def lifted(trajectory: Trajectory) -> Trajectory:
         position[..., 2] += np.linalg.norm(position, axis=-1) * np.sin(3 * trajectory.time)[:, None]
         links.append(replace(link, position=position))
     tip = links[-1].position[:, -1]
-    source = replace(
-        trajectory.source, model=Replaced(replace(observation, links=tuple(links), tip_position=tip))
-    )
+    source = replace(trajectory.source, model=Replaced(replace(observation, links=tuple(links), tip_position=tip)))
     return replace(trajectory, source=source)
 
 
@@ -184,13 +182,7 @@ def test_shape_draws_each_link_at_each_flash() -> None:
 
 @pytest.mark.parametrize(
     ("extent", "axes"),
-    [
-        ((1, 2, 0.01), (0, 1)),
-        ((1, 0, 3), (0, 2)),
-        ((0, 5, 1), (1, 2)),
-        ((1, 0, 0), (0, 1)),
-        ((1, 1, 1), (0, 1, 2)),
-    ],
+    [((1, 2, 0.01), (0, 1)), ((1, 0, 3), (0, 2)), ((0, 5, 1), (1, 2)), ((1, 0, 0), (0, 1)), ((1, 1, 1), (0, 1, 2))],
 )
 def test_the_plane_of_largest_motion_is_chosen(extent: tuple[float, ...], axes: tuple[int, ...]) -> None:
     corners = np.array([(0.0, 0.0, 0.0), extent])
@@ -199,9 +191,7 @@ def test_the_plane_of_largest_motion_is_chosen(extent: tuple[float, ...], axes: 
 
 def test_files_are_written_once_and_not_twice(tmp_path: Path) -> None:
     paths = write_figures(fake_trajectory(), tmp_path / "figures")
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(
-        path.name for path in paths
-    )
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(path.name for path in paths)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
     paths[0].unlink()
     with pytest.raises(InvalidInput, match="exists already"):

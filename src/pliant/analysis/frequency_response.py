@@ -120,8 +120,6 @@ def full_name(what: str, name: str, names: tuple[str, ...]) -> str:
     if scalar:
         return scalar[0]
     if inside:
-        raise InvalidInput(
-            f"the {what} '{name}' has {len(inside)} components; write one of {', '.join(inside[:6])}"
-        )
+        raise InvalidInput(f"the {what} '{name}' has {len(inside)} components; write one of {', '.join(inside[:6])}")
     ports = {each.rpartition(".")[0] for each in names}
     raise InvalidInput(f"there is no {what} '{name}'; {nearest(name, ports)}")

@@ -146,9 +146,7 @@ class _Sums:
         self.gravity -= J.T @ (inertia[:, :3] @ (at.R.T @ self.g))
 
 
-def joint_dynamics(
-    model: Arm, position: ArrayLike | None = None, rate: ArrayLike | None = None
-) -> JointDynamics:
+def joint_dynamics(model: Arm, position: ArrayLike | None = None, rate: ArrayLike | None = None) -> JointDynamics:
     """Mass matrix, Coriolis and gravity efforts of the joints of a model, with every link frozen in its rest shape.
 
     ``position`` and ``rate`` are in the order of ``model.joint_names``, by default those of the start. Free links
@@ -183,9 +181,7 @@ def joint_dynamics(
     return JointDynamics(rows, sums.mass, sums.coriolis, sums.gravity)
 
 
-def _root_of(
-    joint: Joint, sums: _Sums, robot: Robot, rows: tuple[str, ...], motion: tuple[Array, Array]
-) -> _Frame:
+def _root_of(joint: Joint, sums: _Sums, robot: Robot, rows: tuple[str, ...], motion: tuple[Array, Array]) -> _Frame:
     """The frame of the child's root."""
     n = len(rows)
     if joint.parent == BASE:
@@ -251,7 +247,5 @@ def _along_rest_shape(link: FlexibleLink, end: float) -> tuple[Array, Array]:
 def _checked(name: str, values: ArrayLike, count: int, wanted: str) -> Array:
     array = np.asarray(values, float)
     if array.shape != (count,) or not np.all(np.isfinite(array)):
-        raise InvalidInput(
-            f"{name} has shape {array.shape} or is not finite; give {count} finite numbers, {wanted}"
-        )
+        raise InvalidInput(f"{name} has shape {array.shape} or is not finite; give {count} finite numbers, {wanted}")
     return array

@@ -52,9 +52,7 @@ class HeldJoints:
     @cached_property
     def span(self) -> Array:
         """How far to both sides the positions of joints without limits are sought: half a turn, or a metre."""
-        translates = {
-            each.name: each.translates for joint in self.model.robot.joints for each in joint.freedoms
-        }
+        translates = {each.name: each.translates for joint in self.model.robot.joints for each in joint.freedoms}
         return np.array([1.0 if translates.get(name) else np.pi for name in self.names])
 
     def start(self, positions: Array) -> Array:
@@ -139,9 +137,7 @@ def hold(model: Arm, joints: Sequence[str] | None, time: float) -> HeldJoints:
                 f"robot '{model.robot.name}' has the loop joint '{model.robot.loops[0].name}', and its joints are not"
                 " independent; name those that are driven with joints"
             )
-        names = tuple(
-            name for name, given in zip(model.joint_names, model.inputs.prescribed, strict=True) if not given
-        )
+        names = tuple(name for name, given in zip(model.joint_names, model.inputs.prescribed, strict=True) if not given)
     else:
         names = tuple(joints)
         for name in names:
@@ -151,9 +147,7 @@ def hold(model: Arm, joints: Sequence[str] | None, time: float) -> HeldJoints:
                     f" {nearest(name, model.joint_names)}"
                 )
     if not names:
-        raise InvalidInput(
-            f"robot '{model.robot.name}' has no joint to hold: all are prescribed or fixed; free one"
-        )
+        raise InvalidInput(f"robot '{model.robot.name}' has no joint to hold: all are prescribed or fixed; free one")
     return HeldJoints(model, names, time)
 
 
@@ -243,11 +237,7 @@ class RestingTip(TipPose):
 
 
 def rigid_kinematics(
-    model: Arm,
-    positions: ArrayLike,
-    joints: Sequence[str] | None = None,
-    link: str | None = None,
-    time: float = 0.0,
+    model: Arm, positions: ArrayLike, joints: Sequence[str] | None = None, link: str | None = None, time: float = 0.0
 ) -> RigidTip:
     """The tip of ``link`` of the undeformed arm, by default of the last link, with ``joints`` at ``positions``.
 
@@ -258,11 +248,7 @@ def rigid_kinematics(
 
 
 def forward_kinematics(
-    model: Arm,
-    positions: ArrayLike,
-    joints: Sequence[str] | None = None,
-    link: str | None = None,
-    time: float = 0.0,
+    model: Arm, positions: ArrayLike, joints: Sequence[str] | None = None, link: str | None = None, time: float = 0.0
 ) -> RestingTip:
     """The tip of ``link`` of the arm at rest under gravity and the loads of ``time``, ``joints`` held at ``positions``.
 
@@ -477,9 +463,7 @@ def _at_rest(task: _Task, near: RigidTip, tolerance: float) -> RestingTip | None
         if task.size(tip) <= tolerance:
             break
         step = task.step(tip, task.error(tip))
-        better = next(
-            (trial for part in PARTS if (trial := _moved(tip, part * step, task)) is not None), None
-        )
+        better = next((trial for part in PARTS if (trial := _moved(tip, part * step, task)) is not None), None)
         if better is None:
             break
         tip = better
@@ -490,9 +474,7 @@ def _moved(tip: RestingTip, step: Array, task: _Task) -> RestingTip | None:
     """The tip after a step of the joints, if that brings it nearer."""
     still = np.zeros(len(tip.small.M))
     try:
-        trial = resting_tip(
-            task.held, tip.positions + step, task.link, tip.small.state_at(tip.carried @ step, still)
-        )
+        trial = resting_tip(task.held, tip.positions + step, task.link, tip.small.state_at(tip.carried @ step, still))
     except InvalidInput:
         return None
     return trial if task.nearer(trial, tip) else None
@@ -518,9 +500,7 @@ def _limits(held: HeldJoints, given: Mapping[str, tuple[float, float]]) -> tuple
 def _target(position: ArrayLike, rotation: ArrayLike | None) -> tuple[Array, Array | None]:
     x = np.asarray(position, float)
     if x.shape != (3,) or not np.all(np.isfinite(x)):
-        raise InvalidInput(
-            f"position has shape {x.shape} or is not finite; give three numbers in m, in world axes"
-        )
+        raise InvalidInput(f"position has shape {x.shape} or is not finite; give three numbers in m, in world axes")
     if rotation is None:
         return x, None
     R = np.asarray(rotation, float)

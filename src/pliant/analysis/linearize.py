@@ -87,9 +87,7 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
     flows = stacked([each.rate for each in small.ports], n)
     p = len(flows)
     columns = n + at
-    balance = Reading(
-        -small.K, -small.D, -held.K[:n, columns], -held.D[:n, columns], flows.T, -held.M[:n, columns]
-    )
+    balance = Reading(-small.K, -small.D, -held.K[:n, columns], -held.D[:n, columns], flows.T, -held.M[:n, columns])
     zero = np.zeros
     places = np.concatenate([small.joint_position, small.tip])
     moved_places, k = np.concatenate([held.joint_position, held.tip])[:, at], len(places)
@@ -181,20 +179,13 @@ def _holding(small: SecondOrder, held: Held, at: Places, balance: Reading) -> Re
     n = len(small.M)
     share = accelerated(small.M, held.M[n:, :n].T).T
     direct = Reading(
-        held.K[n:, :n],
-        held.D[n:, :n],
-        held.K[n:, n + at],
-        held.D[n:, n + at],
-        -held.rate.T,
-        held.M[n:, n + at],
+        held.K[n:, :n], held.D[n:, :n], held.K[n:, n + at], held.D[n:, n + at], -held.rate.T, held.M[n:, n + at]
     )
     return Reading(*(own + share @ through for own, through in zip(direct, balance)))
 
 
 def linear_port(port: Port) -> LinearPort:
-    return LinearPort(
-        port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size, port.causality
-    )
+    return LinearPort(port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size, port.causality)
 
 
 def stacked(rows: list[Array], n: int) -> Array:
@@ -208,9 +199,7 @@ SLOW = 5  # modes that are asked
 ROUND_OFF = 1e-14  # part of the strongest loss below which one is none
 
 
-def linearize(
-    model: Model, state: Array | None = None, time: float = 0.0, moved: tuple[str, ...] = ()
-) -> LinearSystem:
+def linearize(model: Model, state: Array | None = None, time: float = 0.0, moved: tuple[str, ...] = ()) -> LinearSystem:
     """The linear system of small deviations from the motion of ``model`` through ``state`` at ``time``.
 
     Inputs are the efforts at all ports that take one, named as ``shoulder.torque`` or ``forearm.tip.wrench[1]``;

@@ -28,9 +28,7 @@ STILL = 1e-19  # part of the square of the fastest frequency below which that of
 SPLIT = 2e-13  # part of the square of the shift by which round-off splits a double pole
 SAME = 1e-3  # part of a vector by which two motions must differ not to be one
 MASSLESS = 1e-10  # eigenvalue of a scaled mass matrix below which a motion moves no mass
-FOLLOWS = (
-    1e-12  # part of the square of the fastest frequency that is round-off where massless parts are eliminated
-)
+FOLLOWS = 1e-12  # part of the square of the fastest frequency that is round-off where massless parts are eliminated
 SHIFT = 0.7310585786300049  # 1/s; a real number that is nobody's pole
 DENSE = 320  # states up to which all eigenvalues cost less than a search for some
 
@@ -190,14 +188,10 @@ class _Inverse:
 
 
 SMALL_SWING = 1e-3  # m or rad: small enough for rotations to be vectors
-ONLY_TURNS = (
-    1e-3  # of the reach times the turn: sections that turn move hardly more than that in torsion alone
-)
+ONLY_TURNS = 1e-3  # of the reach times the turn: sections that turn move hardly more than that in torsion alone
 RIGID = 1e-7  # part of the largest eigenvalue below which a motion is none of elastic links
 SEEN_STATIONS = 9  # of every link, where shapes of two meshes are compared
-SAME_SHAPE = (
-    0.2  # part of a shape that may be left over: modes of one shape leave some per cent, others nearly all
-)
+SAME_SHAPE = 0.2  # part of a shape that may be left over: modes of one shape leave some per cent, others nearly all
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,9 +228,7 @@ class Modes:
         turns = np.exp(2j * np.pi * np.linspace(0.0, 1.0, frames))
         return np.array([self.small.state_at((turn * y).real, (turn * rate * y).real) for turn in turns])
 
-    def observation(
-        self, mode: int, amplitude: float = 0.1, frames: int = 25, stations: int = 21
-    ) -> Observation:
+    def observation(self, mode: int, amplitude: float = 0.1, frames: int = 25, stations: int = 21) -> Observation:
         """What is seen of the arm over one cycle of a mode."""
         return self.model.observe(self.states(mode, amplitude, frames), stations)
 

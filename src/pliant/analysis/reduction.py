@@ -87,8 +87,7 @@ class BandError:
     def typical(self) -> float:
         """The mean of the relative error over the band, on a logarithmic scale of frequencies."""
         return float(
-            np.trapezoid(self.relative, np.log(self.frequency))
-            / np.log(self.frequency[-1] / self.frequency[0])
+            np.trapezoid(self.relative, np.log(self.frequency)) / np.log(self.frequency[-1] / self.frequency[0])
         )
 
     @property
@@ -300,9 +299,7 @@ def _response(full: EnergyForm, V: Array, places: Complex) -> Complex:
 
 
 UNDAMPED = 1e-7  # real part, as a part of the magnitude, that counts as zero
-AT_ZERO = (
-    1e-11  # magnitude, as a part of the fastest rate, that counts as zero: double poles at zero come out so
-)
+AT_ZERO = 1e-11  # magnitude, as a part of the fastest rate, that counts as zero: double poles at zero come out so
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,9 +321,7 @@ class BalancedTruncation:
     error: BandError
 
 
-def balanced_truncation(
-    system: LinearSystem | LinearPortHamiltonian, order: int, band: Band
-) -> BalancedTruncation:
+def balanced_truncation(system: LinearSystem | LinearPortHamiltonian, order: int, band: Band) -> BalancedTruncation:
     """A linear system of ``order`` states whose response differs from the full one by no more than a known bound."""
     plain, scale, unscale = _well_scaled(system)
     fastest = float(np.abs(plain.poles).max(initial=0.0))
@@ -368,21 +363,14 @@ def _well_scaled(system: LinearSystem | LinearPortHamiltonian) -> tuple[LinearSy
     if isinstance(system, LinearPortHamiltonian):
         full = energy_form(system)
         outer = system.state_space()
-        plain = LinearSystem(
-            A=full.S, B=full.b, C=full.c, D=full.D, inputs=outer.inputs, outputs=outer.outputs
-        )
+        plain = LinearSystem(A=full.S, B=full.b, C=full.c, D=full.D, inputs=outer.inputs, outputs=outer.outputs)
         return plain, full.forward, full.back
     from scipy.linalg import matrix_balance
 
     given = system.explicit
     A, (size, _) = matrix_balance(given.A, permute=False, separate=True)
     plain = LinearSystem(
-        A=A,
-        B=given.B / size[:, None],
-        C=given.C * size,
-        D=given.D,
-        inputs=given.inputs,
-        outputs=given.outputs,
+        A=A, B=given.B / size[:, None], C=given.C * size, D=given.D, inputs=given.inputs, outputs=given.outputs
     )
     return plain, np.diag(1.0 / size), np.diag(size)
 
@@ -395,9 +383,7 @@ def _split(A: Array, fastest: float) -> tuple[Array, Array, int]:
     """left A right block diagonal with left right = I: first what neither grows nor decays, then what decays."""
     from scipy.linalg import schur, solve_sylvester
 
-    T, Z, kept = schur(
-        A, sort=lambda real, imaginary: bool(_on_axis(np.array(complex(real, imaginary)), fastest))
-    )
+    T, Z, kept = schur(A, sort=lambda real, imaginary: bool(_on_axis(np.array(complex(real, imaginary)), fastest)))
     if kept in (0, len(A)):
         return Z.T, Z, int(kept)
     X = solve_sylvester(T[:kept, :kept], -T[kept:, kept:], -T[:kept, kept:])

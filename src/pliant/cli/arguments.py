@@ -35,9 +35,7 @@ def find_robot(word: str) -> Robot:
         return load(word)
     if word in library.names():
         return load(library.path(word))
-    raise InvalidInput(
-        f"'{word}' is neither a file nor an arm of the library; {nearest(word, library.names())}"
-    )
+    raise InvalidInput(f"'{word}' is neither a file nor an arm of the library; {nearest(word, library.names())}")
 
 
 MOVE = ("angle", "duration")
@@ -87,9 +85,7 @@ def _parse(option: str, text: str, fields: tuple[str, ...]) -> tuple[str, list[f
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise InvalidInput(
-                f"{option} {text} has the {field} '{word}', which is no finite number; {expected}"
-            )
+            raise InvalidInput(f"{option} {text} has the {field} '{word}', which is no finite number; {expected}")
         values.append(value)
     return joint.strip(), values
 
@@ -116,12 +112,9 @@ WITH_DEGREE = (Formulation.GEOMETRICALLY_EXACT, Formulation.PSEUDO_SPECTRAL)
 WITHOUT_ELEMENTS = (Formulation.PSEUDO_SPECTRAL, Formulation.RIGID)
 
 FormulationOption = Annotated[Formulation, typer.Option(help="How links are modelled.")]
-DegreeOption = Annotated[
-    int | None, typer.Option(help="Polynomial degree; each formulation has its own default.")
-]
+DegreeOption = Annotated[int | None, typer.Option(help="Polynomial degree; each formulation has its own default.")]
 ElementsOption = Annotated[
-    int | None,
-    typer.Option(help="Elements or fields per flexible link; each formulation has its own default."),
+    int | None, typer.Option(help="Elements or fields per flexible link; each formulation has its own default.")
 ]
 PointMassesOption = Annotated[
     bool, typer.Option("--point-masses", help="Neglect the inertia of the stations of lumped links.")
@@ -129,11 +122,7 @@ PointMassesOption = Annotated[
 
 
 def compiled(
-    robot: Robot,
-    formulation: Formulation,
-    degree: int | None,
-    elements: int | None,
-    point_masses: bool = False,
+    robot: Robot, formulation: Formulation, degree: int | None, elements: int | None, point_masses: bool = False
 ) -> Arm:
     """The robot by the formulation, whose own choices stand where none is given."""
     from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement, PoseElement
@@ -145,9 +134,7 @@ def compiled(
         ("--elements", elements, formulation not in WITHOUT_ELEMENTS),
     ):
         if value is not None and not known:
-            raise InvalidInput(
-                f"{option} {value} has no meaning for the formulation {formulation.value}; leave it out"
-            )
+            raise InvalidInput(f"{option} {value} has no meaning for the formulation {formulation.value}; leave it out")
     if point_masses and formulation is not Formulation.LUMPED:
         raise InvalidInput(
             f"--point-masses has no meaning for the formulation {formulation.value}; leave it out, or write"
@@ -169,16 +156,12 @@ def compiled(
     return arm
 
 
-RobotArgument = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")
-]
+RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A YAML file, or the name of a library arm.")]
 StateOption = Annotated[
-    str,
-    typer.Option(help="State to linearise about: equilibrium, start, or the file of a run that ends there."),
+    str, typer.Option(help="State to linearise about: equilibrium, start, or the file of a run that ends there.")
 ]
 PDOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad]."),
+    list[str] | None, typer.Option(metavar="JOINT=KP,KD,TARGET", help="Control a joint [N m/rad, N m s/rad, rad].")
 ]
 HoldOption = Annotated[bool, typer.Option("--hold", help="Hold every other joint where it starts.")]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]

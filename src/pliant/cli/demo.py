@@ -15,9 +15,7 @@ MARK = "made-by-pliant-demo.txt"
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the trajectory and its figures.")] = Path(
-        "pliant-demo"
-    ),
+    output: Annotated[Path, typer.Option(help="Folder for the trajectory and its figures.")] = Path("pliant-demo"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Use a folder that is not empty.")] = False,
 ) -> None:
     """Swing a two-link flexible arm under gravity, show the summary and write figures.

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz [N m^2]")
 
 
-def describe(
-    robot: RobotArgument,
-) -> None:
+def describe(robot: RobotArgument) -> None:
     """Show links, joints, loops, payloads, masses and stiffnesses of a robot."""
     from pliant.cli.terminal import output
     from pliant.robot import FlexibleLink
@@ -113,11 +111,7 @@ def _laws_of(joint: Joint) -> Iterator[tuple[str, str]]:
 
 
 def _words(
-    spring: Declared | None,
-    friction: Declared | None,
-    limits: Declared | None,
-    damping: float,
-    translates: bool,
+    spring: Declared | None, friction: Declared | None, limits: Declared | None, damping: float, translates: bool
 ) -> Iterator[str]:
     for part in (spring, friction, limits):
         if part is not None:
@@ -150,9 +144,7 @@ def _loops(robot: Robot) -> Table:
 
     rows = table("loops", ("loop joint", "kind", "first", "second"), ("axis",))
     for loop in robot.loops:
-        ends = (
-            f"{at.link}.{at.section}" if at.link != "base" else at.link for at in (loop.first, loop.second)
-        )
+        ends = (f"{at.link}.{at.section}" if at.link != "base" else at.link for at in (loop.first, loop.second))
         without_axis = loop.kind in (LoopKind.SPHERICAL, LoopKind.FIXED)
         rows.add_row(loop.name, loop.kind, *ends, "-" if without_axis else _vector(loop.axis))
     return rows

@@ -58,8 +58,7 @@ def frequency(
     pd: PDOption = None,
     hold: HoldOption = False,
     figure: Annotated[
-        Path | None,
-        typer.Option(help="Draw magnitude and phase to this file (.png, .pdf, .svg) or into this folder."),
+        Path | None, typer.Option(help="Draw magnitude and phase to this file (.png, .pdf, .svg) or into this folder.")
     ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -86,14 +85,10 @@ def frequency(
     screen = terminal()
     say_substitutions(model, at)
     rows = table(
-        f"{response.input} to {response.output}",
-        (),
-        ("frequency [Hz]", response.magnitude_label, "phase [deg]"),
+        f"{response.input} to {response.output}", (), ("frequency [Hz]", response.magnitude_label, "phase [deg]")
     )
     for k in np.unique(np.linspace(0, points - 1, min(points, ROWS)).round().astype(int)):
-        phase = (
-            f"{round(float(np.degrees(response.phase[k])), 6) + 0.0:.4g}"  # below a microdegree is round-off
-        )
+        phase = f"{round(float(np.degrees(response.phase[k])), 6) + 0.0:.4g}"  # below a microdegree is round-off
         rows.add_row(f"{response.frequency[k]:.6g}", f"{response.magnitude[k]:.6g}", phase)
     screen.print(rows)
     if path is not None:

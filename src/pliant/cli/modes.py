@@ -82,8 +82,7 @@ def modes(
     pd: PDOption = None,
     hold: HoldOption = False,
     figure: Annotated[
-        Path | None,
-        typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder."),
+        Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder.")
     ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -104,20 +103,14 @@ def modes(
     screen = output()
     say_substitutions(model, at)
     rows = table(
-        f"modes of {model.robot.name}",
-        ("mode", "direction"),
-        ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]"),
+        f"modes of {model.robot.name}", ("mode", "direction"), ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
     )
     for k, value in enumerate(found.eigenvalue):
-        ratio = (
-            round(float(found.damping_ratio[k]), 9) + 0.0
-        )  # what is smaller is round-off; no minus before zero
+        ratio = round(float(found.damping_ratio[k]), 9) + 0.0  # what is smaller is round-off; no minus before zero
         real = value.real if ratio else 0.0
         damping = number(ratio) if value else "-"
         where = found.direction(k)
-        rows.add_row(
-            str(k + 1), where, f"{found.frequency[k]:.6g}", damping, f"{real:.4g} {value.imag:+.6g}j"
-        )
+        rows.add_row(str(k + 1), where, f"{found.frequency[k]:.6g}", damping, f"{real:.4g} {value.imag:+.6g}j")
     screen.print(rows)
     doubt = unresolved_modes(found, drives, state)
     if doubt:

@@ -29,9 +29,7 @@ def simulate(
     step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
     order: Annotated[
         int | None,
-        typer.Option(
-            help="Order of Gauss collocation in time: 2, 4, 6 or 8; without it 4, or 2 for mechanisms."
-        ),
+        typer.Option(help="Order of Gauss collocation in time: 2, 4, 6 or 8; without it 4, or 2 for mechanisms."),
     ] = None,
     formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
     degree: DegreeOption = None,
@@ -39,8 +37,7 @@ def simulate(
     point_masses: PointMassesOption = False,
     outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
     move: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s]."),
+        list[str] | None, typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s].")
     ] = None,
     pd: PDOption = None,
     hold: HoldOption = False,

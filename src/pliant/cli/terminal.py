@@ -79,12 +79,7 @@ class Bar:
     """A bar that runs to and fro until a fraction is known, and vanishes in the end."""
 
     def __init__(self, text: str, console: Console) -> None:
-        columns = (
-            TextColumn(text),
-            BarColumn(),
-            TextColumn("{task.fields[percent]}"),
-            TimeRemainingColumn(),
-        )
+        columns = (TextColumn(text), BarColumn(), TextColumn("{task.fields[percent]}"), TimeRemainingColumn())
         self.progress = Progress(*columns, console=console, transient=True)
         self.task = self.progress.add_task(text, total=None, percent="")
 

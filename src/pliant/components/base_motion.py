@@ -65,12 +65,7 @@ class BaseMotion(Declared):
     angle: AxisMotion = None
     axis: Annotated[
         Vector3,
-        Quantity(
-            "1",
-            "axis (x, y, z) of the rotation in the base frame",
-            shape=(3,),
-            demand=Demand.NONZERO_DIRECTION,
-        ),
+        Quantity("1", "axis (x, y, z) of the rotation in the base frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
     ] = (0.0, 0.0, 1.0)
 
     def conflicts(self) -> Iterator[Problem]:

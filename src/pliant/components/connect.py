@@ -143,9 +143,7 @@ class Connected(Shown, Renamed):
     def tip(self, states: Array) -> tuple[Array, Array]:
         return self.arm.tip(states)
 
-    def equilibrium(
-        self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         return self.arm.equilibrium(start, inputs, time, load_steps, accuracy)
 
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
@@ -381,9 +379,7 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
         prescribed=tuple(prescribed),
         stiffness=tuple(stiffness),
         damping=tuple(damping),
-        joint_signals=JointSignals(
-            joint_names, constant, tuple(prescribed), varying_motions, varying_torques
-        ),
+        joint_signals=JointSignals(joint_names, constant, tuple(prescribed), varying_motions, varying_torques),
         loads=tuple(load.place for load in loads),
         load_signals=LoadSignals(tuple(load.place.name for load in loads), constant_loads, varying_loads),
         breaks=merged_breaks(breaks),
@@ -426,9 +422,7 @@ def _drives_of_whole_joints(arm: Arm, torques: list[Torque]) -> list[Load]:
         if name in loops:
             parent, child = loops[name].first, loops[name].second
         reaction = parent if isinstance(joint, SphericalJoint) else None
-        place = LoadPlace(
-            name, child.link, False, Frame.BODY, child.end, reacts_on=reaction, station=child.station
-        )
+        place = LoadPlace(name, child.link, False, Frame.BODY, child.end, reacts_on=reaction, station=child.station)
         signals = tuple(each.signal for each in torques if each.joint == name)
         drives.append(Load(place, WholeEffort(signals), child.rotation))
     return drives
@@ -477,9 +471,7 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
     prescribing, motors = labels(Prescription), labels(Motor)
     driving = [label for label, each in on_joint if not isinstance(each, (Prescription, Motor))]
     if len(prescribing) > 1:
-        raise InvalidInput(
-            f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one"
-        )
+        raise InvalidInput(f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one")
     if prescribing and driving:
         raise InvalidInput(
             f"joint '{joint}' is prescribed by {prescribing[0]} and driven with torque by {driving[0]};"

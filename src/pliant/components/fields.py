@@ -36,9 +36,7 @@ class NumbersOrRows(Quantity):
         rows = Quantity(self.unit, self.meaning, shape=(None, None)).checked(lists)
         for index, row in enumerate(rows):
             if len(row) != len(rows[0]):
-                raise BadValue(
-                    f"has {len(row)} entries and must have {len(rows[0])}; {self.remedy}", (index,)
-                )
+                raise BadValue(f"has {len(row)} entries and must have {len(rows[0])}; {self.remedy}", (index,))
         return rows
 
 
@@ -56,9 +54,7 @@ class SampleTimes(Quantity):
             raise BadValue(f"has 1 entry and must have at least 2; {self.remedy}")
         for index, (before, time) in enumerate(pairwise(times), start=1):
             if time <= before:
-                raise BadValue(
-                    f"= {self.show(time)} must be greater than {self.show(before)}; {self.remedy}", (index,)
-                )
+                raise BadValue(f"= {self.show(time)} must be greater than {self.show(before)}; {self.remedy}", (index,))
         return times
 
 
@@ -150,9 +146,7 @@ def merged_breaks(groups: Iterable[Iterable[float]]) -> tuple[float, ...]:
 def count_conflicts(times: Samples, field: str, values: SampleRows) -> Iterator[Problem]:
     """The problem of a table that has not one value for each time."""
     if len(values) != len(times):
-        yield Problem(
-            f"has {len(values)} entries and must have {len(times)}; write one for each time", (field,)
-        )
+        yield Problem(f"has {len(values)} entries and must have {len(times)}; write one for each time", (field,))
 
 
 def first_repeated(names: Sequence[str]) -> str | None:
@@ -180,7 +174,5 @@ def called(owner: str, function: Callable[[Array], object], times: Array) -> Arr
         ) from error
     finite = np.isfinite(answer)
     if not finite.all():
-        raise InvalidInput(
-            f"{owner}: the function returned {answer[~finite][0]}; let it return finite numbers"
-        )
+        raise InvalidInput(f"{owner}: the function returned {answer[~finite][0]}; let it return finite numbers")
     return answer

@@ -73,9 +73,7 @@ class Bushing(Declared):
     def conflicts(self) -> Iterator[Problem]:
         yield from same_section(self.first, self.second)
         if not any(entry for row in (*_rows(self.stiffness), *_rows(self.damping)) for entry in row):
-            yield Problem(
-                "= 0 without damping has no effect; write a stiffness in N/m and N m/rad", ("stiffness",)
-            )
+            yield Problem("= 0 without damping has no effect; write a stiffness in N/m and N m/rad", ("stiffness",))
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         frames, laws = (self.first, self.second), (_rows(self.stiffness), _rows(self.damping))

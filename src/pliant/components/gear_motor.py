@@ -30,9 +30,7 @@ class GearMotor(Declared):
     joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]
     rotor_inertia: Annotated[float, Quantity("kg m^2", "inertia of the rotor about its axis", above=0)]
     ratio: Annotated[float, Quantity("1", "turns of the rotor for one of the joint", above=0)]
-    stiffness: Annotated[
-        float | None, Quantity("N m/rad", "torque at the joint per twist of the gear", above=0)
-    ] = None
+    stiffness: Annotated[float | None, Quantity("N m/rad", "torque at the joint per twist of the gear", above=0)] = None
     damping: Annotated[
         float, Quantity("N m s/rad", "torque at the joint per rate of twist of the gear", at_least=0)
     ] = 0.0

@@ -208,11 +208,7 @@ class Related(Contribution):
         label = f"{label} '{self.relation.name}'"
         super().check(arm, label)
         links = {at.link for at in self.relation.frames}
-        if (
-            len(links) == 1
-            and BASE not in links
-            and isinstance(arm.robot.link(link := links.pop()), RigidLink)
-        ):
+        if len(links) == 1 and BASE not in links and isinstance(arm.robot.link(link := links.pop()), RigidLink):
             which = "first and second are both" if len(self.relation.frames) == 2 else "its frames are all"
             raise InvalidInput(f"{label}: {which} fixed to the rigid link '{link}'; put one on another part")
 

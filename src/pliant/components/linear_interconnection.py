@@ -128,9 +128,7 @@ def resolved(junctions: tuple[Junction, ...], systems: Systems) -> tuple[Resolve
         pair = isinstance(junction, Feedback | Series)
         names = _pair_of(junction) if isinstance(junction, Feedback | Series) else junction.ports
         if not names:
-            raise InvalidInput(
-                f"{type(junction).__name__}: it has no ports; name at least one as 'system.port'"
-            )
+            raise InvalidInput(f"{type(junction).__name__}: it has no ports; name at least one as 'system.port'")
         members = [_member(each, places) for each in names]
         for member in members:
             if member.name in used:
@@ -254,9 +252,7 @@ def side_by_side(systems: Systems) -> LinearPortHamiltonian:
             for letter in ("E", "J", "R", "Q", "B", "P", "D")
         },
         ports=tuple(
-            replace(port, name=f"{name}.{port.name}")
-            for name, part in zip(names, parts)
-            for port in part.ports
+            replace(port, name=f"{name}.{port.name}") for name, part in zip(names, parts) for port in part.ports
         ),
         states=tuple(f"{name}.{state}" for name, part in zip(names, parts) for state in part.states),
     )
@@ -275,9 +271,7 @@ def _wiring(junctions: tuple[Resolved, ...], together: LinearPortHamiltonian) ->
             ports.append(port)
             G.append(np.eye(count)[:, together.port_slices[port.name]])
     for junction in junctions:
-        columns = {
-            each.name: _columns(each.first, each.port.size, count) * each.ratio for each in junction.members
-        }
+        columns = {each.name: _columns(each.first, each.port.size, count) * each.ratio for each in junction.members}
         if junction.providers:
             leader = junction.providers[0]
             lead = columns[leader.name] / leader.ratio**2
@@ -337,8 +331,7 @@ def _without_round_off(relation: Relation, size: Array, multipliers: slice) -> R
     # losses are squares: one that is nothing takes its whole row with it, and the rest stays semidefinite
     nothing = rows & (np.diag(relation.losses) <= SINGULAR**2 * size.max(initial=0.0))
     return Relation(
-        np.where(cancelled, 0.0, relation.turning),
-        np.where(nothing[:, None] | nothing, 0.0, relation.losses),
+        np.where(cancelled, 0.0, relation.turning), np.where(nothing[:, None] | nothing, 0.0, relation.losses)
     )
 
 

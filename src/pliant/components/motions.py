@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkab
 
 import numpy as np
 
-from pliant.components.fields import (
-    BreakTimes,
-    Holds,
-    Samples,
-    SampleTimes,
-    called,
-    count_conflicts,
-    merged_breaks,
-)
+from pliant.components.fields import BreakTimes, Holds, Samples, SampleTimes, called, count_conflicts, merged_breaks
 from pliant.errors import InvalidInput, Problem
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
@@ -207,9 +199,7 @@ class MotionTable(Declared):
         first, last = self.times[0], self.times[-1]
         inside = np.clip(times, first, last)
         position, rate, acceleration = (spline(inside) for spline in self._splines)
-        outside = self.begin_rate * np.minimum(times - first, 0.0) + self.end_rate * np.maximum(
-            times - last, 0.0
-        )
+        outside = self.begin_rate * np.minimum(times - first, 0.0) + self.end_rate * np.maximum(times - last, 0.0)
         return position + outside, rate, acceleration
 
 
@@ -217,9 +207,7 @@ class MotionTable(Declared):
 class MotionSum(Declared):
     """Several motions added, for instance a move and, later, the move back."""
 
-    terms: Annotated[
-        Sequence[Motion], Holds("motions to add", Motion, "write a list of motions", one=False, many=True)
-    ]
+    terms: Annotated[Sequence[Motion], Holds("motions to add", Motion, "write a list of motions", one=False, many=True)]
 
     @property
     def breaks(self) -> tuple[float, ...]:

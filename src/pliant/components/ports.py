@@ -54,12 +54,7 @@ def port_at(at: At) -> str:
 
 
 def check_joint(
-    arm: Arm,
-    label: str,
-    joint: str,
-    prescribes: bool = False,
-    whole: bool = False,
-    drives_whole: bool = False,
+    arm: Arm, label: str, joint: str, prescribes: bool = False, whole: bool = False, drives_whole: bool = False
 ) -> None:
     """Refuse a joint that the arm does not have or that takes something else.
 
@@ -90,15 +85,11 @@ def check_joint(
         gives = "a rate (rad/s or m/s)" if prescribes else "a torque (N m) or force (N)"
         takes = port.flow_words if prescribes else port.effort_words
         hint = f", such as '{known[0]}'" if known else ""
-        raise InvalidInput(
-            f"{label}: it gives {gives}, but port '{port.name}' takes a {takes}; name a joint{hint}"
-        )
+        raise InvalidInput(f"{label}: it gives {gives}, but port '{port.name}' takes a {takes}; name a joint{hint}")
     if described is None:
         raise InvalidInput(f"{label}: the arm has no joint '{joint}'; {nearest(joint, known)}")
     if isinstance(described, FixedJoint):
-        raise InvalidInput(
-            f"{label}: joint '{joint}' is fixed and has no degree of freedom; {nearest(joint, known)}"
-        )
+        raise InvalidInput(f"{label}: joint '{joint}' is fixed and has no degree of freedom; {nearest(joint, known)}")
     raise InvalidInput(
         f"{label}: '{joint}' names no coordinate of joint '{described.name}';"
         f" write {' or '.join(described.coordinate_names)}"

@@ -35,15 +35,10 @@ class ControllerFailed(PliantError, RuntimeError):
     """A sampled controller raised an error, or answered with something that is no torque or rate."""
 
 
-LawField = Annotated[
-    Law | FreshLaw,
-    Holds("answers to samples", (Callable, FreshLaw), "write a function"),
-]
+LawField = Annotated[Law | FreshLaw, Holds("answers to samples", (Callable, FreshLaw), "write a function")]
 Period = Annotated[float, Quantity("s", "time between two calls", above=0)]
 Delay = Annotated[float, Quantity("s", "time from a call until its answer takes effect", at_least=0)]
-EncoderField = Annotated[
-    Encoder | None, Holds("sensor of the joint positions", Encoder, "write an Encoder(...)")
-]
+EncoderField = Annotated[Encoder | None, Holds("sensor of the joint positions", Encoder, "write an Encoder(...)")]
 TachometerField = Annotated[
     Tachometer | None, Holds("sensor of the joint rates", Tachometer, "write a Tachometer(...)")
 ]

@@ -33,23 +33,10 @@ from pliant.robot.declared import Declared, Quantity
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-__all__ = [
-    "Constant",
-    "FunctionSignal",
-    "PiecewiseLinear",
-    "Signal",
-    "SignalSum",
-    "SignalTable",
-    "Sine",
-    "Step",
-]
+__all__ = ["Constant", "FunctionSignal", "PiecewiseLinear", "Signal", "SignalSum", "SignalTable", "Sine", "Step"]
 
 EFFORT_UNIT = "N or N m"
-Value = Annotated[
-    Numbers,
-    Quantity(EFFORT_UNIT, "value"),
-    Quantity(EFFORT_UNIT, "value", shape=(None,)),
-]
+Value = Annotated[Numbers, Quantity(EFFORT_UNIT, "value"), Quantity(EFFORT_UNIT, "value", shape=(None,))]
 SampleValues = Annotated[SampleRows, NumbersOrRows(EFFORT_UNIT, "value or row of values at each time")]
 
 
@@ -169,9 +156,7 @@ class SignalTable(Declared):
 class SignalSum(Declared):
     """Several signals of equal size added, for instance two opposite steps that make a pulse."""
 
-    terms: Annotated[
-        Sequence[Signal], Holds("signals to add", Signal, "write a list of signals", one=False, many=True)
-    ]
+    terms: Annotated[Sequence[Signal], Holds("signals to add", Signal, "write a list of signals", one=False, many=True)]
 
     def conflicts(self) -> Iterator[Problem]:
         shapes = [term.evaluate(np.zeros(1)).shape[1:] for term in self.terms]
@@ -199,9 +184,7 @@ class FunctionSignal(Declared):
     keeps what it caused, not its code.
     """
 
-    function: Annotated[
-        Callable[[Array], Array], Holds("values at an array of times", Callable, "write a function")
-    ]
+    function: Annotated[Callable[[Array], Array], Holds("values at an array of times", Callable, "write a function")]
     breaks: Annotated[tuple[float, ...], BreakTimes()] = ()
 
     def evaluate(self, times: Array) -> Array:

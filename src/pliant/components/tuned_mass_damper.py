@@ -41,9 +41,7 @@ class TunedMassDamper(Declared):
         if self.at.link == BASE:
             yield Problem("= 'base' does not vibrate; write a link", ("at", "link"))
         elif self.at.end is End.ROOT:
-            yield Problem(
-                "= root carries no damper; write a station, or a position from the tip", ("at", "end")
-            )
+            yield Problem("= root carries no damper; write a station, or a position from the tip", ("at", "end"))
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         names = [self.name] if self.axis else [f"{self.name}_x", f"{self.name}_y", self.name]
@@ -52,9 +50,7 @@ class TunedMassDamper(Declared):
         axes = [self.axis] if self.axis else list(AXES.values())
         spring = JointSpring(self.stiffness)
         joints = [
-            PrismaticJoint(
-                name, parent, name, axis=axis, spring=spring, damping=self.damping, role=Role.ASIDE
-            )
+            PrismaticJoint(name, parent, name, axis=axis, spring=spring, damping=self.damping, role=Role.ASIDE)
             for parent, name, axis in zip([self.at.link, *names], names, axes)
         ]
         at = self.at

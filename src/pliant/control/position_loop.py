@@ -13,15 +13,7 @@ from pliant.components.fields import Holds, JointNames
 from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.motions import Hold, Motion
 from pliant.components.ports import drivable_in_the_tree
-from pliant.components.sampled_controller import (
-    CheckedLaw,
-    ControllerName,
-    Delay,
-    EncoderField,
-    Law,
-    Period,
-    SeedField,
-)
+from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, EncoderField, Law, Period, SeedField
 from pliant.components.sensors import Encoder
 from pliant.control.per_joint import for_each
 from pliant.model.sampling import Sample, noise_source
@@ -52,9 +44,7 @@ class PositionLoop(Declared):
     ]
     period: Period
     joints: Annotated[Sequence[str] | None, JointNames("names of the commanded joints")] = None
-    feedforward: Annotated[
-        float, Quantity("1", "part of the reference rate to add", at_least=0, at_most=1)
-    ] = 0.0
+    feedforward: Annotated[float, Quantity("1", "part of the reference rate to add", at_least=0, at_most=1)] = 0.0
     encoder: EncoderField = None
     delay: Delay = 0.0
     seed: SeedField = 0
@@ -71,9 +61,7 @@ class PositionLoop(Declared):
             self.encoder or Encoder(),
             self.seed,
         )
-        return (
-            SampledLaw(CheckedLaw(law.name, self.period, joints, law, self.delay, "rate", "rad/s"), True),
-        )
+        return (SampledLaw(CheckedLaw(law.name, self.period, joints, law, self.delay, "rate", "rad/s"), True),)
 
 
 @dataclass(frozen=True, eq=False)

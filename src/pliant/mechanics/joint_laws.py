@@ -17,9 +17,7 @@ from pliant.jit import inline_kernel, kernel
 
 
 @kernel
-def contact_force(
-    phi0: float, change: float, h: float, stiffness: float, damping: float
-) -> tuple[float, float, float]:
+def contact_force(phi0: float, change: float, h: float, stiffness: float, damping: float) -> tuple[float, float, float]:
     """Mean force of a step on phi (at least 0), its elastic part, and minus its derivative in the change of phi.
 
     The elastic part is the divided difference of k min(phi, 0)^2 / 2 and so stores exactly; the damper sees the
@@ -78,9 +76,7 @@ def stops_force(stops: Floats, q0: float, change: float, h: float) -> tuple[floa
 
     Over a step of no length, with the change ``h rate``, these are the force at an instant and its elastic part.
     """
-    up, up_elastic, up_slope = contact_force(
-        q0 - stops[LOWER], change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
-    )
+    up, up_elastic, up_slope = contact_force(q0 - stops[LOWER], change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING])
     down, down_elastic, down_slope = contact_force(
         stops[UPPER] - q0, -change, h, stops[STOP_STIFFNESS], stops[STOP_DAMPING]
     )

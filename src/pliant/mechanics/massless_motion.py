@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-NO_INERTIA = (
-    1e-11  # part of the inertia of the same axis with all its mass at reach, or of a scaled mass matrix
-)
+NO_INERTIA = 1e-11  # part of the inertia of the same axis with all its mass at reach, or of a scaled mass matrix
 ROUNDED_LEVER = 1e-24  # part of the largest inertia that is the square of a rounded lever
 MASSLESS = 1e-12  # eigenvalue of a scaled mass matrix below which a motion has no mass
 TAKES_PART = 0.05  # of the largest share in a motion

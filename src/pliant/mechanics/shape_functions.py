@@ -89,9 +89,7 @@ def orthonormal_spaces(degree: int, length: float) -> Spaces:
     """Legendre polynomials with unit mean square over the length: S = 1, and the best conditioned of all bases."""
     scale = np.sqrt((2 * np.arange(degree + 1) + 1) / length)
     at, weights = gauss_rule(degree + 1)
-    slope = np.stack(
-        [legendre.legval(2 * at - 1, legendre.legder(unit)) for unit in np.eye(degree + 1)], axis=1
-    )
+    slope = np.stack([legendre.legval(2 * at - 1, legendre.legder(unit)) for unit in np.eye(degree + 1)], axis=1)
     D = (orthonormal_values(degree, at, length).T * weights) @ (2.0 * slope * scale)
     D[np.add.outer(np.arange(degree), np.arange(degree + 1)) % 2 == 0] = 0.0  # odd against even
     signs = (-1.0) ** np.arange(degree + 1)

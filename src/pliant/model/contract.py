@@ -395,9 +395,7 @@ def refuse_other_than_model(given: object) -> None:
             f"{clip(repr(getattr(given, 'name', '')))} is a robot, not a model; compile it first, such as"
             " GeometricallyExact().compile(robot)"
         )
-    raise InvalidInput(
-        f"{clip(repr(given))} is no model; give what a formulation compiles or connect returns"
-    )
+    raise InvalidInput(f"{clip(repr(given))} is no model; give what a formulation compiles or connect returns")
 
 
 def refuse_other_than_arm(given: object, reason: str) -> None:

@@ -34,12 +34,7 @@ _LINK_FIELDS = {
     "link_position": ("position", ("axis",), "m", "world position of the section"),
     "link_rotation": ("rotation", ("axis", "section_axis"), "1", "rotation from section frame to world"),
     "link_strain": ("strain", ("strain_component",), "1 or 1/m", "strain measured from the rest shape"),
-    "link_wrench": (
-        "wrench",
-        ("wrench_component",),
-        "N or N m",
-        "section force and moment in the section frame",
-    ),
+    "link_wrench": ("wrench", ("wrench_component",), "N or N m", "section force and moment in the section frame"),
 }
 
 
@@ -127,11 +122,7 @@ def _coordinates(trajectory: Trajectory) -> Variables:
     for name, values in _signal_names(trajectory).items():
         if values:
             coordinates[name] = (("signal",), np.array(values, dtype=object), {})
-    coordinates["time"] = (
-        ("time",),
-        trajectory.time,
-        _about(observables.TIME.unit, observables.TIME.meaning),
-    )
+    coordinates["time"] = (("time",), trajectory.time, _about(observables.TIME.unit, observables.TIME.meaning))
     return coordinates
 
 
@@ -274,9 +265,7 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
 
 def _read_links(dataset: Dataset) -> tuple[LinkObservation, ...]:
     links = []
-    for index, (name, count) in enumerate(
-        zip(dataset["link"].values, dataset["stations"].values, strict=True)
-    ):
+    for index, (name, count) in enumerate(zip(dataset["link"].values, dataset["stations"].values, strict=True)):
         fields = {
             field: np.ascontiguousarray(dataset[variable].values[:, index, :count])
             for variable, (field, *_) in _LINK_FIELDS.items()
@@ -342,7 +331,6 @@ def read(path: str | PathLike[str]) -> Dataset:
         raise InvalidInput(f"{path} is netCDF but not a trajectory; give a file that Trajectory.save wrote")
     if found != FORMAT_VERSION:
         raise InvalidInput(
-            f"{path} has trajectory format {found}, this version reads {FORMAT_VERSION};"
-            " use the version that wrote it"
+            f"{path} has trajectory format {found}, this version reads {FORMAT_VERSION}; use the version that wrote it"
         )
     return dataset

@@ -24,8 +24,7 @@ STATION = Observable("$s$", "m", "distance from the root along the undeformed ax
 
 AXES = ("x", "y", "z")
 POSITION = {
-    axis: Observable(f"${axis}$", "m", f"world coordinate {axis}; the tip is that of the last link")
-    for axis in AXES
+    axis: Observable(f"${axis}$", "m", f"world coordinate {axis}; the tip is that of the last link") for axis in AXES
 }
 QUATERNION = {
     part: Observable(f"$q_{part}$", "1", f"component {part} of the unit quaternion from tip frame to world")
@@ -58,17 +57,13 @@ ENERGIES = {
     "kinetic": Observable("kinetic", ENERGY_UNIT, "kinetic energy"),
     "strain": Observable("strain", ENERGY_UNIT, "elastic energy"),
     "gravity": Observable("gravity", ENERGY_UNIT, "work of gravity since the start"),
-    "material_loss": Observable(
-        "material loss", ENERGY_UNIT, "dissipated inside the material since the start"
-    ),
+    "material_loss": Observable("material loss", ENERGY_UNIT, "dissipated inside the material since the start"),
     "viscous_loss": Observable("viscous loss", ENERGY_UNIT, "dissipated by the surroundings since the start"),
     "joint_loss": Observable("joint loss", ENERGY_UNIT, "dissipated by joint damping since the start"),
     "projection_loss": Observable(
         "projection loss", ENERGY_UNIT, "taken by returning moving joints to equal velocity since the start"
     ),
-    "residual": Observable(
-        "residual", ENERGY_UNIT, "energy that the ledger does not explain since the start"
-    ),
+    "residual": Observable("residual", ENERGY_UNIT, "energy that the ledger does not explain since the start"),
     "exchanged": Observable("exchanged", ENERGY_UNIT, "sum of the absolute energy flows since the start"),
 }
 

@@ -16,9 +16,7 @@ ERROR_THAT_MATTERS = 1e-2
 ERROR_FLOOR = 1e-9
 # The tolerance of an exact integrator for every step, relative to the energy exchanged.
 RESIDUAL_TOLERANCE = 1e-10
-NOTHING_HAPPENED = (
-    "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
-)
+NOTHING_HAPPENED = "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
 # In joule a step, and as a part of what is stored: rounded positions exchange this much though nothing moves.
 # Strains of 1e-14 in a link of 1e10 N store half of the first.
 EXCHANGE_OF_ROUNDING, ROUNDING = 1e-18, 1e-15

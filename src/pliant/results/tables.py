@@ -83,9 +83,7 @@ def load_efforts(model: Model, record: Record) -> dict[str, Array]:
     """The wrench of each load at the saved times; drives of whole joints are efforts of these joints already."""
     try:
         wrenches = model.inputs.load_signals(record.time)
-    except (
-        InvalidInput
-    ):  # a function that failed during the run may fail again; what was computed must survive
+    except InvalidInput:  # a function that failed during the run may fail again; what was computed must survive
         wrenches = np.full((len(record.time), len(model.inputs.loads), 6), np.nan)
     names = (load.name for load in model.inputs.loads)
     return {name: wrenches[:, k] for k, name in enumerate(names) if name not in record.efforts}
@@ -94,9 +92,7 @@ def load_efforts(model: Model, record: Record) -> dict[str, Array]:
 def inner_flows(model: Arm, record: Record, efforts: Iterable[str]) -> dict[str, Array]:
     """Of loads and, among ``efforts``, of the wrenches that joints transmit and the forces of lines."""
     children = {f"{joint.name}{WRENCH_OF_A_JOINT}": joint.child for joint in model.robot.chain_order}
-    roots = tuple(
-        LoadPlace(name, children[name], False, Frame.BODY, End.ROOT) for name in efforts if name in children
-    )
+    roots = tuple(LoadPlace(name, children[name], False, Frame.BODY, End.ROOT) for name in efforts if name in children)
     places = (*model.inputs.loads, *roots)
     twists = model.load_flows(record.states, places) if places else np.zeros((len(record.time), 0, 6))
     arm = getattr(model, "arm", model)
@@ -209,10 +205,7 @@ def _link_columns(time: Array, link: LinkObservation) -> Columns:
 
 
 def _components(prefix: str, observables: dict[str, Observable], values: Array) -> Columns:
-    return {
-        prefix + name: (values[:, k], observable.unit)
-        for k, (name, observable) in enumerate(observables.items())
-    }
+    return {prefix + name: (values[:, k], observable.unit) for k, (name, observable) in enumerate(observables.items())}
 
 
 def _frame(columns: Columns) -> DataFrame:

@@ -191,10 +191,7 @@ class Trajectory(Shown, Renamed):
     source: Source
 
     def _shown(self) -> tuple[str, dict[str, str]]:
-        chosen = {
-            name: self.provenance.choices.get(name, "")
-            for name in ("formulation", "integrator", "substitution")
-        }
+        chosen = {name: self.provenance.choices.get(name, "") for name in ("formulation", "integrator", "substitution")}
         steps = f"{self.statistics['steps']:.0f} steps in " if "steps" in self.statistics else ""
         return f"Trajectory of robot '{self.provenance.robot_name}', {self.ending}", {
             "time": f"{self.time[0]:g} to {self.time[-1]:g} s, {len(self.time)} states saved",
@@ -232,9 +229,7 @@ class Trajectory(Shown, Renamed):
     @property
     def _arm(self) -> Source:
         if not self.of_arm:
-            raise InvalidInput(
-                "joints, links and a tip are those of an arm; read states, efforts and the ledger"
-            )
+            raise InvalidInput("joints, links and a tip are those of an arm; read states, efforts and the ledger")
         return self.source
 
     @cached_property

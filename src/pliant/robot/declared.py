@@ -191,9 +191,7 @@ class Quantity:
         match = NUMBER_WITH_SUFFIX.fullmatch(text)
         factor = SUFFIXES.get(self.unit, {}).get(match[2]) if match else None
         if match and factor is not None:
-            word = (
-                "dimensionless" if self.unit == "1" else f"SI, {UNIT_WORDS.get(self.unit, (self.unit,))[0]}"
-            )
+            word = "dimensionless" if self.unit == "1" else f"SI, {UNIT_WORDS.get(self.unit, (self.unit,))[0]}"
             return f"= '{text}' carries a unit; write {float(match[1]) * factor:.12g} ({word})"
         if match:
             return f"= '{text}' is not a plain number; {self.remedy}, without unit or arithmetic"
@@ -220,8 +218,7 @@ class Quantity:
             for i, (left, right) in enumerate(pairwise(vector)):
                 if right < left:
                     raise BadValue(
-                        f"= {self.show(right)} must not be less than the entry before it; {self.remedy}",
-                        (i + 1,),
+                        f"= {self.show(right)} must not be less than the entry before it; {self.remedy}", (i + 1,)
                     )
         if self.demand not in (Demand.NONZERO_DIRECTION, Demand.UNIT_QUATERNION):
             return vector
@@ -254,14 +251,10 @@ class Quantity:
             if entry < 0 or (entry == 0 and not semidefinite):
                 bound = "at least 0" if semidefinite else "greater than 0"
                 shown = self.show(float(entry), (i,))
-                raise BadValue(
-                    f"has the diagonal entry {i + 1} = {shown}, which must be {bound}; {self.remedy}"
-                )
+                raise BadValue(f"has the diagonal entry {i + 1} = {shown}, which must be {bound}; {self.remedy}")
         scale = np.sqrt(np.outer(diagonal, diagonal))
         gap = np.abs(matrix - matrix.T)
-        worst = tuple(
-            int(i) for i in np.unravel_index(int(np.argmax(gap - SYMMETRY_SLACK * scale)), gap.shape)
-        )
+        worst = tuple(int(i) for i in np.unravel_index(int(np.argmax(gap - SYMMETRY_SLACK * scale)), gap.shape))
         if gap[worst] > SYMMETRY_SLACK * scale[worst]:
             i, j = worst
             here, there = matrix[i, j], matrix[j, i]

@@ -46,17 +46,14 @@ def field_table(cls: type[Declared]) -> str:
             unit, bound = (rule.unit, _bound(rule)) if isinstance(rule, Quantity) else ("", "")
             default = "required" if declaration.required else _default(declaration)
             meaning = rule.meaning.rstrip(",")
-            lines.append(
-                f"| `{declaration.name}` | {_holds(rule)} | {unit} | {bound} | {default} | {meaning} |"
-            )
+            lines.append(f"| `{declaration.name}` | {_holds(rule)} | {unit} | {bound} | {default} | {meaning} |")
     return "\n".join(lines)
 
 
 def renew(page: str) -> str:
     """The page with every table made anew."""
     return TABLE.sub(
-        lambda match: f"<!-- fields of {match[1]} -->\n{field_table(getattr(parts, match[1]))}\n<!-- end -->",
-        page,
+        lambda match: f"<!-- fields of {match[1]} -->\n{field_table(getattr(parts, match[1]))}\n<!-- end -->", page
     )
 
 

@@ -32,8 +32,7 @@ from pliant.robot.joint_law import (
 BASE = "base"
 
 Direction = Annotated[
-    Vector3,
-    Quantity("1", "direction of the axis in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
+    Vector3, Quantity("1", "direction of the axis in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION)
 ]
 TurnDamping = Annotated[float, Quantity("N m s/rad", "viscous damping of the joint", at_least=0)]
 SlideDamping = Annotated[float, Quantity("N s/m", "viscous damping of the joint", at_least=0)]
@@ -85,12 +84,10 @@ class Joint(Declared, ABC):
     ] = (1.0, 0.0, 0.0, 0.0)
     station: Annotated[
         float | None,
-        Quantity(
-            "m", "distance of its section from the root of a flexible parent, in place of the tip", at_least=0
-        ),
+        Quantity("m", "distance of its section from the root of a flexible parent, in place of the tip", at_least=0),
     ] = field(default=None, kw_only=True)
-    role: Annotated[Role, Choice("part of the arm, or of what it carries aside, such as a damper", Role)] = (
-        field(default=Role.ARM, kw_only=True)
+    role: Annotated[Role, Choice("part of the arm, or of what it carries aside, such as a damper", Role)] = field(
+        default=Role.ARM, kw_only=True
     )
 
     @property
@@ -216,8 +213,8 @@ class UniversalJoint(Joint, word="universal"):
     first: Annotated[Coordinate, Part("rotation about the first axis", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
-    second: Annotated[Coordinate, Part("rotation about the second axis", Coordinate, translates=False)] = (
-        field(default_factory=Coordinate)
+    second: Annotated[Coordinate, Part("rotation about the second axis", Coordinate, translates=False)] = field(
+        default_factory=Coordinate
     )
 
     def conflicts(self) -> Iterator[Problem]:
@@ -242,8 +239,7 @@ class PlanarJoint(Joint, word="planar"):
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("first_slide", "second_slide", "turn")
     normal: Annotated[
-        Vector3,
-        Quantity("1", "normal of the plane in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
+        Vector3, Quantity("1", "normal of the plane in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION)
     ] = ALONG_Z
     first_axis: Annotated[
         Vector3,
@@ -254,12 +250,12 @@ class PlanarJoint(Joint, word="planar"):
             demand=Demand.NONZERO_DIRECTION,
         ),
     ] = ALONG_X
-    first_slide: Annotated[Coordinate, Part("translation along first_axis", Coordinate, translates=True)] = (
+    first_slide: Annotated[Coordinate, Part("translation along first_axis", Coordinate, translates=True)] = field(
+        default_factory=Coordinate
+    )
+    second_slide: Annotated[Coordinate, Part("translation along normal x first_axis", Coordinate, translates=True)] = (
         field(default_factory=Coordinate)
     )
-    second_slide: Annotated[
-        Coordinate, Part("translation along normal x first_axis", Coordinate, translates=True)
-    ] = field(default_factory=Coordinate)
     turn: Annotated[Coordinate, Part("rotation about the normal", Coordinate, translates=False)] = field(
         default_factory=Coordinate
     )
@@ -320,8 +316,7 @@ class SphericalJoint(Joint, word="spherical"):
     def freedoms(self) -> tuple[Freedom, ...]:
         rates = zip("xyz", (ALONG_X, ALONG_Y, ALONG_Z), self.initial_rate)
         return tuple(
-            Freedom(f"{self.name}.{word}", False, axis, Coordinate(initial_rate=rate))
-            for word, axis, rate in rates
+            Freedom(f"{self.name}.{word}", False, axis, Coordinate(initial_rate=rate)) for word, axis, rate in rates
         )
 
     @property
@@ -367,12 +362,9 @@ class FreeJoint(Joint, word="free"):
         ),
     ] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     slide_friction: Annotated[
-        Friction | None,
-        Part("dry friction against the velocity of the child's root", Friction, translates=True),
+        Friction | None, Part("dry friction against the velocity of the child's root", Friction, translates=True)
     ] = None
-    turn_friction: Annotated[
-        Friction | None, Part("dry friction against the spin", Friction, translates=False)
-    ] = None
+    turn_friction: Annotated[Friction | None, Part("dry friction against the spin", Friction, translates=False)] = None
     limits: Annotated[Box | None, Part("box that the child's root stays in", Box)] = None
     cone: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
 
@@ -396,12 +388,8 @@ class FreeJoint(Joint, word="free"):
     def guided_freedoms(self) -> tuple[Freedom, ...]:
         """Where its motion is prescribed: translations along the axes of the joint frame, then rotations."""
         axes = (ALONG_X, ALONG_Y, ALONG_Z)
-        translates = (
-            Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes)
-        )
-        turns = (
-            Freedom(f"{self.name}.turn_{word}", False, axis, Coordinate()) for word, axis in zip("xyz", axes)
-        )
+        translates = (Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes))
+        turns = (Freedom(f"{self.name}.turn_{word}", False, axis, Coordinate()) for word, axis in zip("xyz", axes))
         return (*translates, *turns)
 
     @property

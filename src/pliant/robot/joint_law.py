@@ -34,12 +34,9 @@ class Friction(Declared, word="friction"):
 
     coulomb: Annotated[float, Quantity("N m or N", "friction effort while moving", at_least=0)]
     static: Annotated[
-        float | None,
-        Quantity("N m or N", "friction effort at the onset of motion (without it: coulomb)", at_least=0),
+        float | None, Quantity("N m or N", "friction effort at the onset of motion (without it: coulomb)", at_least=0)
     ] = None
-    stribeck_rate: Annotated[
-        float, Quantity("rad/s or m/s", "rate over which the static peak decays", above=0)
-    ] = 0.1
+    stribeck_rate: Annotated[float, Quantity("rad/s or m/s", "rate over which the static peak decays", above=0)] = 0.1
     smoothing_rate: Annotated[
         float, Quantity("rad/s or m/s", "rate within which the effort changes its sign", above=0)
     ] = 1e-3
@@ -152,12 +149,8 @@ class FreeSpring(Declared, word="free_spring"):
 class Box(Declared, word="box"):
     """Stops for a free joint: the child's root stays within a box along the axes of the joint frame."""
 
-    lower: Annotated[
-        Vector3, Quantity("m", "lower corner (x, y, z) of the box in the joint frame", shape=(3,))
-    ]
-    upper: Annotated[
-        Vector3, Quantity("m", "upper corner (x, y, z) of the box in the joint frame", shape=(3,))
-    ]
+    lower: Annotated[Vector3, Quantity("m", "lower corner (x, y, z) of the box in the joint frame", shape=(3,))]
+    upper: Annotated[Vector3, Quantity("m", "upper corner (x, y, z) of the box in the joint frame", shape=(3,))]
     stiffness: Annotated[float, Quantity("N/m", "stiffness of the walls", above=0)]
     damping: Annotated[float, Quantity("N s/m", "damping of the walls", at_least=0)] = 0.0
 
@@ -165,8 +158,7 @@ class Box(Declared, word="box"):
         for k, (lower, upper) in enumerate(zip(self.lower, self.upper)):
             if lower >= upper:
                 yield Problem(
-                    f"= {lower:g} m must be less than upper = {upper:g}; exchange or correct them",
-                    ("lower", k),
+                    f"= {lower:g} m must be less than upper = {upper:g}; exchange or correct them", ("lower", k)
                 )
 
 
@@ -180,6 +172,5 @@ class Cone(Declared, word="cone"):
     stiffness: Annotated[float, Quantity("N m/rad", "stiffness of the stop", above=0)]
     damping: Annotated[float, Quantity("N m s/rad", "damping of the stop", at_least=0)] = 0.0
     axis: Annotated[
-        Vector3,
-        Quantity("1", "axis of the cone in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
+        Vector3, Quantity("1", "axis of the cone in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION)
     ] = ALONG_X

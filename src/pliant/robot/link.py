@@ -69,9 +69,7 @@ class Payload(Declared, word="payload"):
 
     def conflicts(self) -> Iterator[Problem]:
         if self.mass == 0 and not any(any(row) for row in self.inertia if isinstance(row, tuple)):
-            yield Problem(
-                "= 0 kg without inertia has no effect; write a mass in kilograms or an inertia", ("mass",)
-            )
+            yield Problem("= 0 kg without inertia has no effect; write a mass in kilograms or an inertia", ("mass",))
 
 
 Array = NDArray[np.float64]
@@ -102,22 +100,16 @@ class FlexibleLink(Link, word="flexible"):
     length: Annotated[float, Quantity("m", "length of the undeformed axis", above=0)]
     section: Annotated[Section, Part("cross-section", Section)]
     material: Annotated[Material | None, Part("material of the section", Material)] = None
-    rest_shape: Annotated[RestShape, Part("shape of the unloaded link", RestShape)] = field(
-        default_factory=Straight
-    )
+    rest_shape: Annotated[RestShape, Part("shape of the unloaded link", RestShape)] = field(default_factory=Straight)
     law: Annotated[Law, Part("constitutive law", Law)] = field(default_factory=LinearLaw)
     viscous_damping: Annotated[
         Vector6,
-        Quantity(
-            "N s/m^2, N s", "external viscous wrench per length and per unit twist", shape=(6,), at_least=0
-        ),
+        Quantity("N s/m^2, N s", "external viscous wrench per length and per unit twist", shape=(6,), at_least=0),
     ] = ZERO6
 
     def conflicts(self) -> Iterator[Problem]:
         if self.material is None and self.section.needs_material:
-            yield Problem(
-                "is missing, but the section needs it; write the material of the section", ("material",)
-            )
+            yield Problem("is missing, but the section needs it; write the material of the section", ("material",))
         if self.material is not None and not self.section.needs_material:
             yield Problem("is not used by a general section; remove it", ("material",))
         for name, table in (("section", self.section), ("rest_shape", self.rest_shape)):
@@ -196,22 +188,15 @@ class RigidLink(Link, word="rigid"):
     """A body that does not deform; positions and inertia are in its root frame."""
 
     name: Annotated[str, Name("name of the link")]
-    tip_position: Annotated[
-        Vector3, Quantity("m", "position (x, y, z) of the tip in the root frame", shape=(3,))
-    ]
+    tip_position: Annotated[Vector3, Quantity("m", "position (x, y, z) of the tip in the root frame", shape=(3,))]
     mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)]
     tip_rotation: Annotated[
         Quaternion,
         Quantity(
-            "1",
-            "unit quaternion (w, x, y, z) from tip frame to root frame",
-            shape=(4,),
-            demand=Demand.UNIT_QUATERNION,
+            "1", "unit quaternion (w, x, y, z) from tip frame to root frame", shape=(4,), demand=Demand.UNIT_QUATERNION
         ),
     ] = IDENTITY
-    center_of_mass: Annotated[
-        Vector3, Quantity("m", "centre of mass (x, y, z) in the root frame", shape=(3,))
-    ] = ORIGIN
+    center_of_mass: Annotated[Vector3, Quantity("m", "centre of mass (x, y, z) in the root frame", shape=(3,))] = ORIGIN
     inertia: Annotated[
         MatrixLike,
         Quantity(

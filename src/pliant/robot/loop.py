@@ -61,17 +61,13 @@ class At(Declared, word="frame"):
     ] = (1.0, 0.0, 0.0, 0.0)
     station: Annotated[
         float | None,
-        Quantity(
-            "m", "distance of the section from the root of a flexible link, in place of an end", at_least=0
-        ),
+        Quantity("m", "distance of the section from the root of a flexible link, in place of an end", at_least=0),
     ] = None
 
     def conflicts(self) -> Iterator[Problem]:
         if self.station is not None and (self.link == BASE or self.end is End.ROOT):
             part = "the base has no stations" if self.link == BASE else "end = root is another section"
-            yield Problem(
-                f"= {self.station:g} m has no meaning, {part}; leave one of the two out", ("station",)
-            )
+            yield Problem(f"= {self.station:g} m has no meaning, {part}; leave one of the two out", ("station",))
 
     @property
     def section(self) -> str:
@@ -127,43 +123,30 @@ class LoopJoint(Declared, word="loop"):
     axis: Annotated[
         Vector3,
         Quantity(
-            "1",
-            "axis, or normal of a planar joint, in the first frame",
-            shape=(3,),
-            demand=Demand.NONZERO_DIRECTION,
+            "1", "axis, or normal of a planar joint, in the first frame", shape=(3,), demand=Demand.NONZERO_DIRECTION
         ),
     ] = ALONG_Z
     second_axis: Annotated[
         Vector3 | None,
         Quantity(
-            "1",
-            "second axis of a universal joint, in the second frame",
-            shape=(3,),
-            demand=Demand.NONZERO_DIRECTION,
+            "1", "second axis of a universal joint, in the second frame", shape=(3,), demand=Demand.NONZERO_DIRECTION
         ),
     ] = None
-    spring: Annotated[
-        JointSpring | None, Part("spring of a revolute or prismatic loop joint", JointSpring)
-    ] = None
+    spring: Annotated[JointSpring | None, Part("spring of a revolute or prismatic loop joint", JointSpring)] = None
     damping: Annotated[
-        float,
-        Quantity(DAMPING, "viscous damping of a revolute, prismatic or spherical loop joint", at_least=0),
+        float, Quantity(DAMPING, "viscous damping of a revolute, prismatic or spherical loop joint", at_least=0)
     ] = 0.0
     friction: Annotated[
         Friction | None, Part("dry friction of a revolute, prismatic or spherical loop joint", Friction)
     ] = None
     limits: Annotated[Limits | None, Part("stops of a revolute or prismatic loop joint", Limits)] = None
-    slide: Annotated[
-        Coordinate, Part("translation of a cylindrical loop joint", Coordinate, translates=True)
-    ] = FREELY
+    slide: Annotated[Coordinate, Part("translation of a cylindrical loop joint", Coordinate, translates=True)] = FREELY
     turn: Annotated[
         Coordinate, Part("rotation of a cylindrical or planar loop joint", Coordinate, translates=False)
     ] = FREELY
     first_slide: Annotated[
         Coordinate,
-        Part(
-            "translation of a planar loop joint along x of the first frame, or y", Coordinate, translates=True
-        ),
+        Part("translation of a planar loop joint along x of the first frame, or y", Coordinate, translates=True),
     ] = FREELY
     second_slide: Annotated[
         Coordinate, Part("translation of a planar loop joint across the first", Coordinate, translates=True)
@@ -181,8 +164,7 @@ class LoopJoint(Declared, word="loop"):
         universal = self.kind is LoopKind.UNIVERSAL
         if universal and self.second_axis is None:
             yield Problem(
-                "is missing; write the second axis of a universal joint, in the second frame",
-                ("second_axis",),
+                "is missing; write the second axis of a universal joint, in the second frame", ("second_axis",)
             )
         if not universal and self.second_axis is not None:
             yield Problem(f"is not used by a {self.kind} loop joint; remove it", ("second_axis",))
@@ -238,11 +220,7 @@ class LoopJoint(Declared, word="loop"):
                 )
             case LoopKind.SPHERICAL:
                 return SphericalJoint(
-                    *ends,
-                    spring=self.ball_spring,
-                    damping=self.damping,
-                    friction=self.friction,
-                    limits=self.cone,
+                    *ends, spring=self.ball_spring, damping=self.damping, friction=self.friction, limits=self.cone
                 )
             case LoopKind.PLANAR:
                 return PlanarJoint(

@@ -48,9 +48,7 @@ class Arc(RestShape, word="arc"):
     """A circular arc."""
 
     angle: Annotated[float, Quantity("rad", "angle between root tangent and tip tangent")]
-    normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc", Across)] = (
-        Across.Z
-    )
+    normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc", Across)] = Across.Z
 
     def strain(self, s: Array, length: float) -> Array:
         strains = np.tile(STRAIGHT, (len(s), 1))
@@ -80,9 +78,7 @@ class StrainField(RestShape, word="strain_field"):
 
     positions: Annotated[
         tuple[float, ...],
-        Quantity(
-            "m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING
-        ),
+        Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
     ]
     strains: Annotated[
         tuple[Vector6, ...],

@@ -51,14 +51,10 @@ def reference_problems(
         if child == BASE:
             yield Problem("= 'base' cannot be carried by a joint; write a link", ("joints", name, "child"))
         elif child not in known:
-            yield Problem(
-                f"= '{clip(child)}' is not a link; {nearest(child, known)}", ("joints", name, "child")
-            )
+            yield Problem(f"= '{clip(child)}' is not a link; {nearest(child, known)}", ("joints", name, "child"))
     for name, link in payloads:
         if link not in known:
-            yield Problem(
-                f"= '{clip(link)}' is not a link; {nearest(link, known)}", ("payloads", name, "link")
-            )
+            yield Problem(f"= '{clip(link)}' is not a link; {nearest(link, known)}", ("payloads", name, "link"))
 
 
 def uncarried_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
@@ -112,9 +108,7 @@ def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[T
             )
 
 
-def dead_end_problems(
-    joints: Sequence[Edge], moving: Mapping[str, str], weighty: Collection[str]
-) -> Iterator[Problem]:
+def dead_end_problems(joints: Sequence[Edge], moving: Mapping[str, str], weighty: Collection[str]) -> Iterator[Problem]:
     """Moving joints of a tree with nothing but weightless links behind them.
 
     ``moving`` maps joints to what they need behind them, ``weighty`` names links that have it.
@@ -169,16 +163,11 @@ def parents_first(joints: Sequence[Edge]) -> tuple[str, ...]:
 class Base(Declared, word="base"):
     """The fixed frame that carries the first joints."""
 
-    position: Annotated[
-        Vector3, Quantity("m", "origin (x, y, z) of the base frame in the world", shape=(3,))
-    ] = ORIGIN
+    position: Annotated[Vector3, Quantity("m", "origin (x, y, z) of the base frame in the world", shape=(3,))] = ORIGIN
     rotation: Annotated[
         Quaternion,
         Quantity(
-            "1",
-            "unit quaternion (w, x, y, z) from base frame to world",
-            shape=(4,),
-            demand=Demand.UNIT_QUATERNION,
+            "1", "unit quaternion (w, x, y, z) from base frame to world", shape=(4,), demand=Demand.UNIT_QUATERNION
         ),
     ] = IDENTITY
 
@@ -191,9 +180,7 @@ class Robot(Shown, Declared, word="robot"):
     links: Annotated[Sequence[Link], Part("links", Link, many=True)]
     joints: Annotated[Sequence[Joint], Part("joints", Joint, many=True)]
     payloads: Annotated[Sequence[Payload], Part("payloads", Payload, many=True)] = ()
-    gravity: Annotated[Vector3, Quantity("m/s^2", "acceleration of gravity in the world", shape=(3,))] = (
-        ORIGIN
-    )
+    gravity: Annotated[Vector3, Quantity("m/s^2", "acceleration of gravity in the world", shape=(3,))] = ORIGIN
     base: Annotated[Base, Part("fixed base", Base)] = field(default_factory=Base)
     loops: Annotated[Sequence[LoopJoint], Part("loop joints", LoopJoint, many=True)] = ()
 
@@ -236,8 +223,7 @@ class Robot(Shown, Declared, word="robot"):
         for joint in self.joints:
             if joint.station is not None and joint.parent == BASE:
                 yield Problem(
-                    f"= {joint.station:g} m has no meaning on the base; leave it out",
-                    ("joints", joint.name, "station"),
+                    f"= {joint.station:g} m has no meaning on the base; leave it out", ("joints", joint.name, "station")
                 )
             elif wrong := self.wrong_station(At(joint.parent, station=joint.station)):
                 yield Problem(wrong, ("joints", joint.name, "station"))
@@ -254,9 +240,7 @@ class Robot(Shown, Declared, word="robot"):
         if not isinstance(link, FlexibleLink):
             return f"= {at.station:g} m has no meaning on the rigid link '{at.link}'; leave it out and write a position"
         if at.station > link.length * (1.0 + STATION_SLACK):
-            return (
-                f"= {at.station:g} m lies beyond the tip of link '{at.link}'; write at most {link.length:g} m"
-            )
+            return f"= {at.station:g} m lies beyond the tip of link '{at.link}'; write at most {link.length:g} m"
         return ""
 
     def _dead_ends(self) -> Iterator[Problem]:
@@ -280,9 +264,7 @@ class Robot(Shown, Declared, word="robot"):
     @cached_property
     def chain_order(self) -> tuple[Joint, ...]:
         """The joints, parents before children."""
-        return tuple(
-            self.joint(name) for name in parents_first([(j.name, j.parent, j.child) for j in self.joints])
-        )
+        return tuple(self.joint(name) for name in parents_first([(j.name, j.parent, j.child) for j in self.joints]))
 
     @cached_property
     def tip_link(self) -> str:
@@ -352,9 +334,7 @@ def duplicate_problems(kind: str, names: Sequence[str]) -> Iterator[Problem]:
     """Names that occur more than once."""
     for i, name in enumerate(names):
         if name in names[:i]:
-            yield Problem(
-                f"= '{name}' is used twice; give each of the {kind} its own name", (kind, i, "name")
-            )
+            yield Problem(f"= '{name}' is used twice; give each of the {kind} its own name", (kind, i, "name"))
 
 
 def material_problems(links: Sequence[Link]) -> Iterator[Problem]:

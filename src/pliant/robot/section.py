@@ -69,12 +69,9 @@ class LinearLaw(Law, word="linear"):
 class HardeningLaw(Law, word="hardening"):
     """wrench_i = (C e)_i + cubic_i e_i^3 + quintic_i e_i^5; coefficients >= 0 make the energy convex."""
 
-    cubic: Annotated[
-        Vector6, Quantity("N, N m^4", "six coefficients of the cubed strains", shape=(6,), at_least=0)
-    ]
+    cubic: Annotated[Vector6, Quantity("N, N m^4", "six coefficients of the cubed strains", shape=(6,), at_least=0)]
     quintic: Annotated[
-        Vector6,
-        Quantity("N, N m^6", "six coefficients of the fifth powers of the strains", shape=(6,), at_least=0),
+        Vector6, Quantity("N, N m^6", "six coefficients of the fifth powers of the strains", shape=(6,), at_least=0)
     ] = ZERO6
 
 
@@ -269,10 +266,7 @@ class GeneralSection(UniformSection, word="general"):
     stiffness: Annotated[
         MatrixLike,
         Quantity(
-            "N, N m, N m^2",
-            "stiffness (EA, GAy, GAz, GJ, EIy, EIz)",
-            shape=(6, 6),
-            demand=Demand.POSITIVE_DEFINITE,
+            "N, N m, N m^2", "stiffness (EA, GAy, GAz, GJ, EIy, EIz)", shape=(6, 6), demand=Demand.POSITIVE_DEFINITE
         ),
     ]
     inertia: Annotated[
@@ -332,16 +326,13 @@ class Tapered(VaryingSection, word="tapered"):
     def conflicts(self) -> Iterator[Problem]:
         if type(self.root) is not type(self.tip):
             yield Problem(
-                f"is a {self.tip.word}, but the root is a {self.root.word}; write two of the same type",
-                ("tip",),
+                f"is a {self.tip.word}, but the root is a {self.root.word}; write two of the same type", ("tip",)
             )
             return
         for declaration in declarations(type(self.root)):
             at_root, at_tip = getattr(self.root, declaration.name), getattr(self.tip, declaration.name)
             if (at_root is None) != (at_tip is None):
-                yield Problem(
-                    "is given at one end only; write it at both or at none", ("tip", declaration.name)
-                )
+                yield Problem("is given at one end only; write it at both or at none", ("tip", declaration.name))
 
     @property
     def needs_material(self) -> bool:
@@ -352,15 +343,11 @@ class Tapered(VaryingSection, word="tapered"):
         dimensions = {}
         for declaration in declarations(type(self.root)):
             at_root, at_tip = getattr(self.root, declaration.name), getattr(self.tip, declaration.name)
-            dimensions[declaration.name] = (
-                None if at_root is None else (1 - fraction) * at_root + fraction * at_tip
-            )
+            dimensions[declaration.name] = None if at_root is None else (1 - fraction) * at_root + fraction * at_tip
         return type(self.root)(**dimensions)
 
     def matrices(self, s: Array, length: float, matrix_of: Callable[[UniformSection], Array]) -> Array:
-        return np.array([matrix_of(self.section_at(float(station / length))) for station in s]).reshape(
-            -1, 6, 6
-        )
+        return np.array([matrix_of(self.section_at(float(station / length))) for station in s]).reshape(-1, 6, 6)
 
 
 @dataclass(frozen=True)
@@ -369,13 +356,9 @@ class Stations(VaryingSection, word="stations"):
 
     positions: Annotated[
         tuple[float, ...],
-        Quantity(
-            "m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING
-        ),
+        Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
     ]
-    sections: Annotated[
-        tuple[UniformSection, ...], Part("one section for each position", UniformSection, many=True)
-    ]
+    sections: Annotated[tuple[UniformSection, ...], Part("one section for each position", UniformSection, many=True)]
 
     def conflicts(self) -> Iterator[Problem]:
         yield from count_conflicts(self.positions, len(self.sections), "sections")
@@ -391,18 +374,12 @@ class Stations(VaryingSection, word="stations"):
 def count_conflicts(positions: tuple[float, ...], count: int, what: str) -> Iterator[Problem]:
     """Problems of a table over stations that do not depend on the link."""
     if len(positions) < 2:
-        yield Problem(
-            "has one entry and must have at least 2; write the stations 0 and the length", ("positions",)
-        )
+        yield Problem("has one entry and must have at least 2; write the stations 0 and the length", ("positions",))
     if count != len(positions):
-        yield Problem(
-            f"has {count} entries and must have {len(positions)}; write one for each position", (what,)
-        )
+        yield Problem(f"has {count} entries and must have {len(positions)}; write one for each position", (what,))
     for i in range(2, len(positions)):
         if positions[i - 2] == positions[i]:
-            yield Problem(
-                f"= {positions[i]:g} m is the third in a row; write a jump as two", ("positions", i)
-            )
+            yield Problem(f"= {positions[i]:g} m is the third in a row; write a jump as two", ("positions", i))
 
 
 def span_conflicts(positions: tuple[float, ...], length: float) -> Iterator[Problem]:
@@ -410,11 +387,7 @@ def span_conflicts(positions: tuple[float, ...], length: float) -> Iterator[Prob
     for index, end in ((0, 0.0), (-1, length)):
         if abs(positions[index] - end) > LENGTH_SLACK * length:
             where = index % len(positions)
-            what = (
-                "the first station must be 0 m"
-                if index == 0
-                else f"the last must be the length, {length:g} m"
-            )
+            what = "the first station must be 0 m" if index == 0 else f"the last must be the length, {length:g} m"
             yield Problem(
                 f"= {positions[index]:g} m, but {what}; write stations from root to tip", ("positions", where)
             )

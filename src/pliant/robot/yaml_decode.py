@@ -168,11 +168,7 @@ class _Decoder:
             fields = [field for field in fields if field.name != "name"]
         known = [field.name for field in fields] + ([] if kind.word else [TYPE_KEY])
         meant = self._unknown_keys(
-            node,
-            path,
-            known,
-            f"of type {cls.word}" if not kind.word else f"of a {cls.word}",
-            cls.elsewhere,
+            node, path, known, f"of type {cls.word}" if not kind.word else f"of a {cls.word}", cls.elsewhere
         )
         values = self._values(node, path, fields, meant, translates)
         if name is not None:
@@ -266,9 +262,7 @@ class _Decoder:
             return BROKEN
         found = self.tables[table][node.text]
         if isinstance(found, Declared) and not isinstance(found, kind):
-            self._add(
-                path, f"= '{clip(node.text)}' is of type {found.word}; write one of {', '.join(kind.words)}"
-            )
+            self._add(path, f"= '{clip(node.text)}' is of type {found.word}; write one of {', '.join(kind.words)}")
             return BROKEN
         return found
 
@@ -310,11 +304,7 @@ def _of_motion(problem: Problem, cls: type[Declared], translates: bool | None) -
     text = problem.text
     for field in declarations(cls):
         for rule in field.rules if isinstance(field.rules, tuple) else ():
-            text = (
-                text.replace(rule.unit, unit_of_motion(rule.unit, translates))
-                if " or " in rule.unit
-                else text
-            )
+            text = text.replace(rule.unit, unit_of_motion(rule.unit, translates)) if " or " in rule.unit else text
     return dataclasses.replace(problem, text=text)
 
 

@@ -101,16 +101,12 @@ def read(text: str, file: str) -> tuple[Mapping, list[Problem]]:
         what = clip(error.problem or "it cannot be understood", 80)
         if "'\\t'" in what:
             raise InvalidFile(Problem("a tab cannot indent YAML; write spaces", (), place)) from None
-        raise InvalidFile(
-            Problem(f"is not valid YAML ({what}); correct the text near this place", (), place)
-        ) from None
+        raise InvalidFile(Problem(f"is not valid YAML ({what}); correct the text near this place", (), place)) from None
     except ReaderError as error:
         before = text[: error.position]
         place = f"{file}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
         code = ord(text[error.position])
-        raise InvalidFile(
-            Problem(f"holds the control character U+{code:04X}; remove it", (), place)
-        ) from None
+        raise InvalidFile(Problem(f"holds the control character U+{code:04X}; remove it", (), place)) from None
     except (YAMLError, ValueError, OverflowError):
         # An escape in quotes that names no character makes the parser fail without a place.
         raise InvalidFile(Problem("is not valid YAML; correct escapes in quoted text", (), file)) from None

@@ -60,9 +60,7 @@ def _field(declaration: Declaration, value: Any, indent: str) -> Iterator[str]:
             yield f"{indent}{INDENT}- {first.strip()}"
             yield from rest
     elif isinstance(value, tuple) and isinstance(value[0], tuple):
-        square = isinstance(declaration.rules, tuple) and any(
-            rule.accepts_matrix for rule in declaration.rules
-        )
+        square = isinstance(declaration.rules, tuple) and any(rule.accepts_matrix for rule in declaration.rules)
         if square and _is_diagonal(value):
             yield f"{head} {_flow(tuple(row[i] for i, row in enumerate(value)))}"
             return
@@ -97,9 +95,7 @@ def load(path: str | os.PathLike[str]) -> Robot:
             raw = stream.read(MAX_BYTES + 1)
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise InvalidFile(
-            Problem(f"cannot be read ({reason}); write the path of a robot file", (), file)
-        ) from None
+        raise InvalidFile(Problem(f"cannot be read ({reason}); write the path of a robot file", (), file)) from None
     return loads(text_of(raw, file), file)
 
 

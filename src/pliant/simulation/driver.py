@@ -108,9 +108,7 @@ class Driven(Generic[T]):
 
     def __init__(self, stepper: Stepper[T]) -> None:
         self.stepper, self.run, self.done = stepper, stepper.run, 0
-        self.servoing = (
-            stepper if isinstance(stepper, CarriesServos) and servos_inside(self.run.inputs) else None
-        )
+        self.servoing = stepper if isinstance(stepper, CarriesServos) and servos_inside(self.run.inputs) else None
         span = (float(self.run.grid[0]), float(self.run.grid[-1]))
         self.sampling = Sampling(stepper.model, self.run.inputs, span, self.servoing is not None)
         self.first = self.stop = 0  # steps whose inputs are read
@@ -184,9 +182,7 @@ def refuse_not_finite(run: Run, joints: Array, loads: Array) -> None:
     if np.isfinite(joints.sum() + loads.sum()):  # much sooner known than which
         return
     for k in np.flatnonzero(~np.isfinite(joints).all(axis=(0, 1, 3)))[:1]:
-        raise InvalidInput(
-            f"the drive of joint {k + 1} is not finite; let its motion or torque return numbers"
-        )
+        raise InvalidInput(f"the drive of joint {k + 1} is not finite; let its motion or torque return numbers")
     for k in np.flatnonzero(~np.isfinite(loads).all(axis=(0, 1, 3)))[:1]:
         name = run.inputs.loads[k].name
         raise InvalidInput(f"load '{name}' is not finite; let its signal return finite numbers")

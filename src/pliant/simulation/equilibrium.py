@@ -39,11 +39,7 @@ def consistent_state(
 
 
 def equilibrium(
-    model: Model,
-    at: float = 0.0,
-    load_steps: int = 10,
-    start: Array | None = None,
-    accuracy: float = 1e-13,
+    model: Model, at: float = 0.0, load_steps: int = 10, start: Array | None = None, accuracy: float = 1e-13
 ) -> Equilibrium:
     """Static equilibrium under gravity and the loads of time ``at``, raised from zero in ``load_steps`` steps.
 

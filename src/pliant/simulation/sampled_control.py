@@ -105,9 +105,7 @@ class Sampling:
     def __init__(self, model: Model, inputs: Inputs, span: Span, servos_inside: bool = False) -> None:
         self.joints = len(inputs.prescribed)
         self.model = model = cast(Arm, model)  # if anything is sampled: samples show joints and shape
-        self.elastic = [
-            model.joint_names.index(motor.joint) for motor in inputs.motors if motor.stiffness > 0.0
-        ]
+        self.elastic = [model.joint_names.index(motor.joint) for motor in inputs.motors if motor.stiffness > 0.0]
         self.controllers = [Acting(each, model, span) for each in inputs.controllers]
         self.commanding = [Acting(each, model, span) for each in inputs.commands]
         self.servos = [] if servos_inside else _groups(model, inputs.servos, span)

@@ -149,16 +149,10 @@ def _advance(
 ) -> Record:
     marks = corners(model.inputs, until)
     if isinstance(integrator, Adaptive):
-        wanted = (
-            np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
-        )
+        wanted = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
         return advance_adaptively(model, start, integrator, wanted, marks, progress)
     grid = step_grid(marks, integrator.step)
-    wanted = (
-        grid[saved_indices(len(grid) - 1, outputs)]
-        if isinstance(outputs, int)
-        else wanted_times(outputs, until)
-    )
+    wanted = grid[saved_indices(len(grid) - 1, outputs)] if isinstance(outputs, int) else wanted_times(outputs, until)
     run = Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
     return advance(model, run)
 
@@ -178,9 +172,7 @@ def wanted_times(outputs: Array, until: float) -> Array:
     """Output times with the start added, refused if they lie outside the run."""
     times = np.unique(np.append(np.asarray(outputs, dtype=float), 0.0))
     if not np.all(np.isfinite(times)) or times[0] < 0.0 or times[-1] > until * (1 + 1e-12):
-        raise InvalidInput(
-            f"outputs must be times between 0 and until = {until:g} s; correct them, or give a number"
-        )
+        raise InvalidInput(f"outputs must be times between 0 and until = {until:g} s; correct them, or give a number")
     clipped: Array = np.minimum(times, until)
     return clipped
 
@@ -222,9 +214,7 @@ def checked_state(model: Model, state: Array) -> Array:
             " initial_state, equilibrium or a trajectory of the same model"
         )
     if not np.all(np.isfinite(array)):
-        raise InvalidInput(
-            "initial holds values that are not finite; take it from initial_state or equilibrium"
-        )
+        raise InvalidInput("initial holds values that are not finite; take it from initial_state or equilibrium")
     return array
 
 

@@ -78,15 +78,11 @@ def _rows(values: ArrayLike, given: tuple[int, ...]) -> tuple[Array, tuple[int, 
     array = np.asarray(values, float)
     leading = array.shape[: array.ndim - len(given)]
     if array.shape[len(leading) :] != given:
-        raise ValueError(
-            f"shape {array.shape} does not end in {given}; pass arrays whose last axes are {given}"
-        )
+        raise ValueError(f"shape {array.shape} does not end in {given}; pass arrays whose last axes are {given}")
     return np.ascontiguousarray(array.reshape(-1, int(np.prod(given)))), leading
 
 
-def _each(
-    function: Callable[[Any], Any], values: ArrayLike, given: tuple[int, ...], wanted: tuple[int, ...]
-) -> Array:
+def _each(function: Callable[[Any], Any], values: ArrayLike, given: tuple[int, ...], wanted: tuple[int, ...]) -> Array:
     rows, leading = _rows(values, given)
     return np.array([function(tuple(row)) for row in rows.tolist()], float).reshape(leading + wanted)
 
@@ -140,17 +136,8 @@ def _pair(H: tuple[float, ...]) -> se3.Pose:
 Numbers = NDArray[Any]
 
 STEP = 1e-30  # of complex derivatives; its square is nothing beside one
-FIRST = (
-    1 / 12,
-    -1 / 720,
-    1 / 30240,
-    -1 / 1209600,
-    1 / 47900160,
-    -691 / 1307674368000,
-)  # B_2n / (2n)!, n = 1 .. 6
-TERMS = (
-    26  # of the series in B_2n / (2n)!: up to 2.5 rad what is left out is 2 (2.5 / 2 pi)^54, below round-off
-)
+FIRST = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)  # B_2n / (2n)!, n = 1 .. 6
+TERMS = 26  # of the series in B_2n / (2n)!: up to 2.5 rad what is left out is 2 (2.5 / 2 pi)^54, below round-off
 
 
 def _bernoulli(n: int) -> float:

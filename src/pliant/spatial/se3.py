@@ -130,10 +130,7 @@ def right_tangent(twist: Twist) -> Blocks:
 def right_tangent_inverse(twist: Twist) -> Blocks:
     v, w = linear(twist), angular(twist)
     e, e_slope = so3.inverse_tangent_coefficients(dot(w, w))
-    return (
-        so3.quadratic_in_skew(0.5, e, w),
-        _derivative_of_quadratic((0.5, e), (0.0, e_slope * dot(w, v)), w, v),
-    )
+    return (so3.quadratic_in_skew(0.5, e, w), _derivative_of_quadratic((0.5, e), (0.0, e_slope * dot(w, v)), w, v))
 
 
 @kernel
@@ -169,9 +166,7 @@ def _negative(twist: Twist) -> Twist:
 
 
 @kernel
-def _derivative_of_quadratic(
-    value: tuple[float, float], slope: tuple[float, float], w: Vector, v: Vector
-) -> Matrix:
+def _derivative_of_quadratic(value: tuple[float, float], slope: tuple[float, float], w: Vector, v: Vector) -> Matrix:
     """Derivative of p W + q W^2 in the direction v, where (p, q) = value change by slope."""
     p, q = value
     dp, dq = slope

@@ -20,17 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import kernel
-from pliant.spatial.vectors import (
-    Matrix,
-    Vector,
-    apply,
-    apply_transpose,
-    cross,
-    dot,
-    product,
-    scale,
-    transpose,
-)
+from pliant.spatial.vectors import Matrix, Vector, apply, apply_transpose, cross, dot, product, scale, transpose
 
 Quaternion = tuple[float, float, float, float]
 

@@ -87,11 +87,7 @@ def new_ledger(dofs: int, loads: int) -> RunningLedger:
 
 @inline_kernel
 def close_step(
-    ledger: RunningLedger,
-    kinetic: float,
-    strain: float,
-    flows: tuple[float, float, float, float],
-    time: float,
+    ledger: RunningLedger, kinetic: float, strain: float, flows: tuple[float, float, float, float], time: float
 ) -> None:
     """Residual of a step from the changes of its energies before the projection; keeps the worst one."""
     gravity, material, viscous, damping = flows

@@ -27,12 +27,7 @@ class Search(Protocol[S]):
 
 
 def raise_load(
-    search: Search[S],
-    time: float,
-    load_steps: int,
-    accuracy: float,
-    remedy: str,
-    last_iteration: int | None = None,
+    search: Search[S], time: float, load_steps: int, accuracy: float, remedy: str, last_iteration: int | None = None
 ) -> Equilibrium:
     """Raise the load to its whole; steps that fail are halved.
 

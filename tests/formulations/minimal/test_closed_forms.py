@@ -39,9 +39,7 @@ def test_turns_that_stay_coordinates_without_mass_follow_statically(elbow: float
     q = np.radians(elbow)
     exact = replace(ADAM, inner_torsion=ADAM.inner_bending / 1.3)
     expected = np.sort(np.concatenate([frequencies(*exact.in_plane(q)), frequencies(*exact.out_of_plane(q))]))
-    arm = pl.Lumped(pl.lumped.Fields(1, WITH_TORSION), pl.lumped.Beam.EULER_BERNOULLI).compile(
-        two_stations(q)
-    )
+    arm = pl.Lumped(pl.lumped.Fields(1, WITH_TORSION), pl.lumped.Beam.EULER_BERNOULLI).compile(two_stations(q))
     found = pl.modes(clamped(arm), count=4).frequency
     np.testing.assert_allclose(found, expected, rtol=1e-8)
 
@@ -86,10 +84,7 @@ def test_forces_of_condensed_fields_are_the_gradient_of_their_energy() -> None:
     K = system.elastic_stiffness(q)
     steps = [h * np.eye(6)[i] for i in range(6)]
     numeric = np.array(
-        [
-            (8.0 * (force(q - s) - force(q + s)) - force(q - 2.0 * s) + force(q + 2.0 * s)) / (12.0 * h)
-            for s in steps
-        ]
+        [(8.0 * (force(q - s) - force(q + s)) - force(q - 2.0 * s) + force(q + 2.0 * s)) / (12.0 * h) for s in steps]
     )
     np.testing.assert_allclose(K, K.T, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(K, numeric, rtol=1e-7, atol=1e-5)

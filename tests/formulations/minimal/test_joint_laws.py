@@ -33,9 +33,7 @@ def powers(low: float, high: float) -> st.SearchStrategy[float]:
 
 
 def pendulum(formulation: object, start: float = START, **law: object) -> Model:
-    body = pl.RigidLink(
-        "body", (0.8, 0.0, 0.0), mass=MASS, center_of_mass=(ARM, 0.0, 0.0), inertia=(0.1,) * 3
-    )
+    body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=MASS, center_of_mass=(ARM, 0.0, 0.0), inertia=(0.1,) * 3)
     hinge = pl.RevoluteJoint("hinge", "base", "body", initial_position=start, **law)
     return formulation.compile(pl.Robot("pendulum", (body,), (hinge,), gravity=(0.0, -9.81, 0.0)))
 
@@ -54,9 +52,7 @@ def end_of_one_equation(law: dict[str, object]) -> float:
             torque -= max(2000.0 * (q + 0.9) + 8.0 * v, 0.0) if q > -0.9 else 0.0
         return [v, torque / INERTIA]
 
-    found = solve_ivp(
-        rates, (0.0, UNTIL), [START, 0.0], method="LSODA", rtol=1e-10, atol=1e-12, max_step=1e-3
-    )
+    found = solve_ivp(rates, (0.0, UNTIL), [START, 0.0], method="LSODA", rtol=1e-10, atol=1e-12, max_step=1e-3)
     return float(found.y[0, -1])
 
 
@@ -184,9 +180,7 @@ def two(formulation: object, *components: object) -> Model:
 def adam() -> Model:
     robot = two_stations(0.7, gravity=(0.0, -9.81, 1.0))
     law = {"friction": pl.joints.Friction(coulomb=5.0), "limits": pl.joints.Limits(-0.02, 0.72, 2e3, 1.0)}
-    arm = condensed(
-        replace(robot, joints=tuple(replace(joint, **law) for joint in robot.joints)), WITH_TORSION
-    )
+    arm = condensed(replace(robot, joints=tuple(replace(joint, **law) for joint in robot.joints)), WITH_TORSION)
     return pl.connect(arm, *(pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names))
 
 
@@ -201,9 +195,7 @@ CASES: dict[str, Callable[[], Model]] = {
     "rigid": lambda: two(pl.Rigid()),
     "lumped": lambda: two(pl.Lumped(2)),
     "feedback": lambda: two(pl.Lumped(2), pl.JointPD(pl.motions.Hold(0.6), stiffness=40.0, damping=0.1)),
-    "prescribed": lambda: two(
-        pl.Lumped(2), pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 1.0, 0.2))
-    ),
+    "prescribed": lambda: two(pl.Lumped(2), pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 1.0, 0.2))),
     "gears": lambda: two(
         pl.Lumped(2),
         pl.GearMotor("shoulder", rotor_inertia=1e-5, ratio=50.0, stiffness=300.0, damping=0.5),
@@ -224,18 +216,12 @@ def test_the_ledger_closes_to_round_off(name: str) -> None:
     assert run.ending.completed, run.ending
     assert ledger.worst_ratio < 1e-10
     assert ledger.joint_loss[-1] > 0.0
-    assert np.all(
-        np.diff(ledger.joint_loss) >= -1e-12 * ledger.exchanged[-1]
-    )  # friction and stops are passive
+    assert np.all(np.diff(ledger.joint_loss) >= -1e-12 * ledger.exchanged[-1])  # friction and stops are passive
     supplied = ledger.gravity + sum(ledger.works.values())
     lost = ledger.material_loss + ledger.joint_loss + ledger.projection_loss
-    np.testing.assert_allclose(
-        ledger.stored - ledger.stored[0], supplied - lost, atol=1e-9 * ledger.exchanged[-1]
-    )
+    np.testing.assert_allclose(ledger.stored - ledger.stored[0], supplied - lost, atol=1e-9 * ledger.exchanged[-1])
     if not run.source.model.inputs.motors:
-        np.testing.assert_allclose(
-            ledger.strain, run.source.model.energy(run.states)[1], rtol=1e-9, atol=1e-11
-        )
+        np.testing.assert_allclose(ledger.strain, run.source.model.energy(run.states)[1], rtol=1e-9, atol=1e-11)
 
 
 def test_a_drive_pays_for_friction() -> None:
@@ -252,13 +238,8 @@ def test_a_drive_pays_for_friction() -> None:
 
 def test_a_spring_rests_against_a_stop() -> None:
     """Equilibrium, stored energy and frequency of two springs side by side; friction only damps there."""
-    law = {
-        "spring": pl.joints.JointSpring(30.0, rest_position=1.0),
-        "limits": pl.joints.Limits(-1.0, 0.2, 500.0, 3.0),
-    }
-    body = pl.RigidLink(
-        "body", (0.8, 0.0, 0.0), mass=MASS, center_of_mass=(ARM, 0.0, 0.0), inertia=(0.1,) * 3
-    )
+    law = {"spring": pl.joints.JointSpring(30.0, rest_position=1.0), "limits": pl.joints.Limits(-1.0, 0.2, 500.0, 3.0)}
+    body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=MASS, center_of_mass=(ARM, 0.0, 0.0), inertia=(0.1,) * 3)
     robot = pl.Robot("door", (body,), (pl.RevoluteJoint("hinge", "base", "body", friction=FRICTION, **law),))
     place = (30.0 * 1.0 + 500.0 * 0.2) / 530.0
     for formulation in (pl.Rigid(), pl.PoseElement()):

@@ -38,9 +38,7 @@ def test_the_pin_of_a_pendulum_carries_what_newton_and_euler_say(integrator: obj
         force = m * (np.cross(spun, c) + np.cross(turn, np.cross(turn, c)) - g)
         moment = np.cross(c, force) + J * spun + np.cross(turn, J * turn)
         assert wrench == pytest.approx(np.append(force, moment), abs=1e-12)
-        assert wrench[5] == pytest.approx(
-            -0.05 * rate, abs=1e-12
-        )  # all that the pin transmits along its axis
+        assert wrench[5] == pytest.approx(-0.05 * rate, abs=1e-12)  # all that the pin transmits along its axis
 
 
 def test_the_geometrically_exact_formulation_transmits_the_same_through_rigid_links() -> None:
@@ -75,9 +73,7 @@ def test_pins_of_a_four_bar_carry_the_forces_of_its_loop() -> None:
     """Newton and Euler in the plane: pins transmit no moment, from which the force of the loop follows twice over."""
     robot, d = four_bar.robot(), 1e-3
     times = 0.2 + d * np.arange(-2, 3)
-    run = pl.simulate(
-        pl.Rigid().compile(robot), until=0.21, integrator=pl.RungeKuttaGill(step=1e-4), outputs=times
-    )
+    run = pl.simulate(pl.Rigid().compile(robot), until=0.21, integrator=pl.RungeKuttaGill(step=1e-4), outputs=times)
     first = int(np.argmin(np.abs(run.time - times[0])))
     rows, now = slice(first, first + 5), first + 2
 
@@ -99,11 +95,7 @@ def test_pins_of_a_four_bar_carry_the_forces_of_its_loop() -> None:
         spin[link.name] = np.asarray(link.inertia)[2, 2] * at_the_middle(angle)
     end = run.link("coupler").position[now, -1, :2]
     # what the rocker exerts on the coupler, with the sign of its effect on all that hangs on each pin
-    joint_types = {
-        "crank": (("crank", "coupler"), 1.0),
-        "coupler": (("coupler",), 1.0),
-        "rocker": (("rocker",), -1.0),
-    }
+    joint_types = {"crank": (("crank", "coupler"), 1.0), "coupler": (("coupler",), 1.0), "rocker": (("rocker",), -1.0)}
     needed, arms = [], []
     for link, (links, sign) in joint_types.items():
         needed.append(sum(spin[each] + moment(center[each] - pin[link], force[each]) for each in links))
@@ -127,9 +119,7 @@ def test_joints_of_resting_lumped_arms_hold_the_weight_behind_them() -> None:
         clamped(pl.Lumped(3).compile(replace(pl.load(pl.library.path("two_link_planar")), gravity=GRAVITY))),
     ):
         balanced = pl.equilibrium(arm)
-        run = pl.simulate(
-            arm, until=1e-3, initial=balanced.state, integrator=pl.Gauss(order=2, step=1e-3), outputs=1
-        )
+        run = pl.simulate(arm, until=1e-3, initial=balanced.state, integrator=pl.Gauss(order=2, step=1e-3), outputs=1)
         structure, robot = arm.arm.structure, arm.robot
         for joint in robot.joints:
             masses = [part for part in structure.parts if part.link in behind(robot, joint.child)]
@@ -138,16 +128,11 @@ def test_joints_of_resting_lumped_arms_hold_the_weight_behind_them() -> None:
             root = structure.link(joint.child).root
             turn, origin = R[root.body] @ root.rotation, x[root.body] + R[root.body] @ root.position
             moment = sum(
-                np.cross(
-                    part.inertia[0, 0] * (x[part.body] - origin) + R[part.body] @ first(part),
-                    -np.array(GRAVITY),
-                )
+                np.cross(part.inertia[0, 0] * (x[part.body] - origin) + R[part.body] @ first(part), -np.array(GRAVITY))
                 for part in masses
             )
             expected = np.append(turn.T @ (-weight * np.array(GRAVITY)), turn.T @ moment)
-            assert run.efforts[f"{joint.name}.wrench"][-1] == pytest.approx(
-                expected, abs=1e-8 * np.abs(expected).max()
-            )
+            assert run.efforts[f"{joint.name}.wrench"][-1] == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
 
 
 def behind(robot: pl.Robot, link: str) -> set[str]:

@@ -17,16 +17,12 @@ def driven_tree() -> object:
     arm = pl.Lumped(fields=2).compile(spatial_tree())
     return pl.connect(
         arm,
-        pl.PrescribedMotion(
-            "j1", pl.motions.FunctionMotion(lambda t: (0.3 + 0 * t, 0.7 + 0 * t, 2.0 + 0 * t))
-        ),
+        pl.PrescribedMotion("j1", pl.motions.FunctionMotion(lambda t: (0.3 + 0 * t, 0.7 + 0 * t, 2.0 + 0 * t))),
         pl.JointPD(pl.motions.Hold(0.2), stiffness=30.0, damping=2.0, joints=["j4"]),
         pl.GearMotor("j4", rotor_inertia=1e-4, ratio=50.0, stiffness=200.0, damping=0.5),
         pl.GearMotor("j2", rotor_inertia=1e-4, ratio=30.0),
         pl.TipWrench("c", pl.signals.Constant(PUSH), frame=pl.Frame.WORLD, name="dead"),
-        pl.PointWrench(
-            pl.At("beam", position=(0.1, 0.2, 0.0)), pl.signals.Constant(PUSH), frame=pl.Frame.BODY
-        ),
+        pl.PointWrench(pl.At("beam", position=(0.1, 0.2, 0.0)), pl.signals.Constant(PUSH), frame=pl.Frame.BODY),
         pl.DistributedWrench("beam", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
     )
 
@@ -34,9 +30,7 @@ def driven_tree() -> object:
 def bent_elbow() -> object:
     arm = condensed(two_stations(0.7, gravity=(0.0, -9.81, 1.0)), WITH_TORSION)
     motors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
-    return pl.connect(
-        arm, *motors, pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=1.0, joints=["shoulder"])
-    )
+    return pl.connect(arm, *motors, pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=1.0, joints=["shoulder"]))
 
 
 @pytest.mark.parametrize("case", [driven_tree, bent_elbow])
@@ -70,9 +64,7 @@ def test_the_flow_at_a_tip_is_the_change_of_its_twist(case: object) -> None:
     model = case()
     arm, rng = model.arm, np.random.default_rng(9)
     system = arm.system(model.inputs)
-    still = (
-        arm.structure.condensed
-    )  # turns that follow statically are taken to first order, about the straight arm
+    still = arm.structure.condensed  # turns that follow statically are taken to first order, about the straight arm
     q = system.at_start + (0.0 if still else 0.02) * rng.normal(size=system.size)
     v = (0.0 if still else 0.5) * rng.normal(size=system.size)
     small = model.linearise(arm.state_of(system, q, v), model.inputs, 0.0)
@@ -80,9 +72,7 @@ def test_the_flow_at_a_tip_is_the_change_of_its_twist(case: object) -> None:
     port = next(each for each in small.ports if each.port.name == name)
     n, h = len(small.M), 1e-4
     for y, change in rng.normal(size=(3, 2, n)):
-        ahead, behind = (
-            arm.observe(small.state_at(step * y, step * change), 2).tip_twist[0] for step in (h, -h)
-        )
+        ahead, behind = (arm.observe(small.state_at(step * y, step * change), 2).tip_twist[0] for step in (h, -h))
         np.testing.assert_allclose(port.rate @ change + port.shift @ y, (ahead - behind) / (2 * h), atol=2e-6)
     tips = [arm.tip(small.state_at(step * np.ones(n), np.zeros(n))) for step in (h, -h)]
     _, R = arm.tip(small.state_at(np.zeros(n), np.zeros(n)))
@@ -93,11 +83,7 @@ def test_the_flow_at_a_tip_is_the_change_of_its_twist(case: object) -> None:
 def test_a_resting_arm_is_symmetric_and_fundamental() -> None:
     arm = pl.Lumped(fields=2).compile(spatial_tree())
     held = pl.connect(
-        arm,
-        *(
-            pl.JointPD(pl.motions.Hold(0.1), stiffness=500.0, damping=1.0, joints=[n])
-            for n in arm.joint_names
-        ),
+        arm, *(pl.JointPD(pl.motions.Hold(0.1), stiffness=500.0, damping=1.0, joints=[n]) for n in arm.joint_names)
     )
     rest = pl.equilibrium(held)
     assert rest.ending.completed

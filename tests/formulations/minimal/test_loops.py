@@ -75,9 +75,7 @@ def test_the_start_closes_the_loop_and_held_joints_stay() -> None:
     coupler, rocker = four_bar.closed_form(START + 0.1)
     np.testing.assert_allclose(q, [START + 0.1, coupler - START - 0.1, rocker], atol=1e-12)
     good = four_bar.robot()
-    short = [
-        pl.RigidLink(name, (0.01, 0.0, 0.0), 1.0, inertia=(0.1, 0.1, 0.1)) for name in ("crank", "coupler")
-    ]
+    short = [pl.RigidLink(name, (0.01, 0.0, 0.0), 1.0, inertia=(0.1, 0.1, 0.1)) for name in ("crank", "coupler")]
     apart = pl.Robot("apart", (*short, good.links[2]), good.joints, loops=good.loops)
     with pytest.raises(pl.InvalidInput, match=r"'tip' cannot be closed near"):
         pl.Rigid().compile(apart).initial_state()
@@ -100,9 +98,7 @@ def test_a_flexible_parallelogram_is_that_of_pose_elements() -> None:
     tips = [model.tip(each.state)[0][0] for model, each in ((fine, expected), (coarse, found))]
     np.testing.assert_allclose(tips[1], tips[0], atol=5e-3)
     assert np.linalg.norm(tips[0] - [1.0, 1.0, 0.0]) > 0.1
-    slow = [
-        pl.modes(model, each.state, count=4).frequency for model, each in ((fine, expected), (coarse, found))
-    ]
+    slow = [pl.modes(model, each.state, count=4).frequency for model, each in ((fine, expected), (coarse, found))]
     np.testing.assert_allclose(slow[1], slow[0], rtol=0.03)
     run = pl.simulate(coarse, 0.1, pl.Gauss(order=2, step=1e-3))
     assert run.ending.completed

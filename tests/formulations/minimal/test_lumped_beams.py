@@ -27,9 +27,7 @@ def test_bending_converges_to_euler_bernoulli_with_order_two(inertia: pl.lumped.
     exact = euler_bernoulli_cantilever_frequencies(1.0, 0.3, 4.0, 3)
     errors = np.array(
         [
-            first(pl.Lumped(pl.lumped.Fields(n, ONE_PLANE), pl.lumped.Beam.EULER_BERNOULLI, inertia), 3)
-            / exact
-            - 1.0
+            first(pl.Lumped(pl.lumped.Fields(n, ONE_PLANE), pl.lumped.Beam.EULER_BERNOULLI, inertia), 3) / exact - 1.0
             for n in COUNTS
         ]
     )
@@ -54,15 +52,12 @@ def test_a_short_beam_shears() -> None:
         stiffness=(1e4, 150.0, 150.0, 50.0, 4.0, 9.0), inertia=(0.3, 0.3, 0.3, 0.04, 0.01, 0.02)
     )
     link = pl.FlexibleLink(name="beam", length=1.0, section=section)
-    robot = pl.Robot(
-        name="stub", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="beam"),)
-    )
+    robot = pl.Robot(name="stub", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="beam"),))
     beam = TimoshenkoBeam(1.0, 0.3, 0.01, 4.0, 150.0)
     exact = natural_frequencies(beam, 2)
     errors = np.array(
         [
-            pl.modes(pl.Lumped(pl.lumped.Fields(n, ONE_PLANE)).compile(robot), count=2).frequency / exact
-            - 1.0
+            pl.modes(pl.Lumped(pl.lumped.Fields(n, ONE_PLANE)).compile(robot), count=2).frequency / exact - 1.0
             for n in COUNTS
         ]
     )
@@ -96,16 +91,12 @@ def test_large_bends_converge_to_the_elastica() -> None:
     for count in (8, 16, 32):
         arm = pl.Lumped(pl.lumped.Fields(count)).compile(cantilever())
         moment = np.pi * 9.0 / 2.0  # a quarter of the way round
-        bent = pl.equilibrium(
-            pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0,) * 5 + (moment,))))
-        )
+        bent = pl.equilibrium(pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0,) * 5 + (moment,)))))
         assert bent.ending.completed
         position, _ = arm.tip(bent.state)
         radius = 9.0 / moment
         violations.append(
-            np.linalg.norm(
-                position[0] - radius * np.array([np.sin(1.0 / radius), 1.0 - np.cos(1.0 / radius), 0.0])
-            )
+            np.linalg.norm(position[0] - radius * np.array([np.sin(1.0 / radius), 1.0 - np.cos(1.0 / radius), 0.0]))
         )
     orders = np.log2(np.array(violations[:-1]) / violations[1:])
     assert np.all(np.abs(orders - 2.0) < 0.2), (violations, orders)
@@ -114,21 +105,16 @@ def test_large_bends_converge_to_the_elastica() -> None:
 def test_a_curved_link_bends_like_a_curved_beam() -> None:
     """Quarter circle, clamped, small radial tip force P in its plane, no shear or stretch: P pi r^3 / 4 EI."""
     radius, bending, force = 0.5, 9.0, 1e-6
-    section = pl.GeneralSection(
-        stiffness=(1e12, 1e12, 1e12, 1e3, 4.0, bending), inertia=(0.3,) * 3 + (1e-3,) * 3
-    )
+    section = pl.GeneralSection(stiffness=(1e12, 1e12, 1e12, 1e3, 4.0, bending), inertia=(0.3,) * 3 + (1e-3,) * 3)
     link = pl.FlexibleLink(
         name="arc", length=0.5 * np.pi * radius, section=section, rest_shape=pl.rest_shapes.Arc(0.5 * np.pi)
     )
-    robot = pl.Robot(
-        name="arc", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="arc"),)
-    )
+    robot = pl.Robot(name="arc", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="arc"),))
     for count in (1, 3):
         arm = pl.Lumped(count).compile(robot)
         # at the tip the arc runs along y; the force along x is radial there
         rest = pl.equilibrium(
-            pl.connect(arm, pl.TipWrench("arc", pl.signals.Constant((force, 0.0, 0.0, 0.0, 0.0, 0.0)))),
-            accuracy=1e-15,
+            pl.connect(arm, pl.TipWrench("arc", pl.signals.Constant((force, 0.0, 0.0, 0.0, 0.0, 0.0)))), accuracy=1e-15
         )
         moved = arm.tip(rest.state)[0][0] - [radius, radius, 0.0]
         assert moved[0] == pytest.approx(force * np.pi * radius**3 / (4.0 * bending), rel=1e-5)

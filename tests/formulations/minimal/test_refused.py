@@ -19,11 +19,7 @@ def with_joint(joint: object) -> pl.Robot:
 
 
 COMPILED = [
-    (
-        pl.Rigid(),
-        four_bar.robot(damping=0.1),
-        r"loop joint 'tip' has a spring, damping.*Rigid.*use PoseElement",
-    ),
+    (pl.Rigid(), four_bar.robot(damping=0.1), r"loop joint 'tip' has a spring, damping.*Rigid.*use PoseElement"),
     (
         pl.Lumped(station_inertia=POINTS),
         pl.load(pl.library.path("parallelogram")),
@@ -34,35 +30,18 @@ COMPILED = [
         with_joint(pl.joints.SphericalJoint("ball", "base", "link")),
         r"'ball' is a SphericalJoint.*universal",
     ),
-    (
-        pl.Lumped(),
-        with_joint(pl.joints.FreeJoint("free", "base", "link")),
-        r"'free' is a FreeJoint.*PoseElement",
-    ),
-    (
-        pl.Lumped(),
-        on_a_hinge(soft_link(law=pl.sections.HardeningLaw((1.0,) * 6))),
-        r"link 'link' has a hardening law",
-    ),
+    (pl.Lumped(), with_joint(pl.joints.FreeJoint("free", "base", "link")), r"'free' is a FreeJoint.*PoseElement"),
+    (pl.Lumped(), on_a_hinge(soft_link(law=pl.sections.HardeningLaw((1.0,) * 6))), r"link 'link' has a hardening law"),
     (pl.Rigid(), on_a_hinge(soft_link(viscous_damping=(0.1,) * 6)), r"link 'link' has viscous_damping"),
     (pl.Lumped({"upper": 2}), HINGED, r"fields: 'upper' is not a flexible link"),
-    (
-        pl.Lumped(joint_fields=(pl.lumped.JointField("hip", (1.0,) * 6),)),
-        HINGED,
-        r"JointField: 'hip' is not a joint",
-    ),
+    (pl.Lumped(joint_fields=(pl.lumped.JointField("hip", (1.0,) * 6),)), HINGED, r"JointField: 'hip' is not a joint"),
     (
         pl.Lumped(pl.lumped.Fields(1, (pl.lumped.Deflection.TURN_Z,)), station_inertia=POINTS),
         HINGED,
         r"fields of link 'link' have no displacement.*add Deflection\.Y",
     ),
     (
-        pl.Lumped(
-            joint_fields=(
-                pl.lumped.JointField("hinge", (1.0,) * 6),
-                pl.lumped.JointField("hinge", (2.0,) * 6),
-            )
-        ),
+        pl.Lumped(joint_fields=(pl.lumped.JointField("hinge", (1.0,) * 6), pl.lumped.JointField("hinge", (2.0,) * 6))),
         HINGED,
         r"joint 'hinge' has 2 of them; give one",
     ),
@@ -85,18 +64,12 @@ def test_robots_are_refused(formulation: object, robot: pl.Robot, words: str) ->
     [
         (lambda: pl.lumped.Fields(2.5), r"count of Fields = 2\.5 is no whole number"),
         (lambda: pl.lumped.Fields(True), r"count of Fields = True is no whole number"),
-        (
-            lambda: pl.lumped.Fields(2, ("Y",)),
-            r"Fields: one of the deflections = 'Y' is not known.*Deflection\.Y",
-        ),
+        (lambda: pl.lumped.Fields(2, ("Y",)), r"Fields: one of the deflections = 'Y' is not known.*Deflection\.Y"),
         (lambda: pl.lumped.Fields(2, pl.lumped.Deflection.Y), r"Fields: deflections = .* is not several"),
         (lambda: pl.Lumped("4"), r"count of Fields = '4' is no whole number"),
         (lambda: pl.Lumped(beam="euler"), r"Lumped: beam = 'euler' is not known.*Beam\.EULER_BERNOULLI"),
         (lambda: pl.Lumped(station_inertia=False), r"station_inertia = False.*StationInertia\.NEGLECTED"),
-        (
-            lambda: pl.Lumped(joint_fields=pl.lumped.JointField("hip", (1.0,) * 6)),
-            r"joint_fields = .* not several",
-        ),
+        (lambda: pl.Lumped(joint_fields=pl.lumped.JointField("hip", (1.0,) * 6)), r"joint_fields = .* not several"),
         (lambda: pl.lumped.field_transfer(1.0, [0.1, 0.2]), r"deflection has 2 numbers.*give six"),
         (
             lambda: pl.Rigid().compile(HINGED).internal_forces([0.0, 1.0], [0.0], [0.0]),
@@ -130,9 +103,7 @@ def test_links_without_mass_are_for_lumped_arms(formulation: object) -> None:
         payloads=(pl.Payload(name="tip", link="rod", mass=1.0),),
     )
     name = type(formulation).__name__
-    with pytest.raises(
-        pl.InvalidInput, match=rf"'rod' has a section without inertia, which {name}.*use Lumped"
-    ):
+    with pytest.raises(pl.InvalidInput, match=rf"'rod' has a section without inertia, which {name}.*use Lumped"):
         formulation.compile(robot)
 
 
@@ -140,8 +111,7 @@ def test_coordinates_that_move_no_mass_are_named() -> None:
     """Two point masses cannot tell the turn of a hinge from the bend of the beam behind it; a rotor can."""
     arm = condensed(two_stations(0.3))
     with pytest.raises(
-        pl.InvalidInput,
-        match=r"'elbow' and 'lower.field\[0\].dy' can move without moving a mass.*add a GearMotor",
+        pl.InvalidInput, match=r"'elbow' and 'lower.field\[0\].dy' can move without moving a mass.*add a GearMotor"
     ):
         pl.simulate(arm, until=0.1)
     arm = pl.Lumped().compile(two_stations(0.3))
@@ -152,9 +122,7 @@ def test_coordinates_that_move_no_mass_are_named() -> None:
 def test_masses_off_their_station_need_the_turns_of_fields() -> None:
     robot = two_stations(0.3)
     off = replace(robot.payloads[1], center_of_mass=(0.1, 0.0, 0.0))
-    with pytest.raises(
-        pl.InvalidInput, match=r"0\.1 m from the station before it.*keep the inertia of stations"
-    ):
+    with pytest.raises(pl.InvalidInput, match=r"0\.1 m from the station before it.*keep the inertia of stations"):
         condensed(replace(robot, payloads=(robot.payloads[0], off)))
 
 
@@ -173,9 +141,7 @@ def test_inputs_are_refused() -> None:
 def test_moments_on_point_masses_are_refused() -> None:
     arm = condensed(two_stations(0.3))
     motors = [pl.GearMotor(name, rotor_inertia=1e-4, ratio=100.0) for name in arm.joint_names]
-    twisted = pl.connect(
-        arm, *motors, pl.TipWrench("lower", pl.signals.Constant((0.0,) * 5 + (1.0,)), name="twist")
-    )
+    twisted = pl.connect(arm, *motors, pl.TipWrench("lower", pl.signals.Constant((0.0,) * 5 + (1.0,)), name="twist"))
     with pytest.raises(pl.InvalidInput, match=r"load 'twist' has a moment.*keep the inertia of stations"):
         pl.equilibrium(twisted)
     run = pl.simulate(twisted, until=0.01)

@@ -63,9 +63,7 @@ def test_blocks_are_the_sums_over_stations() -> None:
         J = np.hstack([station.J_theta, station.J_e])[:3]
         total += station.mass * J.T @ J
         weight -= station.mass * J.T @ np.array([0.0, -9.81, 1.0])
-    np.testing.assert_allclose(
-        np.block([[blocks.M11, blocks.M12], [blocks.M21, blocks.M22]]), total, rtol=1e-12
-    )
+    np.testing.assert_allclose(np.block([[blocks.M11, blocks.M12], [blocks.M21, blocks.M22]]), total, rtol=1e-12)
     np.testing.assert_allclose(np.concatenate([blocks.g1, blocks.g2]), weight, rtol=1e-12)
     assert blocks.station("lower.station[1]").mass == 3.0
 
@@ -79,9 +77,7 @@ def test_internal_forces_of_a_spinning_arm() -> None:
     rho, length, rate, acceleration = 0.3, 1.2, 3.0, 5.0
     section = pl.GeneralSection(stiffness=(1e4,) * 6, inertia=(rho, rho, rho, 1e-9, 1e-9, 1e-9))
     link = pl.FlexibleLink(name="link", length=length, section=section)
-    robot = pl.Robot(
-        name="spun", links=(link,), joints=(pl.RevoluteJoint(name="hub", parent="base", child="link"),)
-    )
+    robot = pl.Robot(name="spun", links=(link,), joints=(pl.RevoluteJoint(name="hub", parent="base", child="link"),))
     forces = pl.Lumped(fields=4).compile(robot).internal_forces([0.4], [rate], [acceleration])
     for k in range(4):
         node, s = 0.3 * (k + 1), 0.3 * (k + 0.5)

@@ -34,10 +34,7 @@ def adam(*components: object) -> Model:
 
 
 def held(arm: Model, *components: object) -> Model:
-    joints = [
-        pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=5.0, joints=[name])
-        for name in arm.joint_names
-    ]
+    joints = [pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=5.0, joints=[name]) for name in arm.joint_names]
     return pl.connect(arm, *joints, *components)
 
 
@@ -61,9 +58,7 @@ CASES: dict[str, Callable[[], Model]] = {
     "torque": lambda: pl.connect(swinging(), pl.JointTorque("elbow", pl.signals.Sine(0.5, 1.3))),
     "feedback": lambda: held(swinging()),
     "material": lambda: LUMPED.compile(on_a_hinge(soft_link(section=DAMPED), ASIDE)),
-    "prescribed": lambda: pl.connect(
-        swinging(), pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 1.0, 0.2))
-    ),
+    "prescribed": lambda: pl.connect(swinging(), pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 1.0, 0.2))),
     "gears": lambda: held(
         swinging(),
         pl.GearMotor("shoulder", rotor_inertia=1e-5, ratio=50.0, stiffness=300.0, damping=0.5),
@@ -111,9 +106,7 @@ def test_the_ledger_closes_to_round_off(name: str) -> None:
 @pytest.mark.parametrize("step", [1e-3, 1e-4])
 def test_a_joint_falls_from_rest_beside_a_prescribed_one(step: float) -> None:
     """Its first ways are so short that the rounding of its position counts in the balance of energy."""
-    rods = tuple(
-        pl.RigidLink(name, (0.5, 0, 0), 1.0, center_of_mass=(0.2, 0, 0), inertia=(0.1,) * 3) for name in "ab"
-    )
+    rods = tuple(pl.RigidLink(name, (0.5, 0, 0), 1.0, center_of_mass=(0.2, 0, 0), inertia=(0.1,) * 3) for name in "ab")
     joints = (pl.RevoluteJoint("s", "base", "a"), pl.RevoluteJoint("e", "a", "b", initial_position=-1.0))
     arm = pl.Rigid().compile(pl.Robot("rods", rods, joints, gravity=(0.0, -9.81, 0.0)))
     led = pl.connect(arm, pl.PrescribedMotion("s", pl.motions.Hold(0.3)))
@@ -143,8 +136,7 @@ def test_both_integrators_meet(name: str) -> None:
 def test_the_drift_of_runge_kutta_gill_falls_with_the_fourth_power() -> None:
     """Of a smooth motion: one mode, point masses; the residual of the whole run is a sum of fifth-order defects."""
     drift = [
-        abs(pl.simulate(adam(), 0.2, pl.RungeKuttaGill(step=step)).ledger.residual[-1])
-        for step in (2e-3, 1e-3, 5e-4)
+        abs(pl.simulate(adam(), 0.2, pl.RungeKuttaGill(step=step)).ledger.residual[-1]) for step in (2e-3, 1e-3, 5e-4)
     ]
     orders = np.log2(np.array(drift[:-1]) / drift[1:])
     assert np.all(orders > 3.7), (drift, orders)

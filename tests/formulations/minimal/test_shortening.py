@@ -14,9 +14,7 @@ FORCE = 0.4  # N, across a beam of 1 m and 9 N m^2
 
 def bent(formulation: object, force: float = FORCE) -> tuple[object, np.ndarray]:
     arm = formulation.compile(cantilever())
-    rest = pl.equilibrium(
-        pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0))))
-    )
+    rest = pl.equilibrium(pl.connect(arm, pl.TipWrench("beam", pl.signals.Constant((0.0, force, 0.0, 0.0, 0.0, 0.0)))))
     assert rest.ending.completed
     return arm, rest.state
 
@@ -46,15 +44,9 @@ def test_what_is_missing_is_the_distance_to_exact_links() -> None:
 
 def test_the_consistency_error_is_the_rate_of_what_is_missing() -> None:
     """A tip that moves across by δ with the rate δ' lacks the speed 6 δ δ' / 5 L."""
-    section = pl.GeneralSection(
-        stiffness=(1e6, 1e6, 1e6, 1e3, 4.0, 9.0), inertia=(0.3,) * 3 + (2e-3, 1e-6, 1e-6)
-    )
-    robot = pl.Robot(
-        "beam", (pl.FlexibleLink("beam", 1.0, section),), (pl.FixedJoint("root", "base", "beam"),)
-    )
-    arm = pl.Lumped(pl.lumped.Fields(1, (pl.lumped.Deflection.Y,)), pl.lumped.Beam.EULER_BERNOULLI).compile(
-        robot
-    )
+    section = pl.GeneralSection(stiffness=(1e6, 1e6, 1e6, 1e3, 4.0, 9.0), inertia=(0.3,) * 3 + (2e-3, 1e-6, 1e-6))
+    robot = pl.Robot("beam", (pl.FlexibleLink("beam", 1.0, section),), (pl.FixedJoint("root", "base", "beam"),))
+    arm = pl.Lumped(pl.lumped.Fields(1, (pl.lumped.Deflection.Y,)), pl.lumped.Beam.EULER_BERNOULLI).compile(robot)
     start = np.zeros(arm.layout.size)
     arm.layout.part(start, "deflection")[:] = 0.01
     arm.layout.part(start, "deflection_rate")[:] = 0.2

@@ -23,9 +23,7 @@ def test_the_small_matrix_agrees_to_second_order() -> None:
     """Halving the deflection, without the stretch that (7) leaves out, quarters the difference."""
     bent = DEFLECTION * [0, 1, 1, 1, 1, 1]
     violations = [
-        np.abs(
-            pl.lumped.field_transfer(0.7, size * bent) - pl.lumped.small_field_transfer(0.7, size * bent)
-        ).max()
+        np.abs(pl.lumped.field_transfer(0.7, size * bent) - pl.lumped.small_field_transfer(0.7, size * bent)).max()
         for size in (0.04, 0.02, 0.01)
     ]
     orders = np.log2(np.array(violations[:-1]) / violations[1:])
@@ -35,13 +33,9 @@ def test_the_small_matrix_agrees_to_second_order() -> None:
 def test_a_chain_of_fields_is_the_product_of_their_matrices() -> None:
     """The tip of a compiled link with three fields against the product (8) of the paper."""
     link = pl.FlexibleLink(
-        name="link",
-        length=0.9,
-        section=pl.GeneralSection(stiffness=(1e4, 4e3, 4e3, 4.0, 6.0, 5.0), inertia=(1.0,) * 6),
+        name="link", length=0.9, section=pl.GeneralSection(stiffness=(1e4, 4e3, 4e3, 4.0, 6.0, 5.0), inertia=(1.0,) * 6)
     )
-    robot = pl.Robot(
-        name="one", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="link"),)
-    )
+    robot = pl.Robot(name="one", links=(link,), joints=(pl.FixedJoint(name="root", parent="base", child="link"),))
     arm = pl.Lumped(fields=3).compile(robot)
     state = arm.initial_state()
     deflections = 0.2 * np.random.default_rng(1).normal(size=(3, 6))

@@ -27,9 +27,7 @@ SIGNAL = pl.signals.FunctionSignal(lambda times: np.array([torque(float(t)) for 
 
 
 def body(center: Array) -> pl.RigidLink:
-    return pl.RigidLink(
-        "body", (0.3, 0.0, 0.0), MASS, center_of_mass=tuple(center), inertia=tuple(map(tuple, J))
-    )
+    return pl.RigidLink("body", (0.3, 0.0, 0.0), MASS, center_of_mass=tuple(center), inertia=tuple(map(tuple, J)))
 
 
 def driven(robot: pl.Robot, step: float, *components: object) -> tuple[PoseElementArm, pl.Trajectory]:
@@ -70,9 +68,7 @@ def test_torque_in_the_axes_of_the_child_moves_it_by_eulers_equations() -> None:
         q, spin = y[:4] / np.linalg.norm(y[:4]), y[4:7]
         down = Rotation.from_quat(q, scalar_first=True).inv().apply(GRAVITY)
         moment = torque(t) + np.cross(CENTER, MASS * down) - np.cross(spin, about_the_ball @ spin)
-        return np.array(
-            [*quaternion_rate(q, spin), *np.linalg.solve(about_the_ball, moment), torque(t) @ spin]
-        )
+        return np.array([*quaternion_rate(q, spin), *np.linalg.solve(about_the_ball, moment), torque(t) @ spin])
 
     start = [1.0, 0.0, 0.0, 0.0, *START_SPIN, 0.0]
     errors, works = [], []
@@ -122,16 +118,11 @@ def test_opposite_torque_acts_on_the_parent() -> None:
 @pytest.mark.xdist_group("pose kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 def test_torque_within_a_floating_arm_keeps_its_momentum() -> None:
-    strip = pl.GeneralSection(
-        stiffness=(1e4, 5e3, 5e3, 10.0, 10.0, 10.0), inertia=(0.5, 0.5, 0.5, 5e-3, 5e-3, 5e-3)
-    )
+    strip = pl.GeneralSection(stiffness=(1e4, 5e3, 5e3, 10.0, 10.0, 10.0), inertia=(0.5, 0.5, 0.5, 5e-3, 5e-3, 5e-3))
     robot = pl.Robot(
         name="floating",
         links=(pl.FlexibleLink("boom", 0.5, strip), body(CENTER)),
-        joints=(
-            pl.joints.FreeJoint("flight", "base", "boom"),
-            pl.joints.SphericalJoint("ball", "boom", "body"),
-        ),
+        joints=(pl.joints.FreeJoint("flight", "base", "boom"), pl.joints.SphericalJoint("ball", "boom", "body")),
     )
     arm, run = driven(robot, 1e-3)
     linear, angular = arm.momentum(run.states)

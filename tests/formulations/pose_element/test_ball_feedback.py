@@ -88,8 +88,7 @@ def test_small_turns_are_those_of_three_hinges_under_feedback() -> None:
     links = (*(pl.RigidLink(name, (0.0, 0.0, 0.0), 0.0) for name in ("l1", "l2")), BODY)
     carried = ("base", "l1", "l2", "body")
     joints = [
-        pl.RevoluteJoint(name, carried[k], carried[k + 1], axis=tuple(np.eye(3)[k]))
-        for k, name in enumerate(names)
+        pl.RevoluteJoint(name, carried[k], carried[k + 1], axis=tuple(np.eye(3)[k])) for k, name in enumerate(names)
     ]
     hinges = pl.Robot("row", links, tuple(joints))
     expected = moved(hinges, 1e-3, 0.4, pl.JointPD(turns, *gains, joints=names))
@@ -99,9 +98,7 @@ def test_small_turns_are_those_of_three_hinges_under_feedback() -> None:
 
 
 def test_a_free_body_is_carried_to_its_reference() -> None:
-    robot = pl.Robot(
-        "free", (BODY,), (pl.joints.FreeJoint("free", "base", "body", position=(0.1, 0.0, 0.2)),)
-    )
+    robot = pl.Robot("free", (BODY,), (pl.joints.FreeJoint("free", "base", "body", position=(0.1, 0.0, 0.2)),))
     goals = (0.2, -0.1, 0.3, 0.4, -0.5, 0.6)
     path = pl.JointPD([pl.motions.Quintic(0.0, goal, 0.5) for goal in goals], 400.0, 40.0, joints=FREE)
     run = moved(robot, 2e-3, 3.0, path)
@@ -110,9 +107,7 @@ def test_a_free_body_is_carried_to_its_reference() -> None:
     wanted = Rotation.from_euler("XYZ", goals[3:]).as_matrix()
     assert np.abs(shape.rotation[-1, 0] - wanted).max() < 1e-6
     # at rest the frequencies are those of a rigid body on a spring at its centre of mass
-    held = pl.connect(
-        pl.PoseElement(2).compile(robot), pl.JointPD(pl.motions.Hold(0.1), 400.0, 0.0, joints=FREE)
-    )
+    held = pl.connect(pl.PoseElement(2).compile(robot), pl.JointPD(pl.motions.Hold(0.1), 400.0, 0.0, joints=FREE))
     balanced = pl.equilibrium(held)
     assert balanced.ending.completed
     found = np.sort(pl.modes(held, balanced.state, count=6).eigenvalue.imag)
@@ -156,9 +151,7 @@ def test_feedback_to_a_resting_reference_is_passive(
 
 def test_ball_of_a_loop_takes_feedback() -> None:
     """A rod closed onto the base by a ball, hanging on a universal joint of its own: the reference turns it."""
-    rod = pl.RigidLink(
-        "rod", (0.5, 0.0, 0.0), 1.0, center_of_mass=(0.25, 0.0, 0.0), inertia=(0.01, 0.02, 0.02)
-    )
+    rod = pl.RigidLink("rod", (0.5, 0.0, 0.0), 1.0, center_of_mass=(0.25, 0.0, 0.0), inertia=(0.01, 0.02, 0.02))
     robot = pl.Robot(
         "spindle",
         (rod,),
@@ -192,10 +185,7 @@ def test_ball_of_a_loop_takes_feedback() -> None:
             "joint 'ball.x' has two feedback laws; put their gains into one JointPD",
         ),
         (
-            (
-                follow(pl.motions.Hold(0.0)),
-                *(pl.PrescribedMotion(axis, pl.motions.Hold(0.0)) for axis in AXES),
-            ),
+            (follow(pl.motions.Hold(0.0)), *(pl.PrescribedMotion(axis, pl.motions.Hold(0.0)) for axis in AXES)),
             "joint 'ball.x' is prescribed by PrescribedMotion and driven with torque by JointPD; remove one of the two",
         ),
     ],
@@ -208,9 +198,7 @@ def test_what_feedback_on_a_ball_refuses(parts: tuple[object, ...], sentence: st
 
 
 def test_an_error_beyond_the_logarithm_ends_the_run_with_a_word() -> None:
-    model = pl.connect(
-        pl.PoseElement(2).compile(ball()), follow(pl.motions.Quintic(0.0, 3.0, 0.05), 1e-3, 0.0)
-    )
+    model = pl.connect(pl.PoseElement(2).compile(ball()), follow(pl.motions.Quintic(0.0, 3.0, 0.05), 1e-3, 0.0))
     run = pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=1e-3))
     assert not run.ending.completed
     assert "ball.feedback" in run.ending.place

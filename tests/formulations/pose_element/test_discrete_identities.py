@@ -84,9 +84,7 @@ distances = st.floats(-1.0, 1.0)
 
 
 @given(phi0=distances, phi1=distances, k=st.floats(1.0, 1e6), c=st.floats(0.0, 1e4))
-def test_contact_stores_exactly_never_pulls_and_only_loses(
-    phi0: float, phi1: float, k: float, c: float
-) -> None:
+def test_contact_stores_exactly_never_pulls_and_only_loses(phi0: float, phi1: float, k: float, c: float) -> None:
     force, elastic, slope = contact_force(phi0, phi1 - phi0, 0.01, k, c)
     stored = 0.5 * k * (min(phi1, 0.0) ** 2 - min(phi0, 0.0) ** 2)
     assert -elastic * (phi1 - phi0) == pytest.approx(stored, rel=1e-12, abs=1e-14 * k)

@@ -94,10 +94,7 @@ def test_hanging_link_keeps_its_place_and_stretches_under_its_weight() -> None:
     """Its end goes down by w L^2 / (2 EA), w the weight per length; lumping the weight at nodes keeps the sum exact."""
     joint = pl.RevoluteJoint("pivot", "base", "beam", axis=(0.0, 1.0, 0.0), initial_position=0.5 * np.pi)
     robot = pl.Robot(
-        name="hanging",
-        links=(pl.FlexibleLink("beam", LENGTH, SECTION),),
-        joints=(joint,),
-        gravity=(0.0, 0.0, -9.81),
+        name="hanging", links=(pl.FlexibleLink("beam", LENGTH, SECTION),), joints=(joint,), gravity=(0.0, 0.0, -9.81)
     )
     arm = pl.PoseElement(elements=4).compile(robot)
     tip = arm.tip(balanced(arm).state)[0][0]
@@ -121,11 +118,7 @@ def test_parallelogram_under_gravity_with_one_prescribed_joint() -> None:
 
     library = pl.load(pl.library.path("parallelogram"))
     robot = pl.Robot(
-        name="parallelogram",
-        links=library.links,
-        joints=library.joints,
-        loops=library.loops,
-        gravity=(0.0, -9.81, 0.0),
+        name="parallelogram", links=library.links, joints=library.joints, loops=library.loops, gravity=(0.0, -9.81, 0.0)
     )
     arm = pl.PoseElement(elements=4).compile(robot)
     model = pl.connect(arm, pl.PrescribedMotion("right_drive", pl.motions.Hold(0.2)))
@@ -147,9 +140,7 @@ def rod_on(joint: pl.robot.Joint) -> PoseElementArm:
 
 def test_weight_across_the_plane_finds_the_place_that_hardly_anything_decides() -> None:
     """Only the sag of its links tells one angle from another; added stiffness must not hold the search back."""
-    arm = pl.PoseElement(2).compile(
-        replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, 0.0, -9.81))
-    )
+    arm = pl.PoseElement(2).compile(replace(pl.load(pl.library.path("parallelogram")), gravity=(0.0, 0.0, -9.81)))
     start = balanced(arm).state
     run = pl.simulate(arm, 0.1, pl.Gauss(2, 1e-3), initial=start, outputs=10)
     assert run.ending.completed, run.ending

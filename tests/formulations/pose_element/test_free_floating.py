@@ -13,15 +13,11 @@ import pliant as pl
 from pliant.structures.collocation.poses import rebuild_poses
 
 PAGE = Path(__file__).parents[3] / "docs" / "theory_pose_element.md"
-SECTION = pl.GeneralSection(
-    stiffness=(1e5, 4e4, 4e4, 20.0, 25.0, 25.0), inertia=(0.4, 0.4, 0.4, 2e-3, 1e-3, 1e-3)
-)
+SECTION = pl.GeneralSection(stiffness=(1e5, 4e4, 4e4, 20.0, 25.0, 25.0), inertia=(0.4, 0.4, 0.4, 2e-3, 1e-3, 1e-3))
 
 
 def floating_arm() -> pl.Robot:
-    hub = pl.RigidLink(
-        "hub", (0.1, 0.0, 0.05), 2.0, center_of_mass=(0.02, -0.01, 0.0), inertia=(0.02, 0.03, 0.025)
-    )
+    hub = pl.RigidLink("hub", (0.1, 0.0, 0.05), 2.0, center_of_mass=(0.02, -0.01, 0.0), inertia=(0.02, 0.03, 0.025))
     return pl.Robot(
         name="floating",
         links=(hub, pl.FlexibleLink("upper", 0.6, SECTION), pl.FlexibleLink("lower", 0.5, SECTION)),
@@ -51,9 +47,7 @@ def motors() -> tuple[pl.JointTorque, ...]:
 
 def test_momentum_stays_through_violent_internal_motion() -> None:
     arm = pl.PoseElement(elements=4).compile(floating_arm())
-    run = pl.simulate(
-        pl.connect(arm, *motors()), until=3.0, integrator=pl.Gauss(order=2, step=1e-3), outputs=300
-    )
+    run = pl.simulate(pl.connect(arm, *motors()), until=3.0, integrator=pl.Gauss(order=2, step=1e-3), outputs=300)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10
     assert np.abs(arm.layout.part(run.states, "joint_rate")).max() > 20.0, "the motion is not violent"

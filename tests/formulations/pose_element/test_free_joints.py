@@ -105,9 +105,7 @@ def test_spring_drag_and_wrench_move_a_body_as_its_equations_say() -> None:
         spring=pl.joints.FreeSpring(K, tuple(rest_place), tuple(rest_turn.as_quat(scalar_first=True))),
         damping=tuple(drag),
     )
-    drive = pl.JointTorque(
-        "free", pl.signals.FunctionSignal(lambda ts: np.array([wrench(float(t)) for t in ts]))
-    )
+    drive = pl.JointTorque("free", pl.signals.FunctionSignal(lambda ts: np.array([wrench(float(t)) for t in ts])))
     start = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *velocity, *spin, 0.0]
     errors, positions = [], []
     for step in (2e-3, 1e-3):
@@ -154,8 +152,7 @@ def test_dry_friction_acts_against_velocity_and_spin_whatever_their_direction() 
         ).y.T  # fmt: skip
         errors.append(
             max(
-                np.abs(v - exact[:, :1] * velocity / speeds[0]).max(),
-                np.abs(w - exact[:, 1:] * spin / speeds[1]).max(),
+                np.abs(v - exact[:, :1] * velocity / speeds[0]).max(), np.abs(w - exact[:, 1:] * spin / speeds[1]).max()
             )
         )
     # first order: the size of the friction is that at the start of a step
@@ -220,9 +217,7 @@ def test_free_link_rests_on_its_spring() -> None:
 def test_drag_against_the_world_is_refused_on_a_moving_base() -> None:
     arm = pl.PoseElement().compile(free_body(damping=(1.0,) * 6))
     shaken = pl.connect(arm, pl.BaseMotion(x=pl.motions.Quintic(0.0, 0.3, 1.0)))
-    with pytest.raises(
-        InvalidInput, match=r"joint 'free' has damping or friction against the world, but the base"
-    ):
+    with pytest.raises(InvalidInput, match=r"joint 'free' has damping or friction against the world, but the base"):
         pl.simulate(shaken, until=0.1)
 
 

@@ -10,9 +10,7 @@ from pliant.errors import InvalidInput
 from tests.support.trees import Array
 
 SECTION = pl.GeneralSection(
-    stiffness=(2e4, 1e4, 1e4, 10.0, 10.0, 10.0),
-    inertia=(0.5, 0.5, 0.5, 4e-4, 2e-4, 2e-4),
-    damping=(0.01,) * 6,
+    stiffness=(2e4, 1e4, 1e4, 10.0, 10.0, 10.0), inertia=(0.5, 0.5, 0.5, 4e-4, 2e-4, 2e-4), damping=(0.01,) * 6
 )
 ROD = pl.FlexibleLink("rod", 0.5, SECTION)
 HUB = pl.RigidLink("hub", (0.1, 0.0, 0.0), 1.0, center_of_mass=(0.05, 0.01, 0.0), inertia=(0.01, 0.02, 0.03))
@@ -20,11 +18,7 @@ WELD = pl.FixedJoint("weld", "hub", "rod")
 PLACE = {"position": (0.1, 0.2, 0.3), "rotation": (0.8, 0.0, 0.6, 0.0)}
 GRAVITY = (0.0, 0.0, -9.81)
 # the second turn goes through a quarter, where three turns in a row have no inverse
-ROTATIONS = (
-    pl.motions.Quintic(0.0, 1.0, 0.3),
-    pl.motions.Quintic(0.2, 1.9, 0.3),
-    pl.motions.Quintic(-0.3, 0.8, 0.3),
-)
+ROTATIONS = (pl.motions.Quintic(0.0, 1.0, 0.3), pl.motions.Quintic(0.2, 1.9, 0.3), pl.motions.Quintic(-0.3, 0.8, 0.3))
 TRANSLATIONS = (pl.motions.Quintic(0.0, 0.4, 0.3), pl.motions.Hold(0.1), pl.motions.Quintic(-0.2, 0.1, 0.3))
 
 
@@ -139,9 +133,7 @@ def test_what_a_ball_refuses(components: tuple[object, ...], sentence: str) -> N
 
 def test_a_ball_with_friction_is_not_guided() -> None:
     arm = pl.PoseElement().compile(guided("ball", damping=1.0)[0])
-    with pytest.raises(
-        InvalidInput, match="joint 'joint' has damping or friction, which a ball does not carry while"
-    ):
+    with pytest.raises(InvalidInput, match="joint 'joint' has damping or friction, which a ball does not carry while"):
         pl.connect(arm, *(pl.PrescribedMotion(name, pl.motions.Hold(0.0)) for name in names("ball")))
 
 
@@ -151,9 +143,7 @@ def test_a_guided_joint_has_linearised_motions() -> None:
         pl.PoseElement(elements=3).compile(run_robot),
         *(pl.PrescribedMotion(name, pl.motions.Hold(0.0)) for name in motions),
     )
-    fixed = pl.Robot(
-        "swing", (HUB, ROD), (pl.FixedJoint("root", "base", "hub", **PLACE), WELD), gravity=GRAVITY
-    )
+    fixed = pl.Robot("swing", (HUB, ROD), (pl.FixedJoint("root", "base", "hub", **PLACE), WELD), gravity=GRAVITY)
     clamped = pl.PoseElement(elements=3).compile(fixed)
     found, expected = (pl.modes(each, pl.equilibrium(each).state, count=4) for each in (model, clamped))
     assert found.eigenvalue == pytest.approx(expected.eigenvalue, rel=1e-8)

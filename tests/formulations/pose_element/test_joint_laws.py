@@ -37,9 +37,7 @@ class Laws:
     joint: dict[str, object] = field(default_factory=dict)
 
     def model(self) -> tuple[PoseElementArm, Connected]:
-        link = pl.RigidLink(
-            "pendulum", (0.6, 0.0, 0.0), MASS, center_of_mass=(CENTER, 0.0, 0.0), inertia=(SPIN,) * 3
-        )
+        link = pl.RigidLink("pendulum", (0.6, 0.0, 0.0), MASS, center_of_mass=(CENTER, 0.0, 0.0), inertia=(SPIN,) * 3)
         joint = pl.RevoluteJoint(
             "joint", "base", "pendulum", initial_position=START, initial_rate=START_RATE, **self.joint
         )
@@ -105,9 +103,7 @@ class Laws:
     def exact(self, times: Array) -> Array:
         start = [START, START_RATE, START, START_RATE, 0.0]
         # short steps, so that no switch of a limit or a stop is passed over
-        answer = solve_ivp(
-            self.rates, (0.0, UNTIL), start, "DOP853", times, rtol=1e-11, atol=1e-12, max_step=1e-3
-        )
+        answer = solve_ivp(self.rates, (0.0, UNTIL), start, "DOP853", times, rtol=1e-11, atol=1e-12, max_step=1e-3)
         return answer.y.T
 
 

@@ -40,9 +40,7 @@ STOPS: cut.Laws = {
 }
 DRIVES = {
     "torque": lambda joint: (pl.JointTorque(joint, pl.signals.Sine(3.0, 2.0)),),
-    "feedback": lambda joint: (
-        pl.JointPD(pl.motions.Hold(position[joint] + 0.3), 20.0, 1.0, joints=[joint]),
-    ),
+    "feedback": lambda joint: (pl.JointPD(pl.motions.Hold(position[joint] + 0.3), 20.0, 1.0, joints=[joint]),),
     "motor": lambda joint: (
         pl.GearMotor(joint, 1e-4, 30.0, stiffness=400.0, damping=0.5),
         pl.JointTorque(joint, pl.signals.Sine(4.0, 1.5)),
@@ -87,9 +85,7 @@ def test_every_law_acts_the_same_wherever_the_loop_is_cut(laws: cut.Laws) -> Non
 
 
 def test_the_stops_of_the_last_test_are_reached() -> None:
-    beyond = {
-        name: np.abs(turn - position[name]).max() for name, turn in cut.positions(run("tip", STOPS)).items()
-    }
+    beyond = {name: np.abs(turn - position[name]).max() for name, turn in cut.positions(run("tip", STOPS)).items()}
     assert max(beyond.values()) > 0.25
 
 
@@ -118,21 +114,14 @@ def test_a_loop_joint_is_seen_like_any_joint(tmp_path: Path) -> None:
 def test_a_law_for_all_joints_leaves_loop_joints_alone() -> None:
     arm = pl.PoseElement().compile(cut.robot("tip", SMOOTH))
     assert arm.joint_names[-1] == "tip"
-    assert pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), 2.0, 1.0)).inputs.stiffness == (
-        2.0,
-        2.0,
-        2.0,
-        0.0,
-    )
+    assert pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), 2.0, 1.0)).inputs.stiffness == (2.0, 2.0, 2.0, 0.0)
     _, _, unused = pl.report(pl.connect(arm)).partition("left unused: ")
     assert "tip" in unused.split(", ")
 
 
 def test_a_motion_of_a_loop_joint_decides_where_the_mechanism_starts() -> None:
     arm = pl.PoseElement().compile(cut.robot("tip", {}))
-    moved = pl.connect(
-        arm, pl.PrescribedMotion("tip", pl.motions.Quintic(position["tip"] + 0.1, position["tip"], 0.5))
-    )
+    moved = pl.connect(arm, pl.PrescribedMotion("tip", pl.motions.Quintic(position["tip"] + 0.1, position["tip"], 0.5)))
     found = pl.simulate(moved, until=0.01, integrator=pl.Gauss(order=2, step=1e-3))
     assert found.ending.completed
     assert found.state("joint_position")[0, -1] == pytest.approx(position["tip"] + 0.1, abs=1e-12)
@@ -141,9 +130,7 @@ def test_a_motion_of_a_loop_joint_decides_where_the_mechanism_starts() -> None:
 
 @pytest.mark.parametrize("cut_at", ["tip", "pivot"])
 def test_equilibrium_and_modes_are_the_same_wherever_the_loop_is_cut(cut_at: str) -> None:
-    laws: cut.Laws = {
-        name: {"spring": pl.joints.JointSpring(20.0, 0.2), "damping": 0.1} for name in cut.JOINTS
-    }
+    laws: cut.Laws = {name: {"spring": pl.joints.JointSpring(20.0, 0.2), "damping": 0.1} for name in cut.JOINTS}
     found = []
     for name in (cut_at, "elbow"):
         model = pl.connect(pl.PoseElement().compile(cut.robot(name, laws)))
@@ -161,9 +148,7 @@ def test_equilibrium_and_modes_are_the_same_wherever_the_loop_is_cut(cut_at: str
 
 def test_a_flexible_loop_with_friction_stops_and_a_motor_on_its_loop_joint_stays_closed() -> None:
     robot = pl.load(pl.library.path("parallelogram"))
-    corner = replace(
-        robot.loop("far_corner"), friction=FRICTION, limits=pl.joints.Limits(-1.5, 1.5, 50.0, 0.1)
-    )
+    corner = replace(robot.loop("far_corner"), friction=FRICTION, limits=pl.joints.Limits(-1.5, 1.5, 50.0, 0.1))
     arm = pl.PoseElement(elements=4).compile(replace(robot, loops=(corner,)))
     driven = pl.connect(
         arm,

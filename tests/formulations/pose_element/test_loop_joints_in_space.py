@@ -42,13 +42,9 @@ def in_tree(kind: str, sign: float) -> pl.robot.Joint:
             return pl.joints.CylindricalJoint(**place, axis=axis, slide=OBEYS, turn=OBEYS)
         case "universal":
             axes = (axis, across) if sign > 0.0 else (across, axis)
-            return pl.joints.UniversalJoint(
-                **place, first_axis=axes[0], second_axis=axes[1], first=OBEYS, second=OBEYS
-            )
+            return pl.joints.UniversalJoint(**place, first_axis=axes[0], second_axis=axes[1], first=OBEYS, second=OBEYS)
         case "planar":
-            return pl.joints.PlanarJoint(
-                **place, normal=axis, first_slide=OBEYS, second_slide=OBEYS, turn=OBEYS
-            )
+            return pl.joints.PlanarJoint(**place, normal=axis, first_slide=OBEYS, second_slide=OBEYS, turn=OBEYS)
     return pl.joints.SphericalJoint(**place, spring=BALL_SPRING, damping=0.2, friction=FRICTION, limits=CONE)
 
 
@@ -81,9 +77,7 @@ def ring(kind: str, closes: str, sign: float = 1.0) -> pl.Robot:
         )
         ends = (pl.At("base", position=LAST), pl.At("slider"))
         plain = {} if kind == "spherical" else {"axis": AXIS}
-        loop = pl.joints.LoopJoint(
-            "last", pl.joints.LoopKind(kind), *ends[:: int(sign)], **plain, **LOOP_LAWS[kind]
-        )
+        loop = pl.joints.LoopJoint("last", pl.joints.LoopKind(kind), *ends[:: int(sign)], **plain, **LOOP_LAWS[kind])
     else:
         joints = (motor, in_tree(kind, sign), pl.joints.SphericalJoint("pin", "slider", "rod"))
         loop = pl.joints.LoopJoint("knee", pl.joints.LoopKind.SPHERICAL, pl.At("crank"), pl.At("rod"))

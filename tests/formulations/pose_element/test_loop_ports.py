@@ -20,9 +20,7 @@ def lawless(kind: str) -> pl.Robot:
     robot = ring(kind, "last")
     axes = {} if kind == "spherical" else {"axis": AXIS}
     axes |= {"second_axis": ACROSS} if kind == "universal" else {}
-    loop = pl.joints.LoopJoint(
-        "last", pl.joints.LoopKind(kind), robot.loops[0].first, robot.loops[0].second, **axes
-    )
+    loop = pl.joints.LoopJoint("last", pl.joints.LoopKind(kind), robot.loops[0].first, robot.loops[0].second, **axes)
     return replace(robot, loops=(loop,), gravity=(0.0, 0.0, 0.0))
 
 
@@ -43,8 +41,7 @@ def test_a_loop_joint_answers_as_one_with_coordinates(kind: str) -> None:
     outputs = tuple(name for name in plain.outputs if name.startswith(ends))
     assert sum(name.startswith("last") for name in inputs) == len(robot.loops[0].joint.freedoms)
     one, two = (
-        system.between(inputs, outputs).transfer(2j * np.pi * np.array([0.3, 2.0]))
-        for system in (plain, other)
+        system.between(inputs, outputs).transfer(2j * np.pi * np.array([0.3, 2.0])) for system in (plain, other)
     )
     assert two == pytest.approx(one, abs=1e-12 * np.abs(one).max())
 
@@ -64,9 +61,7 @@ def test_the_rate_of_a_loop_joint_changes_as_its_frames_move(kind: str) -> None:
         ends = arm.structure.ends("last")
         R, x = [now.R[end.node] for end in ends], [now.R[end.node] @ end.position for end in ends]
         spin = [turn @ now.V[end.node, 3:] for turn, end in zip(R, ends)]
-        speed = [
-            turn @ now.V[end.node, :3] + np.cross(w, lever) for turn, end, w, lever in zip(R, ends, spin, x)
-        ]
+        speed = [turn @ now.V[end.node, :3] + np.cross(w, lever) for turn, end, w, lever in zip(R, ends, spin, x)]
         apart = now.x[ends[1].node] + x[1] - now.x[ends[0].node] - x[0]
         first, second = (turn @ end.rotation for turn, end in zip(R, ends))
         if kind == "spherical":

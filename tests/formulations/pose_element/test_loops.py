@@ -19,9 +19,7 @@ def worst_violation(arm: PoseElementArm, states: np.ndarray) -> float:
     worst = 0.0
     for state in states:
         R = rotation_from_quaternion(arm.layout.part(state, "rotation"))
-        worst = max(
-            worst, float(np.abs(violations(arm.structure, arm.layout.part(state, "position"), R)).max())
-        )
+        worst = max(worst, float(np.abs(violations(arm.structure, arm.layout.part(state, "position"), R)).max()))
     return worst
 
 
@@ -108,9 +106,7 @@ def test_spring_and_damping_of_a_prismatic_loop_joint_act_along_its_axis() -> No
         damping=damping,
     )
     puck = pl.RigidLink("puck", (0.0, 0.0, 0.0), mass, inertia=(0.1, 0.1, 0.1))
-    table = pl.joints.PlanarJoint(
-        "table", "base", "puck", second_slide=pl.joints.Coordinate(initial_position=0.4)
-    )
+    table = pl.joints.PlanarJoint("table", "base", "puck", second_slide=pl.joints.Coordinate(initial_position=0.4))
     robot = pl.Robot(name="slider", links=(puck,), joints=(table,), loops=(rail,))
     arm = pl.PoseElement().compile(robot)
     run = pl.simulate(arm, until=1.0, integrator=pl.Gauss(order=2, step=1e-3), outputs=10)

@@ -23,15 +23,7 @@ from tests.formulations.pose_element.test_passivity import (
 from tests.support.trees import Array, direction, inertia
 
 FREEDOMS = {"revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3}
-CONSTRAINTS = {
-    "revolute": 5,
-    "prismatic": 5,
-    "cylindrical": 4,
-    "universal": 4,
-    "spherical": 3,
-    "planar": 3,
-    "fixed": 6,
-}
+CONSTRAINTS = {"revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4, "spherical": 3, "planar": 3, "fixed": 6}
 IN_THE_PLANE = ("revolute", "prismatic", "cylindrical", "spherical")
 
 spatial_chains = st.lists(st.sampled_from(tuple(FREEDOMS)), min_size=2, max_size=4)
@@ -96,9 +88,7 @@ def pose_of(arm: PoseElementArm, at: Place, state: Array) -> tuple[Array, Array]
     return arm.layout.part(state, "position")[at.node] + R @ at.position, R @ at.rotation
 
 
-def closed(
-    rng: np.random.Generator, robot: pl.Robot, kind: str, axis: tuple[float, float, float]
-) -> pl.Robot:
+def closed(rng: np.random.Generator, robot: pl.Robot, kind: str, axis: tuple[float, float, float]) -> pl.Robot:
     """The robot with its last link tied to the base, or to the end of its other branch, where both are at the start."""
     arm = pl.PoseElement(elements=2).compile(robot)
     state = arm.initial_state()
@@ -176,9 +166,7 @@ def test_nothing_is_gained_in_a_loop_in_space(seed: int, kinds: list[str], data:
     kinds=st.lists(st.sampled_from(("revolute", "revolute", "prismatic")), min_size=3, max_size=4),
     kind=st.sampled_from(IN_THE_PLANE),
 )
-def test_nothing_is_gained_in_a_planar_loop_of_joints_in_space(
-    seed: int, kinds: list[str], kind: str
-) -> None:
+def test_nothing_is_gained_in_a_planar_loop_of_joints_in_space(seed: int, kinds: list[str], kind: str) -> None:
     rng = np.random.default_rng(seed)
     x, y, _ = direction(rng)
     axis = (x, y, 0.0) if kind == "prismatic" else (0.0, 0.0, 1.0)

@@ -22,9 +22,7 @@ SECTION = pl.GeneralSection(
 )
 
 # where nothing moves, nothing is exchanged, and no part of it can be accounted for
-moving_kinds = st.lists(st.sampled_from(KINDS), min_size=1, max_size=4).filter(
-    lambda kinds: {*kinds} != {"fixed"}
-)
+moving_kinds = st.lists(st.sampled_from(KINDS), min_size=1, max_size=4).filter(lambda kinds: {*kinds} != {"fixed"})
 
 
 def maybe(rng: np.random.Generator, part: object) -> object | None:
@@ -63,9 +61,7 @@ def passive_joint(rng: np.random.Generator, kind: str, number: int, parent: str)
         make = pl.RevoluteJoint if kind == "revolute" else pl.PrismaticJoint
         return make(**common, axis=direction(rng), **passive_laws(rng))
     if kind == "cylindrical":
-        return pl.joints.CylindricalJoint(
-            **common, axis=direction(rng), slide=coordinate(), turn=coordinate()
-        )
+        return pl.joints.CylindricalJoint(**common, axis=direction(rng), slide=coordinate(), turn=coordinate())
     if kind == "universal":
         return pl.joints.UniversalJoint(**common, first=coordinate(), second=coordinate())
     if kind == "planar":

@@ -75,13 +75,9 @@ def test_joint_that_carries_nothing_heavy() -> None:
 
 
 def test_section_that_weighs_differently_in_different_directions() -> None:
-    section = pl.GeneralSection(
-        stiffness=(1e5, 1e4, 1e4, 10.0, 10.0, 10.0), inertia=(1.0, 2.0, 1.0, 0.1, 0.1, 0.1)
-    )
+    section = pl.GeneralSection(stiffness=(1e5, 1e4, 1e4, 10.0, 10.0, 10.0), inertia=(1.0, 2.0, 1.0, 0.1, 0.1, 0.1))
     robot = pl.Robot(
-        name="odd",
-        links=(pl.FlexibleLink("beam", 1.0, section),),
-        joints=(pl.FixedJoint("clamp", "base", "beam"),),
+        name="odd", links=(pl.FlexibleLink("beam", 1.0, section),), joints=(pl.FixedJoint("clamp", "base", "beam"),)
     )
     with pytest.raises(pl.InvalidInput, match=r"mass differs between directions.*GeometricallyExact"):
         compiled(robot)

@@ -42,14 +42,10 @@ def rhombus(angle: float) -> pl.PoseElement:
 
 
 @pytest.mark.parametrize(
-    "ask",
-    [lambda arm: pl.simulate(arm, 0.01, METHOD), pl.modes, pl.equilibrium],
-    ids=["run", "modes", "rest"],
+    "ask", [lambda arm: pl.simulate(arm, 0.01, METHOD), pl.modes, pl.equilibrium], ids=["run", "modes", "rest"]
 )
 def test_a_flat_rhombus_is_refused_with_its_joints_named(ask: object) -> None:
-    with pytest.raises(
-        pl.InvalidInput, match=r"loop 'close' is singular .* joints 'a', 'b', 'c' .*; start from"
-    ):
+    with pytest.raises(pl.InvalidInput, match=r"loop 'close' is singular .* joints 'a', 'b', 'c' .*; start from"):
         ask(rhombus(0.0))
 
 
@@ -63,9 +59,7 @@ def test_a_rhombus_driven_flat_stops_and_names_its_joints() -> None:
     turning = pl.PrescribedMotion("a", pl.motions.SmoothStart(-2.0, 0.05, position=0.5))
     run = pl.simulate(pl.connect(rhombus(0.5), turning), 0.6, METHOD)
     assert run.ending.cause in (Cause.NOT_CONVERGED, Cause.LOOP_OPENED, Cause.SINGULAR)
-    assert run.ending.time == pytest.approx(0.275, abs=0.01), (
-        "half a radian at two a second, after a start of 0.05 s"
-    )
+    assert run.ending.time == pytest.approx(0.275, abs=0.01), "half a radian at two a second, after a start of 0.05 s"
     assert "loop 'close' is nearly singular there: joints 'a', 'b', 'c'" in str(run.ending)
 
 
@@ -75,9 +69,7 @@ def test_a_flat_rhombus_of_links_that_bend_is_not_singular() -> None:
     steel = pl.Material("steel", young=210e9, density=7850.0, poisson=0.3)
     rigid = rhombus(0.0).robot
     links = tuple(pl.FlexibleLink(link.name, 1.0, strip, steel) for link in rigid.links)
-    arm = pl.PoseElement(1).compile(
-        pl.Robot(name="strips", links=links, joints=rigid.joints, loops=rigid.loops)
-    )
+    arm = pl.PoseElement(1).compile(pl.Robot(name="strips", links=links, joints=rigid.joints, loops=rigid.loops))
     assert pl.simulate(arm, 0.005, METHOD).ending.completed
 
 
@@ -90,15 +82,10 @@ POINT = pl.RigidLink("point", (0.5, 0.0, 0.0), 1.0, center_of_mass=(0.5, 0.0, 0.
         (pl.RevoluteJoint("s", "base", "point", axis=(1.0, 0.0, 0.0)), "joint 's' moves nothing"),
         (pl.joints.SphericalJoint("s", "base", "point"), "joint 's.x' moves nothing"),
         (
-            pl.joints.UniversalJoint(
-                "s", "base", "point", first_axis=(0.0, 1.0, 0.0), second_axis=(1.0, 0.0, 0.0)
-            ),
+            pl.joints.UniversalJoint("s", "base", "point", first_axis=(0.0, 1.0, 0.0), second_axis=(1.0, 0.0, 0.0)),
             "joint 's.second' moves nothing",
         ),
-        (
-            pl.joints.CylindricalJoint("s", "base", "point", axis=(1.0, 0.0, 0.0)),
-            "joint 's.turn' moves nothing",
-        ),
+        (pl.joints.CylindricalJoint("s", "base", "point", axis=(1.0, 0.0, 0.0)), "joint 's.turn' moves nothing"),
         (pl.joints.FreeJoint("s", "base", "point"), "joint 's' moves nothing"),
     ],
     ids=lambda each: type(each).__name__,
@@ -158,9 +145,7 @@ def test_consistent_state_has_positions_and_rates_of_the_closed_form() -> None:
     _, ratio, _ = four_bar.ratios(crank)
     arm = pl.PoseElement().compile(four_bar.robot())
     state = pl.consistent_state(arm, {"drive": crank}, {"drive": 3.0})
-    assert arm.layout.part(state, "joint_position") == pytest.approx(
-        [crank, coupler - crank, rocker], abs=1e-12
-    )
+    assert arm.layout.part(state, "joint_position") == pytest.approx([crank, coupler - crank, rocker], abs=1e-12)
     expected = 3.0 * np.array([1.0, ratio[1] - 1.0, ratio[2]])
     assert arm.layout.part(state, "joint_rate") == pytest.approx(expected, abs=1e-11)
     run = pl.simulate(arm, 1e-3, METHOD, initial=state)
@@ -169,11 +154,7 @@ def test_consistent_state_has_positions_and_rates_of_the_closed_form() -> None:
 
 def test_a_run_tells_that_a_joint_starts_elsewhere_than_given() -> None:
     robot = four_bar.robot()
-    joints = (
-        robot.joints[0],
-        robot.joints[1],
-        pl.RevoluteJoint("pivot", "base", "rocker", position=(0.7, 0.0, 0.0)),
-    )
+    joints = (robot.joints[0], robot.joints[1], pl.RevoluteJoint("pivot", "base", "rocker", position=(0.7, 0.0, 0.0)))
     moved = pl.Robot(name="moved", links=robot.links, joints=joints, loops=robot.loops)
     run = pl.simulate(pl.PoseElement().compile(moved), 2e-3, METHOD)
     assert "joint 'pivot' starts at" in run.provenance.choices["substitution"]

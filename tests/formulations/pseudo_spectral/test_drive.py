@@ -40,9 +40,7 @@ def test_a_point_mass_resists_forces_only() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(
-        pl.InvalidInput, match=r"hub_inertia = 0 kg m\^2 must be positive and finite; give it in"
-    ):
+    with pytest.raises(pl.InvalidInput, match=r"hub_inertia = 0 kg m\^2 must be positive and finite; give it in"):
         gear_motor(3e-5, 50.0, 900.0, 0.0)
     with pytest.raises(pl.InvalidInput, match="mass = -1 kg must be positive"):
         tip_body(-1.0)

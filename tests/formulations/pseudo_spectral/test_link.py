@@ -27,15 +27,7 @@ from pliant.formulations.pseudo_spectral.link import (
 from pliant.mechanics.closed_form import TimoshenkoBeam, natural_frequencies
 from pliant.mechanics.shape_functions import orthonormal_spaces
 from pliant.model.linear import LinearPortHamiltonian
-from tests.support.beam import (
-    DISCRETE,
-    EXACT,
-    HALF_A_PRINTED_DIGIT,
-    IRREGULAR,
-    SETS,
-    beam,
-    frequencies,
-)
+from tests.support.beam import DISCRETE, EXACT, HALF_A_PRINTED_DIGIT, IRREGULAR, SETS, beam, frequencies
 from tests.support.over import over
 
 DEGREES = (1, 2, 3, 5, 6, 7, 12)

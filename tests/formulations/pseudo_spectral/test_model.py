@@ -44,8 +44,7 @@ RUNS: dict[str, Callable[[], pl.Trajectory]] = {
     "distributed": lambda: run(rig(fixed()), pl.DistributedWrench("beam", pl.signals.Constant(PUSH))),
     "gravity": lambda: run(rig(gravity=(0.0, 0.0, -9.81)), TORQUE),
     "bare joint": lambda: run(
-        pl.load(pl.library.path("wang_beam")),
-        pl.JointTorque("hub", pl.signals.Sine(amplitude=0.05, frequency=4.0)),
+        pl.load(pl.library.path("wang_beam")), pl.JointTorque("hub", pl.signals.Sine(amplitude=0.05, frequency=4.0))
     ),
     "spring": lambda: run(
         rig(
@@ -238,9 +237,7 @@ def test_order_in_time(order: int) -> None:
 
     def tips(step: float, order: int) -> np.ndarray:
         arm = pl.connect(pl.PseudoSpectral(3).compile(robot), torque)
-        return pl.simulate(
-            arm, until=0.25, integrator=pl.Gauss(order=order, step=step), outputs=times
-        ).tip_position
+        return pl.simulate(arm, until=0.25, integrator=pl.Gauss(order=order, step=step), outputs=times).tip_position
 
     exact = tips(1e-4, 8)
     errors = [np.abs(tips(step, order) - exact).max() for step in (1e-3, 5e-4, 2.5e-4)]
@@ -269,9 +266,7 @@ def test_outputs_between_steps_follow_the_polynomial() -> None:
 def test_few_outputs_between_many_samples() -> None:
     """A controller called at every step, of which only some are kept, gives the states of one run that keeps all."""
     arm = pl.connect(
-        pl.PseudoSpectral(6).compile(
-            rig(pl.RevoluteJoint(name="drive", parent="base", child="hub", initial_rate=0.1))
-        ),
+        pl.PseudoSpectral(6).compile(rig(pl.RevoluteJoint(name="drive", parent="base", child="hub", initial_rate=0.1))),
         pl.control.SampledController(lambda sample: -0.05 * sample.joint_rates, period=1e-3),
     )
     few, all_kept = (pl.simulate(arm, until=0.05, integrator=STEP, outputs=count) for count in (5, 1000))
@@ -292,8 +287,7 @@ def test_motions_that_begin_later_are_the_same(integrator: pl.Gauss | pl.General
     arm = pl.PseudoSpectral(6).compile(robot)
     massless = pl.control.SampledController(lambda sample: np.zeros(1), period=1e-3)
     whole, cut = (
-        pl.simulate(pl.connect(arm, late, *more), until=0.05, integrator=integrator)
-        for more in ((), (massless,))
+        pl.simulate(pl.connect(arm, late, *more), until=0.05, integrator=integrator) for more in ((), (massless,))
     )
     assert whole.time == pytest.approx(cut.time)
     assert np.abs(whole.tip_position[-1, 2]) > 1e-6
@@ -355,8 +349,6 @@ def test_large_motions_are_reported_and_the_reason_is_kept(tmp_path: Path) -> No
     """A tip mass thrown by a large torque bends the beam by more than a linear model knows about."""
     trajectory = run(rig(), pl.JointTorque("drive", pl.signals.Constant(40.0)))
     (warning,) = trajectory.warnings()
-    assert (
-        "the arm bends or turns too far for a linear model; compile the robot with Geometrically" in warning
-    )
+    assert "the arm bends or turns too far for a linear model; compile the robot with Geometrically" in warning
     trajectory.save(tmp_path / "far.nc")
     assert pl.load_trajectory(tmp_path / "far.nc").warnings() == [warning]

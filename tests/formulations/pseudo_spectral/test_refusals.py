@@ -12,22 +12,13 @@ from tests.support.beam import beam
 from tests.support.rigs import PUSH, rig
 
 COMPILED = [
-    (
-        rig(gravity=(0.0, -9.81, 0.0)),
-        "gravity = (0.0, -9.81, 0.0) m/s^2 is not along the axis of joint 'drive'",
-    ),
+    (rig(gravity=(0.0, -9.81, 0.0)), "gravity = (0.0, -9.81, 0.0) m/s^2 is not along the axis of joint 'drive'"),
     (rig(link=beam(rest_shape=pl.rest_shapes.Arc(angle=0.3))), "link 'beam': its rest shape"),
-    (
-        rig(link=beam(law=pl.sections.HardeningLaw(cubic=(0.0,) * 5 + (1.0,)))),
-        "law HardeningLaw is not linear",
-    ),
+    (rig(link=beam(law=pl.sections.HardeningLaw(cubic=(0.0,) * 5 + (1.0,)))), "law HardeningLaw is not linear"),
     (
         rig(
             pl.RevoluteJoint(
-                name="drive",
-                parent="base",
-                child="hub",
-                limits=pl.joints.Limits(lower=-1.0, upper=1.0, stiffness=10.0),
+                name="drive", parent="base", child="hub", limits=pl.joints.Limits(lower=-1.0, upper=1.0, stiffness=10.0)
             )
         ),
         "joint 'drive': its limits is not linear",
@@ -48,14 +39,8 @@ def test_refused_when_compiled(robot: pl.Robot, words: str) -> None:
 
 
 CONNECTED = [
-    (
-        pl.TipWrench("beam", pl.signals.Constant(PUSH)),
-        "load 'beam_tip_wrench' keeps its direction in the world",
-    ),
-    (
-        pl.Wall("floor", pl.At("beam"), (0.0, -0.1, 0.0), (0.0, 1.0, 0.0), 1e4),
-        "the wall 'floor' is not carried",
-    ),
+    (pl.TipWrench("beam", pl.signals.Constant(PUSH)), "load 'beam_tip_wrench' keeps its direction in the world"),
+    (pl.Wall("floor", pl.At("beam"), (0.0, -0.1, 0.0), (0.0, 1.0, 0.0), 1e4), "the wall 'floor' is not carried"),
     (
         pl.GearMotor("drive", rotor_inertia=1e-5, ratio=10.0, torque_limit=1.0),
         "the motor of joint 'drive' has torque_limit = 10 N m",

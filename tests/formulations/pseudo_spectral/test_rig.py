@@ -9,16 +9,7 @@ import pliant as pl
 from pliant.formulations.pseudo_spectral import gear_motor, planar_link, rigid_hub, tip_body
 from pliant.model.linear import LinearPortHamiltonian, check_structure
 from tests.support.beam import beam
-from tests.support.rigs import (
-    HUB_INERTIA,
-    HUB_RADIUS,
-    MOTOR,
-    TIP_AHEAD,
-    TIP_INERTIA,
-    TIP_MASS,
-    damped_beam,
-    rig,
-)
+from tests.support.rigs import HUB_INERTIA, HUB_RADIUS, MOTOR, TIP_AHEAD, TIP_INERTIA, TIP_MASS, damped_beam, rig
 
 
 def joined(

@@ -6,25 +6,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics.closed_form import (
-    EndSignal,
-    TimoshenkoBeam,
-    body,
-    hub,
-    natural_frequencies,
-    transfer_function,
-)
+from pliant.mechanics.closed_form import EndSignal, TimoshenkoBeam, body, hub, natural_frequencies, transfer_function
 from tests.support.beam import beam
-from tests.support.rigs import (
-    HUB_INERTIA,
-    HUB_RADIUS,
-    MOTOR,
-    TIP_AHEAD,
-    TIP_INERTIA,
-    TIP_MASS,
-    damped_beam,
-    rig,
-)
+from tests.support.rigs import HUB_INERTIA, HUB_RADIUS, MOTOR, TIP_AHEAD, TIP_INERTIA, TIP_MASS, damped_beam, rig
 
 HERTZ = np.array([1.0, 5.0, 20.0, 40.0, 90.0, 150.0, 250.0])
 
@@ -66,16 +50,12 @@ def test_the_hub_answers_a_torque_as_the_exact_rig_does() -> None:
         hub(HUB_INERTIA, HUB_RADIUS),
         body(TIP_MASS, TIP_INERTIA, TIP_AHEAD),
     )
-    found = pl.frequency_response(
-        pl.PseudoSpectral(14).compile(rig()), "drive.torque", "drive.rate", HERTZ
-    ).gain
+    found = pl.frequency_response(pl.PseudoSpectral(14).compile(rig()), "drive.torque", "drive.rate", HERTZ).gain
     assert np.abs(found / exact - 1.0).max() < 1e-7
 
 
 def test_frequencies_of_the_rig_by_both_formulations_are_exact() -> None:
-    exact = natural_frequencies(
-        exact_beam(), 4, hub(HUB_INERTIA, HUB_RADIUS), body(TIP_MASS, TIP_INERTIA, TIP_AHEAD)
-    )
+    exact = natural_frequencies(exact_beam(), 4, hub(HUB_INERTIA, HUB_RADIUS), body(TIP_MASS, TIP_INERTIA, TIP_AHEAD))
     for formulation in (pl.PseudoSpectral(14), pl.GeometricallyExact(degree=12)):
         found = pl.modes(formulation.compile(rig()), count=14).frequency
         for frequency in exact:

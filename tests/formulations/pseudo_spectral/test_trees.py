@@ -50,9 +50,7 @@ def tree() -> pl.Robot:
                 rotation=quaternion(1.0, 0.2, 0.2, 0.2),
             ),
             pl.FixedJoint(name="clamp", parent="hub", child="a", rotation=quaternion(1.0, 0.5, 0.0, 0.0)),
-            pl.RevoluteJoint(
-                name="swing", parent="hub", child="b", axis=(1.0, 1.0, 0.0), position=(0.0, 0.1, 0.0)
-            ),
+            pl.RevoluteJoint(name="swing", parent="hub", child="b", axis=(1.0, 1.0, 0.0), position=(0.0, 0.1, 0.0)),
             pl.PrismaticJoint(
                 name="slide",
                 parent="a",
@@ -63,13 +61,7 @@ def tree() -> pl.Robot:
             ),
         ),
         payloads=(
-            pl.Payload(
-                name="mass",
-                link="c",
-                mass=0.2,
-                center_of_mass=(0.02, 0.01, 0.0),
-                inertia=(1e-4, 2e-4, 2e-4),
-            ),
+            pl.Payload(name="mass", link="c", mass=0.2, center_of_mass=(0.02, 0.01, 0.0), inertia=(1e-4, 2e-4, 2e-4)),
         ),
     )
 
@@ -145,9 +137,7 @@ def test_linearised_motion_of_a_tree() -> None:
 
 
 def test_a_tapered_link_converges_to_the_same_frequencies() -> None:
-    taper = pl.sections.Tapered(
-        root=pl.Rectangle(height=0.008, width=0.03), tip=pl.Rectangle(height=0.004, width=0.02)
-    )
+    taper = pl.sections.Tapered(root=pl.Rectangle(height=0.008, width=0.03), tip=pl.Rectangle(height=0.004, width=0.02))
     robot = clamped_beam(beam(section=taper))
     ours = pl.modes(pl.PseudoSpectral(18).compile(robot), count=6).frequency
     theirs = pl.modes(pl.GeometricallyExact(degree=16).compile(robot), count=6).frequency
@@ -157,14 +147,8 @@ def test_a_tapered_link_converges_to_the_same_frequencies() -> None:
 def test_a_rigid_arm_is_linear_too() -> None:
     """theta = torque t^2 / 2 inertia = 0.35 / (2 x 0.35) after a second."""
     body = pl.RigidLink(
-        name="a",
-        tip_position=(1.0, 0.0, 0.0),
-        mass=1.0,
-        center_of_mass=(0.5, 0.0, 0.0),
-        inertia=(0.1, 0.1, 0.1),
+        name="a", tip_position=(1.0, 0.0, 0.0), mass=1.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1, 0.1, 0.1)
     )
-    robot = pl.Robot(
-        name="rigid", links=(body,), joints=(pl.RevoluteJoint(name="j", parent="base", child="a"),)
-    )
+    robot = pl.Robot(name="rigid", links=(body,), joints=(pl.RevoluteJoint(name="j", parent="base", child="a"),))
     arm = pl.connect(pl.PseudoSpectral().compile(robot), pl.JointTorque("j", pl.signals.Constant(0.35)))
     assert pl.simulate(arm, until=1.0).joint_position[-1, 0] == pytest.approx(0.5, rel=1e-12)

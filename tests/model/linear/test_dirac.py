@@ -38,13 +38,7 @@ def same_space(one: DiracStructure, two: DiracStructure) -> float:
 
 @pytest.mark.parametrize(
     "structure",
-    [
-        transformer(2.5, A, B),
-        gyrator(0.3, A, B),
-        common_flow(A, B, C),
-        common_effort(A, B, C),
-        common_flow(A),
-    ],
+    [transformer(2.5, A, B), gyrator(0.3, A, B), common_flow(A, B, C), common_effort(A, B, C), common_flow(A)],
     ids=["transformer", "gyrator", "common flow", "common effort", "free end"],
 )
 def test_elements_of_bond_graphs_are_dirac_structures(structure: DiracStructure) -> None:
@@ -71,9 +65,7 @@ def test_a_damper_makes_power_and_says_how_much_and_where() -> None:
 
 def test_missing_and_surplus_equations_are_counted() -> None:
     few = DiracStructure(np.array([[1.0, -1.0]]), np.zeros((1, 2)), (A, B))
-    assert [each.place for each in few.check().missed if each.demand == "the dimension is 2"] == [
-        "dimension 3"
-    ]
+    assert [each.place for each in few.check().missed if each.demand == "the dimension is 2"] == ["dimension 3"]
     many = DiracStructure(np.eye(3, 2), np.eye(3, 2, -1), (A, B))
     assert [each.place for each in many.check().missed] == ["dimension 1"]
     twice = DiracStructure(np.vstack([np.eye(2)] * 2), np.zeros((4, 2)), (A, B))
@@ -82,9 +74,7 @@ def test_missing_and_surplus_equations_are_counted() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4), st.integers(0, 4))
-def test_both_forms_and_compositions_of_random_structures(
-    seed: int, mine: int, others: int, shared: int
-) -> None:
+def test_both_forms_and_compositions_of_random_structures(seed: int, mine: int, others: int, shared: int) -> None:
     rng = np.random.default_rng(seed)
     ports = {"c": shared} if shared else {}
     one, two = random_structure(rng, {"a": mine, **ports}), random_structure(rng, {"b": others, **ports})
@@ -96,18 +86,11 @@ def test_both_forms_and_compositions_of_random_structures(
     # a member: the shared efforts equal, the shared flows opposite, found by least squares
     left, right = np.vstack(one.image), np.vstack(two.image)
     n, m = one.size, two.size
-    tie = np.block(
-        [[left[mine:n], right[others:m]], [left[n + mine :], -right[m + others :]]],
-    )
+    tie = np.block([[left[mine:n], right[others:m]], [left[n + mine :], -right[m + others :]]])
     _, values, basis = np.linalg.svd(tie)
-    z = basis[int(np.sum(values > 1e-10)) :].T @ rng.standard_normal(
-        basis.shape[0] - int(np.sum(values > 1e-10))
-    )
+    z = basis[int(np.sum(values > 1e-10)) :].T @ rng.standard_normal(basis.shape[0] - int(np.sum(values > 1e-10)))
     p, q = left @ z[: left.shape[1]], right @ z[left.shape[1] :]
-    flows, efforts = (
-        np.concatenate([p[:mine], q[:others]]),
-        np.concatenate([p[n : n + mine], q[m : m + others]]),
-    )
+    flows, efforts = (np.concatenate([p[:mine], q[:others]]), np.concatenate([p[n : n + mine], q[m : m + others]]))
     assert joined.distance(flows, efforts) < 1e-7
 
 
@@ -160,16 +143,12 @@ def test_joining_systems_is_composing_their_structures() -> None:
 
 
 def test_what_cannot_be_meant_is_refused() -> None:
-    with pytest.raises(
-        InvalidInput, match=r"E has shape \(1, 2\), but 2 equations on 2 ports with 2 components need"
-    ):
+    with pytest.raises(InvalidInput, match=r"E has shape \(1, 2\), but 2 equations on 2 ports with 2 components need"):
         DiracStructure(np.eye(2), np.ones((1, 2)), (A, B))
     with pytest.raises(InvalidInput, match="port 'a' has size 1 and port 'b' has size 2; join equal ports"):
         common_flow(A, C).compose(common_flow(force_port("b", 2)), ("a", "b"))
     turning = LinearPort("b", "torque", "N m", "rate", "rad/s")
-    with pytest.raises(
-        InvalidInput, match="port 'a' has effort unit N and port 'b' has effort unit N m; join equal"
-    ):
+    with pytest.raises(InvalidInput, match="port 'a' has effort unit N and port 'b' has effort unit N m; join equal"):
         common_flow(A, C).compose(common_flow(turning), ("a", "b"))
     with pytest.raises(InvalidInput, match="no port 'd'; choose from a, c"):
         common_flow(A, C).compose(common_flow(B), ("d", "b"))

@@ -76,10 +76,7 @@ def test_energy_of_an_oscillator() -> None:
     ("change", "message"),
     [
         ({"Q": np.eye(3)}, r"Q has shape \(3, 3\), but 2 states need \(2, 2\); give Q with that shape"),
-        (
-            {"B": np.ones((2, 2))},
-            r"B has shape \(2, 2\), but 2 states and 1 ports with 1 components need \(2, 1\)",
-        ),
+        ({"B": np.ones((2, 2))}, r"B has shape \(2, 2\), but 2 states and 1 ports with 1 components need \(2, 1\)"),
         ({"D": np.ones((2, 2))}, r"D has shape \(2, 2\), but 1 ports with 1 components need \(1, 1\)"),
         ({"J": [[0.0, np.inf], [0.0, 0.0]]}, r"J\[0, 1\] is inf; give finite numbers only"),
         ({"ports": (force_port("a"),) * 2, "B": np.zeros((2, 2))}, "the port name 'a' occurs twice"),

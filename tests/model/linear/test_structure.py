@@ -60,9 +60,7 @@ def test_feedthrough_losses_without_a_place_in_R_are_found() -> None:
 def test_energies_that_are_not_energies_are_found() -> None:
     sound = oscillator(2.0, 50.0, 0.3)
     unstable = check_structure(replace(sound, Q=np.diag([0.5, -50.0])))
-    assert [(each.demand, each.place) for each in unstable.missed] == [
-        ("Q^T E is positive semidefinite", "stretch")
-    ]
+    assert [(each.demand, each.place) for each in unstable.missed] == [("Q^T E is positive semidefinite", "stretch")]
     crooked = check_structure(replace(sound, Q=np.array([[0.5, 1.0], [1.01, 50.0]])))
     (finding,) = crooked.missed
     # in units of sqrt(0.5 * 50) = 5 joule, next to a diagonal of one

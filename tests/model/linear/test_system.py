@@ -31,9 +31,7 @@ def tied_masses() -> LinearSystem:
 
 
 @pytest.mark.parametrize(
-    "system",
-    [oscillator(MASS, STIFFNESS, DAMPING).state_space(), tied_masses()],
-    ids=["states", "constraint"],
+    "system", [oscillator(MASS, STIFFNESS, DAMPING).state_space(), tied_masses()], ids=["states", "constraint"]
 )
 def test_oscillator_has_the_poles_zero_and_response_of_the_textbook(system: LinearSystem) -> None:
     poles = np.roots([MASS, DAMPING, STIFFNESS])
@@ -49,10 +47,7 @@ def test_transfer_equals_the_direct_solution_also_past_one_block_of_rows() -> No
     for mass in (False, True):
         system = random_system(rng, 71, ports, mass=mass).state_space()
         s = np.array([0.3j, 2.0j, 0.1 - 4.0j])
-        direct = [
-            system.C @ np.linalg.solve(at * system.E - system.A, system.B.astype(complex)) + system.D
-            for at in s
-        ]
+        direct = [system.C @ np.linalg.solve(at * system.E - system.A, system.B.astype(complex)) + system.D for at in s]
         assert np.allclose(system.transfer(s), direct, rtol=0.0, atol=1e-11 * np.abs(direct).max())
 
 
@@ -106,9 +101,7 @@ def test_export_to_python_control_has_the_same_response_and_names() -> None:
     assert np.allclose(exported(0.7j), system.transfer(0.7j), rtol=1e-11)
 
 
-def test_missing_python_control_is_answered_with_the_name_of_the_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_python_control_is_answered_with_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "control", None)
     with pytest.raises(InvalidInput, match=r"pip install 'pliant\[control\]'"):
         oscillator(1.0, 1.0, 0.0).state_space().to_control()

@@ -21,9 +21,7 @@ def matrix(size, seed):
 
 def link(name, length, law):
     section = pl.GeneralSection(stiffness=matrix(30.0, 1), inertia=matrix(0.2, 2), damping=0.01)
-    return pl.FlexibleLink(
-        name, length, section, rest_shape=pl.rest_shapes.Helix(radius=0.4, pitch=0.3), law=law
-    )
+    return pl.FlexibleLink(name, length, section, rest_shape=pl.rest_shapes.Helix(radius=0.4, pitch=0.3), law=law)
 
 
 LINEAR = pl.sections.LinearLaw()
@@ -91,18 +89,10 @@ CASES = {
     "midpoint": (lambda: pl.GeometricallyExact(3, 2).compile(tree()), ("slide",), gauss_collocation(1)),
     "order 4": (lambda: pl.GeometricallyExact(2, 2).compile(tree()), (), gauss_collocation(2)),
     "order 6": (lambda: pl.GeometricallyExact(2).compile(single()), (), gauss_collocation(3)),
-    "hardening": (
-        lambda: pl.GeometricallyExact(2, 2).compile(tree(HARDENING)),
-        ("elbow",),
-        gauss_collocation(2),
-    ),
+    "hardening": (lambda: pl.GeometricallyExact(2, 2).compile(tree(HARDENING)), ("elbow",), gauss_collocation(2)),
     "alpha": (lambda: pl.GeometricallyExact(2, 2).compile(tree()), ("slide",), generalized_alpha(0.8)),
     "mixed": (lambda: pl.MixedElement(4, 0.6).compile(single()), (), gauss_collocation(2)),
-    "mixed prescribed": (
-        lambda: pl.MixedElement(4, 0.6).compile(single()),
-        ("hinge",),
-        generalized_alpha(0.5),
-    ),
+    "mixed prescribed": (lambda: pl.MixedElement(4, 0.6).compile(single()), ("hinge",), generalized_alpha(0.5)),
 }
 
 
@@ -146,8 +136,7 @@ def test_products_are_differences_of_the_residual(solved):
 
         def slope(width, along=along):
             ahead, behind = (
-                equations.at(*(x + side * width * d for x, d in zip(about, along))).residual
-                for side in (1, -1)
+                equations.at(*(x + side * width * d for x, d in zip(about, along))).residual for side in (1, -1)
             )
             return (ahead - behind) / (2 * width)
 
@@ -162,9 +151,7 @@ def test_transposed_products_agree_with_direct_ones(solved):
     weights = np.random.default_rng(9).normal(size=len(equations.residual))
     product = equations.times(*along)
     back = sum(float(x @ d) for x, d in zip(equations.transposed(weights), along))
-    assert weights @ product == pytest.approx(
-        back, abs=1e-12 * np.linalg.norm(weights) * np.linalg.norm(product)
-    )
+    assert weights @ product == pytest.approx(back, abs=1e-12 * np.linalg.norm(weights) * np.linalg.norm(product))
 
 
 def test_solutions_satisfy_the_matrix_and_its_transpose(solved):
@@ -182,6 +169,4 @@ def test_the_matrix_is_the_one_whose_newton_step_solves_a_disturbed_step(solved)
     _, d, _ = directions(equations)
     off = equations.at(equations.start, equations.unknowns + 1e-5 * d, equations.inputs)
     found = off.unknowns - off.solve(off.residual)
-    assert found == pytest.approx(
-        equations.unknowns, abs=1e-8 * max(1.0, float(np.abs(equations.unknowns).max()))
-    )
+    assert found == pytest.approx(equations.unknowns, abs=1e-8 * max(1.0, float(np.abs(equations.unknowns).max())))

@@ -13,11 +13,7 @@ from pliant.model.state import Array
 from pliant.structures.linear.step_equations import LinearStep
 
 TIME, STEP = 0.3, 2e-3
-METHODS = {
-    "midpoint": gauss_collocation(1),
-    "fourth order": gauss_collocation(2),
-    "alpha": generalized_alpha(0.8),
-}
+METHODS = {"midpoint": gauss_collocation(1), "fourth order": gauss_collocation(2), "alpha": generalized_alpha(0.8)}
 
 
 def tree() -> pl.Robot:
@@ -32,9 +28,7 @@ def tree() -> pl.Robot:
     joints = (
         pl.RevoluteJoint("shoulder", "base", "first", axis=(0.0, 0.0, 1.0), damping=0.1),
         pl.PrismaticJoint("slide", "first", "carriage", axis=(0.0, 1.0, 0.0)),
-        pl.RevoluteJoint(
-            "elbow", "carriage", "second", axis=(0.0, 0.0, 1.0), spring=pl.joints.JointSpring(3.0, 0.2)
-        ),
+        pl.RevoluteJoint("elbow", "carriage", "second", axis=(0.0, 0.0, 1.0), spring=pl.joints.JointSpring(3.0, 0.2)),
     )
     return pl.Robot("tree", links, joints, gravity=(0.0, 0.0, -9.0))
 
@@ -113,9 +107,7 @@ def test_products_against_differences(name: str, prescribed: tuple[str, ...]) ->
         change = [np.zeros_like(each) for each in directions(step)]
         change[k] = directions(step)[k]
         ends = [
-            step.at(
-                *(at + sign * d * one for at, one in zip((step.start, step.unknowns, step.inputs), change))
-            )
+            step.at(*(at + sign * d * one for at, one in zip((step.start, step.unknowns, step.inputs), change)))
             for sign in (1.0, -1.0)
         ]
         found = (ends[0].residual - ends[1].residual) / (2 * d)

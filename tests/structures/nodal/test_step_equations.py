@@ -31,9 +31,7 @@ def body(name: str) -> pl.RigidLink:
 def tree() -> pl.Model:
     """Bent soft links and a body behind joints of several types; loads, feedback, a prescribed joint, a moved base."""
     joints = (
-        pl.RevoluteJoint(
-            "shoulder", "base", "first", axis=(0.0, 0.6, 0.8), position=(0.1, 0.2, 0.3), initial_rate=1.0
-        ),
+        pl.RevoluteJoint("shoulder", "base", "first", axis=(0.0, 0.6, 0.8), position=(0.1, 0.2, 0.3), initial_rate=1.0),
         pl.PrismaticJoint("slide", "first", "body", axis=(0.0, 1.0, 0.0)),
         pl.RevoluteJoint("elbow", "body", "second", axis=(1.0, 0.0, 0.0), initial_rate=-2.0),
         pl.FixedJoint("weld", "first", "third"),
@@ -119,9 +117,7 @@ def solved(request: pytest.FixtureRequest) -> tuple[MechanismStep, Array]:
     signals = model.inputs.joint_signals(np.array([TIME]))[0]
     held = np.array(model.inputs.prescribed)
     q, qd = (arm.layout.part(model.initial_state(), name) for name in ("joint_position", "joint_rate"))
-    start = arm.initial_state(
-        np.where(held, signals[:, 0], q), np.where(held, signals[:, 1], qd), tuple(held)
-    )
+    start = arm.initial_state(np.where(held, signals[:, 0], q), np.where(held, signals[:, 1], qd), tuple(held))
     # from rest of the links through some steps, so that they are bent and move
     for k in range(5, 0, -1):
         start = arm.step_unknowns(start, model.inputs, TIME - k * STEP, STEP, METHOD)[1]
@@ -160,8 +156,7 @@ def test_products_are_differences_of_the_residual(solved: tuple[MechanismStep, A
 
         def slope(width: float, along: list[Array] = along) -> Array:
             ahead, behind = (
-                equations.at(*(x + side * width * d for x, d in zip(about, along))).residual
-                for side in (1, -1)
+                equations.at(*(x + side * width * d for x, d in zip(about, along))).residual for side in (1, -1)
             )
             return np.asarray((ahead - behind) / (2 * width))
 

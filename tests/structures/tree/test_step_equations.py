@@ -24,17 +24,13 @@ def moved_tree() -> Model:
     """Every kind of joint, loads in both axes, feedback, a prescribed joint, two gears, one of them at its limit."""
     return pl.connect(
         pl.Lumped(fields=2).compile(spatial_tree()),
-        pl.PrescribedMotion(
-            "j1", pl.motions.FunctionMotion(lambda t: (0.3 + t + t**2, 1.0 + 2.0 * t, 2.0 + 0 * t))
-        ),
+        pl.PrescribedMotion("j1", pl.motions.FunctionMotion(lambda t: (0.3 + t + t**2, 1.0 + 2.0 * t, 2.0 + 0 * t))),
         pl.JointPD(pl.motions.Hold(0.2), stiffness=30.0, damping=2.0, joints=["j4"]),
         pl.GearMotor("j4", rotor_inertia=1e-4, ratio=50.0, stiffness=200.0, damping=0.5),
         pl.JointPD(pl.motions.Hold(5.0), stiffness=30.0, damping=2.0, joints=["j2"]),
         pl.GearMotor("j2", rotor_inertia=1e-4, ratio=30.0, torque_limit=0.1),
         pl.TipWrench("c", pl.signals.Sine(PUSH, 3.0, 0.2), frame=pl.Frame.WORLD, name="dead"),
-        pl.PointWrench(
-            pl.At("beam", position=(0.1, 0.2, 0.0)), pl.signals.Constant(PUSH), frame=pl.Frame.BODY
-        ),
+        pl.PointWrench(pl.At("beam", position=(0.1, 0.2, 0.0)), pl.signals.Constant(PUSH), frame=pl.Frame.BODY),
         pl.DistributedWrench("beam", pl.signals.Constant(PUSH), frame=pl.Frame.BODY, name="wind"),
     )
 
@@ -110,9 +106,7 @@ class Step:
             q[held], v[held] = self.inputs.joint_signals(np.zeros(1))[0][given, :2].T
             self.start = self.arm.state_of(system, q, v)
         self.u = step_inputs(self.inputs, 0.0, self.h, self.method)
-        self.unknowns, self.end = step_unknowns(
-            self.arm, self.start, self.u, self.inputs, self.h, self.method
-        )
+        self.unknowns, self.end = step_unknowns(self.arm, self.start, self.u, self.inputs, self.h, self.method)
         self.base = (self.start, self.unknowns, self.u)
 
     def at(self, start: np.ndarray, unknowns: np.ndarray, u: np.ndarray) -> TreeStep:
@@ -151,10 +145,7 @@ def test_derivatives_against_differences(solved: Step) -> None:
 
 def test_transposed_products_and_solutions(solved: Step) -> None:
     equations, rng = solved.at(*solved.base), np.random.default_rng(7)
-    way, weights = (
-        [rng.normal(size=each.shape) for each in solved.base],
-        rng.normal(size=len(solved.unknowns)),
-    )
+    way, weights = ([rng.normal(size=each.shape) for each in solved.base], rng.normal(size=len(solved.unknowns)))
     direct, parts = equations.times(*way), equations.transposed(weights)
     back = sum(float(part @ each) for part, each in zip(parts, way))
     size = sum(float(np.abs(part) @ np.abs(each)) for part, each in zip(parts, way))

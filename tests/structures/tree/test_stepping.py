@@ -38,9 +38,7 @@ def swinging(damped: bool = True, prescribed: tuple[int, ...] = ()) -> Mechanism
         np.array([True, False]),
     )
     springs = new_springs(N, K, 0.1 * np.ones(N), D if damped else None, np.full(N, 0.05 if damped else 0.0))
-    return new_mechanism(
-        random_tree(11, N), springs, new_drives(N, given, stiffness=3.0, damping=0.2), wrenches
-    )
+    return new_mechanism(random_tree(11, N), springs, new_drives(N, given, stiffness=3.0, damping=0.2), wrenches)
 
 
 def joint_signals(times: Floats) -> Floats:
@@ -139,9 +137,7 @@ def test_torques_of_prescribed_coordinates_are_those_of_inverse_dynamics() -> No
 def test_a_prescribed_motion_from_rest_begins_with_a_balanced_ledger(step: float, power: int) -> None:
     """First steps exchange 1e-12 J beside potentials of 50 J, and means of given rates are far from mean velocities."""
     K, D = springs_between(4)
-    mechanism = new_mechanism(
-        random_tree(11, N), new_springs(N, K, None, D), new_drives(N, np.arange(N) == 1)
-    )
+    mechanism = new_mechanism(random_tree(11, N), new_springs(N, K, None, D), new_drives(N, np.arange(N) == 1))
 
     def signals(times: Floats) -> Floats:
         table = np.zeros((len(times), N, 3))
@@ -177,9 +173,7 @@ def test_a_pendulum_through_its_turning_points_keeps_its_energy() -> None:
 def test_a_torque_limit_holds_and_its_work_is_entered() -> None:
     tree = new_tree([-1], [TURN_Z], mass=[2.0], center=[[0.5, 0.0, 0.0]])
     inertia = 0.5
-    mechanism = new_mechanism(
-        tree, drives=new_drives(1, stiffness=100.0, damping=1.0, limit=0.25, motor=True)
-    )
+    mechanism = new_mechanism(tree, drives=new_drives(1, stiffness=100.0, damping=1.0, limit=0.25, motor=True))
 
     def far(times: Floats) -> Floats:
         return np.tile([[[5.0, 0.0, 0.0]]], (len(times), 1, 1))
@@ -200,9 +194,7 @@ def test_a_sampled_velocity_servo_is_the_exact_recursion(explicit: bool) -> None
     law = np.array([[gain, 0.9, 0.05, 0.7, 0.01, 8.0]])
     mechanism = new_mechanism(tree, servos=Servos(np.array([0]), law))
     sampled = (np.arange(200) % 10 == 0)[:, None]
-    run = march(
-        mechanism, np.zeros(1), np.zeros(1), h, 200, explicit, sampled=sampled, command=np.array([0.63])
-    )
+    run = march(mechanism, np.zeros(1), np.zeros(1), h, 200, explicit, sampled=sampled, command=np.array([0.63]))
     v, c = 0.0, 0.65  # 0.63 in steps of 0.05
     for k in range(20):
         seen = np.clip(0.01 * np.rint(v / 0.01), -0.7, 0.7)

@@ -105,9 +105,7 @@ def test_mass_matrices_are_symmetric_definite_and_coriolis_matrices_fit_them(see
         close(skew, -skew.T)
 
 
-def mass_matrix_rate(
-    ours: TreeDynamics, q: NDArray[np.float64], v: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def mass_matrix_rate(ours: TreeDynamics, q: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
     """By a central difference of order eight along the motion: its error and its round-off are below 1e-12 here."""
     s = 5e-3
     ahead = ((4 / 5, 1), (-1 / 5, 2), (4 / 105, 3), (-1 / 280, 4))

@@ -86,11 +86,7 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
                 length.append(float(width))
                 nodes += len(points.nodes) - 1
             at_nodes = np.concatenate([*(a + width * points.nodes[:-1] for a, width in spans), ends[-1:]])
-            stations = (
-                ends,
-                at_nodes,
-                np.concatenate([a + width * points.strain_points for a, width in spans]),
-            )
+            stations = (ends, at_nodes, np.concatenate([a + width * points.strain_points for a, width in spans]))
         stationing.append(stations)
         tree.last_node[k], tree.n_elements[k] = nodes, len(start) - tree.first_element[k]
         nodes += 1
@@ -129,9 +125,7 @@ def _section(links: list[Link], placed: Stationing, count: int) -> Section:
     return Section(rest, C, Cd, cubic, quintic, bool(Cd.any()), bool(cubic.any() or quintic.any()))
 
 
-def _inertia(
-    robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Points, placed: Stationing
-) -> Inertia:
+def _inertia(robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Points, placed: Stationing) -> Inertia:
     nodes = int(tree.last_node[-1]) + 1
     M, viscous = np.zeros((nodes, 6, 6)), np.zeros((nodes, 6, 6))
     M_point = np.zeros((len(mesh.start) if points.mass_at_points else 0, 6, 6))

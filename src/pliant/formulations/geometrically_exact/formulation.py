@@ -122,9 +122,7 @@ class GeometricallyExact:
         """
         known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
         counts = {
-            name: max(
-                8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN)
-            )
+            name: max(8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN))
             for name, count in _counts(robot, self.elements).items()
         }
         return PoseElement(counts).compile(robot)

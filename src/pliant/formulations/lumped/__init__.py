@@ -1,13 +1,7 @@
 """Stations and fields in minimal coordinates [konno1996]: lumped and rigid arms."""
 
 from pliant.formulations.lumped.assembly import Fields, JointField
-from pliant.formulations.lumped.fields import (
-    Beam,
-    Deflection,
-    StationInertia,
-    field_transfer,
-    small_field_transfer,
-)
+from pliant.formulations.lumped.fields import Beam, Deflection, StationInertia, field_transfer, small_field_transfer
 from pliant.formulations.lumped.formulation import Lumped, Rigid
 
 __all__ = [

@@ -104,9 +104,7 @@ def refuse_other_choice(owner: str, field: str, value: object, options: type[Enu
 
 def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflection, ...]:
     if isinstance(deflections, (Deflection, str)) or not isinstance(deflections, Iterable):
-        raise InvalidInput(
-            f"{owner}: deflections = {deflections!r} is not several; write them as (Deflection.Y, ...)"
-        )
+        raise InvalidInput(f"{owner}: deflections = {deflections!r} is not several; write them as (Deflection.Y, ...)")
     for each in deflections:
         refuse_other_choice(owner, "one of the deflections", each, Deflection)
     if not deflections:

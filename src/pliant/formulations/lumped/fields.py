@@ -24,14 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import (
-    WEIGHT,
-    hat,
-    inertia_along,
-    inside_pieces,
-    poses_along,
-    transform_inertia,
-)
+from pliant.mechanics.rigid_body import WEIGHT, hat, inertia_along, inside_pieces, poses_along, transform_inertia
 from pliant.robot import FlexibleLink, Robot, Straight
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.section import UniformSection
@@ -98,9 +91,7 @@ class Stretch:
         marks = [start, *(s for s in link.breakpoints if start < s < end), end]
         even = isinstance(link.rest_shape, Straight) and isinstance(link.section, UniformSection)
         pieces = 1 if even else PIECES
-        ends = np.unique(
-            np.concatenate([np.linspace(a, b, pieces + 1) for a, b in itertools.pairwise(marks)])
-        )
+        ends = np.unique(np.concatenate([np.linspace(a, b, pieces + 1) for a, b in itertools.pairwise(marks)]))
         width = np.diff(ends)
         poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
         return Stretch(link, start, end, width, inside_pieces(ends), inside, poses[-1])
@@ -166,10 +157,7 @@ def end_damping(stretch: Stretch, beam: Beam, stiffness: Floats) -> Floats:
 
 def shape_inside(link: FlexibleLink, start: float, end: float, at: float, beam: Beam) -> tuple[Floats, ...]:
     """At the station ``at`` of a field: its rest pose, and per wrench on the far end its deflection and strain."""
-    whole, near = (
-        Stretch.of(link, start, end),
-        Stretch.of(link, start, max(at, start + 1e-12 * (end - start))),
-    )
+    whole, near = (Stretch.of(link, start, end), Stretch.of(link, start, max(at, start + 1e-12 * (end - start))))
     point = whole.far[:3, 3]
     A_here, C = near.carried(near.far[:3, 3]), near.compliance(beam)
     deflection = np.einsum("n,nij,nik,nkl->jl", near.weights(), A_here, C, near.carried(point), optimize=True)
@@ -342,14 +330,7 @@ def field_transfer(length: float, deflection: ArrayLike) -> Floats:
 def small_field_transfer(length: float, deflection: ArrayLike) -> Floats:
     """The matrix (7) for small rotations and no stretch, (4, 4): it differs from (6) by dx and by second order."""
     _, dy, dz, phx, phy, phz = _six(deflection)
-    return np.array(
-        [
-            [1.0, -phz, phy, length],
-            [phz, 1.0, -phx, dy],
-            [-phy, phx, 1.0, dz],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-    )
+    return np.array([[1.0, -phz, phy, length], [phz, 1.0, -phx, dy], [-phy, phx, 1.0, dz], [0.0, 0.0, 0.0, 1.0]])
 
 
 def _six(deflection: ArrayLike) -> Floats:

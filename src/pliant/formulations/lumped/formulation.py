@@ -108,9 +108,7 @@ def _refuse_joint_fields(robot: Robot, chosen: tuple[JointField, ...]) -> None:
     own = [each.joint for each in chosen]
     for name in own:
         if name not in names:
-            raise InvalidInput(
-                f"JointField: '{name}' is not a joint of robot '{robot.name}'; {nearest(name, names)}"
-            )
+            raise InvalidInput(f"JointField: '{name}' is not a joint of robot '{robot.name}'; {nearest(name, names)}")
         if own.count(name) > 1:
             raise InvalidInput(
                 f"JointField: joint '{name}' has {own.count(name)} of them; give one, whose flexibility is the sum of"

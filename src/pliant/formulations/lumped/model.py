@@ -154,16 +154,11 @@ class LumpedArm(TreeArm):
     ) -> LinkObservation:
         wanted = np.linspace(0.0, link.stations[-1], stations)
         at = np.clip(np.searchsorted(link.stations, wanted, side="right") - 1, 0, len(link.fields) - 1)
-        seen = [
-            self._inside(link.fields[int(k)], poses, deflections, float(station))
-            for k, station in zip(at, wanted)
-        ]
+        seen = [self._inside(link.fields[int(k)], poses, deflections, float(station)) for k, station in zip(at, wanted)]
         x, R, strain, wrench = (np.stack([each[i] for each in seen], axis=1) for i in range(4))
         return LinkObservation(link.name, wanted, x, R, strain, wrench)
 
-    def _inside(
-        self, k: int, poses: Poses, deflections: tuple[Floats, Floats], station: float
-    ) -> tuple[Floats, ...]:
+    def _inside(self, k: int, poses: Poses, deflections: tuple[Floats, Floats], station: float) -> tuple[Floats, ...]:
         """Position, rotation, strain and section wrench at a station of field k."""
         own, (rest, per_end, strain_of, section) = self.structure.fields[k], self.shape_at(k, station)
         s, rate = (table[:, k] for table in deflections)
@@ -234,9 +229,7 @@ class LumpedArm(TreeArm):
             tuple(structure.names[k] for k in theta), tuple(structure.names[k] for k in e), tuple(stations),
         )  # fmt: skip
 
-    def internal_forces(
-        self, position: ArrayLike, rate: ArrayLike, acceleration: ArrayLike
-    ) -> dict[str, Floats]:
+    def internal_forces(self, position: ArrayLike, rate: ArrayLike, acceleration: ArrayLike) -> dict[str, Floats]:
         """Forces and moments (6,) of every field of an arm that moves without deflection, equation (41) [konno1996].
 
         In the axes of the near end of the field, on its far end, from inside: what the field would carry by K e where

@@ -68,9 +68,7 @@ def _refuse(robot: Robot) -> None:
 
 def _substitution(robot: Robot) -> str:
     """Which joints move links whose geometry the equations keep as it was at the start, or nothing."""
-    carried: dict[str, bool] = {
-        BASE: False
-    }  # whether a moving joint lies between the base and the tip of a link
+    carried: dict[str, bool] = {BASE: False}  # whether a moving joint lies between the base and the tip of a link
     kept = []
     for joint in robot.chain_order:
         if joint.moves and carried[joint.parent]:

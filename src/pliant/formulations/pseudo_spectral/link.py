@@ -128,9 +128,7 @@ class GivenPoints(Points):
             if not all(0.0 <= point <= 1.0 for point in points):
                 raise InvalidInput(f"points.{word} must lie between 0 and 1; give fractions of the length")
             if min(np.diff(sorted(points)), default=1.0) < 1e-6:
-                raise InvalidInput(
-                    f"points.{word} must differ by 1e-6 of the length; move those that coincide"
-                )
+                raise InvalidInput(f"points.{word} must differ by 1e-6 of the length; move those that coincide")
 
     def efforts(self, degree: int) -> Floats:
         self._check(degree)
@@ -246,20 +244,14 @@ def quadrature(link: FlexibleLink, degree: int) -> tuple[Floats, Floats]:
 
 
 def planar_link(
-    link: FlexibleLink,
-    degree: int = 12,
-    points: Points | None = None,
-    velocity_at: VelocityAt = VelocityAt.ROOT,
+    link: FlexibleLink, degree: int = 12, points: Points | None = None, velocity_at: VelocityAt = VelocityAt.ROOT
 ) -> LinearPortHamiltonian:
     """Bending along y and about z of a link whose section does not couple it to other motions."""
     return _system(link, degree, points or GaussPoints(), velocity_at, PLANE, PLANAR_COUPLING)
 
 
 def link_system(
-    link: FlexibleLink,
-    degree: int = 12,
-    points: Points | None = None,
-    velocity_at: VelocityAt = VelocityAt.ROOT,
+    link: FlexibleLink, degree: int = 12, points: Points | None = None, velocity_at: VelocityAt = VelocityAt.ROOT
 ) -> LinearPortHamiltonian:
     """Extension, torsion and bending in both planes, with any coupling by the section."""
     return _system(link, degree, points or GaussPoints(), velocity_at, np.arange(6), SPATIAL_COUPLING)
@@ -298,10 +290,7 @@ def _system(
         D=np.block([[G_end.T @ damping @ G_end, -C_end.T], [C_end, np.zeros((c, c))]]),
         ports=_ports(velocity_at, c),
         states=tuple(
-            f"{word}[{k}, {name}]"
-            for word in ("momentum", "strain")
-            for k in range(degree)
-            for name in _names(c)
+            f"{word}[{k}, {name}]" for word in ("momentum", "strain") for k in range(degree) for name in _names(c)
         ),
     )
 

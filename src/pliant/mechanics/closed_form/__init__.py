@@ -26,9 +26,7 @@ from pliant.mechanics.closed_form.textbook import elastica_tip as elastica_tip
 from pliant.mechanics.closed_form.textbook import (
     euler_bernoulli_cantilever_frequencies as euler_bernoulli_cantilever_frequencies,
 )
-from pliant.mechanics.closed_form.textbook import (
-    euler_bernoulli_cantilever_roots as euler_bernoulli_cantilever_roots,
-)
+from pliant.mechanics.closed_form.textbook import euler_bernoulli_cantilever_roots as euler_bernoulli_cantilever_roots
 from pliant.mechanics.closed_form.textbook import frequencies as frequencies
 from pliant.mechanics.closed_form.textbook import roll_up_tip as roll_up_tip
 from pliant.mechanics.closed_form.textbook import shear_deformable_cantilever as shear_deformable_cantilever

@@ -80,9 +80,7 @@ class BeamMode:
         return self._ends.field(self._waves, self._shares, station).real
 
 
-def natural_frequencies(
-    beam: TimoshenkoBeam, count: int, root: BeamEnd = CLAMPED, tip: BeamEnd = FREE
-) -> Array:
+def natural_frequencies(beam: TimoshenkoBeam, count: int, root: BeamEnd = CLAMPED, tip: BeamEnd = FREE) -> Array:
     """The lowest frequencies in hertz, without the zeros of rigid motions."""
     return _Roots(Ends(beam, root, tip)).lowest(count) / (2.0 * pi)
 
@@ -152,9 +150,7 @@ class _Roots:
         self._collect(SLOWEST * unit, self.rigid, high, above, found, count)
         return np.array(found[:count])
 
-    def _collect(
-        self, low: float, below: int, high: float, above: int, found: list[float], wanted: int
-    ) -> None:
+    def _collect(self, low: float, below: int, high: float, above: int, found: list[float], wanted: int) -> None:
         """Append all roots between low and high in rising order, and stop when enough are found."""
         if above <= below or len(found) >= wanted:
             return

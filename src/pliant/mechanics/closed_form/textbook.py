@@ -43,10 +43,7 @@ def euler_bernoulli_cantilever_roots(count: int) -> Array:
         return float(np.cos(x) + 1.0 / np.cosh(x))
 
     return np.array(
-        [
-            brentq(characteristic, (k - 1) * np.pi, k * np.pi, xtol=1e-15, rtol=1e-15)
-            for k in range(1, count + 1)
-        ]
+        [brentq(characteristic, (k - 1) * np.pi, k * np.pi, xtol=1e-15, rtol=1e-15) for k in range(1, count + 1)]
     )
 
 
@@ -155,9 +152,7 @@ class Extension:
     exact: float
 
 
-def spinning_extension(
-    length: float, mass_per_length: float, axial_stiffness: float, speed: float
-) -> Extension:
+def spinning_extension(length: float, mass_per_length: float, axial_stiffness: float, speed: float) -> Extension:
     """Extension of a rod that spins steadily about its root, ``speed`` in rad/s.
 
     ``linear``: the centrifugal force acts at rest positions, rhoA w^2 L^3 / (3 EA). ``exact``: it acts at
@@ -295,13 +290,7 @@ def _marched(rod: Rod, tried: Array, line: Array, samples: Array) -> Array:
     wrench_size = max(1e-300, float(np.abs(tried).max()))
     size = np.concatenate([np.full(3, rod.length), np.ones(9), np.full(6, wrench_size)])
     march = solve_ivp(
-        slope,
-        (0.0, rod.length),
-        start.ravel(),
-        "DOP853",
-        t_eval=samples,
-        rtol=1e-12,
-        atol=1e-14 * np.tile(size, rows),
+        slope, (0.0, rod.length), start.ravel(), "DOP853", t_eval=samples, rtol=1e-12, atol=1e-14 * np.tile(size, rows)
     )
     return np.asarray(march.y.T.reshape(len(samples), rows, 18))
 

@@ -57,13 +57,9 @@ class TimoshenkoBeam:
                 raise ValueError(f"{name} of a beam is {value}, must be finite and positive")
         if not (isfinite(self.rotary_inertia_per_length) and self.rotary_inertia_per_length >= 0.0):
             value = self.rotary_inertia_per_length
-            raise ValueError(
-                f"rotary_inertia_per_length of a beam is {value} kg m, must be finite and not negative"
-            )
+            raise ValueError(f"rotary_inertia_per_length of a beam is {value} kg m, must be finite and not negative")
         if not self.shear_stiffness > 0.0:
-            raise ValueError(
-                f"shear_stiffness of a beam is {self.shear_stiffness} N, must be positive or infinite"
-            )
+            raise ValueError(f"shear_stiffness of a beam is {self.shear_stiffness} N, must be positive or infinite")
 
     @property
     def cut_off(self) -> float:
@@ -121,17 +117,10 @@ GUIDED = BeamEnd(Motion.FREE, Motion.HELD)
 FREE = BeamEnd(Motion.FREE, Motion.FREE)
 
 
-def hub(
-    inertia: float, radius: float = 0.0, torsion_spring: float = 0.0, torsion_damper: float = 0.0
-) -> BeamEnd:
+def hub(inertia: float, radius: float = 0.0, torsion_spring: float = 0.0, torsion_damper: float = 0.0) -> BeamEnd:
     """A rigid hub that turns about a fixed axis, the beam clamped to its rim: inertia about the axis."""
     return BeamEnd(
-        Motion.HELD,
-        Motion.FREE,
-        radius,
-        inertia=inertia,
-        torsion_spring=torsion_spring,
-        torsion_damper=torsion_damper,
+        Motion.HELD, Motion.FREE, radius, inertia=inertia, torsion_spring=torsion_spring, torsion_damper=torsion_damper
     )
 
 
@@ -228,9 +217,7 @@ def _wave_numbers(
     return (slow[0], fast[0]), (slow[1], fast[1])
 
 
-def _pair(
-    r: complex, z: Array
-) -> tuple[tuple[ComplexArray, ComplexArray], tuple[ComplexArray, ComplexArray]]:
+def _pair(r: complex, z: Array) -> tuple[tuple[ComplexArray, ComplexArray], tuple[ComplexArray, ComplexArray]]:
     """The rotations of the two waves with k^2 = r, each with its slope."""
     k = cmath.sqrt(r)
     if k.real > STEEP:
@@ -263,9 +250,7 @@ class Ends:
     def impedance(self, s: complex) -> ComplexArray:
         """Effort per coordinate, in units of the beam, that moves what sits at the four coordinates of the points."""
         EI, L = self.beam.bending_stiffness, self.beam.length
-        along = [
-            (end.mass * s * s + end.damper * s + end.spring) * L**3 / EI for end in (self.root, self.tip)
-        ]
+        along = [(end.mass * s * s + end.damper * s + end.spring) * L**3 / EI for end in (self.root, self.tip)]
         about = [
             (end.inertia * s * s + end.torsion_damper * s + end.torsion_spring) * L / EI
             for end in (self.root, self.tip)
@@ -287,9 +272,7 @@ class Ends:
 
     def free_stiffness(self, dynamic_stiffness: Array, waves: Waves) -> Array:
         """Effort per free coordinate of the whole, for imaginary s."""
-        whole = self.from_points.T @ dynamic_stiffness @ self.from_points + np.diag(
-            self.impedance(waves.s).real
-        )
+        whole = self.from_points.T @ dynamic_stiffness @ self.from_points + np.diag(self.impedance(waves.s).real)
         return np.asarray(whole[np.ix_(self.free, self.free)])
 
     def shares(self, waves: Waves, which: int = 0) -> Array:
@@ -322,9 +305,7 @@ class Ends:
     def modal_product(self, field: Array, other: Array, weights: Array) -> float:
         """Twice the mixed kinetic energy of two shapes, listed with both ends first and last, per squared frequency."""
         beam = self.beam
-        density = (
-            beam.mass_per_length * field[0] * other[0] + beam.rotary_inertia_per_length * field[1] * other[1]
-        )
+        density = beam.mass_per_length * field[0] * other[0] + beam.rotary_inertia_per_length * field[1] * other[1]
         total = float(weights @ density)
         for end, at, arm in ((self.root, 0, -self.root.offset), (self.tip, -1, self.tip.offset)):
             point, other_point = (each[0, at] + arm * each[1, at] for each in (field, other))

@@ -59,10 +59,7 @@ def eliminate_constraints(system: LinearPortHamiltonian) -> Eliminated:
     through = np.zeros((len(relation.losses), W.shape[1] + system.B.shape[1]))
     through[:r, : W.shape[1]] = W
     through[r:, W.shape[1] :] = np.eye(system.B.shape[1])
-    remaining = Relation(
-        skew_part(through.T @ relation.turning @ through),
-        relation.losses_through(through),
-    )
+    remaining = Relation(skew_part(through.T @ relation.turning @ through), relation.losses_through(through))
     reduced = remaining.system(mass, W.T @ Q[:r, :r] @ T, system.ports, tuple(names[k] for k in keep))
     if reduced.has_constraints:
         raise InvalidInput(

@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
 from pliant.model.linear.port import SINGULAR, LinearPort, checked, checked_names, position
-from pliant.model.linear.port_hamiltonian import (
-    ROUND_OFF,
-    Finding,
-    LinearPortHamiltonian,
-    StructureReport,
-    relation_of,
-)
+from pliant.model.linear.port_hamiltonian import ROUND_OFF, Finding, LinearPortHamiltonian, StructureReport, relation_of
 from pliant.model.state import Array
 
 KIND = "Dirac structure"
@@ -53,9 +47,7 @@ class DiracStructure:
         n = sum(port.size for port in ports)
         columns = np.shape(F)[-1]
         meaning = f"{len(ports)} ports with {n} components and {columns} parameters"
-        both = np.vstack(
-            [checked(KIND, name, each, (n, columns), meaning) for name, each in (("F", F), ("E", E))]
-        )
+        both = np.vstack([checked(KIND, name, each, (n, columns), meaning) for name, each in (("F", F), ("E", E))])
         left, values, _ = np.linalg.svd(both)
         kernel = left[:, _rank(values) :].T
         return cls(kernel[:, :n], kernel[:, n:], ports)
@@ -80,10 +72,7 @@ class DiracStructure:
         # z = (e, u, -f of the losses): f of storage and outputs y = turning (e, u) + felt z, losses feel felt^T (e, u)
         inner = np.hstack([relation.turning, felt])
         given = np.eye(n + m, n + m + lost)
-        lossy = (
-            np.hstack([np.zeros((lost, n + m)), -np.eye(lost)]),
-            np.hstack([felt.T, np.zeros((lost, lost))]),
-        )
+        lossy = (np.hstack([np.zeros((lost, n + m)), -np.eye(lost)]), np.hstack([felt.T, np.zeros((lost, lost))]))
         flows, efforts = [inner[:n], lossy[0]], [given[:n], lossy[1]]
         for port in system.ports:
             rows = slice(n + system.port_slices[port.name].start, n + system.port_slices[port.name].stop)
@@ -164,9 +153,7 @@ class DiracStructure:
         _, values, rows = np.linalg.svd(np.hstack([F, E]))
         kernel = rows[: _rank(values)]
         used = {name for name, _ in joined}, {name for _, name in joined}
-        ports = tuple(
-            port for side, gone in zip((self, other), used) for port in side.ports if port.name not in gone
-        )
+        ports = tuple(port for side, gone in zip((self, other), used) for port in side.ports if port.name not in gone)
         n = len(rest[0]) + len(rest[1])
         return DiracStructure(kernel[:, :n], kernel[:, n:], ports)
 
@@ -196,9 +183,7 @@ def transformer(ratio: float, first: LinearPort, second: LinearPort) -> DiracStr
     """Flow of ``second`` = ratio times flow of ``first``, effort of ``first`` = -ratio times effort of ``second``."""
     one, zero = np.eye(first.size), np.zeros((first.size, first.size))
     return DiracStructure(
-        np.block([[ratio * one, -one], [zero, zero]]),
-        np.block([[zero, zero], [one, ratio * one]]),
-        (first, second),
+        np.block([[ratio * one, -one], [zero, zero]]), np.block([[zero, zero], [one, ratio * one]]), (first, second)
     )
 
 

@@ -31,9 +31,7 @@ def checked(kind: str, name: str, value: ArrayLike, shape: tuple[int, int], mean
         )
     if not np.all(np.isfinite(array)):
         row, column = np.argwhere(~np.isfinite(array))[0]
-        raise InvalidInput(
-            f"{kind}: {name}[{row}, {column}] is {array[row, column]}; give finite numbers only"
-        )
+        raise InvalidInput(f"{kind}: {name}[{row}, {column}] is {array[row, column]}; give finite numbers only")
     array.setflags(write=False)
     return array
 
@@ -50,14 +48,10 @@ def checked_names(kind: str, what: str, names: tuple[str, ...], count: int) -> t
     """Names that tell all ``count`` things apart."""
     names = tuple(names)
     if len(names) != count:
-        raise InvalidInput(
-            f"{kind}: {len(names)} names of {what}s for {count} {what}s; give one name per {what}"
-        )
+        raise InvalidInput(f"{kind}: {len(names)} names of {what}s for {count} {what}s; give one name per {what}")
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise InvalidInput(
-            f"{kind}: the {what} name '{clip(twice[0])}' occurs twice; give every {what} its own name"
-        )
+        raise InvalidInput(f"{kind}: the {what} name '{clip(twice[0])}' occurs twice; give every {what} its own name")
     return names
 
 
@@ -68,9 +62,7 @@ def numbered(word: str, count: int) -> tuple[str, ...]:
 def position(kind: str, what: str, name: str, names: tuple[str, ...]) -> int:
     """Where a name stands among ``names``."""
     if name not in names:
-        raise InvalidInput(
-            f"{kind}: there is no {what} '{clip(name)}'; choose from {', '.join(names) or 'none'}"
-        )
+        raise InvalidInput(f"{kind}: there is no {what} '{clip(name)}'; choose from {', '.join(names) or 'none'}")
     return names.index(name)
 
 
@@ -108,9 +100,7 @@ class LinearPort:
         if not self.name:
             raise InvalidInput("a port has an empty name; give a name that no other port of the system has")
         if self.size < 1:
-            raise InvalidInput(
-                f"port '{self.name}': size = {self.size} must be at least 1; count its components"
-            )
+            raise InvalidInput(f"port '{self.name}': size = {self.size} must be at least 1; count its components")
 
     @property
     def takes_effort(self) -> bool:
@@ -147,9 +137,7 @@ class LinearPort:
         Of units given as a list, such as ``N, N m`` for the forces and moments of a wrench, it takes its own.
         """
         if not 0 <= k < self.size:
-            raise InvalidInput(
-                f"port '{self.name}' has components 0 to {self.size - 1}, not {k}; choose one of these"
-            )
+            raise InvalidInput(f"port '{self.name}' has components 0 to {self.size - 1}, not {k}; choose one of these")
         return replace(
             self,
             name=f"{self.name}[{k}]",

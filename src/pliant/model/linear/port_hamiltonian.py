@@ -124,9 +124,7 @@ class Relation:
         lost = np.abs(np.diag(self.losses))
         real = lost > SQUARED_ROUND_OFF * lost.max(initial=0.0)
         size = np.sqrt(np.where(real, lost, 1.0))
-        values, vectors = np.linalg.eigh(
-            np.where(np.outer(real, real), self.losses, 0.0) / np.outer(size, size)
-        )
+        values, vectors = np.linalg.eigh(np.where(np.outer(real, real), self.losses, 0.0) / np.outer(size, size))
         # round-off in place of a zero eigenvalue would be magnified, with either sign
         values[np.abs(values) <= len(values) * np.finfo(float).eps * np.abs(values).max(initial=0.0)] = 0.0
         factor = (vectors * np.sqrt(np.abs(values))).T @ (size[:, None] * back)
@@ -232,11 +230,7 @@ class LinearPortHamiltonian:
                 ports.append(self.port(whole).component(int(component)))
                 columns.append(self.port_slices[whole].start + int(component))
         return replace(
-            self,
-            B=self.B[:, columns],
-            P=self.P[:, columns],
-            D=self.D[np.ix_(columns, columns)],
-            ports=tuple(ports),
+            self, B=self.B[:, columns], P=self.P[:, columns], D=self.D[np.ix_(columns, columns)], ports=tuple(ports)
         )
 
     def energy(self, states: ArrayLike) -> Array:
@@ -333,9 +327,7 @@ class Finding:
     place: str
 
     def __str__(self) -> str:
-        return f"{self.demand}: missed by {self.amount:.1e}" + (
-            f" at {self.place}" if self.amount > 0.0 else ""
-        )
+        return f"{self.demand}: missed by {self.amount:.1e}" + (f" at {self.place}" if self.amount > 0.0 else "")
 
 
 @dataclass(frozen=True)
@@ -359,9 +351,7 @@ class StructureReport:
 
     def __str__(self) -> str:
         head = "port-Hamiltonian" if self.holds else "not port-Hamiltonian"
-        return "\n".join(
-            [f"{head} (tolerance {self.tolerance:.0e})", *(f"  {each}" for each in self.findings)]
-        )
+        return "\n".join([f"{head} (tolerance {self.tolerance:.0e})", *(f"  {each}" for each in self.findings)])
 
 
 def check_structure(system: LinearPortHamiltonian, tolerance: float = ROUND_OFF) -> StructureReport:

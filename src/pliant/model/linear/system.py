@@ -35,9 +35,7 @@ from pliant.model.linear.port import (
 from pliant.model.state import Array
 
 
-def without_algebraic_states(
-    E: Array, A: Array, B: Array, C: Array, D: Array
-) -> tuple[Array, Array, Array, Array]:
+def without_algebraic_states(E: Array, A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
     """A, B, C, D of the same input-output behaviour with E = I.
 
     Each pass either solves the algebraic equations for their unknowns or uses those among them that hold no such
@@ -297,13 +295,7 @@ class LinearSystem:
             return self
         if self._has_regular_mass:
             solved = np.asarray(np.linalg.solve(self.E, np.hstack([self.A, self.B])), float)
-            A, B, C, D, states = (
-                solved[:, : len(self.A)],
-                solved[:, len(self.A) :],
-                self.C,
-                self.D,
-                self.states,
-            )
+            A, B, C, D, states = (solved[:, : len(self.A)], solved[:, len(self.A) :], self.C, self.D, self.states)
         else:
             A, B, C, D = without_algebraic_states(self.E, self.A, self.B, self.C, self.D)
             states = numbered("z", len(A))
@@ -323,8 +315,7 @@ class LinearSystem:
             ) from None
         plain = self.explicit
         names = {
-            kind: [name.replace(".", "_") for name in getattr(plain, kind)]
-            for kind in ("inputs", "outputs", "states")
+            kind: [name.replace(".", "_") for name in getattr(plain, kind)] for kind in ("inputs", "outputs", "states")
         }
         return control.StateSpace(plain.A, plain.B, plain.C, plain.D, remove_useless_states=False, **names)
 

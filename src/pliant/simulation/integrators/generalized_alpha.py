@@ -26,8 +26,7 @@ class GeneralizedAlpha(Declared):
 
     step: Step = 1e-3
     spectral_radius: Annotated[
-        float,
-        Quantity("1", "factor per step by which motions too fast for the step decay", at_least=0, at_most=1),
+        float, Quantity("1", "factor per step by which motions too fast for the step decay", at_least=0, at_most=1)
     ] = 0.9
     tolerance: Tolerance = 1e-9
 

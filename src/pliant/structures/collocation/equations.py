@@ -18,15 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pliant.spatial.arrays import (
-    STEP,
-    bracket,
-    dual_bracket,
-    hat,
-    right_tangent,
-    rotation_from_vector,
-    to_frame,
-)
+from pliant.spatial.arrays import STEP, bracket, dual_bracket, hat, right_tangent, rotation_from_vector, to_frame
 from pliant.structures.collocation.chain import Floats, Ints, Method, Plant, Stages
 from pliant.structures.collocation.element import compatibility, freeze
 from pliant.structures.collocation.factorise import add_gyroscopic

@@ -65,10 +65,7 @@ class _Search:
         stiffness = np.array(inputs.stiffness, dtype=float)
         free = (stiffness > 0.0) & ~np.array(inputs.prescribed, dtype=np.bool_)
         self.drives = Drives(~free, free, stiffness, np.zeros(dofs))
-        self.table, self.wrenches = (
-            inputs.joint_signals(np.array([time])),
-            inputs.load_signals(np.array([time])),
-        )
+        self.table, self.wrenches = (inputs.joint_signals(np.array([time])), inputs.load_signals(np.array([time])))
         self.loads = arm.load_table(inputs.loads)
         self.stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
         self.frozen = new_frozen(chain, 1, np.float64)

@@ -11,13 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import inner_kernel, kernel
-from pliant.mechanics.block_elimination import (
-    Factors,
-    condense_element,
-    eliminate_joints,
-    finish_link,
-    new_factors,
-)
+from pliant.mechanics.block_elimination import Factors, condense_element, eliminate_joints, finish_link, new_factors
 from pliant.spatial.rows import add_block, product, row, set_block
 from pliant.structures.collocation.chain import Chain, Floats
 from pliant.structures.collocation.element import element_tangent, freeze

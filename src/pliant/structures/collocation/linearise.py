@@ -104,9 +104,7 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     of_joints = now.moved_by_joints(now.V)
     turning, stretching = now.turning_at_points(now.V), diagonal(bracket(motion.stages.rate[0]))
     shift = motion.following(of_joints @ joints, motion.at_strains(turning))
-    X = motion.following(
-        carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T)
-    )
+    X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     mass = np.asarray(T.T @ (now.mass @ T))
     bias = now.L @ (carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0))
     unbalanced, rests, A = _accelerations(motion, mass, bias)

@@ -109,9 +109,7 @@ class GeometricallyExactArm(ArmFacts):
         joints = [j for j in self.robot.chain_order if isinstance(j, (RevoluteJoint, PrismaticJoint))]
         q = [j.initial_position for j in joints] if position is None else position
         qd = [j.initial_rate for j in joints] if rate is None else rate
-        return self.moving_state(
-            np.zeros((len(self.chain.section.C), 6)), np.array(q, float), np.array(qd, float)
-        )
+        return self.moving_state(np.zeros((len(self.chain.section.C), 6)), np.array(q, float), np.array(qd, float))
 
     def moving_state(self, strain: Floats, position: Floats, rate: Floats) -> Floats:
         """State whose links move as rigid bodies of the given shape at the given joint rates."""
@@ -120,9 +118,7 @@ class GeometricallyExactArm(ArmFacts):
         if np.any(rate):
             x, R = rebuild_poses(self.chain, self.node_path, strain[None], np.array(position, float)[None])
             from_world = to_frame(R[0], x[0])
-            world = np.zeros(
-                (len(tree.parent) + 1, 6)
-            )  # twists of the links at the world's origin, the base last
+            world = np.zeros((len(tree.parent) + 1, 6))  # twists of the links at the world's origin, the base last
             for k, root in enumerate(tree.first_node):
                 world[k] = world[tree.parent[k]]
                 if tree.dof[k] >= 0:
@@ -142,9 +138,7 @@ class GeometricallyExactArm(ArmFacts):
                 ends = self.placed.ends[k]
                 i = int(np.searchsorted(ends[1:-1], place.station))
                 at = (place.station - ends[i]) / mesh.length[begin + i]
-                row[mesh.start[begin + i] + of_element] = lagrange_values(self.points.nodes, np.array([at]))[
-                    0
-                ]
+                row[mesh.start[begin + i] + of_element] = lagrange_values(self.points.nodes, np.array([at]))[0]
             elif place.distributed:
                 for e in range(begin, begin + tree.n_elements[k]):
                     row[mesh.start[e] + of_element] += self.points.node_weights * mesh.length[e]
@@ -175,9 +169,7 @@ class GeometricallyExactArm(ArmFacts):
     def split(self, states: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Twists, strains, joint positions and joint rates of many states (n, size)."""
         many = np.atleast_2d(states)
-        V, e, q, qd = (
-            np.ascontiguousarray(self.layout.part(many, block.name)) for block in self.layout.blocks
-        )
+        V, e, q, qd = (np.ascontiguousarray(self.layout.part(many, block.name)) for block in self.layout.blocks)
         return V, e, q, qd
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
@@ -220,9 +212,7 @@ class GeometricallyExactArm(ArmFacts):
     def stepper(self, run: Run) -> Stepper:
         return Stepper(self, replace(run, inputs=self._at_nodes(run.inputs)))
 
-    def equilibrium(
-        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
         return find_equilibrium(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
 
@@ -242,13 +232,7 @@ class GeometricallyExactArm(ArmFacts):
         return step_unknowns(self, start, self._at_nodes(inputs), time, step, method)
 
     def step_equations(
-        self,
-        start: Floats,
-        unknowns: Floats,
-        inputs: Inputs,
-        time: float,
-        step: float,
-        method: StageMethod,
+        self, start: Floats, unknowns: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
     ) -> ChainStep:
         """The equations of one step about given values, with their derivatives.
 
@@ -263,9 +247,7 @@ class GeometricallyExactArm(ArmFacts):
         V, e, q, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         # a displacement of about 1e-4 of the reach balances truncation and round-off of the difference
-        speed = max(
-            np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), np.abs(V).max(initial=0.0), 1e-12
-        )
+        speed = max(np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), np.abs(V).max(initial=0.0), 1e-12)
         epsilon = 1e-4 / speed
         shift = np.zeros_like(record.states)
         shift[:, self.layout.slices["strain"]] = epsilon * rates.reshape(len(V), -1)

@@ -51,8 +51,7 @@ class Sight:
     def of(arm: GeometricallyExactArm, stations: int) -> Sight:
         links = [arm.robot.link(name) for name in arm.link_names]
         wanted = [
-            np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1)
-            for link in links
+            np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1) for link in links
         ]
         strains = {
             k: strain_values(arm.chain, arm.points, arm.placed, k, wanted[k])

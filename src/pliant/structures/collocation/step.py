@@ -305,9 +305,7 @@ def run_steps(plant, scheme, work, tables, output):
     for k in range(tables.h.shape[0]):
         status = CONVERGED
         for _ in range(2):
-            status, _ = solve_stages(
-                plant, scheme, state, work.solver, tables.joints[k], tables.loads[k], tables.h[k]
-            )
+            status, _ = solve_stages(plant, scheme, state, work.solver, tables.joints[k], tables.loads[k], tables.h[k])
             if status == CONVERGED:
                 break
             # after a rough step its polynomial may lead astray: once more from the state alone

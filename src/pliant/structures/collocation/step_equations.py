@@ -138,9 +138,7 @@ class ChainStep(StepMatrices):
         rows = []
         for i, now in enumerate(self.evaluated):
             joints, loads = inputs[i]
-            A = sum(method.S[i, j] / h * (V[j] - to_all @ V0) for j in range(s)) + method.history * (
-                to_all @ V0_rate
-            )
+            A = sum(method.S[i, j] / h * (V[j] - to_all @ V0) for j in range(s)) + method.history * (to_all @ V0_rate)
             e = e0 + stages[i][1]
             e_dot = sum(method.S[i, j] / h * stages[j][1] for j in range(s)) + method.history * e0_rate
             rate = now.B @ V[i] - now.turning_at_points(now.V) @ e

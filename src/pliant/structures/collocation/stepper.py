@@ -13,16 +13,7 @@ from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import (
-    Chain,
-    Drives,
-    Floats,
-    Method,
-    Plant,
-    State,
-    new_stages,
-    new_state,
-)
+from pliant.structures.collocation.chain import Chain, Drives, Floats, Method, Plant, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import (
@@ -65,10 +56,7 @@ def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
 def drives_of(inputs: Inputs) -> Drives:
     prescribed = np.array(inputs.prescribed, dtype=np.bool_)
     return Drives(
-        prescribed,
-        ~prescribed,
-        np.array(inputs.stiffness, dtype=float),
-        np.array(inputs.damping, dtype=float),
+        prescribed, ~prescribed, np.array(inputs.stiffness, dtype=float), np.array(inputs.damping, dtype=float)
     )
 
 
@@ -167,9 +155,7 @@ class Stepper:
         run = self.run
         tiny = 1e-5 * float(run.grid[1] - run.grid[0])
         grid = np.array([run.grid[0], run.grid[0] + tiny])
-        probe = Run(
-            run.start, grid, grid, run.inputs, gauss_collocation(1), NewtonTolerance(1e-13, 1e-6), None
-        )
+        probe = Run(run.start, grid, grid, run.inputs, gauss_collocation(1), NewtonTolerance(1e-13, 1e-6), None)
         after, times = Stepper(self.model, probe), probe.times(0, 1)
         joints, loads = run.inputs.joint_signals(times[0])[None], run.inputs.load_signals(times[0])[None]
         after.advance(after.tables(0, 1, joints, loads), slice(0, 1), np.zeros(len(self.model.joint_names)))
@@ -199,9 +185,7 @@ class Stepper:
         if bent:
             return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
         if status == NOT_FINITE:
-            return Ending(
-                Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step"
-            )
+            return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
         return Ending(
             Cause.NOT_CONVERGED,
             now,

@@ -292,9 +292,7 @@ def _decompose(M: Floats, G: Floats, K: Floats, moving: Ints) -> tuple[Floats, F
     try:
         root_M, root_K = np.linalg.cholesky(M), np.linalg.cholesky(K)
     except np.linalg.LinAlgError:
-        raise InvalidInput(
-            "a joint moves no inertia; give a mass or an inertia to the part that it carries"
-        ) from None
+        raise InvalidInput("a joint moves no inertia; give a mass or an inertia to the part that it carries") from None
     scaled = solve_triangular(root_M, (root_K.T @ G).T, lower=True).T if len(moving) else root_K.T @ G
     left, values, right = np.linalg.svd(scaled)
     X = solve_triangular(root_K, left, lower=True, trans="T") if len(K) else left

@@ -59,9 +59,7 @@ class Reading:
 
     def __add__(self, other: Reading) -> Reading:
         return Reading(
-            self.of_state + other.of_state,
-            self.of_input + other.of_input,
-            self.of_acceleration + other.of_acceleration,
+            self.of_state + other.of_state, self.of_input + other.of_input, self.of_acceleration + other.of_acceleration
         )
 
     def rows(self, chosen: slice | NDArray[np.int64]) -> Reading:
@@ -176,9 +174,7 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
     driven = np.where(own.prescribed[:, None], 0.0, select[own.drive])
 
     v = at.state(count, at.z, form.T) + at.input(count, at.rates, form.P)
-    strain_rates = at.state(len(own.G), at.z, form.strain_rates) + at.input(
-        len(own.G), at.rates, own.G @ form.P
-    )
+    strain_rates = at.state(len(own.G), at.z, form.strain_rates) + at.input(len(own.G), at.rates, own.G @ form.P)
     link_push = at.input(links, at.weight, arm.weight[:, None])
     for k, place in enumerate(loads):
         first = at.loads.start + 6 * k
@@ -198,9 +194,7 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
         + resisted.times(-np.eye(len(form.T.T)))
         + held.times(-(driven @ form.T).T)
     )
-    straining = at.state(len(form.X), at.z, form.Sigma) + at.input(
-        len(form.X), at.rates, form.strain_of_prescribed
-    )
+    straining = at.state(len(form.X), at.z, form.Sigma) + at.input(len(form.X), at.rates, form.strain_of_prescribed)
     motion = over(acceleration, straining, v.times(select))
 
     given = at.blank(form.P.shape[1])

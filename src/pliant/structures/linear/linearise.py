@@ -160,9 +160,7 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
             continue
         columns.append(column)
         on_links.append(load)
-        ports.append(
-            LinearPort(port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size)
-        )
+        ports.append(LinearPort(port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size))
     return tuple(ports), np.hstack(columns), np.hstack(on_links)
 
 
@@ -205,9 +203,7 @@ def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOr
         np.zeros(z.stop),
         True,
         tuple(f"motion[{k}]" for k in range(z.stop)),
-        tuple(
-            LinearisedPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows)
-        ),
+        tuple(LinearisedPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows)),
         np.stack([twist @ to_links for twist in twists]),
         rates[: len(arm.joint_names)],
         arm.tip_body.tip @ to_links,

@@ -25,15 +25,7 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import End, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
-from pliant.structures.linear.arrays import (
-    Assembly,
-    Body,
-    Mechanics,
-    NormalForm,
-    axis_of,
-    mechanics,
-    normal_form,
-)
+from pliant.structures.linear.arrays import Assembly, Body, Mechanics, NormalForm, axis_of, mechanics, normal_form
 from pliant.structures.linear.equations import Equations, equations, load_columns
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
@@ -67,9 +59,7 @@ def refuse_massless_joints(arm: Assembly, own: Mechanics) -> None:
     mass = T.T @ own.M @ T
     translates = np.array([arm.joints[k].freedoms[0].translates for k in moving], np.bool_)
     most = [mass.diagonal()[translates == kind].max(initial=0.0) for kind in (False, True)]
-    massless = massless_motion(
-        mass, np.where(translates, most[1], most[0]), [arm.joints[k].name for k in moving]
-    )
+    massless = massless_motion(mass, np.where(translates, most[1], most[0]), [arm.joints[k].name for k in moving])
     if massless:
         raise InvalidInput(massless)
 
@@ -96,9 +86,7 @@ class PseudoSpectralArm(ArmFacts):
         points, dofs = self.formulation.degree * len(self.flexible), len(self.joint_names)
         return Layout(
             (
-                Block(
-                    "momentum", (points, 6), "kg/s, kg m/s", "momentum per length at every point, body axes"
-                ),
+                Block("momentum", (points, 6), "kg/s, kg m/s", "momentum per length at every point, body axes"),
                 Block("strain", (points, 6), "1, 1/m", "strain at every point, from the rest shape"),
                 Block("joint_position", (dofs,), "rad or m", "joint positions"),
                 Block("joint_rate", (dofs,), "rad/s or m/s", "joint rates"),
@@ -348,21 +336,13 @@ class PseudoSpectralArm(ArmFacts):
         self.refuse_turning_loads(run.inputs)
         return Stepper(self, run)
 
-    def equilibrium(
-        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time, by one linear solution."""
         refuse_beyond(inputs, CARRIED, REMEDY)
         return find_equilibrium(self, start, inputs, time)
 
     def step_equations(
-        self,
-        start: Floats,
-        unknowns: Floats,
-        inputs: Inputs,
-        time: float,
-        step: float,
-        method: StageMethod,
+        self, start: Floats, unknowns: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
     ) -> LinearStep:
         """The equations of one step about given values, with their derivatives."""
         return step_equations(self, start, unknowns, inputs, time, step, method)

@@ -47,9 +47,7 @@ class Deflection:
         for k, unit in enumerate(np.eye(degree)):
             first = legendre.legint(unit, lbnd=-1.0)
             once[:, k] = legendre.legval(2 * fractions - 1, first) * length / 2
-            twice[:, k] = (
-                legendre.legval(2 * fractions - 1, legendre.legint(first, lbnd=-1.0)) * (length / 2) ** 2
-            )
+            twice[:, k] = legendre.legval(2 * fractions - 1, legendre.legint(first, lbnd=-1.0)) * (length / 2) ** 2
         return Deflection(orthonormal_values(degree, fractions, length), once * scale, twice * scale)
 
     def strain(self, coefficients: Floats) -> Floats:
@@ -143,8 +141,7 @@ class Kinematics:
         links = [link for link in self.robot.links if isinstance(link, FlexibleLink)]
         lengths = {link.name: np.array([link.length]) for link in links}
         return {
-            name: (length, Deflection.at(length, float(length[0]), self.degree))
-            for name, length in lengths.items()
+            name: (length, Deflection.at(length, float(length[0]), self.degree)) for name, length in lengths.items()
         }
 
 
@@ -172,9 +169,7 @@ def observe(arm: PseudoSpectralArm, states: Floats, stations: int) -> Observatio
             ends = np.array([0.0, float(np.linalg.norm(tip[0] - x[0]))])
             zero = np.zeros((len(x), 2, 6))
             links.append(
-                LinkObservation(
-                    body.name, ends, np.stack([x, tip], axis=1), np.stack([R, turned], axis=1), zero, zero
-                )
+                LinkObservation(body.name, ends, np.stack([x, tip], axis=1), np.stack([R, turned], axis=1), zero, zero)
             )
     last = next(link for link in links if link.name == arm.robot.tip_link)
     twist = u @ arm.tip_body.tip.T

@@ -109,11 +109,7 @@ class LinearStep(StepMatrices):
             w = self._inputs(np.zeros(len(self.stepper.rate)), d_joints, rotated)
             return -self._forced(np.zeros(n), w)
 
-        return (
-            derivative_of(by_start, len(self.start)),
-            self.stage_matrix,
-            derivative_of(by_inputs, len(self.inputs)),
-        )
+        return (derivative_of(by_start, len(self.start)), self.stage_matrix, derivative_of(by_inputs, len(self.inputs)))
 
     def _rotation(self, joints: Floats, loads: Floats, change: Floats) -> Floats:
         """Of wrenches R^T f that keep their direction f in the world:  d(R^T f) = -R^T (a x f)  for an axis a."""

@@ -151,9 +151,7 @@ class Stepped:
             return parts[0]
         names = ("inputs", "acceleration", "start", "increments", "start_rate", "end_rate")
         return Stepped(
-            parts[0].first,
-            parts[0].h,
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
+            parts[0].first, parts[0].h, *(np.concatenate([getattr(part, name) for part in parts]) for name in names)
         )
 
 
@@ -227,9 +225,7 @@ class Stepper:
                 return begin, NOT_FINITE
         return steps, DONE
 
-    def inputs_of(
-        self, h: Floats, start_rate: Floats, joints: Floats, loads: Floats
-    ) -> tuple[Floats, Floats]:
+    def inputs_of(self, h: Floats, start_rate: Floats, joints: Floats, loads: Floats) -> tuple[Floats, Floats]:
         """Inputs w (steps, stages, inputs) and accelerations of prescribed joints (steps, stages, prescribed)."""
         method, own, at = self.method, self.form.mechanics, self.equations.at
         given, target = np.flatnonzero(self.prescribed), joints[:, : method.stages]
@@ -289,9 +285,7 @@ class Stepper:
             self.enter()
         self.waiting += len(inputs)
         rates = np.vstack([self.rate[None], end[..., 1]])
-        self.pending.append(
-            Stepped(first, h, inputs, acceleration, carried[:-1], increments, rates[:-1], rates[1:])
-        )
+        self.pending.append(Stepped(first, h, inputs, acceleration, carried[:-1], increments, rates[:-1], rates[1:]))
         self.x[self.active], self.rate = carried[-1, : len(self.moving)], rates[-1]
         self.x[self.equations.at.positions][np.flatnonzero(self.prescribed)] = end[-1, :, 0]
         if self.method.history != 0.0:
@@ -377,9 +371,7 @@ class Stepper:
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""
-        return Ending(
-            Cause.NOT_FINITE, float(self.run.grid[done]), "the arm", "check the sizes of loads and drives"
-        )
+        return Ending(Cause.NOT_FINITE, float(self.run.grid[done]), "the arm", "check the sizes of loads and drives")
 
     def kept(self, times: Floats) -> Kept:
         self.enter()

@@ -82,9 +82,7 @@ class Structure:
     def reference_names(self) -> frozenset[str]:
         """Coordinates of the frames that ball and free joints follow."""
         return frozenset(
-            freedom.name
-            for name in self.references
-            for freedom in whole_joint(self.robot, name).reference_freedoms
+            freedom.name for name in self.references for freedom in whole_joint(self.robot, name).reference_freedoms
         )
 
     @property
@@ -111,9 +109,7 @@ class Structure:
 def whole_joint(robot: Robot, name: str) -> SphericalJoint | FreeJoint:
     """The ball or free joint of that name, of the tree or of a loop."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
-    return next(
-        each for each in joints if each.name == name and isinstance(each, (SphericalJoint, FreeJoint))
-    )
+    return next(each for each in joints if each.name == name and isinstance(each, (SphericalJoint, FreeJoint)))
 
 
 def _place(links: Collection[LinkNodes], at: At) -> Place:
@@ -131,9 +127,7 @@ def _node_at(link: LinkNodes, station: float) -> int:
     if others:
         nearest = link.station[np.argmin(np.abs(link.station - station))]
         part, least = station / link.station[-1], len(link.nodes)
-        fitting = (
-            n for n in range(least, MOST_TRIED) if abs(n * part - round(n * part)) <= STATION_SLACK * n
-        )
+        fitting = (n for n in range(least, MOST_TRIED) if abs(n * part - round(n * part)) <= STATION_SLACK * n)
         count = next(fitting, None)
         take = f"give the link {count} elements of PoseElement, " if count else ""
         raise InvalidInput(
@@ -186,9 +180,7 @@ def assemble(
             heads.append(lay_head(nodes, laws, lines, loop, first, second))
         else:
             lines.close(loop, first, second)
-    references = {
-        name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))
-    }
+    references = {name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))}
     structure = Structure(
         _tree(nodes),
         Elements(
@@ -244,9 +236,7 @@ def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Pla
     return nodes.joint_type(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
 
 
-def _reference(
-    nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNodes], name: str
-) -> tuple[Place, Place]:
+def _reference(nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNodes], name: str) -> tuple[Place, Place]:
     """A frame beside a ball or free joint, moved by prescribed coordinates, and that of the child."""
     joint = whole_joint(robot, name)
     ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)
@@ -254,9 +244,7 @@ def _reference(
         ends = parent_frame(joint), At(joint.child, End.ROOT)
     at, child = (_place(links.values(), end) for end in ends)
     freedoms = joint.reference_freedoms
-    return Place(
-        nodes.joint_type(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY
-    ), child
+    return Place(nodes.joint_type(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY), child
 
 
 def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
@@ -353,11 +341,7 @@ def _refuse_dead_ends(structure: Structure, joint_of: dict[int, str]) -> None:
             heavy[tree.parent[i]] = True
     of_references = [name in structure.reference_names for name in structure.coordinate_names]
     for i in range(len(tree.parent)):
-        if (
-            tree.joint_type[i] in (REVOLUTE, PRISMATIC)
-            and not heavy[i]
-            and not of_references[tree.coordinate[i]]
-        ):
+        if tree.joint_type[i] in (REVOLUTE, PRISMATIC) and not heavy[i] and not of_references[tree.coordinate[i]]:
             raise InvalidInput(
                 f"joint '{joint_of[int(tree.coordinate[i])]}' carries nothing that has inertia;"
                 " give what it carries a mass, or make the joint fixed"

@@ -137,9 +137,7 @@ def balance_nodes(
 
 
 @kernel
-def pass_to_parent(
-    joint_type: int, row: float, axis: Vector, lever: Vector, i: int, p: int, rho: Floats
-) -> None:
+def pass_to_parent(joint_type: int, row: float, axis: Vector, lever: Vector, i: int, p: int, rho: Floats) -> None:
     """Add what its joint transmits of the impulse of child i to its parent's, about the parent's origin.
 
     ``row`` is the part along the axis that the joint does not transmit: zero once balanced, but a light parent

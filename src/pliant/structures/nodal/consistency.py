@@ -112,9 +112,7 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
 def node_velocity(mechanism: Mechanism, i: int, now: Pose, R: Floats) -> Twist:
     """Velocity of the origin of node i in its own frame, and its spin."""
     w = vector(now.w, i, 0)
-    u = sub(
-        apply_transpose(matrix(R, i), vector(now.v, i, 0)), cross(w, vector(mechanism.bodies.center, i, 0))
-    )
+    u = sub(apply_transpose(matrix(R, i), vector(now.v, i, 0)), cross(w, vector(mechanism.bodies.center, i, 0)))
     return (u[0], u[1], u[2], w[0], w[1], w[2])
 
 
@@ -271,9 +269,7 @@ def impulsive_works(mechanism: Mechanism, signals: Signals, now: Pose, at: Momen
 
 
 @kernel
-def fit_velocities(
-    mechanism: Mechanism, signals: Signals, now: Pose, at: Moment, fit: Fit
-) -> tuple[float, float]:
+def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment, fit: Fit) -> tuple[float, float]:
     """Replace velocities and joint rates by the nearest that fit; returns the energy lost, or -1 if singular, and the
     kinetic energy gained: what drives and base put in less what was lost."""
     tree, inc, step = fit.tree, fit.increment, fit.step

@@ -10,17 +10,7 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel
 from pliant.spatial.se3 import Twist, join, right_tangent_inverse
-from pliant.spatial.vectors import (
-    Matrix,
-    Vector,
-    add,
-    apply,
-    apply_transpose,
-    cross,
-    dot,
-    scale,
-    sub,
-)
+from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.nodal.joint_laws import NO_TIME
 from pliant.structures.nodal.mechanism import Elements, Floats
 from pliant.structures.nodal.motion import Moment, Step
@@ -58,9 +48,7 @@ def measure(kind: int, r: Vector, Ra: Matrix, Rb: Matrix, k0: float, rows: Float
 
 
 @inline_kernel
-def change(
-    kind: int, moved: tuple[Vector, Vector], Ra: Matrix, Rb: Matrix, start: Floats, end: Floats, i: int
-) -> None:
+def change(kind: int, moved: tuple[Vector, Vector], Ra: Matrix, Rb: Matrix, start: Floats, end: Floats, i: int) -> None:
     """Its change over a step, exactly; ``moved`` is what b moved and turned against a, in the world."""
     measure_change(moved[0], moved[1], Ra, Rb, start, end, i)
 
@@ -114,9 +102,7 @@ def mean_stress(elements: Elements, e: int, h: float, start: Moment, end: Moment
 @inline_kernel
 def node_distance(a: int, b: int, at: Moment) -> Vector:
     """x_b - x_a with what the positions lost to rounding."""
-    return add(
-        sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0))
-    )
+    return add(sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0)))
 
 
 @inline_kernel
@@ -242,9 +228,7 @@ def add_element(
 
 
 @inline_kernel
-def instant_wrench(
-    elements: Elements, i: int, r: Vector, R: Matrix, rho: Twist, at: Moment
-) -> tuple[Vector, Vector]:
+def instant_wrench(elements: Elements, i: int, r: Vector, R: Matrix, rho: Twist, at: Moment) -> tuple[Vector, Vector]:
     """Force and moment that moves the element of node i, in the node's frame, at an instant.
 
     ``r`` and ``R`` are the pose of the node in its parent's frame, ``rho`` its twist against the parent.

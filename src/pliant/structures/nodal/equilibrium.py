@@ -14,12 +14,7 @@ from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
-from pliant.spatial.arrays import (
-    logarithm_tangent,
-    pose_from_twist,
-    quaternion_from_rotation,
-    rotation_from_quaternion,
-)
+from pliant.spatial.arrays import logarithm_tangent, pose_from_twist, quaternion_from_rotation, rotation_from_quaternion
 from pliant.structures.load_stepping import ITERATIONS, raise_load
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import (
@@ -75,9 +70,7 @@ def find_equilibrium(
     found = raise_load(search, time, load_steps, accuracy, remedy, LOOSE_ITERATIONS)
     loop = search.open_loop() if found.ending.completed else ""
     if loop:
-        found = replace(
-            found, ending=Ending(Cause.LOOP_OPENED, time, f"loop '{loop}'", search.why_opened(loop))
-        )
+        found = replace(found, ending=Ending(Cause.LOOP_OPENED, time, f"loop '{loop}'", search.why_opened(loop)))
     return found
 
 

@@ -37,15 +37,8 @@ from pliant.structures.nodal.stepper import base_table
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
-DEPENDENT = (
-    1e-10  # part of a constraint left when those before it are taken out, below which it follows from them
-)
-STEEP = (
-    0.3,
-    0.03,
-    1e-3,
-    DEPENDENT,
-)  # parts of their effect on constraints that followers have for themselves
+DEPENDENT = 1e-10  # part of a constraint left when those before it are taken out, below which it follows from them
+STEEP = (0.3, 0.03, 1e-3, DEPENDENT)  # parts of their effect on constraints that followers have for themselves
 BALANCED = 1e-9  # m or rad by which an equilibrium may be missed, part of its own size by which a force
 ROUND_OFF = 1e-14  # part of the largest stiffness that positions of metres leave as noise in forces
 PROBE = 1e-3  # s, of differences of signals; they vary over longer times
@@ -146,9 +139,7 @@ class Instant:
         pose, bodies = self.pose, self.mechanism.bodies
         if not (np.any(given) or np.any(pose.v) or np.any(pose.w)):
             return given
-        V = np.concatenate(
-            [np.einsum("nji,nj->ni", self.R, pose.v) - np.cross(pose.w, bodies.center), pose.w], axis=1
-        )
+        V = np.concatenate([np.einsum("nji,nj->ni", self.R, pose.v) - np.cross(pose.w, bodies.center), pose.w], axis=1)
         free, T = self.free, at_rest.twist
         inertia = np.array(
             [spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)]
@@ -223,9 +214,7 @@ class Instant:
         extent = np.linalg.norm(self.x - self.x[0], axis=1) + np.linalg.norm(bodies.center, axis=1)
         table = self.mechanism.wrenches
         outer = np.abs(table.weight[:, None] * flow.load.real[table.load]).sum(axis=0)
-        lines = (
-            np.abs(flow.force.real[:, None] * flow.step.gradient.real).sum(axis=0).reshape(2, 6).sum(axis=0)
-        )
+        lines = np.abs(flow.force.real[:, None] * flow.step.gradient.real).sum(axis=0).reshape(2, 6).sum(axis=0)
         weight = np.linalg.norm(bodies.gravity) * bodies.mass.sum()
         parts = outer + lines
         load = (weight + parts[:3].sum()) * (1.0 + extent.max()) + parts[3:].sum()
@@ -261,9 +250,7 @@ def bound_solution(mass: Floats, rows: Floats, right: Floats, bound: Floats) -> 
     whole[:n, :n], whole[:n, n:], whole[n:, :n] = mass, rows.T, rows
     scale = 1.0 / np.sqrt(np.maximum(np.abs(whole).max(axis=1, initial=0.0), 1e-300))
     try:
-        answer = scale * np.linalg.solve(
-            whole * np.outer(scale, scale), scale * np.concatenate([right, bound])
-        )
+        answer = scale * np.linalg.solve(whole * np.outer(scale, scale), scale * np.concatenate([right, bound]))
     except np.linalg.LinAlgError as error:
         raise InvalidInput(
             "the mechanism has a part without inertia here; give every moving part an inertia"

@@ -21,35 +21,14 @@ from numpy.typing import NDArray
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.arrays import STEP, pose_from_twist
 from pliant.spatial.se3 import Twist, ad, ad_transpose, join
-from pliant.spatial.vectors import (
-    Matrix,
-    Vector,
-    add,
-    apply,
-    apply_transpose,
-    cross,
-    dot,
-    product,
-    scale,
-    skew,
-)
+from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, product, scale, skew
 from pliant.structures.nodal.balance import wrench_on
 from pliant.structures.nodal.element import instant_wrench
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS, NO_TIME, ROTOR, along_spin, instant_effort
 from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, Bodies, Floats, Ints, Lines, Mechanism, Tree
 from pliant.structures.nodal.motion import Moment, Step, new_moment, new_step
 from pliant.structures.nodal.relations import line_gradients, measure_lines, spring_impulses
-from pliant.structures.nodal.rows import (
-    add_six,
-    add_to,
-    dot_six,
-    matrix,
-    put,
-    put_matrix,
-    put_six,
-    six,
-    vector,
-)
+from pliant.structures.nodal.rows import add_six, add_to, dot_six, matrix, put, put_matrix, put_six, six, vector
 
 Numbers = NDArray[Any]
 
@@ -306,13 +285,7 @@ def copy_motion(tree: Tree, given: Flow, flow: Flow) -> None:
 
 @kernel
 def differentiate(
-    mechanism: Mechanism,
-    unknowns: Unknowns,
-    order: int,
-    given: Flow,
-    flow: Flow,
-    column: Numbers,
-    out: Derivatives,
+    mechanism: Mechanism, unknowns: Unknowns, order: int, given: Flow, flow: Flow, column: Numbers, out: Derivatives
 ) -> None:
     """Derivatives in all unknowns, in their rates or in their accelerations; ``flow`` and ``column`` are complex."""
     for u in range(unknowns.node.shape[0]):
@@ -394,7 +367,6 @@ def displaced(flow: Flow, twists: Floats) -> Flow:
 
 def copied(flow: Flow) -> Flow:
     parts: Any = (
-        type(part)(*(each.copy() for each in part)) if isinstance(part, tuple) else part.copy()
-        for part in flow
+        type(part)(*(each.copy() for each in part)) if isinstance(part, tuple) else part.copy() for part in flow
     )
     return Flow(*parts)

@@ -116,9 +116,7 @@ def motor_torque(laws: Coordinates, c: int, target: Floats, angle: float, rate: 
 
 
 @inline_kernel
-def passive_effort(
-    laws: Coordinates, c: int, rates: Floats, angle: float, rate: float
-) -> tuple[float, float]:
+def passive_effort(laws: Coordinates, c: int, rates: Floats, angle: float, rate: float) -> tuple[float, float]:
     """Spring, viscous damping and friction of coordinate c, and minus the derivative of friction in the rate."""
     effort = -laws.spring[c] * (angle - laws.spring_rest[c]) - laws.viscous[c] * rate
     against, steeper = friction(laws, c, rates, rate)
@@ -201,12 +199,7 @@ def joint_effort(
 
 @kernel
 def instant_effort(
-    laws: Coordinates,
-    c: int,
-    joint: tuple[float, float],
-    rates: Floats,
-    target: Floats,
-    rotor: tuple[float, float],
+    laws: Coordinates, c: int, joint: tuple[float, float], rates: Floats, target: Floats, rotor: tuple[float, float]
 ) -> tuple[float, float]:
     """Efforts at an instant on coordinate c, at position and rate ``joint``, and on the rotor of its elastic gear."""
     q, qd = joint

@@ -35,13 +35,7 @@ from pliant.robot import At, End, Joint, UniversalJoint
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, hat, quaternion_from_rotation, to_frame
 from pliant.structures.nodal.instant import DEPENDENT, Instant
-from pliant.structures.nodal.instant_balance import (
-    BY_PLACE,
-    Derivatives,
-    derivatives_at,
-    displaced,
-    place_nodes,
-)
+from pliant.structures.nodal.instant_balance import BY_PLACE, Derivatives, derivatives_at, displaced, place_nodes
 from pliant.structures.nodal.mechanism import ELEMENT, FREE, Floats, Ints
 from pliant.structures.nodal.tables import Place, carried_frame
 
@@ -59,9 +53,7 @@ class Frames(NamedTuple):
     changed: tuple[Floats, Floats]  # (6, unknowns) change of the twist with the displacement
 
 
-def frames(
-    ends: tuple[Place, Place], pose: tuple[Floats, Floats], V: Floats, T: Floats, twists: Floats
-) -> Frames:
+def frames(ends: tuple[Place, Place], pose: tuple[Floats, Floats], V: Floats, T: Floats, twists: Floats) -> Frames:
     """Of two places at positions and rotations ``pose`` of all nodes that move at V."""
     x, R = pose
     first, second = ends
@@ -140,9 +132,7 @@ class Reduction:
             jams = np.abs(rows - followed @ rows).max(axis=0) > JAMMED
             places = {name: at for name, at in places.items() if not jams[at].any()}
         by_name = {port.name: port for port in now.arm.ports}
-        return tuple(by_name[name] for name in places), np.concatenate(
-            [np.zeros(0, np.int64), *places.values()]
-        )
+        return tuple(by_name[name] for name in places), np.concatenate([np.zeros(0, np.int64), *places.values()])
 
     def _close(self, rows: Floats, first: Floats, dependent: Ints) -> None:
         combine = self.now.constraint.rows
@@ -286,9 +276,7 @@ def _ports(now: Instant, T: Floats, twists: Floats, reduction: Reduction) -> Ite
         if port.frame is not Frame.JOINT:
             at_ball = port.size == 3
             rate, shift = (
-                _at_ball(now, port, T, twists)
-                if at_ball
-                else (_at_port(now, port, T), _at_port(now, port, twists))
+                _at_ball(now, port, T, twists) if at_ball else (_at_port(now, port, T), _at_port(now, port, twists))
             )
         elif port.name not in now.arm.joint_names:
             rate, shift = _at_loop(now, port, T, twists)

@@ -26,14 +26,7 @@ from pliant.structures.nodal.linearise import linearise
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, new_moment, new_pose
 from pliant.structures.nodal.observe import line_rates, load_flows, observe, tip_of, wrench_rows
-from pliant.structures.nodal.posture import (
-    close,
-    fitting_rates,
-    free_starts,
-    poses,
-    quaternions,
-    rest_velocities,
-)
+from pliant.structures.nodal.posture import close, fitting_rates, free_starts, poses, quaternions, rest_velocities
 from pliant.structures.nodal.step import take_up
 from pliant.structures.nodal.stepper import Stepper
 from pliant.structures.nodal.tables import LineRows, Place
@@ -106,11 +99,7 @@ class PoseElementArm(ArmFacts):
         whole = (joint for joint in self.robot.joints if isinstance(joint, (SphericalJoint, FreeJoint)))
         guided = self.structure.guided | {joint.name for joint in whole if joint.name in owners}
         references = {name.partition(".")[0] for name in followed} | set(self.structure.references)
-        if (
-            wanted <= present
-            and guided == self.structure.guided
-            and references == set(self.structure.references)
-        ):
+        if wanted <= present and guided == self.structure.guided and references == set(self.structure.references):
             return self
         structure = assemble(self.robot, self.structure.counts, wanted | present, guided, references)
         return replace(self, structure=structure)
@@ -278,9 +267,7 @@ class PoseElementArm(ArmFacts):
         zero = np.zeros(len(record.time))
         return Consistency(zero, zero)
 
-    def equilibrium(
-        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
         return find_equilibrium(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
 

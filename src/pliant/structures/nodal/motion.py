@@ -65,24 +65,14 @@ class Signals(NamedTuple):
     """What drives a step."""
 
     h: Floats  # (1,)
-    target: (
-        Floats  # (coordinates, 3) prescribed end position, end rate | mean reference, mean rate, feedforward
-    )
+    target: Floats  # (coordinates, 3) prescribed end position, end rate | mean reference, mean rate, feedforward
     load: Floats  # (loads, 6) mean wrenches
     base: Floats  # (7,) end position and quaternion of the base, then (6,) its end velocity and spin
 
 
 def new_moment(nodes: int, coordinates: int, lines: int) -> Moment:
     n, width = nodes, COLUMNS
-    shapes: tuple[tuple[int, ...], ...] = (
-        (n, 3),
-        (n, 3),
-        (n, 4),
-        (n, 9),
-        (n, width),
-        (coordinates,),
-        (lines,),
-    )
+    shapes: tuple[tuple[int, ...], ...] = ((n, 3), (n, 3), (n, 4), (n, 9), (n, width), (coordinates,), (lines,))
     return Moment(*(np.zeros(shape) for shape in (*shapes, (lines, width))))
 
 
@@ -264,12 +254,7 @@ def restart_ball_joints(tree: Tree, start: Moment) -> None:
                 for k in range(9):
                     start.R[j, k] = start.R[i + 2, k]
             R_parent = matrix(start.R, tree.parent[i])
-            put(
-                tree.axis_parent,
-                i,
-                0,
-                apply_transpose(R_parent, apply(matrix(start.R, i), vector(tree.axis, i, 0))),
-            )
+            put(tree.axis_parent, i, 0, apply_transpose(R_parent, apply(matrix(start.R, i), vector(tree.axis, i, 0))))
             for j in range(i, i + 3):
                 start.q[tree.coordinate[j]] = 0.0
 

@@ -9,26 +9,8 @@ import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.vectors import apply
-from pliant.structures.nodal.balance import (
-    EXCHANGE,
-    FLOOR,
-    SCALE,
-    Sizes,
-    balance_joints,
-    balance_nodes,
-    unbalanced,
-)
-from pliant.structures.nodal.mechanism import (
-    CLOSED,
-    ELEMENT,
-    FREE,
-    Bools,
-    Floats,
-    Ints,
-    Mechanism,
-    Pose,
-    Tree,
-)
+from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, Sizes, balance_joints, balance_nodes, unbalanced
+from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FREE, Bools, Floats, Ints, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, Signals, Step, move
 from pliant.structures.nodal.relation_solver import (
     LineFactors,
@@ -121,9 +103,7 @@ def work_of_closing(mechanism: Mechanism, h: float, step: Step) -> float:
 
 
 @inner_kernel
-def refresh(
-    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
-) -> int:
+def refresh(mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver) -> int:
     """A new tangent and its factors; returns -1 or the node at which elimination failed."""
     tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
     put_tangent(mechanism, signals, start, end, step, solver.factors, solver.work)
@@ -157,9 +137,7 @@ def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> 
 
 
 @inline_kernel
-def improve(
-    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver
-) -> None:
+def improve(mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver) -> None:
     """One Newton increment with the factors at hand, and the poses it leads to."""
     tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
     inc = solver.increment
@@ -222,9 +200,7 @@ def solve_step(
             violation_work = (
                 0.0  # what is left of the violation is rounding of positions, and no iteration will close it
             )
-        tolerable = (
-            size <= control.tolerance and abs(energy) + violation_work <= control.energy_tolerance * exchange
-        )
+        tolerable = size <= control.tolerance and abs(energy) + violation_work <= control.energy_tolerance * exchange
         stalled = (
             square <= sums[FLOOR]
             and size > 0.5 * last

@@ -228,10 +228,7 @@ def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:
             continue
         if isinstance(joint, FreeJoint):
             at, R = origin + turn @ np.asarray(joint.position, float), turn @ matrix_of(joint.rotation)
-            starts[root] = (
-                at + R @ np.asarray(joint.initial_position, float),
-                R @ matrix_of(joint.initial_rotation),
-            )
+            starts[root] = (at + R @ np.asarray(joint.initial_position, float), R @ matrix_of(joint.initial_rotation))
         elif isinstance(joint, SphericalJoint):
             starts[root - 2] = (np.zeros(3), matrix_of(joint.initial_rotation))
     return starts

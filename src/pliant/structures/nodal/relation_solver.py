@@ -13,18 +13,7 @@ import numpy as np
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.vectors import apply_transpose, dot
 from pliant.structures.nodal.balance import pass_to_parent
-from pliant.structures.nodal.mechanism import (
-    CLOSED,
-    ELEMENT,
-    FIXED,
-    FREE,
-    REVOLUTE,
-    Bools,
-    Floats,
-    Ints,
-    Lines,
-    Tree,
-)
+from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FIXED, FREE, REVOLUTE, Bools, Floats, Ints, Lines, Tree
 from pliant.structures.nodal.motion import Moment, Step
 from pliant.structures.nodal.relations import line_slope, span
 from pliant.structures.nodal.rows import add_six, add_to, matrix, put, put_six, six, vector
@@ -87,13 +76,7 @@ def along_line(lines: Lines, k: int, gradient: Floats, R: Floats, t: Floats) -> 
 
 @inner_kernel
 def answer_of_tree(
-    tree: Tree,
-    lines: Lines,
-    k: int,
-    step: Step,
-    R: Floats,
-    solver: tuple[Bools, Bools, Factors],
-    inc: Increment,
+    tree: Tree, lines: Lines, k: int, step: Step, R: Floats, solver: tuple[Bools, Bools, Factors], inc: Increment
 ) -> None:
     """inc.t = tree(G_k^T): the impulse of joint children goes to their parents as in the balance."""
     prescribed, active, factors = solver

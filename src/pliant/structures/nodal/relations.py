@@ -13,26 +13,9 @@ from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import contact_force
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scale, sub
 from pliant.structures.nodal.joint_laws import contact
-from pliant.structures.nodal.mechanism import (
-    ALONG,
-    BUSHING,
-    CABLE,
-    CLOSED,
-    DIRECTION,
-    DISTANCE,
-    SPRING,
-    Floats,
-    Lines,
-)
+from pliant.structures.nodal.mechanism import ALONG, BUSHING, CABLE, CLOSED, DIRECTION, DISTANCE, SPRING, Floats, Lines
 from pliant.structures.nodal.motion import Moment, Step
-from pliant.structures.nodal.relative_pose import (
-    PSI,
-    K,
-    U,
-    discrete_gradient,
-    measure_relative_pose,
-    world_force,
-)
+from pliant.structures.nodal.relative_pose import PSI, K, U, discrete_gradient, measure_relative_pose, world_force
 from pliant.structures.nodal.rows import add_to, matrix, mean, put, vector
 
 
@@ -107,11 +90,7 @@ def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, row
         Ra, Rb = matrix(R_mean, a), matrix(R_mean, b)
         ca, cb = apply(Ra, vector(lines.point[k], 0, 0)), apply(Rb, vector(lines.point[k], 1, 0))
         if kind < DIRECTION:
-            e = (
-                1.0 if kind == 0 else 0.0,
-                1.0 if kind == 1 else 0.0,
-                1.0 if kind == 2 else 0.0,
-            )
+            e = (1.0 if kind == 0 else 0.0, 1.0 if kind == 1 else 0.0, 1.0 if kind == 2 else 0.0)
             put_force_pair(rows, k, e, ca, cb)
         elif kind == DIRECTION:
             da = apply(Ra, vector(lines.direction[k], 0, 0))
@@ -128,16 +107,8 @@ def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, row
         else:
             part = kind - BUSHING
             first, _ = span(lines, k)
-            n = (
-                1.0 if part == 0 else 0.0,
-                1.0 if part == 1 else 0.0,
-                1.0 if part == 2 else 0.0,
-            )
-            m = (
-                1.0 if part == 3 else 0.0,
-                1.0 if part == 4 else 0.0,
-                1.0 if part == 5 else 0.0,
-            )
+            n = (1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0)
+            m = (1.0 if part == 3 else 0.0, 1.0 if part == 4 else 0.0, 1.0 if part == 5 else 0.0)
             F, T = world_force(
                 product(Ra, matrix(lines.turn[k], 0)),
                 product(Rb, matrix(lines.turn[k], 1)),

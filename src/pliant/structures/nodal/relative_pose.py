@@ -121,11 +121,7 @@ def between_directors(Ra: Matrix, Rb: Matrix) -> tuple[Vector, float]:
     """vee(skew(Ra^T Rb)) and the trace of Ra^T Rb."""
     a1, a2, a3 = column(Ra, 0), column(Ra, 1), column(Ra, 2)
     b1, b2, b3 = column(Rb, 0), column(Rb, 1), column(Rb, 2)
-    s = (
-        0.5 * (dot(a3, b2) - dot(a2, b3)),
-        0.5 * (dot(a1, b3) - dot(a3, b1)),
-        0.5 * (dot(a2, b1) - dot(a1, b2)),
-    )
+    s = (0.5 * (dot(a3, b2) - dot(a2, b3)), 0.5 * (dot(a1, b3) - dot(a3, b1)), 0.5 * (dot(a2, b1) - dot(a1, b2)))
     return s, dot(a1, b1) + dot(a2, b2) + dot(a3, b3)
 
 
@@ -151,9 +147,7 @@ def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Fl
 
 
 @inline_kernel
-def measure_change(
-    move: Vector, turn: Vector, Ra: Matrix, Rb: Matrix, start: Floats, end: Floats, e: int
-) -> None:
+def measure_change(move: Vector, turn: Vector, Ra: Matrix, Rb: Matrix, start: Floats, end: Floats, e: int) -> None:
     """Change of (u, psi) over a step into row e of ``end``, exactly.
 
     ``Ra`` and ``Rb`` are the mean directors, ``move`` what b moved relative to frame a and ``turn`` what it turned,
@@ -175,9 +169,7 @@ def measure_change(
 
 
 @inline_kernel
-def discrete_gradient(
-    start: Floats, end: Floats, e: int, n: Vector, m: Vector
-) -> tuple[Vector, Vector, float]:
+def discrete_gradient(start: Floats, end: Floats, e: int, n: Vector, m: Vector) -> tuple[Vector, Vector, float]:
     """(gp, gs, gk) with n . du + m . dpsi = gp . dp + gs . ds + gk dk, exactly."""
     a, b = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, B] + end[e, B])
     p, s = mean(vector(start, e, P), vector(end, e, P)), mean(vector(start, e, S), vector(end, e, S))

@@ -24,17 +24,7 @@ def vector(rows: Floats, i: int, k: int) -> Vector:
 @kernel
 def matrix(rows: Floats, i: int) -> Matrix:
     """Nine numbers of a row."""
-    return (
-        rows[i, 0],
-        rows[i, 1],
-        rows[i, 2],
-        rows[i, 3],
-        rows[i, 4],
-        rows[i, 5],
-        rows[i, 6],
-        rows[i, 7],
-        rows[i, 8],
-    )
+    return (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5], rows[i, 6], rows[i, 7], rows[i, 8])
 
 
 @kernel

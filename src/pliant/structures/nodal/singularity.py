@@ -19,17 +19,7 @@ from pliant.mechanics.massless_motion import mass_matrix, massless_motion
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.structures.nodal.balance import new_sizes
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
-from pliant.structures.nodal.mechanism import (
-    CLOSED,
-    ELEMENT,
-    FIXED,
-    FREE,
-    GROUND,
-    Bools,
-    Floats,
-    Mechanism,
-    Pose,
-)
+from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FIXED, FREE, GROUND, Bools, Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import (
     Signals,
     choose_mid_frames,
@@ -49,9 +39,7 @@ if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
     from pliant.structures.nodal.model import PoseElementArm
 
-DEPENDENT = (
-    1e-6  # part of the strongest constraint below which one follows from others: a micrometre beside a metre
-)
+DEPENDENT = 1e-6  # part of the strongest constraint below which one follows from others: a micrometre beside a metre
 NEARLY = 0.02  # the same, below which Newton's method of a step may have failed for it
 ASIDE = 1e-2  # rad or m, to the posture that is compared
 ATTEMPTS = 4
@@ -228,15 +216,7 @@ def _answers_of_step(arm: PoseElementArm, mechanism: Mechanism, now: Pose, signa
     evaluate(mechanism, signals, now, start, end, step, new_sizes())
     put_tangent(mechanism, signals, start, end, step, factors, np.zeros((4, 6, 6)))
     factorise(mechanism.tree, prescribed, everything, factors)
-    fill_answers(
-        mechanism.tree,
-        mechanism.lines,
-        step,
-        step.R_mid,
-        (prescribed, everything, factors),
-        increment,
-        own,
-    )
+    fill_answers(mechanism.tree, mechanism.lines, step, step.R_mid, (prescribed, everything, factors), increment, own)
     return own.S
 
 
@@ -284,9 +264,7 @@ def refuse_massless_joints(structure: Structure, mechanism: Mechanism, x: Floats
 def massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> str:
     """Which of the joints that are not prescribed, with the rotors that turn with them; links do not bend meanwhile."""
     tree, bodies, laws = mechanism.tree, mechanism.bodies, mechanism.coordinates
-    columns = columns_of(
-        tree._replace(joint_type=np.where(tree.joint_type == ELEMENT, FIXED, tree.joint_type))
-    )
+    columns = columns_of(tree._replace(joint_type=np.where(tree.joint_type == ELEMENT, FIXED, tree.joint_type)))
     names = [""] * columns.total
     rotor = np.zeros(columns.total)
     rigid = laws.has_motor & (laws.motor[:, 1] == 0.0)
@@ -303,9 +281,7 @@ def massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Fl
             rotor[column] = laws.motor[c, 0] if rigid[c] else 0.0
     moving = np.array([bool(name) for name in names], np.bool_)
     T = motions(tree, columns, x, R)[:, :, moving]
-    M = np.array(
-        [spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)]
-    )
+    M = np.array([spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)])
     mass = mass_matrix(T, M) + np.diag(rotor[moving])
     whole = bodies.mass.sum()
     reach = np.linalg.norm(x - x[0], axis=1).max() + np.linalg.norm(bodies.center, axis=1).max()

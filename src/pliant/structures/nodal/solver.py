@@ -18,15 +18,7 @@ import numpy as np
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.se3 import Twist, join
 from pliant.spatial.small_matrices import times
-from pliant.spatial.vectors import (
-    Vector,
-    apply,
-    dot,
-    product,
-    scale,
-    skew,
-    transpose,
-)
+from pliant.spatial.vectors import Vector, apply, dot, product, scale, skew, transpose
 from pliant.structures.nodal.element import add_element
 from pliant.structures.nodal.mechanism import (
     ELEMENT,
@@ -150,13 +142,7 @@ def put_joint_at_rest(tree: Tree, i: int, at: Moment, factors: Factors) -> None:
 
 @kernel
 def put_tangent(
-    mechanism: Mechanism,
-    signals: Signals,
-    start: Moment,
-    end: Moment,
-    step: Step,
-    factors: Factors,
-    work: Floats,
+    mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, factors: Factors, work: Floats
 ) -> None:
     """All blocks of the tangent at the present iterate."""
     tree, h = mechanism.tree, signals.h[0]

@@ -10,14 +10,7 @@ from typing import NamedTuple
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, scale, sub
-from pliant.structures.energy_ledger import (
-    KINETIC,
-    ROUNDING,
-    STRAIN,
-    RunningLedger,
-    close_projection,
-    close_step,
-)
+from pliant.structures.energy_ledger import KINETIC, ROUNDING, STRAIN, RunningLedger, close_projection, close_step
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy, node_flows, port_flows
 from pliant.structures.nodal.consistency import Fit, fit_velocities, node_velocity, renew_drag
 from pliant.structures.nodal.element import measure, node_distance
@@ -114,9 +107,7 @@ def pack(now: Pose, moment: Moment, out: Floats) -> None:
 
 
 @inner_kernel
-def keep(
-    row: int, now: Pose, at: Moment, ledger: RunningLedger, step: Step, h: float, output: Output
-) -> None:
+def keep(row: int, now: Pose, at: Moment, ledger: RunningLedger, step: Step, h: float, output: Output) -> None:
     """The state at the end of the step into a row of the output."""
     pack(now, at, output.x[row])
     for k in range(ledger.sums.shape[0]):
@@ -349,18 +340,11 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
     done, level = 0.0, 0
     while done < 1.0:
         width = 0.5**level
-        set_signals(
-            mechanism.coordinates.prescribed, tables, n, (done, done + width), work.past, work.signals
-        )
+        set_signals(mechanism.coordinates.prescribed, tables, n, (done, done + width), work.past, work.signals)
         renew_drag(mechanism, work.now, work.moments[0].R)
         predict(work.past, work.signals.h[0], work.step)
         move(
-            mechanism.tree,
-            mechanism.coordinates.prescribed,
-            work.signals,
-            work.moments[0],
-            work.moments[1],
-            work.step,
+            mechanism.tree, mechanism.coordinates.prescribed, work.signals, work.moments[0], work.moments[1], work.step
         )
         choose_mid_frames(work.signals.h[0], work.moments[0], work.step)
         status = solve_step(mechanism, work.signals, work.now, work.moments, work.step, work.solver, control)
@@ -387,9 +371,7 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
 
 
 @kernel
-def run_steps(
-    mechanism: Mechanism, control: Control, work: Work, tables: Tables, output: Output
-) -> tuple[int, int]:
+def run_steps(mechanism: Mechanism, control: Control, work: Work, tables: Tables, output: Output) -> tuple[int, int]:
     """Advance over the tables; returns the number of finished steps and how it ended. Row 0 is scratch for starts."""
     last = output.x.shape[0] - 1
     for n in range(tables.h.shape[0]):

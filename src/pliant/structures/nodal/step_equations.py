@@ -67,9 +67,7 @@ class Spots(NamedTuple):
 
 
 @kernel
-def step_residual(
-    mechanism: Mechanism, signals: Signals, spots: Spots, given: Scratch, residual: Numbers
-) -> None:
+def step_residual(mechanism: Mechanism, signals: Signals, spots: Spots, given: Scratch, residual: Numbers) -> None:
     """What a step with the unknowns in ``given.step`` leaves; joint children and poses follow from these."""
     now, start, end, step = given.now, given.start, given.end, given.step
     take_up(mechanism, now, start)

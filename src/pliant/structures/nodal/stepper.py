@@ -22,15 +22,7 @@ from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.joint_laws import new_joint_flows
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism
 from pliant.structures.nodal.motion import new_moment, new_past, new_signals, new_step
-from pliant.structures.nodal.newton import (
-    LOOP_OPENED,
-    NOT_FINITE,
-    SINGULAR,
-    TOO_BENT,
-    TURNED_OVER,
-    Solver,
-    new_control,
-)
+from pliant.structures.nodal.newton import LOOP_OPENED, NOT_FINITE, SINGULAR, TOO_BENT, TURNED_OVER, Solver, new_control
 from pliant.structures.nodal.relation_solver import new_line_factors
 from pliant.structures.nodal.singularity import (
     kept_lines,
@@ -89,9 +81,7 @@ class Stepper:
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
         # impulses are balanced to this part of the momentum, which drifts by less
         self.control = new_control(
-            0.01 * run.newton_tolerance.displacement,
-            run.newton_tolerance.energy,
-            run.newton_tolerance.max_iterations,
+            0.01 * run.newton_tolerance.displacement, run.newton_tolerance.energy, run.newton_tolerance.max_iterations
         )
         now = arm.pose_of(run.start)
         start = float(run.grid[0])
@@ -184,17 +174,13 @@ class Stepper:
             return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
         if status == TURNED_OVER:
             owner = self.model.line_owners(self.run.inputs)[where]
-            remedy = (
-                "it serves up to 2.5 rad; bring its frames closer at rest, or hold them by stiffness or stops"
-            )
+            remedy = "it serves up to 2.5 rad; bring its frames closer at rest, or hold them by stiffness or stops"
             return Ending(Cause.TURNED_OVER, now, f"'{owner}'", remedy)
         place = self.model.place_of(where)
         if status == TOO_BENT:
             return Ending(Cause.TOO_BENT, now, place, "take more elements there, or check the loads")
         if status == NOT_FINITE:
-            return Ending(
-                Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step"
-            )
+            return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
         loop = nearly_singular(*self.posture())
         if loop:
             cause = Cause.SINGULAR if status == SINGULAR else Cause.NOT_CONVERGED
@@ -204,10 +190,7 @@ class Stepper:
             remedy = "give every moving part an inertia, or keep loops out of singular postures"
             return Ending(Cause.SINGULAR, now, place, remedy)
         return Ending(
-            Cause.NOT_CONVERGED,
-            now,
-            place,
-            "take a smaller step, or more elements if the link bends strongly",
+            Cause.NOT_CONVERGED, now, place, "take a smaller step, or more elements if the link bends strongly"
         )
 
     def kept(self, times: Floats) -> Kept:
@@ -217,9 +200,7 @@ class Stepper:
         names = [*arm.joint_names, BASE, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
         owners = np.array(arm.line_owners(run.inputs))
-        taken = {
-            each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations
-        }
+        taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.wrench[:rows, k]

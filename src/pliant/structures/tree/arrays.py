@@ -37,9 +37,7 @@ class Springs(NamedTuple):
     rest: Floats  # (n,)
     D_field: Floats  # (n, n) symmetric: its loss is that of the material
     D_joint: Floats  # (n, n) symmetric: its loss is that of the joints
-    span: (
-        Ints  # (n, 2) first column of a row that is not zero in one of the three, and the one after the last
-    )
+    span: Ints  # (n, 2) first column of a row that is not zero in one of the three, and the one after the last
     laws: JointLaws
 
 
@@ -207,9 +205,7 @@ class Step(NamedTuple):
     AG: Floats  # (constraints, n) rows of factors^-1 G^T
     S: Floats  # (constraints, constraints)
     kept: Bools  # (constraints,) whether a constraint says more than those before it
-    slope: (
-        Floats  # (laws, 3) of friction and stops, now and in the factors; what else is in the factors there
-    )
+    slope: Floats  # (laws, 3) of friction and stops, now and in the factors; what else is in the factors there
 
 
 class RunningLedger(NamedTuple):
@@ -218,9 +214,7 @@ class RunningLedger(NamedTuple):
     sums: Floats  # (9,)
     joints: Floats  # (n,) work of the drives
     loads: Floats  # (loads,)
-    worst: (
-        Floats  # (4,) largest residual ratio, its time, number of steps, J that rounding leaves of this one
-    )
+    worst: Floats  # (4,) largest residual ratio, its time, number of steps, J that rounding leaves of this one
     counts: Ints  # (4,) iterations, factorisations, halvings, place of the last failure
 
 

@@ -354,9 +354,7 @@ class TreeDynamics:
         """The accelerations under the torques tau; arguments are arrays of floats."""
         a = np.empty(self.size)
         if not forward_dynamics(self.tree, self._free, q, v, tau, self._motion(), a):
-            raise ValueError(
-                "a coordinate moves without mass; give it a rotor or the bodies behind it a mass"
-            )
+            raise ValueError("a coordinate moves without mass; give it a rotor or the bodies behind it a mass")
         return a
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Floats, Floats]:

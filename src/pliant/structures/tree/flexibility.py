@@ -36,18 +36,7 @@ import numpy as np
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, product, sub
 from pliant.structures.tree.columns import AXIS, KIND, PARENT, POSE_R, POSE_X, TRANSLATION_X
-from pliant.structures.tree.motion import (
-    Floats,
-    Ints,
-    Tree,
-    dot_six,
-    moved,
-    nine,
-    place_body,
-    put_three,
-    six,
-    three,
-)
+from pliant.structures.tree.motion import Floats, Ints, Tree, dot_six, moved, nine, place_body, put_three, six, three
 
 ASIDE, ONLY_IT, BOTH = 0, 1, 2  # whether a field lies before a station, and before the station before it too
 
@@ -311,9 +300,7 @@ def waves(condensed: Condensed, tree: Tree, q: Floats, turn: tuple[float, float]
 
 @inline_kernel
 def combined(wave: Floats, p: int, B: Five) -> float:
-    return float(
-        wave[p, 0] * B[0] + wave[p, 1] * B[1] + wave[p, 2] * B[2] + wave[p, 3] * B[3] + wave[p, 4] * B[4]
-    )
+    return float(wave[p, 0] * B[0] + wave[p, 1] * B[1] + wave[p, 2] * B[2] + wave[p, 3] * B[3] + wave[p, 4] * B[4])
 
 
 @inner_kernel
@@ -339,13 +326,7 @@ def find_waves(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> N
             q[condensed.joint[0]] = x
         elif between:
             x = 0.4 * math.pi * sample
-            weights = (
-                0.2,
-                0.4 * math.cos(x),
-                0.4 * math.sin(x),
-                0.4 * math.cos(2.0 * x),
-                0.4 * math.sin(2.0 * x),
-            )
+            weights = (0.2, 0.4 * math.cos(x), 0.4 * math.sin(x), 0.4 * math.cos(2.0 * x), 0.4 * math.sin(2.0 * x))
             q[condensed.joint[0]] = x
         for i in range(q.shape[0]):
             place_body(tree, i, q[i], motion)
@@ -483,9 +464,7 @@ def condensed_energy(condensed: Condensed, tree: Tree, motion: Floats, q: Floats
 
 
 @inline_kernel
-def condensed_force(
-    condensed: Condensed, tree: Tree, motion: Floats, q: Floats, turn: Floats, force: Floats
-) -> float:
+def condensed_force(condensed: Condensed, tree: Tree, motion: Floats, q: Floats, turn: Floats, force: Floats) -> float:
     """Adds -dV/dq to ``force`` and returns V; the rest as for `condensed_energy`."""
     if condensed.coordinate.shape[0] == 0:
         return 0.0

@@ -15,17 +15,7 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import STOP_STIFFNESS, friction_force, stops_energy, stops_force
 from pliant.spatial.vectors import Vector, apply, cross, dot, scale, sub
 from pliant.structures.tree import columns as at
-from pliant.structures.tree.arrays import (
-    Drives,
-    JointLaws,
-    Loops,
-    Mechanism,
-    Servos,
-    Signals,
-    Springs,
-    Step,
-    Wrenches,
-)
+from pliant.structures.tree.arrays import Drives, JointLaws, Loops, Mechanism, Servos, Signals, Springs, Step, Wrenches
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.flexibility import condensed_force
 from pliant.structures.tree.motion import (
@@ -129,9 +119,7 @@ def drive_force(drives: Drives, signals: Signals, held: float, i: int, q: float,
 
 
 @inner_kernel
-def sample_servos(
-    servos: Servos, sampled: Bools, command: Floats, v: Floats, held: Floats, jump: Floats
-) -> bool:
+def sample_servos(servos: Servos, sampled: Bools, command: Floats, v: Floats, held: Floats, jump: Floats) -> bool:
     """Anew the torques of the servos whose instant this is, and by how much they jump; whether there was any.
 
     ``command`` holds a rate for each servo.
@@ -164,9 +152,7 @@ def point_of(motion: Floats, body: int, x: Vector) -> Vector:
 
 
 @inner_kernel
-def load_forces(
-    tree: Tree, wrenches: Wrenches, load: Floats, motion: Floats, wrench: Floats, force: Floats
-) -> None:
+def load_forces(tree: Tree, wrenches: Wrenches, load: Floats, motion: Floats, wrench: Floats, force: Floats) -> None:
     """Wrenches in the world about its origin, and their forces on the coordinates."""
     for i in range(force.shape[0]):
         force[i] = 0.0
@@ -212,9 +198,7 @@ def load_power(tree: Tree, body: int, W: Six, v: Floats, motion: Floats) -> floa
     return power
 
 
-REDUNDANT = (
-    1e-9  # part of a diagonal entry of S that elimination may leave of a constraint that says nothing new
-)
+REDUNDANT = 1e-9  # part of a diagonal entry of S that elimination may leave of a constraint that says nothing new
 
 
 @inline_kernel

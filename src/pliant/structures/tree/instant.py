@@ -139,9 +139,7 @@ def wrench_changes(tree: Tree, loops: Loops, k: int, j: int, motion: Floats) -> 
 
 
 @kernel
-def constraint_slopes(
-    tree: Tree, loops: Loops, q: Floats, multipliers: Floats, motion: Floats, slope: Floats
-) -> None:
+def constraint_slopes(tree: Tree, loops: Loops, q: Floats, multipliers: Floats, motion: Floats, slope: Floats) -> None:
     """Adds the derivative of G^T multipliers in q."""
     place(tree, q, motion)
     for k in range(multipliers.shape[0]):
@@ -170,9 +168,7 @@ def constraints_at(
 
 
 @kernel
-def forces_at(
-    mechanism: Mechanism, signals: Signals, step: Step, by_position: Floats, by_rate: Floats
-) -> None:
+def forces_at(mechanism: Mechanism, signals: Signals, step: Step, by_position: Floats, by_rate: Floats) -> None:
     """`instant_forces` at (q_mid, w) with derivatives.
 
     Of condensed fields the derivative is that at constant joint positions.
@@ -219,9 +215,7 @@ class Instants(NamedTuple):
 class Snapshots(NamedTuple):
     """At these instants; wrenches are in the world about its origin."""
 
-    motion: (
-        Floats  # (rows, n + 1, columns) pose, Jacobian column, twist, acceleration of the base and all bodies
-    )
+    motion: Floats  # (rows, n + 1, columns) pose, Jacobian column, twist, acceleration of the base and all bodies
     load: Floats  # (rows, wrenches, 6)
     constraint: Floats  # (rows, constraints, 2, 6) on the two bodies of each constraint
 

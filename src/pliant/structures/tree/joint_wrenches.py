@@ -83,15 +83,11 @@ def _driven(system: System, record: Record, inputs: Inputs, signals: Floats) -> 
 class _Behind:
     """Wrenches on links, and on all that they carry, in the world about its origin."""
 
-    def __init__(
-        self, system: System, mechanism: Mechanism, inputs: Inputs, instants: Instants, loads: Floats
-    ) -> None:
+    def __init__(self, system: System, mechanism: Mechanism, inputs: Inputs, instants: Instants, loads: Floats) -> None:
         self.system, self.robot = system, system.structure.robot
         seen, count = snapshots(mechanism, instants)
         self.count, self.motion = count, seen.motion[:count]
-        self.on_link = {
-            link: np.zeros((count, 6)) for link in (BASE, *(each.name for each in self.robot.links))
-        }
+        self.on_link = {link: np.zeros((count, 6)) for link in (BASE, *(each.name for each in self.robot.links))}
         self._add_inertia()
         wrenches, given = system.loads.wrenches, system.loads.given
         for k, row in enumerate(wrenches.load):

@@ -159,9 +159,7 @@ def linearise(arm: TreeArm, state: Floats, inputs: Inputs, time: float) -> Secon
         seen = {f"{link.name}.tip": (each @ Z)[:, own] for link, each in zip(links, rows, strict=True)}
         tip = rows[-1] @ Z
     ports = tuple(
-        LinearisedPort(
-            each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z, seen.get(each.port.name)
-        )
+        LinearisedPort(each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z, seen.get(each.port.name))
         for each in _ports(now, maps)
     )
     nothing = np.zeros((0, count + len(given)))
@@ -214,8 +212,7 @@ class Maps:
         self.J = J
         # V_i x J_i
         self.carried = np.concatenate(
-            [np.cross(V[:, 3:], J[:, :3]) + np.cross(V[:, :3], J[:, 3:]), np.cross(V[:, 3:], J[:, 3:])],
-            axis=1,
+            [np.cross(V[:, 3:], J[:, :3]) + np.cross(V[:, :3], J[:, 3:]), np.cross(V[:, 3:], J[:, 3:])], axis=1
         )
         self.turns = now.arm.static_turns(now.system, now.q)
 

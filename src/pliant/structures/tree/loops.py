@@ -177,11 +177,7 @@ class Reduction:
         first, second = gradient_rates(system, q, v, a)
         Z_rate = following(first @ Z)
         Z_acceleration = following(second @ Z + 2.0 * first @ Z_rate)
-        self.Z, self.Z_rate, self.Z_acceleration = (
-            Z[self.order],
-            Z_rate[self.order],
-            Z_acceleration[self.order],
-        )
+        self.Z, self.Z_rate, self.Z_acceleration = (Z[self.order], Z_rate[self.order], Z_acceleration[self.order])
 
     def moved(self, q: Floats, v: Floats, z: Floats, change: Floats) -> tuple[Floats, Floats]:
         """Positions and rates after finite independent deviations."""

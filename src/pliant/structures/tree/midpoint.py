@@ -81,9 +81,7 @@ def advanced(turn: tuple[float, float], angle: float) -> tuple[float, float]:
     """Sine and cosine after turning by a small angle: series to round-off, several times faster than anew."""
     x = angle * angle
     s = angle * (1.0 - x * SIXTH * (1.0 - x * TWENTIETH * (1.0 - x * PART_42 * (1.0 - x * PART_72))))
-    c = 1.0 - 0.5 * x * (
-        1.0 - x * TWELFTH * (1.0 - x * THIRTIETH * (1.0 - x * PART_56 * (1.0 - x * PART_90)))
-    )
+    c = 1.0 - 0.5 * x * (1.0 - x * TWELFTH * (1.0 - x * THIRTIETH * (1.0 - x * PART_56 * (1.0 - x * PART_90))))
     return (turn[0] * c + turn[1] * s, turn[1] * c - turn[0] * s)
 
 
@@ -186,9 +184,7 @@ def middle_pass(tree: Tree, step: Step) -> None:
 def end_pass(tree: Tree, step: Step) -> None:
     """Energies at the end of the step, whose poses stay in ``motion_end``."""
     number = step.number
-    number[at.T_END], number[at.V_END] = energies_at(
-        tree, step.q_end, step.v_end, step.turn[2], step.motion_end
-    )
+    number[at.T_END], number[at.V_END] = energies_at(tree, step.q_end, step.v_end, step.turn[2], step.motion_end)
     number[at.LIFTED] = number[at.V_END] - number[at.V_START]
     number[at.LIFT_SIZE] = abs(number[at.V_END]) + abs(number[at.V_START])
 
@@ -219,9 +215,7 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
             for r in range(3):
                 entry = 3 * r + kind - at.TRANSLATION_X
                 motion[own, WAY + r] = way[r]
-                motion[own, WAY + r] += (
-                    middle * motion[own, DIFFERENCE + entry] + change * motion[own, MEAN + entry]
-                )
+                motion[own, WAY + r] += middle * motion[own, DIFFERENCE + entry] + change * motion[own, MEAN + entry]
         else:
             put_three(motion, own, WAY, way)
             half, s, c = math.sin(0.5 * change), math.sin(middle), math.cos(middle)
@@ -310,9 +304,7 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
 CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
 ROUND_OFF = 2.3e-16
-FADED = (
-    64.0 * ROUND_OFF
-)  # part of the energies below which the kinetic energy of a step is too small to be corrected
+FADED = 64.0 * ROUND_OFF  # part of the energies below which the kinetic energy of a step is too small to be corrected
 
 
 @inner_kernel

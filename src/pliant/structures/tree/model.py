@@ -19,13 +19,7 @@ from pliant.structures.tree.linearise import linearise
 from pliant.structures.tree.loops import close, fitted
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.observe import Poses, load_flows, observe, observe_rigid_link, poses_of
-from pliant.structures.tree.step_equations import (
-    Method,
-    TreeStep,
-    step_equations,
-    step_inputs,
-    step_unknowns,
-)
+from pliant.structures.tree.step_equations import Method, TreeStep, step_equations, step_inputs, step_unknowns
 from pliant.structures.tree.stepper import Stepper
 from pliant.structures.tree.structure import Structure
 from pliant.structures.tree.system import System
@@ -103,10 +97,7 @@ class TreeArm(ArmFacts):
         """Positions and rates (..., coordinates) of all coordinates of a system, of states (..., size)."""
         part, structure = self.layout.part, system.structure
         q, v = np.zeros((2, *state.shape[:-1], system.size))
-        q[..., structure.joints], v[..., structure.joints] = (
-            part(state, "joint_position"),
-            part(state, "joint_rate"),
-        )
+        q[..., structure.joints], v[..., structure.joints] = (part(state, "joint_position"), part(state, "joint_rate"))
         if len(structure.elastic):
             q[..., structure.elastic] = part(state, "deflection")
             v[..., structure.elastic] = part(state, "deflection_rate")
@@ -186,9 +177,7 @@ class TreeArm(ArmFacts):
         """Potential energy and the work of gravity follow from the same coordinates; nothing else is known twice."""
         return Consistency(np.zeros(len(record.time)), np.zeros(len(record.time)))
 
-    def equilibrium(
-        self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
-    ) -> Equilibrium:
+    def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
         return find_equilibrium(self, start, inputs, time, load_steps, accuracy)
 

@@ -45,9 +45,7 @@ class Tree(NamedTuple):
     """A tree of n coordinates; `new_tree` makes one."""
 
     joints: Ints  # (n, 6) parent, kind, whether the placement turns, kind of body, range of its shapes
-    facts: (
-        Floats  # (n, 23) placement (9 + 3), mass, centre (3), inertia (6: xx yy zz xy xz yz), rotor inertia
-    )
+    facts: Floats  # (n, 23) placement (9 + 3), mass, centre (3), inertia (6: xx yy zz xy xz yz), rotor inertia
     base: Floats  # (15,) rotation and position of the base in the world, gravity in the world
 
     @property
@@ -96,9 +94,7 @@ def new_tree(
     n = len(parent)
     for i, p in enumerate(parent):
         if not at.BASE_PARENT <= p < i:
-            raise ValueError(
-                f"body {i} has the parent {p}; number parents before their children, the base -1"
-            )
+            raise ValueError(f"body {i} has the parent {p}; number parents before their children, the base -1")
     z = np.zeros
     one = np.eye(3)
     turns = np.broadcast_to(one, (n, 3, 3)) if rotation is None else np.asarray(rotation, float)
@@ -301,7 +297,5 @@ def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Six:
 def center_of(tree: Tree, i: int, motion: Floats) -> Vector:
     """Centre of mass of body i in the world."""
     return moved(
-        three(motion, i + 1, at.POSE_X),
-        1.0,
-        apply(nine(motion, i + 1, at.POSE_R), three(tree.facts, i, at.CENTER)),
+        three(motion, i + 1, at.POSE_X), 1.0, apply(nine(motion, i + 1, at.POSE_R), three(tree.facts, i, at.CENTER))
     )

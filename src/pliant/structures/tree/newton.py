@@ -56,9 +56,7 @@ from pliant.structures.tree.midpoint import (
 from pliant.structures.tree.motion import Floats, Tree, place_base, turn_afresh
 from pliant.structures.tree.recursions import momentum
 
-SAME_VELOCITY = (
-    1e-11  # error of the velocities that ends Newton's method, as a part in the norm of kinetic energy
-)
+SAME_VELOCITY = 1e-11  # error of the velocities that ends Newton's method, as a part in the norm of kinetic energy
 SAME_ENERGY = 3e-13  # part of the exchanged energy that may be missing
 CLOSED = 1e-8
 AGING = 1.1  # of the square of the contraction, per step in which it is not seen
@@ -303,9 +301,7 @@ def hold_at_zero(laws: JointLaws, step: Step) -> None:
 
 
 @inner_kernel
-def solve_bound(
-    mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger, prescribed: bool
-) -> int:
+def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger, prescribed: bool) -> int:
     """Newton's method with prescribed coordinates, loops or joint laws.
 
     It ends with the w at which everything was evaluated; the velocities of the end are given ones if ``prescribed``.

@@ -62,9 +62,7 @@ def observe(arm: TreeArm, states: Floats, stations: int) -> Observation:
     motions, _ = place_motions(arm, states, (tip,))
     twist = np.einsum("nji,npj->npi", rotation, motions[:, 0]).reshape(len(states), 6)
     links = arm.observe_links(states, poses, stations)
-    return Observation(
-        part(states, "joint_position"), part(states, "joint_rate"), links, position, rotation, twist
-    )
+    return Observation(part(states, "joint_position"), part(states, "joint_rate"), links, position, rotation, twist)
 
 
 def observe_rigid_link(arm: TreeArm, poses: Poses, link: LinkPlaces) -> LinkObservation:
@@ -98,9 +96,7 @@ def place_motions(arm: TreeArm, states: Floats, places: tuple[Place, ...]) -> tu
 
 def load_flows(arm: TreeArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
     """Twists (n, loads, 6) with which the wrenches of loads do their work, in the axes of the wrenches."""
-    rows = [
-        (k, place, share) for k, load in enumerate(loads) for place, share in load_places(arm.structure, load)
-    ]
+    rows = [(k, place, share) for k, load in enumerate(loads) for place, share in load_places(arm.structure, load)]
     motions, axes = place_motions(arm, states, tuple(place for _, place, _ in rows))
     flows = np.zeros((len(states), len(loads), 6))
     for column, (k, _, share) in enumerate(rows):

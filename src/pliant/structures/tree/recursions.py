@@ -77,9 +77,7 @@ def own_wrench(tree: Tree, i: int, V: Six, A: Six, motion: Floats) -> Six:
     if tree.joints[i, at.BODY] == at.RIGID:
         R = nine(motion, i + 1, at.POSE_R)
         wb = apply_transpose(R, w)
-        turning = moved(
-            own_inertia(tree, i, apply_transpose(R, al)), 1.0, cross(wb, own_inertia(tree, i, wb))
-        )
+        turning = moved(own_inertia(tree, i, apply_transpose(R, al)), 1.0, cross(wb, own_inertia(tree, i, wb)))
         n = moved(n, 1.0, apply(R, turning))
     return joined(f, n)
 

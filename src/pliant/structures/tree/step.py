@@ -17,15 +17,7 @@ import numpy as np
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, enter_step
 from pliant.structures.tree import columns as at
-from pliant.structures.tree.arrays import (
-    Mechanism,
-    RunningLedger,
-    Signals,
-    Step,
-    new_ledger,
-    new_signals,
-    new_step,
-)
+from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step, new_ledger, new_signals, new_step
 from pliant.structures.tree.dynamics import placed_dynamics
 from pliant.structures.tree.forces import (
     constraint_accelerations,
@@ -150,11 +142,7 @@ def close_positions(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> 
 
 @inline_kernel
 def gill_step(
-    mechanism: Mechanism,
-    signals: tuple[Signals, Signals, Signals],
-    step: Step,
-    stages: Stages,
-    ledger: RunningLedger,
+    mechanism: Mechanism, signals: tuple[Signals, Signals, Signals], step: Step, stages: Stages, ledger: RunningLedger
 ) -> int:
     """The step from (q, v); signals are those at its middle, end and start."""
     n, h, number = step.q.shape[0], step.number[at.H], step.number
@@ -216,9 +204,7 @@ class Tables(NamedTuple):
     h: Floats  # (steps,)
     end: Floats  # (steps,) times
     driven: Ints  # (m,) coordinates that have signals
-    joint: (
-        Floats  # (steps, 3, m, 3) prescribed: position, rate, acceleration | reference, its rate, feedforward
-    )
+    joint: Floats  # (steps, 3, m, 3) prescribed: position, rate, acceleration | reference, its rate, feedforward
     load: Floats  # (steps, 3, loads, 6)
     sampled: Bools  # (steps, servos) whether the servo is sampled at the start of the step
     command: Floats  # (servos,) rates that are held
@@ -424,9 +410,7 @@ def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float,
 @inline_kernel
 def sample(mechanism: Mechanism, tables: Tables, n: int, step: Step) -> bool:
     """Servos that are sampled at the start of step n; the jump of their torques stands in the residual."""
-    return sample_servos(
-        mechanism.servos, tables.sampled[n], tables.command, step.v, step.held, step.residual
-    )
+    return sample_servos(mechanism.servos, tables.sampled[n], tables.command, step.v, step.held, step.residual)
 
 
 @inline_kernel

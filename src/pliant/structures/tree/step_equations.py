@@ -32,16 +32,7 @@ from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.loops import constraints, pull_slope
 from pliant.structures.tree.motion import Bools, Floats
 from pliant.structures.tree.newton import step_residual
-from pliant.structures.tree.step import (
-    STAGES,
-    WEIGHTS,
-    Tables,
-    new_output,
-    new_work,
-    run_gill,
-    run_midpoint,
-    start_run,
-)
+from pliant.structures.tree.step import STAGES, WEIGHTS, Tables, new_output, new_work, run_gill, run_midpoint, start_run
 
 if TYPE_CHECKING:
     from pliant.structures.tree.model import TreeArm
@@ -118,9 +109,7 @@ class TreeStep(StepMatrices):
 class MidpointStep(TreeStep):
     """Of the energy-exact midpoint rule."""
 
-    def __init__(
-        self, arm: TreeArm, start: Floats, unknowns: Floats, u: Floats, inputs: Inputs, step: float
-    ) -> None:
+    def __init__(self, arm: TreeArm, start: Floats, unknowns: Floats, u: Floats, inputs: Inputs, step: float) -> None:
         super().__init__(arm, start, inputs, step)
         n, m = self.n, self.rows
         ends = np.cumsum([n, n, n, 1, m])
@@ -150,17 +139,10 @@ class MidpointStep(TreeStep):
         phi, rates = work.violation, np.zeros(self.rows)
         if self.rows:
             _, G, _ = constraints(self.system, self.q1)
-            fitted = (
-                self.momentum_only.inverse_dynamics(self.q1, np.zeros(self.n), fitted) + self.impulses @ G
-            )
-            phi, rates = (
-                np.where(self.kept, phi, self.multipliers),
-                np.where(self.kept, G @ self.v1, self.impulses),
-            )
+            fitted = self.momentum_only.inverse_dynamics(self.q1, np.zeros(self.n), fitted) + self.impulses @ G
+            phi, rates = (np.where(self.kept, phi, self.multipliers), np.where(self.kept, G @ self.v1, self.impulses))
         moved = self.q1 - self.q0 - h * self.given_w
-        return np.concatenate(
-            [moved, np.where(self.prescribed, held, fitted), balance, [self.lacking], phi, rates]
-        )
+        return np.concatenate([moved, np.where(self.prescribed, held, fitted), balance, [self.lacking], phi, rates])
 
     @cached_property
     def matrices(self) -> tuple[Floats, Floats, Floats]:
@@ -258,14 +240,10 @@ class MidpointStep(TreeStep):
 class GillStep(TreeStep):
     """Of the explicit method of Runge, Kutta and Gill."""
 
-    def __init__(
-        self, arm: TreeArm, start: Floats, unknowns: Floats, u: Floats, inputs: Inputs, step: float
-    ) -> None:
+    def __init__(self, arm: TreeArm, start: Floats, unknowns: Floats, u: Floats, inputs: Inputs, step: float) -> None:
         super().__init__(arm, start, inputs, step)
         if self.rows:
-            raise InvalidInput(
-                "steps of RungeKuttaGill have no equations where an arm has loops; take Gauss(order=2)"
-            )
+            raise InvalidInput("steps of RungeKuttaGill have no equations where an arm has loops; take Gauss(order=2)")
         n = self.n
         self.a, (self.q1, self.v1) = unknowns[: 4 * n].reshape(4, n), unknowns[4 * n :].reshape(2, n)
         self.u = u.reshape(len(PARTS), -1)
@@ -400,8 +378,5 @@ def _contact_slopes(distance: float, change: float, h: float, stops: Floats) -> 
     if force == 0.0:
         return 0.0, 0.0
     # the elastic part is symmetric in both ends of the way
-    ends = (
-        contact_force(distance, change, h, k, 0.0)[2]
-        + contact_force(distance + change, -change, h, k, 0.0)[2]
-    )
+    ends = contact_force(distance, change, h, k, 0.0)[2] + contact_force(distance + change, -change, h, k, 0.0)[2]
     return -ends - d / h * (float(distance + change < 0.0) - float(distance < 0.0)), -over

@@ -20,30 +20,14 @@ from pliant.structures.tree.arrays import Mechanism, Servos
 from pliant.structures.tree.columns import SERVO_COLUMNS
 from pliant.structures.tree.midpoint import NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.step import (
-    Output,
-    Tables,
-    Work,
-    new_output,
-    new_work,
-    run_gill,
-    run_midpoint,
-    start_run,
-)
+from pliant.structures.tree.step import Output, Tables, Work, new_output, new_work, run_gill, run_midpoint, start_run
 
 if TYPE_CHECKING:
     from pliant.structures.tree.model import TreeArm
 
 Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 
-SERVO_LAW = (
-    "gain",
-    "command_limit",
-    "command_resolution",
-    "rate_limit",
-    "rate_resolution",
-    "torque_limit",
-)
+SERVO_LAW = ("gain", "command_limit", "command_resolution", "rate_limit", "rate_resolution", "torque_limit")
 WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
 
 
@@ -97,9 +81,7 @@ class Stepper:
     def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
         run, plan, system = self.run, self.run.schedule, self.system
         # where a gear is elastic, a prescribed joint is not what its drive acts on
-        apart = np.flatnonzero(
-            np.array(run.inputs.prescribed, np.bool_) & (system.drive != system.structure.joints)
-        )
+        apart = np.flatnonzero(np.array(run.inputs.prescribed, np.bool_) & (system.drive != system.structure.joints))
         return Tables(
             plan.h[a:b],
             run.grid[a + 1 : b + 1],
@@ -117,16 +99,7 @@ class Stepper:
         h, end, driven, joint, load, sampled, _, first, stop, tau = tables
         joint = with_held(joint[part], held)
         now = Tables(
-            h[part],
-            end[part],
-            driven,
-            joint,
-            load[part],
-            sampled[part],
-            self.commanded,
-            first[part],
-            stop[part],
-            tau,
+            h[part], end[part], driven, joint, load[part], sampled[part], self.commanded, first[part], stop[part], tau
         )
         answer = self.loop(self.mechanism, self.work, now, self.output)
         if self.loop is self.compiled:

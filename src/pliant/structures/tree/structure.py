@@ -195,6 +195,4 @@ class Structure:
         friction = [law.friction.row if law.friction else NO_FRICTION for _, law in ruled]
         stops = [law.limits.row if law.limits else NO_STOPS for _, law in ruled]
         columns = np.array([column for column, _ in ruled], np.int64)
-        return JointLaws(
-            columns, np.array(friction, float).reshape(-1, 4), np.array(stops, float).reshape(-1, 4)
-        )
+        return JointLaws(columns, np.array(friction, float).reshape(-1, 4), np.array(stops, float).reshape(-1, 4))

@@ -33,12 +33,7 @@ from pliant.structures.tree.arrays import (
 )
 from pliant.structures.tree.columns import TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
-from pliant.structures.tree.flexibility import (
-    Condensed,
-    add_condensed_stiffness,
-    condensed_state,
-    steady_parts,
-)
+from pliant.structures.tree.flexibility import Condensed, add_condensed_stiffness, condensed_state, steady_parts
 from pliant.structures.tree.forces import spring_energy
 from pliant.structures.tree.instant import forces_at
 from pliant.structures.tree.loops import constraint_rows
@@ -109,12 +104,7 @@ class System:
         rotor[own:] = [motor.rotor_inertia for motor in elastic]
         drive = structure.joints.copy()
         drive[geared] = own + np.arange(len(elastic))
-        stiffness, damping, limit, prescribed = (
-            np.zeros(n),
-            np.zeros(n),
-            np.full(n, np.inf),
-            np.zeros(n, bool),
-        )
+        stiffness, damping, limit, prescribed = (np.zeros(n), np.zeros(n), np.full(n, np.inf), np.zeros(n, bool))
         stiffness[drive], damping[drive] = inputs.stiffness, inputs.damping
         prescribed[structure.joints] = inputs.prescribed
         prescribed[structure.base] = True
@@ -239,9 +229,7 @@ class System:
         K, stations = np.zeros((self.size, self.size)), self.condensed.coordinate
         for i in self.condensed.joint.tolist():
             step = HESSIAN_STEP * np.eye(self.size)[i]
-            near, far = (
-                self._condensed(q - k * step)[1] - self._condensed(q + k * step)[1] for k in (1.0, 2.0)
-            )
+            near, far = (self._condensed(q - k * step)[1] - self._condensed(q + k * step)[1] for k in (1.0, 2.0))
             column = (8.0 * near - far) / (12.0 * HESSIAN_STEP)
             K[:, i] += column
             K[i, stations] += column[stations]
@@ -365,9 +353,7 @@ def _loads(structure: Structure, inputs: Inputs) -> Loads:
         own = len(loads)
         for place_of, share in load_places(structure, load):
             turn = IDENTITY if world else place_of.rotation
-            known = [
-                i for i, (_, other) in enumerate(loads[own:], own) if np.allclose(turn, other, 0.0, 1e-14)
-            ]
+            known = [i for i, (_, other) in enumerate(loads[own:], own) if np.allclose(turn, other, 0.0, 1e-14)]
             if not known:
                 loads.append((k, turn))
             if place_of.body != ON_BASE:

@@ -33,10 +33,7 @@ def refuse_figures(folder: Path, overwrite: bool) -> None:
 
 
 def write_figures(
-    trajectory: Trajectory,
-    folder: Path,
-    overwrite: bool = False,
-    progress: Callable[[float], None] | None = None,
+    trajectory: Trajectory, folder: Path, overwrite: bool = False, progress: Callable[[float], None] | None = None
 ) -> list[Path]:
     """Write every figure as PNG into ``folder``, which is made if need be; all are refused if one exists."""
     refuse_figures(folder, overwrite)

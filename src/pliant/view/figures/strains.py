@@ -71,9 +71,7 @@ def _worth_showing(links: list[LinkObservation]) -> tuple[str, ...]:
 def _refuse(stations: tuple[float, ...], components: tuple[str, ...]) -> None:
     for share in stations:
         if not 0.0 <= share <= 1.0:
-            raise InvalidInput(
-                f"station {share:g} must lie between 0 (root) and 1 (tip); give a share of the length"
-            )
+            raise InvalidInput(f"station {share:g} must lie between 0 (root) and 1 (tip); give a share of the length")
     for component in components:
         if component not in STRAIN:
             raise InvalidInput(f"strain '{component}' is unknown; choose among {', '.join(STRAIN)}")

@@ -121,9 +121,7 @@ def time_colors(time: Array) -> ScalarMappable:
     return ScalarMappable(Normalize(float(time[0]), float(time[-1])), TIME_COLORS)
 
 
-def map_axes(
-    figure: FigureBase, projection: Projection, points: Array, zoom: float = 0.9, ticks: int = 5
-) -> Axes:
+def map_axes(figure: FigureBase, projection: Projection, points: Array, zoom: float = 0.9, ticks: int = 5) -> Axes:
     """Axes that show places in equal scale, in a plane or in space; ``points`` (..., 3) must fit in.
 
     In space labels stand outside the axes: in a narrow panel they need a smaller ``zoom`` and fewer ``ticks``.
@@ -166,7 +164,5 @@ def _few_ticks(count: int) -> object:
 def time_bar(figure: FigureBase, axes: Axes, time: Array) -> None:
     """The key from colour to time."""
     width_of_labels = 0.12 if axes.name == "3d" else 0.02
-    bar = figure.colorbar(
-        time_colors(time), ax=axes, label=TIME.label, shrink=0.8, pad=width_of_labels, aspect=28
-    )
+    bar = figure.colorbar(time_colors(time), ax=axes, label=TIME.label, shrink=0.8, pad=width_of_labels, aspect=28)
     bar.outline.set_visible(False)
