@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import adjoint_to_child
-from pliant.spatial.rows import add_block, set_block
-from pliant.spatial.small_matrices import invert, multiply, multiply_transposed
+from pliant.spatial.small_matrices import add_block, add_product, invert, multiply, set_block
 
 Numbers = NDArray[Any]  # real or complex
 
@@ -324,7 +323,7 @@ def eliminate_joints(tree, factors, free, pivot, k):
     free[dof]: the joint rate is unknown; pivot[k, dof] is its own term beside S.C S.
     """
     links = tree.parent.shape[0]
-    a, b, c = factors.work[0], factors.work[1], factors.work[2]
+    a, b = factors.work[0], factors.work[1]
     for link in range(links):
         for i in range(6):
             for j in range(6):
@@ -373,6 +372,5 @@ def eliminate_joints(tree, factors, free, pivot, k):
                     for j in range(6):
                         a[i, j] -= factors.CS[k, link, i] * factors.SC[k, link, j] / factors.kappa[k, link]
             multiply(a, Ad, b)
-            multiply_transposed(Ad, b, c)
-            add_block(1.0, c, factors.D[k, parent])
+            add_product(1.0, Ad.T, b, factors.D[k, parent])
     return True

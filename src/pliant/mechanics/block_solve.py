@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, to_child
-from pliant.spatial.rows import dot6, dot_row, plus6, product, row, stage_row
+from pliant.spatial.rows import dot6, load6, plus6, stage_row
+from pliant.spatial.small_matrices import times
 
 
 @inline_kernel
 def times_block(A, k, m, x):
     """A[k, m] x for a 6 x 6 block and a 6-tuple."""
-    return product(A[k], m, x)
+    return times(A[k][m], x)
 
 
 @inline_kernel
@@ -67,11 +68,11 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
             x = twist_of(d, last, tree.last_node[link], unit)
             for i in range(6):
                 factors.tip[k, link, i] = x[i]
-            y = times_block(factors.Y_T, k, link, times_block(factors.K, k, link, x))
+            y = times(factors.Y_T[k, link], times(factors.K[k, link], x))
             b_r = plus6(b_r, 1.0, y)
         dof = tree.dof[link]
         if dof >= 0 and free[max(dof, 0)]:
-            beta = inc.b_q[dof] + dot_row(b_r, tree.S, link)
+            beta = inc.b_q[dof] + dot6(b_r, load6(tree.S, link))
             factors.beta[k, link] = beta
             b_r = plus6(b_r, -beta / factors.kappa[k, link], stage_row(factors.CS, k, link))
         if tree.parent[link] >= 0:
@@ -148,7 +149,7 @@ def move_root(tree, factors, free, link, k, d, d_joint):
                 rate -= dot6(x, stage_row(factors.SC, k, link))
             rate = rate / factors.kappa[k, link]
             d_joint[dof] = rate
-            x = plus6(x, rate, row(tree.S, link))
+            x = plus6(x, rate, load6(tree.S, link))
             moved = True
     for i in range(6):
         d[0, root, i] = x[i].real
@@ -162,10 +163,10 @@ def move_root(tree, factors, free, link, k, d, d_joint):
     if reacts:
         z = stage_row(factors.tip, k, link)
         if moved:
-            z = plus6(z, -1.0, times_block(factors.to_root, k, T, x))
-        z = times_block(factors.K, k, link, z)
+            z = plus6(z, -1.0, times(factors.to_root[k, T], x))
+        z = times(factors.K[k, link], z)
     for node in range(root + 1, T + 1):
         if moved:
-            subtract_from(d, last, node, times_block(factors.to_root, k, node, x))
+            subtract_from(d, last, node, times(factors.to_root[k, node], x))
         if reacts:
-            subtract_from(d, last, node, times_block(factors.to_tip_load, k, node, z))
+            subtract_from(d, last, node, times(factors.to_tip_load[k, node], z))

@@ -113,6 +113,14 @@ def ad_transpose(twist: Twist, wrench: Wrench) -> Wrench:
 
 
 @kernel
+def carried_wrench(twist: Twist, wrench: Wrench) -> Wrench:
+    """Rate of a wrench that is carried along by a twist: minus ``ad_transpose``, as ``ad`` is that of a twist."""
+    v, w = linear(twist), angular(twist)
+    f, m = linear(wrench), angular(wrench)
+    return join(cross(w, f), add(cross(w, m), cross(v, f)))
+
+
+@kernel
 def right_tangent(twist: Twist) -> Blocks:
     """T with exp(twist + d) = exp(twist) exp(T d) to first order."""
     v, w = linear(twist), angular(twist)

@@ -11,56 +11,83 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, kernel
+from pliant.spatial.rows import add_to, dot6, load6, store
 from pliant.spatial.se3 import Twist
+from pliant.spatial.vectors import Matrix, Vector
 
 Array = NDArray[Any]
+
+
+@inline_kernel
+def row_of_product(A: Array, i: int, B: Array) -> Twist:
+    """Row i of A B."""
+    a0, a1, a2, a3, a4, a5 = A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5]
+    return (
+        a0 * B[0, 0] + a1 * B[1, 0] + a2 * B[2, 0] + a3 * B[3, 0] + a4 * B[4, 0] + a5 * B[5, 0],
+        a0 * B[0, 1] + a1 * B[1, 1] + a2 * B[2, 1] + a3 * B[3, 1] + a4 * B[4, 1] + a5 * B[5, 1],
+        a0 * B[0, 2] + a1 * B[1, 2] + a2 * B[2, 2] + a3 * B[3, 2] + a4 * B[4, 2] + a5 * B[5, 2],
+        a0 * B[0, 3] + a1 * B[1, 3] + a2 * B[2, 3] + a3 * B[3, 3] + a4 * B[4, 3] + a5 * B[5, 3],
+        a0 * B[0, 4] + a1 * B[1, 4] + a2 * B[2, 4] + a3 * B[3, 4] + a4 * B[4, 4] + a5 * B[5, 4],
+        a0 * B[0, 5] + a1 * B[1, 5] + a2 * B[2, 5] + a3 * B[3, 5] + a4 * B[4, 5] + a5 * B[5, 5],
+    )
 
 
 @kernel
 def multiply(A: Array, B: Array, out: Array) -> None:
     """out = A B."""
     for i in range(6):
-        a0, a1, a2, a3, a4, a5 = A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5]
-        c0 = a0 * B[0, 0] + a1 * B[1, 0] + a2 * B[2, 0] + a3 * B[3, 0] + a4 * B[4, 0] + a5 * B[5, 0]
-        c1 = a0 * B[0, 1] + a1 * B[1, 1] + a2 * B[2, 1] + a3 * B[3, 1] + a4 * B[4, 1] + a5 * B[5, 1]
-        c2 = a0 * B[0, 2] + a1 * B[1, 2] + a2 * B[2, 2] + a3 * B[3, 2] + a4 * B[4, 2] + a5 * B[5, 2]
-        c3 = a0 * B[0, 3] + a1 * B[1, 3] + a2 * B[2, 3] + a3 * B[3, 3] + a4 * B[4, 3] + a5 * B[5, 3]
-        c4 = a0 * B[0, 4] + a1 * B[1, 4] + a2 * B[2, 4] + a3 * B[3, 4] + a4 * B[4, 4] + a5 * B[5, 4]
-        c5 = a0 * B[0, 5] + a1 * B[1, 5] + a2 * B[2, 5] + a3 * B[3, 5] + a4 * B[4, 5] + a5 * B[5, 5]
-        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = c0, c1, c2, c3, c4, c5
+        store(row_of_product(A, i, B), out, i)
 
 
 @kernel
-def multiply_transposed(A: Array, B: Array, out: Array) -> None:
-    """out = A^T B."""
-    multiply(A.T, B, out)
-
-
-@kernel
-def multiply_vector(A: Array, x: Array, out: Array) -> None:
-    """out = A x."""
-    x0, x1, x2, x3, x4, x5 = x[0], x[1], x[2], x[3], x[4], x[5]
+def add_product(f: float, A: Array, B: Array, out: Array) -> None:
+    """out += f A B."""
     for i in range(6):
-        out[i] = A[i, 0] * x0 + A[i, 1] * x1 + A[i, 2] * x2 + A[i, 3] * x3 + A[i, 4] * x4 + A[i, 5] * x5
+        add_to(f, row_of_product(A, i, B), out, i)
 
 
-@kernel
-def multiply_vector_transposed(A: Array, x: Array, out: Array) -> None:
-    """out = A^T x."""
-    multiply_vector(A.T, x, out)
-
-
-@kernel
+@inline_kernel
 def times(A: Array, x: Twist) -> Twist:
     """A x for a 6-tuple."""
     return (
-        A[0, 0] * x[0] + A[0, 1] * x[1] + A[0, 2] * x[2] + A[0, 3] * x[3] + A[0, 4] * x[4] + A[0, 5] * x[5],
-        A[1, 0] * x[0] + A[1, 1] * x[1] + A[1, 2] * x[2] + A[1, 3] * x[3] + A[1, 4] * x[4] + A[1, 5] * x[5],
-        A[2, 0] * x[0] + A[2, 1] * x[1] + A[2, 2] * x[2] + A[2, 3] * x[3] + A[2, 4] * x[4] + A[2, 5] * x[5],
-        A[3, 0] * x[0] + A[3, 1] * x[1] + A[3, 2] * x[2] + A[3, 3] * x[3] + A[3, 4] * x[4] + A[3, 5] * x[5],
-        A[4, 0] * x[0] + A[4, 1] * x[1] + A[4, 2] * x[2] + A[4, 3] * x[3] + A[4, 4] * x[4] + A[4, 5] * x[5],
-        A[5, 0] * x[0] + A[5, 1] * x[1] + A[5, 2] * x[2] + A[5, 3] * x[3] + A[5, 4] * x[4] + A[5, 5] * x[5],
-    )
+        dot6(x, load6(A, 0)), dot6(x, load6(A, 1)), dot6(x, load6(A, 2)),
+        dot6(x, load6(A, 3)), dot6(x, load6(A, 4)), dot6(x, load6(A, 5)),
+    )  # fmt: skip
+
+
+@inline_kernel
+def add_block(f: complex, B: Array, A: Array) -> None:
+    """A += f B."""
+    for i in range(6):
+        for j in range(6):
+            A[i, j] += f * B[i, j]
+
+
+@inline_kernel
+def set_block(B: Array, A: Array) -> None:
+    """A = B."""
+    for i in range(6):
+        for j in range(6):
+            A[i, j] = B[i, j]
+
+
+@kernel
+def add_square(f: float, B: Matrix, A: Array, i: int, j: int) -> None:
+    """Add f B to the 3 x 3 block of A at (i, j)."""
+    for r in range(3):
+        for c in range(3):
+            A[i + r, j + c] += f * B[3 * r + c]
+
+
+@kernel
+def add_skew(A: Array, i: int, j: int, f: float, a: Vector) -> None:
+    """Add f a^ to the 3 x 3 block of A at (i, j)."""
+    A[i, j + 1] -= f * a[2]
+    A[i, j + 2] += f * a[1]
+    A[i + 1, j] += f * a[2]
+    A[i + 1, j + 2] -= f * a[0]
+    A[i + 2, j] -= f * a[1]
+    A[i + 2, j + 1] += f * a[0]
 
 
 @inline_kernel

@@ -10,6 +10,8 @@ from pliant.jit import kernel
 Vector = tuple[float, float, float]
 Matrix = tuple[float, float, float, float, float, float, float, float, float]
 
+UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
 
 @kernel
 def add(a: Vector, b: Vector) -> Vector:
@@ -37,6 +39,11 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 @kernel
+def mean(a: Vector, b: Vector) -> Vector:
+    return (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
+
+
+@kernel
 def skew(a: Vector) -> Matrix:
     """The matrix of ``cross(a, .)``."""
     return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
@@ -45,6 +52,11 @@ def skew(a: Vector) -> Matrix:
 @kernel
 def transpose(A: Matrix) -> Matrix:
     return (A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8])
+
+
+@kernel
+def column(A: Matrix, j: int) -> Vector:
+    return (A[j], A[3 + j], A[6 + j])
 
 
 @kernel
@@ -65,6 +77,20 @@ def apply_transpose(A: Matrix, a: Vector) -> Vector:
         A[1] * a[0] + A[4] * a[1] + A[7] * a[2],
         A[2] * a[0] + A[5] * a[1] + A[8] * a[2],
     )
+
+
+@kernel
+def scale_matrix(f: float, A: Matrix) -> Matrix:
+    return (f * A[0], f * A[1], f * A[2], f * A[3], f * A[4], f * A[5], f * A[6], f * A[7], f * A[8])
+
+
+@kernel
+def add_matrices(A: Matrix, B: Matrix) -> Matrix:
+    return (
+        A[0] + B[0], A[1] + B[1], A[2] + B[2],
+        A[3] + B[3], A[4] + B[4], A[5] + B[5],
+        A[6] + B[6], A[7] + B[7], A[8] + B[8],
+    )  # fmt: skip
 
 
 @kernel

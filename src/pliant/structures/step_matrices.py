@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,3 +53,31 @@ class StepMatrices(ABC):
     def solve_transposed(self, right: Floats) -> Floats:
         """d with r_z1^T d = right"""
         return self._solved(right, True)
+
+
+@dataclass(frozen=True, eq=False)
+class StepOfOneMatrix(StepMatrices):
+    """A step about given values (flat vectors) whose derivatives come as one sparse matrix."""
+
+    start: Floats
+    unknowns: Floats
+    inputs: Floats
+
+    def at(self, start: Floats, unknowns: Floats, inputs: Floats) -> Self:
+        """The same step about other values."""
+        return replace(self, start=start, unknowns=unknowns, inputs=inputs)
+
+    @property
+    @abstractmethod
+    def matrix(self) -> Any:
+        """(r_z0, r_z1, r_u) side by side"""
+
+    @property
+    def borders(self) -> tuple[int, int]:
+        """Where unknowns and inputs begin among the columns."""
+        return len(self.start), len(self.start) + len(self.unknowns)
+
+    @cached_property
+    def matrices(self) -> tuple[Any, Any, Any]:
+        first, last = self.borders
+        return self.matrix[:, :first], self.matrix[:, first:last], self.matrix[:, last:]

@@ -9,8 +9,9 @@ the element power preserving whatever the points and weights are.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
-from pliant.spatial.rows import plus6, product, row, stage_row
+from pliant.spatial.rows import load6, plus6, stage_row
 from pliant.spatial.se3 import ad, ad_transpose
+from pliant.spatial.small_matrices import times
 
 
 @kernel
@@ -67,8 +68,8 @@ def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
         for g in range(p):
             k = element * p + g
             x = stage_row(change, 0, k)
-            ds = product(tangent, k, x)
-            both = plus6(ad_transpose(stage_row(xi, 0, k), ds), 1.0, ad_transpose(x, row(stress, k)))
+            ds = times(tangent[k], x)
+            both = plus6(ad_transpose(stage_row(xi, 0, k), ds), 1.0, ad_transpose(x, load6(stress, k)))
             subtract_at_nodes(mesh, element, g, ds, both, F, 0)
 
 
@@ -76,7 +77,7 @@ def subtract_wrench_change(mesh, xi, stress, tangent, change, F):
 def hardening_stress(section, k, x):
     """Nonlinear part of the stress: cubic e^3 + quintic e^5, component by component."""
     a, b, c, d, e, f = x
-    q, r = row(section.cubic, k), row(section.quintic, k)
+    q, r = load6(section.cubic, k), load6(section.quintic, k)
     return (
         (q[0] + r[0] * a * a) * a * a * a,
         (q[1] + r[1] * b * b) * b * b * b,
@@ -105,7 +106,7 @@ def freeze(section, e, i, xi, stress, tangent):
     """Strain, elastic stress and tangent stiffness at which a factorisation is made: those of stage i."""
     for k in range(e.shape[1]):
         x = stage_row(e, i, k)
-        s = product(section.C, k, x)
+        s = times(section.C[k], x)
         for c in range(6):
             xi[0, k, c] = section.rest[k, c] + e[i, k, c]
             stress[k, c] = s[c]
@@ -135,7 +136,7 @@ def element_tangent(mesh, element, frozen):
     for g in range(p):
         k = element * p + g
         weight = mesh.w[g] * mesh.length[element]
-        xi, stress = stage_row(frozen.xi, 0, k), row(frozen.stress, k)
+        xi, stress = stage_row(frozen.xi, 0, k), load6(frozen.stress, k)
         set_compatibility(mesh, element, g, xi, frozen.B)
         stiffen(frozen, frozen.tangent, k, weight, xi, stress)
         add_products(mesh, element, g, frozen, K)
@@ -227,8 +228,8 @@ def many_stresses(section, e, rate, stress):
     for n in range(e.shape[0]):
         for k in range(e.shape[1]):
             x = stage_row(e, n, k)
-            s = product(section.C, k, x)
-            d = product(section.Cd, k, stage_row(rate, n, k))
+            s = times(section.C[k], x)
+            d = times(section.Cd[k], stage_row(rate, n, k))
             h = hardening_stress(section, k, x)
             for c in range(6):
                 stress[n, k, c] = s[c] + d[c] + h[c]

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pliant.jit import inner_kernel, kernel
 from pliant.mechanics.block_elimination import Factors, condense_element, eliminate_joints, finish_link, new_factors
-from pliant.spatial.rows import add_block, product, row, set_block
+from pliant.spatial.rows import load6
+from pliant.spatial.small_matrices import add_block, set_block, times
 from pliant.structures.collocation.chain import Chain, Floats
 from pliant.structures.collocation.element import element_tangent, freeze
 from pliant.structures.collocation.poses import set_poses
@@ -62,7 +63,7 @@ def new_spectral_factors(chain: Chain, n_lam: int, dtype: type) -> Factors:
 @kernel
 def add_gyroscopic(M, k, V, out):
     """out[k] -= derivative of ad_V^T M V."""
-    f1, f2, f3, m1, m2, m3 = product(M, k, V)
+    f1, f2, f3, m1, m2, m3 = times(M[k], V)
     v1, v2, v3, w1, w2, w3 = V[0], V[1], V[2], V[3], V[4], V[5]
     # ad_V^T y = (-w x f, -v x f - w x m), first y = M dV at fixed V, then V varied at fixed y
     for j in range(6):
@@ -96,13 +97,13 @@ def set_mass_blocks(chain, frozen, per_time):
     for a in range(inertia.M.shape[0]):
         set_block(inertia.viscous[a], frozen.node[a])
         add_block(per_time, inertia.M[a], frozen.node[a])
-        add_gyroscopic(inertia.M, a, row(frozen.V, a), frozen.node)
+        add_gyroscopic(inertia.M, a, load6(frozen.V, a), frozen.node)
     if inertia.at_points:
         for k in range(inertia.M_point.shape[0]):
             for i in range(6):
                 for j in range(6):
                     frozen.point[k, i, j] = per_time * inertia.M_point[k, i, j]
-            x = between(mesh.N, row(frozen.V, mesh.start[k]), row(frozen.V, mesh.start[k] + 1))
+            x = between(mesh.N, load6(frozen.V, mesh.start[k]), load6(frozen.V, mesh.start[k] + 1))
             add_gyroscopic(inertia.M_point, k, x, frozen.point)
 
 

@@ -24,8 +24,8 @@ from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.block_elimination import Factors, Increments
 from pliant.mechanics.block_solve import solve_tree
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child
-from pliant.spatial.rows import add_block, dot6, dot_row, plus6, product, row, set_block, stage_row
-from pliant.spatial.small_matrices import multiply, multiply_transposed, solve_symmetric, times
+from pliant.spatial.rows import dot6, load6, plus6, stage_row
+from pliant.spatial.small_matrices import add_product, multiply, set_block, solve_symmetric, times
 from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
@@ -98,7 +98,7 @@ def push_roots(tree, pose, b, b_q, unit):
             b[0, r, c] = 0.0
         dof = tree.dof[link]
         if dof >= 0:
-            b_q[dof] += unit * dot_row(x, tree.S, link)
+            b_q[dof] += unit * dot6(x, load6(tree.S, link))
         if tree.parent[link] >= 0:
             add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
 
@@ -338,8 +338,8 @@ def joint_rate(tree, drives, link, mass, V, qd):
         return 0.0
     if drives.prescribed[dof]:
         return qd[dof]
-    S = row(tree.S, link)
-    MS = product(mass, tree.first_node[link], S)
+    S = load6(tree.S, link)
+    MS = times(mass[tree.first_node[link]], S)
     inertia = dot6(MS, S)
     if inertia > 0.0:
         return dot6(MS, V) / inertia
@@ -375,34 +375,33 @@ def follow(tree, drives, pose, link, mass, V, qd):
 def inform_parent(tree, drives, pose, link, V, qd, scratch):
     """Add the mass and momentum behind a joint to the parent node."""
     mass = scratch.mass
-    a, b, c = scratch.work[0], scratch.work[1], scratch.work[2]
+    a, b = scratch.work[0], scratch.work[1]
     parent = tree.parent_node[link]
     root = tree.first_node[link]
     dof = tree.dof[link]
     adjoint_to_child(pose, link, scratch.Ad, 0)
     Ad = scratch.Ad[0, link]
-    S = row(tree.S, link)
+    S = load6(tree.S, link)
     x = stage_row(V, 0, root)
     set_block(mass[root], a)
     if dof >= 0:
         if drives.prescribed[dof]:
             x = plus6(x, -qd[dof], S)
         else:
-            MS = product(mass, root, S)
+            MS = times(mass[root], S)
             f = 1.0 / dot6(MS, S)
             for i in range(6):
                 for j in range(6):
                     a[i, j] -= f * MS[i] * MS[j]
     add_to_parent(pose, link, times(a, x), scratch.momentum, parent, 0)
     multiply(a, Ad, b)
-    multiply_transposed(Ad, b, c)
-    add_block(1.0, c, mass[parent])
+    add_product(1.0, Ad.T, b, mass[parent])
 
 
 @inline_kernel
 def remember(M, V, n, scratch):
     """Velocity, mass and momentum of an end node before the change."""
-    x = product(M, n, stage_row(V, 0, n))
+    x = times(M[n], stage_row(V, 0, n))
     for i in range(6):
         scratch.V[n, i] = V[0, n, i]
         scratch.momentum[0, n, i] = x[i]
@@ -412,8 +411,8 @@ def remember(M, V, n, scratch):
 @inline_kernel
 def take_impulse(M, V, n, scratch):
     """Impulse that changed the velocity of an end node; returns the kinetic energy of the change."""
-    d = plus6(stage_row(V, 0, n), -1.0, row(scratch.V, n))
-    x = product(M, n, d)
+    d = plus6(stage_row(V, 0, n), -1.0, load6(scratch.V, n))
+    x = times(M[n], d)
     for i in range(6):
         scratch.impulse[0, n, i] = x[i]
     return 0.5 * dot6(x, d)
@@ -425,8 +424,8 @@ def point_energy_change(chain, element, V, scratch):
     mesh, M = chain.mesh, chain.inertia.M_point
     root = mesh.start[element]
     after = interpolate(mesh.N, V, 0, root)
-    before = plus6(after, -mesh.N[0, 0], plus6(stage_row(V, 0, root), -1.0, row(scratch.V, root)))
-    return 0.5 * (dot6(after, product(M, element, after)) - dot6(before, product(M, element, before)))
+    before = plus6(after, -mesh.N[0, 0], plus6(stage_row(V, 0, root), -1.0, load6(scratch.V, root)))
+    return 0.5 * (dot6(after, times(M[element], after)) - dot6(before, times(M[element], before)))
 
 
 @inline_kernel
@@ -463,7 +462,7 @@ def project(plant, pose, V, qd, joint_work, scratch):
         x = stage_row(impulse, 0, tree.first_node[link])
         dof = tree.dof[link]
         if dof >= 0 and drives.prescribed[dof]:
-            joint_work[dof] += dot_row(x, tree.S, link) * qd[dof]
+            joint_work[dof] += dot6(x, load6(tree.S, link)) * qd[dof]
             if plant.chain.inertia.at_points and tree.n_elements[link] > 0:
                 joint_work[dof] += point_energy_change(plant.chain, tree.first_element[link], V, scratch)
         if tree.parent[link] >= 0:

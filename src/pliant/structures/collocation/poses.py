@@ -18,7 +18,7 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import place_child
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial import se3, so3
-from pliant.spatial.rows import load3, load9, plus6, row, stage_row, store3, store9
+from pliant.spatial.rows import load3, load6, load9, plus6, stage_row, store
 from pliant.spatial.vectors import cross
 from pliant.structures.collocation.chain import Chain, Floats, Ints, Points, Stationing
 
@@ -39,7 +39,7 @@ def magnus_rotation(mesh, xi, i, element, interval):
     for g in range(p):
         k = element * p + g
         a, b, c = xi[i, k, 3], xi[i, k, 4], xi[i, k, 5]
-        f, d, q = load3(mesh.moments, interval, g)
+        f, d, q = load3(mesh.moments[interval], g)
         x1, x2, x3 = x1 + f * a, x2 + f * b, x3 + f * c
         y1, y2, y3 = y1 + d * a, y2 + d * b, y3 + d * c
         z1, z2, z3 = z1 + q * a, z2 + q * b, z3 + q * c
@@ -58,19 +58,19 @@ def rebuild_orientations(tree, mesh, xi, pose, i, R_node, R_point):
     """World rotations of all nodes for stage i; of the strain points too where R_point has rows (mixed element)."""
     p = mesh.N.shape[0]
     for link in range(tree.parent.shape[0]):
-        R = load9(pose, i, link)
+        R = load9(pose[i], link)
         if tree.parent[link] >= 0:
-            R = so3.mul(load9(R_node, i, tree.parent_node[link]), R)
-        store9(R, R_node, i, tree.first_node[link])
+            R = so3.mul(load9(R_node[i], tree.parent_node[link]), R)
+        store(R, R_node[i], tree.first_node[link])
         first = tree.first_element[link]
         for element in range(first, first + tree.n_elements[link]):
             for interval in range(p):
                 w = magnus_rotation(mesh, xi, i, element, interval)
                 if R_point.shape[1] > 0:
                     f = mesh.N[0, 1]
-                    store9(so3.mul(R, so3.exp((f * w[0], f * w[1], f * w[2]))), R_point, i, element)
+                    store(so3.mul(R, so3.exp((f * w[0], f * w[1], f * w[2]))), R_point[i], element)
                 R = so3.mul(R, so3.exp(w))
-                store9(R, R_node, i, mesh.start[element] + interval + 1)
+                store(R, R_node[i], mesh.start[element] + interval + 1)
 
 
 @kernel
@@ -78,7 +78,7 @@ def rotation_vectors(mesh, xi, i, out):
     """Rotation vectors (elements, p, 3) of stage i over the intervals between nodes; xi may be complex."""
     for element in range(out.shape[0]):
         for interval in range(out.shape[1]):
-            store3(magnus_rotation(mesh, xi, i, element, interval), out, element, interval)
+            store(magnus_rotation(mesh, xi, i, element, interval), out[element], interval)
 
 
 @inline_kernel
@@ -88,21 +88,21 @@ def carry_gravity(tree, mesh, xi, pose, gravity, i, g_node):
     for link in range(tree.parent.shape[0]):
         g = (gravity[0], gravity[1], gravity[2])
         if tree.parent[link] >= 0:
-            g = load3(g_node, i, tree.parent_node[link])
-        g = so3.rotate_back(load9(pose, i, link), g)
-        store3(g, g_node, i, tree.first_node[link])
+            g = load3(g_node[i], tree.parent_node[link])
+        g = so3.rotate_back(load9(pose[i], link), g)
+        store(g, g_node[i], tree.first_node[link])
         first = tree.first_element[link]
         for element in range(first, first + tree.n_elements[link]):
             for interval in range(p):
                 g = so3.turn_back(magnus_rotation(mesh, xi, i, element, interval), g)
-                store3(g, g_node, i, mesh.start[element] + interval + 1)
+                store(g, g_node[i], mesh.start[element] + interval + 1)
 
 
 @inner_kernel
 def turn_gravity(R_node, gravity, i, g_node):
     """The same from rotations that are known."""
     for a in range(g_node.shape[1]):
-        store3(so3.rotate_back(load9(R_node, i, a), (gravity[0], gravity[1], gravity[2])), g_node, i, a)
+        store(so3.rotate_back(load9(R_node[i], a), (gravity[0], gravity[1], gravity[2])), g_node[i], a)
 
 
 class Path(NamedTuple):
@@ -123,7 +123,7 @@ def magnus_twist(path, e, k):
     a1, a2, a3 = stage_row(path.rest, k, 0), stage_row(path.rest, k, 1), stage_row(path.rest, k, 2)
     p = path.weights.shape[1]
     for g in range(p):
-        x = row(e, path.element[k] * p + g)
+        x = load6(e, path.element[k] * p + g)
         a1 = plus6(a1, path.weights[k, g, 0], x)
         a2 = plus6(a2, path.weights[k, g, 1], x)
         a3 = plus6(a3, path.weights[k, g, 2], x)
@@ -136,7 +136,7 @@ def magnus_twist(path, e, k):
 
 @inline_kernel
 def load_pose(a, link):
-    return load9(a, 0, link), (a[0, link, 9], a[0, link, 10], a[0, link, 11])
+    return load9(a[0], link), (a[0, link, 9], a[0, link, 10], a[0, link, 11])
 
 
 @kernel
@@ -154,14 +154,14 @@ def rebuild(tree, path, e, q, scratch, out):
             if tree.parent[link] >= 0:
                 g = se3.mul(load_pose(tips, tree.parent[link]), g)
             if path.root_row[link] >= 0:
-                store9(g[0], R, n, path.root_row[link])
-                store3(g[1], r, n, path.root_row[link])
+                store(g[0], R[n], path.root_row[link])
+                store(g[1], r[n], path.root_row[link])
             for k in range(path.first[link], path.first[link + 1]):
                 g = se3.mul(g, se3.exp(magnus_twist(path, e[n], k)))
                 if path.row[k] >= 0:
-                    store9(g[0], R, n, path.row[k])
-                    store3(g[1], r, n, path.row[k])
-            store9(g[0], tips, 0, link)
+                    store(g[0], R[n], path.row[k])
+                    store(g[1], r[n], path.row[k])
+            store(g[0], tips[0], link)
             for c in range(3):
                 tips[0, link, 9 + c] = g[1][c]
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, to_child
-from pliant.spatial.rows import dot6, dot_row, load3, load9, plus6, product, row, stage_row
+from pliant.spatial.rows import dot6, load3, load6, load9, plus6, stage_row
 from pliant.spatial.se3 import ad_transpose
+from pliant.spatial.small_matrices import times
 from pliant.spatial.so3 import rotate_back
 from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
 from pliant.structures.collocation.poses import carry_gravity, rebuild_orientations, set_poses, turn_gravity
@@ -103,14 +104,14 @@ def roots_follow(tree, state, stages):
 
 @inline_kernel
 def body_gravity(gravity, R, i, k):
-    return rotate_back(load9(R, i, k), (gravity[0], gravity[1], gravity[2]))
+    return rotate_back(load9(R[i], k), (gravity[0], gravity[1], gravity[2]))
 
 
 @kernel
 def inertial_wrench(M, k, V, A, g):
     """ad_V^T M V - M (A - (g, 0)) of one mass with twist V, acceleration A and body-frame gravity g."""
-    y = product(M, k, (A[0] - g[0], A[1] - g[1], A[2] - g[2], A[3], A[4], A[5]))
-    return plus6(ad_transpose(V, product(M, k, V)), -1.0, y)
+    y = times(M[k], (A[0] - g[0], A[1] - g[1], A[2] - g[2], A[3], A[4], A[5]))
+    return plus6(ad_transpose(V, times(M[k], V)), -1.0, y)
 
 
 @inner_kernel
@@ -118,7 +119,7 @@ def add_hardening(section, method, state, stages, i):
     """Nonlinear stress of stage i, averaged over the step so that its work is the stored energy."""
     for k in range(state.e.shape[0]):
         for m in range(method.average_values.shape[0]):
-            x = row(state.e, k)
+            x = load6(state.e, k)
             for j in range(method.b.shape[0]):
                 x = plus6(x, method.average_values[m, j], stage_row(stages.de, j, k))
             s = hardening_stress(section, k, x)
@@ -130,7 +131,7 @@ def add_hardening(section, method, state, stages, i):
 def multiply_rows(A, x, i, out):
     """out[i, k] = A[k] x[i, k] for all rows k."""
     for k in range(A.shape[0]):
-        s = product(A, k, stage_row(x, i, k))
+        s = times(A[k], stage_row(x, i, k))
         for c in range(6):
             out[i, k, c] = s[c]
 
@@ -155,7 +156,7 @@ def node_wrenches(inertia, stages, i):
     power = 0.0
     for a in range(M.shape[0]):
         x = stage_row(V, i, a)
-        f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), load3(stages.g, i, a))
+        f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), load3(stages.g[i], a))
         power += dot6(x, f)
         for c in range(6):
             rho[i, a, c] += f[c]
@@ -166,7 +167,7 @@ def node_wrenches(inertia, stages, i):
 def subtract_drag(viscous, V, i, rho):
     """External viscous damping at the nodes."""
     for a in range(viscous.shape[0]):
-        r = product(viscous, a, stage_row(V, i, a))
+        r = times(viscous[a], stage_row(V, i, a))
         for c in range(6):
             rho[i, a, c] -= r[c]
 
@@ -209,7 +210,7 @@ def load_wrench(loads, table, R, i, k, a):
     x, y, z = f * table[i, k, 0], f * table[i, k, 1], f * table[i, k, 2]
     l, m, n = f * table[i, k, 3], f * table[i, k, 4], f * table[i, k, 5]
     if loads.world[k]:
-        Q = load9(R, i, a)
+        Q = load9(R[i], a)
         x, y, z = rotate_back(Q, (x, y, z))
         l, m, n = rotate_back(Q, (l, m, n))
     return x, y, z, l, m, n
@@ -235,7 +236,7 @@ def pass_roots_on(tree, pose, rho, rho_q, root, i):
             rho[i, r, c] = 0.0
         dof = tree.dof[link]
         if dof >= 0:
-            rho_q[i, dof] = dot_row(x, tree.S, link)
+            rho_q[i, dof] = dot6(x, load6(tree.S, link))
         if tree.parent[link] >= 0:
             add_to_parent(pose, link, x, rho, tree.parent_node[link], i)
 

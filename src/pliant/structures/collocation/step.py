@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import dot6, load3, plus6, product, row, stage_row
+from pliant.spatial.rows import dot6, load3, load6, plus6, stage_row
+from pliant.spatial.small_matrices import times
 from pliant.structures.collocation.chain import Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change
 from pliant.structures.collocation.newton import CONVERGED, Projection, Solver, clear, project, solve_stages
@@ -17,7 +18,7 @@ from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, Running
 @inline_kernel
 def behind(end, moved, a):
     """Middle of the step of row a: half of what moved back from its end."""
-    return plus6(row(end, a), -0.5, row(moved, a))
+    return plus6(load6(end, a), -0.5, load6(moved, a))
 
 
 @inline_kernel
@@ -25,13 +26,13 @@ def kinetic_change(mesh, inertia, V, moved):
     """Kinetic energy at V less that at V - moved, as a product: a difference would lose the digits of a slow start."""
     change = 0.0
     for a in range(V.shape[0]):
-        change += dot6(row(moved, a), product(inertia.M, a, behind(V, moved, a)))
+        change += dot6(load6(moved, a), times(inertia.M[a], behind(V, moved, a)))
     if inertia.at_points:
         for k in range(mesh.start.shape[0]):
             a = mesh.start[k]
             middle = between(mesh.N, behind(V, moved, a), behind(V, moved, a + 1))
-            x = between(mesh.N, row(moved, a), row(moved, a + 1))
-            change += dot6(x, product(inertia.M_point, k, middle))
+            x = between(mesh.N, load6(moved, a), load6(moved, a + 1))
+            change += dot6(x, times(inertia.M_point[k], middle))
     return change
 
 
@@ -43,7 +44,7 @@ def strain_change(mesh, section, e, moved):
     for element in range(mesh.start.shape[0]):
         for g in range(p):
             k = element * p + g
-            density = dot6(row(moved, k), product(section.C, k, behind(e, moved, k)))
+            density = dot6(load6(moved, k), times(section.C[k], behind(e, moved, k)))
             if section.hardening:
                 density += hardening_energy_change(section, k, e, moved)
             change += mesh.w[g] * mesh.length[element] * density
@@ -53,7 +54,7 @@ def strain_change(mesh, section, e, moved):
 @inline_kernel
 def gravity_power(M, k, V, g):
     """V . M (g, 0) of one mass, gravity in its axes."""
-    return dot6(V, product(M, k, (g[0], g[1], g[2], 0.0, 0.0, 0.0)))
+    return dot6(V, times(M[k], (g[0], g[1], g[2], 0.0, 0.0, 0.0)))
 
 
 @inline_kernel
@@ -71,7 +72,7 @@ def enter_flows(plant, method, stages, load_table, h, ledger):
         if falls:
             for a in range(stages.V.shape[1]):
                 x = stage_row(stages.V, i, a)
-                gravity += f * gravity_power(inertia.M, a, x, load3(stages.g, i, a))
+                gravity += f * gravity_power(inertia.M, a, x, load3(stages.g[i], a))
             if inertia.at_points:
                 for k in range(mesh.start.shape[0]):
                     x = interpolate(mesh.N, stages.V, i, mesh.start[k])
@@ -83,11 +84,11 @@ def enter_flows(plant, method, stages, load_table, h, ledger):
                     k = element * p + g
                     x = stage_row(stages.rate, i, k)
                     weight = f * mesh.w[g] * mesh.length[element]
-                    material += weight * dot6(x, product(section.Cd, k, x))
+                    material += weight * dot6(x, times(section.Cd[k], x))
         if inertia.has_viscous:
             for a in range(stages.V.shape[1]):
                 x = stage_row(stages.V, i, a)
-                viscous += f * dot6(x, product(inertia.viscous, a, x))
+                viscous += f * dot6(x, times(inertia.viscous[a], x))
         for j in range(ledger.step_joints.shape[0]):
             rate = stages.qd[i, j]
             heat = 0.0 if drives.prescribed[j] else drives.damping[j] * rate * rate

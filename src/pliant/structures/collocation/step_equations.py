@@ -8,7 +8,7 @@ three numbers of each joint and the wrench of each load. The residual is what th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from pliant.structures.collocation.equations import Instant, Sparse, diagonal
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.step import run_steps
 from pliant.structures.collocation.stepper import Stepper, drives_of, method_tables
-from pliant.structures.step_matrices import StepMatrices
+from pliant.structures.step_matrices import StepOfOneMatrix
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -33,18 +33,12 @@ TIGHT = NewtonTolerance(1e-14, 1e-9)  # round-off, for steps that equations are 
 
 
 @dataclass(frozen=True, eq=False)
-class ChainStep(StepMatrices):
-    """One step about given values (flat vectors); ``at`` makes it about others."""
+class ChainStep(StepOfOneMatrix):
+    """One step of a collocated chain."""
 
     plant: Plant
     method: StageMethod
     step: float
-    start: Floats
-    unknowns: Floats
-    inputs: Floats
-
-    def at(self, start: Floats, unknowns: Floats, inputs: Floats) -> ChainStep:
-        return replace(self, start=start, unknowns=unknowns, inputs=inputs)
 
     @cached_property
     def counts(self) -> tuple[int, int, int]:
@@ -169,12 +163,6 @@ class ChainStep(StepMatrices):
                 changes = [old + w * change for old, w in zip(changes, weight)]
         return changes
 
-    @cached_property
-    def matrices(self) -> tuple[Sparse, Sparse, Sparse]:
-        """r_z0, r_z1 and r_u."""
-        first, last = len(self.start), len(self.start) + len(self.unknowns)
-        return self.matrix[:, :first], self.matrix[:, first:last], self.matrix[:, last:]
-
 
 def _stepper(
     arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
@@ -217,7 +205,7 @@ def step_equations(
     plant = Plant(arm.chain, arm.load_table(inputs.loads), drives_of(inputs))
     if method.history and len(start) == arm.layout.size:
         start = _vector(_stepper(arm, start, inputs, time, step, method))
-    return ChainStep(plant, method, step, start, unknowns, u)
+    return ChainStep(start, unknowns, u, plant, method, step)
 
 
 def step_unknowns(

@@ -16,20 +16,8 @@ from pliant.robot.joint import BASE
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.loop import parent_frame
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
-from pliant.structures.nodal.mechanism import (
-    ELEMENT,
-    FIXED,
-    FREE,
-    GROUND,
-    LOGARITHM,
-    PRISMATIC,
-    REVOLUTE,
-    Bodies,
-    Elements,
-    Floats,
-    Ints,
-    Tree,
-)
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.mechanism import Bodies, Elements, Floats, Ints, Tree
 from pliant.structures.nodal.tables import IDENTITY, ORIGIN, Head, Laws, LineRows, Nodes, Place, lay_head
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
@@ -183,13 +171,7 @@ def assemble(
     references = {name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))}
     structure = Structure(
         _tree(nodes),
-        Elements(
-            np.full(len(nodes.parent), LOGARITHM),
-            np.array(nodes.length),
-            np.array(nodes.rest),
-            np.array(nodes.K),
-            np.array(nodes.C),
-        ),
+        Elements(np.array(nodes.length), np.array(nodes.rest), np.array(nodes.K), np.array(nodes.C)),
         _bodies(nodes, robot),
         laws,
         lines,

@@ -19,26 +19,24 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.se3 import Twist
-from pliant.spatial.small_matrices import times
+from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, store
+from pliant.spatial.se3 import Twist, angular, join, linear
+from pliant.spatial.small_matrices import set_block, times
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
-from pliant.structures.nodal.balance import pass_to_parent
+from pliant.structures.nodal.balance import along_joint, pass_to_parent
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC
 from pliant.structures.nodal.joint_laws import along_spin
-from pliant.structures.nodal.mechanism import (
-    CLOSED,
-    ELEMENT,
-    FIXED,
-    FREE,
-    GROUND,
-    PRISMATIC,
-    REVOLUTE,
-    Bools,
-    Floats,
-    Mechanism,
-    Pose,
-    Tree,
+from pliant.structures.nodal.mechanism import Bools, Floats, Lines, Mechanism, Pose, Tree
+from pliant.structures.nodal.motion import (
+    Factors,
+    Increment,
+    Moment,
+    Signals,
+    Step,
+    new_factors,
+    new_increment,
+    new_step,
 )
-from pliant.structures.nodal.motion import Moment, Signals, Step, new_step
 from pliant.structures.nodal.relation_solver import (
     LineFactors,
     along_line,
@@ -48,20 +46,8 @@ from pliant.structures.nodal.relation_solver import (
     new_line_factors,
     to_frames,
 )
-from pliant.structures.nodal.relations import line_gradients
-from pliant.structures.nodal.rows import add_six, add_to, dot_six, matrix, put, put_six, six, vector
-from pliant.structures.nodal.solver import (
-    Factors,
-    Increment,
-    factorise,
-    joint_direction,
-    lever_of,
-    new_factors,
-    new_increment,
-    put_body,
-    put_joint_at_rest,
-    solve_tree,
-)
+from pliant.structures.nodal.relations import add_along_line, line_gradients
+from pliant.structures.nodal.solver import factorise, joint_direction, lever_of, put_body, put_joint_at_rest, solve_tree
 
 
 class Fit(NamedTuple):
@@ -84,7 +70,7 @@ class Fit(NamedTuple):
 def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     """Which nodes take part: those on either side of a joint, and those of closed lines."""
     tree, lines = mechanism.tree, mechanism.lines
-    nodes, coordinates = len(tree.parent), len(mechanism.coordinates.spring)
+    nodes, coordinates, _ = mechanism.sizes
     joint_type, parent = tree.joint_type.copy(), tree.parent.copy()
     parent[joint_type == ELEMENT] = -1
     joint_type[joint_type == ELEMENT] = FREE
@@ -92,37 +78,28 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     active[parent[joint_type >= FIXED]] = True
     closed = lines.law == CLOSED
     active[lines.node[closed].ravel()] = True
-    return Fit(
-        tree._replace(joint_type=joint_type, parent=parent),
-        active,
-        bool(np.any(joint_type >= FIXED) or np.any(closed)),
-        bool(np.any(mechanism.coordinates.prescribed)) or base_moves,
-        new_factors(nodes),
-        new_increment(nodes),
-        new_line_factors(len(lines.law), nodes, kept & closed),
-        new_step(nodes, coordinates, len(lines.law)),
-        np.zeros((nodes, 6, 6)),
-        np.zeros((nodes, 6)),
-        np.zeros((nodes, 6)),
-        np.zeros(coordinates + 1),
-    )
+    any_active = bool(np.any(joint_type >= FIXED) or np.any(closed))
+    any_driven = bool(np.any(mechanism.coordinates.prescribed)) or base_moves
+    parted = tree._replace(joint_type=joint_type, parent=parent)
+    tools = (new_factors(nodes), new_increment(nodes), new_line_factors(mechanism, kept & closed))
+    arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), coordinates + 1))
+    return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), *arrays)
 
 
 @kernel
 def node_velocity(mechanism: Mechanism, i: int, now: Pose, R: Floats) -> Twist:
     """Velocity of the origin of node i in its own frame, and its spin."""
-    w = vector(now.w, i, 0)
-    u = sub(apply_transpose(matrix(R, i), vector(now.v, i, 0)), cross(w, vector(mechanism.bodies.center, i, 0)))
-    return (u[0], u[1], u[2], w[0], w[1], w[2])
+    w = load3(now.w, i)
+    u = sub(apply_transpose(load9(R, i), load3(now.v, i)), cross(w, load3(mechanism.bodies.center, i)))
+    return join(u, w)
 
 
 @inner_kernel
 def set_velocity(mechanism: Mechanism, i: int, t: Twist, R: Floats, now: Pose) -> None:
     """The opposite of `node_velocity`."""
-    w = (t[3], t[4], t[5])
-    u = add((t[0], t[1], t[2]), cross(w, vector(mechanism.bodies.center, i, 0)))
-    put(now.v, i, 0, apply(matrix(R, i), u))
-    put(now.w, i, 0, w)
+    u = add(linear(t), cross(angular(t), load3(mechanism.bodies.center, i)))
+    store(apply(load9(R, i), u), now.v, i)
+    store(angular(t), now.w, i)
 
 
 @inline_kernel
@@ -141,48 +118,36 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
             continue
         joint_type = tree.joint_type[i]
         given = node_velocity(mechanism, i, now, at.R)
-        put_six(fit.before, i, given)
+        store(given, fit.before, i)
         put_body(mechanism.bodies, i, 1.0, fit.M[i])
-        for k in range(6):
-            put_six(fit.factors.D[i], k, six(fit.M[i], k))
+        set_block(fit.M[i], fit.factors.D[i])
         if joint_type == GROUND:
             b = signals.base
-            u = apply_transpose(matrix(at.R, i), (b[7], b[8], b[9]))
-            put_six(fit.t, i, (u[0], u[1], u[2], b[10], b[11], b[12]))
+            store(apply_transpose(load9(at.R, i), (b[7], b[8], b[9])), fit.t, i)
+            store((b[10], b[11], b[12]), fit.t, i, 3)
         elif joint_type == FREE:
-            put_six(fit.t, i, given)
+            store(given, fit.t, i)
         else:
             c, p = tree.coordinate[i], tree.parent[i]
             put_joint_at_rest(tree, i, at, fit.factors)
-            put_six(fit.t, i, times(fit.factors.A[i], six(fit.t, p)))
+            store(times(fit.factors.A[i], load6(fit.t, p)), fit.t, i)
             place = lever_of(tree, i, at.q[c] if joint_type == PRISMATIC else 0.0)
-            put(step.lever, i, 0, apply(matrix(at.R, p), place))
+            store(apply(load9(at.R, p), place), step.lever, i)
             if c >= 0:
-                put(step.axis, i, 0, apply(matrix(at.R, i), vector(tree.axis, i, 0)))
+                store(apply(load9(at.R, i), load3(tree.axis, i)), step.axis, i)
                 if mechanism.coordinates.prescribed[c]:
                     now.qd[c] = signals.target[c, 1]
-                add_six(fit.t, i, now.qd[c], joint_direction(tree, i))
+                add_to(now.qd[c], joint_direction(tree, i), fit.t, i)
                 fit.factors.pivot[i] = rotor_of_rigid_gear(mechanism, c)
-        put_momentum(fit, i, at.R, six(fit.t, i))
+        put_momentum(fit, i, at.R, load6(fit.t, i))
 
 
 @inner_kernel
 def put_momentum(fit: Fit, i: int, R: Floats, velocity: Twist) -> None:
     """Momentum of the given velocity of node i less that of another one, world, about the node."""
-    g = six(fit.before, i)
-    P = times(
-        fit.M[i],
-        (
-            g[0] - velocity[0],
-            g[1] - velocity[1],
-            g[2] - velocity[2],
-            g[3] - velocity[3],
-            g[4] - velocity[4],
-            g[5] - velocity[5],
-        ),
-    )
-    put(fit.step.rho, i, 0, apply(matrix(R, i), (P[0], P[1], P[2])))
-    put(fit.step.rho, i, 3, apply(matrix(R, i), (P[3], P[4], P[5])))
+    P = times(fit.M[i], plus6(load6(fit.before, i), -1.0, velocity))
+    store(apply(load9(R, i), linear(P)), fit.step.rho, i)
+    store(apply(load9(R, i), angular(P)), fit.step.rho, i, 3)
 
 
 @inner_kernel
@@ -195,13 +160,24 @@ def pass_momentum(mechanism: Mechanism, now: Pose, fit: Fit, balanced: bool) -> 
     for i in range(tree.parent.shape[0] - 1, -1, -1):
         if fit.active[i] and tree.joint_type[i] >= FIXED:
             c, kept_back = tree.coordinate[i], 0.0
-            axis, lever = vector(step.axis, i, 0), vector(step.lever, i, 0)
             if c >= 0:
-                step.row[i] = dot(axis, vector(step.rho, i, 3 if tree.joint_type[i] == REVOLUTE else 0))
+                step.row[i] = along_joint(tree, i, step, step.rho)
                 if not balanced and not mechanism.coordinates.prescribed[c]:
                     step.row[i] += rotor_of_rigid_gear(mechanism, c) * (now.motor[c, 1] - now.qd[c])
                     kept_back = step.row[i]
-            pass_to_parent(tree.joint_type[i], kept_back, axis, lever, i, tree.parent[i], step.rho)
+            pass_to_parent(tree, i, kept_back, step, step.rho)
+
+
+@inline_kernel
+def measure_closing(lines: Lines, at: Moment, fit: Fit) -> None:
+    """Velocities along closed lines before these act."""
+    own, gradient = fit.lines, fit.step.gradient
+    line_gradients(lines, at, at, at.R, gradient)
+    for k in range(lines.measure.shape[0]):
+        own.rhs[k] = 0.0
+        if own.kept[k]:
+            own.rhs[k] = -along_line(lines, k, gradient, at.R, fit.t)
+            own.rhs[k] -= along_line(lines, k, gradient, at.R, fit.increment.t)
 
 
 @inline_kernel
@@ -209,16 +185,6 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
     """Impulses of closed lines that take away the velocity along them; returns -1 or the failing line."""
     lines, own, inc = mechanism.lines, fit.lines, fit.increment
     count = lines.measure.shape[0]
-    line_gradients(lines, at, at, at.R, fit.step.gradient)
-    for k in range(count):
-        own.rhs[k] = 0.0
-        if own.kept[k]:
-            own.rhs[k] = -along_line(lines, k, fit.step.gradient, at.R, fit.t)
-            own.rhs[k] -= along_line(lines, k, fit.step.gradient, at.R, inc.t)
-    for i in range(inc.t.shape[0]):
-        if fit.active[i]:
-            add_six(fit.t, i, 1.0, six(inc.t, i))
-            fit.step.s[i] = inc.t_joint[i]
     prescribed = mechanism.coordinates.prescribed
     fill_answers(fit.tree, lines, fit.step, at.R, (prescribed, fit.active, fit.factors), inc, own)
     for k in range(count):
@@ -232,7 +198,7 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
         if own.kept[k]:
             for i in range(inc.t.shape[0]):
                 if fit.active[i]:
-                    add_six(fit.t, i, fit.step.impulse[k], six(own.t[k], i))
+                    add_to(fit.step.impulse[k], load6(own.t[k], i), fit.t, i)
                     fit.step.s[i] += fit.step.impulse[k] * own.t_joint[k, i]
         else:
             fit.step.impulse[k] = 0.0
@@ -246,24 +212,21 @@ def impulsive_works(mechanism: Mechanism, signals: Signals, now: Pose, at: Momen
     n = fit.driven_work.shape[0] - 1
     for i in range(tree.parent.shape[0]):
         if fit.active[i]:
-            put_momentum(fit, i, at.R, six(fit.t, i))
+            put_momentum(fit, i, at.R, load6(fit.t, i))
             for k in range(6):
                 step.rho[i, k] = -step.rho[i, k]
     for k in range(lines.measure.shape[0]):
         if fit.lines.kept[k]:
-            for side in range(2):
-                j = lines.node[k, side]
-                add_to(step.rho, j, 0, step.impulse[k], vector(step.gradient, k, 6 * side))
-                add_to(step.rho, j, 3, step.impulse[k], vector(step.gradient, k, 6 * side + 3))
+            add_along_line(lines, k, step.impulse[k], step.gradient, step.rho)
     pass_momentum(mechanism, now, fit, True)
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
         c = tree.coordinate[i]
         if tree.joint_type[i] == GROUND:
-            t = six(fit.t, i)
-            u, w = apply(matrix(at.R, i), (t[0], t[1], t[2])), apply(matrix(at.R, i), (t[3], t[4], t[5]))
-            fit.driven_work[n] += dot(vector(step.rho, i, 0), u) + dot(vector(step.rho, i, 3), w)
+            t = load6(fit.t, i)
+            u, w = apply(load9(at.R, i), linear(t)), apply(load9(at.R, i), angular(t))
+            fit.driven_work[n] += dot(load3(step.rho, i), u) + dot(load3(step.rho, i, 3), w)
         elif c >= 0 and mechanism.coordinates.prescribed[c]:
             fit.driven_work[c] = step.row[i] * signals.target[c, 1]
 
@@ -274,8 +237,7 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
     kinetic energy gained: what drives and base put in less what was lost."""
     tree, inc, step = fit.tree, fit.increment, fit.step
     prescribed = mechanism.coordinates.prescribed
-    for c in range(fit.driven_work.shape[0]):
-        fit.driven_work[c] = 0.0
+    fit.driven_work[:] = 0.0
     if not fit.any_active:
         return 0.0, 0.0
     lay_out_velocities(mechanism, signals, now, at, fit)
@@ -291,25 +253,25 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
             for k in range(6):
                 inc.b[i, k] = -inc.b[i, k]
         else:
-            put_six(inc.t, i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            inc.t[i] = 0.0
     solve_tree(tree, prescribed, fit.active, fit.factors, inc)
     if mechanism.lines.measure.shape[0] > 0:
-        if close_loops(mechanism, at, fit) >= 0:
-            return -1.0, 0.0
-    else:
-        for i in range(tree.parent.shape[0]):
-            if fit.active[i]:
-                add_six(fit.t, i, 1.0, six(inc.t, i))
-                step.s[i] = inc.t_joint[i]
+        measure_closing(mechanism.lines, at, fit)
+    for i in range(tree.parent.shape[0]):
+        if fit.active[i]:
+            add_to(1.0, load6(inc.t, i), fit.t, i)
+            step.s[i] = inc.t_joint[i]
+    if mechanism.lines.measure.shape[0] > 0 and close_loops(mechanism, at, fit) >= 0:
+        return -1.0, 0.0
     lost, gained = 0.0, 0.0
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
-        t, g = six(fit.t, i), six(fit.before, i)
-        d = (g[0] - t[0], g[1] - t[1], g[2] - t[2], g[3] - t[3], g[4] - t[4], g[5] - t[5])
+        t, g = load6(fit.t, i), load6(fit.before, i)
+        d = plus6(g, -1.0, t)
         impulse = times(fit.M[i], d)
-        lost += 0.5 * dot_six(d, impulse)
-        gained -= 0.5 * (dot_six(g, impulse) + dot_six(t, impulse))
+        lost += 0.5 * dot6(d, impulse)
+        gained -= 0.5 * (dot6(g, impulse) + dot6(t, impulse))
         set_velocity(mechanism, i, t, at.R, now)
         c = tree.coordinate[i]
         if c >= 0 and not prescribed[c]:

@@ -1,19 +1,21 @@
 """The element between a node and its parent: its force and exact finite change, its tangent, its force at an instant.
 
-Nothing else knows what an element is made of. An element is a potential of the relative pose of its nodes: it measures
-a deformation (`measure`), takes the change of it over a step as an exact linear function of mean velocities (`change`),
-and turns section forces into forces on the nodes by the transposed function (`force`), so that work and stored energy
-agree. These three, and the linear strain operators of the tangent, are all that depends on the kind of an element.
+Nothing else knows what an element is made of. An element is a potential of the relative pose of its nodes
+(`relative_pose`): it measures a deformation, takes the change of it over a step as an exact linear function of mean
+velocities, and turns section forces into forces on the nodes by the transposed function, so that work and stored energy
+agree. These three, and the linear strain operators of the tangent, are all that another kind of element would change.
 """
 
 from __future__ import annotations
 
 from pliant.jit import inline_kernel
-from pliant.spatial.se3 import Twist, join, right_tangent_inverse
-from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale, sub
+from pliant.spatial.rows import add_to, load3, load6, load9, plus6, store
+from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
+from pliant.spatial.small_matrices import add_product, add_skew, multiply
+from pliant.spatial.vectors import UNIT, Matrix, Vector, add, apply, apply_transpose, cross, dot, mean, scale, sub
 from pliant.structures.nodal.joint_laws import NO_TIME
 from pliant.structures.nodal.mechanism import Elements, Floats
-from pliant.structures.nodal.motion import Moment, Step
+from pliant.structures.nodal.motion import Factors, Moment, Motion
 from pliant.structures.nodal.relative_pose import (
     CHANGE,
     PSI,
@@ -24,108 +26,59 @@ from pliant.structures.nodal.relative_pose import (
     measure_relative_pose,
     world_force,
 )
-from pliant.structures.nodal.rows import (
-    UNIT,
-    add_product,
-    add_skew,
-    add_to,
-    matrix,
-    mean,
-    multiply_into,
-    put_six,
-    vector,
-)
 
 EPSILON = 2.3e-16
 
-# So far all elements are of the kind LOGARITHM; another kind is a branch in each of these three kernels.
-
 
 @inline_kernel
-def measure(kind: int, r: Vector, Ra: Matrix, Rb: Matrix, k0: float, rows: Floats, i: int) -> None:
-    """Row i of the deformation of two frames, r apart in the world; k0 is that of the start of the step."""
-    measure_relative_pose(r, Ra, Rb, k0, rows, i)
-
-
-@inline_kernel
-def change(kind: int, moved: tuple[Vector, Vector], Ra: Matrix, Rb: Matrix, start: Floats, end: Floats, i: int) -> None:
-    """Its change over a step, exactly; ``moved`` is what b moved and turned against a, in the world."""
-    measure_change(moved[0], moved[1], Ra, Rb, start, end, i)
-
-
-@inline_kernel
-def force(
-    kind: int, Ra: Matrix, Rb: Matrix, start: Floats, end: Floats, i: int, stress: tuple[Vector, Vector]
-) -> tuple[Vector, Vector]:
-    """Force and moment on b, in the world, whose work on the same motion is that of the stress on the change."""
-    return world_force(Ra, Rb, discrete_gradient(start, end, i, stress[0], stress[1]))
-
-
-@inline_kernel
-def mean_stresses(
-    elements: Elements, e: int, h: float, start: Moment, end: Moment
-) -> tuple[Vector, Vector, Vector, Vector]:
+def mean_stresses(elements: Elements, e: int, h: float, start: Moment, end: Moment) -> tuple[Twist, Twist]:
     """Section force and moment from the mean strain, and those of Kelvin-Voigt from its increment.
 
     Both matrices are symmetric; their rows stand in one piece, their columns do not.
     """
     half, rate = 0.5 / elements.length[e], 1.0 / (elements.length[e] * h)
-    stiffness, damping = elements.K[e], elements.C[e]
-    n0, n1, n2, m0, m1, m2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    a0, a1, a2, b0, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    elastic = viscous = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for j in range(6):
         increment = end.strain[e, CHANGE + j]
         strain = start.strain[e, U + j] / elements.length[e] - elements.rest[e, j] + half * increment
-        speed = rate * increment
-        n0 += stiffness[j, 0] * strain
-        n1 += stiffness[j, 1] * strain
-        n2 += stiffness[j, 2] * strain
-        m0 += stiffness[j, 3] * strain
-        m1 += stiffness[j, 4] * strain
-        m2 += stiffness[j, 5] * strain
-        a0 += damping[j, 0] * speed
-        a1 += damping[j, 1] * speed
-        a2 += damping[j, 2] * speed
-        b0 += damping[j, 3] * speed
-        b1 += damping[j, 4] * speed
-        b2 += damping[j, 5] * speed
-    return (n0, n1, n2), (m0, m1, m2), (a0, a1, a2), (b0, b1, b2)
+        elastic = plus6(elastic, strain, load6(elements.K[e], j))
+        viscous = plus6(viscous, rate * increment, load6(elements.C[e], j))
+    return elastic, viscous
 
 
 @inline_kernel
 def mean_stress(elements: Elements, e: int, h: float, start: Moment, end: Moment) -> tuple[Vector, Vector]:
     """Section force and moment, elastic and viscous."""
-    n, m, n_viscous, m_viscous = mean_stresses(elements, e, h, start, end)
-    return add(n, n_viscous), add(m, m_viscous)
+    elastic, viscous = mean_stresses(elements, e, h, start, end)
+    both = plus6(elastic, 1.0, viscous)
+    return linear(both), angular(both)
 
 
 @inline_kernel
 def node_distance(a: int, b: int, at: Moment) -> Vector:
     """x_b - x_a with what the positions lost to rounding."""
-    return add(sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0)))
+    return add(sub(load3(at.x, b), load3(at.x, a)), sub(load3(at.x_low, b), load3(at.x_low, a)))
 
 
 @inline_kernel
-def balance_element(
-    elements: Elements, a: int, i: int, h: float, start: Moment, end: Moment, step: Step
-) -> tuple[float, float, float]:
+def balance_element(elements: Elements, a: int, i: int, motion: Motion) -> tuple[float, float, float]:
     """Forces of the element between node a and node i; returns work on it, squares of its impulse and its rounding."""
+    h, start, end, step = motion.signals.h[0], motion.start, motion.end, motion.step
     distance = node_distance(a, i, end)
-    kind = elements.kind[i]
-    measure(kind, distance, matrix(end.R, a), matrix(end.R, i), start.strain[i, K], end.strain, i)
-    Ra, Rb = matrix(step.R_mean, a), matrix(step.R_mean, i)
+    measure_relative_pose(distance, load9(end.R, a), load9(end.R, i), start.strain[i, K], end.strain, i)
+    Ra, Rb = load9(step.R_mean, a), load9(step.R_mean, i)
     r = mean(node_distance(a, i, start), distance)
-    spin = vector(step.omega, a, 0)
-    y, carried = vector(step.Y, i, 0), add(vector(step.Y, a, 0), cross(spin, r))
-    turn = scale(h, sub(vector(step.omega, i, 0), spin))
-    change(kind, (scale(h, sub(y, carried)), turn), Ra, Rb, start.strain, end.strain, i)
+    spin = load3(step.omega, a)
+    y, carried = load3(step.Y, i), add(load3(step.Y, a), cross(spin, r))
+    turn = scale(h, sub(load3(step.omega, i), spin))
+    measure_change(scale(h, sub(y, carried)), turn, Ra, Rb, start.strain, end.strain, i)
     n, m = mean_stress(elements, i, h, start, end)
-    F, T = force(kind, Ra, Rb, start.strain, end.strain, i, (n, m))
-    add_to(step.rho, i, 0, h, F)
-    add_to(step.rho, i, 3, h, T)
-    add_to(step.rho, a, 0, -h, F)
-    add_to(step.rho, a, 3, -h, add(T, cross(r, F)))
-    work = dot(n, vector(end.strain, i, CHANGE)) + dot(m, vector(end.strain, i, CHANGE + 3))
+    F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
+    add_to(h, F, step.rho, i)
+    add_to(h, T, step.rho, i, 3)
+    add_to(-h, F, step.rho, a)
+    add_to(-h, add(T, cross(r, F)), step.rho, a, 3)
+    work = dot(n, load3(end.strain, i, CHANGE)) + dot(m, load3(end.strain, i, CHANGE + 3))
     rounding = 2.0 * EPSILON * h * (h * elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0]) / elements.length[i]
     return work, h * h * (dot(F, F) + dot(T, T)), rounding * rounding * (dot(y, y) + dot(carried, carried))
 
@@ -133,9 +86,10 @@ def balance_element(
 @inline_kernel
 def element_change(elements: Elements, i: int, h: float, start: Moment, end: Moment) -> tuple[float, float]:
     """Strain energy stored in an element during a step, and its material loss."""
-    n, m, n_viscous, m_viscous = mean_stresses(elements, i, h, start, end)
-    du, dpsi = vector(end.strain, i, CHANGE), vector(end.strain, i, CHANGE + 3)
-    return dot(n, du) + dot(m, dpsi), dot(n_viscous, du) + dot(m_viscous, dpsi)
+    elastic, viscous = mean_stresses(elements, i, h, start, end)
+    du, dpsi = load3(end.strain, i, CHANGE), load3(end.strain, i, CHANGE + 3)
+    stored = dot(linear(elastic), du) + dot(angular(elastic), dpsi)
+    return stored, dot(linear(viscous), du) + dot(angular(viscous), dpsi)
 
 
 @inline_kernel
@@ -145,20 +99,12 @@ def turn_columns(M: Floats, a: Vector) -> None:
     q0, q1, q2 = f * a[0], f * a[1], f * a[2]
     h0, h1, h2 = 0.5 * a[0], 0.5 * a[1], 0.5 * a[2]
     C = (
-        1.0 - (q1 * h1 + q2 * h2),
-        -q2 + q0 * h1,
-        q1 + q0 * h2,
-        q2 + q1 * h0,
-        1.0 - (q0 * h0 + q2 * h2),
-        -q0 + q1 * h2,
-        -q1 + q2 * h0,
-        q0 + q2 * h1,
-        1.0 - (q0 * h0 + q1 * h1),
-    )
+        1.0 - (q1 * h1 + q2 * h2), -q2 + q0 * h1, q1 + q0 * h2,
+        q2 + q1 * h0, 1.0 - (q0 * h0 + q2 * h2), -q0 + q1 * h2,
+        -q1 + q2 * h0, q0 + q2 * h1, 1.0 - (q0 * h0 + q1 * h1),
+    )  # fmt: skip
     for r in range(6):
-        left = apply_transpose(C, (M[r, 0], M[r, 1], M[r, 2]))
-        right = apply_transpose(C, (M[r, 3], M[r, 4], M[r, 5]))
-        put_six(M, r, (left[0], left[1], left[2], right[0], right[1], right[2]))
+        store(join(apply_transpose(C, load3(M, r)), apply_transpose(C, load3(M, r, 3))), M, r)
 
 
 @inline_kernel
@@ -189,22 +135,14 @@ def put_stiffness(
 
 
 @inline_kernel
-def add_element(
-    elements: Elements,
-    nodes: tuple[int, int],
-    h: float,
-    moments: tuple[Moment, Moment],
-    step: Step,
-    blocks: tuple[Floats, Floats, Floats, Floats],
-    work: Floats,
-) -> None:
+def add_element(elements: Elements, nodes: tuple[int, int], motion: Motion, factors: Factors) -> None:
     """Blocks of the tangent of the element between node i and its parent p: those of both nodes, below and above."""
     i, p = nodes
-    start, end = moments
-    D, Dp, low, up = blocks
+    h, start, end, step, work = motion.signals.h[0], motion.start, motion.end, motion.step, factors.work
+    D, Dp = factors.D[i], factors.D[p]
     on_b, on_a, force_b, force_a = work[0], work[1], work[2], work[3]
-    u = mean(vector(start.strain, i, U), vector(end.strain, i, U))
-    psi = mean(vector(start.strain, i, PSI), vector(end.strain, i, PSI))
+    u = mean(load3(start.strain, i, U), load3(end.strain, i, U))
+    psi = mean(load3(start.strain, i, PSI), load3(end.strain, i, PSI))
     A, B = right_tangent_inverse(join(u, psi))
     put_strain_operators(A, B, on_b, on_a)
     put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
@@ -219,12 +157,12 @@ def add_element(
     add_skew(Dp, 0, 3, half, apply(A, n))
     add_skew(Dp, 3, 3, half, add(apply(B, n), apply(A, m)))
     # the end strain sees increments from the end frame, half a step ahead of the mid frame
-    turn_columns(on_b, scale(-0.5 * h, vector(step.Y, i, 3)))
-    turn_columns(on_a, scale(-0.5 * h, vector(step.Y, p, 3)))
+    turn_columns(on_b, scale(-0.5 * h, load3(step.Y, i, 3)))
+    turn_columns(on_a, scale(-0.5 * h, load3(step.Y, p, 3)))
     add_product(1.0, force_b, on_b, D)
     add_product(-1.0, force_a, on_a, Dp)
-    multiply_into(force_a, on_b, up)
-    multiply_into(force_b, on_a, low)
+    multiply(force_a, on_b, factors.up[i])
+    multiply(force_b, on_a, factors.low[i])
 
 
 @inline_kernel
@@ -233,14 +171,13 @@ def instant_wrench(elements: Elements, i: int, r: Vector, R: Matrix, rho: Twist,
 
     ``r`` and ``R`` are the pose of the node in its parent's frame, ``rho`` its twist against the parent.
     """
-    kind = elements.kind[i]
     # a second time from the angle found, so that slopes between two angles become derivatives
     for _ in range(2):
-        measure(kind, r, UNIT, R, at.strain[i, K], at.strain, i)
-    move, turn = apply(R, (rho[0], rho[1], rho[2])), apply(R, (rho[3], rho[4], rho[5]))
-    change(kind, (scale(NO_TIME, move), scale(NO_TIME, turn)), UNIT, R, at.strain, at.strain, i)
+        measure_relative_pose(r, UNIT, R, at.strain[i, K], at.strain, i)
+    move, turn = scale(NO_TIME, apply(R, linear(rho))), scale(NO_TIME, apply(R, angular(rho)))
+    measure_change(move, turn, UNIT, R, at.strain, at.strain, i)
     n, m = mean_stress(elements, i, NO_TIME, at, at)
-    F, T = force(kind, UNIT, R, at.strain, at.strain, i, (n, m))
+    F, T = world_force(UNIT, R, discrete_gradient(at.strain, at.strain, i, n, m))
     return apply_transpose(R, F), apply_transpose(R, T)
 
 

@@ -16,20 +16,9 @@ from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
 from pliant.spatial.arrays import logarithm_tangent, pose_from_twist, quaternion_from_rotation, rotation_from_quaternion
 from pliant.structures.load_stepping import ITERATIONS, raise_load
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, WALL
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
-from pliant.structures.nodal.mechanism import (
-    CLOSED,
-    ELEMENT,
-    FREE,
-    GROUND,
-    WALL,
-    Bools,
-    Coordinates,
-    Floats,
-    Mechanism,
-    Pose,
-    Tree,
-)
+from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, unknowns_of
 from pliant.structures.nodal.relative_pose import U

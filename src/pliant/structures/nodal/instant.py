@@ -17,6 +17,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, GROUND
 from pliant.structures.nodal.instant_balance import (
     BY_ACCELERATION,
     BY_RATE,
@@ -28,7 +29,7 @@ from pliant.structures.nodal.instant_balance import (
     place_nodes,
 )
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS
-from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, GROUND, Bools, Floats, Ints, Mechanism
+from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
 from pliant.structures.nodal.posture import Columns, columns_of, unknowns_of
 from pliant.structures.nodal.singularity import refuse_massless_joints, refuse_singular

@@ -20,15 +20,17 @@ from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.arrays import STEP, pose_from_twist
-from pliant.spatial.se3 import Twist, ad, ad_transpose, join
+from pliant.spatial.rows import add_to, copy_to, dot6, load3, load6, load9, scale6, store
+from pliant.spatial.se3 import Twist, ad, ad_transpose, angular, join, linear
 from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, product, scale, skew
+from pliant.structures.bundles import complex_of, zeros_of
 from pliant.structures.nodal.balance import wrench_on
+from pliant.structures.nodal.codes import CLOSED, ELEMENT
 from pliant.structures.nodal.element import instant_wrench
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS, NO_TIME, ROTOR, along_spin, instant_effort
-from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, Bodies, Floats, Ints, Lines, Mechanism, Tree
+from pliant.structures.nodal.mechanism import Bodies, Floats, Ints, Lines, Mechanism, Tree
 from pliant.structures.nodal.motion import Moment, Step, new_moment, new_step
 from pliant.structures.nodal.relations import line_gradients, measure_lines, spring_impulses
-from pliant.structures.nodal.rows import add_six, add_to, dot_six, matrix, put, put_matrix, put_six, six, vector
 
 Numbers = NDArray[Any]
 
@@ -80,39 +82,38 @@ class Derivatives(NamedTuple):
 def place_nodes(tree: Tree, flow: Flow) -> None:
     """Poses, twists and their derivatives from the root to the leaves."""
     for i in range(tree.parent.shape[0]):
-        p, rho = tree.parent[i], six(flow.rho, i)
-        r, Q = vector(flow.r, i, 0), matrix(flow.turn, i)
+        p, rho = tree.parent[i], load6(flow.rho, i)
+        r, Q = load3(flow.r, i), load9(flow.turn, i)
         if p < 0:
-            put(flow.at.x, i, 0, r)
-            put_matrix(flow.at.R, i, Q)
-            put_six(flow.V, i, rho)
-            put_six(flow.V_dot, i, six(flow.rho_dot, i))
+            store(r, flow.at.x, i)
+            store(Q, flow.at.R, i)
+            store(rho, flow.V, i)
+            store(load6(flow.rho_dot, i), flow.V_dot, i)
             continue
-        R = matrix(flow.at.R, p)
-        put(flow.at.x, i, 0, add(vector(flow.at.x, p, 0), apply(R, r)))
-        put_matrix(flow.at.R, i, product(R, Q))
-        carried = seen_by_child(r, Q, six(flow.V, p))
-        put_six(flow.V, i, carried)
-        add_six(flow.V, i, 1.0, rho)
-        put_six(flow.V_dot, i, seen_by_child(r, Q, six(flow.V_dot, p)))
-        add_six(flow.V_dot, i, -1.0, ad(rho, carried))
-        add_six(flow.V_dot, i, 1.0, six(flow.rho_dot, i))
+        R = load9(flow.at.R, p)
+        store(add(load3(flow.at.x, p), apply(R, r)), flow.at.x, i)
+        store(product(R, Q), flow.at.R, i)
+        carried = seen_by_child(r, Q, load6(flow.V, p))
+        store(carried, flow.V, i)
+        add_to(1.0, rho, flow.V, i)
+        store(seen_by_child(r, Q, load6(flow.V_dot, p)), flow.V_dot, i)
+        add_to(-1.0, ad(rho, carried), flow.V_dot, i)
+        add_to(1.0, load6(flow.rho_dot, i), flow.V_dot, i)
 
 
 @inline_kernel
 def seen_by_child(r: Vector, Q: Matrix, twist: Twist) -> Twist:
     """A twist of the parent in the frame of a child at the pose (r, Q)."""
-    w = (twist[3], twist[4], twist[5])
-    v = add((twist[0], twist[1], twist[2]), cross(w, r))
-    return join(apply_transpose(Q, v), apply_transpose(Q, w))
+    w = angular(twist)
+    return join(apply_transpose(Q, add(linear(twist), cross(w, r))), apply_transpose(Q, w))
 
 
 @inline_kernel
 def momentum(bodies: Bodies, i: int, twist: Twist) -> Twist:
     """M times a twist of node i."""
-    w, c = (twist[3], twist[4], twist[5]), vector(bodies.center, i, 0)
-    p = scale(bodies.mass[i], add((twist[0], twist[1], twist[2]), cross(w, c)))
-    return join(p, add(apply(matrix(bodies.J, i), w), cross(c, p)))
+    w, c = angular(twist), load3(bodies.center, i)
+    p = scale(bodies.mass[i], add(linear(twist), cross(w, c)))
+    return join(p, add(apply(load9(bodies.J, i), w), cross(c, p)))
 
 
 @inline_kernel
@@ -121,10 +122,10 @@ def lacking(mechanism: Mechanism, flow: Flow) -> None:
     bodies, wrenches = mechanism.bodies, mechanism.wrenches
     g = (bodies.gravity[0], bodies.gravity[1], bodies.gravity[2])
     for i in range(bodies.mass.shape[0]):
-        V, weight = six(flow.V, i), scale(bodies.mass[i], apply_transpose(matrix(flow.at.R, i), g))
-        put_six(flow.wrench, i, momentum(bodies, i, six(flow.V_dot, i)))
-        add_six(flow.wrench, i, -1.0, ad_transpose(V, momentum(bodies, i, V)))
-        add_six(flow.wrench, i, -1.0, join(weight, cross(vector(bodies.center, i, 0), weight)))
+        V, weight = load6(flow.V, i), scale(bodies.mass[i], apply_transpose(load9(flow.at.R, i), g))
+        store(momentum(bodies, i, load6(flow.V_dot, i)), flow.wrench, i)
+        add_to(-1.0, ad_transpose(V, momentum(bodies, i, V)), flow.wrench, i)
+        add_to(-1.0, join(weight, cross(load3(bodies.center, i), weight)), flow.wrench, i)
         if bodies.viscous[i, 0] >= 0.0:
             for k in range(6):
                 flow.wrench[i, k] += bodies.viscous[i, k] * flow.V[i, k]
@@ -132,7 +133,7 @@ def lacking(mechanism: Mechanism, flow: Flow) -> None:
         i = bodies.gripped[n]
         for k in range(6):
             part = 3 * (k // 3)
-            flow.wrench[i, k] += along_spin(bodies.grip[n, k // 3], vector(flow.V, i, part), flow.V[i, k])[0]
+            flow.wrench[i, k] += along_spin(bodies.grip[n, k // 3], load3(flow.V, i, part), flow.V[i, k])[0]
     for n in range(wrenches.load.shape[0]):
         i = wrenches.node[n]
         force, torque = wrench_on(wrenches, n, flow.load, flow.at.R)
@@ -142,9 +143,9 @@ def lacking(mechanism: Mechanism, flow: Flow) -> None:
 @inline_kernel
 def add_world(flow: Flow, i: int, factor: float, force: Vector, torque: Vector) -> None:
     """Add a wrench given in the world to that of a node."""
-    R = matrix(flow.at.R, i)
-    add_to(flow.wrench, i, 0, factor, apply_transpose(R, force))
-    add_to(flow.wrench, i, 3, factor, apply_transpose(R, torque))
+    R = load9(flow.at.R, i)
+    add_to(factor, apply_transpose(R, force), flow.wrench, i)
+    add_to(factor, apply_transpose(R, torque), flow.wrench, i, 3)
 
 
 @kernel
@@ -159,9 +160,9 @@ def measure_instant(lines: Lines, flow: Flow) -> None:
         flow.rate[k] = 0.0
         for side in range(2):
             i = lines.node[k, side]
-            R = matrix(at.R, i)
-            flow.rate[k] += dot(apply_transpose(R, vector(gradient, k, 6 * side)), vector(flow.V, i, 0))
-            flow.rate[k] += dot(apply_transpose(R, vector(gradient, k, 6 * side + 3)), vector(flow.V, i, 3))
+            R = load9(at.R, i)
+            flow.rate[k] += dot(apply_transpose(R, load3(gradient, k, 6 * side)), load3(flow.V, i))
+            flow.rate[k] += dot(apply_transpose(R, load3(gradient, k, 6 * side + 3)), load3(flow.V, i, 3))
 
 
 @inline_kernel
@@ -174,8 +175,8 @@ def pull_of_lines(lines: Lines, flow: Flow) -> None:
     for k in range(lines.measure.shape[0]):
         flow.force[k] = flow.pull[k] if lines.law[k] == CLOSED else step.impulse[k] / NO_TIME
         for side in range(2):
-            force = vector(step.gradient, k, 6 * side)
-            add_world(flow, lines.node[k, side], flow.force[k], force, vector(step.gradient, k, 6 * side + 3))
+            force = load3(step.gradient, k, 6 * side)
+            add_world(flow, lines.node[k, side], flow.force[k], force, load3(step.gradient, k, 6 * side + 3))
 
 
 @inline_kernel
@@ -184,11 +185,11 @@ def gather(tree: Tree, flow: Flow) -> None:
     for i in range(tree.parent.shape[0] - 1, -1, -1):
         p = tree.parent[i]
         if p >= 0:
-            Q = matrix(flow.turn, i)
-            force = apply(Q, vector(flow.wrench, i, 0))
-            add_to(flow.wrench, p, 0, 1.0, force)
-            torque = add(apply(Q, vector(flow.wrench, i, 3)), cross(vector(flow.r, i, 0), force))
-            add_to(flow.wrench, p, 3, 1.0, torque)
+            Q = load9(flow.turn, i)
+            force = apply(Q, load3(flow.wrench, i))
+            add_to(1.0, force, flow.wrench, p)
+            torque = add(apply(Q, load3(flow.wrench, i, 3)), cross(load3(flow.r, i), force))
+            add_to(1.0, torque, flow.wrench, p, 3)
 
 
 @kernel
@@ -203,10 +204,10 @@ def balance_at(mechanism: Mechanism, unknowns: Unknowns, flow: Flow, residual: N
     gather(tree, flow)
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
-            r, Q = vector(flow.r, i, 0), matrix(flow.turn, i)
-            n, m = instant_wrench(mechanism.elements, i, r, Q, six(flow.rho, i), flow.at)
-            put(flow.step.rho, i, 0, n)
-            put(flow.step.rho, i, 3, m)
+            r, Q = load3(flow.r, i), load9(flow.turn, i)
+            n, m = instant_wrench(mechanism.elements, i, r, Q, load6(flow.rho, i), flow.at)
+            store(n, flow.step.rho, i)
+            store(m, flow.step.rho, i, 3)
     for c in range(laws.spring.shape[0]):
         joint, rotor = (flow.q[c], flow.qd[c]), (flow.rotor[c, 0], flow.rotor[c, 1])
         effort, turning = instant_effort(laws, c, joint, flow.qd, flow.target[c], rotor)
@@ -221,9 +222,9 @@ def balance_at(mechanism: Mechanism, unknowns: Unknowns, flow: Flow, residual: N
         if i < 0:
             residual[u] = -flow.effort[c, 1]
             continue
-        residual[u] = dot_six(six(unknowns.direction, u), six(flow.wrench, i))
+        residual[u] = dot6(load6(unknowns.direction, u), load6(flow.wrench, i))
         if tree.joint_type[i] == ELEMENT:
-            residual[u] += dot_six(six(unknowns.direction, u), six(flow.step.rho, i))
+            residual[u] += dot6(load6(unknowns.direction, u), load6(flow.step.rho, i))
         if c >= 0:
             residual[u] -= flow.effort[c, 0]
 
@@ -238,23 +239,20 @@ def displace(unknowns: Unknowns, u: int, order: int, size: Any, flow: Flow) -> N
     if i < 0:
         flow.rotor[c, order] += size
         return
-    s = six(unknowns.direction, u)
-    d = (size * s[0], size * s[1], size * s[2], size * s[3], size * s[4], size * s[5])
+    d = scale6(size, load6(unknowns.direction, u))
     if order == BY_ACCELERATION:
-        add_six(flow.rho_dot, i, 1.0, d)
+        add_to(1.0, d, flow.rho_dot, i)
     elif order == BY_RATE:
-        turning = ad(six(flow.rho, i), d)
-        add_six(flow.rho, i, 1.0, d)
-        add_six(flow.rho_dot, i, 1.0, turning)
+        turning = ad(load6(flow.rho, i), d)
+        add_to(1.0, d, flow.rho, i)
+        add_to(1.0, turning, flow.rho_dot, i)
     else:
-        Q = matrix(flow.turn, i)
-        put(flow.r, i, 0, add(vector(flow.r, i, 0), apply(Q, (d[0], d[1], d[2]))))
-        turned = product(Q, skew((d[3], d[4], d[5])))
-        for k in range(9):
-            flow.turn[i, k] += turned[k]
-        first, second = ad(six(flow.rho, i), d), ad(six(flow.rho_dot, i), d)
-        add_six(flow.rho, i, 1.0, first)
-        add_six(flow.rho_dot, i, 1.0, second)
+        Q = load9(flow.turn, i)
+        add_to(1.0, apply(Q, linear(d)), flow.r, i)
+        add_to(1.0, product(Q, skew(angular(d))), flow.turn, i)
+        first, second = ad(load6(flow.rho, i), d), ad(load6(flow.rho_dot, i), d)
+        add_to(1.0, first, flow.rho, i)
+        add_to(1.0, second, flow.rho_dot, i)
         if c >= 0:
             flow.q[c] += size
 
@@ -265,22 +263,19 @@ def rates_of_coordinates(unknowns: Unknowns, flow: Flow) -> None:
     for u in range(unknowns.node.shape[0]):
         i, c = unknowns.node[u], unknowns.coordinate[u]
         if i >= 0 and c >= 0:
-            flow.qd[c] = dot_six(six(unknowns.direction, u), six(flow.rho, i))
-            flow.qdd[c] = dot_six(six(unknowns.direction, u), six(flow.rho_dot, i))
+            flow.qd[c] = dot6(load6(unknowns.direction, u), load6(flow.rho, i))
+            flow.qdd[c] = dot6(load6(unknowns.direction, u), load6(flow.rho_dot, i))
 
 
 @inline_kernel
-def copy_motion(tree: Tree, given: Flow, flow: Flow) -> None:
-    for i in range(tree.parent.shape[0]):
-        put(flow.r, i, 0, vector(given.r, i, 0))
-        put_matrix(flow.turn, i, matrix(given.turn, i))
-        put_six(flow.rho, i, six(given.rho, i))
-        put_six(flow.rho_dot, i, six(given.rho_dot, i))
-    for c in range(given.q.shape[0]):
-        flow.q[c] = given.q[c]
-        put(flow.rotor, c, 0, vector(given.rotor, c, 0))
-    for k in range(given.pull.shape[0]):
-        flow.pull[k] = given.pull[k]
+def copy_motion(given: Flow, flow: Flow) -> None:
+    copy_to(given.r, flow.r)
+    copy_to(given.turn, flow.turn)
+    copy_to(given.rho, flow.rho)
+    copy_to(given.rho_dot, flow.rho_dot)
+    copy_to(given.q, flow.q)
+    copy_to(given.rotor, flow.rotor)
+    copy_to(given.pull, flow.pull)
 
 
 @kernel
@@ -289,7 +284,7 @@ def differentiate(
 ) -> None:
     """Derivatives in all unknowns, in their rates or in their accelerations; ``flow`` and ``column`` are complex."""
     for u in range(unknowns.node.shape[0]):
-        copy_motion(mechanism.tree, given, flow)
+        copy_motion(given, flow)
         displace(unknowns, u, order, STEP * 1j, flow)
         rates_of_coordinates(unknowns, flow)
         balance_at(mechanism, unknowns, flow, column)
@@ -306,38 +301,17 @@ def differentiate(
 def new_flow(mechanism: Mechanism, moment: Moment) -> Flow:
     """A mechanism at rest in the poses of a moment; all numbers are complex."""
     tree, x, R = mechanism.tree, moment.x, moment.R.reshape(-1, 3, 3)
-    nodes, coordinates, lines = len(tree.parent), len(moment.q), len(moment.phi)
+    n, c, m = mechanism.sizes
     parent, root = np.maximum(tree.parent, 0), tree.parent < 0
     back = np.swapaxes(R[parent], -1, -2)
     apart = (x - x[parent]) + (moment.x_low - moment.x_low[parent])
     r = np.where(root[:, None], x + moment.x_low, (back @ apart[..., None])[..., 0])
     turn = np.where(root[:, None, None], R, back @ R).reshape(-1, 9)
-
-    def zeros(*shape: int) -> Numbers:
-        return np.zeros(shape, complex)
-
-    at, step = new_moment(nodes, coordinates, lines), new_step(nodes, coordinates, lines)
-    return Flow(
-        r.astype(complex),
-        turn.astype(complex),
-        zeros(nodes, 6),
-        zeros(nodes, 6),
-        moment.q.astype(complex),
-        zeros(coordinates),
-        zeros(coordinates),
-        zeros(coordinates, 3),
-        zeros(lines),
-        zeros(coordinates, 3),
-        zeros(int(mechanism.wrenches.load.max(initial=-1)) + 1, 6),
-        Moment(*(each.astype(complex) for each in at)),
-        Step(*(each.astype(complex) for each in step)),
-        zeros(nodes, 6),
-        zeros(nodes, 6),
-        zeros(nodes, 6),
-        zeros(coordinates, 2),
-        zeros(lines),
-        zeros(lines),
-    )
+    at, step = complex_of(new_moment(n, c, m)), complex_of(new_step(n, c, m))
+    given = ((n, 3), (n, 9), (n, 6), (n, 6), c, c, c, (c, 3), m, (c, 3), (mechanism.loads, 6))
+    found = ((n, 6), (n, 6), (n, 6), (c, 2), m, m)
+    blank = zeros_of(Flow, *given, 0, 0, *found, dtype=complex)
+    return blank._replace(r=r.astype(complex), turn=turn.astype(complex), q=moment.q.astype(complex), at=at, step=step)
 
 
 def evaluate_at(mechanism: Mechanism, unknowns: Unknowns, flow: Flow) -> Floats:

@@ -8,7 +8,6 @@ Every law takes real or complex numbers: along an imaginary part it goes on with
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,24 +30,11 @@ NO_TIME = 1e-30  # s; a step so short that it moves nothing is an instant
 ROTOR, GEAR_STIFFNESS, GEAR_DAMPING, TORQUE_LIMIT = 0, 1, 2, 3
 
 
-class JointFlows(NamedTuple):
-    """Energies of the joint coordinates in a step, one row each."""
-
-    work: Floats  # of the drive
-    spun: Floats  # kinetic energy that the rotor gained
-    stored: Floats  # change of energy of springs, stops and gear
-    lost: Floats
-
-
-def new_joint_flows(coordinates: int) -> JointFlows:
-    return JointFlows(*(np.zeros(coordinates) for _ in range(4)))
-
-
 @kernel
-def continued_friction(law: Floats, rate: float) -> float:
-    """Friction against ``rate``; for a complex rate its derivative continues it."""
+def continued_friction(law: Floats, rate: float) -> tuple[float, float]:
+    """Friction against ``rate`` and its slope; for a complex rate the slope continues it."""
     force, slope = friction_force(law, rate.real)
-    return force + slope * (rate - rate.real)
+    return force + slope * (rate - rate.real), slope + 0.0 * rate
 
 
 @kernel
@@ -57,7 +43,7 @@ def along_spin(law: Floats, spin: Vector, rate: float) -> tuple[float, float]:
     size = np.sqrt(dot(spin, spin))
     if size.real < 1e-3 * law[SMOOTHING]:
         size = 1e-3 * law[SMOOTHING] + 0.0 * size
-    level = continued_friction(law, size) / size
+    level = continued_friction(law, size)[0] / size
     return level * rate, level
 
 
@@ -70,8 +56,7 @@ def friction(laws: Coordinates, c: int, rates: Floats, rate: float) -> tuple[flo
         return 0.0 * rate, 0.0 * rate
     first = laws.ball[c]
     if first < 0:
-        force, slope = friction_force(law, rate.real)
-        return force + slope * (rate - rate.real), slope + 0.0 * rate
+        return continued_friction(law, rate)
     return along_spin(law, (rates[first], rates[first + 1], rates[first + 2]), rate)
 
 
@@ -123,6 +108,13 @@ def passive_effort(laws: Coordinates, c: int, rates: Floats, angle: float, rate:
     return effort - against, steeper
 
 
+@inline_kernel
+def gear_torque(laws: Coordinates, c: int, twist: float, rate: float) -> float:
+    """Of an elastic gear, from the angle and rate of the rotor against the joint."""
+    torque: float = laws.motor[c, GEAR_STIFFNESS] * twist + laws.motor[c, GEAR_DAMPING] * rate
+    return torque
+
+
 @kernel
 def rotor_rate(
     laws: Coordinates, c: int, target: Floats, rotor: Floats, h: float, joint: tuple[float, float]
@@ -146,24 +138,26 @@ def rotor_rate(
     return rate, torque, per_joint
 
 
-@inline_kernel
-def rigid_gear(
-    laws: Coordinates, c: int, target: Floats, rotor: Floats, h: float, joint: tuple[float, float]
-) -> tuple[float, float, float]:
-    """Effort on the joint, motor torque and slope when the rotor turns with the joint."""
-    torque = motor_torque(laws, c, target, joint[0], joint[1])
-    slope = 0.0
-    if abs(torque.real) < laws.motor[c, TORQUE_LIMIT]:
-        slope = 0.5 * laws.gain[c, 0] + laws.gain[c, 1] / h
-    J = laws.motor[c, ROTOR]
-    return torque - 2.0 * J * (joint[1] - rotor[1]) / h, torque, slope + 2.0 * J / (h * h)
+@kernel
+def driven(
+    laws: Coordinates, c: int, h: float, joint: tuple[float, float], target: Floats, rotor: Floats
+) -> tuple[float, float, float, float]:
+    """Of the drive of a joint of mean angle and rate in a step.
 
-
-@inline_kernel
-def gear_torque(laws: Coordinates, c: int, twist: float, rate: float) -> float:
-    """Of an elastic gear, from the angle and rate of the rotor against the joint."""
-    torque: float = laws.motor[c, GEAR_STIFFNESS] * twist + laws.motor[c, GEAR_DAMPING] * rate
-    return torque
+    Effort on the joint and minus its derivative in the change, motor torque and mean rate of the rotor.
+    """
+    angle, rate = joint
+    J, own = laws.motor[c, ROTOR], 0.5 * laws.gain[c, 0] + laws.gain[c, 1] / h
+    if not laws.has_motor[c]:
+        torque = drive(laws.gain[c], target, angle, rate)
+        return torque, own, torque, rate
+    if laws.motor[c, GEAR_STIFFNESS] <= 0.0:
+        torque = motor_torque(laws, c, target, angle, rate)
+        slope = own if abs(torque.real) < laws.motor[c, TORQUE_LIMIT] else 0.0
+        return torque - 2.0 * J * (rate - rotor[1]) / h, slope + 2.0 * J / (h * h), torque, rate
+    mean, torque, per_joint = rotor_rate(laws, c, target, rotor, h, joint)
+    effort = gear_torque(laws, c, rotor[0] + 0.5 * h * mean - angle, mean - rate)
+    return effort, gear_torque(laws, c, 0.5, 1.0 / h) - gear_torque(laws, c, 0.5 * h, 1.0) * per_joint, torque, mean
 
 
 @kernel
@@ -181,19 +175,10 @@ def joint_effort(
         _, _, stop_slope = stops_force(laws.stops[c], q0.real, change.real, h)
         effort += stops(laws.stops[c], q0, change, h)
         slope += stop_slope
-    if laws.prescribed[c]:
-        return effort, slope
-    if not laws.has_motor[c]:
-        effort += drive(laws.gain[c], target, angle, rate)
-        slope += 0.5 * laws.gain[c, 0] + laws.gain[c, 1] / h
-    elif laws.motor[c, GEAR_STIFFNESS] <= 0.0:
-        tau, _, motor_slope = rigid_gear(laws, c, target, motors[c], h, (angle, rate))
-        effort += tau
-        slope += motor_slope
-    else:
-        mean, _, per_joint = rotor_rate(laws, c, target, motors[c], h, (angle, rate))
-        effort += gear_torque(laws, c, motors[c, 0] + 0.5 * h * mean - angle, mean - rate)
-        slope += gear_torque(laws, c, 0.5, 1.0 / h) - gear_torque(laws, c, 0.5 * h, 1.0) * per_joint
+    if not laws.prescribed[c]:
+        torque, stiffer, _, _ = driven(laws, c, h, (angle, rate), target, motors[c])
+        effort += torque
+        slope += stiffer
     return effort, slope
 
 
@@ -222,51 +207,37 @@ def instant_effort(
 
 @kernel
 def enter_joint(
-    laws: Coordinates,
-    c: int,
-    h: float,
-    way: tuple[float, float],
-    target: Floats,
-    now: tuple[Floats, Floats],
-    flows: JointFlows,
-) -> None:
-    """Work, stored and lost energy of coordinate c in a finished step; moves its rotor to the end of the step."""
+    laws: Coordinates, c: int, h: float, way: tuple[float, float], target: Floats, now: tuple[Floats, Floats]
+) -> tuple[float, float, float, float]:
+    """Of coordinate c in a finished step, whose rotor moves to the end of the step.
+
+    Work of the drive, kinetic energy that the rotor gained, energy that springs, stops and gear stored, loss.
+    """
     q0, change = way
     q1 = q0 + change
     rates, motors = now
     angle, rate = q0 + 0.5 * change, change / h
-    flows.work[c] = 0.0
-    flows.spun[c] = 0.0
-    flows.stored[c] = laws.spring[c] * (angle - laws.spring_rest[c]) * change
+    stored = laws.spring[c] * (angle - laws.spring_rest[c]) * change
     against, _ = friction(laws, c, rates, rate)
-    flows.lost[c] = laws.viscous[c] * rate * change + against * change
+    lost = laws.viscous[c] * rate * change + against * change
     if laws.stops[c, STOP_STIFFNESS] > 0.0:
         stop, elastic, _ = stops_force(laws.stops[c], q0, change, h)
-        flows.stored[c] -= elastic * change
-        flows.lost[c] += (elastic - stop) * change
+        stored -= elastic * change
+        lost += (elastic - stop) * change
     if laws.prescribed[c]:
-        return
+        return 0.0, 0.0, stored, lost
+    rotor = motors[c]
+    _, _, torque, mean = driven(laws, c, h, (angle, rate), target, rotor)
     if not laws.has_motor[c]:
         # the damper of the feedback is a loss in the joint; the drive pays for it
         heat = laws.gain[c, 1] * rate * change
-        flows.work[c] = drive(laws.gain[c], target, angle, rate) * change + heat
-        flows.lost[c] += heat
-        return
+        return torque * change + heat, 0.0, stored, lost + heat
     J, k, d = laws.motor[c, ROTOR], laws.motor[c, GEAR_STIFFNESS], laws.motor[c, GEAR_DAMPING]
-    rotor = motors[c]
-    if k <= 0.0:
-        _, torque, _ = rigid_gear(laws, c, target, rotor, h, (angle, rate))
-        mean = rate
-    else:
-        mean, torque, _ = rotor_rate(laws, c, target, rotor, h, (angle, rate))
     twist0, twist1 = rotor[0] - q0, rotor[0] + h * mean - q1
-    last = 2.0 * mean - rotor[1]
-    flows.work[c] = torque * h * mean
-    flows.spun[c] = 2.0 * J * mean * (mean - rotor[1])
+    spun = 2.0 * J * mean * (mean - rotor[1])
     if k > 0.0:
-        flows.stored[c] += 0.5 * k * (twist1 + twist0) * (h * mean - change)
-        flows.lost[c] += d * (mean - rate) * (mean - rate) * h
-    rotor[0] += h * mean
-    rotor[1] = last
-    if k <= 0.0:
-        rotor[0] = q1
+        stored += 0.5 * k * (twist1 + twist0) * (h * mean - change)
+        lost += d * (mean - rate) * (mean - rate) * h
+    rotor[0] = rotor[0] + h * mean if k > 0.0 else q1
+    rotor[1] = 2.0 * mean - rotor[1]
+    return torque * h * mean, spun, stored, lost

@@ -34,9 +34,10 @@ from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End, Joint, UniversalJoint
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, hat, quaternion_from_rotation, to_frame
+from pliant.structures.nodal.codes import ELEMENT, FREE
 from pliant.structures.nodal.instant import DEPENDENT, Instant
 from pliant.structures.nodal.instant_balance import BY_PLACE, Derivatives, derivatives_at, displaced, place_nodes
-from pliant.structures.nodal.mechanism import ELEMENT, FREE, Floats, Ints
+from pliant.structures.nodal.mechanism import Floats, Ints
 from pliant.structures.nodal.tables import Place, carried_frame
 
 if TYPE_CHECKING:

@@ -17,24 +17,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-# how a node is attached to its parent
-GROUND, FREE, ELEMENT, FIXED, REVOLUTE, PRISMATIC = 0, 1, 2, 3, 4, 5
-
-# what an element measures of its relative pose: the logarithm
-LOGARITHM = 0
-
-# what a line measures; c are points and d, e directions fixed to the frames a and b
-COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
-DIRECTION = 3  # (R_a d_a) . (R_b d_b)
-ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
-DISTANCE = 5  # |(x_b + R_b c_b) - (x_a + R_a c_a)|
-BUSHING = 6  # 6 .. 11: component 0 .. 5 of log(g_a^-1 g_b) of frames at c_a, c_b; six in a row
-
-# what a line does with its value phi
-CLOSED, SPRING = 0, 1  # phi = 0 | force -k (phi - rest) - c phi'
-# the same, but only while phi < rest, and never a pull | while the sum of phi over the group > rest, and never a push
-WALL, CABLE = 2, 3
-
 
 class Tree(NamedTuple):
     """How the nodes are connected; one row per node."""
@@ -52,7 +34,6 @@ class Tree(NamedTuple):
 class Elements(NamedTuple):
     """The element between a node and its parent; rows of other nodes are unused."""
 
-    kind: Ints  # (nodes,) the deformation that it measures
     length: Floats  # (nodes,)
     rest: Floats  # (nodes, 6) log(g_a^-1 g_b) / length at rest
     K: Floats  # (nodes, 6, 6) section stiffness
@@ -122,6 +103,15 @@ class Mechanism(NamedTuple):
     coordinates: Coordinates
     lines: Lines
     wrenches: Wrenches
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Nodes, joint coordinates and lines."""
+        return len(self.tree.parent), len(self.coordinates.spring), len(self.lines.law)
+
+    @property
+    def loads(self) -> int:
+        return int(self.wrenches.load.max(initial=-1)) + 1
 
 
 class Pose(NamedTuple):

@@ -195,7 +195,7 @@ class PoseElementArm(ArmFacts):
         return pose
 
     def moment_of(self, mechanism: Mechanism, pose: Pose) -> Moment:
-        moment = new_moment(len(pose.x), len(pose.q), len(mechanism.lines.law))
+        moment = new_moment(*mechanism.sizes)
         take_up(mechanism, pose, moment)
         return moment
 

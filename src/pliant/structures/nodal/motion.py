@@ -21,11 +21,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.spatial.rows import copy_to, load3, load9, plus3, store
 from pliant.spatial.so3 import Quaternion, from_quaternion
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
-from pliant.structures.nodal.mechanism import FIXED, GROUND, PRISMATIC, REVOLUTE, Bools, Floats, Pose, Tree
+from pliant.structures.bundles import zeros_of
+from pliant.structures.nodal.codes import FIXED, GROUND, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.relative_pose import COLUMNS
-from pliant.structures.nodal.rows import axpy, matrix, put, put_matrix, vector
 
 
 class Moment(NamedTuple):
@@ -70,38 +72,76 @@ class Signals(NamedTuple):
     base: Floats  # (7,) end position and quaternion of the base, then (6,) its end velocity and spin
 
 
-def new_moment(nodes: int, coordinates: int, lines: int) -> Moment:
-    n, width = nodes, COLUMNS
-    shapes: tuple[tuple[int, ...], ...] = ((n, 3), (n, 3), (n, 4), (n, 9), (n, width), (coordinates,), (lines,))
-    return Moment(*(np.zeros(shape) for shape in (*shapes, (lines, width))))
+class Motion(NamedTuple):
+    """A step while it is solved: the state before it, both of its ends, its unknowns and what drives it."""
+
+    now: Pose
+    start: Moment
+    end: Moment
+    step: Step
+    signals: Signals
 
 
-def new_step(nodes: int, coordinates: int, lines: int) -> Step:
-    n, m = nodes, lines
-    of_nodes = ((n, 3), (n, 9), (n, 9), (n, 3), (n, 3), (n,), (n, 6), (n,))
-    shapes: tuple[tuple[int, ...], ...] = (
-        (n, 6), (n,), (m,), *of_nodes, (coordinates, 2), (m, 12), (m,), (m,)
-    )  # fmt: skip
-    return Step(*(np.zeros(shape) for shape in shapes))
+def new_moment(n: int, c: int, m: int) -> Moment:
+    """Of n nodes, c coordinates and m lines."""
+    return zeros_of(Moment, (n, 3), (n, 3), (n, 4), (n, 9), (n, COLUMNS), c, m, (m, COLUMNS))
 
 
-def new_signals(coordinates: int, loads: int) -> Signals:
-    z = np.zeros
-    return Signals(z(1), z((coordinates, 3)), z((loads, 6)), z(13))
+def new_step(n: int, c: int, m: int) -> Step:
+    of_nodes = ((n, 6), n, m, (n, 3), (n, 9), (n, 9), (n, 3), (n, 3), n, (n, 6), n)
+    return zeros_of(Step, *of_nodes, (c, 2), (m, 12), m, m)
 
 
-def new_pose(nodes: int, coordinates: int) -> Pose:
-    n, c = nodes, coordinates
-    shapes: tuple[tuple[int, ...], ...] = ((n, 3), (n, 3), (n, 4), (n, 3), (n, 3), (c,), (c,), (c, 2))
-    return Pose(*(np.zeros(shape) for shape in shapes))
+def new_motion(mechanism: Mechanism, now: Pose, loads: int) -> Motion:
+    signals = zeros_of(Signals, 1, (len(now.q), 3), (loads, 6), 13)
+    start, end = (new_moment(*mechanism.sizes) for _ in range(2))
+    return Motion(now, start, end, new_step(*mechanism.sizes), signals)
+
+
+def new_pose(n: int, c: int) -> Pose:
+    return zeros_of(Pose, (n, 3), (n, 3), (n, 4), (n, 3), (n, 3), c, c, (c, 2))
+
+
+class Factors(NamedTuple):
+    """The tangent and, after `factorise`, its factors."""
+
+    D: Floats  # (nodes, 6, 6) diagonal blocks; inverse pivots of free and element nodes
+    low: Floats  # (nodes, 6, 6)
+    up: Floats  # (nodes, 6, 6)
+    A: Floats  # (nodes, 6, 6) from the parent's velocities to those of a joint child
+    A_row: Floats  # (nodes, 6, 6) transposed it takes impulses of a joint child to the parent
+    d: Floats  # (nodes, 6) velocities of a joint child per rate of its joint
+    d_row: Floats  # (nodes, 6) the joint's direction for impulses
+    column: Floats  # (nodes, 6) D d of a joint
+    row: Floats  # (nodes, 6) d^T D of a joint
+    pivot: Floats  # (nodes,) on entry what the joint's law adds; then d^T D d with it
+    work: Floats  # (4, 6, 6) scratch
+
+
+class Increment(NamedTuple):
+    """Right-hand side and solution of a tree solve."""
+
+    b: Floats  # (nodes, 6)
+    b_joint: Floats  # (nodes,)
+    t: Floats  # (nodes, 6)
+    t_joint: Floats  # (nodes,)
+
+
+def new_factors(nodes: int) -> Factors:
+    squares, rows = 5 * ((nodes, 6, 6),), 4 * ((nodes, 6),)
+    return zeros_of(Factors, *squares, *rows, nodes, (4, 6, 6))
+
+
+def new_increment(nodes: int) -> Increment:
+    return zeros_of(Increment, (nodes, 6), nodes, (nodes, 6), nodes)
 
 
 NO_TURN = 1e-4  # below this half angle the series of atan(z)/z is exact to round-off
 
 
 @kernel
-def quaternion(rows: Floats, i: int) -> Quaternion:
-    return (rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3])
+def quaternion(rows: Floats, i: int, k: int = 0) -> Quaternion:
+    return (rows[i, k], rows[i, k + 1], rows[i, k + 2], rows[i, k + 3])
 
 
 @kernel
@@ -149,48 +189,46 @@ def turn_joint(
 
 
 @inline_kernel
-def move_joint_child(
-    tree: Tree, i: int, prescribed: bool, signals: Signals, start: Moment, end: Moment, step: Step
-) -> None:
+def move_joint_child(mechanism: Mechanism, i: int, motion: Motion) -> None:
     """Mean velocities of a node on a joint, and the end of the joint coordinate."""
+    tree, signals, start, end, step = mechanism.tree, motion.signals, motion.start, motion.end, motion.step
     h = signals.h[0]
     p, c = tree.parent[i], tree.coordinate[i]
-    spin = vector(step.omega, p, 0)
-    place = vector(tree.offset, i, 0)
-    y = vector(step.Y, p, 0)
+    prescribed = c >= 0 and mechanism.coordinates.prescribed[c]
+    spin = load3(step.omega, p)
+    place = load3(tree.offset, i)
+    y = load3(step.Y, p)
     omega = spin
+    a = load3(tree.axis_parent, i)
+    axis = apply(load9(step.R_mean, p), a)
     if tree.joint_type[i] == REVOLUTE:
-        a = vector(tree.axis_parent, i, 0)
-        axis = apply(matrix(step.R_mean, p), a)
         change = signals.target[c, 0] - start.q[c] if prescribed else 0.0
-        s, change, share = turn_joint(h, spin, apply(matrix(start.R, p), a), step.s[i], prescribed, change)
+        s, change, share = turn_joint(h, spin, apply(load9(start.R, p), a), step.s[i], prescribed, change)
         step.s[i], step.share[i] = s, share
         end.q[c] = signals.target[c, 0] if prescribed else start.q[c] + change
-        put(step.axis, i, 0, axis)
-        omega = axpy(s, axis, spin)
+        omega = plus3(spin, s, axis)
     elif tree.joint_type[i] == PRISMATIC:
-        a = vector(tree.axis_parent, i, 0)
         if prescribed:
             end.q[c] = signals.target[c, 0]
             step.s[i] = (end.q[c] - start.q[c]) / h
         else:
             end.q[c] = start.q[c] + h * step.s[i]
         step.share[i] = 1.0
-        axis = apply(matrix(step.R_mean, p), a)
-        put(step.axis, i, 0, axis)
-        place = axpy(0.5 * (start.q[c] + end.q[c]), a, place)
-        y = axpy(step.s[i], axis, y)
-    lever = apply(matrix(step.R_mean, p), place)
-    put(step.lever, i, 0, lever)
-    put(step.omega, i, 0, omega)
-    put(step.Y, i, 0, add(y, cross(spin, lever)))
-    put(step.Y, i, 3, apply_transpose(matrix(start.R, i), omega))
+        place = plus3(place, 0.5 * (start.q[c] + end.q[c]), a)
+        y = plus3(y, step.s[i], axis)
+    store(axis, step.axis, i)
+    lever = apply(load9(step.R_mean, p), place)
+    store(lever, step.lever, i)
+    store(omega, step.omega, i)
+    store(add(y, cross(spin, lever)), step.Y, i)
+    store(apply_transpose(load9(start.R, i), omega), step.Y, i, 3)
 
 
 @inline_kernel
-def advance_pose(i: int, h: float, start: Moment, end: Moment, step: Step) -> None:
+def advance_pose(i: int, motion: Motion) -> None:
     """End pose of one node; positions carry what rounding took (two-sum), so that far from the origin and for
     many elements the strain keeps its digits."""
+    h, start, end, step = motion.signals.h[0], motion.start, motion.end, motion.step
     for k in range(3):
         high, change = start.x[i, k], h * step.Y[i, k]
         total = high + change
@@ -198,46 +236,45 @@ def advance_pose(i: int, h: float, start: Moment, end: Moment, step: Step) -> No
         low = start.x_low[i, k] + ((high - (total - part)) + (change - part))
         end.x[i, k] = total + low
         end.x_low[i, k] = low - (end.x[i, k] - total)
-    q = cayley_turned(quaternion(start.quaternion, i), scale(h, vector(step.Y, i, 3)))
+    q = cayley_turned(quaternion(start.quaternion, i), scale(h, load3(step.Y, i, 3)))
     R = from_quaternion(q)
-    for k in range(4):
-        end.quaternion[i, k] = q[k]
+    store(q, end.quaternion, i)
+    store(R, end.R, i)
     for k in range(9):
-        end.R[i, k] = R[k]
         step.R_mean[i, k] = 0.5 * (start.R[i, k] + R[k])
 
 
 @inline_kernel
-def move_base(i: int, signals: Signals, start: Moment, step: Step) -> None:
+def move_base(i: int, motion: Motion) -> None:
     """Mean velocities of a node whose end pose is given."""
-    h, b = signals.h[0], signals.base
+    h, b, start, step = motion.signals.h[0], motion.signals.base, motion.start, motion.step
     for k in range(3):
         step.Y[i, k] = ((b[k] - start.x[i, k]) - start.x_low[i, k]) / h
     turn = cayley_vector(quaternion(start.quaternion, i), (b[3], b[4], b[5], b[6]))
-    put(step.Y, i, 3, scale(1.0 / h, turn))
+    store(scale(1.0 / h, turn), step.Y, i, 3)
 
 
 @kernel
-def move(tree: Tree, prescribed: Bools, signals: Signals, start: Moment, end: Moment, step: Step) -> None:
+def move(mechanism: Mechanism, motion: Motion) -> None:
     """All end poses from the mean velocities of free and element nodes and the rates of the joints."""
-    h = signals.h[0]
+    tree, start, step = mechanism.tree, motion.start, motion.step
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] >= FIXED:
-            c = tree.coordinate[i]
-            move_joint_child(tree, i, c >= 0 and prescribed[c], signals, start, end, step)
+            move_joint_child(mechanism, i, motion)
         else:
             if tree.joint_type[i] == GROUND:
-                move_base(i, signals, start, step)
-            put(step.omega, i, 0, apply(matrix(start.R, i), vector(step.Y, i, 3)))
-        advance_pose(i, h, start, end, step)
+                move_base(i, motion)
+            store(apply(load9(start.R, i), load3(step.Y, i, 3)), step.omega, i)
+        advance_pose(i, motion)
 
 
 @kernel
-def choose_mid_frames(h: float, start: Moment, step: Step) -> None:
+def choose_mid_frames(motion: Motion) -> None:
     """Frames half a step ahead of the predicted motion, in which the tangent does not see rigid rotation."""
+    h, start, step = motion.signals.h[0], motion.start, motion.step
     for i in range(step.Y.shape[0]):
-        q = cayley_turned(quaternion(start.quaternion, i), scale(0.5 * h, vector(step.Y, i, 3)))
-        put_matrix(step.R_mid, i, from_quaternion(q))
+        q = cayley_turned(quaternion(start.quaternion, i), scale(0.5 * h, load3(step.Y, i, 3)))
+        store(from_quaternion(q), step.R_mid, i)
 
 
 @kernel
@@ -249,12 +286,10 @@ def restart_ball_joints(tree: Tree, start: Moment) -> None:
     for i in range(tree.parent.shape[0]):
         if tree.restarts[i]:
             for j in range(i, i + 2):
-                for k in range(4):
-                    start.quaternion[j, k] = start.quaternion[i + 2, k]
-                for k in range(9):
-                    start.R[j, k] = start.R[i + 2, k]
-            R_parent = matrix(start.R, tree.parent[i])
-            put(tree.axis_parent, i, 0, apply_transpose(R_parent, apply(matrix(start.R, i), vector(tree.axis, i, 0))))
+                store(quaternion(start.quaternion, i + 2), start.quaternion, j)
+                store(load9(start.R, i + 2), start.R, j)
+            R_parent = load9(start.R, tree.parent[i])
+            store(apply_transpose(R_parent, apply(load9(start.R, i), load3(tree.axis, i))), tree.axis_parent, i)
             for j in range(i, i + 3):
                 start.q[tree.coordinate[j]] = 0.0
 
@@ -274,9 +309,9 @@ class Past(NamedTuple):
     target: Floats  # (coordinates, 2) prescribed position and rate at the start of the step
 
 
-def new_past(nodes: int, coordinates: int, lines: int) -> Past:
-    z, n = np.zeros, REMEMBERED
-    return Past(z((n, 6 * nodes)), z((n, nodes)), z((n, lines)), z(n), z(13), z((coordinates, 2)))
+def new_past(mechanism: Mechanism) -> Past:
+    (n, c, m), kept = mechanism.sizes, REMEMBERED
+    return zeros_of(Past, (kept, 6 * n), (kept, n), (kept, m), kept, 13, (c, 2))
 
 
 @inner_kernel
@@ -296,48 +331,33 @@ def best_order(rows: Floats, most: int) -> int:
     return order
 
 
-@inline_kernel
-def extrapolated(rows: Floats, k: int, order: int) -> float:
-    w = WEIGHTS[order]
-    return float(w[0] * rows[0, k] + w[1] * rows[1, k] + w[2] * rows[2, k] + w[3] * rows[3, k])
+@inner_kernel
+def extrapolate(rows: Floats, most: int, share: float, out: Floats) -> None:
+    """A share of what polynomials through the newest rows make of the next one."""
+    w, numbers = WEIGHTS[best_order(rows, most)], out.flat
+    for k in range(out.size):
+        numbers[k] = share * (w[0] * rows[0, k] + w[1] * rows[1, k] + w[2] * rows[2, k] + w[3] * rows[3, k])
 
 
 @inline_kernel
 def predict(past: Past, h: float, step: Step) -> None:
     """Velocities, joint rates and impulses of a step of length h."""
-    most = -1
-    for n in range(REMEMBERED):
-        if past.steps[n] != h:
-            break
-        most = n
-    most = max(most, 0)
-    order = best_order(past.Y, most)
-    for i in range(step.Y.shape[0]):
-        for k in range(6):
-            step.Y[i, k] = extrapolated(past.Y, 6 * i + k, order)
-    order = best_order(past.s, most)
-    for i in range(step.s.shape[0]):
-        step.s[i] = extrapolated(past.s, i, order)
-    order = best_order(past.impulse, most)
-    share = h / past.steps[0] if past.steps[0] > 0.0 else 0.0
-    for k in range(step.impulse.shape[0]):
-        step.impulse[k] = share * extrapolated(past.impulse, k, order)
+    most = 0
+    while most + 1 < REMEMBERED and past.steps[0] == h and past.steps[most + 1] == h:
+        most += 1
+    extrapolate(past.Y, most, 1.0, step.Y)
+    extrapolate(past.s, most, 1.0, step.s)
+    extrapolate(past.impulse, most, h / past.steps[0] if past.steps[0] > 0.0 else 0.0, step.impulse)
 
 
 @inline_kernel
 def remember(step: Step, h: float, past: Past) -> None:
     for n in range(REMEMBERED - 1, 0, -1):
         past.steps[n] = past.steps[n - 1]
-        for k in range(past.Y.shape[1]):
-            past.Y[n, k] = past.Y[n - 1, k]
-        for i in range(past.s.shape[1]):
-            past.s[n, i] = past.s[n - 1, i]
-        for k in range(past.impulse.shape[1]):
-            past.impulse[n, k] = past.impulse[n - 1, k]
+        copy_to(past.Y[n - 1], past.Y[n])
+        copy_to(past.s[n - 1], past.s[n])
+        copy_to(past.impulse[n - 1], past.impulse[n])
     past.steps[0] = h
-    for i in range(step.Y.shape[0]):
-        for k in range(6):
-            past.Y[0, 6 * i + k] = step.Y[i, k]
-        past.s[0, i] = step.s[i]
-    for k in range(step.impulse.shape[0]):
-        past.impulse[0, k] = step.impulse[k]
+    copy_to(step.Y, past.Y[0])
+    copy_to(step.s, past.s[0])
+    copy_to(step.impulse, past.impulse[0])

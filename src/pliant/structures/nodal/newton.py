@@ -8,28 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
-from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, Sizes, balance_joints, balance_nodes, unbalanced
-from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FREE, Bools, Floats, Ints, Mechanism, Pose, Tree
-from pliant.structures.nodal.motion import Moment, Signals, Step, move
+from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE
+from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
+from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import (
     LineFactors,
     factorise_lines,
     fill_answers,
     line_increments,
+    new_line_factors,
     to_frames,
 )
-from pliant.structures.nodal.relations import (
-    add_line_impulses,
-    line_gradients,
-    line_ways,
-    measure_lines,
-    spring_impulses,
-)
-from pliant.structures.nodal.rows import add_to, matrix, vector
-from pliant.structures.nodal.solver import Factors, Increment, factorise, put_tangent, solve_tree
-
-CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR, TOO_BENT, LOOP_OPENED, TURNED_OVER = 0, 1, 2, 3, 4, 5, 6
+from pliant.structures.nodal.relations import add_along_line, line_gradients, line_ways, measure_lines, spring_impulses
+from pliant.structures.nodal.solver import factorise, put_tangent, solve_tree
+from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
 CLOSED_TO = 1e-12  # metres; a loop that is more open has not converged
 CLOSED_FLOOR = 1e-14  # metres; round-off of positions in a loop
@@ -56,9 +51,14 @@ class Solver(NamedTuple):
     factors: Factors
     increment: Increment
     lines: LineFactors
-    sizes: Sizes
-    work: Floats  # (4, 6, 6)
+    sums: Floats  # (SUMS,)
     active: Bools  # (nodes,) all true
+
+
+def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
+    nodes, active = len(mechanism.tree.parent), np.ones(len(mechanism.tree.parent), np.bool_)
+    lines = new_line_factors(mechanism, kept)
+    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active)
 
 
 def new_control(tolerance: float, energy_tolerance: float, max_iterations: int) -> Control:
@@ -66,25 +66,24 @@ def new_control(tolerance: float, energy_tolerance: float, max_iterations: int) 
 
 
 @kernel
-def evaluate(
-    mechanism: Mechanism, signals: Signals, now: Pose, start: Moment, end: Moment, step: Step, sizes: Sizes
-) -> None:
+def evaluate(mechanism: Mechanism, motion: Motion, sums: Floats) -> None:
     """Forces and balance of the present iterate, whose poses `move` has found."""
-    lines = mechanism.lines
-    balance_nodes(mechanism, signals, now, start, end, step, sizes)
+    lines, h, start, end, step = mechanism.lines, motion.signals.h[0], motion.start, motion.end, motion.step
+    balance_nodes(mechanism, motion, sums)
     if lines.measure.shape[0] > 0:
         measure_lines(lines, start.bushing, end)
         line_gradients(lines, start, end, step.R_mean, step.gradient)
-        line_ways(lines, signals.h[0], step)
-        spring_impulses(lines, signals.h[0], start, step)
-        add_line_impulses(lines, step)
-    balance_joints(mechanism, signals, now, start, step)
+        line_ways(lines, h, step)
+        spring_impulses(lines, h, start, step)
+        for k in range(lines.measure.shape[0]):
+            add_along_line(lines, k, step.impulse[k], step.gradient, step.rho)
+    balance_joints(mechanism, motion)
 
 
 @inline_kernel
-def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bools) -> tuple[float, float]:
+def openness(mechanism: Mechanism, motion: Motion, kept: Bools) -> tuple[float, float]:
     """Largest violation of the closed lines and the work their impulses would do on it."""
-    violation, work = 0.0, 0.0
+    violation, work, h, end, step = 0.0, 0.0, motion.signals.h[0], motion.end, motion.step
     for k in range(mechanism.lines.measure.shape[0]):
         if mechanism.lines.law[k] == CLOSED and kept[k]:
             violation = max(violation, abs(end.phi[k]))
@@ -93,9 +92,9 @@ def openness(mechanism: Mechanism, h: float, end: Moment, step: Step, kept: Bool
 
 
 @inline_kernel
-def work_of_closing(mechanism: Mechanism, h: float, step: Step) -> float:
+def work_of_closing(mechanism: Mechanism, motion: Motion) -> float:
     """What forces that close loops do on violations that are rounding of positions; no step could do less."""
-    total = 0.0
+    total, step, h = 0.0, motion.step, motion.signals.h[0]
     for k in range(mechanism.lines.measure.shape[0]):
         if mechanism.lines.law[k] == CLOSED and abs(step.way[k]) < CLOSED_FLOOR:
             total += abs(step.impulse[k] * step.way[k]) / h
@@ -103,24 +102,17 @@ def work_of_closing(mechanism: Mechanism, h: float, step: Step) -> float:
 
 
 @inner_kernel
-def refresh(mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver) -> int:
+def refresh(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
     """A new tangent and its factors; returns -1 or the node at which elimination failed."""
-    tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
-    put_tangent(mechanism, signals, start, end, step, solver.factors, solver.work)
+    tree, prescribed, step = mechanism.tree, mechanism.coordinates.prescribed, motion.step
+    put_tangent(mechanism, motion, solver.factors)
     failed = factorise(tree, prescribed, solver.active, solver.factors)
     if failed >= 0:
         return failed
     if mechanism.lines.measure.shape[0] > 0:
-        fill_answers(
-            tree,
-            mechanism.lines,
-            step,
-            step.R_mid,
-            (prescribed, solver.active, solver.factors),
-            solver.increment,
-            solver.lines,
-        )
-        line = factorise_lines(mechanism.lines, signals.h[0], start, step.way, solver.lines)
+        tools = (prescribed, solver.active, solver.factors)
+        fill_answers(tree, mechanism.lines, step, step.R_mid, tools, solver.increment, solver.lines)
+        line = factorise_lines(mechanism.lines, motion, solver.lines)
         if line >= 0:
             return int(mechanism.lines.node[line, 1])
     return -1
@@ -130,25 +122,23 @@ def refresh(mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, 
 def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> None:
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == FREE or tree.joint_type[i] == ELEMENT:
-            add_to(step.Y, i, 0, 1.0, apply(matrix(step.R_mid, i), vector(inc.t, i, 0)))
-            add_to(step.Y, i, 3, 1.0, vector(inc.t, i, 3))
+            add_to(1.0, apply(load9(step.R_mid, i), load3(inc.t, i)), step.Y, i)
+            add_to(1.0, load3(inc.t, i, 3), step.Y, i, 3)
         elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
             step.s[i] += inc.t_joint[i]
 
 
 @inline_kernel
-def improve(mechanism: Mechanism, signals: Signals, start: Moment, end: Moment, step: Step, solver: Solver) -> None:
+def improve(mechanism: Mechanism, motion: Motion, solver: Solver) -> None:
     """One Newton increment with the factors at hand, and the poses it leads to."""
-    tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
-    inc = solver.increment
+    tree, prescribed, step, inc = mechanism.tree, mechanism.coordinates.prescribed, motion.step, solver.increment
     to_frames(tree, solver.active, step.R_mid, step.rho, inc.b)
-    for i in range(tree.parent.shape[0]):
-        inc.b_joint[i] = step.row[i]
+    copy_to(step.row, inc.b_joint)
     solve_tree(tree, prescribed, solver.active, solver.factors, inc)
     if mechanism.lines.measure.shape[0] > 0:
-        line_increments(mechanism.lines, signals.h[0], (start, end), step, inc, solver.lines)
+        line_increments(mechanism.lines, motion, inc, solver.lines)
     add_increment(tree, prescribed, inc, step)
-    move(tree, prescribed, signals, start, end, step)
+    move(mechanism, motion)
 
 
 @inner_kernel
@@ -165,41 +155,29 @@ def most_unbalanced(step: Step) -> int:
 
 
 @inline_kernel
-def solve_step(
-    mechanism: Mechanism,
-    signals: Signals,
-    now: Pose,
-    moments: tuple[Moment, Moment],
-    step: Step,
-    solver: Solver,
-    control: Control,
-) -> int:
+def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Control) -> int:
     """Iterate from the predicted motion until the step is balanced and its energy is accounted for.
 
     The energy residual of any iterate is the sum of velocity times unbalanced impulse, so the tolerance itself is
     tested. Below the round-off floor an iteration that no longer gains is the end too.
     """
-    start, end = moments
-    memory, counts, sums = control.memory, control.counts, solver.sizes.sums
-    h = signals.h[0]
+    memory, counts, sums, h = control.memory, control.counts, solver.sums, motion.signals.h[0]
     if memory[FACTOR_STEP] != h:
         memory[HAVE_FACTORS] = 0.0
     last, last_violation = 1e300, 1e300
     for iteration in range(control.max_iterations):
-        evaluate(mechanism, signals, now, start, end, step, solver.sizes)
+        evaluate(mechanism, motion, sums)
         counts[ITERATIONS] += 1
-        square, energy = unbalanced(mechanism.tree, mechanism.coordinates.prescribed, step)
+        square, energy = unbalanced(mechanism.tree, mechanism.coordinates.prescribed, motion.step)
         if not math.isfinite(square):
-            counts[PLACE] = most_unbalanced(step)
+            counts[PLACE] = most_unbalanced(motion.step)
             memory[HAVE_FACTORS] = 0.0
             return NOT_FINITE
         size = math.sqrt(square / max(sums[SCALE], 1e-300))
-        violation, violation_work = openness(mechanism, h, end, step, solver.lines.kept)
+        violation, violation_work = openness(mechanism, motion, solver.lines.kept)
         exchange = max(sums[EXCHANGE], memory[MEAN_EXCHANGE])
         if violation < CLOSED_FLOOR and violation > 0.5 * last_violation:
-            violation_work = (
-                0.0  # what is left of the violation is rounding of positions, and no iteration will close it
-            )
+            violation_work = 0.0  # what is left is rounding of positions, and no iteration will close it
         tolerable = size <= control.tolerance and abs(energy) + violation_work <= control.energy_tolerance * exchange
         stalled = (
             square <= sums[FLOOR]
@@ -217,7 +195,7 @@ def solve_step(
             return CONVERGED
         slow = iteration > 2 and size > 0.5 * last and square > sums[FLOOR]
         if memory[HAVE_FACTORS] == 0.0 or slow or iteration > REFRESH_AFTER:
-            failed = refresh(mechanism, signals, start, end, step, solver)
+            failed = refresh(mechanism, motion, solver)
             if failed >= 0:
                 counts[PLACE] = failed
                 memory[HAVE_FACTORS] = 0.0
@@ -226,7 +204,7 @@ def solve_step(
             memory[HAVE_FACTORS], memory[FACTOR_STEP] = 1.0, h
             memory[STEPS_SINCE], memory[COST_SINCE] = 0.0, FACTORISATION_COST
         last, last_violation = size, violation
-        improve(mechanism, signals, start, end, step, solver)
-    counts[PLACE] = most_unbalanced(step)
+        improve(mechanism, motion, solver)
+    counts[PLACE] = most_unbalanced(motion.step)
     memory[HAVE_FACTORS] = 0.0
     return NOT_CONVERGED

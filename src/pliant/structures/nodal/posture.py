@@ -13,21 +13,9 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.robot import FreeJoint, SphericalJoint
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, rotation_from_vector, to_frame
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.instant_balance import Unknowns
-from pliant.structures.nodal.mechanism import (
-    CLOSED,
-    ELEMENT,
-    FIXED,
-    FREE,
-    GROUND,
-    PRISMATIC,
-    REVOLUTE,
-    Bools,
-    Floats,
-    Ints,
-    Lines,
-    Tree,
-)
+from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Lines, Tree
 from pliant.structures.nodal.motion import Moment, new_moment
 from pliant.structures.nodal.relations import line_gradients, measure_lines
 

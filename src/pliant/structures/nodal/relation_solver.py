@@ -11,13 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.spatial.rows import add_to, load3, load6, load9, store
 from pliant.spatial.vectors import apply_transpose, dot
-from pliant.structures.nodal.balance import pass_to_parent
-from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FIXED, FREE, REVOLUTE, Bools, Floats, Ints, Lines, Tree
-from pliant.structures.nodal.motion import Moment, Step
-from pliant.structures.nodal.relations import line_slope, span
-from pliant.structures.nodal.rows import add_six, add_to, matrix, put, put_six, six, vector
-from pliant.structures.nodal.solver import Factors, Increment, solve_tree
+from pliant.structures.bundles import zeros_of
+from pliant.structures.nodal.balance import along_joint, pass_to_parent
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE
+from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Lines, Mechanism, Tree
+from pliant.structures.nodal.motion import Factors, Increment, Motion, Step
+from pliant.structures.nodal.relations import add_along_line, line_slope, span
+from pliant.structures.nodal.solver import solve_tree
 
 
 class LineFactors(NamedTuple):
@@ -33,18 +35,10 @@ class LineFactors(NamedTuple):
     kept: Bools  # (lines,) closed lines that are redundant at the start are left out
 
 
-def new_line_factors(lines: int, nodes: int, kept: Bools) -> LineFactors:
-    z = np.zeros
-    return LineFactors(
-        z((lines, nodes, 6)),
-        z((lines, nodes)),
-        z((lines, lines)),
-        z((lines, lines)),
-        np.zeros(lines, np.int64),
-        z(lines),
-        z(lines),
-        kept,
-    )
+def new_line_factors(mechanism: Mechanism, kept: Bools) -> LineFactors:
+    n, _, m = mechanism.sizes
+    blank = zeros_of(LineFactors, (m, n, 6), (m, n), (m, m), (m, m), m, m, m, 0)
+    return blank._replace(order=np.zeros(m, np.int64), kept=kept)
 
 
 @kernel
@@ -54,23 +48,23 @@ def to_frames(tree: Tree, active: Bools, R: Floats, rho: Floats, b: Floats) -> N
         if not active[i]:
             continue
         if tree.joint_type[i] == FREE or tree.joint_type[i] == ELEMENT:
-            Ri = matrix(R, i)
-            put(b, i, 0, apply_transpose(Ri, vector(rho, i, 0)))
-            put(b, i, 3, apply_transpose(Ri, vector(rho, i, 3)))
+            Ri = load9(R, i)
+            store(apply_transpose(Ri, load3(rho, i)), b, i)
+            store(apply_transpose(Ri, load3(rho, i, 3)), b, i, 3)
         else:
-            put_six(b, i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            b[i] = 0.0
 
 
 @kernel
 def along_line(lines: Lines, k: int, gradient: Floats, R: Floats, t: Floats) -> float:
     """Velocity along line k of increments t given in the frames R."""
     a, b = lines.node[k, 0], lines.node[k, 1]
-    Ra, Rb = matrix(R, a), matrix(R, b)
+    Ra, Rb = load9(R, a), load9(R, b)
     return (
-        dot(apply_transpose(Ra, vector(gradient, k, 0)), vector(t, a, 0))
-        + dot(apply_transpose(Ra, vector(gradient, k, 3)), vector(t, a, 3))
-        + dot(apply_transpose(Rb, vector(gradient, k, 6)), vector(t, b, 0))
-        + dot(apply_transpose(Rb, vector(gradient, k, 9)), vector(t, b, 3))
+        dot(apply_transpose(Ra, load3(gradient, k)), load3(t, a))
+        + dot(apply_transpose(Ra, load3(gradient, k, 3)), load3(t, a, 3))
+        + dot(apply_transpose(Rb, load3(gradient, k, 6)), load3(t, b))
+        + dot(apply_transpose(Rb, load3(gradient, k, 9)), load3(t, b, 3))
     )
 
 
@@ -82,21 +76,15 @@ def answer_of_tree(
     prescribed, active, factors = solver
     n = tree.parent.shape[0]
     rho = inc.t  # scratch until the solve overwrites it
-    for i in range(n):
-        put_six(rho, i, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-        inc.b_joint[i] = 0.0
-    a, b = lines.node[k, 0], lines.node[k, 1]
-    add_to(rho, a, 0, 1.0, vector(step.gradient, k, 0))
-    add_to(rho, a, 3, 1.0, vector(step.gradient, k, 3))
-    add_to(rho, b, 0, 1.0, vector(step.gradient, k, 6))
-    add_to(rho, b, 3, 1.0, vector(step.gradient, k, 9))
+    rho[:] = 0.0
+    inc.b_joint[:] = 0.0
+    add_along_line(lines, k, 1.0, step.gradient, rho)
     for i in range(n - 1, -1, -1):
         if tree.joint_type[i] >= FIXED:
-            c, axis = tree.coordinate[i], vector(step.axis, i, 0)
+            c = tree.coordinate[i]
             if c >= 0 and not prescribed[c]:
-                inc.b_joint[i] = dot(axis, vector(rho, i, 3 if tree.joint_type[i] == REVOLUTE else 0))
-            lever = vector(step.lever, i, 0)
-            pass_to_parent(tree.joint_type[i], inc.b_joint[i], axis, lever, i, tree.parent[i], rho)
+                inc.b_joint[i] = along_joint(tree, i, step, rho)
+            pass_to_parent(tree, i, inc.b_joint[i], step, rho)
     to_frames(tree, active, R, rho, inc.b)
     solve_tree(tree, prescribed, active, factors, inc)
 
@@ -159,14 +147,14 @@ def fill_answers(
         answer_of_tree(tree, lines, k, step, R, solver, inc)
         for i in range(tree.parent.shape[0]):
             if active[i]:
-                put_six(own.t[k], i, six(inc.t, i))
+                store(load6(inc.t, i), own.t[k], i)
                 own.t_joint[k, i] = inc.t_joint[i]
         for j in range(count):
             own.S[j, k] = along_line(lines, j, step.gradient, R, inc.t)
 
 
 @inner_kernel
-def factorise_lines(lines: Lines, h: float, start: Moment, way: Floats, own: LineFactors) -> int:
+def factorise_lines(lines: Lines, motion: Motion, own: LineFactors) -> int:
     """The dense system of all lines from S; returns -1, or the line whose pivot vanished."""
     count = lines.measure.shape[0]
     for k in range(count):
@@ -178,41 +166,35 @@ def factorise_lines(lines: Lines, h: float, start: Moment, way: Floats, own: Lin
                 total = 1.0 if j == k else 0.0
                 first, count_of_law = span(lines, k)
                 for m in range(first, first + count_of_law):
-                    total -= line_slope(lines, k, m, h, start, way) * own.S[m, j]
+                    total -= line_slope(lines, k, m, motion) * own.S[m, j]
                 own.LU[k, j] = total
     for k in range(count):
         if not own.kept[k]:
-            for j in range(count):
-                own.LU[k, j] = 0.0
-                own.LU[j, k] = 0.0
+            own.LU[k] = 0.0
+            own.LU[:, k] = 0.0
             own.LU[k, k] = 1.0
     return dense_factorise(own.LU, own.order)
 
 
 @inline_kernel
-def line_increments(
-    lines: Lines, h: float, moments: tuple[Moment, Moment], step: Step, inc: Increment, own: LineFactors
-) -> None:
+def line_increments(lines: Lines, motion: Motion, inc: Increment, own: LineFactors) -> None:
     """Add to the increments of the tree what the lines ask for; update the impulses of closed lines."""
-    start, end = moments
-    count = lines.measure.shape[0]
+    count, step = lines.measure.shape[0], motion.step
     for k in range(count):
         own.sort[k] = along_line(lines, k, step.gradient, step.R_mid, inc.t)
     for k in range(count):
-        if not own.kept[k]:
-            own.rhs[k] = 0.0
-        elif lines.law[k] == CLOSED:
-            own.rhs[k] = -end.phi[k] / h - own.sort[k]
-        else:
-            own.rhs[k] = 0.0
+        own.rhs[k] = 0.0
+        if own.kept[k] and lines.law[k] == CLOSED:
+            own.rhs[k] = -motion.end.phi[k] / motion.signals.h[0] - own.sort[k]
+        elif own.kept[k]:
             first, count_of_law = span(lines, k)
             for m in range(first, first + count_of_law):
-                own.rhs[k] += line_slope(lines, k, m, h, start, step.way) * own.sort[m]
+                own.rhs[k] += line_slope(lines, k, m, motion) * own.sort[m]
     dense_solve(own.LU, own.order, own.rhs, own.sort)
     for k in range(count):
         change = own.sort[k]
         if lines.law[k] == CLOSED:
             step.impulse[k] += change
         for i in range(inc.t.shape[0]):
-            add_six(inc.t, i, change, six(own.t[k], i))
+            add_to(change, load6(own.t[k], i), inc.t, i)
             inc.t_joint[i] += change * own.t_joint[k, i]

@@ -11,12 +11,13 @@ import numpy as np
 
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_laws import contact_force
-from pliant.spatial.vectors import Vector, add, apply, cross, dot, product, scale, sub
+from pliant.spatial.rows import add_to, load3, load6, load9, store
+from pliant.spatial.vectors import Vector, add, apply, cross, dot, mean, product, scale, sub
+from pliant.structures.nodal.codes import ALONG, BUSHING, CABLE, CLOSED, DIRECTION, DISTANCE, SPRING
 from pliant.structures.nodal.joint_laws import contact
-from pliant.structures.nodal.mechanism import ALONG, BUSHING, CABLE, CLOSED, DIRECTION, DISTANCE, SPRING, Floats, Lines
-from pliant.structures.nodal.motion import Moment, Step
+from pliant.structures.nodal.mechanism import Floats, Lines
+from pliant.structures.nodal.motion import Moment, Motion, Step
 from pliant.structures.nodal.relative_pose import PSI, K, U, discrete_gradient, measure_relative_pose, world_force
-from pliant.structures.nodal.rows import add_to, matrix, mean, put, vector
 
 
 @inline_kernel
@@ -29,9 +30,9 @@ def span(lines: Lines, k: int) -> tuple[int, int]:
 def between(lines: Lines, k: int, at: Moment) -> Vector:
     """World vector from the point on a to the point on b; the rounding errors of the positions included."""
     a, b = lines.node[k, 0], lines.node[k, 1]
-    r = add(sub(vector(at.x, b, 0), vector(at.x, a, 0)), sub(vector(at.x_low, b, 0), vector(at.x_low, a, 0)))
-    ca = apply(matrix(at.R, a), vector(lines.point[k], 0, 0))
-    cb = apply(matrix(at.R, b), vector(lines.point[k], 1, 0))
+    r = add(sub(load3(at.x, b), load3(at.x, a)), sub(load3(at.x_low, b), load3(at.x_low, a)))
+    ca = apply(load9(at.R, a), load3(lines.point[k], 0))
+    cb = apply(load9(at.R, b), load3(lines.point[k], 1))
     return add(r, sub(cb, ca))
 
 
@@ -44,11 +45,11 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
         if kind < DIRECTION:
             at.phi[k] = between(lines, k, at)[kind]
         elif kind == DIRECTION:
-            da = apply(matrix(at.R, a), vector(lines.direction[k], 0, 0))
-            db = apply(matrix(at.R, b), vector(lines.direction[k], 1, 0))
+            da = apply(load9(at.R, a), load3(lines.direction[k], 0))
+            db = apply(load9(at.R, b), load3(lines.direction[k], 1))
             at.phi[k] = dot(da, db)
         elif kind == ALONG:
-            at.phi[k] = dot(between(lines, k, at), apply(matrix(at.R, a), vector(lines.direction[k], 0, 0)))
+            at.phi[k] = dot(between(lines, k, at), apply(load9(at.R, a), load3(lines.direction[k], 0)))
         elif kind == DISTANCE:
             r = between(lines, k, at)
             at.phi[k] = np.sqrt(dot(r, r))
@@ -58,8 +59,8 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
             if part == 0:
                 measure_relative_pose(
                     between(lines, k, at),
-                    product(matrix(at.R, a), matrix(lines.turn[k], 0)),
-                    product(matrix(at.R, b), matrix(lines.turn[k], 1)),
+                    product(load9(at.R, a), load9(lines.turn[k], 0)),
+                    product(load9(at.R, b), load9(lines.turn[k], 1)),
                     start_bushing[k, K],
                     at.bushing,
                     k,
@@ -69,10 +70,10 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
 
 @inline_kernel
 def put_gradient(rows: Floats, k: int, on_a: tuple[Vector, Vector], on_b: tuple[Vector, Vector]) -> None:
-    put(rows, k, 0, on_a[0])
-    put(rows, k, 3, on_a[1])
-    put(rows, k, 6, on_b[0])
-    put(rows, k, 9, on_b[1])
+    store(on_a[0], rows, k)
+    store(on_a[1], rows, k, 3)
+    store(on_b[0], rows, k, 6)
+    store(on_b[1], rows, k, 9)
 
 
 @inline_kernel
@@ -87,20 +88,20 @@ def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, row
     for k in range(lines.measure.shape[0]):
         kind = lines.measure[k]
         a, b = lines.node[k, 0], lines.node[k, 1]
-        Ra, Rb = matrix(R_mean, a), matrix(R_mean, b)
-        ca, cb = apply(Ra, vector(lines.point[k], 0, 0)), apply(Rb, vector(lines.point[k], 1, 0))
+        Ra, Rb = load9(R_mean, a), load9(R_mean, b)
+        ca, cb = apply(Ra, load3(lines.point[k], 0)), apply(Rb, load3(lines.point[k], 1))
         if kind < DIRECTION:
             e = (1.0 if kind == 0 else 0.0, 1.0 if kind == 1 else 0.0, 1.0 if kind == 2 else 0.0)
             put_force_pair(rows, k, e, ca, cb)
         elif kind == DIRECTION:
-            da = apply(Ra, vector(lines.direction[k], 0, 0))
-            db = apply(Rb, vector(lines.direction[k], 1, 0))
+            da = apply(Ra, load3(lines.direction[k], 0))
+            db = apply(Rb, load3(lines.direction[k], 1))
             none = (0.0, 0.0, 0.0)
             put_gradient(rows, k, (none, cross(da, db)), (none, cross(db, da)))
         elif kind == ALONG:
-            d = apply(Ra, vector(lines.direction[k], 0, 0))
+            d = apply(Ra, load3(lines.direction[k], 0))
             put_force_pair(rows, k, d, ca, cb)
-            add_to(rows, k, 3, 1.0, cross(d, mean(between(lines, k, start), between(lines, k, end))))
+            add_to(1.0, cross(d, mean(between(lines, k, start), between(lines, k, end))), rows, k, 3)
         elif kind == DISTANCE:
             r = mean(between(lines, k, start), between(lines, k, end))
             put_force_pair(rows, k, scale(2.0 / (start.phi[k] + end.phi[k]), r), ca, cb)
@@ -110,8 +111,8 @@ def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, row
             n = (1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0)
             m = (1.0 if part == 3 else 0.0, 1.0 if part == 4 else 0.0, 1.0 if part == 5 else 0.0)
             F, T = world_force(
-                product(Ra, matrix(lines.turn[k], 0)),
-                product(Rb, matrix(lines.turn[k], 1)),
+                product(Ra, load9(lines.turn[k], 0)),
+                product(Rb, load9(lines.turn[k], 1)),
                 discrete_gradient(start.bushing, end.bushing, first, n, m),
             )
             r = mean(between(lines, first, start), between(lines, first, end))
@@ -125,10 +126,10 @@ def line_ways(lines: Lines, h: float, step: Step) -> None:
     for k in range(lines.measure.shape[0]):
         a, b = lines.node[k, 0], lines.node[k, 1]
         step.way[k] = h * (
-            dot(vector(step.gradient, k, 0), vector(step.Y, a, 0))
-            + dot(vector(step.gradient, k, 3), vector(step.omega, a, 0))
-            + dot(vector(step.gradient, k, 6), vector(step.Y, b, 0))
-            + dot(vector(step.gradient, k, 9), vector(step.omega, b, 0))
+            dot(load3(step.gradient, k), load3(step.Y, a))
+            + dot(load3(step.gradient, k, 3), load3(step.omega, a))
+            + dot(load3(step.gradient, k, 6), load3(step.Y, b))
+            + dot(load3(step.gradient, k, 9), load3(step.omega, b))
         )
 
 
@@ -177,28 +178,25 @@ def spring_impulses(lines: Lines, h: float, start: Moment, step: Step) -> None:
             step.impulse[k] = -h * force
 
 
-@kernel
-def add_line_impulses(lines: Lines, step: Step) -> None:
-    """Impulses of all lines into the balance of their nodes."""
-    for k in range(lines.measure.shape[0]):
-        a, b = lines.node[k, 0], lines.node[k, 1]
-        add_to(step.rho, a, 0, step.impulse[k], vector(step.gradient, k, 0))
-        add_to(step.rho, a, 3, step.impulse[k], vector(step.gradient, k, 3))
-        add_to(step.rho, b, 0, step.impulse[k], vector(step.gradient, k, 6))
-        add_to(step.rho, b, 3, step.impulse[k], vector(step.gradient, k, 9))
+@inline_kernel
+def add_along_line(lines: Lines, k: int, size: float, gradient: Floats, rho: Floats) -> None:
+    """An impulse along line k into the balance of its nodes."""
+    for side in range(2):
+        add_to(size, load6(gradient, k, 6 * side), rho, lines.node[k, side])
 
 
 @kernel
-def line_slope(lines: Lines, k: int, j: int, h: float, start: Moment, way: Floats) -> float:
+def line_slope(lines: Lines, k: int, j: int, motion: Motion) -> float:
     """Derivative of the impulse of line k in the mean velocity along line j."""
+    h = motion.signals.h[0]
     first, count = span(lines, k)
     part = j - first
     if part < 0 or part >= count:
         return 0.0
     if lines.law[k] == SPRING:
         return float(h * (0.5 * h * lines.stiffness[k, part] + lines.damping[k, part]))
-    _, _, slope = one_sided_force(lines, k, h, start, way)
-    return h * h * slope
+    _, _, slope = one_sided_force(lines, k, h, motion.start, motion.step.way)
+    return float(h * h * slope)
 
 
 @kernel
@@ -231,12 +229,8 @@ def energy_of_lines(lines: Lines, at: Moment) -> float:
         if lines.law[k] == SPRING:
             first, count = span(lines, k)
             for j in range(count):
-                total += (
-                    0.5
-                    * lines.stiffness[k, j]
-                    * (at.phi[first + j] - lines.rest[first + j])
-                    * (at.phi[k] - lines.rest[k])
-                )
+                aside = at.phi[first + j] - lines.rest[first + j]
+                total += 0.5 * lines.stiffness[k, j] * aside * (at.phi[k] - lines.rest[k])
         elif lines.law[k] != CLOSED and k == lines.group[k, 0]:
             height = 0.0
             for j in range(k, k + lines.group[k, 1]):

@@ -23,9 +23,9 @@ import math
 import numpy as np
 
 from pliant.jit import inline_kernel, kernel
-from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale
+from pliant.spatial.rows import load3, plus3, store
+from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, column, cross, dot, mean, scale
 from pliant.structures.nodal.mechanism import Floats
-from pliant.structures.nodal.rows import axpy, column, mean, put, vector
 
 TERMS = 14
 SHORT_TERMS, SHORT_BELOW = 7, 0.008  # angles up to 0.126 rad
@@ -137,12 +137,12 @@ def measure_relative_pose(r: Vector, Ra: Matrix, Rb: Matrix, k0: float, data: Fl
     a, b, da, db = values_and_differences(k0, k)
     y = cross(s, p)
     z = cross(s, y)
-    put(data, e, P, p)
-    put(data, e, S, s)
-    put(data, e, Y, y)
-    put(data, e, Z, z)
-    put(data, e, U, axpy(b, z, axpy(-0.5 * a, y, p)))
-    put(data, e, PSI, scale(a, s))
+    store(p, data, e, P)
+    store(s, data, e, S)
+    store(y, data, e, Y)
+    store(z, data, e, Z)
+    store(plus3(plus3(p, -0.5 * a, y), b, z), data, e, U)
+    store(scale(a, s), data, e, PSI)
     data[e, K], data[e, A], data[e, B], data[e, DA], data[e, DB] = k, a, b, da, db
 
 
@@ -159,25 +159,25 @@ def measure_change(move: Vector, turn: Vector, Ra: Matrix, Rb: Matrix, start: Fl
     ds, fall = between_directors(Ra, turned)
     dk = -0.5 * fall
     a, b = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, B] + end[e, B])
-    p, s = mean(vector(start, e, P), vector(end, e, P)), mean(vector(start, e, S), vector(end, e, S))
-    y, z = mean(vector(start, e, Y), vector(end, e, Y)), mean(vector(start, e, Z), vector(end, e, Z))
+    p, s = mean(load3(start, e, P), load3(end, e, P)), mean(load3(start, e, S), load3(end, e, S))
+    y, z = mean(load3(start, e, Y), load3(end, e, Y)), mean(load3(start, e, Z), load3(end, e, Z))
     dy = add(cross(ds, p), cross(s, dp))
     dz = add(cross(ds, y), cross(s, dy))
     da, db = end[e, DA] * dk, end[e, DB] * dk
-    put(end, e, CHANGE, axpy(b, dz, axpy(db, z, axpy(-0.5 * a, dy, axpy(-0.5 * da, y, dp)))))
-    put(end, e, CHANGE + 3, axpy(a, ds, scale(da, s)))
+    store(plus3(plus3(plus3(plus3(dp, -0.5 * da, y), -0.5 * a, dy), db, z), b, dz), end, e, CHANGE)
+    store(plus3(scale(da, s), a, ds), end, e, CHANGE + 3)
 
 
 @inline_kernel
 def discrete_gradient(start: Floats, end: Floats, e: int, n: Vector, m: Vector) -> tuple[Vector, Vector, float]:
     """(gp, gs, gk) with n . du + m . dpsi = gp . dp + gs . ds + gk dk, exactly."""
     a, b = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, B] + end[e, B])
-    p, s = mean(vector(start, e, P), vector(end, e, P)), mean(vector(start, e, S), vector(end, e, S))
-    y, z = mean(vector(start, e, Y), vector(end, e, Y)), mean(vector(start, e, Z), vector(end, e, Z))
+    p, s = mean(load3(start, e, P), load3(end, e, P)), mean(load3(start, e, S), load3(end, e, S))
+    y, z = mean(load3(start, e, Y), load3(end, e, Y)), mean(load3(start, e, Z), load3(end, e, Z))
     gk = end[e, DA] * (dot(m, s) - 0.5 * dot(n, y)) + end[e, DB] * dot(n, z)
     gz = scale(b, n)
-    gy = axpy(-0.5 * a, n, cross(gz, s))
-    gs = axpy(a, m, add(cross(y, gz), cross(p, gy)))
+    gy = plus3(cross(gz, s), -0.5 * a, n)
+    gs = plus3(add(cross(y, gz), cross(p, gy)), a, m)
     return add(n, cross(gy, s)), gs, gk
 
 
@@ -186,8 +186,8 @@ def world_force(Ra: Matrix, Rb: Matrix, gradient: tuple[Vector, Vector, float]) 
     """F = Ra gp and T = vee(skew(Rb (gs^ + gk I) Ra^T)), with the mean directors, which are not orthogonal."""
     gp, gs, gk = gradient
     a1, a2, a3 = column(Ra, 0), column(Ra, 1), column(Ra, 2)
-    c1 = axpy(gk, a1, axpy(-gs[2], a2, scale(gs[1], a3)))
-    c2 = axpy(gk, a2, axpy(gs[2], a1, scale(-gs[0], a3)))
-    c3 = axpy(gk, a3, axpy(-gs[1], a1, scale(gs[0], a2)))
+    c1 = plus3(plus3(scale(gs[1], a3), -gs[2], a2), gk, a1)
+    c2 = plus3(plus3(scale(-gs[0], a3), gs[2], a1), gk, a2)
+    c3 = plus3(plus3(scale(gs[0], a2), -gs[1], a1), gk, a3)
     t = add(cross(c1, column(Rb, 0)), add(cross(c2, column(Rb, 1)), cross(c3, column(Rb, 2))))
     return apply(Ra, gp), scale(0.5, t)

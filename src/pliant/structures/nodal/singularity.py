@@ -17,23 +17,16 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import mass_matrix, massless_motion
 from pliant.mechanics.rigid_body import spatial_inertia
-from pliant.structures.nodal.balance import new_sizes
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
-from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FIXED, FREE, GROUND, Bools, Floats, Mechanism, Pose
-from pliant.structures.nodal.motion import (
-    Signals,
-    choose_mid_frames,
-    move,
-    new_moment,
-    new_signals,
-    new_step,
-    restart_ball_joints,
-)
-from pliant.structures.nodal.newton import evaluate
+from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose
+from pliant.structures.nodal.motion import Motion, choose_mid_frames, move, new_motion, restart_ball_joints
+from pliant.structures.nodal.newton import evaluate, new_solver
 from pliant.structures.nodal.posture import LoopConstraints, columns_of, motions, violations
-from pliant.structures.nodal.relation_solver import fill_answers, new_line_factors
+from pliant.structures.nodal.relation_solver import fill_answers
 from pliant.structures.nodal.relations import line_gradients
-from pliant.structures.nodal.solver import factorise, new_factors, new_increment, put_tangent
+from pliant.structures.nodal.solver import factorise, put_tangent
+from pliant.structures.nodal.step import take_up
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
@@ -183,49 +176,41 @@ def kept_lines(arm: PoseElementArm, mechanism: Mechanism, now: Pose) -> tuple[Bo
         return np.ones(len(closed), np.bool_), closed
     at = arm.moment_of(mechanism, now)
     refuse_singular(arm.structure, mechanism.coordinates.prescribed, at.x, at.R.reshape(-1, 3, 3))
-    signals = _resting_signals(mechanism, now)
-    in_step = ~closed | _independent(_answers_of_step(arm, mechanism, now, signals), closed)
-    return in_step, _independent(_answers_of_velocities(arm, mechanism, now, signals), closed)
+    in_step = ~closed | _independent(_answers_of_step(mechanism, _resting(mechanism, now)), closed)
+    return in_step, _independent(_answers_of_velocities(mechanism, _resting(mechanism, now)), closed)
 
 
-def _resting_signals(mechanism: Mechanism, now: Pose) -> Signals:
-    """No motion during the probe step."""
-    signals = new_signals(len(now.q), _loads(mechanism))
+def _resting(mechanism: Mechanism, now: Pose) -> Motion:
+    """A probe step in which nothing moves."""
+    motion = new_motion(mechanism, now, mechanism.loads)
+    signals = motion.signals
     signals.h[0] = PROBE_STEP
     signals.target[:, 0] = now.q
     base = int(np.flatnonzero(mechanism.tree.joint_type == GROUND)[0])
     signals.base[:3], signals.base[3:7] = now.x[base], now.quaternion[base]
-    return signals
+    take_up(mechanism, now, motion.start)
+    return motion
 
 
-def _loads(mechanism: Mechanism) -> int:
-    return int(mechanism.wrenches.load.max(initial=-1)) + 1
+def _answers_of_step(mechanism: Mechanism, motion: Motion) -> Floats:
+    tree, prescribed, lines = mechanism.tree, mechanism.coordinates.prescribed, mechanism.lines
+    solver = new_solver(mechanism, np.ones(len(lines.law), np.bool_))
+    restart_ball_joints(tree, motion.start)
+    choose_mid_frames(motion)
+    move(mechanism, motion)
+    evaluate(mechanism, motion, solver.sums)
+    put_tangent(mechanism, motion, solver.factors)
+    factorise(tree, prescribed, solver.active, solver.factors)
+    tools = (prescribed, solver.active, solver.factors)
+    fill_answers(tree, lines, motion.step, motion.step.R_mid, tools, solver.increment, solver.lines)
+    return solver.lines.S
 
 
-def _answers_of_step(arm: PoseElementArm, mechanism: Mechanism, now: Pose, signals: Signals) -> Floats:
-    nodes, lines = len(now.x), len(mechanism.lines.law)
-    start, end = arm.moment_of(mechanism, now), new_moment(nodes, len(now.q), lines)
-    step = new_step(nodes, len(now.q), lines)
-    factors, increment = new_factors(nodes), new_increment(nodes)
-    own = new_line_factors(lines, nodes, np.ones(lines, np.bool_))
-    everything = np.ones(nodes, np.bool_)
-    prescribed = mechanism.coordinates.prescribed
-    restart_ball_joints(mechanism.tree, start)
-    choose_mid_frames(PROBE_STEP, start, step)
-    move(mechanism.tree, prescribed, signals, start, end, step)
-    evaluate(mechanism, signals, now, start, end, step, new_sizes())
-    put_tangent(mechanism, signals, start, end, step, factors, np.zeros((4, 6, 6)))
-    factorise(mechanism.tree, prescribed, everything, factors)
-    fill_answers(mechanism.tree, mechanism.lines, step, step.R_mid, (prescribed, everything, factors), increment, own)
-    return own.S
-
-
-def _answers_of_velocities(arm: PoseElementArm, mechanism: Mechanism, now: Pose, signals: Signals) -> Floats:
-    at = arm.moment_of(mechanism, now)
+def _answers_of_velocities(mechanism: Mechanism, motion: Motion) -> Floats:
+    at, prescribed = motion.start, mechanism.coordinates.prescribed
     fit = new_fit(mechanism, mechanism.lines.law == CLOSED, False)
-    rates = now._replace(qd=now.qd.copy())
-    lay_out_velocities(mechanism, signals, rates, at, fit)
-    prescribed = mechanism.coordinates.prescribed
+    rates = motion.now._replace(qd=motion.now.qd.copy())
+    lay_out_velocities(mechanism, motion.signals, rates, at, fit)
     factorise(fit.tree, prescribed, fit.active, fit.factors)
     line_gradients(mechanism.lines, at, at, at.R, fit.step.gradient)
     solver = (prescribed, fit.active, fit.factors)

@@ -8,7 +8,7 @@ lines. The kernels of the fast step evaluate it; an imaginary part of z0, z1 or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,24 +21,17 @@ from pliant.model.contract import NewtonTolerance, Run
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.spatial.arrays import STEP
-from pliant.structures.nodal.balance import Sizes, new_sizes
+from pliant.structures.bundles import complex_of
+from pliant.structures.nodal.balance import SUMS
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE
 from pliant.structures.nodal.consistency import renew_drag
-from pliant.structures.nodal.mechanism import CLOSED, ELEMENT, FREE, Floats, Ints, Mechanism, Pose
-from pliant.structures.nodal.motion import (
-    Moment,
-    Signals,
-    Step,
-    move,
-    new_moment,
-    new_pose,
-    new_step,
-    restart_ball_joints,
-)
+from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism
+from pliant.structures.nodal.motion import Motion, Signals, move, new_motion, new_pose, restart_ball_joints
 from pliant.structures.nodal.newton import evaluate
 from pliant.structures.nodal.singularity import kept_lines
 from pliant.structures.nodal.step import Tables, run_steps, start_run, take_up
 from pliant.structures.nodal.stepper import Stepper, base_table
-from pliant.structures.step_matrices import StepMatrices
+from pliant.structures.step_matrices import StepOfOneMatrix
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -46,16 +39,6 @@ if TYPE_CHECKING:
 Numbers = NDArray[Any]
 
 TIGHT = NewtonTolerance(1e-10, 1e-12)  # as `Gauss` asks for
-
-
-class Scratch(NamedTuple):
-    """Of an evaluation, in complex numbers."""
-
-    now: Pose
-    start: Moment
-    end: Moment
-    step: Step
-    sizes: Sizes
 
 
 class Spots(NamedTuple):
@@ -67,64 +50,39 @@ class Spots(NamedTuple):
 
 
 @kernel
-def step_residual(mechanism: Mechanism, signals: Signals, spots: Spots, given: Scratch, residual: Numbers) -> None:
-    """What a step with the unknowns in ``given.step`` leaves; joint children and poses follow from these."""
-    now, start, end, step = given.now, given.start, given.end, given.step
+def step_residual(mechanism: Mechanism, motion: Motion, sums: Numbers) -> None:
+    """What a step with the unknowns in ``motion.step`` leaves; joint children and poses follow from these."""
+    now, start = motion.now, motion.start
     take_up(mechanism, now, start)
     restart_ball_joints(mechanism.tree, start)
     renew_drag(mechanism, now, start.R)
-    move(mechanism.tree, mechanism.coordinates.prescribed, signals, start, end, step)
-    evaluate(mechanism, signals, now, start, end, step, given.sizes)
-    for n in range(spots.node.shape[0]):
-        for k in range(6):
-            residual[6 * n + k] = step.rho[spots.node[n], k]
-    count = 6 * spots.node.shape[0]
-    for n in range(spots.joint.shape[0]):
-        residual[count + n] = step.row[spots.joint[n]]
-    count += spots.joint.shape[0]
-    for n in range(spots.line.shape[0]):
-        residual[count + n] = end.phi[spots.line[n]]
-
-
-def _complex(parts: Any) -> Any:
-    """A named tuple of arrays with complex ones in place of real ones."""
-    return type(parts)(*(each.astype(complex) if each.dtype == float else each for each in parts))
+    move(mechanism, motion)
+    evaluate(mechanism, motion, sums)
 
 
 @dataclass(frozen=True, eq=False)
-class MechanismStep(StepMatrices):
-    """One step about given values (flat vectors); ``at`` makes it about others."""
+class MechanismStep(StepOfOneMatrix):
+    """One step of a mechanism."""
 
     mechanism: Mechanism
     signals: Signals  # its base and length
     spots: Spots
-    start: Floats
-    unknowns: Floats
-    inputs: Floats
-
-    def at(self, start: Floats, unknowns: Floats, inputs: Floats) -> MechanismStep:
-        return replace(self, start=start, unknowns=unknowns, inputs=inputs)
 
     @cached_property
-    def _scratch(self) -> tuple[Mechanism, Scratch]:
+    def _scratch(self) -> tuple[Mechanism, Motion]:
         """Ball joints take their axes, and gripped links their drag, from the state: these are complex too."""
         tree, bodies = self.mechanism.tree, self.mechanism.bodies
-        nodes, coordinates, lines = len(tree.parent), len(self.signals.target), len(self.mechanism.lines.law)
-        scratch = Scratch(
-            _complex(new_pose(nodes, coordinates)),
-            _complex(new_moment(nodes, coordinates, lines)),
-            _complex(new_moment(nodes, coordinates, lines)),
-            _complex(new_step(nodes, coordinates, lines)),
-            _complex(new_sizes()),
-        )
+        real = new_motion(self.mechanism, new_pose(*self.mechanism.sizes[:2]), 0)
+        parts: Any = (complex_of(part) for part in real)
+        scratch = Motion(*parts)
         return self.mechanism._replace(
             tree=tree._replace(axis_parent=tree.axis_parent.astype(complex)),
             bodies=bodies._replace(viscous=bodies.viscous.astype(complex)),
         ), scratch
 
     def _evaluate(self, start: Numbers, unknowns: Numbers, inputs: Numbers) -> Numbers:
-        mechanism, scratch = self._scratch
-        now, step, spots = scratch.now, scratch.step, self.spots
+        mechanism, motion = self._scratch
+        now, step, spots = motion.now, motion.step, self.spots
         parts = (now.x, now.quaternion, now.v, now.w, now.q, now.qd, now.motor)
         borders = np.cumsum([part.size for part in parts])
         for part, values in zip(parts, np.split(start, borders[:-1])):
@@ -137,9 +95,8 @@ class MechanismStep(StepMatrices):
         signals = self.signals._replace(
             target=target.reshape(-1, 3).astype(complex), load=load.reshape(-1, 6).astype(complex)
         )
-        residual = np.zeros(len(unknowns), complex)
-        step_residual(mechanism, signals, spots, scratch, residual)
-        return residual
+        step_residual(mechanism, motion._replace(signals=signals), np.zeros(SUMS, complex))
+        return np.concatenate([step.rho[spots.node].ravel(), step.row[spots.joint], motion.end.phi[spots.line]])
 
     def split(self, unknowns: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Velocities of nodes, rates of joints and impulses of lines; residuals stand in the same order."""
@@ -161,19 +118,9 @@ class MechanismStep(StepMatrices):
         columns = []
         for k in range(len(values)):
             values[k] += 1j * STEP
-            columns.append(csc_array(self._evaluate(*np.split(values, self._borders)).imag[:, None] / STEP))
+            columns.append(csc_array(self._evaluate(*np.split(values, self.borders)).imag[:, None] / STEP))
             values[k] = values[k].real
         return hstack(columns, format="csc")
-
-    @property
-    def _borders(self) -> tuple[int, int]:
-        return len(self.start), len(self.start) + len(self.unknowns)
-
-    @cached_property
-    def matrices(self) -> tuple[Any, Any, Any]:
-        """r_z0, r_z1 and r_u."""
-        first, last = self._borders
-        return self.matrix[:, :first], self.matrix[:, first:last], self.matrix[:, last:]
 
 
 def _signals(arm: PoseElementArm, inputs: Inputs, time: float, step: float) -> Signals:
@@ -198,7 +145,7 @@ def step_equations(
     """The equations of the step that begins at ``start``, about these unknowns."""
     mechanism, signals = arm.mechanism(inputs), _signals(arm, inputs, time, step)
     u = np.append(signals.target, signals.load)
-    return MechanismStep(mechanism, signals, _spots(arm, mechanism, start), start, unknowns, u)
+    return MechanismStep(start, unknowns, u, mechanism, signals, _spots(arm, mechanism, start))
 
 
 def step_unknowns(
@@ -214,12 +161,13 @@ def step_unknowns(
     )  # fmt: skip
     work = stepper.work
     good = start_run(stepper.mechanism, work)
-    for part, given in zip(work.now, arm.pose_of(start)):
+    for part, given in zip(work.motion.now, arm.pose_of(start)):
         part[:] = given  # a start of its own fits velocities once more, a step that goes on does not
     if not good or run_steps(stepper.mechanism, stepper.control, work, tables, stepper.output)[0] < 1:
         raise InvalidInput(f"the step of {step:g} s did not converge; take a smaller one")
     if work.halvings[0]:
         raise InvalidInput(f"the step of {step:g} s was halved; take a smaller one")
     spots = _spots(arm, stepper.mechanism, start)
-    found = (work.step.Y[spots.node].ravel(), work.step.s[spots.joint], work.step.impulse[spots.line])
+    solved = work.motion.step
+    found = (solved.Y[spots.node].ravel(), solved.s[spots.joint], solved.impulse[spots.line])
     return np.concatenate(found), stepper.state_vector()

@@ -17,13 +17,10 @@ from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 from pliant.structures import energy_ledger as columns
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
-from pliant.structures.nodal.balance import new_sizes
 from pliant.structures.nodal.consistency import new_fit
-from pliant.structures.nodal.joint_laws import new_joint_flows
-from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism
-from pliant.structures.nodal.motion import new_moment, new_past, new_signals, new_step
-from pliant.structures.nodal.newton import LOOP_OPENED, NOT_FINITE, SINGULAR, TOO_BENT, TURNED_OVER, Solver, new_control
-from pliant.structures.nodal.relation_solver import new_line_factors
+from pliant.structures.nodal.mechanism import Bools, Floats
+from pliant.structures.nodal.motion import new_motion, new_past
+from pliant.structures.nodal.newton import new_control, new_solver
 from pliant.structures.nodal.singularity import (
     kept_lines,
     nearly_singular,
@@ -31,26 +28,14 @@ from pliant.structures.nodal.singularity import (
     why_lost,
     why_opened,
 )
-from pliant.structures.nodal.solver import new_factors, new_increment
 from pliant.structures.nodal.step import Output, Tables, Work, run_steps, start_run
+from pliant.structures.stepping import LOOP_OPENED, NOT_FINITE, SINGULAR, TOO_BENT, TURNED_OVER
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
     from pliant.structures.nodal.model import PoseElementArm
 
 BASE_COLUMNS = 13  # position, quaternion, velocity, spin
-
-
-def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
-    nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
-    return Solver(
-        new_factors(nodes),
-        new_increment(nodes),
-        new_line_factors(lines, nodes, kept),
-        new_sizes(),
-        np.zeros((4, 6, 6)),
-        np.ones(nodes, np.bool_),
-    )
 
 
 def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
@@ -77,7 +62,6 @@ class Stepper:
         self.model, self.run = arm, run
         rows = len(run.schedule.tau) + 1
         self.mechanism = mechanism = arm.mechanism(run.inputs)
-        nodes, lines = len(mechanism.tree.parent), len(mechanism.lines.law)
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
         # impulses are balanced to this part of the momentum, which drifts by less
         self.control = new_control(
@@ -88,35 +72,19 @@ class Stepper:
         base = base_table(arm, run.inputs, np.array([start]))[0]
         kept, kept_in_velocity = kept_lines(arm, mechanism, now)
         self.redundant = np.flatnonzero(~kept)
-        past = new_past(nodes, dofs, lines)
+        past = new_past(mechanism)
         past.base[:] = base
         past.target[:] = run.inputs.joint_signals(np.array([start]))[0, :, :2]
         self.ledger = new_ledger(dofs + 1, loads)
-        self.work = Work(
-            now,
-            (new_moment(nodes, dofs, lines), new_moment(nodes, dofs, lines)),
-            new_step(nodes, dofs, lines),
-            new_signals(dofs, loads),
-            new_solver(mechanism, kept),
-            new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None),
-            past,
-            new_joint_flows(dofs),
-            self.ledger,
-            np.zeros(1, np.int64),
-        )
-        z = np.zeros
+        fit = new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None)
+        motion = new_motion(mechanism, now, loads)
+        self.work = Work(motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64))
         roots = np.array([link.nodes[0] for link in arm.structure.links], np.int64)
-        self.output = Output(
-            z((rows + 1, arm.layout.size)),  # the last row holds the start of a step
-            z((rows + 1, columns.COLUMNS)),
-            z((rows + 1, dofs + 1)),
-            z((rows + 1, loads)),
-            z((rows + 1, dofs)),
-            z((rows + 1, lines)),
-            z((rows + 1, lines)),
-            z((rows + 1, len(roots), 6)),
-            roots,
-        )
+        lines = len(mechanism.lines.law)
+        # the last row holds the start of a step
+        numbers = (arm.layout.size, columns.COLUMNS, dofs + 1, loads, dofs, lines, lines)
+        tables = [np.zeros((rows + 1, count)) for count in numbers]
+        self.output = Output(roots, np.zeros((rows + 1, len(roots), 6)), *tables)
 
     def start(self) -> Ending | None:
         """Fit the velocities of the start; an ending if some part has no inertia."""
@@ -149,7 +117,7 @@ class Stepper:
         return done, status
 
     def state_vector(self) -> Floats:
-        now, at = self.work.now, self.work.moments[0]
+        now, at = self.work.motion.now, self.work.motion.start
         parts = (at.x, at.quaternion, now.v, now.w, at.q, now.qd, now.motor)
         return np.concatenate([part.ravel() for part in parts])
 
@@ -161,7 +129,7 @@ class Stepper:
 
     def posture(self) -> tuple[Structure, Bools, Floats, Floats]:
         """Where the nodes are, as far as a question about closed loops needs it."""
-        at = self.work.moments[0]
+        at = self.work.motion.start
         prescribed = self.mechanism.coordinates.prescribed
         return self.model.structure, prescribed, at.x.copy(), at.R.reshape(-1, 3, 3).copy()
 

@@ -24,7 +24,7 @@ from pliant.mechanics.rigid_body import matrix_of, transform_inertia
 from pliant.model.inputs import Acts, Inputs, Measure, Relation
 from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, LoopKind, SphericalJoint, UniversalJoint
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
-from pliant.structures.nodal.mechanism import (
+from pliant.structures.nodal.codes import (
     ALONG,
     BUSHING,
     CABLE,
@@ -37,11 +37,8 @@ from pliant.structures.nodal.mechanism import (
     REVOLUTE,
     SPRING,
     WALL,
-    Coordinates,
-    Floats,
-    Lines,
-    Tree,
 )
+from pliant.structures.nodal.mechanism import Coordinates, Floats, Lines, Tree
 
 IDENTITY = np.eye(3)
 ORIGIN = np.zeros(3)

@@ -39,28 +39,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.jit import inline_kernel, kernel
-from pliant.spatial.vectors import Vector, apply, cross
+from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, store
+from pliant.spatial.se3 import Twist, ad, angular, carried_wrench, linear
+from pliant.spatial.vectors import Vector, add, apply, cross
 from pliant.structures.tree import columns as at
-from pliant.structures.tree.motion import (
-    Bools,
-    Floats,
-    Six,
-    Tree,
-    add_six,
-    angular,
-    cross_twists,
-    cross_wrench,
-    dot_six,
-    linear,
-    move_body,
-    moved,
-    nine,
-    plus,
-    put_six,
-    put_three,
-    six,
-    three,
-)
+from pliant.structures.tree.motion import Bools, Floats, Tree, move_body
 from pliant.structures.tree.recursions import (
     Ten,
     energies,
@@ -96,7 +79,7 @@ def put_triangle(a: Floats, row: int, I: Ten) -> None:
 
 
 @inline_kernel
-def times_triangle(a: Floats, row: int, x: Six) -> Six:
+def times_triangle(a: Floats, row: int, x: Twist) -> Twist:
     """A symmetric matrix, kept as its upper triangle, times x."""
     o = at.ARTICULATED
     p01, p02, p03, p04, p05 = a[row, o + 1], a[row, o + 2], a[row, o + 3], a[row, o + 4], a[row, o + 5]
@@ -117,28 +100,28 @@ def times_triangle(a: Floats, row: int, x: Six) -> Six:
 def start_articulated(tree: Tree, i: int, v: float, motion: Floats) -> None:
     """Own inertia and bias of body i, whose twist stands."""
     own, p = i + 1, tree.joints[i, at.PARENT] + 1
-    J = six(motion, own, at.AXIS)
-    C = cross_twists(six(motion, p, at.TWIST), J)
-    put_six(motion, own, BIAS, (v * C[0], v * C[1], v * C[2], v * C[3], v * C[4], v * C[5]))
+    J = load6(motion, own, at.AXIS)
+    C = ad(load6(motion, p, at.TWIST), J)
+    store((v * C[0], v * C[1], v * C[2], v * C[3], v * C[4], v * C[5]), motion, own, BIAS)
     put_triangle(motion, own, inertia_of(tree, i, motion))
     nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if tree.joints[i, at.BODY] == at.NOTHING:
-        put_six(motion, own, at.WRENCH, nothing)
+        store(nothing, motion, own, at.WRENCH)
     else:
-        put_six(motion, own, at.WRENCH, own_wrench(tree, i, six(motion, own, at.TWIST), nothing, motion))
+        store(own_wrench(tree, i, load6(motion, own, at.TWIST), nothing, motion), motion, own, at.WRENCH)
 
 
 @inline_kernel
 def pass_coordinate(tree: Tree, i: int, tau: float, motion: Floats) -> bool:
     """Add body i with its free coordinate to its parent; False if nothing resists the coordinate."""
     own, p = i + 1, tree.joints[i, at.PARENT] + 1
-    J, b = six(motion, own, at.AXIS), six(motion, own, at.WRENCH)
+    J, b = load6(motion, own, at.AXIS), load6(motion, own, at.WRENCH)
     U = times_triangle(motion, own, J)
-    D = dot_six(J, U) + tree.facts[i, at.ROTOR]
+    D = dot6(J, U) + tree.facts[i, at.ROTOR]
     if not D > 0.0:  # also true for NaN
         return False
-    u, inverse = tau - dot_six(J, b), 1.0 / D
-    put_six(motion, own, at.LEVER, U)
+    u, inverse = tau - dot6(J, b), 1.0 / D
+    store(U, motion, own, at.LEVER)
     motion[own, at.PIVOT] = inverse
     motion[own, at.PIVOT + 1] = u
     if p > 0:
@@ -149,8 +132,8 @@ def pass_coordinate(tree: Tree, i: int, tau: float, motion: Floats) -> bool:
                 motion[own, k] -= factor * U[column]
                 motion[p, k] += motion[own, k]
                 k += 1
-        c = six(motion, own, BIAS)
-        add_six(motion, p, at.WRENCH, plus(plus(b, u * inverse, U), 1.0, times_triangle(motion, own, c)))
+        c = load6(motion, own, BIAS)
+        add_to(1.0, plus6(plus6(b, u * inverse, U), 1.0, times_triangle(motion, own, c)), motion, p, at.WRENCH)
     return True
 
 
@@ -161,8 +144,8 @@ def pass_prescribed(tree: Tree, i: int, a: float, motion: Floats) -> None:
     if p > 0:
         for k in range(at.ARTICULATED, at.ARTICULATED + TRIANGLE):
             motion[p, k] += motion[own, k]
-        c = plus(six(motion, own, BIAS), a, six(motion, own, at.AXIS))
-        add_six(motion, p, at.WRENCH, plus(six(motion, own, at.WRENCH), 1.0, times_triangle(motion, own, c)))
+        c = plus6(load6(motion, own, BIAS), a, load6(motion, own, at.AXIS))
+        add_to(1.0, plus6(load6(motion, own, at.WRENCH), 1.0, times_triangle(motion, own, c)), motion, p, at.WRENCH)
 
 
 @inline_kernel
@@ -179,11 +162,11 @@ def placed_dynamics(tree: Tree, prescribed: Bools, v: Floats, tau: Floats, motio
             return False
     for i in range(n):
         own, p = i + 1, tree.joints[i, at.PARENT] + 1
-        A = plus(six(motion, p, at.ACCELERATION), 1.0, six(motion, own, BIAS))
+        A = plus6(load6(motion, p, at.ACCELERATION), 1.0, load6(motion, own, BIAS))
         if not prescribed[i]:
-            u = motion[own, at.PIVOT + 1] - dot_six(six(motion, own, at.LEVER), A)
+            u = motion[own, at.PIVOT + 1] - dot6(load6(motion, own, at.LEVER), A)
             a[i] = u * motion[own, at.PIVOT]
-        put_six(motion, own, at.ACCELERATION, plus(A, a[i], six(motion, own, at.AXIS)))
+        store(plus6(A, a[i], load6(motion, own, at.AXIS)), motion, own, at.ACCELERATION)
     return True
 
 
@@ -200,35 +183,35 @@ def forward_dynamics(
 
 
 @inline_kernel
-def unit(k: int) -> Six:
+def unit(k: int) -> Twist:
     return (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2), 1.0 * (k == 3), 1.0 * (k == 4), 1.0 * (k == 5))
 
 
 @inline_kernel
-def times_matrix(B: Floats, i: int, x: Six) -> Six:
+def times_matrix(B: Floats, i: int, x: Twist) -> Twist:
     """B[i] x of a 6 x 6 matrix kept by columns."""
     y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for k in range(6):
-        y = plus(y, x[k], six(B, i, 6 * k))
+        y = plus6(y, x[k], load6(B, i, 6 * k))
     return y
 
 
 @inline_kernel
-def times_transposed(B: Floats, i: int, x: Six) -> Six:
-    a, b, c = dot_six(six(B, i, 0), x), dot_six(six(B, i, 6), x), dot_six(six(B, i, 12), x)
-    return (a, b, c, dot_six(six(B, i, 18), x), dot_six(six(B, i, 24), x), dot_six(six(B, i, 30), x))
+def times_transposed(B: Floats, i: int, x: Twist) -> Twist:
+    a, b, c = dot6(load6(B, i), x), dot6(load6(B, i, 6), x), dot6(load6(B, i, 12), x)
+    return (a, b, c, dot6(load6(B, i, 18), x), dot6(load6(B, i, 24), x), dot6(load6(B, i, 30), x))
 
 
 @inline_kernel
 def gather_turning(tree: Tree, n: int, motion: Floats, B: Floats) -> None:
     """Composite B of all bodies, by columns."""
     for i in range(n):
-        I, V = inertia_of(tree, i, motion), six(motion, i + 1, at.TWIST)
+        I, V = inertia_of(tree, i, motion), load6(motion, i + 1, at.TWIST)
         h = momentum_at(I, V)
         for k in range(6):
             s = unit(k)
-            column = plus(cross_wrench(s, h), 1.0, cross_wrench(V, momentum_at(I, s)))
-            column = plus(column, -1.0, momentum_at(I, cross_twists(V, s)))
+            column = plus6(carried_wrench(s, h), 1.0, carried_wrench(V, momentum_at(I, s)))
+            column = plus6(column, -1.0, momentum_at(I, ad(V, s)))
             for c in range(6):
                 B[i, 6 * k + c] = column[c]
     for i in range(n - 1, -1, -1):
@@ -259,41 +242,41 @@ def inverse_dynamics_derivatives(
             by_velocity[i, j] = 0.0
     for j in range(n):
         p = tree.joints[j, at.PARENT] + 1
-        J, V, A = six(motion, j + 1, at.AXIS), six(motion, p, at.TWIST), six(motion, p, at.ACCELERATION)
-        x = cross_twists(V, J)
-        y = plus(cross_twists(A, J), -1.0, cross_twists(x, V))
+        J, V, A = load6(motion, j + 1, at.AXIS), load6(motion, p, at.TWIST), load6(motion, p, at.ACCELERATION)
+        x = ad(V, J)
+        y = plus6(ad(A, J), -1.0, ad(x, V))
         I = ten(motion, j + 1, at.COMPOSITE)
         Ix, Iy = momentum_at(I, x), momentum_at(I, y)
         # this coordinate turns: the torques on the way to the base
-        carried = plus(Iy, 1.0, times_matrix(B, j, x))
-        thrown = plus(times_matrix(B, j, J), 2.0, Ix)
-        by_position[j, j] = dot_six(J, carried)
-        by_velocity[j, j] = dot_six(J, thrown)
-        carried = plus(carried, 1.0, cross_wrench(J, six(motion, j + 1, at.WRENCH)))
+        carried = plus6(Iy, 1.0, times_matrix(B, j, x))
+        thrown = plus6(times_matrix(B, j, J), 2.0, Ix)
+        by_position[j, j] = dot6(J, carried)
+        by_velocity[j, j] = dot6(J, thrown)
+        carried = plus6(carried, 1.0, carried_wrench(J, load6(motion, j + 1, at.WRENCH)))
         # coordinates on the way to the base turn: the torque of this one
         IJ, BJ = momentum_at(I, J), times_transposed(B, j, J)
         i = tree.joints[j, at.PARENT]
         while i >= 0:
-            Ji, q = six(motion, i + 1, at.AXIS), tree.joints[i, at.PARENT] + 1
-            by_position[i, j] = dot_six(Ji, carried)
-            by_velocity[i, j] = dot_six(Ji, thrown)
-            Vi, Ai = six(motion, q, at.TWIST), six(motion, q, at.ACCELERATION)
-            xi = cross_twists(Vi, Ji)
-            yi = plus(cross_twists(Ai, Ji), -1.0, cross_twists(xi, Vi))
-            by_position[j, i] = dot_six(IJ, yi) + dot_six(BJ, xi)
-            by_velocity[j, i] = 2.0 * dot_six(IJ, xi) + dot_six(BJ, Ji)
+            Ji, q = load6(motion, i + 1, at.AXIS), tree.joints[i, at.PARENT] + 1
+            by_position[i, j] = dot6(Ji, carried)
+            by_velocity[i, j] = dot6(Ji, thrown)
+            Vi, Ai = load6(motion, q, at.TWIST), load6(motion, q, at.ACCELERATION)
+            xi = ad(Vi, Ji)
+            yi = plus6(ad(Ai, Ji), -1.0, ad(xi, Vi))
+            by_position[j, i] = dot6(IJ, yi) + dot6(BJ, xi)
+            by_velocity[j, i] = 2.0 * dot6(IJ, xi) + dot6(BJ, Ji)
             i = tree.joints[i, at.PARENT]
 
 
 @kernel
 def jacobian_at(tree: Tree, motion: Floats, body: int, point: Vector, columns: Floats) -> None:
     """Rows of ``columns`` (n, 6): velocity of a point of the body and spin at unit rate of each coordinate."""
-    x = moved(three(motion, body + 1, at.POSE_X), 1.0, apply(nine(motion, body + 1, at.POSE_R), point))
+    x = add(load3(motion, body + 1, at.POSE_X), apply(load9(motion, body + 1, at.POSE_R), point))
     i = body
     while i >= 0:
-        J = six(motion, i + 1, at.AXIS)
-        put_three(columns, i, 0, moved(linear(J), 1.0, cross(angular(J), x)))
-        put_three(columns, i, 3, angular(J))
+        J = load6(motion, i + 1, at.AXIS)
+        store(add(linear(J), cross(angular(J), x)), columns, i)
+        store(angular(J), columns, i, 3)
         i = tree.joints[i, at.PARENT]
 
 

@@ -34,9 +34,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, product, sub
+from pliant.spatial.rows import dot6, load3, load6, load9, plus3, store
+from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, product, sub
 from pliant.structures.tree.columns import AXIS, KIND, PARENT, POSE_R, POSE_X, TRANSLATION_X
-from pliant.structures.tree.motion import Floats, Ints, Tree, dot_six, moved, nine, place_body, put_three, six, three
+from pliant.structures.tree.motion import Floats, Ints, Tree, place_body
 
 ASIDE, ONLY_IT, BOTH = 0, 1, 2  # whether a field lies before a station, and before the station before it too
 
@@ -144,26 +145,26 @@ def new_condensed(
 @inline_kernel
 def undeformed(condensed: Condensed, motion: Floats, body: int) -> Vector:
     """Where a body would be without deflections."""
-    return sub(three(motion, body + 1, POSE_X), three(condensed.shift, body + 1, 0))
+    return sub(load3(motion, body + 1, POSE_X), load3(condensed.shift, body + 1))
 
 
 @inline_kernel
 def find_shift(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> None:
     shift = condensed.shift
     for i in range(q.shape[0]):
-        step = three(shift, tree.joints[i, PARENT] + 1, 0)
+        step = load3(shift, tree.joints[i, PARENT] + 1)
         if condensed.translates[i] == 1:
-            step = moved(step, q[i], three(motion, i + 1, AXIS))
-        put_three(shift, i + 1, 0, step)
+            step = plus3(step, q[i], load3(motion, i + 1, AXIS))
+        store(step, shift, i + 1)
 
 
 @inline_kernel
 def find_end(condensed: Condensed, motion: Floats, k: int) -> None:
     """Axes and far end of field k in the undeformed arm."""
     body, frame, end = condensed.home[k], condensed.frame, condensed.end
-    R = nine(motion, body + 1, POSE_R)
-    put_three(end, k, END, moved(undeformed(condensed, motion, body), 1.0, apply(R, three(frame, k, 9))))
-    axes = product(R, nine(frame, k, 0))
+    R = load9(motion, body + 1, POSE_R)
+    store(add(undeformed(condensed, motion, body), apply(R, load3(frame, k, 9))), end, k, END)
+    axes = product(R, load9(frame, k))
     for i in range(9):
         end[k, AXES + i] = axes[i]
 
@@ -172,38 +173,38 @@ def find_end(condensed: Condensed, motion: Floats, k: int) -> None:
 def find_push(condensed: Condensed, motion: Floats, j: int) -> None:
     """Direction and stations of displacement j in the undeformed arm."""
     body, push = condensed.coordinate[j], condensed.push
-    put_three(push, j, DIRECTION, three(motion, body + 1, AXIS))
-    put_three(push, j, STATION, undeformed(condensed, motion, body))
+    store(load3(motion, body + 1, AXIS), push, j, DIRECTION)
+    store(undeformed(condensed, motion, body), push, j, STATION)
     if condensed.before[j] >= 0:
-        put_three(push, j, BEFORE, undeformed(condensed, motion, condensed.before[j]))
+        store(undeformed(condensed, motion, condensed.before[j]), push, j, BEFORE)
 
 
 @inline_kernel
 def lever(condensed: Condensed, j: int, case: int, origin: Vector) -> tuple[Vector, Vector]:
     """Force and moment about ``origin`` of a unit force of displacement j that is seen as ``case`` says."""
     push = condensed.push
-    u, at = three(push, j, DIRECTION), three(push, j, STATION)
+    u, at = load3(push, j, DIRECTION), load3(push, j, STATION)
     if case == BOTH:
-        return (0.0, 0.0, 0.0), cross(sub(at, three(push, j, BEFORE)), u)
+        return (0.0, 0.0, 0.0), cross(sub(at, load3(push, j, BEFORE)), u)
     return u, cross(sub(at, origin), u)
 
 
 @inline_kernel
 def find_unit(condensed: Condensed, j: int, k: int) -> None:
     """b, and the deflection F_k b of the field."""
-    R, F, unit = nine(condensed.end, k, AXES), condensed.flexibility, condensed.unit
-    force, moment = lever(condensed, j, condensed.reach[j, k], three(condensed.end, k, END))
+    R, F, unit = load9(condensed.end, k, AXES), condensed.flexibility, condensed.unit
+    force, moment = lever(condensed, j, condensed.reach[j, k], load3(condensed.end, k, END))
     t, m = apply_transpose(R, force), apply_transpose(R, moment)
     b = (t[0], t[1], t[2], m[0], m[1], m[2])
     for row in range(6):
         unit[j, k, row] = b[row]
-        unit[j, k, 6 + row] = dot_six(six(F[k], row, 0), b)
+        unit[j, k, 6 + row] = dot6(load6(F[k], row), b)
 
 
 @inline_kernel
 def common(unit: Floats, i: int, j: int, k: int) -> float:
     """b_i . F_k b_j."""
-    return dot_six(six(unit[i], k, 0), six(unit[j], k, 6))
+    return dot6(load6(unit[i], k), load6(unit[j], k, 6))
 
 
 @kernel
@@ -360,13 +361,13 @@ def find_deflection(condensed: Condensed, k: int) -> None:
 @inline_kernel
 def displacement_before(condensed: Condensed, j: int) -> Vector:
     """Of the station before that of displacement j, by the fields before it."""
-    at, D, deflection = three(condensed.push, j, BEFORE), (0.0, 0.0, 0.0), condensed.deflection
+    at, D, deflection = load3(condensed.push, j, BEFORE), (0.0, 0.0, 0.0), condensed.deflection
     for p in range(condensed.inner.shape[0]):
         k = condensed.inner[p]
         if condensed.reach[j, k] == BOTH:
-            R, lever_to = nine(condensed.end, k, AXES), sub(at, three(condensed.end, k, END))
-            D = moved(D, 1.0, apply(R, three(deflection, k, 0)))
-            D = moved(D, 1.0, cross(apply(R, three(deflection, k, 3)), lever_to))
+            R, lever_to = load9(condensed.end, k, AXES), sub(at, load3(condensed.end, k, END))
+            D = add(D, apply(R, load3(deflection, k)))
+            D = add(D, cross(apply(R, load3(deflection, k, 3)), lever_to))
     return D
 
 
@@ -379,23 +380,23 @@ def joint_force(condensed: Condensed, tree: Tree, motion: Floats, row: int) -> f
     for p in range(condensed.inner.shape[0]):
         k = condensed.inner[p]
         if condensed.inside[row, k] == 1:
-            R = nine(condensed.end, k, AXES)
-            turn = apply(R, three(condensed.deflection, k, 3))
-            U = moved(U, 1.0, apply(R, three(condensed.deflection, k, 0)))
-            U = moved(U, 1.0, cross(turn, sub(origin, three(condensed.end, k, END))))
-            Phi = moved(Phi, 1.0, turn)
+            R = load9(condensed.end, k, AXES)
+            turn = apply(R, load3(condensed.deflection, k, 3))
+            U = add(U, apply(R, load3(condensed.deflection, k)))
+            U = add(U, cross(turn, sub(origin, load3(condensed.end, k, END))))
+            Phi = add(Phi, turn)
     P, N, back = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for m in range(condensed.outer.shape[0]):
         j = condensed.outer[m]
         if condensed.beyond[row, j] != ASIDE:
             force, moment = lever(condensed, j, condensed.beyond[row, j], origin)
-            P, N = moved(P, condensed.f[j], force), moved(N, condensed.f[j], moment)
+            P, N = plus3(P, condensed.f[j], force), plus3(N, condensed.f[j], moment)
             if condensed.beyond[row, j] == ONLY_IT and condensed.before[j] >= 0:
-                back = moved(back, condensed.f[j], cross(force, displacement_before(condensed, j)))
+                back = plus3(back, condensed.f[j], cross(force, displacement_before(condensed, j)))
     if tree.joints[joint, KIND] >= TRANSLATION_X:
-        return dot(three(motion, joint + 1, AXIS), cross(P, Phi))
-    both = moved(moved(cross(P, U), 1.0, cross(N, Phi)), -1.0, back)
-    return dot(three(motion, joint + 1, AXIS + 3), both)
+        return dot(load3(motion, joint + 1, AXIS), cross(P, Phi))
+    both = plus3(add(cross(P, U), cross(N, Phi)), -1.0, back)
+    return dot(load3(motion, joint + 1, AXIS + 3), both)
 
 
 @inline_kernel

@@ -13,26 +13,14 @@ import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import STOP_STIFFNESS, friction_force, stops_energy, stops_force
-from pliant.spatial.vectors import Vector, apply, cross, dot, scale, sub
+from pliant.spatial.rows import dot6, load3, load6, load9, store
+from pliant.spatial.se3 import Twist, angular, join, linear
+from pliant.spatial.vectors import Vector, add, apply, cross, dot, scale, sub
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import Drives, JointLaws, Loops, Mechanism, Servos, Signals, Springs, Step, Wrenches
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.flexibility import condensed_force
-from pliant.structures.tree.motion import (
-    Bools,
-    Floats,
-    Six,
-    Tree,
-    angular,
-    dot_six,
-    joined,
-    linear,
-    moved,
-    nine,
-    put_six,
-    six,
-    three,
-)
+from pliant.structures.tree.motion import Bools, Floats, Tree
 
 NO_TIME = 1e-30  # s, of a step that goes nowhere
 SAME_SLOPE = 0.1  # part of a diagonal entry by which the slopes of friction and stops may have changed
@@ -142,13 +130,13 @@ def sample_servos(servos: Servos, sampled: Bools, command: Floats, v: Floats, he
 
 @inline_kernel
 def rotated(motion: Floats, body: int, x: Vector) -> Vector:
-    return apply(nine(motion, body + 1, at.POSE_R), x)
+    return apply(load9(motion, body + 1, at.POSE_R), x)
 
 
 @inline_kernel
 def point_of(motion: Floats, body: int, x: Vector) -> Vector:
     """World position of a point given in the frame of a body."""
-    return moved(three(motion, body + 1, at.POSE_X), 1.0, rotated(motion, body, x))
+    return add(load3(motion, body + 1, at.POSE_X), rotated(motion, body, x))
 
 
 @inner_kernel
@@ -158,14 +146,14 @@ def load_forces(tree: Tree, wrenches: Wrenches, load: Floats, motion: Floats, wr
         force[i] = 0.0
     for k in range(wrenches.load.shape[0]):
         body, m = wrenches.body[k], wrenches.load[k]
-        f, n = scale(wrenches.weight[k], three(load, m, 0)), scale(wrenches.weight[k], three(load, m, 3))
+        f, n = scale(wrenches.weight[k], load3(load, m)), scale(wrenches.weight[k], load3(load, m, 3))
         if not wrenches.world[k]:
             f, n = rotated(motion, body, f), rotated(motion, body, n)
-        W = joined(f, moved(n, 1.0, cross(point_of(motion, body, three(wrenches.point, k, 0)), f)))
-        put_six(wrench, k, 0, W)
+        W = join(f, add(n, cross(point_of(motion, body, load3(wrenches.point, k)), f)))
+        store(W, wrench, k)
         i = body
         while i >= 0:
-            force[i] += dot_six(six(motion, i + 1, at.AXIS), W)
+            force[i] += dot6(load6(motion, i + 1, at.AXIS), W)
             i = tree.joints[i, at.PARENT]
 
 
@@ -189,11 +177,11 @@ def instant_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
 
 
 @inline_kernel
-def load_power(tree: Tree, body: int, W: Six, v: Floats, motion: Floats) -> float:
+def load_power(tree: Tree, body: int, W: Twist, v: Floats, motion: Floats) -> float:
     """Power of a wrench on a body at the velocities v."""
     power, i = 0.0, body
     while i >= 0:
-        power += v[i] * dot_six(six(motion, i + 1, at.AXIS), W)
+        power += v[i] * dot6(load6(motion, i + 1, at.AXIS), W)
         i = tree.joints[i, at.PARENT]
     return power
 
@@ -203,12 +191,12 @@ REDUNDANT = 1e-9  # part of a diagonal entry of S that elimination may leave of 
 
 @inline_kernel
 def world_point(loops: Loops, k: int, side: int, motion: Floats) -> Vector:
-    return point_of(motion, loops.body[k, side], three(loops.point[k], side, 0))
+    return point_of(motion, loops.body[k, side], load3(loops.point[k], side))
 
 
 @inline_kernel
 def world_direction(loops: Loops, k: int, side: int, motion: Floats) -> Vector:
-    return rotated(motion, loops.body[k, side], three(loops.direction[k], side, 0))
+    return rotated(motion, loops.body[k, side], load3(loops.direction[k], side))
 
 
 @inline_kernel
@@ -229,21 +217,21 @@ def constraint(loops: Loops, k: int, motion: Floats) -> float:
 
 
 @inline_kernel
-def constraint_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Six, Six]:
+def constraint_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Twist, Twist]:
     """What a unit multiplier exerts on a and on b."""
     measure = loops.measure[k]
     none = (0.0, 0.0, 0.0)
     if measure == at.DIRECTION:
         turn = cross(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
-        return joined(none, turn), joined(none, scale(-1.0, turn))
+        return join(none, turn), join(none, scale(-1.0, turn))
     x_a, x_b = world_point(loops, k, 0, motion), world_point(loops, k, 1, motion)
     if measure == at.ALONG:
         d = world_direction(loops, k, 0, motion)
         moment = cross(x_b, d)
         # the direction turns with a: the force on a acts as if it were applied where b is
-        return joined(scale(-1.0, d), scale(-1.0, moment)), joined(d, moment)
+        return join(scale(-1.0, d), scale(-1.0, moment)), join(d, moment)
     e = component(measure)
-    return joined(scale(-1.0, e), scale(-1.0, cross(x_a, e))), joined(e, cross(x_b, e))
+    return join(scale(-1.0, e), scale(-1.0, cross(x_a, e))), join(e, cross(x_b, e))
 
 
 @inline_kernel
@@ -275,7 +263,7 @@ def constraint_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) ->
         for side in range(2):
             i = loops.body[k, side]
             while i >= 0:
-                G[k, i] += dot_six(six(motion, i + 1, at.AXIS), W[side])
+                G[k, i] += dot6(load6(motion, i + 1, at.AXIS), W[side])
                 i = tree.joints[i, at.PARENT]
 
 
@@ -283,21 +271,21 @@ def constraint_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) ->
 def point_rates(motion: Floats, body: int, x: Vector) -> tuple[Vector, Vector]:
     """Velocity and acceleration of a world point of a body, gravity not counted."""
     V, A, up = (
-        six(motion, body + 1, at.TWIST),
-        six(motion, body + 1, at.ACCELERATION),
-        three(motion, 0, at.ACCELERATION),
+        load6(motion, body + 1, at.TWIST),
+        load6(motion, body + 1, at.ACCELERATION),
+        load3(motion, 0, at.ACCELERATION),
     )
-    speed = moved(linear(V), 1.0, cross(angular(V), x))
-    rate = moved(sub(linear(A), up), 1.0, cross(angular(A), x))
-    return speed, moved(rate, 1.0, cross(angular(V), speed))
+    speed = add(linear(V), cross(angular(V), x))
+    rate = add(sub(linear(A), up), cross(angular(A), x))
+    return speed, add(rate, cross(angular(V), speed))
 
 
 @inline_kernel
 def direction_rates(motion: Floats, body: int, d: Vector) -> tuple[Vector, Vector]:
     """First and second derivative of a direction fixed to a body."""
-    w = angular(six(motion, body + 1, at.TWIST))
+    w = angular(load6(motion, body + 1, at.TWIST))
     turned = cross(w, d)
-    return turned, moved(cross(angular(six(motion, body + 1, at.ACCELERATION)), d), 1.0, cross(w, turned))
+    return turned, add(cross(angular(load6(motion, body + 1, at.ACCELERATION)), d), cross(w, turned))
 
 
 @inner_kernel

@@ -17,7 +17,9 @@ import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import STOP_DAMPING, STOP_STIFFNESS, friction_force, stops_force
-from pliant.spatial.vectors import Vector, cross, scale
+from pliant.spatial.rows import dot6, load3, load6
+from pliant.spatial.se3 import Twist, angular, carried_wrench, join, linear
+from pliant.spatial.vectors import Vector, add, cross, scale
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import (
     Loops,
@@ -43,22 +45,7 @@ from pliant.structures.tree.forces import (
     world_direction,
     world_point,
 )
-from pliant.structures.tree.motion import (
-    Floats,
-    Six,
-    Tree,
-    angular,
-    cross_wrench,
-    dot_six,
-    joined,
-    linear,
-    moved,
-    place_base,
-    place_turned,
-    six,
-    three,
-    turn_afresh,
-)
+from pliant.structures.tree.motion import Floats, Tree, place_base, place_turned, turn_afresh
 from pliant.structures.tree.recursions import inverse_dynamics, place
 from pliant.structures.tree.step import accelerate
 
@@ -76,66 +63,66 @@ def carries(tree: Tree, j: int, body: int) -> bool:
 
 
 @inline_kernel
-def add_slopes(tree: Tree, motion: Floats, body: int, j: int, W: Six, change: Six, slope: Floats) -> None:
+def add_slopes(tree: Tree, motion: Floats, body: int, j: int, W: Twist, change: Twist, slope: Floats) -> None:
     """dQ_i/dq_j of the wrench W on a body, which changes by ``change``."""
-    carried = cross_wrench(six(motion, j + 1, at.AXIS), W)
+    carried = carried_wrench(load6(motion, j + 1, at.AXIS), W)
     behind = carries(tree, j, body)
     i = body
     while i >= 0:
         behind = behind and i != j
-        J = six(motion, i + 1, at.AXIS)
-        slope[i, j] += dot_six(J, change)
+        J = load6(motion, i + 1, at.AXIS)
+        slope[i, j] += dot6(J, change)
         if behind:
-            slope[i, j] -= dot_six(J, carried)
+            slope[i, j] -= dot6(J, carried)
         i = tree.joints[i, at.PARENT]
 
 
 @inline_kernel
 def shift(motion: Floats, j: int, moves: bool, x: Vector) -> Vector:
     """How a world point moves with coordinate j."""
-    J = six(motion, j + 1, at.AXIS)
-    return moved(linear(J), 1.0, cross(angular(J), x)) if moves else NONE
+    J = load6(motion, j + 1, at.AXIS)
+    return add(linear(J), cross(angular(J), x)) if moves else NONE
 
 
 @inline_kernel
 def turned_by(motion: Floats, j: int, moves: bool, d: Vector) -> Vector:
     """How a direction changes with coordinate j."""
-    return cross(angular(six(motion, j + 1, at.AXIS)), d) if moves else NONE
+    return cross(angular(load6(motion, j + 1, at.AXIS)), d) if moves else NONE
 
 
 @inner_kernel
 def load_slopes(tree: Tree, wrenches: Wrenches, motion: Floats, wrench: Floats, slope: Floats) -> None:
     """Adds the derivative of `load_forces`, whose wrenches stand."""
     for k in range(wrenches.load.shape[0]):
-        body, W = wrenches.body[k], six(wrench, k, 0)
-        x = point_of(motion, body, three(wrenches.point, k, 0))
+        body, W = wrenches.body[k], load6(wrench, k)
+        x = point_of(motion, body, load3(wrenches.point, k))
         j = body
         while j >= 0:
-            change = cross_wrench(six(motion, j + 1, at.AXIS), W)
+            change = carried_wrench(load6(motion, j + 1, at.AXIS), W)
             if wrenches.world[k]:
-                change = joined(NONE, cross(shift(motion, j, True, x), linear(W)))
+                change = join(NONE, cross(shift(motion, j, True, x), linear(W)))
             add_slopes(tree, motion, body, j, W, change, slope)
             j = tree.joints[j, at.PARENT]
 
 
 @inline_kernel
-def wrench_changes(tree: Tree, loops: Loops, k: int, j: int, motion: Floats) -> tuple[Six, Six]:
+def wrench_changes(tree: Tree, loops: Loops, k: int, j: int, motion: Floats) -> tuple[Twist, Twist]:
     """How the wrenches of `constraint_wrenches` change with coordinate j."""
     on_a, on_b = carries(tree, j, loops.body[k, 0]), carries(tree, j, loops.body[k, 1])
     d, measure = world_direction(loops, k, 0, motion), loops.measure[k]
     d_turned = turned_by(motion, j, on_a, d)
     if measure == at.DIRECTION:
         e = world_direction(loops, k, 1, motion)
-        turn = moved(cross(d_turned, e), 1.0, cross(d, turned_by(motion, j, on_b, e)))
-        return joined(NONE, turn), joined(NONE, scale(-1.0, turn))
+        turn = add(cross(d_turned, e), cross(d, turned_by(motion, j, on_b, e)))
+        return join(NONE, turn), join(NONE, scale(-1.0, turn))
     x_b = world_point(loops, k, 1, motion)
     b_moved = shift(motion, j, on_b, x_b)
     if measure == at.ALONG:
-        moment = moved(cross(b_moved, d), 1.0, cross(x_b, d_turned))
-        return joined(scale(-1.0, d_turned), scale(-1.0, moment)), joined(d_turned, moment)
+        moment = add(cross(b_moved, d), cross(x_b, d_turned))
+        return join(scale(-1.0, d_turned), scale(-1.0, moment)), join(d_turned, moment)
     e = component(measure)
     a_moved = shift(motion, j, on_a, world_point(loops, k, 0, motion))
-    return joined(NONE, cross(e, a_moved)), joined(NONE, cross(b_moved, e))
+    return join(NONE, cross(e, a_moved)), join(NONE, cross(b_moved, e))
 
 
 @kernel
@@ -152,8 +139,8 @@ def constraint_slopes(tree: Tree, loops: Loops, q: Floats, multipliers: Floats, 
 
 
 @inline_kernel
-def scaled(factor: float, x: Six) -> Six:
-    return joined(scale(factor, linear(x)), scale(factor, angular(x)))
+def scaled(factor: float, x: Twist) -> Twist:
+    return join(scale(factor, linear(x)), scale(factor, angular(x)))
 
 
 @kernel

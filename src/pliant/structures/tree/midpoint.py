@@ -30,7 +30,8 @@ from __future__ import annotations
 import math
 
 from pliant.jit import inline_kernel, inner_kernel
-from pliant.spatial.vectors import apply, dot, product
+from pliant.spatial.rows import dot6, load3, load6, load9, store
+from pliant.spatial.vectors import add, apply, dot, product
 from pliant.structures.energy_ledger import REST
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step
@@ -44,20 +45,7 @@ from pliant.structures.tree.forces import (
     solve_constraints,
     spring_forces,
 )
-from pliant.structures.tree.motion import (
-    Bools,
-    Floats,
-    Tree,
-    dot_six,
-    move_body,
-    moved,
-    nine,
-    place_turned,
-    put_six,
-    put_three,
-    six,
-    three,
-)
+from pliant.structures.tree.motion import Bools, Floats, Tree, move_body, place_turned
 from pliant.structures.tree.recursions import (
     accelerate_body,
     energies_at,
@@ -169,15 +157,15 @@ def middle_pass(tree: Tree, step: Step) -> None:
         V = move_body(tree, i, step.w[i], motion)
         A = accelerate_body(tree, i, step.w[i], step.acceleration[i], motion)
         if tree.joints[i, at.BODY] == at.NOTHING:
-            put_six(motion, i + 1, at.WRENCH, EMPTY)
-            put_six(motion, i + 1, at.MOMENTUM, EMPTY)
+            store(EMPTY, motion, i + 1, at.WRENCH)
+            store(EMPTY, motion, i + 1, at.MOMENTUM)
         else:
-            put_six(motion, i + 1, at.WRENCH, own_wrench(tree, i, V, A, motion))
-            put_six(motion, i + 1, at.MOMENTUM, own_momentum(tree, i, V, motion))
+            store(own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
+            store(own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
     for i in range(n - 1, -1, -1):
-        J, rotor = six(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
-        step.inertial[i] = dot_six(J, gather(tree, i, at.WRENCH, motion)) + rotor * step.acceleration[i]
-        step.momentum[i] = dot_six(J, gather(tree, i, at.MOMENTUM, motion)) + rotor * step.w[i]
+        J, rotor = load6(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
+        step.inertial[i] = dot6(J, gather(tree, i, at.WRENCH, motion)) + rotor * step.acceleration[i]
+        step.momentum[i] = dot6(J, gather(tree, i, at.MOMENTUM, motion)) + rotor * step.w[i]
 
 
 @inline_kernel
@@ -203,10 +191,10 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
         motion[0, WAY + k] = 0.0
     for i in range(q.shape[0]):
         own, p, kind = i + 1, tree.joints[i, at.PARENT] + 1, tree.joints[i, at.KIND]
-        D, M = nine(motion, p, DIFFERENCE), nine(motion, p, MEAN)
-        way = moved(three(motion, p, WAY), 1.0, apply(D, three(tree.facts, i, at.POSITION)))
+        D, M = load9(motion, p, DIFFERENCE), load9(motion, p, MEAN)
+        way = add(load3(motion, p, WAY), apply(D, load3(tree.facts, i, at.POSITION)))
         if tree.joints[i, at.TURNED] != 0:
-            D, M = product(D, nine(tree.facts, i, at.ROTATION)), product(M, nine(tree.facts, i, at.ROTATION))
+            D, M = product(D, load9(tree.facts, i, at.ROTATION)), product(M, load9(tree.facts, i, at.ROTATION))
         for k in range(9):
             motion[own, DIFFERENCE + k], motion[own, MEAN + k] = D[k], M[k]
         change = h * w[i]
@@ -217,7 +205,7 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
                 motion[own, WAY + r] = way[r]
                 motion[own, WAY + r] += middle * motion[own, DIFFERENCE + entry] + change * motion[own, MEAN + entry]
         else:
-            put_three(motion, own, WAY, way)
+            store(way, motion, own, WAY)
             half, s, c = math.sin(0.5 * change), math.sin(middle), math.cos(middle)
             cut, ds, dc = math.cos(0.5 * change), 2.0 * half * c, -2.0 * half * s
             for r in range(3):
@@ -228,8 +216,8 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
                 motion[own, DIFFERENCE + b] = cut * (c * d_b - s * d_a) + dc * m_b - ds * m_a
                 motion[own, MEAN + a] = cut * (c * m_a + s * m_b) + 0.25 * (dc * d_a + ds * d_b)
                 motion[own, MEAN + b] = cut * (c * m_b - s * m_a) + 0.25 * (dc * d_b - ds * d_a)
-        carried = apply(nine(motion, own, DIFFERENCE), three(tree.facts, i, at.CENTER))
-        moved_by = moved(three(motion, own, WAY), 1.0, carried)
+        carried = apply(load9(motion, own, DIFFERENCE), load3(tree.facts, i, at.CENTER))
+        moved_by = add(load3(motion, own, WAY), carried)
         g = (base[at.GRAVITY], base[at.GRAVITY + 1], base[at.GRAVITY + 2])
         lifted -= tree.facts[i, at.MASS] * dot(moved_by, g)
     return lifted

@@ -33,7 +33,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.jit import inline_kernel
-from pliant.spatial.vectors import Matrix, Vector, apply, cross, product
+from pliant.spatial.rows import load3, load6, load9, plus3, plus6, store
+from pliant.spatial.se3 import Twist
+from pliant.spatial.vectors import Vector, add, apply, cross, product
 from pliant.structures.tree import columns as at
 
 Floats = NDArray[np.float64]
@@ -119,94 +121,6 @@ def new_tree(
     return Tree(joints, facts, base.astype(float))
 
 
-Six = tuple[float, float, float, float, float, float]
-
-
-@inline_kernel
-def three(a: Floats, row: int, column: int) -> Vector:
-    return (a[row, column], a[row, column + 1], a[row, column + 2])
-
-
-@inline_kernel
-def six(a: Floats, i: int, k: int) -> Six:
-    return (a[i, k], a[i, k + 1], a[i, k + 2], a[i, k + 3], a[i, k + 4], a[i, k + 5])
-
-
-@inline_kernel
-def nine(a: Floats, i: int, k: int) -> Matrix:
-    return (
-        a[i, k], a[i, k + 1], a[i, k + 2],
-        a[i, k + 3], a[i, k + 4], a[i, k + 5],
-        a[i, k + 6], a[i, k + 7], a[i, k + 8],
-    )  # fmt: skip
-
-
-@inline_kernel
-def put_three(a: Floats, row: int, column: int, x: Vector) -> None:
-    a[row, column], a[row, column + 1], a[row, column + 2] = x
-
-
-@inline_kernel
-def put_six(a: Floats, row: int, column: int, x: Six) -> None:
-    for k in range(6):
-        a[row, column + k] = x[k]
-
-
-@inline_kernel
-def add_six(a: Floats, row: int, column: int, x: Six) -> None:
-    for k in range(6):
-        a[row, column + k] += x[k]
-
-
-@inline_kernel
-def dot_six(x: Six, y: Six) -> float:
-    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3] + x[4] * y[4] + x[5] * y[5]
-
-
-@inline_kernel
-def joined(x: Vector, y: Vector) -> Six:
-    return (x[0], x[1], x[2], y[0], y[1], y[2])
-
-
-@inline_kernel
-def linear(x: Six) -> Vector:
-    return (x[0], x[1], x[2])
-
-
-@inline_kernel
-def angular(x: Six) -> Vector:
-    return (x[3], x[4], x[5])
-
-
-@inline_kernel
-def moved(a: Vector, factor: float, b: Vector) -> Vector:
-    """a + factor b."""
-    return (a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2])
-
-
-@inline_kernel
-def plus(x: Six, factor: float, y: Six) -> Six:
-    """x + factor y."""
-    a, b = moved(linear(x), factor, linear(y)), moved(angular(x), factor, angular(y))
-    return joined(a, b)
-
-
-@inline_kernel
-def cross_twists(V: Six, W: Six) -> Six:
-    """Rate of a twist W that is carried along by V."""
-    v, w = linear(V), angular(V)
-    a, b = cross(w, linear(W)), cross(v, angular(W))
-    return joined((a[0] + b[0], a[1] + b[1], a[2] + b[2]), cross(w, angular(W)))
-
-
-@inline_kernel
-def cross_wrench(V: Six, F: Six) -> Six:
-    """Rate of a wrench F that is carried along by V."""
-    v, w = linear(V), angular(V)
-    a, b = cross(w, angular(F)), cross(v, linear(F))
-    return joined(cross(w, linear(F)), (a[0] + b[0], a[1] + b[1], a[2] + b[2]))
-
-
 @inline_kernel
 def place_base(tree: Tree, motion: Floats) -> None:
     """The base at rest; its acceleration upwards stands for gravity."""
@@ -234,18 +148,18 @@ def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion
     """The same with the sine and cosine of a coordinate that turns."""
     facts, own, p = tree.facts, i + 1, tree.joints[i, at.PARENT] + 1
     kind = tree.joints[i, at.KIND]
-    R = nine(motion, p, at.POSE_R)
-    x = moved(three(motion, p, at.POSE_X), 1.0, apply(R, three(facts, i, at.POSITION)))
+    R = load9(motion, p, at.POSE_R)
+    x = add(load3(motion, p, at.POSE_X), apply(R, load3(facts, i, at.POSITION)))
     if tree.joints[i, at.TURNED] != 0:
-        R = product(R, nine(facts, i, at.ROTATION))
+        R = product(R, load9(facts, i, at.ROTATION))
     if kind >= at.TRANSLATION_X:
         k = kind - at.TRANSLATION_X
         for m in range(9):
             motion[own, at.POSE_R + m] = R[m]
         a = (motion[own, at.POSE_R + k], motion[own, at.POSE_R + 3 + k], motion[own, at.POSE_R + 6 + k])
-        put_three(motion, own, at.POSE_X, moved(x, q, a))
-        put_three(motion, own, at.AXIS, a)
-        put_three(motion, own, at.AXIS + 3, (0.0, 0.0, 0.0))
+        store(plus3(x, q, a), motion, own, at.POSE_X)
+        store(a, motion, own, at.AXIS)
+        store((0.0, 0.0, 0.0), motion, own, at.AXIS + 3)
         return
     s, c = turn
     if kind == at.TURN_X:
@@ -271,9 +185,9 @@ def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion
         )  # fmt: skip
     for k in range(9):
         motion[own, at.POSE_R + k] = R[k]
-    put_three(motion, own, at.POSE_X, x)
-    put_three(motion, own, at.AXIS, cross(x, a))
-    put_three(motion, own, at.AXIS + 3, a)
+    store(x, motion, own, at.POSE_X)
+    store(cross(x, a), motion, own, at.AXIS)
+    store(a, motion, own, at.AXIS + 3)
 
 
 @inline_kernel
@@ -285,17 +199,15 @@ def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
 
 
 @inline_kernel
-def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Six:
+def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Twist:
     """Twist of body i from that of its parent."""
     own, p = i + 1, tree.joints[i, at.PARENT] + 1
-    W = plus(six(motion, p, at.TWIST), v, six(motion, own, at.AXIS))
-    put_six(motion, own, at.TWIST, W)
+    W = plus6(load6(motion, p, at.TWIST), v, load6(motion, own, at.AXIS))
+    store(W, motion, own, at.TWIST)
     return W
 
 
 @inline_kernel
 def center_of(tree: Tree, i: int, motion: Floats) -> Vector:
     """Centre of mass of body i in the world."""
-    return moved(
-        three(motion, i + 1, at.POSE_X), 1.0, apply(nine(motion, i + 1, at.POSE_R), three(tree.facts, i, at.CENTER))
-    )
+    return add(load3(motion, i + 1, at.POSE_X), apply(load9(motion, i + 1, at.POSE_R), load3(tree.facts, i, at.CENTER)))

@@ -19,28 +19,18 @@ base, and zero for two coordinates on different branches [featherstone2008].
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.vectors import Vector, apply, apply_transpose, cross, dot, scale
+from pliant.spatial.rows import add_to, dot6, load6, load9, plus6, store
+from pliant.spatial.se3 import Twist, ad, angular, join, linear
+from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.motion import (
     Floats,
-    Six,
     Tree,
-    add_six,
-    angular,
     center_of,
-    cross_twists,
-    dot_six,
-    joined,
-    linear,
     move_body,
-    moved,
-    nine,
     place_base,
     place_body,
     place_turned,
-    plus,
-    put_six,
-    six,
     turn_afresh,
 )
 
@@ -48,7 +38,7 @@ from pliant.structures.tree.motion import (
 @inline_kernel
 def own_inertia(tree: Tree, i: int, w: Vector) -> Vector:
     """Inertia about the centre of mass times w, both in the axes of the body."""
-    J = six(tree.facts, i, at.INERTIA)
+    J = load6(tree.facts, i, at.INERTIA)
     return (
         J[0] * w[0] + J[3] * w[1] + J[4] * w[2],
         J[3] * w[0] + J[1] * w[1] + J[5] * w[2],
@@ -57,62 +47,62 @@ def own_inertia(tree: Tree, i: int, w: Vector) -> Vector:
 
 
 @inline_kernel
-def accelerate_body(tree: Tree, i: int, v: float, a: float, motion: Floats) -> Six:
+def accelerate_body(tree: Tree, i: int, v: float, a: float, motion: Floats) -> Twist:
     """Spatial acceleration of body i from that of its parent; its twist stands already."""
     own, p = i + 1, tree.joints[i, at.PARENT] + 1
-    J, A = six(motion, own, at.AXIS), six(motion, p, at.ACCELERATION)
-    C = cross_twists(six(motion, p, at.TWIST), J)
-    B = plus(plus(A, a, J), v, C)
-    put_six(motion, own, at.ACCELERATION, B)
+    J, A = load6(motion, own, at.AXIS), load6(motion, p, at.ACCELERATION)
+    C = ad(load6(motion, p, at.TWIST), J)
+    B = plus6(plus6(A, a, J), v, C)
+    store(B, motion, own, at.ACCELERATION)
     return B
 
 
 @inline_kernel
-def own_wrench(tree: Tree, i: int, V: Six, A: Six, motion: Floats) -> Six:
+def own_wrench(tree: Tree, i: int, V: Twist, A: Twist, motion: Floats) -> Twist:
     """Rate of the momentum of body i, from its twist V and spatial acceleration A."""
     c, w, al = center_of(tree, i, motion), angular(V), angular(A)
-    speed = moved(linear(V), 1.0, cross(w, c))
-    f = scale(tree.facts[i, at.MASS], moved(moved(linear(A), 1.0, cross(al, c)), 1.0, cross(w, speed)))
+    speed = add(linear(V), cross(w, c))
+    f = scale(tree.facts[i, at.MASS], add(add(linear(A), cross(al, c)), cross(w, speed)))
     n = cross(c, f)
     if tree.joints[i, at.BODY] == at.RIGID:
-        R = nine(motion, i + 1, at.POSE_R)
+        R = load9(motion, i + 1, at.POSE_R)
         wb = apply_transpose(R, w)
-        turning = moved(own_inertia(tree, i, apply_transpose(R, al)), 1.0, cross(wb, own_inertia(tree, i, wb)))
-        n = moved(n, 1.0, apply(R, turning))
-    return joined(f, n)
+        turning = add(own_inertia(tree, i, apply_transpose(R, al)), cross(wb, own_inertia(tree, i, wb)))
+        n = add(n, apply(R, turning))
+    return join(f, n)
 
 
 @inline_kernel
-def own_momentum(tree: Tree, i: int, V: Six, motion: Floats) -> Six:
+def own_momentum(tree: Tree, i: int, V: Twist, motion: Floats) -> Twist:
     """Momentum of body i about the origin."""
     c, w = center_of(tree, i, motion), angular(V)
-    f = scale(tree.facts[i, at.MASS], moved(linear(V), 1.0, cross(w, c)))
+    f = scale(tree.facts[i, at.MASS], add(linear(V), cross(w, c)))
     n = cross(c, f)
     if tree.joints[i, at.BODY] == at.RIGID:
-        R = nine(motion, i + 1, at.POSE_R)
-        n = moved(n, 1.0, apply(R, own_inertia(tree, i, apply_transpose(R, w))))
-    return joined(f, n)
+        R = load9(motion, i + 1, at.POSE_R)
+        n = add(n, apply(R, own_inertia(tree, i, apply_transpose(R, w))))
+    return join(f, n)
 
 
 @inline_kernel
-def own_energies(tree: Tree, i: int, V: Six, motion: Floats) -> tuple[float, float]:
+def own_energies(tree: Tree, i: int, V: Twist, motion: Floats) -> tuple[float, float]:
     """Kinetic energy of body i and its potential in gravity."""
     c, w = center_of(tree, i, motion), angular(V)
-    speed = moved(linear(V), 1.0, cross(w, c))
+    speed = add(linear(V), cross(w, c))
     m, g = tree.facts[i, at.MASS], tree.base
     kinetic = 0.5 * m * dot(speed, speed)
     if tree.joints[i, at.BODY] == at.RIGID:
-        wb = apply_transpose(nine(motion, i + 1, at.POSE_R), w)
+        wb = apply_transpose(load9(motion, i + 1, at.POSE_R), w)
         kinetic += 0.5 * dot(wb, own_inertia(tree, i, wb))
     return kinetic, -m * (c[0] * g[at.GRAVITY] + c[1] * g[at.GRAVITY + 1] + c[2] * g[at.GRAVITY + 2])
 
 
 @inline_kernel
-def gather(tree: Tree, i: int, column: int, motion: Floats) -> Six:
+def gather(tree: Tree, i: int, column: int, motion: Floats) -> Twist:
     """Add six numbers of body i to its parent, unless that is the base; returns them."""
-    F, p = six(motion, i + 1, column), tree.joints[i, at.PARENT]
+    F, p = load6(motion, i + 1, column), tree.joints[i, at.PARENT]
     if p >= 0:
-        add_six(motion, p + 1, column, F)
+        add_to(1.0, F, motion, p + 1, column)
     return F
 
 
@@ -133,12 +123,12 @@ def inverse_dynamics(tree: Tree, q: Floats, v: Floats, a: Floats, motion: Floats
         V = move_body(tree, i, v[i], motion)
         A = accelerate_body(tree, i, v[i], a[i], motion)
         if tree.joints[i, at.BODY] == at.NOTHING:
-            put_six(motion, i + 1, at.WRENCH, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+            store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), motion, i + 1, at.WRENCH)
         else:
-            put_six(motion, i + 1, at.WRENCH, own_wrench(tree, i, V, A, motion))
+            store(own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
     for i in range(q.shape[0] - 1, -1, -1):
         F = gather(tree, i, at.WRENCH, motion)
-        tau[i] = dot_six(six(motion, i + 1, at.AXIS), F) + tree.facts[i, at.ROTOR] * a[i]
+        tau[i] = dot6(load6(motion, i + 1, at.AXIS), F) + tree.facts[i, at.ROTOR] * a[i]
 
 
 @kernel
@@ -148,11 +138,11 @@ def momentum(tree: Tree, q: Floats, v: Floats, motion: Floats, p: Floats, push: 
     for i in range(q.shape[0]):
         place_body(tree, i, q[i], motion)
         V = move_body(tree, i, v[i], motion)
-        put_six(motion, i + 1, at.MOMENTUM, own_momentum(tree, i, V, motion))
+        store(own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
     for i in range(q.shape[0] - 1, -1, -1):
-        H, J = gather(tree, i, at.MOMENTUM, motion), six(motion, i + 1, at.AXIS)
-        p[i] = dot_six(J, H) + tree.facts[i, at.ROTOR] * v[i]
-        push[i] = dot_six(cross_twists(six(motion, i + 1, at.TWIST), J), H)
+        H, J = gather(tree, i, at.MOMENTUM, motion), load6(motion, i + 1, at.AXIS)
+        p[i] = dot6(J, H) + tree.facts[i, at.ROTOR] * v[i]
+        push[i] = dot6(ad(load6(motion, i + 1, at.TWIST), J), H)
 
 
 @inner_kernel
@@ -182,9 +172,9 @@ Ten = tuple[float, float, float, float, float, float, float, float, float, float
 
 
 @inline_kernel
-def turned_inertia(tree: Tree, i: int, motion: Floats) -> Six:
+def turned_inertia(tree: Tree, i: int, motion: Floats) -> Twist:
     """R J R^T of body i: xx yy zz xy xz yz."""
-    R = nine(motion, i + 1, at.POSE_R)
+    R = load9(motion, i + 1, at.POSE_R)
     x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])
     a, b, c = own_inertia(tree, i, x), own_inertia(tree, i, y), own_inertia(tree, i, z)
     return (dot(a, x), dot(b, y), dot(c, z), dot(a, y), dot(a, z), dot(b, z))
@@ -214,7 +204,7 @@ def ten(a: Floats, i: int, k: int) -> Ten:
 
 
 @inline_kernel
-def momentum_at(I: Ten, V: Six) -> Six:
+def momentum_at(I: Ten, V: Twist) -> Twist:
     """The momentum of an inertia that moves with the twist V."""
     m, x, y, z = I[0], I[1], I[2], I[3]
     v1, v2, v3, w1, w2, w3 = V
@@ -250,12 +240,12 @@ def fill_mass_matrix(tree: Tree, n: int, motion: Floats, M: Floats) -> None:
         for j in range(n):
             M[i, j] = 0.0
     for i in range(n):
-        J = six(motion, i + 1, at.AXIS)
+        J = load6(motion, i + 1, at.AXIS)
         F = momentum_at(ten(motion, i + 1, at.COMPOSITE), J)
-        M[i, i] = dot_six(J, F) + tree.facts[i, at.ROTOR]
+        M[i, i] = dot6(J, F) + tree.facts[i, at.ROTOR]
         j = tree.joints[i, at.PARENT]
         while j >= 0:
-            M[i, j] = dot_six(six(motion, j + 1, at.AXIS), F)
+            M[i, j] = dot6(load6(motion, j + 1, at.AXIS), F)
             M[j, i] = M[i, j]
             j = tree.joints[j, at.PARENT]
 

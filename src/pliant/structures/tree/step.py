@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.spatial.rows import load6
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, enter_step
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step, new_ledger, new_signals, new_step
@@ -40,7 +41,7 @@ from pliant.structures.tree.midpoint import (
     remember,
     turn_along,
 )
-from pliant.structures.tree.motion import Bools, Floats, Ints, place_base, place_turned, six, turn_afresh
+from pliant.structures.tree.motion import Bools, Floats, Ints, place_base, place_turned, turn_afresh
 from pliant.structures.tree.newton import solve_step
 from pliant.structures.tree.recursions import inverse_dynamics
 
@@ -122,7 +123,7 @@ def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> 
         stages.lost[1] += weight * (step.lost_joint[i] + heat) * step.w[i]
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
-        power = load_power(mechanism.tree, body, six(step.wrench, k, 0), step.w, step.motion)
+        power = load_power(mechanism.tree, body, load6(step.wrench, k), step.w, step.motion)
         stages.loads[mechanism.wrenches.load[k]] += weight * power
 
 
@@ -313,7 +314,7 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
         ledger.joints[i] += work
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
-        work = load_power(mechanism.tree, body, six(step.wrench, k, 0), step.change, step.motion)
+        work = load_power(mechanism.tree, body, load6(step.wrench, k), step.change, step.motion)
         supplied += work
         works += abs(work)
         ledger.loads[mechanism.wrenches.load[k]] += work
