@@ -48,14 +48,8 @@ class Increments(NamedTuple):
 def new_increments(nodes: int, points: int, dofs: int, dtype: type) -> Increments:
     """Room for one solve."""
     parts = parts_of(dtype)
-    return Increments(
-        b=np.zeros((parts, nodes, 6)),
-        b_q=np.zeros(dofs, dtype),
-        d=np.zeros((parts, nodes, 6)),
-        d_q=np.zeros(dofs, dtype),
-        rho_e=np.zeros((parts, points, 6)),
-        rate=np.zeros((parts, points, 6)),
-    )
+    b, d, rho_e, rate = (np.zeros((parts, count, 6)) for count in (nodes, nodes, points, points))
+    return Increments(b, np.zeros(dofs, dtype), d, np.zeros(dofs, dtype), rho_e, rate)
 
 
 def parts_of(dtype: type) -> int:
@@ -221,10 +215,8 @@ def condense_element(A, element, factors, k):
             store_parts(XY, parts, j, n + i, A[i, 6 + j])
     if not solve_in_place(XY, parts, factors.swaps):
         return False
+    W_rows[:] = 0.0
     for i in range(6):
-        for part in range(parts):
-            for j in range(n):
-                W_rows[i, part, j] = 0.0
         for m in range(n):
             a, b = A[6 + m, i].real, A[6 + m, i].imag
             if parts == 2 and (a != 0.0 or b != 0.0):
@@ -244,9 +236,7 @@ def copy_condensed(A, element, factors, k):
     n = factors.XY.shape[2]
     parts, unit, onto = factors.parts[k], factors.unit[0], factors.work[3]
     XY, W_rows = factors.XY[k, element], factors.W_rows[k, element]
-    for i in range(6):
-        for j in range(6):
-            onto[i, j] = A[i, j]
+    set_block(A, onto)
     for i in range(6):
         for j in range(n):
             factors.W[k, element, j, i] = number_at(W_rows, parts, i, j, unit)
@@ -291,11 +281,12 @@ def finish_link(tree, mesh_start, link, factors, k):
     load, next_load = factors.work[0], factors.work[1]  # 6 x 6: wrench passed on to the tip of each element
     root = tree.first_node[link]
     to_root, to_tip_load = factors.to_root[k], factors.to_tip_load[k]
+    to_root[root] = 0.0
+    to_tip_load[root] = 0.0
+    load[:] = 0.0
     for i in range(6):
-        for j in range(6):
-            to_root[root, i, j] = -1.0 if i == j else 0.0
-            to_tip_load[root, i, j] = 0.0
-            load[i, j] = 1.0 if i == j else 0.0
+        to_root[root, i, i] = -1.0
+        load[i, i] = 1.0
     for element in range(first, first + count):
         start = mesh_start[element]
         answer(-1.0, factors.W[k, element], to_root[start], False, start, to_root)
@@ -305,12 +296,10 @@ def finish_link(tree, mesh_start, link, factors, k):
     for element in range(first + count - 1, first - 1, -1):
         answer(1.0, factors.X_tip[k, element], load, False, mesh_start[element], to_tip_load)
         multiply(factors.Y_tip[k, element], load, next_load)
-        for i in range(6):
-            for j in range(6):
-                load[i, j] = -next_load[i, j]
-    for i in range(6):
-        for j in range(6):
-            factors.Y_T[k, link, i, j] = -load[i, j]
+        load[:] = 0.0
+        add_block(-1.0, next_load, load)
+    factors.Y_T[k, link] = 0.0
+    add_block(-1.0, load, factors.Y_T[k, link])
     for element in range(first + 1, first + count):
         start = mesh_start[element]
         answer(-1.0, factors.W[k, element], to_tip_load[start], True, start, to_tip_load)
@@ -324,10 +313,7 @@ def eliminate_joints(tree, factors, free, pivot, k):
     """
     links = tree.parent.shape[0]
     a, b = factors.work[0], factors.work[1]
-    for link in range(links):
-        for i in range(6):
-            for j in range(6):
-                factors.D[k, link, i, j] = 0.0
+    factors.D[k] = 0.0
     for link in range(links - 1, -1, -1):
         C, D = factors.C[k, link], factors.D[k, link]
         rigid = tree.n_elements[link] == 0

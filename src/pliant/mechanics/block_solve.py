@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, to_child
-from pliant.spatial.rows import dot6, load6, plus6, stage_row
+from pliant.spatial.rows import dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import times
 
 
@@ -66,8 +66,7 @@ def solve_tree(tree, mesh_start, factors, free, k, inc):
         b_r = twist_of(b, last, root, unit)
         if count > 0 and tree.n_children[link] > 0:
             x = twist_of(d, last, tree.last_node[link], unit)
-            for i in range(6):
-                factors.tip[k, link, i] = x[i]
+            store(x, factors.tip[k], link)
             y = times(factors.Y_T[k, link], times(factors.K[k, link], x))
             b_r = plus6(b_r, 1.0, y)
         dof = tree.dof[link]

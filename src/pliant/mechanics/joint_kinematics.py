@@ -10,28 +10,23 @@ and wrenches return by the transpose. Twists and wrenches may be complex.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel
+from pliant.spatial.rows import add_to, load3, load9, store
 from pliant.spatial.so3 import exp, mul, rotate
+from pliant.spatial.vectors import add
 
 
 @inline_kernel
 def place_child(rotation, position, S, link, q, pose, i):
     """pose[i, link] = constant joint pose times exp(S q); S rotates or translates, not both."""
-    R = (
-        rotation[link, 0], rotation[link, 1], rotation[link, 2],
-        rotation[link, 3], rotation[link, 4], rotation[link, 5],
-        rotation[link, 6], rotation[link, 7], rotation[link, 8],
-    )  # fmt: skip
-    t = (0.0, 0.0, 0.0)
+    R, t = load9(rotation, link), (0.0, 0.0, 0.0)
     if q != 0.0:
         w = (S[link, 3] * q, S[link, 4] * q, S[link, 5] * q)
         if w[0] != 0.0 or w[1] != 0.0 or w[2] != 0.0:
             R = mul(R, exp(w))
         else:
             t = rotate(R, (S[link, 0] * q, S[link, 1] * q, S[link, 2] * q))
-    for c in range(9):
-        pose[i, link, c] = R[c]
-    for c in range(3):
-        pose[i, link, 9 + c] = position[link, c] + t[c]
+    store(R, pose[i], link)
+    store(add(load3(position, link), t), pose[i], link, 9)
 
 
 @inline_kernel
@@ -61,9 +56,7 @@ def add_to_parent(pose, link, wrench, F, node, i):
     a1 = pose[i, link, 0] * f1 + pose[i, link, 1] * f2 + pose[i, link, 2] * f3
     a2 = pose[i, link, 3] * f1 + pose[i, link, 4] * f2 + pose[i, link, 5] * f3
     a3 = pose[i, link, 6] * f1 + pose[i, link, 7] * f2 + pose[i, link, 8] * f3
-    F[i, node, 0] += a1
-    F[i, node, 1] += a2
-    F[i, node, 2] += a3
+    add_to(1.0, (a1, a2, a3), F[i], node)
     F[i, node, 3] += pose[i, link, 0] * m1 + pose[i, link, 1] * m2 + pose[i, link, 2] * m3 + r2 * a3 - r3 * a2
     F[i, node, 4] += pose[i, link, 3] * m1 + pose[i, link, 4] * m2 + pose[i, link, 5] * m3 + r3 * a1 - r1 * a3
     F[i, node, 5] += pose[i, link, 6] * m1 + pose[i, link, 7] * m2 + pose[i, link, 8] * m3 + r1 * a2 - r2 * a1
@@ -75,15 +68,5 @@ def adjoint_to_child(pose, link, Ad, i):
     r1, r2, r3 = pose[i, link, 9], pose[i, link, 10], pose[i, link, 11]
     for k in range(3):
         a, b, c = pose[i, link, k], pose[i, link, 3 + k], pose[i, link, 6 + k]
-        Ad[i, link, k, 0] = a
-        Ad[i, link, k, 1] = b
-        Ad[i, link, k, 2] = c
-        Ad[i, link, k, 3] = c * r2 - b * r3
-        Ad[i, link, k, 4] = a * r3 - c * r1
-        Ad[i, link, k, 5] = b * r1 - a * r2
-        Ad[i, link, 3 + k, 0] = 0.0
-        Ad[i, link, 3 + k, 1] = 0.0
-        Ad[i, link, 3 + k, 2] = 0.0
-        Ad[i, link, 3 + k, 3] = a
-        Ad[i, link, 3 + k, 4] = b
-        Ad[i, link, 3 + k, 5] = c
+        store((a, b, c, c * r2 - b * r3, a * r3 - c * r1, b * r1 - a * r2), Ad[i, link], k)
+        store((0.0, 0.0, 0.0, a, b, c), Ad[i, link], 3 + k)

@@ -62,6 +62,13 @@ def copy_to(x: Array, out: Array) -> None:
 
 
 @inline_kernel
+def lay(x: Array, out: Array, begin: int) -> int:
+    """The numbers of an array into a row from a place on; returns the place behind them."""
+    copy_to(x, out[begin : begin + x.size])
+    return begin + x.size
+
+
+@inline_kernel
 def plus3(x: Vector, f: float, y: Vector) -> Vector:
     """x + f y."""
     return x[0] + f * y[0], x[1] + f * y[1], x[2] + f * y[2]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from pliant.structures.energy_ledger import PROJECTION
+from pliant.structures.loop_constraints import ALONG, COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z, DIRECTION
 from pliant.structures.tree.arrays import Loops, Mechanism, new_drives, new_mechanism
-from pliant.structures.tree.columns import ALONG, COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z, DIRECTION, TURN_Z
+from pliant.structures.tree.columns import TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.motion import Floats, new_tree
 from tests.support import four_bar

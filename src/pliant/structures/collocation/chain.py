@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis, lobatto_rule
+from pliant.structures.bundles import zeros_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -215,8 +216,8 @@ class Method(NamedTuple):
 
 
 def new_state(nodes: int, points: int, dofs: int) -> State:
-    z = np.zeros
-    return State(z((nodes, 6)), z((points, 6)), z(dofs), z(dofs), z((nodes, 6)), z((points, 6)), z(dofs))
+    n, p = (nodes, 6), (points, 6)
+    return zeros_of(State, n, p, dofs, dofs, n, p, dofs)
 
 
 def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_points: bool) -> Stages:
@@ -224,4 +225,4 @@ def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_p
     values = (at_node, at_point, at_node, at_point, joints, joints, (links, 12))
     axes = ((nodes, 9), (points if at_points else 0, 9), (nodes, 3))
     residuals = (*4 * (at_point,), at_node, at_point, at_node, at_point, joints, (links, 6), joints)
-    return Stages(*(np.zeros((stages, *shape)) for shape in (*values, *axes, *residuals)))
+    return zeros_of(Stages, *((stages, *shape) for shape in (*values, *axes, *residuals)))

@@ -9,9 +9,9 @@ the element power preserving whatever the points and weights are.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
-from pliant.spatial.rows import load6, plus6, stage_row
+from pliant.spatial.rows import load6, plus6, stage_row, store
 from pliant.spatial.se3 import ad, ad_transpose
-from pliant.spatial.small_matrices import times
+from pliant.spatial.small_matrices import set_block, times
 
 
 @kernel
@@ -29,8 +29,7 @@ def strain_rates(mesh, xi, V, i, rate):
                 value = plus6(value, mesh.N[g, a], x)
                 slope = plus6(slope, mesh.D[g, a], x)
             whole = plus6(ad(stage_row(xi, i, k), value), per_length, slope)
-            for c in range(6):
-                rate[i, k, c] = whole[c]
+            store(whole, rate[i], k)
 
 
 @inline_kernel
@@ -107,11 +106,9 @@ def freeze(section, e, i, xi, stress, tangent):
     for k in range(e.shape[1]):
         x = stage_row(e, i, k)
         s = times(section.C[k], x)
-        for c in range(6):
-            xi[0, k, c] = section.rest[k, c] + e[i, k, c]
-            stress[k, c] = s[c]
-            for d in range(6):
-                tangent[k, c, d] = section.C[k, c, d]
+        store(plus6(load6(section.rest, k), 1.0, x), xi[0], k)
+        store(s, stress, k)
+        set_block(section.C[k], tangent[k])
         if section.hardening:
             s = hardening_stress(section, k, x)
             for c in range(6):
@@ -128,11 +125,9 @@ def element_tangent(mesh, element, frozen):
     S = w length C B the sum is D^T S + N^T (ad_xi^T S + w length Gamma B).
     """
     K, Kd = frozen.K, frozen.Kd
-    p, nodes = mesh.N.shape
-    for i in range(6 * nodes):
-        for j in range(6 * nodes):
-            K[i, j] = 0.0
-            Kd[i, j] = 0.0
+    p = mesh.N.shape[0]
+    K[:] = 0.0
+    Kd[:] = 0.0
     for g in range(p):
         k = element * p + g
         weight = mesh.w[g] * mesh.length[element]
@@ -157,9 +152,7 @@ def compatibility(mesh, xi, i, B):
 def set_compatibility(mesh, element, g, xi, B):
     """B at point g of an element: strain rates from the twists of its nodes."""
     n1, n2, n3, k1, k2, k3 = xi
-    for i in range(6):
-        for j in range(B.shape[1]):
-            B[i, j] = 0.0
+    B[:] = 0.0
     for a in range(mesh.N.shape[1]):
         n = mesh.N[g, a]
         d = mesh.D[g, a] / mesh.length[element]
@@ -188,8 +181,7 @@ def stiffen(frozen, C, k, weight, xi, stress):
     B, S, Z = frozen.B, frozen.CB, frozen.turned
     size = B.shape[1]
     for i in range(6):
-        for j in range(size):
-            S[i, j] = 0.0
+        S[i] = 0.0
         for x in range(6):
             c = weight * C[k, i, x]
             if c != 0.0:
@@ -229,7 +221,5 @@ def many_stresses(section, e, rate, stress):
         for k in range(e.shape[1]):
             x = stage_row(e, n, k)
             s = times(section.C[k], x)
-            d = times(section.Cd[k], stage_row(rate, n, k))
-            h = hardening_stress(section, k, x)
-            for c in range(6):
-                stress[n, k, c] = s[c] + d[c] + h[c]
+            s = plus6(s, 1.0, times(section.Cd[k], stage_row(rate, n, k)))
+            store(plus6(s, 1.0, hardening_stress(section, k, x)), stress[n], k)

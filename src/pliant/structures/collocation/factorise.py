@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.jit import inner_kernel, kernel
 from pliant.mechanics.block_elimination import Factors, condense_element, eliminate_joints, finish_link, new_factors
-from pliant.spatial.rows import load6
+from pliant.spatial.rows import copy_to, load6
 from pliant.spatial.small_matrices import add_block, set_block, times
 from pliant.structures.collocation.chain import Chain, Floats
 from pliant.structures.collocation.element import element_tangent, freeze
@@ -100,9 +100,8 @@ def set_mass_blocks(chain, frozen, per_time):
         add_gyroscopic(inertia.M, a, load6(frozen.V, a), frozen.node)
     if inertia.at_points:
         for k in range(inertia.M_point.shape[0]):
-            for i in range(6):
-                for j in range(6):
-                    frozen.point[k, i, j] = per_time * inertia.M_point[k, i, j]
+            frozen.point[k] = 0.0
+            add_block(per_time, inertia.M_point[k], frozen.point[k])
             x = between(mesh.N, load6(frozen.V, mesh.start[k]), load6(frozen.V, mesh.start[k] + 1))
             add_gyroscopic(inertia.M_point, k, x, frozen.point)
 
@@ -148,9 +147,7 @@ def factorise(plant, spectrum, frozen, factors, stages, h):
     """Factorise all links at the strains and twists of the first stage for steps of length h; False if singular."""
     chain, drives = plant.chain, plant.drives
     freeze(chain.section, stages.e, 0, frozen.xi, frozen.stress, frozen.tangent)
-    for a in range(frozen.V.shape[0]):
-        for c in range(6):
-            frozen.V[a, c] = stages.V[0, a, c]
+    copy_to(stages.V[0], frozen.V)
     for k in range(spectrum.lam.shape[0]):
         lam = spectrum.lam[k]
         factors.parts[k] = 1 if lam.imag == 0.0 else 2

@@ -24,16 +24,17 @@ from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.block_elimination import Factors, Increments
 from pliant.mechanics.block_solve import solve_tree
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child
-from pliant.spatial.rows import dot6, load6, plus6, stage_row
+from pliant.spatial.rows import add_to, copy_to, dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import add_product, multiply, set_block, solve_symmetric, times
+from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
 from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist, sum_stages
+from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
 Numbers = NDArray[np.generic]
 
-CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR = 0, 1, 2, 3
 SLOW = 0.4  # contraction per iteration above which the factorisation is renewed
 ROUND_OFF = 1e-12  # relative increments that shrink no more are noise below this
 MAX_RENEWALS = 4
@@ -94,8 +95,7 @@ def push_roots(tree, pose, b, b_q, unit):
     for link in range(tree.parent.shape[0] - 1, -1, -1):
         r = tree.first_node[link]
         x = stage_row(b, 0, r)
-        for c in range(6):
-            b[0, r, c] = 0.0
+        b[0, r] = 0.0
         dof = tree.dof[link]
         if dof >= 0:
             b_q[dof] += unit * dot6(x, load6(tree.S, link))
@@ -110,11 +110,9 @@ def combine_stages(T, k, values, factor, parts, out):
         f = factor * T[k, j]
         for a in range(values.shape[1]):
             x = stage_row(values, j, a)
-            for c in range(6):
-                out[0, a, c] += f.real * x[c]
+            add_to(f.real, x, out[0], a)
             if parts == 2:
-                for c in range(6):
-                    out[1, a, c] += f.imag * x[c]
+                add_to(f.imag, x, out[1], a)
 
 
 @inline_kernel
@@ -122,12 +120,10 @@ def add_multiple(factor, x, parts, y):
     """y += factor x for the parts of two (parts, n, 6) arrays."""
     for a in range(x.shape[1]):
         u = stage_row(x, 0, a)
-        for c in range(6):
-            y[0, a, c] += factor.real * u[c]
+        add_to(factor.real, u, y[0], a)
         if parts == 2:
             v = stage_row(x, 1, a)
-            for c in range(6):
-                y[0, a, c] -= factor.imag * v[c]
+            add_to(-factor.imag, v, y[0], a)
             for c in range(6):
                 y[1, a, c] += factor.real * v[c] + factor.imag * u[c]
 
@@ -183,13 +179,6 @@ def note_worst_node(mesh, inc, h, L, counts):
 
 
 @inline_kernel
-def clear(values):
-    x = values.flat
-    for n in range(values.size):
-        x[n] = 0.0
-
-
-@inline_kernel
 def improve(plant, scheme, solver, h):
     """One Newton increment of all stages; returns its relative size."""
     tree, mesh, drives = plant.chain.tree, plant.chain.mesh, plant.drives
@@ -202,8 +191,8 @@ def improve(plant, scheme, solver, h):
     for k in range(spectrum.lam.shape[0]):
         gain = h / spectrum.lam[k]
         parts = factors.parts[k]
-        clear(inc.rho_e)
-        clear(inc.b)
+        inc.rho_e[:] = 0.0
+        inc.b[:] = 0.0
         combine_stages(spectrum.T_inverse, k, stages.rho_e, gain, parts, inc.rho_e)
         for j in range(dofs):
             t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
@@ -320,14 +309,12 @@ class Projection(NamedTuple):
     momentum: Floats  # (1, nodes, 6)
     Ad: Floats  # (1, links, 6, 6)
     impulse: Floats  # (1, nodes, 6)
-    work: Floats  # (3, 6, 6)
+    work: Floats  # (2, 6, 6)
 
 
 def new_projection(links: int, nodes: int) -> Projection:
-    z = np.zeros
-    return Projection(
-        z((nodes, 6)), z((nodes, 6, 6)), z((1, nodes, 6)), z((1, links, 6, 6)), z((1, nodes, 6)), z((3, 6, 6))
-    )
+    n = (1, nodes, 6)
+    return zeros_of(Projection, (nodes, 6), (nodes, 6, 6), n, (1, links, 6, 6), n, (2, 6, 6))
 
 
 @inline_kernel
@@ -349,11 +336,9 @@ def joint_rate(tree, drives, link, mass, V, qd):
 @inline_kernel
 def velocity_of_momentum(mass, momentum, node, V, a):
     """V[node] = mass^-1 momentum."""
-    x = V[0, node]
-    for i in range(6):
-        x[i] = momentum[0, node, i]
+    copy_to(momentum[0, node], V[0, node])
     set_block(mass[node], a)
-    solve_symmetric(a, x)
+    solve_symmetric(a, V[0, node])
 
 
 @inline_kernel
@@ -367,8 +352,7 @@ def follow(tree, drives, pose, link, mass, V, qd):
     rate = joint_rate(tree, drives, link, mass, plus6(target, -1.0, x), qd)
     if dof >= 0:
         qd[dof] = rate
-    for i in range(6):
-        V[0, root, i] = x[i] + tree.S[link, i] * rate
+    store(plus6(x, rate, load6(tree.S, link)), V[0], root)
 
 
 @inline_kernel
@@ -401,10 +385,8 @@ def inform_parent(tree, drives, pose, link, V, qd, scratch):
 @inline_kernel
 def remember(M, V, n, scratch):
     """Velocity, mass and momentum of an end node before the change."""
-    x = times(M[n], stage_row(V, 0, n))
-    for i in range(6):
-        scratch.V[n, i] = V[0, n, i]
-        scratch.momentum[0, n, i] = x[i]
+    store(stage_row(V, 0, n), scratch.V, n)
+    store(times(M[n], stage_row(V, 0, n)), scratch.momentum[0], n)
     set_block(M[n], scratch.mass[n])
 
 
@@ -413,8 +395,7 @@ def take_impulse(M, V, n, scratch):
     """Impulse that changed the velocity of an end node; returns the kinetic energy of the change."""
     d = plus6(stage_row(V, 0, n), -1.0, load6(scratch.V, n))
     x = times(M[n], d)
-    for i in range(6):
-        scratch.impulse[0, n, i] = x[i]
+    store(x, scratch.impulse[0], n)
     return 0.5 * dot6(x, d)
 
 

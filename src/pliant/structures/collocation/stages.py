@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import add_to_parent, to_child
-from pliant.spatial.rows import dot6, load3, load6, load9, plus6, stage_row
-from pliant.spatial.se3 import ad_transpose
+from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6, stage_row, store
+from pliant.spatial.se3 import ad_transpose, angular, join, linear
 from pliant.spatial.small_matrices import times
 from pliant.spatial.so3 import rotate_back
 from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
@@ -42,8 +42,7 @@ def set_root_twist(tree, pose, link, rate, V, i):
     x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if tree.parent[link] >= 0:
         x = to_child(pose, link, V, tree.parent_node[link], i)
-    for c in range(6):
-        V[i, tree.first_node[link], c] = x[c] + tree.S[link, c] * rate
+    store(plus6(x, rate, load6(tree.S, link)), V[i], tree.first_node[link])
 
 
 @inline_kernel
@@ -98,8 +97,7 @@ def roots_follow(tree, state, stages):
         set_root_twists(tree, stages.pose, stages.qd, i, stages.V)
         for link in range(tree.parent.shape[0]):
             a = tree.first_node[link]
-            for c in range(6):
-                stages.dV[i, a, c] = stages.V[i, a, c] - state.V[a, c]
+            store(plus6(stage_row(stages.V, i, a), -1.0, load6(state.V, a)), stages.dV[i], a)
 
 
 @inline_kernel
@@ -123,8 +121,7 @@ def add_hardening(section, method, state, stages, i):
             for j in range(method.b.shape[0]):
                 x = plus6(x, method.average_values[m, j], stage_row(stages.de, j, k))
             s = hardening_stress(section, k, x)
-            for c in range(6):
-                stages.stress[i, k, c] += method.average_weights[i, m] * s[c]
+            add_to(method.average_weights[i, m], s, stages.stress[i], k)
 
 
 @inline_kernel
@@ -132,8 +129,7 @@ def multiply_rows(A, x, i, out):
     """out[i, k] = A[k] x[i, k] for all rows k."""
     for k in range(A.shape[0]):
         s = times(A[k], stage_row(x, i, k))
-        for c in range(6):
-            out[i, k, c] = s[c]
+        store(s, out[i], k)
 
 
 @inline_kernel
@@ -145,8 +141,7 @@ def set_stresses(section, method, state, stages, i):
     if section.damped:
         multiply_rows(section.Cd, stages.rate, i, stages.total)
         for k in range(state.e.shape[0]):
-            for c in range(6):
-                stages.total[i, k, c] += stages.stress[i, k, c]
+            add_to(1.0, stage_row(stages.stress, i, k), stages.total[i], k)
 
 
 @inline_kernel
@@ -158,8 +153,7 @@ def node_wrenches(inertia, stages, i):
         x = stage_row(V, i, a)
         f = inertial_wrench(M, a, x, stage_row(V_dot, i, a), load3(stages.g[i], a))
         power += dot6(x, f)
-        for c in range(6):
-            rho[i, a, c] += f[c]
+        add_to(1.0, f, rho[i], a)
     return power
 
 
@@ -168,8 +162,7 @@ def subtract_drag(viscous, V, i, rho):
     """External viscous damping at the nodes."""
     for a in range(viscous.shape[0]):
         r = times(viscous[a], stage_row(V, i, a))
-        for c in range(6):
-            rho[i, a, c] -= r[c]
+        add_to(-1.0, r, rho[i], a)
 
 
 @inline_kernel
@@ -197,23 +190,19 @@ def point_wrenches(mesh, inertia, stages, i):
         g = body_gravity(gravity, R_point, i, k)
         f = inertial_wrench(M_point, k, x, interpolate(mesh.N, V_dot, i, first), g)
         power += dot6(x, f)
-        for c in range(6):
-            rho[i, first, c] += mesh.N[0, 0] * f[c]
-            rho[i, first + 1, c] += mesh.N[0, 1] * f[c]
+        add_to(mesh.N[0, 0], f, rho[i], first)
+        add_to(mesh.N[0, 1], f, rho[i], first + 1)
     return power
 
 
 @inline_kernel
 def load_wrench(loads, table, R, i, k, a):
     """Wrench of load k on node a in stage i, in the axes of the section."""
-    f = loads.weight[k, a]
-    x, y, z = f * table[i, k, 0], f * table[i, k, 1], f * table[i, k, 2]
-    l, m, n = f * table[i, k, 3], f * table[i, k, 4], f * table[i, k, 5]
+    w = scale6(loads.weight[k, a], stage_row(table, i, k))
     if loads.world[k]:
         Q = load9(R[i], a)
-        x, y, z = rotate_back(Q, (x, y, z))
-        l, m, n = rotate_back(Q, (l, m, n))
-    return x, y, z, l, m, n
+        w = join(rotate_back(Q, linear(w)), rotate_back(Q, angular(w)))
+    return w
 
 
 @inner_kernel
@@ -221,8 +210,7 @@ def add_loads(loads, table, R, i, rho):
     for k in range(loads.first.shape[0]):
         for a in range(loads.first[k], loads.last[k] + 1):
             f = load_wrench(loads, table, R, i, k, a)
-            for c in range(6):
-                rho[i, a, c] += f[c]
+            add_to(1.0, f, rho[i], a)
 
 
 @inline_kernel
@@ -231,9 +219,8 @@ def pass_roots_on(tree, pose, rho, rho_q, root, i):
     for link in range(tree.parent.shape[0] - 1, -1, -1):
         r = tree.first_node[link]
         x = stage_row(rho, i, r)
-        for c in range(6):
-            root[i, link, c] = x[c]
-            rho[i, r, c] = 0.0
+        store(x, root[i], link)
+        rho[i, r] = 0.0
         dof = tree.dof[link]
         if dof >= 0:
             rho_q[i, dof] = dot6(x, load6(tree.S, link))
@@ -297,7 +284,7 @@ def power_of(V, rho, i):
 @inline_kernel
 def orient_stage(plant, stages, i):
     """Gravity in the axes of the nodes, and their rotations where a load or a mass between nodes wants them."""
-    tree, mesh, _, inertia = plant.chain
+    tree, mesh, inertia = plant.chain.tree, plant.chain.mesh, plant.chain.inertia
     if plant.loads.first.shape[0] > 0 or inertia.at_points:
         rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
         turn_gravity(stages.R, inertia.gravity, i, stages.g)
@@ -311,8 +298,8 @@ def evaluate(plant, method, state, stages, tables, h, orient):
 
     tables: what the joints and the loads do at the stages.
     """
-    tree, mesh, section, inertia = plant.chain
-    loads, drives = plant.loads, plant.drives
+    chain, loads, drives = plant.chain, plant.loads, plant.drives
+    tree, mesh, section, inertia = chain.tree, chain.mesh, chain.section, chain.inertia
     table, load_table = tables
     V, rho = stages.V, stages.rho
     total = stages.total if section.damped else stages.stress
@@ -326,11 +313,8 @@ def evaluate(plant, method, state, stages, tables, h, orient):
     flow = gained = stored = 0.0
     for i in range(method.b.shape[0]):
         for k in range(state.e.shape[0]):
-            for c in range(6):
-                stages.xi[i, k, c] = section.rest[k, c] + stages.e[i, k, c]
-        for a in range(state.V.shape[0]):
-            for c in range(6):
-                rho[i, a, c] = 0.0
+            store(plus6(load6(section.rest, k), 1.0, stage_row(stages.e, i, k)), stages.xi[i], k)
+        rho[i] = 0.0
         strain_rates(mesh, stages.xi, V, i, stages.rate)
         if orient:
             orient_stage(plant, stages, i)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import dot6, load3, load6, plus6, stage_row
+from pliant.spatial.rows import copy_to, dot6, lay, load3, load6, plus6, stage_row
 from pliant.spatial.small_matrices import times
 from pliant.structures.collocation.chain import Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change
-from pliant.structures.collocation.newton import CONVERGED, Projection, Solver, clear, project, solve_stages
+from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
 from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
+from pliant.structures.stepping import CONVERGED
 
 
 @inline_kernel
@@ -60,13 +61,13 @@ def gravity_power(M, k, V, g):
 @inline_kernel
 def enter_flows(plant, method, stages, load_table, h, ledger):
     """Works and losses of a step before the projection; returns (gravity, material, viscous, joint damping)."""
-    _, mesh, section, inertia = plant.chain
+    mesh, section, inertia = plant.chain.mesh, plant.chain.section, plant.chain.inertia
     loads, drives = plant.loads, plant.drives
     p = mesh.N.shape[0]
     gravity = material = viscous = damping = 0.0
     falls = inertia.gravity[0] != 0.0 or inertia.gravity[1] != 0.0 or inertia.gravity[2] != 0.0
-    clear(ledger.step_joints)
-    clear(ledger.step_loads)
+    ledger.step_joints[:] = 0.0
+    ledger.step_loads[:] = 0.0
     for i in range(method.b.shape[0]):
         f = h * method.b[i]
         if falls:
@@ -148,8 +149,7 @@ def advance_values(method, increments, rates, state, last, moved):
     """x += sum update E, its rate where the method carries one, and the increments for the predictor."""
     start, rate = state
     sum_stages(method.update[None], 1.0, increments, moved)
-    for n in range(increments.size):
-        last.flat[n] = increments.flat[n]
+    copy_to(increments, last)
     for n in range(start.size):
         start.flat[n] += moved.flat[n]
     if method.history != 0.0:
@@ -192,7 +192,7 @@ def finish_step(plant, method, work, tables, k):
     strain = strain_change(mesh, section, state.e, work.moved_e)
     close_step(ledger, kinetic, strain, flows, tables.end[k])
     set_poses(plant.chain.tree, state.q[None], 0, pose)
-    clear(ledger.step_joints)
+    ledger.step_joints[:] = 0.0
     loss = project(plant, pose, state.V[None], state.qd, ledger.step_joints, work.projection)
     ledger.sums[KINETIC] -= loss
     for j in range(ledger.joints.shape[0]):
@@ -241,16 +241,8 @@ def parts(state):
 @inline_kernel
 def keep_end(state, x, r):
     """State at the end of a step to row r."""
-    strain, joint, rate = parts(state)
-    for a in range(state.V.shape[0]):
-        for c in range(6):
-            x[r, 6 * a + c] = state.V[a, c]
-    for a in range(state.e.shape[0]):
-        for c in range(6):
-            x[r, strain + 6 * a + c] = state.e[a, c]
-    for j in range(state.q.shape[0]):
-        x[r, joint + j] = state.q[j]
-        x[r, rate + j] = state.qd[j]
+    joint = lay(state.e, x[r], lay(state.V, x[r], 0))
+    lay(state.qd, x[r], lay(state.q, x[r], joint))
 
 
 @inline_kernel
@@ -281,22 +273,8 @@ def keep_ledger(method, stages, ledger, tau, output, r):
 @inline_kernel
 def remember_ledger(ledger):
     """Copy the ledger at the start of a step."""
-    n = ledger.sums.shape[0]
-    for c in range(n):
-        ledger.before[c] = ledger.sums[c]
-    for j in range(ledger.joints.shape[0]):
-        ledger.before[n + j] = ledger.joints[j]
-    n += ledger.joints.shape[0]
-    for k in range(ledger.loads.shape[0]):
-        ledger.before[n + k] = ledger.loads[k]
-
-
-@inner_kernel
-def forget(last):
-    """No extrapolation in the next step."""
-    clear(last.V)
-    clear(last.e)
-    clear(last.qd)
+    begin = lay(ledger.joints, ledger.before, lay(ledger.sums, ledger.before, 0))
+    lay(ledger.loads, ledger.before, begin)
 
 
 @kernel
@@ -310,7 +288,9 @@ def run_steps(plant, scheme, work, tables, output):
             if status == CONVERGED:
                 break
             # after a rough step its polynomial may lead astray: once more from the state alone
-            forget(work.solver.last)
+            for increments in (work.solver.last.V, work.solver.last.e):
+                increments[:] = 0.0
+            work.solver.last.qd[:] = 0.0
             scheme.control.memory[0] = 0.0
         if status != CONVERGED:
             return k, status

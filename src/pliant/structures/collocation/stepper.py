@@ -16,19 +16,11 @@ from pliant.structures.collocation.bending import bent_too_far
 from pliant.structures.collocation.chain import Chain, Drives, Floats, Method, Plant, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
-from pliant.structures.collocation.newton import (
-    NOT_FINITE,
-    SINGULAR,
-    Control,
-    Last,
-    Scheme,
-    Solver,
-    Spectrum,
-    new_projection,
-)
+from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
+from pliant.structures.stepping import NOT_FINITE, SINGULAR
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm

@@ -16,6 +16,7 @@ from pliant.robot.joint import BASE
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.loop import parent_frame
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
+from pliant.structures.loop_constraints import closing_rows
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Bodies, Elements, Floats, Ints, Tree
 from pliant.structures.nodal.tables import IDENTITY, ORIGIN, Head, Laws, LineRows, Nodes, Place, lay_head
@@ -167,7 +168,7 @@ def assemble(
         if loop.freedoms and (loop.name in driven or not loop.obeys_nothing):
             heads.append(lay_head(nodes, laws, lines, loop, first, second))
         else:
-            lines.close(loop, first, second)
+            lines.close(loop.name, closing_rows(loop), first, second)
     references = {name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))}
     structure = Structure(
         _tree(nodes),

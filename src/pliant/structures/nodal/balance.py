@@ -24,8 +24,8 @@ from pliant.structures.nodal.motion import Moment, Motion, Step
 from pliant.structures.nodal.relations import energy_of_lines, enter_lines
 
 EPSILON = 2.3e-16
-# sums over a step: energy exchanged, square of the impulses and of their round-off, changes of kinetic energy and of the
-# potential of gravity
+# sums over a step: energy exchanged, squares of the impulses and of their round-off, changes of kinetic energy and of
+# the potential of gravity
 EXCHANGE, SCALE, FLOOR, KINETIC_CHANGE, LIFT = range(5)
 SUMS = 5
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 # how a node is attached to its parent
 GROUND, FREE, ELEMENT, FIXED, REVOLUTE, PRISMATIC = 0, 1, 2, 3, 4, 5
 
-# what a line measures; c are points and d, e directions fixed to the frames a and b
-COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
-DIRECTION = 3  # (R_a d_a) . (R_b d_b)
-ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
+# what a line measures beside what closes loops; c are points fixed to the frames a and b
 DISTANCE = 5  # |(x_b + R_b c_b) - (x_a + R_a c_a)|
 BUSHING = 6  # 6 .. 11: component 0 .. 5 of log(g_a^-1 g_b) of frames at c_a, c_b; six in a row
 

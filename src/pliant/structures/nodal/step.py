@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import copy_to, load3, load9, store
+from pliant.spatial.rows import copy_to, lay, load3, load9, store
 from pliant.spatial.se3 import angular, linear
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, scale, sub
@@ -79,13 +79,6 @@ class Work(NamedTuple):
     past: Past
     ledger: RunningLedger
     halvings: Ints  # (1,)
-
-
-@inline_kernel
-def lay(part: Floats, out: Floats, begin: int) -> int:
-    """An array into one row from a place on; returns the place behind it."""
-    copy_to(part, out[begin : begin + part.size])
-    return begin + part.size
 
 
 @inner_kernel

@@ -12,7 +12,7 @@ so mass, energy and all laws are those of one body, and every law, drive and res
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,22 +22,10 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
 from pliant.mechanics.rigid_body import matrix_of, transform_inertia
 from pliant.model.inputs import Acts, Inputs, Measure, Relation
-from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, LoopKind, SphericalJoint, UniversalJoint
+from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, SphericalJoint, UniversalJoint
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
-from pliant.structures.nodal.codes import (
-    ALONG,
-    BUSHING,
-    CABLE,
-    CLOSED,
-    COINCIDENCE_X,
-    DIRECTION,
-    DISTANCE,
-    FIXED,
-    PRISMATIC,
-    REVOLUTE,
-    SPRING,
-    WALL,
-)
+from pliant.structures.loop_constraints import ALONG, DIRECTION, Row, weld_rows
+from pliant.structures.nodal.codes import BUSHING, CABLE, CLOSED, DISTANCE, FIXED, PRISMATIC, REVOLUTE, SPRING, WALL
 from pliant.structures.nodal.mechanism import Coordinates, Floats, Lines, Tree
 
 IDENTITY = np.eye(3)
@@ -208,15 +196,6 @@ class LineRow:
     count: int
 
 
-def across(axis: Floats) -> tuple[Floats, Floats]:
-    """Two unit vectors that are perpendicular to each other and to ``axis``."""
-    axis = axis / np.linalg.norm(axis)
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    one = np.cross(axis, helper)
-    one /= np.linalg.norm(one)
-    return one, np.cross(axis, one)
-
-
 def first_of(value: float) -> Floats:
     """The row of a law that acts on its own line only."""
     row = np.zeros(6)
@@ -264,42 +243,10 @@ class LineRows:
             both = first_of(K[0, 0]), first_of(D[0, 0])
             self.add(name, measure, law, pair, (axis, axis), *both, 0.0 if k else rest, (k, len(spans)))
 
-    def close(self, loop: LoopJoint, first: Place, second: Place) -> None:
-        """The constraints of a loop joint."""
-        kind, frames = loop.kind, (first, second)
-        if kind is LoopKind.FIXED:
-            self.weld(loop.name, first, second)
-            return
-        axis = np.asarray(loop.axis, float)
-        axis = axis / np.linalg.norm(axis)
-        one, two = across(axis)
-        if kind in (LoopKind.REVOLUTE, LoopKind.UNIVERSAL, LoopKind.SPHERICAL):
-            for k in range(3):
-                self.add(loop.name, COINCIDENCE_X + k, CLOSED, frames)
-        elif kind in (LoopKind.PRISMATIC, LoopKind.CYLINDRICAL):
-            for direction in (one, two):
-                self.add(loop.name, ALONG, CLOSED, frames, (direction, direction))
-        else:
-            self.add(loop.name, ALONG, CLOSED, frames, (axis, axis))
-        if kind in (LoopKind.REVOLUTE, LoopKind.CYLINDRICAL, LoopKind.PLANAR):
-            for direction in (one, two):
-                self.add(loop.name, DIRECTION, CLOSED, frames, (direction, axis))
-        elif kind is LoopKind.PRISMATIC:
-            e = np.eye(3)
-            for k in range(3):
-                self.add(loop.name, DIRECTION, CLOSED, frames, (e[k], e[(k + 1) % 3]))
-        elif kind is LoopKind.UNIVERSAL:
-            assert loop.second_axis is not None
-            second_axis = np.asarray(loop.second_axis, float)
-            self.add(loop.name, DIRECTION, CLOSED, frames, (axis, second_axis / np.linalg.norm(second_axis)))
-
-    def weld(self, owner: str, first: Place, second: Place) -> None:
-        """Two frames that stay together in all directions."""
-        e = np.eye(3)
-        for k in range(3):
-            self.add(owner, COINCIDENCE_X + k, CLOSED, (first, second))
-        for k in range(3):
-            self.add(owner, DIRECTION, CLOSED, (first, second), (e[k], e[(k + 1) % 3]))
+    def close(self, owner: str, rows: Iterable[Row], first: Place, second: Place) -> None:
+        """Constraints between two frames."""
+        for measure, one, other in rows:
+            self.add(owner, measure, CLOSED, (first, second), (one, other))
 
     def hold_ball(self, joint: SphericalJoint, first: Place, second: Place) -> None:
         """Spring and cone of a ball joint."""
@@ -462,7 +409,7 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
     at, _, _ = nodes.carrier(body.node)
     nodes.inertia[at] = (1.0 - SHARE) * nodes.inertia[at]
     nodes.inertia[node] = share
-    lines.weld(loop.name, *((first, head) if backwards else (head, second)))
+    lines.close(loop.name, weld_rows(), *((first, head) if backwards else (head, second)))
     if isinstance(joint, SphericalJoint):
         lines.hold_ball(joint, first, second)
     coordinates = range(number, number + len(joint.freedoms))

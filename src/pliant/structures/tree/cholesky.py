@@ -29,8 +29,7 @@ def solve(A: Floats, b: Floats, x: Floats) -> None:
             x[i] = b[i]
         sweep(A, x)
         return
-    for i in range(n):
-        x[i] = 0.0
+    x[:] = 0.0
     for k in range(n):
         factor = b[k]
         for i in range(n):

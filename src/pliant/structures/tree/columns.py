@@ -29,11 +29,6 @@ POSE_R, POSE_X, AXIS, TWIST, ACCELERATION, WRENCH, MOMENTUM, PLACE = 0, 9, 12, 1
 COMPOSITE, ARTICULATED, LEVER, PIVOT = 45, 45, 66, 72
 MOTION_COLUMNS = 74
 
-# what a constraint measures; c are points and d directions fixed to the bodies a and b
-COINCIDENCE_X, COINCIDENCE_Y, COINCIDENCE_Z = 0, 1, 2  # world component of (x_b + R_b c_b) - (x_a + R_a c_a)
-DIRECTION = 3  # (R_a d_a) . (R_b d_b)
-ALONG = 4  # ((x_b + R_b c_b) - (x_a + R_a c_a)) . (R_a d_a)
-
 # columns of Servos.law
 GAIN, COMMAND_LIMIT, COMMAND_RESOLUTION, RATE_LIMIT, RATE_RESOLUTION, TORQUE_LIMIT = range(6)
 SERVO_COLUMNS = 6

@@ -39,11 +39,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.jit import inline_kernel, kernel
-from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, store
+from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6, store
 from pliant.spatial.se3 import Twist, ad, angular, carried_wrench, linear
 from pliant.spatial.vectors import Vector, add, apply, cross
 from pliant.structures.tree import columns as at
-from pliant.structures.tree.motion import Bools, Floats, Tree, move_body
+from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body
 from pliant.structures.tree.recursions import (
     Ten,
     energies,
@@ -66,16 +66,9 @@ BIAS = at.MOMENTUM  # the columns of momenta hold the bias accelerations c here
 def put_triangle(a: Floats, row: int, I: Ten) -> None:
     """The upper triangle of an inertia as a 6 x 6 matrix, row by row."""
     m, x, y, z = I[0], I[1], I[2], I[3]
-    values = (
-        m, 0.0, 0.0, 0.0, z, -y,
-        m, 0.0, -z, 0.0, x,
-        m, y, -x, 0.0,
-        I[4], I[7], I[8],
-        I[5], I[9],
-        I[6],
-    )  # fmt: skip
-    for k in range(TRIANGLE):
-        a[row, at.ARTICULATED + k] = values[k]
+    upper = (m, 0.0, 0.0, 0.0, z, -y, m, 0.0, -z, 0.0, x, m, y, -x, 0.0)
+    store(upper, a, row, at.ARTICULATED)
+    store((I[4], I[7], I[8], I[5], I[9], I[6]), a, row, at.ARTICULATED + len(upper))
 
 
 @inline_kernel
@@ -102,13 +95,12 @@ def start_articulated(tree: Tree, i: int, v: float, motion: Floats) -> None:
     own, p = i + 1, tree.joints[i, at.PARENT] + 1
     J = load6(motion, own, at.AXIS)
     C = ad(load6(motion, p, at.TWIST), J)
-    store((v * C[0], v * C[1], v * C[2], v * C[3], v * C[4], v * C[5]), motion, own, BIAS)
+    store(scale6(v, C), motion, own, BIAS)
     put_triangle(motion, own, inertia_of(tree, i, motion))
-    nothing = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if tree.joints[i, at.BODY] == at.NOTHING:
-        store(nothing, motion, own, at.WRENCH)
+        store(EMPTY, motion, own, at.WRENCH)
     else:
-        store(own_wrench(tree, i, load6(motion, own, at.TWIST), nothing, motion), motion, own, at.WRENCH)
+        store(own_wrench(tree, i, load6(motion, own, at.TWIST), EMPTY, motion), motion, own, at.WRENCH)
 
 
 @inline_kernel
@@ -190,7 +182,7 @@ def unit(k: int) -> Twist:
 @inline_kernel
 def times_matrix(B: Floats, i: int, x: Twist) -> Twist:
     """B[i] x of a 6 x 6 matrix kept by columns."""
-    y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    y = EMPTY
     for k in range(6):
         y = plus6(y, x[k], load6(B, i, 6 * k))
     return y
@@ -212,8 +204,7 @@ def gather_turning(tree: Tree, n: int, motion: Floats, B: Floats) -> None:
             s = unit(k)
             column = plus6(carried_wrench(s, h), 1.0, carried_wrench(V, momentum_at(I, s)))
             column = plus6(column, -1.0, momentum_at(I, ad(V, s)))
-            for c in range(6):
-                B[i, 6 * k + c] = column[c]
+            store(column, B, i, 6 * k)
     for i in range(n - 1, -1, -1):
         p = tree.joints[i, at.PARENT]
         if p >= 0:
@@ -225,21 +216,18 @@ def gather_turning(tree: Tree, n: int, motion: Floats, B: Floats) -> None:
 def inverse_dynamics_derivatives(
     tree: Tree,
     state: tuple[Floats, Floats, Floats],
-    motion: Floats,
-    B: Floats,
-    tau: Floats,
-    by_position: Floats,
-    by_velocity: Floats,
+    scratch: tuple[Floats, Floats, Floats],
+    slopes: tuple[Floats, Floats],
 ) -> None:
-    """tau and its derivatives in q and v at (q, v, a); B (n, 36) is scratch."""
+    """Slopes of tau in q and v at (q, v, a); scratch are motion, (n, 36) and (n,)."""
+    motion, B, tau = scratch
+    by_position, by_velocity = slopes
     n = tau.shape[0]
     inverse_dynamics(tree, state[0], state[1], state[2], motion, tau)
     gather_inertias(tree, n, motion)
     gather_turning(tree, n, motion, B)
-    for i in range(n):
-        for j in range(n):
-            by_position[i, j] = 0.0
-            by_velocity[i, j] = 0.0
+    by_position[:] = 0.0
+    by_velocity[:] = 0.0
     for j in range(n):
         p = tree.joints[j, at.PARENT] + 1
         J, V, A = load6(motion, j + 1, at.AXIS), load6(motion, p, at.TWIST), load6(motion, p, at.ACCELERATION)
@@ -344,11 +332,9 @@ class TreeDynamics:
         """Derivatives (n, n) of the torques in the positions and in the velocities."""
         state = (self._values(q), self._values(v), self._values(a))
         n = self.size
-        by_position, by_velocity = np.empty((n, n)), np.empty((n, n))
-        inverse_dynamics_derivatives(
-            self.tree, state, self._motion(), np.zeros((n, 36)), np.empty(n), by_position, by_velocity
-        )
-        return by_position, by_velocity
+        slopes = np.empty((n, n)), np.empty((n, n))
+        inverse_dynamics_derivatives(self.tree, state, (self._motion(), np.zeros((n, 36)), np.empty(n)), slopes)
+        return slopes
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """C with h = C v and dM/dt - 2 C skew."""

@@ -34,7 +34,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import dot6, load3, load6, load9, plus3, store
+from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus3, store
+from pliant.spatial.se3 import join
+from pliant.spatial.small_matrices import times
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, product, sub
 from pliant.structures.tree.columns import AXIS, KIND, PARENT, POSE_R, POSE_X, TRANSLATION_X
 from pliant.structures.tree.motion import Floats, Ints, Tree, place_body
@@ -116,6 +118,8 @@ def new_condensed(
     within = np.asarray(inside).astype(np.int64).reshape(len(joint), k)
     behind = np.asarray(beyond).astype(np.int64).reshape(len(joint), c)
     turning = (within[:, None, :] * (behind[:, :, None] > 0)).sum(axis=0).reshape(c, k) > 0
+    waves = (c * (c + 1) // 2 if len(joint) < 2 else 0, WAVES)
+    scratch = ((c, c), waves, (n + 1, 3), (k, 12), (c, 9), (c, k, 12), (c, c), (c,), (k, 6))
     return Condensed(
         np.array(coordinate, np.int64),
         np.array(before, np.int64),
@@ -130,15 +134,7 @@ def new_condensed(
         turning.astype(np.int64),
         np.flatnonzero(within.any(axis=0)),
         np.flatnonzero(behind.any(axis=0)),
-        np.zeros((c, c)),
-        np.zeros((c * (c + 1) // 2 if len(joint) < 2 else 0, WAVES)),
-        np.zeros((n + 1, 3)),
-        np.zeros((k, 12)),
-        np.zeros((c, 9)),
-        np.zeros((c, k, 12)),
-        np.zeros((c, c)),
-        np.zeros(c),
-        np.zeros((k, 6)),
+        *(np.zeros(shape) for shape in scratch),
     )
 
 
@@ -165,8 +161,7 @@ def find_end(condensed: Condensed, motion: Floats, k: int) -> None:
     R = load9(motion, body + 1, POSE_R)
     store(add(undeformed(condensed, motion, body), apply(R, load3(frame, k, 9))), end, k, END)
     axes = product(R, load9(frame, k))
-    for i in range(9):
-        end[k, AXES + i] = axes[i]
+    store(axes, end, k, AXES)
 
 
 @inline_kernel
@@ -195,10 +190,9 @@ def find_unit(condensed: Condensed, j: int, k: int) -> None:
     R, F, unit = load9(condensed.end, k, AXES), condensed.flexibility, condensed.unit
     force, moment = lever(condensed, j, condensed.reach[j, k], load3(condensed.end, k, END))
     t, m = apply_transpose(R, force), apply_transpose(R, moment)
-    b = (t[0], t[1], t[2], m[0], m[1], m[2])
-    for row in range(6):
-        unit[j, k, row] = b[row]
-        unit[j, k, 6 + row] = dot6(load6(F[k], row), b)
+    b = join(t, m)
+    store(b, unit[j], k)
+    store(times(F[k], b), unit[j], k, 6)
 
 
 @inline_kernel
@@ -316,9 +310,7 @@ def find_waves(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> N
     kept = 0.0
     if between:
         translates, kept = tree.joints[condensed.joint[0], KIND] >= TRANSLATION_X, q[condensed.joint[0]]
-    for p in range(wave.shape[0]):
-        for m in range(WAVES):
-            wave[p, m] = 0.0
+    wave[:] = 0.0
     for sample in range(3 if translates else WAVES):
         weights = (0.2, 0.0, 0.0, 0.0, 0.0)
         if translates:
@@ -349,13 +341,10 @@ def find_waves(condensed: Condensed, tree: Tree, motion: Floats, q: Floats) -> N
 def find_deflection(condensed: Condensed, k: int) -> None:
     """Of field k, from the forces."""
     deflection, unit = condensed.deflection, condensed.unit
-    for part in range(6):
-        deflection[k, part] = 0.0
+    deflection[k] = 0.0
     for j in range(condensed.f.shape[0]):
         if condensed.reach[j, k] != ASIDE:
-            pull = condensed.f[j]
-            for part in range(6):
-                deflection[k, part] += unit[j, k, 6 + part] * pull
+            add_to(condensed.f[j], load6(unit[j], k, 6), deflection, k)
 
 
 @inline_kernel

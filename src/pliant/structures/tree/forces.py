@@ -16,6 +16,7 @@ from pliant.mechanics.joint_laws import STOP_STIFFNESS, friction_force, stops_en
 from pliant.spatial.rows import dot6, load3, load6, load9, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, scale, sub
+from pliant.structures.loop_constraints import ALONG, DIRECTION
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import Drives, JointLaws, Loops, Mechanism, Servos, Signals, Springs, Step, Wrenches
 from pliant.structures.tree.cholesky import solve
@@ -116,8 +117,7 @@ def sample_servos(servos: Servos, sampled: Bools, command: Floats, v: Floats, he
     for k in range(servos.coordinate.shape[0]):
         if sampled[k]:
             if not some:
-                for i in range(jump.shape[0]):
-                    jump[i] = 0.0
+                jump[:] = 0.0
                 some = True
             i, law = servos.coordinate[k], servos.law[k]
             wanted = clipped(rounded(command[k], law[at.COMMAND_RESOLUTION]), law[at.COMMAND_LIMIT])
@@ -142,8 +142,7 @@ def point_of(motion: Floats, body: int, x: Vector) -> Vector:
 @inner_kernel
 def load_forces(tree: Tree, wrenches: Wrenches, load: Floats, motion: Floats, wrench: Floats, force: Floats) -> None:
     """Wrenches in the world about its origin, and their forces on the coordinates."""
-    for i in range(force.shape[0]):
-        force[i] = 0.0
+    force[:] = 0.0
     for k in range(wrenches.load.shape[0]):
         body, m = wrenches.body[k], wrenches.load[k]
         f, n = scale(wrenches.weight[k], load3(load, m)), scale(wrenches.weight[k], load3(load, m, 3))
@@ -163,8 +162,7 @@ def instant_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     tree, drives = mechanism.tree, mechanism.drives
     spring_forces(mechanism.springs, step.q_mid, step.w, step)
     instant_law_forces(mechanism.springs.laws, step.q_mid, step.w, step)
-    for i in range(step.q.shape[0]):
-        step.condensed[i] = 0.0
+    step.condensed[:] = 0.0
     if step.wrench.shape[0] > 0:
         load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
     condensed_force(mechanism.condensed, tree, step.motion, step.q_mid, step.turn[1], step.condensed)
@@ -208,10 +206,10 @@ def component(k: int) -> Vector:
 def constraint(loops: Loops, k: int, motion: Floats) -> float:
     """phi of constraint k."""
     measure = loops.measure[k]
-    if measure == at.DIRECTION:
+    if measure == DIRECTION:
         return dot(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
     violation = sub(world_point(loops, k, 1, motion), world_point(loops, k, 0, motion))
-    if measure == at.ALONG:
+    if measure == ALONG:
         return dot(violation, world_direction(loops, k, 0, motion))
     return dot(violation, component(measure))
 
@@ -221,11 +219,11 @@ def constraint_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Twist, Tw
     """What a unit multiplier exerts on a and on b."""
     measure = loops.measure[k]
     none = (0.0, 0.0, 0.0)
-    if measure == at.DIRECTION:
+    if measure == DIRECTION:
         turn = cross(world_direction(loops, k, 0, motion), world_direction(loops, k, 1, motion))
         return join(none, turn), join(none, scale(-1.0, turn))
     x_a, x_b = world_point(loops, k, 0, motion), world_point(loops, k, 1, motion)
-    if measure == at.ALONG:
+    if measure == ALONG:
         d = world_direction(loops, k, 0, motion)
         moment = cross(x_b, d)
         # the direction turns with a: the force on a acts as if it were applied where b is
@@ -238,7 +236,7 @@ def constraint_wrenches(loops: Loops, k: int, motion: Floats) -> tuple[Twist, Tw
 def constraint_size(loops: Loops, k: int, step: Step) -> float:
     """Size of what constraint k was computed from: where its points lie, and how far the way there has turned."""
     size = 1.0
-    if loops.measure[k] != at.DIRECTION:
+    if loops.measure[k] != DIRECTION:
         size = 0.0
         for side in range(2):
             x = world_point(loops, k, side, step.motion_end)
@@ -257,8 +255,7 @@ def constraints(loops: Loops, motion: Floats, violation: Floats) -> None:
 @inner_kernel
 def constraint_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) -> None:
     for k in range(G.shape[0]):
-        for i in range(G.shape[1]):
-            G[k, i] = 0.0
+        G[k] = 0.0
         W = constraint_wrenches(loops, k, motion)
         for side in range(2):
             i = loops.body[k, side]
@@ -270,11 +267,8 @@ def constraint_gradients(tree: Tree, loops: Loops, motion: Floats, G: Floats) ->
 @inline_kernel
 def point_rates(motion: Floats, body: int, x: Vector) -> tuple[Vector, Vector]:
     """Velocity and acceleration of a world point of a body, gravity not counted."""
-    V, A, up = (
-        load6(motion, body + 1, at.TWIST),
-        load6(motion, body + 1, at.ACCELERATION),
-        load3(motion, 0, at.ACCELERATION),
-    )
+    V, A = load6(motion, body + 1, at.TWIST), load6(motion, body + 1, at.ACCELERATION)
+    up = load3(motion, 0, at.ACCELERATION)
     speed = add(linear(V), cross(angular(V), x))
     rate = add(sub(linear(A), up), cross(angular(A), x))
     return speed, add(rate, cross(angular(V), speed))
@@ -295,7 +289,7 @@ def constraint_accelerations(loops: Loops, motion: Floats, out: Floats) -> None:
         measure, a, b = loops.measure[k], loops.body[k, 0], loops.body[k, 1]
         d_a = world_direction(loops, k, 0, motion)
         d1, d2 = direction_rates(motion, a, d_a)
-        if measure == at.DIRECTION:
+        if measure == DIRECTION:
             d_b = world_direction(loops, k, 1, motion)
             e1, e2 = direction_rates(motion, b, d_b)
             out[k] = dot(d2, d_b) + 2.0 * dot(d1, e1) + dot(d_a, e2)
@@ -303,7 +297,7 @@ def constraint_accelerations(loops: Loops, motion: Floats, out: Floats) -> None:
         x_a, x_b = world_point(loops, k, 0, motion), world_point(loops, k, 1, motion)
         a1, a2 = point_rates(motion, a, x_a)
         b1, b2 = point_rates(motion, b, x_b)
-        if measure == at.ALONG:
+        if measure == ALONG:
             out[k] = dot(sub(b2, a2), d_a) + 2.0 * dot(sub(b1, a1), d1) + dot(sub(x_b, x_a), d2)
         else:
             out[k] = dot(sub(b2, a2), component(measure))

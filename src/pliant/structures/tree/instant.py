@@ -17,9 +17,10 @@ import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import STOP_DAMPING, STOP_STIFFNESS, friction_force, stops_force
-from pliant.spatial.rows import dot6, load3, load6
+from pliant.spatial.rows import copy_to, dot6, load3, load6, scale6, store
 from pliant.spatial.se3 import Twist, angular, carried_wrench, join, linear
 from pliant.spatial.vectors import Vector, add, cross, scale
+from pliant.structures.loop_constraints import ALONG, DIRECTION
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import (
     Loops,
@@ -45,7 +46,7 @@ from pliant.structures.tree.forces import (
     world_direction,
     world_point,
 )
-from pliant.structures.tree.motion import Floats, Tree, place_base, place_turned, turn_afresh
+from pliant.structures.tree.motion import Floats, Tree, place_all, place_base, turn_afresh
 from pliant.structures.tree.recursions import inverse_dynamics, place
 from pliant.structures.tree.step import accelerate
 
@@ -111,13 +112,13 @@ def wrench_changes(tree: Tree, loops: Loops, k: int, j: int, motion: Floats) -> 
     on_a, on_b = carries(tree, j, loops.body[k, 0]), carries(tree, j, loops.body[k, 1])
     d, measure = world_direction(loops, k, 0, motion), loops.measure[k]
     d_turned = turned_by(motion, j, on_a, d)
-    if measure == at.DIRECTION:
+    if measure == DIRECTION:
         e = world_direction(loops, k, 1, motion)
         turn = add(cross(d_turned, e), cross(d, turned_by(motion, j, on_b, e)))
         return join(NONE, turn), join(NONE, scale(-1.0, turn))
     x_b = world_point(loops, k, 1, motion)
     b_moved = shift(motion, j, on_b, x_b)
-    if measure == at.ALONG:
+    if measure == ALONG:
         moment = add(cross(b_moved, d), cross(x_b, d_turned))
         return join(scale(-1.0, d_turned), scale(-1.0, moment)), join(d_turned, moment)
     e = component(measure)
@@ -134,13 +135,8 @@ def constraint_slopes(tree: Tree, loops: Loops, q: Floats, multipliers: Floats, 
         for j in range(q.shape[0]):
             changes = wrench_changes(tree, loops, k, j, motion)
             for side in range(2):
-                wrench, change = scaled(multipliers[k], W[side]), scaled(multipliers[k], changes[side])
+                wrench, change = scale6(multipliers[k], W[side]), scale6(multipliers[k], changes[side])
                 add_slopes(tree, motion, loops.body[k, side], j, wrench, change, slope)
-
-
-@inline_kernel
-def scaled(factor: float, x: Twist) -> Twist:
-    return join(scale(factor, linear(x)), scale(factor, angular(x)))
 
 
 @kernel
@@ -164,12 +160,11 @@ def forces_at(mechanism: Mechanism, signals: Signals, step: Step, by_position: F
     n = step.q.shape[0]
     place_base(tree, step.motion)
     turn_afresh(tree, step.q_mid, step.turn[1])
-    for i in range(n):
-        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), step.motion)
+    place_all(tree, step.q_mid, step.turn[1], step.motion)
     instant_forces(mechanism, signals, step)
-    for i in range(n):
-        for j in range(n):
-            by_position[i, j], by_rate[i, j], step.stiffness[i, j] = 0.0, 0.0, 0.0
+    by_position[:] = 0.0
+    by_rate[:] = 0.0
+    step.stiffness[:] = 0.0
     load_slopes(tree, mechanism.wrenches, step.motion, step.wrench, by_position)
     add_condensed_stiffness(mechanism.condensed, step.stiffness)
     for i in range(n):
@@ -224,26 +219,20 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
     for row in range(given.q.shape[0]):
         for i in range(n):
             step.q[i], step.q_mid[i], step.w[i] = given.q[row, i], given.q[row, i], given.v[row, i]
-            for k in range(3):
-                signals.target[i, k] = given.target[row, i, k]
+        copy_to(given.target[row], signals.target)
+        copy_to(given.load[row], signals.load)
         turn_afresh(mechanism.tree, step.q, step.turn[0])
-        for m in range(signals.load.shape[0]):
-            for k in range(6):
-                signals.load[m, k] = given.load[row, m, k]
         if not accelerate(mechanism, signals, step, scratch.ledger):
             return row
         inverse_dynamics(mechanism.tree, step.q_mid, step.w, step.acceleration, step.motion, step.inertial)
         for i in range(n + 1):
             for k in range(SEEN_COLUMNS):
                 seen.motion[row, i, k] = step.motion[i, k]
-        for m in range(step.wrench.shape[0]):
-            for k in range(6):
-                seen.load[row, m, k] = step.wrench[m, k]
+        copy_to(step.wrench, seen.load[row])
         for m in range(step.loop.shape[0]):
             pair = constraint_wrenches(loops, m, step.motion)
-            for k in range(6):
-                seen.constraint[row, m, 0, k] = step.loop[m] * pair[0][k]
-                seen.constraint[row, m, 1, k] = step.loop[m] * pair[1][k]
+            for side in range(2):
+                store(scale6(step.loop[m], pair[side]), seen.constraint[row, m], side)
     return int(given.q.shape[0])
 
 

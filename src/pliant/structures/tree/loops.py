@@ -8,15 +8,15 @@ independent ones z give y = Z z, and while the arm moves
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.robot import LoopJoint, LoopKind, Robot
+from pliant.robot import Robot
+from pliant.structures.loop_constraints import closing_rows
 from pliant.structures.tree.arrays import Loops
-from pliant.structures.tree.columns import ALONG, COINCIDENCE_X, DIRECTION, MOTION_COLUMNS
+from pliant.structures.tree.columns import MOTION_COLUMNS
 from pliant.structures.tree.instant import constraint_slopes, constraints_at
 from pliant.structures.tree.motion import Floats, Ints
 from pliant.structures.tree.structure import Structure
@@ -24,7 +24,6 @@ from pliant.structures.tree.structure import Structure
 if TYPE_CHECKING:
     from pliant.structures.tree.system import System
 
-Row = tuple[int, Floats, Floats]
 ITERATIONS = 50
 CLOSED = 1e-13  # m per metre of the violations of constraints, or rad
 RANK = 1e-9  # part of the largest gradient below which a constraint follows from others
@@ -36,7 +35,7 @@ def constraint_rows(structure: Structure) -> Loops:
     measure, body, point, direction = [], [], [], []
     for loop in structure.robot.loops:
         first, second = structure.place(loop.first), structure.place(loop.second)
-        for kind, one, other in _rows(loop):
+        for kind, one, other in closing_rows(loop):
             measure.append(kind)
             body.append((first.body, second.body))
             point.append((first.position, second.position))
@@ -52,30 +51,7 @@ def constraint_rows(structure: Structure) -> Loops:
 
 def closed_links(robot: Robot) -> tuple[tuple[str, str], ...]:
     """The two links that each constraint ties together, or the base."""
-    return tuple((loop.first.link, loop.second.link) for loop in robot.loops for _ in _rows(loop))
-
-
-def _rows(loop: LoopJoint) -> Iterator[Row]:
-    """What a loop joint closes: measure, and directions in both frames."""
-    axis = np.asarray(loop.axis, float) / np.linalg.norm(loop.axis)
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    one = np.cross(axis, helper) / np.linalg.norm(np.cross(axis, helper))
-    across, zero, e = (one, np.cross(axis, one)), np.zeros(3), np.eye(3)
-    match loop.kind:
-        case LoopKind.PRISMATIC | LoopKind.CYLINDRICAL:
-            yield from ((ALONG, d, d) for d in across)
-        case LoopKind.PLANAR:
-            yield ALONG, axis, axis
-        case _:
-            yield from ((COINCIDENCE_X + k, zero, zero) for k in range(3))
-    match loop.kind:
-        case LoopKind.REVOLUTE | LoopKind.CYLINDRICAL | LoopKind.PLANAR:
-            yield from ((DIRECTION, d, axis) for d in across)
-        case LoopKind.PRISMATIC | LoopKind.FIXED:
-            yield from ((DIRECTION, e[k], e[(k + 1) % 3]) for k in range(3))
-        case LoopKind.UNIVERSAL:
-            assert loop.second_axis is not None
-            yield DIRECTION, axis, np.asarray(loop.second_axis, float) / np.linalg.norm(loop.second_axis)
+    return tuple((loop.first.link, loop.second.link) for loop in robot.loops for _ in closing_rows(loop))
 
 
 def constraints(system: System, q: Floats, v: Floats | None = None) -> tuple[Floats, Floats, Floats]:

@@ -45,7 +45,7 @@ from pliant.structures.tree.forces import (
     solve_constraints,
     spring_forces,
 )
-from pliant.structures.tree.motion import Bools, Floats, Tree, move_body, place_turned
+from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body, place_all, place_turned
 from pliant.structures.tree.recursions import (
     accelerate_body,
     energies_at,
@@ -60,8 +60,8 @@ DIFFERENCE, MEAN, WAY = at.ARTICULATED, at.ARTICULATED + 9, at.ARTICULATED + 18
 # a division takes as long as several products
 SIXTH, TWELFTH, TWENTIETH, THIRTIETH = 1.0 / 6.0, 1.0 / 12.0, 1.0 / 20.0, 1.0 / 30.0
 PART_42, PART_56, PART_72, PART_90 = 1.0 / 42.0, 1.0 / 56.0, 1.0 / 72.0, 1.0 / 90.0
+NONE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 SMALL_ANGLE = 0.1  # rad, half the turn of a step up to which its series is exact to round-off
-EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @inline_kernel
@@ -185,18 +185,17 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
     + dR dE / 4,  where the differences of sines are products. Scratch are the columns of articulated inertias.
     """
     lifted, base = 0.0, tree.base
-    for k in range(9):
-        motion[0, DIFFERENCE + k], motion[0, MEAN + k] = 0.0, base[at.BASE_ROTATION + k]
-    for k in range(3):
-        motion[0, WAY + k] = 0.0
+    store(NONE, motion, 0, DIFFERENCE)
+    store(load9(tree.base[None], 0, at.BASE_ROTATION), motion, 0, MEAN)
+    store((0.0, 0.0, 0.0), motion, 0, WAY)
     for i in range(q.shape[0]):
         own, p, kind = i + 1, tree.joints[i, at.PARENT] + 1, tree.joints[i, at.KIND]
         D, M = load9(motion, p, DIFFERENCE), load9(motion, p, MEAN)
         way = add(load3(motion, p, WAY), apply(D, load3(tree.facts, i, at.POSITION)))
         if tree.joints[i, at.TURNED] != 0:
             D, M = product(D, load9(tree.facts, i, at.ROTATION)), product(M, load9(tree.facts, i, at.ROTATION))
-        for k in range(9):
-            motion[own, DIFFERENCE + k], motion[own, MEAN + k] = D[k], M[k]
+        store(D, motion, own, DIFFERENCE)
+        store(M, motion, own, MEAN)
         change = h * w[i]
         middle = q[i] + 0.5 * change
         if kind >= at.TRANSLATION_X:
@@ -234,9 +233,8 @@ def sharpen(tree: Tree, step: Step) -> None:
 def leave_out_prescribed(prescribed: Bools, A: Floats) -> None:
     for i in range(prescribed.shape[0]):
         if prescribed[i]:
-            for j in range(prescribed.shape[0]):
-                A[i, j] = 0.0
-                A[j, i] = 0.0
+            A[i] = 0.0
+            A[:, i] = 0.0
             A[i, i] = 1.0
 
 
@@ -289,8 +287,6 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     return True
 
 
-CONVERGED, NOT_CONVERGED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
-
 ROUND_OFF = 2.3e-16
 FADED = 64.0 * ROUND_OFF  # part of the energies below which the kinetic energy of a step is too small to be corrected
 
@@ -300,11 +296,8 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     """M + h/2 D + h^2/4 K at the present middle posture, with feedback; prescribed coordinates are left out."""
     springs, drives, A, tree = mechanism.springs, mechanism.drives, step.factors, mechanism.tree
     n, half = step.q.shape[0], 0.5 * step.number[at.H]
-    for i in range(n):
-        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), step.motion)
-    for i in range(n):
-        for j in range(n):
-            step.stiffness[i, j] = 0.0
+    place_all(tree, step.q_mid, step.turn[1], step.motion)
+    step.stiffness[:] = 0.0
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
         condensed_energy(condensed, tree, step.motion, step.q_mid, step.turn[1])
@@ -405,9 +398,8 @@ def measure_end(mechanism: Mechanism, step: Step) -> None:
     end_pass(mechanism.tree, step)
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
-        step.number[at.STRAIN_END] = condensed_energy(
-            condensed, mechanism.tree, step.motion_end, step.q_end, step.turn[2]
-        )
+        stored = condensed_energy(condensed, mechanism.tree, step.motion_end, step.q_end, step.turn[2])
+        step.number[at.STRAIN_END] = stored
 
 
 @inline_kernel
@@ -420,6 +412,5 @@ def evaluate(mechanism: Mechanism, signals: Signals, step: Step) -> None:
         load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
-        for i in range(step.q.shape[0]):
-            step.condensed[i] = 0.0
+        step.condensed[:] = 0.0
         condensed_force(condensed, tree, step.motion, step.q_mid, step.turn[1], step.condensed)

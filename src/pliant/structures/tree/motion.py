@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.jit import inline_kernel
-from pliant.spatial.rows import load3, load6, load9, plus3, plus6, store
+from pliant.spatial.rows import add_to, load3, load6, load9, plus3, plus6, store
 from pliant.spatial.se3 import Twist
 from pliant.spatial.vectors import Vector, add, apply, cross, product
 from pliant.structures.tree import columns as at
@@ -41,6 +41,9 @@ from pliant.structures.tree import columns as at
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Tree(NamedTuple):
@@ -124,14 +127,12 @@ def new_tree(
 @inline_kernel
 def place_base(tree: Tree, motion: Floats) -> None:
     """The base at rest; its acceleration upwards stands for gravity."""
-    for k in range(9):
-        motion[0, at.POSE_R + k] = tree.base[at.BASE_ROTATION + k]
-    for k in range(3):
-        motion[0, at.POSE_X + k] = tree.base[at.BASE_POSITION + k]
-        motion[0, at.ACCELERATION + k] = -tree.base[at.GRAVITY + k]
-        motion[0, at.ACCELERATION + 3 + k] = 0.0
-    for k in range(6):
-        motion[0, at.TWIST + k] = 0.0
+    base = tree.base[None]
+    store(load9(base, 0, at.BASE_ROTATION), motion, 0, at.POSE_R)
+    store(load3(base, 0, at.BASE_POSITION), motion, 0, at.POSE_X)
+    store(EMPTY, motion, 0, at.TWIST)
+    store(EMPTY, motion, 0, at.ACCELERATION)
+    add_to(-1.0, load3(base, 0, at.GRAVITY), motion, 0, at.ACCELERATION)
 
 
 @inline_kernel
@@ -152,42 +153,29 @@ def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion
     x = add(load3(motion, p, at.POSE_X), apply(R, load3(facts, i, at.POSITION)))
     if tree.joints[i, at.TURNED] != 0:
         R = product(R, load9(facts, i, at.ROTATION))
+    store(R, motion, own, at.POSE_R)
+    k = kind % 3
+    axis = (motion[own, at.POSE_R + k], motion[own, at.POSE_R + 3 + k], motion[own, at.POSE_R + 6 + k])
     if kind >= at.TRANSLATION_X:
-        k = kind - at.TRANSLATION_X
-        for m in range(9):
-            motion[own, at.POSE_R + m] = R[m]
-        a = (motion[own, at.POSE_R + k], motion[own, at.POSE_R + 3 + k], motion[own, at.POSE_R + 6 + k])
-        store(plus3(x, q, a), motion, own, at.POSE_X)
-        store(a, motion, own, at.AXIS)
+        store(plus3(x, q, axis), motion, own, at.POSE_X)
+        store(axis, motion, own, at.AXIS)
         store((0.0, 0.0, 0.0), motion, own, at.AXIS + 3)
         return
     s, c = turn
-    if kind == at.TURN_X:
-        a = (R[0], R[3], R[6])
-        R = (
-            R[0], c * R[1] + s * R[2], c * R[2] - s * R[1],
-            R[3], c * R[4] + s * R[5], c * R[5] - s * R[4],
-            R[6], c * R[7] + s * R[8], c * R[8] - s * R[7],
-        )  # fmt: skip
-    elif kind == at.TURN_Y:
-        a = (R[1], R[4], R[7])
-        R = (
-            c * R[0] - s * R[2], R[1], c * R[2] + s * R[0],
-            c * R[3] - s * R[5], R[4], c * R[5] + s * R[3],
-            c * R[6] - s * R[8], R[7], c * R[8] + s * R[6],
-        )  # fmt: skip
-    else:
-        a = (R[2], R[5], R[8])
-        R = (
-            c * R[0] + s * R[1], c * R[1] - s * R[0], R[2],
-            c * R[3] + s * R[4], c * R[4] - s * R[3], R[5],
-            c * R[6] + s * R[7], c * R[7] - s * R[6], R[8],
-        )  # fmt: skip
-    for k in range(9):
-        motion[own, at.POSE_R + k] = R[k]
+    one, two = at.POSE_R + (k + 1) % 3, at.POSE_R + (k + 2) % 3
+    for r in range(0, 9, 3):
+        a, b = motion[own, one + r], motion[own, two + r]
+        motion[own, one + r], motion[own, two + r] = c * a + s * b, c * b - s * a
     store(x, motion, own, at.POSE_X)
-    store(cross(x, a), motion, own, at.AXIS)
-    store(a, motion, own, at.AXIS + 3)
+    store(cross(x, axis), motion, own, at.AXIS)
+    store(axis, motion, own, at.AXIS + 3)
+
+
+@inline_kernel
+def place_all(tree: Tree, q: Floats, turn: Floats, motion: Floats) -> None:
+    """All bodies, with the sines and cosines (n, 2) of coordinates that turn."""
+    for i in range(q.shape[0]):
+        place_turned(tree, i, q[i], (turn[i, 0], turn[i, 1]), motion)
 
 
 @inline_kernel

@@ -23,7 +23,9 @@ import math
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import SMOOTHING, STATIC
 from pliant.structures.energy_ledger import EXCHANGED, STEPS
+from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 from pliant.structures.tree import columns as at
+from pliant.structures.tree import midpoint as rule
 from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.forces import (
@@ -33,25 +35,6 @@ from pliant.structures.tree.forces import (
     factorise_constraints,
     solve_constraints,
     step_law_forces,
-)
-from pliant.structures.tree.midpoint import (
-    CONVERGED,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    ROUND_OFF,
-    SINGULAR,
-    balance,
-    correct,
-    energy_size,
-    evaluate,
-    factorise_step,
-    follow,
-    imbalance,
-    measure_end,
-    outer_forces,
-    predict,
-    sharpen,
-    work_per_correction,
 )
 from pliant.structures.tree.motion import Floats, Tree, place_base, turn_afresh
 from pliant.structures.tree.recursions import momentum
@@ -137,16 +120,16 @@ def give_to_free_end(mechanism: Mechanism, step: Step, excess: float) -> bool:
 def is_closed(tree: Tree, step: Step, usual: float) -> bool:
     """Whether the end has its energy to round-off, after scaling its velocities if next to nothing is missing."""
     number = step.number
-    excess, exchanged = imbalance(step)
-    if CLOSED * number[at.T_END] <= abs(excess) <= 4.0 * ROUND_OFF * energy_size(number):
-        sharpen(tree, step)
-        excess, exchanged = imbalance(step)
+    excess, exchanged = rule.imbalance(step)
+    if CLOSED * number[at.T_END] <= abs(excess) <= 4.0 * rule.ROUND_OFF * rule.energy_size(number):
+        rule.sharpen(tree, step)
+        excess, exchanged = rule.imbalance(step)
     if abs(excess) < CLOSED * number[at.T_END]:
         give_to_end(step, excess)
         return True
     # the c with which this step would have closed; the next one begins with it
-    number[at.CORRECTION] -= excess / work_per_correction(step)
-    return abs(excess) <= SAME_ENERGY * max(exchanged, usual) + 4.0 * ROUND_OFF * energy_size(number)
+    number[at.CORRECTION] -= excess / rule.work_per_correction(step)
+    return abs(excess) <= SAME_ENERGY * max(exchanged, usual) + 4.0 * rule.ROUND_OFF * rule.energy_size(number)
 
 
 @inline_kernel
@@ -170,27 +153,27 @@ def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
     usual = ledger.sums[EXCHANGED] / max(ledger.worst[STEPS], 1.0)
     for iteration in range(MOST_ITERATIONS):
         ledger.counts[0] += 1
-        evaluate(mechanism, signals, step)
+        rule.evaluate(mechanism, signals, step)
         if iteration >= PATIENCE:
-            correct(step)
-        balance(mechanism, step)
+            rule.correct(step)
+        rule.balance(mechanism, step)
         size = newton_change(step)
         if not size < math.inf:
             return NOT_FINITE
         improve(step)
-        follow(mechanism, signals, step)
+        rule.follow(mechanism, signals, step)
         scale = number[at.T_START] + number[at.T_END]
-        noise = ROUND_OFF * energy_size(number)
+        noise = rule.ROUND_OFF * rule.energy_size(number)
         if iteration == 0:
             number[at.CONTRACTION] *= AGING
-        elif iteration != PATIENCE and size > ROUND_OFF * scale * SAME_VELOCITY:
+        elif iteration != PATIENCE and size > rule.ROUND_OFF * scale * SAME_VELOCITY:
             see_contraction(number, size / before)
         before = size
         near = number[at.CONTRACTION] * size <= SAME_VELOCITY * SAME_VELOCITY * scale
         near = near or (iteration > 3 and size <= noise)
         if near or iteration >= PATIENCE - 1:
-            measure_end(mechanism, step)
-            outer_forces(mechanism, signals, step)
+            rule.measure_end(mechanism, step)
+            rule.outer_forces(mechanism, signals, step)
             if near and is_closed(mechanism.tree, step, usual):
                 return CONVERGED
         if iteration > 8 and number[at.CONTRACTION] > 0.25 and size > noise:
@@ -222,19 +205,19 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     for k in range(step.loop.shape[0]):
         size = constraint_size(mechanism.loops, k, step)
         step.number[at.TIED] += abs(step.loop[k]) * size
-        shut = shut and abs(step.violation[k]) <= ROUNDINGS * ROUND_OFF * size
+        shut = shut and abs(step.violation[k]) <= ROUNDINGS * rule.ROUND_OFF * size
     return shut
 
 
 @inline_kernel
 def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, bool]:
     """All that a step leaves at the present w: whether the factors know the laws of joints, and loops are shut."""
-    evaluate(mechanism, signals, step)
+    rule.evaluate(mechanism, signals, step)
     known = step_law_forces(mechanism.springs.laws, step)
     constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
     work_at_given_rates(mechanism, step)
-    measure_end(mechanism, step)
-    sharpen(mechanism.tree, step)
+    rule.measure_end(mechanism, step)
+    rule.sharpen(mechanism.tree, step)
     return known, measure_constraints(mechanism, step)
 
 
@@ -252,15 +235,15 @@ def step_residual(mechanism: Mechanism, signals: Signals, step: Step) -> float:
         step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
     turn_afresh(tree, step.q, step.turn[0])
     turn_afresh(tree, step.q, step.turn[2])
-    measure_end(mechanism, step)
+    rule.measure_end(mechanism, step)
     number[at.T_START], number[at.V_START] = number[at.T_END], number[at.V_END]
     number[at.STRAIN_START] = number[at.STRAIN_END]
-    follow(mechanism, signals, step)
+    rule.follow(mechanism, signals, step)
     leave(mechanism, signals, step)
-    correct(step)
-    lacking = (number[at.CORRECTION] - c) * work_per_correction(step)
+    rule.correct(step)
+    lacking = (number[at.CORRECTION] - c) * rule.work_per_correction(step)
     number[at.CORRECTION] = c
-    balance(mechanism, step)
+    rule.balance(mechanism, step)
     return float(lacking)
 
 
@@ -268,7 +251,7 @@ def step_residual(mechanism: Mechanism, signals: Signals, step: Step) -> float:
 def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
     """What rounding leaves of a change of w, squared in the norm of the factors, and of the balance of energy."""
     n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[at.H], mechanism.springs
-    part, size = ROUNDINGS * ROUND_OFF, ROUND_OFF * step.number[at.TIED]
+    part, size = ROUNDINGS * rule.ROUND_OFF, rule.ROUND_OFF * step.number[at.TIED]
     energy = part * step.number[at.TIED]
     for i in range(n):
         force = abs(step.inertial[i]) + abs(step.condensed[i]) + abs(step.load[i]) + abs(step.drive[i])
@@ -311,21 +294,21 @@ def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runn
     for iteration in range(MOST_ITERATIONS):
         ledger.counts[0] += 1
         known, shut = leave(mechanism, signals, step)
-        correct(step)
-        balance(mechanism, step)
-        if not known and not factorise_step(mechanism, step, ledger):
+        rule.correct(step)
+        rule.balance(mechanism, step)
+        if not known and not rule.factorise_step(mechanism, step, ledger):
             return SINGULAR
         size = bound_change(mechanism, step)
         if not size < math.inf:
             return NOT_FINITE
         scale = number[at.T_START] + number[at.T_END]
-        noise = ROUND_OFF * energy_size(number)
+        noise = rule.ROUND_OFF * rule.energy_size(number)
         missing = 4.0 * noise
         if iteration > 3:
             rounded = round_off(mechanism, step)
             noise += rounded[0]
             missing += rounded[1]
-        excess, exchanged = imbalance(step)
+        excess, exchanged = rule.imbalance(step)
         if size <= SAME_VELOCITY * SAME_VELOCITY * scale or (iteration > 3 and shut and size <= noise):
             closed = abs(excess) <= SAME_ENERGY * max(exchanged, usual)
             if not closed and prescribed:
@@ -338,14 +321,14 @@ def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runn
                 if iteration > 3 and laws.coordinate.shape[0] > 0:
                     number[at.STALE] = 1.0
                 return CONVERGED
-        if iteration > 0 and size > ROUND_OFF * scale * SAME_VELOCITY:
+        if iteration > 0 and size > rule.ROUND_OFF * scale * SAME_VELOCITY:
             see_contraction(number, size / before)
         before = size
         if iteration > 8 and number[at.CONTRACTION] > 0.25 and size > noise:
             break
         hold_at_zero(laws, step)
         improve(step)
-        follow(mechanism, signals, step)
+        rule.follow(mechanism, signals, step)
     return NOT_CONVERGED
 
 
@@ -357,9 +340,9 @@ def solve_step(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
     for i in range(step.q.shape[0]):
         prescribed = prescribed or mechanism.drives.prescribed[i]
     free = not prescribed and step.loop.shape[0] == 0 and step.slope.shape[0] == 0
-    predict(step)
-    follow(mechanism, signals, step)
-    if number[at.STALE] > 0.0 and not factorise_step(mechanism, step, ledger):
+    rule.predict(step)
+    rule.follow(mechanism, signals, step)
+    if number[at.STALE] > 0.0 and not rule.factorise_step(mechanism, step, ledger):
         return SINGULAR
     if free:
         status = solve_free(mechanism, signals, step, ledger)

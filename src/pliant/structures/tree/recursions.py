@@ -24,6 +24,7 @@ from pliant.spatial.se3 import Twist, ad, angular, join, linear
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.motion import (
+    EMPTY,
     Floats,
     Tree,
     center_of,
@@ -123,7 +124,7 @@ def inverse_dynamics(tree: Tree, q: Floats, v: Floats, a: Floats, motion: Floats
         V = move_body(tree, i, v[i], motion)
         A = accelerate_body(tree, i, v[i], a[i], motion)
         if tree.joints[i, at.BODY] == at.NOTHING:
-            store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), motion, i + 1, at.WRENCH)
+            store(EMPTY, motion, i + 1, at.WRENCH)
         else:
             store(own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
     for i in range(q.shape[0] - 1, -1, -1):
@@ -191,7 +192,7 @@ def inertia_of(tree: Tree, i: int, motion: Floats) -> Ten:
     J = (my * y + mz * z, mx * x + mz * z, mx * x + my * y, -mx * y, -mx * z, -my * z)
     if tree.joints[i, at.BODY] == at.RIGID:
         K = turned_inertia(tree, i, motion)
-        J = (J[0] + K[0], J[1] + K[1], J[2] + K[2], J[3] + K[3], J[4] + K[4], J[5] + K[5])
+        J = plus6(J, 1.0, K)
     return (m, mx, my, mz, J[0], J[1], J[2], J[3], J[4], J[5])
 
 
@@ -222,23 +223,18 @@ def momentum_at(I: Ten, V: Twist) -> Twist:
 def gather_inertias(tree: Tree, n: int, motion: Floats) -> None:
     """Composite inertias of all bodies; poses stand already."""
     for i in range(n):
-        own = inertia_of(tree, i, motion)
-        for k in range(10):
-            motion[i + 1, at.COMPOSITE + k] = own[k]
+        store(inertia_of(tree, i, motion), motion, i + 1, at.COMPOSITE)
     for i in range(n - 1, -1, -1):
         p = tree.joints[i, at.PARENT] + 1
         if p > 0:
-            for k in range(10):
-                motion[p, at.COMPOSITE + k] += motion[i + 1, at.COMPOSITE + k]
+            add_to(1.0, ten(motion, i + 1, at.COMPOSITE), motion, p, at.COMPOSITE)
 
 
 @inline_kernel
 def fill_mass_matrix(tree: Tree, n: int, motion: Floats, M: Floats) -> None:
     """M from poses that stand already."""
     gather_inertias(tree, n, motion)
-    for i in range(n):
-        for j in range(n):
-            M[i, j] = 0.0
+    M[:] = 0.0
     for i in range(n):
         J = load6(motion, i + 1, at.AXIS)
         F = momentum_at(ten(motion, i + 1, at.COMPOSITE), J)

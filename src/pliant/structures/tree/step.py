@@ -15,8 +15,19 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import load6
+from pliant.spatial.rows import copy_to, load3, load6, store
+from pliant.structures.bundles import zeros_of
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, enter_step
+from pliant.structures.stepping import (
+    CONVERGED,
+    DEEPEST,
+    NOT_FINITE,
+    SINGULAR,
+    between_samples,
+    blend,
+    keep_sums,
+    next_level,
+)
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step, new_ledger, new_signals, new_step
 from pliant.structures.tree.dynamics import placed_dynamics
@@ -30,9 +41,6 @@ from pliant.structures.tree.forces import (
     spring_energy,
 )
 from pliant.structures.tree.midpoint import (
-    CONVERGED,
-    NOT_FINITE,
-    SINGULAR,
     closed_force,
     expect_jump,
     factorise_mass,
@@ -41,7 +49,7 @@ from pliant.structures.tree.midpoint import (
     remember,
     turn_along,
 )
-from pliant.structures.tree.motion import Bools, Floats, Ints, place_base, place_turned, turn_afresh
+from pliant.structures.tree.motion import Bools, Floats, Ints, place_all, place_base, turn_afresh
 from pliant.structures.tree.newton import solve_step
 from pliant.structures.tree.recursions import inverse_dynamics
 
@@ -61,10 +69,6 @@ class Stages(NamedTuple):
     effort: Floats  # (n,) their means
     loads: Floats  # (loads,)
     lost: Floats  # (2,) in fields, in joints
-
-
-def new_stages(n: int, loads: int) -> Stages:
-    return Stages(np.zeros((4, 2, n)), np.zeros(n), np.zeros(n), np.zeros(loads), np.zeros(2))
 
 
 @inner_kernel
@@ -93,8 +97,7 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
             step.q_mid[i], step.w[i] = signals.target[i, 0], signals.target[i, 1]
             step.acceleration[i] = signals.target[i, 2]
     turn_along(tree, step.q_mid, 1, step)
-    for i in range(n):
-        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
+    place_all(tree, step.q_mid, step.turn[1], motion)
     instant_forces(mechanism, signals, step)
     if not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
         return False
@@ -150,9 +153,8 @@ def gill_step(
     for i in range(n):
         stages.joints[i], stages.effort[i] = 0.0, 0.0
         step.q_mid[i], step.w[i] = step.q[i], step.v[i]
-    for k in range(stages.loads.shape[0]):
-        stages.loads[k] = 0.0
-    stages.lost[0], stages.lost[1] = 0.0, 0.0
+    stages.loads[:] = 0.0
+    stages.lost[:] = 0.0
     for s in range(4):
         if s > 0:
             for i in range(n):
@@ -190,7 +192,6 @@ def gill_step(
     return CONVERGED
 
 
-DEEPEST = 10  # halvings of a step before the run gives up
 MIDDLE, END, START = 0, 1, 2
 TURNS_KEPT = 16.0  # steps over which sines are carried along, before round-off adds up
 
@@ -241,26 +242,14 @@ def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
     constraints, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
     step = new_step(n, len(mechanism.wrenches.load), constraints, laws)
     step.q[:], step.v[:] = q, v
-    return Work(
-        step,
-        (new_signals(n, loads), new_signals(n, loads), new_signals(n, loads)),
-        new_stages(n, loads),
-        new_ledger(n, loads),
-        np.stack([q, v], axis=1).astype(float),
-    )
+    signals = (new_signals(n, loads), new_signals(n, loads), new_signals(n, loads))
+    before = np.stack([q, v], axis=1).astype(float)
+    return Work(step, signals, zeros_of(Stages, (4, 2, n), n, n, loads, 2), new_ledger(n, loads), before)
 
 
 def new_output(mechanism: Mechanism, loads: int, rows: int) -> Output:
     n, constraints = mechanism.tree.size, len(mechanism.loops.measure)
-    z = np.zeros
-    return Output(
-        z((rows + 1, 2 * n)),
-        z((rows + 1, COLUMNS)),
-        z((rows + 1, n)),
-        z((rows + 1, loads)),
-        z((rows + 1, n)),
-        z((rows + 1, constraints)),
-    )
+    return zeros_of(Output, *((rows + 1, count) for count in (2 * n, COLUMNS, n, loads, n, constraints)))
 
 
 @inline_kernel
@@ -272,11 +261,8 @@ def take_end(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> None:
         step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
     if ledger.worst[STEPS] % TURNS_KEPT == 0.0:
         turn_afresh(mechanism.tree, step.q, step.turn[0])
-    number[at.T_START], number[at.V_START], number[at.STRAIN_START] = (
-        number[at.T_END],
-        number[at.V_END],
-        number[at.STRAIN_END],
-    )
+    number[at.T_START], number[at.V_START] = number[at.T_END], number[at.V_END]
+    number[at.STRAIN_START] = number[at.STRAIN_END]
 
 
 @kernel
@@ -355,18 +341,13 @@ def keep(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
     ledger.sums[STRAIN] = spring_energy(mechanism.springs, step.q) + step.number[at.STRAIN_START]
     for i in range(n):
         output.x[row, i], output.x[row, n + i] = step.q[i], step.v[i]
-        output.joints[row, i] = ledger.joints[i]
-        output.effort[row, i] = step.drive[i]
-    for k in range(COLUMNS):
-        output.sums[row, k] = ledger.sums[k]
-    for k in range(ledger.loads.shape[0]):
-        output.loads[row, k] = ledger.loads[k]
-    for k in range(step.loop.shape[0]):
-        output.loop[row, k] = step.loop[k]
+    copy_to(step.drive, output.effort[row])
+    copy_to(step.loop, output.loop[row])
+    keep_sums(ledger, output, row)
 
 
 @inner_kernel
-def blend(row: int, before: int, tau: float, h: float, output: Output) -> None:
+def keep_inside(row: int, before: int, tau: float, h: float, output: Output) -> None:
     """Turn a row that holds the end of a step into one at its part tau; row ``before`` holds its start."""
     x, old = output.x[row], output.x[before]
     n = x.shape[0] // 2
@@ -377,14 +358,7 @@ def blend(row: int, before: int, tau: float, h: float, output: Output) -> None:
         v = (a + tau * (2.0 * (3.0 * way - 2.0 * a - b) + 3.0 * tau * (a + b - 2.0 * way))) / h
         x[i], x[n + i] = q, v
     for table in (output.sums, output.joints, output.loads):
-        for k in range(table.shape[1]):
-            table[row, k] = (1.0 - tau) * table[before, k] + tau * table[row, k]
-
-
-@inline_kernel
-def between_samples(start: float, middle: float, end: float, tau: float) -> float:
-    """Parabola through a value at the start, the middle and the end of a step."""
-    return start + tau * ((4.0 * middle - 3.0 * start - end) + tau * 2.0 * (start + end - 2.0 * middle))
+        blend(table, row, before, tau, (0, table.shape[1]))
 
 
 @inline_kernel
@@ -395,17 +369,11 @@ def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float,
         i = tables.driven[m]
         if mechanism.drives.prescribed[i]:
             for k in range(2):
-                signals.end[i, k] = joint[n, END, m, k]
-                if span[1] < 1.0:
-                    signals.end[i, k] = between_samples(
-                        work.before[i, k], joint[n, MIDDLE, m, k], joint[n, END, m, k], span[1]
-                    )
+                middle, end = joint[n, MIDDLE, m, k], joint[n, END, m, k]
+                signals.end[i, k] = end if span[1] >= 1.0 else between_samples(work.before[i, k], middle, end, span[1])
         else:
-            for k in range(3):
-                signals.target[i, k] = joint[n, MIDDLE, m, k]
-    for m in range(signals.load.shape[0]):
-        for k in range(6):
-            signals.load[m, k] = tables.load[n, MIDDLE, m, k]
+            store(load3(joint[n, MIDDLE], m), signals.target, i)
+    copy_to(tables.load[n, MIDDLE], signals.load)
 
 
 @inline_kernel
@@ -434,14 +402,12 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
             enter_midpoint(mechanism, step, ledger, tables.end[n] - (1.0 - done) * tables.h[n])
             remember(step)
             take_end(mechanism, step, ledger)
-            if level > 0 and (done * 2.0 ** (level - 1)) % 1.0 == 0.0:
-                level -= 1
+            level = next_level(level, done)
         else:
             level += 1
             ledger.counts[2] += 1
             step.number[at.KNOWN] = 0.0
-            for k in range(step.loop.shape[0]):
-                step.loop[k] = 0.0
+            step.loop[:] = 0.0
             if level > DEEPEST:
                 return status
     for m in range(tables.driven.shape[0]):
@@ -458,11 +424,8 @@ def gill_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
     for place in range(3):
         signals = work.signals[place]
         for m in range(tables.driven.shape[0]):
-            for k in range(3):
-                signals.target[tables.driven[m], k] = tables.joint[n, place, m, k]
-        for m in range(signals.load.shape[0]):
-            for k in range(6):
-                signals.load[m, k] = tables.load[n, place, m, k]
+            store(load3(tables.joint[n, place], m), signals.target, tables.driven[m])
+        copy_to(tables.load[n, place], signals.load)
     status = gill_step(mechanism, work.signals, step, work.stages, work.ledger)
     if status == CONVERGED:
         enter_gill(mechanism, step, work.stages, work.ledger, tables.end[n])
@@ -484,7 +447,7 @@ def put_rows(mechanism: Mechanism, tables: Tables, n: int, work: Work, output: O
     for row in range(tables.first[n], tables.stop[n]):
         keep(mechanism, row, work, output)
         if tables.tau[row] < 1.0:
-            blend(row, output.x.shape[0] - 1, tables.tau[row], tables.h[n], output)
+            keep_inside(row, output.x.shape[0] - 1, tables.tau[row], tables.h[n], output)
 
 
 @kernel

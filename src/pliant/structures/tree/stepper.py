@@ -16,9 +16,9 @@ from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
 from pliant.structures.ledger import ledger_of
+from pliant.structures.stepping import NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.arrays import Mechanism, Servos
 from pliant.structures.tree.columns import SERVO_COLUMNS
-from pliant.structures.tree.midpoint import NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.step import Output, Tables, Work, new_output, new_work, run_gill, run_midpoint, start_run
 
