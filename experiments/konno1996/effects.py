@@ -20,7 +20,7 @@ from experiments.konno1996.adam import (
     robot_with,
 )
 from experiments.konno1996.sampled_loop import damping_ratio, hertz, poles, vibrations
-from pliant.mechanics.closed_form import TwoStationArm, frequencies
+from experiments.konno1996.two_station_arm import TwoStationArm, frequencies
 from pliant.model.contract import Model
 from pliant.model.state import Array
 from pliant.robot.declared import Vector3

@@ -9,6 +9,7 @@ import pytest
 
 import pliant as pl
 from pliant.mechanics import closed_form
+from tests.support import textbook
 
 L1, L2 = 0.7, 0.5
 BENDING = (pl.lumped.Deflection.Y, pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y, pl.lumped.Deflection.TURN_Z)
@@ -80,7 +81,7 @@ def test_the_tip_of_a_bent_link_is_that_of_the_elastica(angle):
     force = 2.0 * np.array([-np.sin(angle), np.cos(angle), 0.0])
     push = pl.TipWrench("link", pl.signals.Constant((*force, 0, 0, 0)), frame=pl.Frame.WORLD)
     model = pl.connect(pl.GeometricallyExact(degree=8).compile(robot), push)
-    short, deep, slope = closed_form.elastica_tip(2.0)
+    short, deep, slope = textbook.elastica_tip(2.0)
     tip = pl.forward_kinematics(model, [angle])
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     assert tip.position[:2] == pytest.approx(turn @ (1.0 - short, deep), abs=1e-7)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics.closed_form import spin_up_angle, spinning_extension
 from tests.support.arms import on_a_hinge
+from tests.support.textbook import spin_up_angle, spinning_extension
 
 HALF = float(np.sqrt(0.5))
 

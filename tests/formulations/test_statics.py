@@ -10,6 +10,7 @@ import pytest
 import pliant as pl
 from pliant.mechanics import closed_form
 from pliant.model.state import Cause
+from tests.support import textbook
 
 SLENDER = 1e9  # axial and shear stiffness against EI = 1, L = 1: the elastica to 1e-9
 
@@ -32,7 +33,7 @@ def tip_force(*force, frame=pl.Frame.WORLD):
     return pl.TipWrench("link", pl.signals.Constant((*force, 0.0, 0.0, 0.0)), frame=frame)
 
 
-# Mattiasson 1981, recomputed to the digits printed here (shared with closed_form.elastica_tip)
+# Mattiasson 1981, recomputed to the digits printed here (shared with textbook.elastica_tip)
 @pytest.mark.parametrize(
     ("load", "deflection", "shortening", "slope"),
     [
@@ -47,7 +48,7 @@ def test_elastica_under_a_dead_tip_load(load, deflection, shortening, slope):
     position, rotation = balanced_tip(arm, tip_force(0, load, 0))
     assert position == pytest.approx([1 - shortening, deflection, 0], abs=1e-6)
     assert np.arctan2(rotation[1, 0], rotation[0, 0]) == pytest.approx(slope, abs=1e-6)
-    short, deep, turned = closed_form.elastica_tip(load)
+    short, deep, turned = textbook.elastica_tip(load)
     assert position == pytest.approx([1 - short, deep, 0], abs=2e-8)
     assert np.arctan2(rotation[1, 0], rotation[0, 0]) == pytest.approx(turned, abs=2e-8)
 
@@ -67,7 +68,7 @@ def test_a_part_of_the_circle_is_an_arc():
     arm = cantilever(2.0, (1e6,) * 3 + (3.0,) * 3)
     moment = pl.TipWrench("link", pl.signals.Constant((0, 0, 0, 0, 0, 2.0)))
     position, _ = balanced_tip(arm, moment)
-    assert position[:2] == pytest.approx(closed_form.roll_up_tip(2.0, 2.0, 3.0), abs=1e-10)
+    assert position[:2] == pytest.approx(textbook.roll_up_tip(2.0, 2.0, 3.0), abs=1e-10)
 
 
 def test_shear_deformable_cantilever():
@@ -102,7 +103,7 @@ def test_45_degree_bend_out_of_its_plane(J, load, tip):
 def test_statics_converge_spectrally_in_the_degree():
     """Error of the 45-degree bend (shooting) falls by at least 10 for each degree from 3 to 6."""
     E, G, J = 1e7, 5e6, 1 / 6
-    exact = closed_form.bend_of_45_degrees(600.0, J)
+    exact = textbook.bend_of_45_degrees(600.0, J)
     errors = []
     for degree in (3, 4, 5, 6):
         arc = pl.rest_shapes.Arc(angle=np.pi / 4, normal=pl.rest_shapes.Across.Z)

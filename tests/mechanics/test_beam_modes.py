@@ -22,7 +22,6 @@ from pliant.mechanics.closed_form import (
     Motion,
     TimoshenkoBeam,
     body,
-    euler_bernoulli_cantilever_roots,
     hub,
     modes_below,
     natural_frequencies,
@@ -31,6 +30,7 @@ from pliant.mechanics.closed_form import (
 )
 from pliant.mechanics.closed_form.timoshenko_beam import Ends, Waves
 from tests.support.over import over
+from tests.support.textbook import euler_bernoulli_cantilever_roots
 
 # [wang2017] Table 1, as in test_closed_form
 WANG = TimoshenkoBeam(0.65, 1.1775, 2.453125e-6, 65.625, 5 / 6 * 210e9 / 2.68 * 1.5e-4)

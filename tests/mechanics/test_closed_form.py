@@ -7,21 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from pliant.mechanics.closed_form import (
-    PINNED,
-    Rod,
-    TimoshenkoBeam,
+from pliant.mechanics.closed_form import PINNED, Rod, TimoshenkoBeam, joint_pd_poles, natural_frequencies, static_shape
+from tests.support.textbook import (
     bend_of_45_degrees,
     elastica_tip,
     euler_bernoulli_cantilever_frequencies,
     euler_bernoulli_cantilever_roots,
-    joint_pd_poles,
-    natural_frequencies,
     roll_up_tip,
     shear_deformable_cantilever,
     spin_up_angle,
     spinning_extension,
-    static_shape,
     wave_frequencies,
 )
 

@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics.closed_form import (
-    TimoshenkoBeam,
-    euler_bernoulli_cantilever_frequencies,
-    natural_frequencies,
-    wave_frequencies,
-)
+from pliant.mechanics.closed_form import TimoshenkoBeam, natural_frequencies
 from tests.support.lumped_arms import POINTS, cantilever
+from tests.support.textbook import euler_bernoulli_cantilever_frequencies, wave_frequencies
 
 COUNTS = (4, 8, 16)
 ONE_PLANE = (pl.lumped.Deflection.Z, pl.lumped.Deflection.TURN_Y)
