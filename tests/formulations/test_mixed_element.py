@@ -21,7 +21,7 @@ import pytest
 import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.mechanics import closed_form
-from pliant.spatial.arrays import adjoint_of_twist
+from pliant.spatial.arrays import bracket as adjoint_of_twist
 
 RANDOM = np.random.default_rng(3)
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.spatial.arrays import adjoint_of_twist, pose_from_twist
+from pliant.spatial.arrays import bracket as adjoint_of_twist
+from pliant.spatial.arrays import pose_from_twist
 from tests.support.arms import ASIDE, INERTIA, STIFFNESS, tumbler
 
 # A little material damping, as any material has, keeps the motion of a soft arm to waves that a mesh resolves.

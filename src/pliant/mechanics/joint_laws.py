@@ -88,14 +88,3 @@ def stops_energy(stops: Floats, q: float) -> float:
     """What both stops store at a position."""
     low, high = min(q - stops[LOWER], 0.0), min(stops[UPPER] - q, 0.0)
     return 0.5 * float(stops[STOP_STIFFNESS] * (low * low + high * high))
-
-
-def stops_slopes(stops: Floats, q: float, rate: float) -> tuple[float, float, float]:
-    """Force of both stops at an instant, and minus its derivatives in position and rate."""
-    force, stiffness, damping = 0.0, 0.0, 0.0
-    k, d = float(stops[STOP_STIFFNESS]), float(stops[STOP_DAMPING])
-    for sign, depth in ((1.0, stops[LOWER] - q), (-1.0, q - stops[UPPER])):
-        push = k * depth - sign * d * rate
-        if k > 0.0 and depth > 0.0 and push > 0.0:
-            force, stiffness, damping = force + sign * push, stiffness + k, damping + d
-    return force, stiffness, damping

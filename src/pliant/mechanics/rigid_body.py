@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.spatial.arrays import pose_from_twist
+from pliant.spatial.arrays import hat as hat
+from pliant.spatial.arrays import pose_from_twist, to_frame
+from pliant.spatial.so3 import from_quaternion
 
 if TYPE_CHECKING:
     from pliant.robot import FlexibleLink
@@ -23,20 +25,9 @@ Array = NDArray[np.float64]
 
 def matrix_of(quaternion: ArrayLike) -> Array:
     """Rotation matrix of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = np.asarray(quaternion, dtype=float) / np.linalg.norm(np.asarray(quaternion, dtype=float))
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def hat(vector: ArrayLike) -> Array:
-    """Skew matrix: hat(a) b = a x b."""
-    x, y, z = np.asarray(vector, dtype=float)
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    given = np.asarray(quaternion, float)
+    w, x, y, z = (given / np.linalg.norm(given)).tolist()
+    return np.reshape(from_quaternion((w, x, y, z)), (3, 3))
 
 
 def spatial_inertia(mass: float, center: ArrayLike, inertia: ArrayLike) -> Array:
@@ -44,20 +35,12 @@ def spatial_inertia(mass: float, center: ArrayLike, inertia: ArrayLike) -> Array
     J = np.asarray(inertia, dtype=float)
     J = np.diag(J) if J.ndim == 1 else J
     c = hat(center)
-    matrix = np.zeros((6, 6))
-    matrix[:3, :3] = mass * np.eye(3)
-    matrix[:3, 3:] = -mass * c
-    matrix[3:, :3] = mass * c
-    matrix[3:, 3:] = J - mass * c @ c
-    return matrix
+    return np.block([[mass * np.eye(3), -mass * c], [mass * c, J - mass * c @ c]])
 
 
 def transform_inertia(matrix: Array, R: Array, r: Array) -> Array:
     """A matrix given in a frame with pose (R, r), seen from the frame in which that pose is written."""
-    to_body = np.zeros((6, 6))
-    to_body[:3, :3] = R.T
-    to_body[:3, 3:] = -R.T @ hat(r)
-    to_body[3:, 3:] = R.T
+    to_body = to_frame(R, r)
     return to_body.T @ matrix @ to_body
 
 

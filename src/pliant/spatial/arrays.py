@@ -53,23 +53,13 @@ def twist_from_pose(poses: ArrayLike) -> Array:
     return _all(_logarithms, poses, (4, 4), (6,))
 
 
-def adjoint_of_pose(poses: ArrayLike) -> Array:
-    """Matrices (..., 6, 6) that carry body twists into the frame that the pose maps to."""
-    return _each(lambda pose: _columns(se3.Ad, _pair(pose)), poses, (4, 4), (6, 6))
-
-
-def adjoint_of_twist(twists: ArrayLike) -> Array:
-    """Matrices (..., 6, 6) of the bracket with a twist."""
-    return _each(lambda twist: _columns(se3.ad, twist), twists, (6,), (6, 6))
-
-
 def right_tangent(twists: ArrayLike) -> Array:
     """Matrices (..., 6, 6) T with exp(x + d) = exp(x) exp(T d) to first order."""
     return _each(lambda x: _columns(se3.apply_blocks, se3.right_tangent(x)), twists, (6,), (6, 6))
 
 
 def right_tangent_inverse(twists: ArrayLike) -> Array:
-    """Inverses (..., 6, 6) of the right tangents; the rotation must stay below a full turn."""
+    """Their inverses J (..., 6, 6): log(exp(x) exp(d)) = x + J d to first order; for turns below a full one."""
     return _each(lambda x: _columns(se3.apply_blocks, se3.right_tangent_inverse(x)), twists, (6,), (6, 6))
 
 
@@ -129,28 +119,14 @@ def _columns(action: Callable[[Any, Any], se3.Twist], actor: object) -> Array:
     return np.array([action(actor, tuple(unit)) for unit in np.eye(6).tolist()]).T
 
 
-def _pair(H: tuple[float, ...]) -> se3.Pose:
-    return ((H[0], H[1], H[2], H[4], H[5], H[6], H[8], H[9], H[10]), (H[3], H[7], H[11]))
-
-
 Numbers = NDArray[Any]
 
 STEP = 1e-30  # of complex derivatives; its square is nothing beside one
-FIRST = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)  # B_2n / (2n)!, n = 1 .. 6
-TERMS = 26  # of the series in B_2n / (2n)!: up to 2.5 rad what is left out is 2 (2.5 / 2 pi)^54, below round-off
 
 
-def _bernoulli(n: int) -> float:
-    """B_2n / (2n)! = 2 (-1)^(n+1) zeta(2n) / (2 pi)^2n for n > 6, where zeta needs few terms."""
-    zeta = sum(k ** (-2.0 * n) for k in range(1, 20))
-    return float(2.0 * (-1.0) ** (n + 1) * zeta / (2 * np.pi) ** (2 * n))
-
-
-BERNOULLI = (*FIRST, *(_bernoulli(n) for n in range(len(FIRST) + 1, TERMS + 1)))
-
-
-def hat(a: Numbers) -> Numbers:
+def hat(vectors: ArrayLike) -> Numbers:
     """Skew matrices (..., 3, 3): hat(a) b = a x b."""
+    a: Numbers = 1.0 * np.asarray(vectors)
     out = np.zeros((*a.shape[:-1], 3, 3), a.dtype)
     out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -a[..., 2], a[..., 1], -a[..., 0]
     out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = a[..., 2], -a[..., 1], a[..., 0]
@@ -180,24 +156,3 @@ def to_frame(R: Numbers, r: Numbers) -> Numbers:
     out[..., :3, :3], out[..., 3:, 3:] = back, back
     out[..., :3, 3:] = -back @ hat(r)
     return out
-
-
-def logarithm_tangent(x: Numbers) -> Numbers:
-    """Matrices (..., 6, 6) J with  log(exp(x) exp(d)) = x + J d  to first order, for turns below 2.5 rad.
-
-    J = a / (1 - e^-a) with a the bracket with x: one half of a, and its even powers with the numbers of Bernoulli.
-    """
-    a = bracket(x)
-    square = a @ a
-    one = np.broadcast_to(np.eye(6), a.shape)
-    total = BERNOULLI[-1] * one
-    for factor in BERNOULLI[-2::-1]:
-        total = factor * one + total @ square
-    J: Numbers = one + 0.5 * a + square @ total
-    return J
-
-
-def logarithm_curvature(x: Numbers) -> Numbers:
-    """Derivatives (..., 6, 6, 6) of `logarithm_tangent` in the components of x, the first of the last three axes."""
-    moved = x[..., None, :] + 1j * STEP * np.eye(6)
-    return np.asarray(logarithm_tangent(moved).imag / STEP)

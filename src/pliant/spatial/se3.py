@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pliant.jit import kernel
 from pliant.spatial import so3
-from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale, sub
+from pliant.spatial.vectors import Matrix, Vector, add, apply, cross, dot
 
 Pose = tuple[Matrix, Vector]
 Twist = tuple[float, float, float, float, float, float]
@@ -36,23 +36,6 @@ def angular(twist: Twist) -> Vector:
 
 
 @kernel
-def mul(g: Pose, h: Pose) -> Pose:
-    """g h: first h, then g."""
-    return (so3.mul(g[0], h[0]), add(g[1], so3.rotate(g[0], h[1])))
-
-
-@kernel
-def inverse(g: Pose) -> Pose:
-    return (so3.inverse(g[0]), scale(-1.0, so3.rotate_back(g[0], g[1])))
-
-
-@kernel
-def act(g: Pose, point: Vector) -> Vector:
-    """The world position of a point given in the body."""
-    return add(g[1], so3.rotate(g[0], point))
-
-
-@kernel
 def exp(twist: Twist) -> Pose:
     """The pose reached after unit time with constant body twist."""
     v, w = linear(twist), angular(twist)
@@ -67,34 +50,6 @@ def log(g: Pose) -> Twist:
     """The twist of least rotation whose exponential is g."""
     w = so3.log(g[0])
     return join(apply(so3.left_tangent_inverse(w), g[1]), w)
-
-
-@kernel
-def Ad(g: Pose, twist: Twist) -> Twist:
-    """A twist given in the body frame of g, in the frame that g maps to."""
-    w = so3.rotate(g[0], angular(twist))
-    return join(add(so3.rotate(g[0], linear(twist)), cross(g[1], w)), w)
-
-
-@kernel
-def Ad_inverse(g: Pose, twist: Twist) -> Twist:
-    w = angular(twist)
-    return join(so3.rotate_back(g[0], sub(linear(twist), cross(g[1], w))), so3.rotate_back(g[0], w))
-
-
-@kernel
-def Ad_transpose(g: Pose, wrench: Wrench) -> Wrench:
-    """Dual of ``Ad``: carries a wrench the other way, from the frame that g maps to into the body frame."""
-    f = linear(wrench)
-    moment = sub(angular(wrench), cross(g[1], f))
-    return join(so3.rotate_back(g[0], f), so3.rotate_back(g[0], moment))
-
-
-@kernel
-def Ad_inverse_transpose(g: Pose, wrench: Wrench) -> Wrench:
-    """Dual of ``Ad_inverse``: a wrench given in the body frame of g, in the frame that g maps to."""
-    f = so3.rotate(g[0], linear(wrench))
-    return join(f, add(so3.rotate(g[0], angular(wrench)), cross(g[1], f)))
 
 
 @kernel
@@ -142,35 +97,11 @@ def right_tangent_inverse(twist: Twist) -> Blocks:
 
 
 @kernel
-def left_tangent(twist: Twist) -> Blocks:
-    """T with exp(twist + d) = exp(T d) exp(twist) to first order."""
-    return right_tangent(_negative(twist))
-
-
-@kernel
-def left_tangent_inverse(twist: Twist) -> Blocks:
-    return right_tangent_inverse(_negative(twist))
-
-
-@kernel
 def apply_blocks(blocks: Blocks, twist: Twist) -> Twist:
     """[[J, Q], [0, J]] times a twist."""
     J, Q = blocks
     v, w = linear(twist), angular(twist)
     return join(add(apply(J, v), apply(Q, w)), apply(J, w))
-
-
-@kernel
-def apply_blocks_transpose(blocks: Blocks, wrench: Wrench) -> Wrench:
-    """[[J, Q], [0, J]]^T times a wrench."""
-    J, Q = blocks
-    f, m = linear(wrench), angular(wrench)
-    return join(apply_transpose(J, f), add(apply_transpose(Q, f), apply_transpose(J, m)))
-
-
-@kernel
-def _negative(twist: Twist) -> Twist:
-    return (-twist[0], -twist[1], -twist[2], -twist[3], -twist[4], -twist[5])
 
 
 @kernel

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import kernel
-from pliant.spatial.vectors import Matrix, Vector, apply, apply_transpose, cross, dot, product, scale, transpose
+from pliant.spatial.vectors import Matrix, Vector, apply, apply_transpose, cross, dot, product, scale
 
 Quaternion = tuple[float, float, float, float]
 
@@ -138,11 +138,6 @@ def mul(R: Matrix, S: Matrix) -> Matrix:
 
 
 @kernel
-def inverse(R: Matrix) -> Matrix:
-    return transpose(R)
-
-
-@kernel
 def rotate(R: Matrix, v: Vector) -> Vector:
     """R v: from body to world."""
     return apply(R, v)
@@ -161,26 +156,6 @@ def turn_back(w: Vector, v: Vector) -> Vector:
 def rotate_back(R: Matrix, v: Vector) -> Vector:
     """R^T v: from world to body."""
     return apply_transpose(R, v)
-
-
-@kernel
-def right_tangent(w: Vector) -> Matrix:
-    """T with exp(w + dw) = exp(w) exp(T dw) to first order."""
-    b, c = tangent_coefficients(dot(w, w))
-    return quadratic_in_skew(-b, c, w)
-
-
-@kernel
-def right_tangent_inverse(w: Vector) -> Matrix:
-    e, _ = inverse_tangent_coefficients(dot(w, w))
-    return quadratic_in_skew(0.5, e, w)
-
-
-@kernel
-def left_tangent(w: Vector) -> Matrix:
-    """T with exp(w + dw) = exp(T dw) exp(w) to first order."""
-    b, c = tangent_coefficients(dot(w, w))
-    return quadratic_in_skew(b, c, w)
 
 
 @kernel
@@ -224,14 +199,6 @@ def from_quaternion(q: Quaternion) -> Matrix:
         2.0 * (y * z + w * x),
         1.0 - 2.0 * (x * x + y * y),
     )
-
-
-@kernel
-def exp_quaternion(w: Vector) -> Quaternion:
-    """The unit quaternion of the rotation by the angle |w| about w."""
-    quarter = 0.25 * dot(w, w)
-    a, _ = exp_coefficients(quarter)
-    return (math.cos(math.sqrt(quarter)), 0.5 * a * w[0], 0.5 * a * w[1], 0.5 * a * w[2])
 
 
 @kernel

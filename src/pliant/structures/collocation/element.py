@@ -78,13 +78,9 @@ def hardening_stress(section, k, x):
     a, b, c, d, e, f = x
     q, r = load6(section.cubic, k), load6(section.quintic, k)
     return (
-        (q[0] + r[0] * a * a) * a * a * a,
-        (q[1] + r[1] * b * b) * b * b * b,
-        (q[2] + r[2] * c * c) * c * c * c,
-        (q[3] + r[3] * d * d) * d * d * d,
-        (q[4] + r[4] * e * e) * e * e * e,
-        (q[5] + r[5] * f * f) * f * f * f,
-    )
+        (q[0] + r[0] * a * a) * a * a * a, (q[1] + r[1] * b * b) * b * b * b, (q[2] + r[2] * c * c) * c * c * c,
+        (q[3] + r[3] * d * d) * d * d * d, (q[4] + r[4] * e * e) * e * e * e, (q[5] + r[5] * f * f) * f * f * f,
+    )  # fmt: skip
 
 
 @inline_kernel

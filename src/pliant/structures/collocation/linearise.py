@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.contract import Held, LinearisedPort, SecondOrder
+from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Causality, Frame
 from pliant.robot import End
@@ -30,6 +30,7 @@ from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Spar
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
 from pliant.structures.collocation.stages import evaluate_stages
+from pliant.structures.small_deviations import Deviations, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -97,7 +98,7 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     refuse_massless_joints(arm, state, inputs.prescribed)
     motion = Motion(arm, state, inputs, time)
     now, T, tree = motion.now, motion.T, arm.chain.tree
-    joints, own, held = motion.joints, slice(motion.own), slice(motion.own, motion.n)
+    joints, own = motion.joints, slice(motion.own)
     moving = np.where(tree.dof >= 0, np.append(motion.state.qd, 0.0)[tree.dof], 0.0)
     joint_turning = spread(-bracket(tree.S * moving[:, None]), now.roots, now.roots, (now.size, now.size))
     carried_rate = joint_turning @ now.G  # G'
@@ -134,31 +135,9 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     tip = _at_port(arm, f"{arm.link_names[-1]}.tip", by_node)
     names = {port.name: port for port in arm.ports}
     held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
-    nothing = np.zeros((0, motion.n))
-    return SecondOrder(
-        mass[own, own],
-        D[own, own],
-        K[own, own],
-        unbalanced[own],
-        rests,
-        tuple(_names(motion)),
-        tuple(LinearisedPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
-        by_node[:, :, own],
-        joints[:, own],
-        tip[:, own],
-        state_at,
-        Held(
-            tuple(names[name] for name in held_names),
-            mass,
-            D,
-            K,
-            np.zeros((motion.n - motion.own, motion.n - motion.own)),
-            np.concatenate([nothing, *(each.rate for each in ports)])[:, held],
-            np.concatenate([nothing, *(each.shift for each in ports)])[:, held],
-            joints[:, held],
-            tip[:, held],
-        ),
-    )
+    all_of_them = Deviations(mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names))
+    rest = (unbalanced[own], rests)
+    return second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
 
 
 def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats]:

@@ -194,15 +194,9 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
         first.append(len(element))
     moments = np.array(weights, dtype=float).reshape(len(element), p, 3)
     strain_points = np.array(element, dtype=np.int64)[:, None] * p + np.arange(p)
-    return Path(
-        np.array(first, dtype=np.int64),
-        np.array(element, dtype=np.int64),
-        moments,
-        moments.transpose(0, 2, 1) @ chain.section.rest[strain_points],
-        np.array(row, dtype=np.int64),
-        root_row,
-        rows,
-    )
+    rest = moments.transpose(0, 2, 1) @ chain.section.rest[strain_points]
+    marks_of_links, elements, reached = (np.array(each, np.int64) for each in (first, element, row))
+    return Path(marks_of_links, elements, moments, rest, reached, root_row, rows)
 
 
 def rebuild_poses(chain: Chain, path: Path, e: Floats, q: Floats) -> tuple[Floats, Floats]:

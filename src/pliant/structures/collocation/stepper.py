@@ -12,8 +12,9 @@ from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
+from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import Chain, Drives, Floats, Method, Plant, State, new_stages, new_state
+from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
@@ -28,51 +29,23 @@ if TYPE_CHECKING:
 
 def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
     """The numbers of a stage method as the kernels read them."""
-    values, weights = method.stress_average
-    return (
-        Method(
-            method.A,
-            method.S,
-            method.weights,
-            method.update,
-            method.history,
-            method.rate_gain,
-            method.extrapolation,
-            values,
-            weights,
-        ),
-        Spectrum(*method.spectrum),
-    )
+    rates = method.history, method.rate_gain, method.extrapolation
+    tables = Method(method.A, method.S, method.weights, method.update, *rates, *method.stress_average)
+    return tables, Spectrum(*method.spectrum)
 
 
 def drives_of(inputs: Inputs) -> Drives:
-    prescribed = np.array(inputs.prescribed, dtype=np.bool_)
-    return Drives(
-        prescribed, ~prescribed, np.array(inputs.stiffness, dtype=float), np.array(inputs.damping, dtype=float)
-    )
+    prescribed = np.array(inputs.prescribed, np.bool_)
+    return Drives(prescribed, ~prescribed, np.array(inputs.stiffness, float), np.array(inputs.damping, float))
 
 
 def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     """A state with its own arrays, from a state vector."""
     chain = arm.chain
     state = new_state(len(chain.inertia.M), len(chain.section.C), len(arm.joint_names))
-    state.V[:] = arm.layout.part(x, "twist")
-    state.e[:] = arm.layout.part(x, "strain")
-    state.q[:] = arm.layout.part(x, "joint_position")
-    state.qd[:] = arm.layout.part(x, "joint_rate")
+    for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
+        array[:] = arm.layout.part(x, part)
     return state
-
-
-def new_output(chain: Chain, dofs: int, loads: int, rows: int) -> Output:
-    z = np.zeros
-    return Output(
-        z((rows, 6 * len(chain.inertia.M) + 6 * len(chain.section.C) + 2 * dofs)),
-        z((rows, columns.COLUMNS)),
-        z((rows, dofs)),
-        z((rows, loads)),
-        z((rows, dofs)),
-        z((rows, len(chain.tree.parent), 6)),
-    )
 
 
 class Stepper:
@@ -87,17 +60,11 @@ class Stepper:
         self.method = run.implicit_method(type(arm.formulation).__name__)
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
-        in_world = bool(np.any(self.plant.loads.world))
-        self.control = Control(
-            run.newton_tolerance.displacement,
-            run.newton_tolerance.energy,
-            length,
-            run.newton_tolerance.max_iterations,
-            gravity > 0.0 or in_world,
-            np.inf if in_world else gravity / length,
-            np.array([0.0, 1.0, 0.0, 0.0, 0.0]),
-            np.zeros(3, np.int64),
-        )
+        in_world, asked = bool(np.any(self.plant.loads.world)), run.newton_tolerance
+        orient, gain = gravity > 0.0 or in_world, np.inf if in_world else gravity / length
+        memory, counts = np.array([0.0, 1.0, 0.0, 0.0, 0.0]), np.zeros(3, np.int64)
+        steering = (asked.displacement, asked.energy, length, asked.max_iterations, orient, gain)
+        self.control = Control(*steering, memory, counts)
         self.scheme = Scheme(method, spectrum, self.control)
         s, n_lam, dtype = self.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
         solver = Solver(
@@ -109,19 +76,13 @@ class Stepper:
         )
         self.state = state_of(arm, run.start)
         self.ledger = new_ledger(dofs, loads)
-        self.work = Work(
-            self.state,
-            solver,
-            self.ledger,
-            new_projection(links, nodes),
-            np.zeros((nodes, 6)),
-            np.zeros((points, 6)),
-            np.zeros((1, links, 12)),
-        )
-        self.output = new_output(chain, dofs, loads, len(run.schedule.tau) + 1)
-        self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = stored_energies(
-            chain, self.state.V, self.state.e
-        )
+        moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
+        self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
+        widths = (arm.layout.size, columns.COLUMNS, dofs, loads, dofs)
+        rows = len(run.schedule.tau) + 1
+        self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6))
+        energies = stored_energies(chain, self.state.V, self.state.e)
+        self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
 
     def start(self) -> None:
         self.keep(0)
@@ -178,12 +139,8 @@ class Stepper:
             return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
         if status == NOT_FINITE:
             return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
-        return Ending(
-            Cause.NOT_CONVERGED,
-            now,
-            place,
-            "take a smaller step, or more elements or PoseElement if the link bends strongly",
-        )
+        remedy = "take a smaller step, or more elements or PoseElement if the link bends strongly"
+        return Ending(Cause.NOT_CONVERGED, now, place, remedy)
 
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)

@@ -14,7 +14,12 @@ from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
-from pliant.spatial.arrays import logarithm_tangent, pose_from_twist, quaternion_from_rotation, rotation_from_quaternion
+from pliant.spatial.arrays import (
+    pose_from_twist,
+    quaternion_from_rotation,
+    right_tangent_inverse,
+    rotation_from_quaternion,
+)
 from pliant.structures.load_stepping import ITERATIONS, raise_load
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, WALL
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
@@ -269,7 +274,7 @@ class _Search:
         y[self.moving] = change
         q = at.q + y[self.columns.of_coordinate(tree)]
         bent = at.strain[:, U : U + 6].copy()
-        tangent = logarithm_tangent(bent)
+        tangent = right_tangent_inverse(bent)
         free: dict[int, tuple[Floats, Floats]] = {}
         for i, place in enumerate(self.columns.place):
             if tree.joint_type[i] == ELEMENT:

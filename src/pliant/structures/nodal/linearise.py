@@ -24,6 +24,7 @@ the moving tree, in their rates and in their accelerations.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ from pliant.structures.nodal.instant import DEPENDENT, Instant
 from pliant.structures.nodal.instant_balance import BY_PLACE, Derivatives, derivatives_at, displaced, place_nodes
 from pliant.structures.nodal.mechanism import Floats, Ints
 from pliant.structures.nodal.tables import Place, carried_frame
+from pliant.structures.small_deviations import Deviations, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -215,49 +217,28 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     unbalanced, acceleration = now.unbalanced, now.acceleration
     by_place, by_rate = now.derivatives(BY_PLACE), now.by_rate
     reduction = Reduction(now, by_place, by_rate)
-    Z, own, held = reduction.Z, reduction.own, reduction.held
+    Z, own = reduction.Z, reduction.own
     T = by_rate.twist
     M, D, K = reduction.apply(now.by_acceleration.residual, by_rate.residual, by_place.residual)
     ports = tuple(_ports(now, T, by_place.twist, reduction))
     joints, tip = Z[now.coordinate_columns], _at_place(arm.structure.tip, T) @ Z
-    return SecondOrder(
-        M[own, own],
-        D[own, own],
-        K[own, own],
-        (Z.T @ unbalanced)[own],
-        not (now.moves or np.any(acceleration)),
-        reduction.names(),
-        tuple(LinearisedPort(each.port, each.rate[:, own], each.shift[:, own]) for each in ports),
-        T @ Z[:, own],
-        joints[:, own],
-        tip[:, own],
-        reduction.state_at,
-        _held(now, reduction, (M, D, K), ports, joints[:, held], tip[:, held]),
-    )
+    rest = ((Z.T @ unbalanced)[own], not (now.moves or np.any(acceleration)))
+    wide = Deviations(M, D, K, ports, joints, tip, reduction.ports)
+    found = second_order(wide, own, rest, reduction.names(), T @ Z[:, own], reduction.state_at)
+    assert found.held is not None
+    return replace(found, held=_drifting(now, reduction.held, found.held))
 
 
-def _held(
-    now: Instant,
-    reduction: Reduction,
-    wide: tuple[Floats, Floats, Floats],
-    ports: tuple[LinearisedPort, ...],
-    joints: Floats,
-    tip: Floats,
-) -> Held:
+def _drifting(now: Instant, columns: slice, held: Held) -> Held:
     """Held ports by their flows f in place of r': the twist of a base that moves is r' + drift r."""
-    held = reduction.held
-    nothing = np.zeros((0, held.stop))
-    rate = np.concatenate([nothing, *(each.rate for each in ports)])[:, held]
-    shift = np.concatenate([nothing, *(each.shift for each in ports)])[:, held]
     # the base comes last, and no loop keeps it from moving with all that it carries
-    drift, change = np.zeros((rate.shape[1],) * 2), np.zeros((rate.shape[1],) * 2)
+    drift, change = np.zeros_like(held.drift), np.zeros_like(held.drift)
     drift[-6:, -6:], change[-6:, -6:] = bracket(now.V[now.base]), bracket(now.flow.V_dot.real[now.base])
-    M, D, K = wide
-    D, K = D.copy(), K.copy()
+    M, D, K = held.M, held.D.copy(), held.K.copy()
     # r' = f - drift r ,  r'' = f' - drift f + (drift drift - drift') r
-    K[:, held] += M[:, held] @ (drift @ drift - change) - D[:, held] @ drift
-    D[:, held] -= M[:, held] @ drift
-    return Held(reduction.ports, M, D, K, drift, rate, shift - rate @ drift, joints, tip)
+    K[:, columns] += M[:, columns] @ (drift @ drift - change) - D[:, columns] @ drift
+    D[:, columns] -= M[:, columns] @ drift
+    return replace(held, D=D, K=K, drift=drift, shift=held.shift - held.rate @ drift)
 
 
 def _at_place(place: Place, T: Floats) -> Floats:

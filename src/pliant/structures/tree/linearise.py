@@ -21,19 +21,19 @@ less  dE^T W .
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.massless_motion import accelerated
-from pliant.model.contract import Held, LinearisedPort, SecondOrder
+from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import hat, to_frame
+from pliant.structures.small_deviations import Deviations, second_order
 from pliant.structures.tree.columns import AXIS, POSE_R, POSE_X
 from pliant.structures.tree.loops import RANK, Reduction, constraints, pull_slope
 from pliant.structures.tree.motion import Floats
@@ -136,7 +136,7 @@ def linearise(arm: TreeArm, state: Floats, inputs: Inputs, time: float) -> Secon
     reduction = Reduction(system, given, now.q, now.v, still if now.at_rest else now.acceleration)
     Z, Z_rate, order = reduction.Z, reduction.Z_rate, reduction.order
     count = len(reduction.independent)
-    own, held = slice(count), slice(count, count + len(given))
+    own = slice(count)
     square = np.ix_(order, order)
     by_position, by_rate = system.dynamics.inverse_dynamics_derivatives(now.q, now.v, now.acceleration)
     K = (by_position - now.by_position - pull_slope(system, now.q, now.multipliers))[square]
@@ -162,36 +162,17 @@ def linearise(arm: TreeArm, state: Floats, inputs: Inputs, time: float) -> Secon
         LinearisedPort(each.port, each.rate @ Z, each.rate @ Z_rate + each.shift @ Z, seen.get(each.port.name))
         for each in _ports(now, maps)
     )
-    nothing = np.zeros((0, count + len(given)))
 
     def state_at(y: Floats, change: Floats) -> Floats:
         return arm.state_of(system, *reduction.moved(now.q, now.v, y, change))
 
     by_name = {port.name: port for port in arm.ports}
     prescribed = zip(arm.joint_names, inputs.prescribed, strict=True)
-    return SecondOrder(
-        M[own, own],
-        D[own, own],
-        K[own, own],
-        Z[: len(system.free), own].T @ now.unbalanced,
-        now.at_rest,
-        tuple(system.names[k] for k in reduction.independent),
-        tuple(replace(each, rate=each.rate[:, own], shift=each.shift[:, own]) for each in ports),
-        to_twist[:, :, own],
-        positions[:, own],
-        tip[:, own],
-        state_at,
-        Held(
-            (*(by_name[name] for name, each in prescribed if each), by_name[BASE]),
-            M,
-            D,
-            K,
-            np.zeros((len(given), len(given))),
-            np.concatenate([nothing, *(each.rate for each in ports)])[:, held],
-            np.concatenate([nothing, *(each.shift for each in ports)])[:, held],
-            positions[:, held],
-            tip[:, held],
-        ),
+    held = (*(by_name[name] for name, each in prescribed if each), by_name[BASE])
+    rest = (Z[: len(system.free), own].T @ now.unbalanced, now.at_rest)
+    names = tuple(system.names[k] for k in reduction.independent)
+    return second_order(
+        Deviations(M, D, K, ports, positions, tip, held), own, rest, names, to_twist[:, :, own], state_at
     )
 
 

@@ -249,65 +249,53 @@ class GillStep(TreeStep):
         self.u = u.reshape(len(PARTS), -1)
 
     @cached_property
-    def stages(self) -> list[tuple[Floats, ...]]:
-        """Of each stage: positions, rates and accelerations, and targets and loads.
-
-        With derivatives of the first three in (q_0, v_0, accelerations, u).
-        """
-        n, h, width = self.n, self.h, self.u.size
-        by_target = self.by_target
-        Q0, V0 = np.eye(n, 6 * n + width), np.eye(n, 6 * n + width, n)
-        found: list[tuple[Floats, ...]] = []
-        rates: list[tuple[Floats, Floats, Floats, Floats]] = []  # velocity, acceleration and derivatives
-        for s in range(4):
-            target, loads = self.target(self.u[STAGE_INPUTS[s]])
-            q, v, Q, V = self.q0, self.v0, Q0, V0
-            for part, rate in zip(STAGES[s - 1] if s else (), rates):
-                q, v, Q, V = (x + h * part * y for x, y in zip((q, v, Q, V), rate))
-            given = np.zeros((3, n, 6 * n + width))
-            own = slice(6 * n + STAGE_INPUTS[s] * by_target.shape[-1], None)
-            given[:, :, own][..., : by_target.shape[-1]] = np.moveaxis(by_target, 1, 0)
-            held = self.prescribed
-            A = np.where(held[:, None], given[2], np.eye(n, 6 * n + width, (2 + s) * n))
-            Q, V = np.where(held[:, None], given[0], Q), np.where(held[:, None], given[1], V)
-            q, v = np.where(held, target[:, 0], q), np.where(held, target[:, 1], v)
-            a = np.where(held, target[:, 2], self.a[s])
+    def _rows(self) -> tuple[list[Floats], list[Floats]]:
+        """Residuals of the stages and of the end, and their derivatives in (q_0, v_0, accelerations, u)."""
+        n, h, size, held, system = self.n, self.h, self.u.shape[1], self.prescribed, self.system
+        width = 6 * n + self.u.size
+        end = (self.q0, self.v0, np.eye(n, width), np.eye(n, width, n))
+        start = end
+        rates: list[tuple[Floats, ...]] = []  # of each stage: velocity, acceleration and their derivatives
+        rows, slopes = [], []
+        for s, part in enumerate(STAGE_INPUTS):
+            (target, loads), given, own = self.target(self.u[part]), self._given(part), np.eye(n, width, (2 + s) * n)
+            now = start
+            for weight, rate in zip(STAGES[s - 1] if s else (), rates):
+                now = tuple(x + h * weight * y for x, y in zip(now, rate))
+            q, v, a = np.where(held, target.T, (now[0], now[1], self.a[s]))
+            Q, V, A = np.where(held[:, None], given, (now[2], now[3], own))
             rates.append((v, a, V, A))
-            found.append((q, v, a, target, loads, Q, V, A))
-        return found
-
-    @cached_property
-    def residual(self) -> Floats:
-        rows, q1, v1 = [], self.q0, self.v0
-        for k, (q, v, a, target, loads, *_) in enumerate(self.stages):
-            force = self.system.forces(q, v, target, loads).total
-            lack = self.system.dynamics.inverse_dynamics(q, v, a) - force
-            rows.append(np.where(self.prescribed, self.a[k] - target[:, 2], lack))
-            q1, v1 = q1 + self.h * WEIGHTS[k] * v, v1 + self.h * WEIGHTS[k] * a
-        end = self.target(self.u[1])[0]
-        q1, v1 = np.where(self.prescribed, end[:, 0], q1), np.where(self.prescribed, end[:, 1], v1)
-        return np.concatenate([*rows, self.q1 - q1, self.v1 - v1])
-
-    @cached_property
-    def matrices(self) -> tuple[Floats, Floats, Floats]:
-        system, n, h, width = self.system, self.n, self.h, self.u.size
-        held, size = self.prescribed[:, None], self.u.shape[1]
-        rows, Q1, V1 = [], np.eye(n, 6 * n + width), np.eye(n, 6 * n + width, n)
-        for s, (q, v, a, target, loads, Q, V, A) in enumerate(self.stages):
+            end = tuple(x + h * WEIGHTS[s] * y for x, y in zip(end, rates[s]))
             forces = system.forces(q, v, target, loads)
+            lack = system.dynamics.inverse_dynamics(q, v, a) - forces.total
+            rows.append(np.where(held, self.a[s] - target[:, 2], lack))
             id_q, id_v = system.dynamics.inverse_dynamics_derivatives(q, v, a)
             slope = (id_q - forces.by_position) @ Q + (id_v - forces.by_rate) @ V
             slope += system.dynamics.mass_matrix(q) @ A
             gain = system.drives.gain
             drive = target[:, 2] - gain[:, 0] * (q - target[:, 0]) - gain[:, 1] * (v - target[:, 1])
-            own = 6 * n + STAGE_INPUTS[s] * size
-            slope[:, own : own + size] -= self.input_slope(q, drive)
-            rows.append(np.where(held, np.eye(n, 6 * n + width, (2 + s) * n) - A, slope))
-            Q1, V1 = Q1 + h * WEIGHTS[s] * V, V1 + h * WEIGHTS[s] * A
-        given = np.zeros((n, 3, 6 * n + width))
-        given[..., 6 * n + size : 6 * n + 2 * size] = self.by_target
-        rows += [-np.where(held, given[:, 0], Q1), -np.where(held, given[:, 1], V1)]
-        r, (by_q0, by_v0) = np.concatenate(rows), self.from_state
+            slope[:, 6 * n + part * size :][:, :size] -= self.input_slope(q, drive)
+            slopes.append(np.where(held[:, None], own - A, slope))
+        target, given = self.target(self.u[1])[0], self._given(1)
+        for k, unknown in enumerate((self.q1, self.v1)):
+            rows.append(unknown - np.where(held, target[:, k], end[k]))
+            slopes.append(-np.where(held[:, None], given[k], end[2 + k]))
+        return rows, slopes
+
+    def _given(self, part: int) -> Floats:
+        """(3, n, all) derivative of position, rate and acceleration of prescribed coordinates at a part of the step."""
+        n, size = self.n, self.u.shape[1]
+        given = np.zeros((3, n, 6 * n + self.u.size))
+        given[:, :, 6 * n + part * size :][..., :size] = np.moveaxis(self.by_target, 1, 0)
+        return given
+
+    @cached_property
+    def residual(self) -> Floats:
+        return np.concatenate(self._rows[0])
+
+    @cached_property
+    def matrices(self) -> tuple[Floats, Floats, Floats]:
+        n, r, (by_q0, by_v0) = self.n, np.concatenate(self._rows[1]), self.from_state
         z = np.hstack([r[:, 2 * n : 6 * n], np.zeros((6 * n, 2 * n))])
         z[4 * n :, 4 * n :] = np.eye(2 * n)
         return r[:, :n] @ by_q0 + r[:, n : 2 * n] @ by_v0, z, r[:, 6 * n :]
