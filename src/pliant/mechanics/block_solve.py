@@ -12,12 +12,6 @@ from pliant.spatial.small_matrices import times
 
 
 @inline_kernel
-def times_block(A, k, m, x):
-    """A[k, m] x for a 6 x 6 block and a 6-tuple."""
-    return times(A[k][m], x)
-
-
-@inline_kernel
 def twist_of(parts, last, a, unit):
     """The six numbers of node a; ``last`` is the index of their last part."""
     return plus6(stage_row(parts, 0, a), unit, stage_row(parts, last, a))

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel
 from pliant.spatial.rows import add_to, load3, load9, store
-from pliant.spatial.so3 import exp, mul, rotate
-from pliant.spatial.vectors import add
+from pliant.spatial.so3 import exp
+from pliant.spatial.vectors import add, apply, product
 
 
 @inline_kernel
@@ -22,9 +22,9 @@ def place_child(rotation, position, S, link, q, pose, i):
     if q != 0.0:
         w = (S[link, 3] * q, S[link, 4] * q, S[link, 5] * q)
         if w[0] != 0.0 or w[1] != 0.0 or w[2] != 0.0:
-            R = mul(R, exp(w))
+            R = product(R, exp(w))
         else:
-            t = rotate(R, (S[link, 0] * q, S[link, 1] * q, S[link, 2] * q))
+            t = apply(R, (S[link, 0] * q, S[link, 1] * q, S[link, 2] * q))
     store(R, pose[i], link)
     store(add(load3(position, link), t), pose[i], link, 9)
 

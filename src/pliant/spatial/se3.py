@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pliant.jit import kernel
 from pliant.spatial import so3
-from pliant.spatial.vectors import Matrix, Vector, add, apply, cross, dot
+from pliant.spatial.vectors import Matrix, Vector, add, apply, cross, dot, product
 
 Pose = tuple[Matrix, Vector]
 Twist = tuple[float, float, float, float, float, float]
@@ -33,6 +33,12 @@ def linear(twist: Twist) -> Vector:
 @kernel
 def angular(twist: Twist) -> Vector:
     return (twist[3], twist[4], twist[5])
+
+
+@kernel
+def mul(g: Pose, h: Pose) -> Pose:
+    """g h: first h, then g."""
+    return (product(g[0], h[0]), add(g[1], apply(g[0], h[1])))
 
 
 @kernel

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import kernel
-from pliant.spatial.vectors import Matrix, Vector, apply, apply_transpose, cross, dot, product, scale
+from pliant.spatial.vectors import Matrix, Vector, cross, dot, scale
 
 Quaternion = tuple[float, float, float, float]
 
@@ -132,30 +132,12 @@ def log(R: Matrix) -> Vector:
 
 
 @kernel
-def mul(R: Matrix, S: Matrix) -> Matrix:
-    """R S: first S, then R."""
-    return product(R, S)
-
-
-@kernel
-def rotate(R: Matrix, v: Vector) -> Vector:
-    """R v: from body to world."""
-    return apply(R, v)
-
-
-@kernel
 def turn_back(w: Vector, v: Vector) -> Vector:
     """exp(w)^T v = v - a w x v + b w x (w x v), without the matrix."""
     a, b = exp_coefficients(dot(w, w))
     u = cross(w, v)
     x = cross(w, u)
     return (v[0] - a * u[0] + b * x[0], v[1] - a * u[1] + b * x[1], v[2] - a * u[2] + b * x[2])
-
-
-@kernel
-def rotate_back(R: Matrix, v: Vector) -> Vector:
-    """R^T v: from world to body."""
-    return apply_transpose(R, v)
 
 
 @kernel
@@ -189,16 +171,10 @@ def from_quaternion(q: Quaternion) -> Matrix:
     """The rotation of the unit quaternion (w, x, y, z)."""
     w, x, y, z = q
     return (
-        1.0 - 2.0 * (y * y + z * z),
-        2.0 * (x * y - w * z),
-        2.0 * (z * x + w * y),
-        2.0 * (x * y + w * z),
-        1.0 - 2.0 * (z * z + x * x),
-        2.0 * (y * z - w * x),
-        2.0 * (z * x - w * y),
-        2.0 * (y * z + w * x),
-        1.0 - 2.0 * (x * x + y * y),
-    )
+        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (z * x + w * y),
+        2.0 * (x * y + w * z), 1.0 - 2.0 * (z * z + x * x), 2.0 * (y * z - w * x),
+        2.0 * (z * x - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y),
+    )  # fmt: skip
 
 
 @kernel

@@ -62,21 +62,13 @@ def column(A: Matrix, j: int) -> Vector:
 @kernel
 def apply(A: Matrix, a: Vector) -> Vector:
     """A a."""
-    return (
-        A[0] * a[0] + A[1] * a[1] + A[2] * a[2],
-        A[3] * a[0] + A[4] * a[1] + A[5] * a[2],
-        A[6] * a[0] + A[7] * a[1] + A[8] * a[2],
-    )
+    return (dot((A[0], A[1], A[2]), a), dot((A[3], A[4], A[5]), a), dot((A[6], A[7], A[8]), a))
 
 
 @kernel
 def apply_transpose(A: Matrix, a: Vector) -> Vector:
     """A^T a."""
-    return (
-        A[0] * a[0] + A[3] * a[1] + A[6] * a[2],
-        A[1] * a[0] + A[4] * a[1] + A[7] * a[2],
-        A[2] * a[0] + A[5] * a[1] + A[8] * a[2],
-    )
+    return (dot((A[0], A[3], A[6]), a), dot((A[1], A[4], A[7]), a), dot((A[2], A[5], A[8]), a))
 
 
 @kernel
@@ -96,14 +88,6 @@ def add_matrices(A: Matrix, B: Matrix) -> Matrix:
 @kernel
 def product(A: Matrix, B: Matrix) -> Matrix:
     """A B."""
-    return (
-        A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
-        A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
-        A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
-        A[3] * B[0] + A[4] * B[3] + A[5] * B[6],
-        A[3] * B[1] + A[4] * B[4] + A[5] * B[7],
-        A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
-        A[6] * B[0] + A[7] * B[3] + A[8] * B[6],
-        A[6] * B[1] + A[7] * B[4] + A[8] * B[7],
-        A[6] * B[2] + A[7] * B[5] + A[8] * B[8],
-    )
+    x, y, z = (B[0], B[3], B[6]), (B[1], B[4], B[7]), (B[2], B[5], B[8])
+    a, b, c = (A[0], A[1], A[2]), (A[3], A[4], A[5]), (A[6], A[7], A[8])
+    return (dot(a, x), dot(a, y), dot(a, z), dot(b, x), dot(b, y), dot(b, z), dot(c, x), dot(c, y), dot(c, z))

@@ -5,7 +5,7 @@ The running ledger of a run: what entered by each port, what was lost, what is l
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,10 @@ REST = 1e-30  # J; less is nothing
 
 
 @inline_kernel
-def note_residual(sums: Floats, worst: Floats, residual: float, exchanged: float, time: float) -> None:
+def note_residual(ledger: Any, residual: float, exchanged: float, time: float) -> None:
     """Keep the residual beyond rounding if it is the worst, measured by the energy exchanged in the step or in the
     mean step."""
+    sums, worst = ledger.sums, ledger.worst
     scale = max(exchanged, sums[EXCHANGED] / max(worst[STEPS], 1.0), REST)
     beyond = abs(residual) - worst[ROUNDING]
     if beyond > worst[RATIO] * scale:
@@ -37,21 +38,20 @@ def note_residual(sums: Floats, worst: Floats, residual: float, exchanged: float
 
 @inline_kernel
 def enter_step(
-    sums: Floats,
-    worst: Floats,
+    ledger: Any,
     changes: tuple[float, float],
-    gravity: float,
-    losses: tuple[float, float, float],
+    flows: tuple[float, float, float, float],
     works: tuple[float, float],
     time: float,
 ) -> None:
-    """A step in the ledger.
+    """A step in a ledger.
 
-    changes: of kinetic and strain energy; losses: material, viscous, of joints; works: of drives and loads, their sum
-    and the sum of their sizes.
+    changes: of kinetic and strain energy; flows: work of gravity, material, viscous loss, that of joints; works: of
+    drives and loads, their sum and the sum of their sizes.
     """
+    sums = ledger.sums
     kinetic, strain = changes
-    material, viscous, joint = losses
+    gravity, material, viscous, joint = flows
     lost = material + viscous + joint
     supplied, sizes = works
     residual = kinetic + strain - (gravity + supplied) + lost
@@ -64,8 +64,8 @@ def enter_step(
     sums[JOINT] += joint
     sums[RESIDUAL] += residual
     sums[EXCHANGED] += exchanged
-    worst[STEPS] += 1.0
-    note_residual(sums, worst, residual, exchanged, time)
+    ledger.worst[STEPS] += 1.0
+    note_residual(ledger, residual, exchanged, time)
 
 
 class RunningLedger(NamedTuple):
@@ -90,7 +90,6 @@ def close_step(
     ledger: RunningLedger, kinetic: float, strain: float, flows: tuple[float, float, float, float], time: float
 ) -> None:
     """Residual of a step from the changes of its energies before the projection; keeps the worst one."""
-    gravity, material, viscous, damping = flows
     supplied = sizes = 0.0
     for j in range(ledger.joints.shape[0]):
         supplied += ledger.step_joints[j]
@@ -100,8 +99,7 @@ def close_step(
         supplied += ledger.step_loads[k]
         sizes += abs(ledger.step_loads[k])
         ledger.loads[k] += ledger.step_loads[k]
-    losses = (material, viscous, damping)
-    enter_step(ledger.sums, ledger.worst, (kinetic, strain), gravity, losses, (supplied, sizes), time)
+    enter_step(ledger, (kinetic, strain), flows, (supplied, sizes), time)
 
 
 @inline_kernel
@@ -112,4 +110,4 @@ def close_projection(ledger: RunningLedger, kinetic: float, lost: float, worked:
     sums[PROJECTION] += lost
     sums[RESIDUAL] += residual
     sums[KINETIC] += kinetic
-    note_residual(sums, ledger.worst, residual, abs(kinetic) + lost + abs(worked), time)
+    note_residual(ledger, residual, abs(kinetic) + lost + abs(worked), time)

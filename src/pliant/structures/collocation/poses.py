@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.joint_kinematics import place_child
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial import se3, so3
 from pliant.spatial.rows import load3, load6, load9, plus6, stage_row, store
-from pliant.spatial.vectors import cross
+from pliant.spatial.vectors import apply_transpose, cross, product
 from pliant.structures.collocation.chain import Chain, Floats, Ints, Points, Stationing
 
 
@@ -60,7 +60,7 @@ def rebuild_orientations(tree, mesh, xi, pose, i, R_node, R_point):
     for link in range(tree.parent.shape[0]):
         R = load9(pose[i], link)
         if tree.parent[link] >= 0:
-            R = so3.mul(load9(R_node[i], tree.parent_node[link]), R)
+            R = product(load9(R_node[i], tree.parent_node[link]), R)
         store(R, R_node[i], tree.first_node[link])
         first = tree.first_element[link]
         for element in range(first, first + tree.n_elements[link]):
@@ -68,8 +68,8 @@ def rebuild_orientations(tree, mesh, xi, pose, i, R_node, R_point):
                 w = magnus_rotation(mesh, xi, i, element, interval)
                 if R_point.shape[1] > 0:
                     f = mesh.N[0, 1]
-                    store(so3.mul(R, so3.exp((f * w[0], f * w[1], f * w[2]))), R_point[i], element)
-                R = so3.mul(R, so3.exp(w))
+                    store(product(R, so3.exp((f * w[0], f * w[1], f * w[2]))), R_point[i], element)
+                R = product(R, so3.exp(w))
                 store(R, R_node[i], mesh.start[element] + interval + 1)
 
 
@@ -89,20 +89,13 @@ def carry_gravity(tree, mesh, xi, pose, gravity, i, g_node):
         g = (gravity[0], gravity[1], gravity[2])
         if tree.parent[link] >= 0:
             g = load3(g_node[i], tree.parent_node[link])
-        g = so3.rotate_back(load9(pose[i], link), g)
+        g = apply_transpose(load9(pose[i], link), g)
         store(g, g_node[i], tree.first_node[link])
         first = tree.first_element[link]
         for element in range(first, first + tree.n_elements[link]):
             for interval in range(p):
                 g = so3.turn_back(magnus_rotation(mesh, xi, i, element, interval), g)
                 store(g, g_node[i], mesh.start[element] + interval + 1)
-
-
-@inner_kernel
-def turn_gravity(R_node, gravity, i, g_node):
-    """The same from rotations that are known."""
-    for a in range(g_node.shape[1]):
-        store(so3.rotate_back(load9(R_node[i], a), (gravity[0], gravity[1], gravity[2])), g_node[i], a)
 
 
 class Path(NamedTuple):

@@ -14,9 +14,9 @@ from pliant.mechanics.joint_kinematics import add_to_parent, to_child
 from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6, stage_row, store
 from pliant.spatial.se3 import ad_transpose, angular, join, linear
 from pliant.spatial.small_matrices import times
-from pliant.spatial.so3 import rotate_back
+from pliant.spatial.vectors import apply_transpose
 from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
-from pliant.structures.collocation.poses import carry_gravity, rebuild_orientations, set_poses, turn_gravity
+from pliant.structures.collocation.poses import carry_gravity, rebuild_orientations, set_poses
 
 
 @inline_kernel
@@ -102,7 +102,7 @@ def roots_follow(tree, state, stages):
 
 @inline_kernel
 def body_gravity(gravity, R, i, k):
-    return rotate_back(load9(R[i], k), (gravity[0], gravity[1], gravity[2]))
+    return apply_transpose(load9(R[i], k), (gravity[0], gravity[1], gravity[2]))
 
 
 @kernel
@@ -201,7 +201,7 @@ def load_wrench(loads, table, R, i, k, a):
     w = scale6(loads.weight[k, a], stage_row(table, i, k))
     if loads.world[k]:
         Q = load9(R[i], a)
-        w = join(rotate_back(Q, linear(w)), rotate_back(Q, angular(w)))
+        w = join(apply_transpose(Q, linear(w)), apply_transpose(Q, angular(w)))
     return w
 
 
@@ -287,7 +287,8 @@ def orient_stage(plant, stages, i):
     tree, mesh, inertia = plant.chain.tree, plant.chain.mesh, plant.chain.inertia
     if plant.loads.first.shape[0] > 0 or inertia.at_points:
         rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
-        turn_gravity(stages.R, inertia.gravity, i, stages.g)
+        for a in range(stages.g.shape[1]):
+            store(body_gravity(inertia.gravity, stages.R, i, a), stages.g[i], a)
     else:
         carry_gravity(tree, mesh, stages.xi, stages.pose, inertia.gravity, i, stages.g)
 

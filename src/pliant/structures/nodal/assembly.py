@@ -172,7 +172,7 @@ def assemble(
     references = {name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))}
     structure = Structure(
         _tree(nodes),
-        Elements(np.array(nodes.length), np.array(nodes.rest), np.array(nodes.K), np.array(nodes.C)),
+        Elements(*nodes.columns(*Elements._fields)),
         _bodies(nodes, robot),
         laws,
         lines,
@@ -183,7 +183,7 @@ def assemble(
         frozenset(guided),
         references,
     )
-    _refuse_dead_ends(structure, joint_of=_joint_of_nodes(robot, structure))
+    _refuse_dead_ends(structure)
     return structure
 
 
@@ -191,10 +191,10 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Pl
     """The nodes of a joint; returns the root of the child."""
     if isinstance(joint, FreeJoint):
         root = nodes.add(-1, FREE) if not guided else _guided(nodes, laws, joint, at)
-        nodes.viscous[root] = np.array(joint.damping, float)
+        nodes[root].viscous = np.array(joint.damping, float)
         if joint.slide_friction or joint.turn_friction:
             both = joint.slide_friction, joint.turn_friction
-            nodes.grip[root] = np.array([each.row if each else NO_FRICTION for each in both])
+            nodes[root].grip = np.array([each.row if each else NO_FRICTION for each in both])
         lines.hold_free(joint, at, Place(root, ORIGIN, IDENTITY))
         return root
     if not joint.freedoms:
@@ -203,10 +203,10 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Pl
         if guided:
             root = _guided(nodes, laws, joint, at)
         else:
-            root = nodes.joint_type(joint.freedoms, True, at, laws.add(joint, joint.freedoms, True))
+            root = nodes.add_joint(joint.freedoms, True, at, laws.add(joint, joint.freedoms, True))
         lines.hold_ball(joint, at, Place(root, ORIGIN, IDENTITY))
         return root
-    return nodes.joint_type(joint.freedoms, False, at, laws.add(joint, joint.freedoms, False))
+    return nodes.add_joint(joint.freedoms, False, at, laws.add(joint, joint.freedoms, False))
 
 
 def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Place) -> int:
@@ -216,7 +216,7 @@ def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Pla
             f"joint '{joint.name}' has damping or friction, which a ball does not carry while its motion is prescribed;"
             " remove them, or take a universal joint"
         )
-    return nodes.joint_type(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
+    return nodes.add_joint(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
 
 
 def _reference(nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNodes], name: str) -> tuple[Place, Place]:
@@ -227,7 +227,7 @@ def _reference(nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNode
         ends = parent_frame(joint), At(joint.child, End.ROOT)
     at, child = (_place(links.values(), end) for end in ends)
     freedoms = joint.reference_freedoms
-    return Place(nodes.joint_type(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY), child
+    return Place(nodes.add_joint(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY), child
 
 
 def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
@@ -242,16 +242,17 @@ def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> 
         node = nodes.add(rows[-1], ELEMENT)
         width = b - a
         inside = np.array([a + 1e-9 * width, b - 1e-9 * width])
-        nodes.length[node] = width
-        nodes.rest[node] = twist_from_pose(rest_pose(link, a, b)) / width
+        row = nodes[node]
+        row.length = width
+        row.rest = twist_from_pose(rest_pose(link, a, b)) / width
         middle = a + width * np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
         weights = np.array([5.0, 8.0, 5.0]) / 18.0
-        nodes.K[node] = np.einsum("n,nij->ij", weights, link.stiffness(middle))
-        nodes.C[node] = np.einsum("n,nij->ij", weights, link.material_damping(middle))
+        row.K = np.einsum("n,nij->ij", weights, link.stiffness(middle))
+        row.C = np.einsum("n,nij->ij", weights, link.material_damping(middle))
         mass, drag = link.inertia(inside), link.viscous_damping_matrix(inside)
         for end, at in enumerate((rows[-1], node)):
             nodes.add_inertia(at, 0.5 * width * mass[end])
-            nodes.viscous[at] = nodes.viscous[at] + 0.5 * width * np.diag(drag[end])
+            nodes[at].viscous = nodes[at].viscous + 0.5 * width * np.diag(drag[end])
         rows.append(node)
     return LinkNodes(link.name, np.array(rows), ends, Place(rows[-1], ORIGIN, IDENTITY))
 
@@ -266,23 +267,15 @@ def rest_pose(link: FlexibleLink, a: float, b: float) -> Floats:
 
 
 def _tree(nodes: Nodes) -> Tree:
-    return Tree(
-        np.array(nodes.parent, np.int64),
-        np.array(nodes.joint_types, np.int64),
-        np.array(nodes.coordinate, np.int64),
-        np.array(nodes.axis),
-        np.array(nodes.axis_parent),
-        np.array(nodes.offset),
-        quaternion_from_rotation(np.array(nodes.turn)),
-        np.array(nodes.restarts),
-    )
+    tree = Tree(*nodes.columns(*Tree._fields))
+    return tree._replace(turn=quaternion_from_rotation(tree.turn))
 
 
 def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
-    count = len(nodes.parent)
+    count = len(nodes)
     mass, center, J = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 9))
     for i in range(count):
-        matrix = nodes.inertia[i]
+        matrix = nodes[i].inertia
         mass[i] = matrix[0, 0]
         if not np.allclose(matrix[:3, :3], mass[i] * np.eye(3), rtol=0.0, atol=1e-12 * max(mass[i], 1e-300)):
             raise InvalidInput(
@@ -296,40 +289,28 @@ def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
             )
         cross = hat(center[i])
         J[i] = (matrix[3:, 3:] + mass[i] * cross @ cross).ravel()
-    viscous = np.array(nodes.viscous)
-    gripped = np.array([*nodes.grip], np.int64)
+    (viscous,) = nodes.columns("viscous")
+    grips = {i: row.grip for i, row in enumerate(nodes.rows) if row.grip is not None}
+    gripped = np.array([*grips], np.int64)
     drag = viscous[gripped]
     viscous[~viscous.any(axis=1), 0] = -1.0
     viscous[gripped, 0] = drag[:, 0]
-    grip = np.array([*nodes.grip.values()], float).reshape(len(gripped), 2, 4)
+    grip = np.array([*grips.values()], float).reshape(len(gripped), 2, 4)
     return Bodies(mass, center, J, viscous, np.asarray(robot.gravity, float), gripped, grip, drag)
 
 
-def _joint_of_nodes(robot: Robot, structure: Structure) -> dict[int, str]:
-    names: dict[int, str] = {}
-    for joint in robot.joints:
-        for k, name in enumerate(structure.coordinate_names):
-            if name in joint.coordinate_names:
-                names[k] = joint.name
-    return names
-
-
-def _refuse_dead_ends(structure: Structure, joint_of: dict[int, str]) -> None:
+def _refuse_dead_ends(structure: Structure) -> None:
     """A joint beyond which nothing has inertia along it has no equation of motion."""
     tree, bodies = structure.tree, structure.bodies
-    carried = np.array([spatial_mass(bodies, i) for i in range(len(tree.parent))])
-    heavy = carried > 0.0
+    heavy = bodies.mass + np.trace(bodies.J.reshape(-1, 3, 3), axis1=1, axis2=2) > 0.0
     for i in range(len(tree.parent) - 1, 0, -1):
         if tree.parent[i] >= 0 and heavy[i]:
             heavy[tree.parent[i]] = True
     of_references = [name in structure.reference_names for name in structure.coordinate_names]
     for i in range(len(tree.parent)):
         if tree.joint_type[i] in (REVOLUTE, PRISMATIC) and not heavy[i] and not of_references[tree.coordinate[i]]:
+            own = structure.coordinate_names[tree.coordinate[i]]
+            name = next(joint.name for joint in structure.robot.joints if own in joint.coordinate_names)
             raise InvalidInput(
-                f"joint '{joint_of[int(tree.coordinate[i])]}' carries nothing that has inertia;"
-                " give what it carries a mass, or make the joint fixed"
+                f"joint '{name}' carries nothing that has inertia; give what it carries a mass, or make the joint fixed"
             )
-
-
-def spatial_mass(bodies: Bodies, i: int) -> float:
-    return float(bodies.mass[i] + np.trace(bodies.J[i].reshape(3, 3)))

@@ -61,10 +61,6 @@ def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
     return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active)
 
 
-def new_control(tolerance: float, energy_tolerance: float, max_iterations: int) -> Control:
-    return Control(tolerance, energy_tolerance, max_iterations, np.zeros(5), np.zeros(3, np.int64))
-
-
 @kernel
 def evaluate(mechanism: Mechanism, motion: Motion, sums: Floats) -> None:
     """Forces and balance of the present iterate, whose poses `move` has found."""

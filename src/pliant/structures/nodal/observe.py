@@ -5,7 +5,7 @@ What can be seen of a mechanism of pose elements.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def wrench_rows(structure: Structure, loads: tuple[LoadPlace, ...]) -> Wrenches:
     """The points of nodes on which loads act; a spread one acts on all nodes of its link."""
-    load, node, point, weight, world, axes = [], [], [], [], [], []
+    found: list[tuple[Any, ...]] = []
     for k, place in enumerate(loads):
         if place.distributed:
             link = structure.link(place.link)
@@ -42,21 +42,11 @@ def wrench_rows(structure: Structure, loads: tuple[LoadPlace, ...]) -> Wrenches:
             if place.reacts_on:
                 parent = structure.place(place.reacts_on)
                 rows.append((parent.node, parent.position, -1.0, at.node))
-        for i, position, share, turns_with in rows:
-            load.append(k)
-            node.append(i)
-            point.append(position)
-            weight.append(share)
-            world.append(place.frame is Frame.WORLD)
-            axes.append(turns_with)
-    return Wrenches(
-        np.array(load, np.int64),
-        np.array(node, np.int64),
-        np.array(point, float).reshape(len(load), 3),
-        np.array(weight, float),
-        np.array(world, np.bool_),
-        np.array(axes, np.int64),
-    )
+        world = place.frame is Frame.WORLD
+        found += [(k, i, position, share, world, turns_with) for i, position, share, turns_with in rows]
+    columns, kinds = list(zip(*found)) or [()] * 6, (np.int64, np.int64, float, float, np.bool_, np.int64)
+    load, node, point, weight, in_world, axes = (np.array(*each) for each in zip(columns, kinds))
+    return Wrenches(load, node, point.reshape(len(load), 3), weight, in_world, axes)
 
 
 def point_motions(arm: PoseElementArm, states: Floats, nodes: Ints, points: Floats) -> tuple[Floats, Floats]:
@@ -155,14 +145,8 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
     part = (wanted - link.station[at]) / elements.length[ids][at]
     pose = nodes[:, at] @ pose_from_twist(log[:, at] * part[:, None])
     middle = 0.5 * (link.station[1:] + link.station[:-1])
-    return LinkObservation(
-        link.name,
-        wanted,
-        pose[..., :3, 3],
-        pose[..., :3, :3],
-        _between(middle, strain, wanted),
-        _between(middle, wrench, wanted),
-    )
+    strain, wrench = (_between(middle, values, wanted) for values in (strain, wrench))
+    return LinkObservation(link.name, wanted, pose[..., :3, 3], pose[..., :3, :3], strain, wrench)
 
 
 def _inverse(pose: Floats) -> Floats:

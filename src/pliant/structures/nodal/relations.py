@@ -58,14 +58,11 @@ def measure_lines(lines: Lines, start_bushing: Floats, at: Moment) -> None:
             part = kind - BUSHING
             first, _ = span(lines, k)
             if part == 0:
-                measure_relative_pose(
-                    between(lines, k, at),
+                Ra, Rb = (
                     product(load9(at.R, a), load9(lines.turn[k], 0)),
                     product(load9(at.R, b), load9(lines.turn[k], 1)),
-                    start_bushing[k, K],
-                    at.bushing,
-                    k,
                 )
+                measure_relative_pose(between(lines, k, at), Ra, Rb, start_bushing[k, K], at.bushing, k)
             at.phi[k] = at.bushing[first, U + part] if part < 3 else at.bushing[first, PSI + part - 3]
 
 
@@ -111,11 +108,8 @@ def line_gradients(lines: Lines, start: Moment, end: Moment, R_mean: Floats, row
             first, _ = span(lines, k)
             n = (1.0 if part == 0 else 0.0, 1.0 if part == 1 else 0.0, 1.0 if part == 2 else 0.0)
             m = (1.0 if part == 3 else 0.0, 1.0 if part == 4 else 0.0, 1.0 if part == 5 else 0.0)
-            F, T = world_force(
-                product(Ra, load9(lines.turn[k], 0)),
-                product(Rb, load9(lines.turn[k], 1)),
-                discrete_gradient(start.bushing, end.bushing, first, n, m),
-            )
+            gradient = discrete_gradient(start.bushing, end.bushing, first, n, m)
+            F, T = world_force(product(Ra, load9(lines.turn[k], 0)), product(Rb, load9(lines.turn[k], 1)), gradient)
             r = mean(between(lines, first, start), between(lines, first, end))
             on_a = add(T, cross(add(ca, r), F))
             put_gradient(rows, k, (scale(-1.0, F), scale(-1.0, on_a)), (F, add(T, cross(cb, F))))

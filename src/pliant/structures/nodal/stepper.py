@@ -20,7 +20,7 @@ from pliant.structures.ledger import ledger_of
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats
 from pliant.structures.nodal.motion import new_motion, new_past
-from pliant.structures.nodal.newton import new_control, new_solver
+from pliant.structures.nodal.newton import Control, new_solver
 from pliant.structures.nodal.singularity import (
     kept_lines,
     nearly_singular,
@@ -64,9 +64,8 @@ class Stepper:
         self.mechanism = mechanism = arm.mechanism(run.inputs)
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
         # impulses are balanced to this part of the momentum, which drifts by less
-        self.control = new_control(
-            0.01 * run.newton_tolerance.displacement, run.newton_tolerance.energy, run.newton_tolerance.max_iterations
-        )
+        asked, memory, counts = run.newton_tolerance, np.zeros(5), np.zeros(3, np.int64)
+        self.control = Control(0.01 * asked.displacement, asked.energy, asked.max_iterations, memory, counts)
         now = arm.pose_of(run.start)
         start = float(run.grid[0])
         base = base_table(arm, run.inputs, np.array([start]))[0]
@@ -157,9 +156,8 @@ class Stepper:
             refuse_massless_joints(self.model.structure, self.mechanism, *self.posture()[2:])
             remedy = "give every moving part an inertia, or keep loops out of singular postures"
             return Ending(Cause.SINGULAR, now, place, remedy)
-        return Ending(
-            Cause.NOT_CONVERGED, now, place, "take a smaller step, or more elements if the link bends strongly"
-        )
+        remedy = "take a smaller step, or more elements if the link bends strongly"
+        return Ending(Cause.NOT_CONVERGED, now, place, remedy)
 
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)

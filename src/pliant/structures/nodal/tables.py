@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,56 +52,61 @@ class Place:
 
 
 @dataclass
+class Node:
+    """A row of the tree; what else a node is than its place follows."""
+
+    parent: int
+    joint_type: int
+    offset: Floats
+    turn: Floats
+    coordinate: int = -1
+    axis: Floats = field(default_factory=lambda: np.zeros(3))
+    axis_parent: Floats = field(default_factory=lambda: np.zeros(3))
+    restarts: bool = False
+    length: float = 1.0
+    rest: Floats = field(default_factory=lambda: np.zeros(6))
+    K: Floats = field(default_factory=lambda: np.zeros((6, 6)))
+    C: Floats = field(default_factory=lambda: np.zeros((6, 6)))
+    inertia: Floats = field(default_factory=lambda: np.zeros((6, 6)))
+    viscous: Floats = field(default_factory=lambda: np.zeros(6))
+    grip: Floats | None = None
+
+
+@dataclass
 class Nodes:
     """Rows of the tree while it grows."""
 
-    parent: list[int] = field(default_factory=list)
-    joint_types: list[int] = field(default_factory=list)
-    coordinate: list[int] = field(default_factory=list)
-    axis: list[Floats] = field(default_factory=list)
-    axis_parent: list[Floats] = field(default_factory=list)
-    offset: list[Floats] = field(default_factory=list)
-    turn: list[Floats] = field(default_factory=list)
-    restarts: list[bool] = field(default_factory=list)
-    length: list[float] = field(default_factory=list)
-    rest: list[Floats] = field(default_factory=list)
-    K: list[Floats] = field(default_factory=list)
-    C: list[Floats] = field(default_factory=list)
-    inertia: list[Floats] = field(default_factory=list)
-    viscous: list[Floats] = field(default_factory=list)
-    grip: dict[int, Floats] = field(default_factory=dict)
+    rows: list[Node] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, node: int) -> Node:
+        return self.rows[node]
+
+    def columns(self, *names: str) -> list[Any]:
+        """One array of all rows for each name."""
+        return [np.array([getattr(row, name) for row in self.rows]) for name in names]
 
     def add(self, parent: int, joint_type: int, offset: ArrayLike = ORIGIN, turn: Floats = IDENTITY) -> int:
-        """A node fixed to its parent, or without one; what else it is follows."""
-        self.parent.append(parent)
-        self.joint_types.append(joint_type)
-        self.coordinate.append(-1)
-        self.axis.append(np.zeros(3))
-        self.axis_parent.append(np.zeros(3))
-        self.offset.append(np.asarray(offset, float))
-        self.turn.append(np.asarray(turn, float))
-        self.restarts.append(False)
-        self.length.append(1.0)
-        self.rest.append(np.zeros(6))
-        for square in (self.K, self.C, self.inertia):
-            square.append(np.zeros((6, 6)))
-        self.viscous.append(np.zeros(6))
-        return len(self.parent) - 1
+        """A node fixed to its parent, or without one."""
+        self.rows.append(Node(parent, joint_type, np.asarray(offset, float), np.asarray(turn, float)))
+        return len(self) - 1
 
     def carrier(self, node: int) -> tuple[int, Floats, Floats]:
         """The node to which ``node`` is rigidly fixed in the end, and its pose there."""
         R, r = IDENTITY, ORIGIN
-        while self.joint_types[node] == FIXED:
-            R, r = self.turn[node] @ R, self.offset[node] + self.turn[node] @ r
-            node = self.parent[node]
+        while self[node].joint_type == FIXED:
+            R, r = self[node].turn @ R, self[node].offset + self[node].turn @ r
+            node = self[node].parent
         return node, R, r
 
     def add_inertia(self, node: int, matrix: Floats) -> None:
         """A rigid body on a node; on a node that is fixed to another the other carries it."""
         at, R, r = self.carrier(node)
-        self.inertia[at] = self.inertia[at] + transform_inertia(matrix, R, r)
+        self[at].inertia = self[at].inertia + transform_inertia(matrix, R, r)
 
-    def joint_type(
+    def add_joint(
         self, freedoms: Sequence[Freedom], ball: bool, parent: Place, first: int, backwards: bool = False
     ) -> int:
         """The nodes of the coordinates of a joint, numbered from ``first``; returns the last, which it carries.
@@ -114,13 +120,12 @@ class Nodes:
             steps.reverse()
         at, place = parent.node, parent
         for k, (coordinate, freedom) in enumerate(steps):
-            node = self.add(at, PRISMATIC if freedom.translates else REVOLUTE, place.position, place.rotation)
-            axis = np.asarray(freedom.axis, float)
-            self.axis[node] = sign * axis / np.linalg.norm(axis)
-            self.axis_parent[node] = place.rotation @ self.axis[node]
-            self.coordinate[node] = coordinate
-            self.restarts[node] = ball and k == 0
-            at, place = node, Place(node, ORIGIN, IDENTITY)
+            at = self.add(at, PRISMATIC if freedom.translates else REVOLUTE, place.position, place.rotation)
+            node, axis = self[at], np.asarray(freedom.axis, float)
+            node.axis = sign * axis / np.linalg.norm(axis)
+            node.axis_parent = place.rotation @ node.axis
+            node.coordinate, node.restarts = coordinate, ball and k == 0
+            place = Place(at, ORIGIN, IDENTITY)
         return at
 
 
@@ -132,11 +137,8 @@ class Laws:
     """One entry per joint coordinate."""
 
     names: list[str] = field(default_factory=list)
-    spring: list[tuple[float, float]] = field(default_factory=list)
-    viscous: list[float] = field(default_factory=list)
-    friction: list[tuple[float, ...]] = field(default_factory=list)
-    stops: list[tuple[float, ...]] = field(default_factory=list)
     ball: list[int] = field(default_factory=list)
+    rows: list[tuple[float, ...]] = field(default_factory=list)  # spring (2), viscous, friction (4), stops (4)
 
     def add(self, joint: Joint, freedoms: Sequence[Freedom], restarts: bool) -> int:
         """The coordinates of a joint; returns the number of the first."""
@@ -148,11 +150,10 @@ class Laws:
             if isinstance(joint, SphericalJoint) and restarts:
                 damping, friction = joint.damping, joint.friction
             self.names.append(freedom.name)
-            self.spring.append((law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0))
-            self.viscous.append(damping)
-            self.friction.append(friction.row if friction else NO_FRICTION)
-            self.stops.append(limits.row if limits else NO_STOPS)
             self.ball.append(ball)
+            spring = (law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0)
+            dry, stops = friction.row if friction else NO_FRICTION, limits.row if limits else NO_STOPS
+            self.rows.append((*spring, damping, *dry, *stops))
         return first
 
     def coordinates(self, inputs: Inputs) -> Coordinates:
@@ -164,19 +165,12 @@ class Laws:
             stiffness = each.stiffness if np.isfinite(each.stiffness) else 0.0
             motor[c] = each.rotor_inertia, stiffness, each.damping, min(each.torque_limit, NO_LIMIT)
             has_motor[c] = True
-        springs = np.array(self.spring).reshape(count, 2)
-        return Coordinates(
-            springs[:, 0].copy(),
-            springs[:, 1].copy(),
-            np.array(self.viscous, float),
-            np.array(self.friction, float).reshape(count, 4),
-            np.array(self.stops, float).reshape(count, 4),
-            np.array(self.ball, np.int64),
-            np.array(inputs.prescribed, np.bool_),
-            np.array([inputs.stiffness, inputs.damping], float).T.reshape(count, 2).copy(),
-            motor,
-            has_motor,
-        )
+        parts = np.split(np.array(self.rows, float).reshape(count, 11), (1, 2, 3, 7), axis=1)
+        spring, rest, viscous = (np.ascontiguousarray(part[:, 0]) for part in parts[:3])
+        friction, stops = (np.ascontiguousarray(part) for part in parts[3:])
+        ball, prescribed = np.array(self.ball, np.int64), np.array(inputs.prescribed, np.bool_)
+        gain = np.array([inputs.stiffness, inputs.damping], float).T.reshape(count, 2).copy()
+        return Coordinates(spring, rest, viscous, friction, stops, ball, prescribed, gain, motor, has_motor)
 
 
 @dataclass(frozen=True)
@@ -402,13 +396,13 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
         )
     ball = isinstance(joint, SphericalJoint)
     number = laws.add(joint, joint.freedoms, ball)
-    begin = len(nodes.parent)
+    begin = len(nodes)
     carrier = second if backwards else first
-    node = nodes.joint_type(joint.freedoms, ball, carrier, number, backwards)
+    node = nodes.add_joint(joint.freedoms, ball, carrier, number, backwards)
     head = Place(node, ORIGIN, IDENTITY)
     at, _, _ = nodes.carrier(body.node)
-    nodes.inertia[at] = (1.0 - SHARE) * nodes.inertia[at]
-    nodes.inertia[node] = share
+    nodes[at].inertia = (1.0 - SHARE) * nodes[at].inertia
+    nodes[node].inertia = share
     lines.close(loop.name, weld_rows(), *((first, head) if backwards else (head, second)))
     if isinstance(joint, SphericalJoint):
         lines.hold_ball(joint, first, second)
@@ -426,7 +420,7 @@ def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
     """What the head takes of a body, in its own frame; None where that has no inertia along the coordinates."""
     at, R, r = nodes.carrier(body.node)
     R, r = R @ body.rotation, r + R @ body.position
-    share = SHARE * transform_inertia(nodes.inertia[at], R.T, -R.T @ r)
+    share = SHARE * transform_inertia(nodes[at].inertia, R.T, -R.T @ r)
     heaviest = float(np.trace(share[3:, 3:]))
     for freedom in joint.freedoms:
         axis = np.asarray(freedom.axis, float)

@@ -110,11 +110,14 @@ def new_springs(
         columns = np.flatnonzero(filled[i])
         span[i] = columns[0], columns[-1] + 1
     place = np.zeros(n) if rest is None else np.array(rest, float)
-    return Springs(matrices[0], place, matrices[1], matrices[2], span, laws or no_laws())
-
-
-def no_laws() -> JointLaws:
-    return JointLaws(np.zeros(0, np.int64), np.zeros((0, 4)), np.zeros((0, 4)))
+    return Springs(
+        matrices[0],
+        place,
+        matrices[1],
+        matrices[2],
+        span,
+        laws or JointLaws(np.zeros(0, np.int64), np.zeros((0, 4)), np.zeros((0, 4))),
+    )
 
 
 def new_drives(
@@ -133,20 +136,6 @@ def new_drives(
     return Drives(held, gain, np.broadcast_to(np.asarray(limit, float), (n,)).copy(), heat)
 
 
-def no_wrenches() -> Wrenches:
-    z = np.zeros
-    whole = np.int64
-    return Wrenches(z(0, whole), z(0, whole), z((0, 3)), z(0), z(0, np.bool_))
-
-
-def no_servos() -> Servos:
-    return Servos(np.zeros(0, np.int64), np.zeros((0, SERVO_COLUMNS)))
-
-
-def no_loops() -> Loops:
-    return Loops(np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros((0, 2, 3)), np.zeros((0, 2, 3)))
-
-
 def new_mechanism(
     tree: Tree,
     springs: Springs | None = None,
@@ -157,16 +146,12 @@ def new_mechanism(
     condensed: Condensed | None = None,
 ) -> Mechanism:
     """A tree with what acts on it; what is left out is not there."""
-    n = tree.size
-    return Mechanism(
-        tree,
-        springs or new_springs(n),
-        drives or new_drives(n),
-        wrenches or no_wrenches(),
-        servos or no_servos(),
-        loops or no_loops(),
-        condensed or none_condensed(),
-    )
+    n, z, none, nowhere = tree.size, np.zeros, np.zeros(0, np.int64), np.zeros((0, 2, 3))
+    springs, drives = springs or new_springs(n), drives or new_drives(n)
+    wrenches = wrenches or Wrenches(none, none, z((0, 3)), z(0), z(0, np.bool_))
+    servos = servos or Servos(none, z((0, SERVO_COLUMNS)))
+    loops = loops or Loops(none, z((0, 2), np.int64), nowhere, nowhere)
+    return Mechanism(tree, springs, drives, wrenches, servos, loops, condensed or none_condensed())
 
 
 class Step(NamedTuple):

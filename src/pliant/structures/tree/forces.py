@@ -66,16 +66,19 @@ def spring_energy(springs: Springs, q: Floats) -> float:
 
 
 @inner_kernel
-def step_law_forces(laws: JointLaws, step: Step) -> bool:
-    """Adds friction and stops of the step to elastic and lost forces; whether the factors know their slopes."""
-    h, known = step.number[at.H], True
+def law_forces(laws: JointLaws, q: Floats, v: Floats, h: float, step: Step) -> bool:
+    """Adds friction and stops of a step of length h from q to elastic and lost forces; NO_TIME makes it an instant.
+
+    Returns whether the factors know their slopes.
+    """
+    known = True
     for k in range(laws.coordinate.shape[0]):
         i = laws.coordinate[k]
-        lost, steeper = friction_force(laws.friction[k], step.w[i])
+        lost, steeper = friction_force(laws.friction[k], v[i])
         # where friction falls with the rate, a slope of its own would make the factors indefinite
         slope = 0.5 * h * max(steeper, 0.0)
         if laws.stops[k, STOP_STIFFNESS] > 0.0:
-            push, elastic, stiffer = stops_force(laws.stops[k], step.q[i], h * step.w[i], h)
+            push, elastic, stiffer = stops_force(laws.stops[k], q[i], h * v[i], h)
             step.elastic[i] -= elastic
             lost += elastic - push
             slope += 0.5 * h * h * stiffer
@@ -84,19 +87,6 @@ def step_law_forces(laws: JointLaws, step: Step) -> bool:
         missing = abs(slope - step.slope[k, at.IN_FACTORS])
         known = known and missing <= SAME_SLOPE * (slope + step.slope[k, at.BESIDE])
     return known
-
-
-@inner_kernel
-def instant_law_forces(laws: JointLaws, q: Floats, v: Floats, step: Step) -> None:
-    """The same at an instant."""
-    for k in range(laws.coordinate.shape[0]):
-        i = laws.coordinate[k]
-        lost, _ = friction_force(laws.friction[k], v[i])
-        if laws.stops[k, STOP_STIFFNESS] > 0.0:
-            push, elastic, _ = stops_force(laws.stops[k], q[i], NO_TIME * v[i], NO_TIME)
-            step.elastic[i] -= elastic
-            lost += elastic - push
-        step.lost_joint[i] += lost
 
 
 @inline_kernel
@@ -161,7 +151,7 @@ def instant_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     """All forces at (q_mid, w) but those of inertia and multipliers, with their sum in the residual; poses stand."""
     tree, drives = mechanism.tree, mechanism.drives
     spring_forces(mechanism.springs, step.q_mid, step.w, step)
-    instant_law_forces(mechanism.springs.laws, step.q_mid, step.w, step)
+    law_forces(mechanism.springs.laws, step.q_mid, step.w, NO_TIME, step)
     step.condensed[:] = 0.0
     if step.wrench.shape[0] > 0:
         load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)

@@ -41,12 +41,8 @@ def constraint_rows(structure: Structure) -> Loops:
             point.append((first.position, second.position))
             direction.append((first.rotation @ one, second.rotation @ other))
     rows = len(measure)
-    return Loops(
-        np.array(measure, np.int64),
-        np.array(body, np.int64).reshape(rows, 2),
-        np.array(point, float).reshape(rows, 2, 3),
-        np.array(direction, float).reshape(rows, 2, 3),
-    )
+    points, directions = (np.array(each, float).reshape(rows, 2, 3) for each in (point, direction))
+    return Loops(np.array(measure, np.int64), np.array(body, np.int64).reshape(rows, 2), points, directions)
 
 
 def closed_links(robot: Robot) -> tuple[tuple[str, str], ...]:

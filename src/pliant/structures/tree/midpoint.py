@@ -65,8 +65,10 @@ SMALL_ANGLE = 0.1  # rad, half the turn of a step up to which its series is exac
 
 
 @inline_kernel
-def advanced(turn: tuple[float, float], angle: float) -> tuple[float, float]:
-    """Sine and cosine after turning by a small angle: series to round-off, several times faster than anew."""
+def turned(turn: tuple[float, float], angle: float, q: float) -> tuple[float, float]:
+    """Sine and cosine of q, to which ``turn`` has turned by an angle: where it is small a series, which is faster."""
+    if abs(angle) >= SMALL_ANGLE:
+        return (math.sin(q), math.cos(q))
     x = angle * angle
     s = angle * (1.0 - x * SIXTH * (1.0 - x * TWENTIETH * (1.0 - x * PART_42 * (1.0 - x * PART_72))))
     c = 1.0 - 0.5 * x * (1.0 - x * TWELFTH * (1.0 - x * THIRTIETH * (1.0 - x * PART_56 * (1.0 - x * PART_90))))
@@ -89,14 +91,9 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
         step.acceleration[i] = (step.v_end[i] - step.v[i]) * per_step
         if mechanism.tree.joints[i, at.KIND] < at.TRANSLATION_X:
             angle = 0.5 * h * step.w[i]
-            if abs(angle) < SMALL_ANGLE:
-                half = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
-                whole = advanced(half, angle)
-            else:
-                half = (math.sin(step.q_mid[i]), math.cos(step.q_mid[i]))
-                whole = (math.sin(step.q_end[i]), math.cos(step.q_end[i]))
+            half = turned((step.turn[0, i, 0], step.turn[0, i, 1]), angle, step.q_mid[i])
             step.turn[1, i, 0], step.turn[1, i, 1] = half
-            step.turn[2, i, 0], step.turn[2, i, 1] = whole
+            step.turn[2, i, 0], step.turn[2, i, 1] = turned(half, angle, step.q_end[i])
 
 
 @inline_kernel
@@ -104,12 +101,8 @@ def turn_along(tree: Tree, q: Floats, place: int, step: Step) -> None:
     """Sines and cosines at q, which lies near the start of the step, as those of a place in it."""
     for i in range(q.shape[0]):
         if tree.joints[i, at.KIND] < at.TRANSLATION_X:
-            angle = q[i] - step.q[i]
-            if abs(angle) < SMALL_ANGLE:
-                turned = advanced((step.turn[0, i, 0], step.turn[0, i, 1]), angle)
-            else:
-                turned = (math.sin(q[i]), math.cos(q[i]))
-            step.turn[place, i, 0], step.turn[place, i, 1] = turned
+            start = (step.turn[0, i, 0], step.turn[0, i, 1])
+            step.turn[place, i, 0], step.turn[place, i, 1] = turned(start, q[i] - step.q[i], q[i])
 
 
 @inline_kernel

@@ -33,8 +33,8 @@ from pliant.structures.tree.forces import (
     constraint_size,
     constraints,
     factorise_constraints,
+    law_forces,
     solve_constraints,
-    step_law_forces,
 )
 from pliant.structures.tree.motion import Floats, Tree, place_base, turn_afresh
 from pliant.structures.tree.recursions import momentum
@@ -213,7 +213,7 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
 def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, bool]:
     """All that a step leaves at the present w: whether the factors know the laws of joints, and loops are shut."""
     rule.evaluate(mechanism, signals, step)
-    known = step_law_forces(mechanism.springs.laws, step)
+    known = law_forces(mechanism.springs.laws, step.q, step.w, step.number[at.H], step)
     constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
     work_at_given_rates(mechanism, step)
     rule.measure_end(mechanism, step)

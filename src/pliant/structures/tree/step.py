@@ -306,8 +306,7 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
         ledger.loads[mechanism.wrenches.load[k]] += work
     kinetic = number[at.T_END] + number[at.FITTED] - number[at.T_START]
     ledger.worst[ROUNDING] = number[at.ROUNDED]
-    changes, losses = (kinetic, strain), (field, 0.0, joint)
-    enter_step(ledger.sums, ledger.worst, changes, -number[at.LIFTED], losses, (supplied, works), time)
+    enter_step(ledger, (kinetic, strain), (-number[at.LIFTED], field, 0.0, joint), (supplied, works), time)
     ledger.sums[PROJECTION] += number[at.FITTED]
 
 
@@ -327,8 +326,8 @@ def enter_gill(mechanism: Mechanism, step: Step, stages: Stages, ledger: Running
     kinetic = number[at.T_END] + number[at.FITTED] - number[at.T_START]
     strain = spring_energy(mechanism.springs, step.q_end) - spring_energy(mechanism.springs, step.q)
     strain += number[at.STRAIN_END] - number[at.STRAIN_START]
-    changes, losses = (kinetic, strain), (stages.lost[0], 0.0, stages.lost[1])
-    enter_step(ledger.sums, ledger.worst, changes, -number[at.LIFTED], losses, (supplied, works), time)
+    flows = (-number[at.LIFTED], stages.lost[0], 0.0, stages.lost[1])
+    enter_step(ledger, (kinetic, strain), flows, (supplied, works), time)
     ledger.sums[PROJECTION] += number[at.FITTED]
 
 
@@ -374,12 +373,6 @@ def set_signals(mechanism: Mechanism, tables: Tables, n: int, span: tuple[float,
         else:
             store(load3(joint[n, MIDDLE], m), signals.target, i)
     copy_to(tables.load[n, MIDDLE], signals.load)
-
-
-@inline_kernel
-def sample(mechanism: Mechanism, tables: Tables, n: int, step: Step) -> bool:
-    """Servos that are sampled at the start of step n; the jump of their torques stands in the residual."""
-    return sample_servos(mechanism.servos, tables.sampled[n], tables.command, step.v, step.held, step.residual)
 
 
 @inline_kernel
@@ -435,10 +428,16 @@ def gill_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> int:
 
 @inline_kernel
 def begin(mechanism: Mechanism, tables: Tables, n: int, work: Work, output: Output) -> bool:
-    """Keep the start of step n if rows of the output fall into the step; sample the servos, and say if any was."""
+    """Keep the start of step n if rows of the output fall into the step; sample the servos, and say if any was.
+
+    The jump of their torques stands in the residual.
+    """
+    step, sampled = work.step, tables.sampled
     if tables.stop[n] > tables.first[n] and tables.tau[tables.first[n]] < 1.0:
         keep(mechanism, output.x.shape[0] - 1, work, output)
-    return tables.sampled.shape[1] > 0 and sample(mechanism, tables, n, work.step)
+    if sampled.shape[1] == 0:
+        return False
+    return sample_servos(mechanism.servos, sampled[n], tables.command, step.v, step.held, step.residual)
 
 
 @inline_kernel

@@ -82,25 +82,17 @@ class Stepper:
         run, plan, system = self.run, self.run.schedule, self.system
         # where a gear is elastic, a prescribed joint is not what its drive acts on
         apart = np.flatnonzero(np.array(run.inputs.prescribed, np.bool_) & (system.drive != system.structure.joints))
-        return Tables(
-            plan.h[a:b],
-            run.grid[a + 1 : b + 1],
-            np.concatenate([system.drive, system.structure.joints[apart]]),
-            np.concatenate([joints, joints[:, :, apart]], axis=2) if len(apart) else joints,
-            system.loads.in_body_axes(loads),
-            self.samples[a:b],
-            self.commanded,
-            plan.first[a:b],
-            plan.stop[a:b],
-            plan.tau,
-        )
+        driven = np.concatenate([system.drive, system.structure.joints[apart]])
+        joints = np.concatenate([joints, joints[:, :, apart]], axis=2) if len(apart) else joints
+        inputs = driven, joints, system.loads.in_body_axes(loads), self.samples[a:b], self.commanded
+        rows = plan.first[a:b], plan.stop[a:b], plan.tau
+        return Tables(plan.h[a:b], run.grid[a + 1 : b + 1], *inputs, *rows)
 
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
         h, end, driven, joint, load, sampled, _, first, stop, tau = tables
         joint = with_held(joint[part], held)
-        now = Tables(
-            h[part], end[part], driven, joint, load[part], sampled[part], self.commanded, first[part], stop[part], tau
-        )
+        inputs = driven, joint, load[part], sampled[part], self.commanded
+        now = Tables(h[part], end[part], *inputs, first[part], stop[part], tau)
         answer = self.loop(self.mechanism, self.work, now, self.output)
         if self.loop is self.compiled:
             self.loop = machine_code(self.compiled)

@@ -156,15 +156,8 @@ class System:
 
     def mechanism(self, drives: Drives | None = None, servos: Servos | None = None) -> Mechanism:
         """Everything that acts on the tree, with scratch of its own."""
-        return new_mechanism(
-            self.tree,
-            self.springs,
-            drives or self.drives,
-            self.loads.wrenches,
-            servos,
-            self.loops,
-            self.new_condensed(),
-        )
+        acting = drives or self.drives, self.loads.wrenches, servos, self.loops
+        return new_mechanism(self.tree, self.springs, *acting, self.new_condensed())
 
     @cached_property
     def before(self) -> Bools:
@@ -358,13 +351,10 @@ def _loads(structure: Structure, inputs: Inputs) -> Loads:
                 loads.append((k, turn))
             if place_of.body != ON_BASE:
                 rows.append((known[0] if known else len(loads) - 1, place_of, share, world))
-    wrenches = Wrenches(
-        np.array([row for row, _, _, _ in rows], np.int64),
-        np.array([place_of.body for _, place_of, _, _ in rows], np.int64),
-        np.array([place_of.position for _, place_of, _, _ in rows]).reshape(len(rows), 3),
-        np.array([share for _, _, share, _ in rows], float),
-        np.array([world for _, _, _, world in rows], np.bool_),
-    )
+    load_of, at, part, in_world = list(zip(*rows)) or [()] * 4
+    body = np.array([place_of.body for place_of in at], np.int64)
+    points = np.array([place_of.position for place_of in at]).reshape(len(rows), 3)
+    wrenches = Wrenches(np.array(load_of, np.int64), body, points, np.array(part, float), np.array(in_world, np.bool_))
     forces_only = [""] * len(inputs.loads)
     for row, place_of, _, _ in rows:
         if structure.turned_statically[place_of.body]:
