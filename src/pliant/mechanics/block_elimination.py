@@ -88,31 +88,24 @@ class Factors(NamedTuple):
 
 def new_factors(count: int, links: int, elements: int, nodes: int, degree: int, dtype: type) -> Factors:
     """Room for ``count`` factorisations."""
-    n = 6 * degree
-
-    parts = parts_of(dtype)
-
-    def zeros(*shape: int) -> Numbers:
-        return np.zeros((count, *shape), dtype)
-
+    n, parts, z = 6 * degree, parts_of(dtype), np.zeros
+    of_elements = {"W": (elements, n, 6), "X_tip": (elements, n, 6), "Y_tip": (elements, 6, 6)}
+    of_nodes = dict.fromkeys(("to_tip_load", "to_root"), (nodes, 6, 6))
+    of_links = dict.fromkeys(("C0", "C", "Y_T", "K", "D"), (links, 6, 6)) | dict.fromkeys(
+        ("CS", "SC", "tip"), (links, 6)
+    )
+    shapes: dict[str, tuple[int, ...]] = {**of_elements, **of_nodes, **of_links, "kappa": (links,), "beta": (links,)}
     return Factors(
+        **{name: z((count, *shape), dtype) for name, shape in shapes.items()},
         parts=np.full(count, parts),
         unit=np.full(1, 1j if parts == 2 else 0.0, dtype),
-        XY=np.zeros((count, elements, n, parts, n + 6)),
-        W=zeros(elements, n, 6),
-        W_rows=np.zeros((count, elements, 6, parts, n)),
-        X_tip=zeros(elements, n, 6),
-        Y_tip=zeros(elements, 6, 6),
-        to_tip_load=zeros(nodes, 6, 6),
-        to_root=zeros(nodes, 6, 6),
-        **{name: zeros(links, 6, 6) for name in ("C0", "C", "Y_T", "K", "D")},
-        **{name: zeros(links, 6) for name in ("CS", "SC", "tip")},
-        **{name: zeros(links) for name in ("kappa", "beta")},
-        sums=np.zeros((2, n + 6)),
-        swaps=np.zeros(n, np.int64),
-        work=np.zeros((4, 6, 6), dtype),
-        pose=np.zeros((1, links, 12)),
-        Ad=np.zeros((1, links, 6, 6)),
+        XY=z((count, elements, n, parts, n + 6)),
+        W_rows=z((count, elements, 6, parts, n)),
+        sums=z((2, n + 6)),
+        swaps=z(n, np.int64),
+        work=z((4, 6, 6), dtype),
+        pose=z((1, links, 12)),
+        Ad=z((1, links, 6, 6)),
     )
 
 

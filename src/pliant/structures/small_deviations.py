@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,8 @@ from pliant.model.port import Port
 Floats = NDArray[np.float64]
 
 
-class Deviations(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Deviations:
     """Over the free unknowns and, behind them, those that are held: prescribed joints and the base."""
 
     M: Floats

@@ -23,6 +23,7 @@ from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.small_matrices import set_block, times
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
+from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC
 from pliant.structures.nodal.joint_laws import along_spin
@@ -37,15 +38,7 @@ from pliant.structures.nodal.motion import (
     new_increment,
     new_step,
 )
-from pliant.structures.nodal.relation_solver import (
-    LineFactors,
-    along_line,
-    dense_factorise,
-    dense_solve,
-    fill_answers,
-    new_line_factors,
-    to_frames,
-)
+from pliant.structures.nodal.relation_solver import LineFactors
 from pliant.structures.nodal.relations import add_along_line, line_gradients
 from pliant.structures.nodal.solver import factorise, joint_direction, lever_of, put_body, put_joint_at_rest, solve_tree
 
@@ -81,7 +74,7 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     any_active = bool(np.any(joint_type >= FIXED) or np.any(closed))
     any_driven = bool(np.any(mechanism.coordinates.prescribed)) or base_moves
     parted = tree._replace(joint_type=joint_type, parent=parent)
-    tools = (new_factors(nodes), new_increment(nodes), new_line_factors(mechanism, kept & closed))
+    tools = (new_factors(nodes), new_increment(nodes), beside.new_line_factors(mechanism, kept & closed))
     arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), coordinates + 1))
     return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), *arrays)
 
@@ -176,8 +169,8 @@ def measure_closing(lines: Lines, at: Moment, fit: Fit) -> None:
     for k in range(lines.measure.shape[0]):
         own.rhs[k] = 0.0
         if own.kept[k]:
-            own.rhs[k] = -along_line(lines, k, gradient, at.R, fit.t)
-            own.rhs[k] -= along_line(lines, k, gradient, at.R, fit.increment.t)
+            own.rhs[k] = -beside.along_line(lines, k, gradient, at.R, fit.t)
+            own.rhs[k] -= beside.along_line(lines, k, gradient, at.R, fit.increment.t)
 
 
 @inline_kernel
@@ -186,14 +179,14 @@ def close_loops(mechanism: Mechanism, at: Moment, fit: Fit) -> int:
     lines, own, inc = mechanism.lines, fit.lines, fit.increment
     count = lines.measure.shape[0]
     prescribed = mechanism.coordinates.prescribed
-    fill_answers(fit.tree, lines, fit.step, at.R, (prescribed, fit.active, fit.factors), inc, own)
+    beside.fill_answers(fit.tree, lines, fit.step, at.R, (prescribed, fit.active, fit.factors), inc, own)
     for k in range(count):
         for j in range(count):
             own.LU[k, j] = own.S[k, j] if own.kept[k] and own.kept[j] else (1.0 if j == k else 0.0)
-    failed = dense_factorise(own.LU, own.order)
+    failed = beside.dense_factorise(own.LU, own.order)
     if failed >= 0:
         return failed
-    dense_solve(own.LU, own.order, own.rhs, fit.step.impulse)
+    beside.dense_solve(own.LU, own.order, own.rhs, fit.step.impulse)
     for k in range(count):
         if own.kept[k]:
             for i in range(inc.t.shape[0]):
@@ -244,7 +237,7 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
     pass_momentum(mechanism, now, fit, False)
     if factorise(tree, prescribed, fit.active, fit.factors) >= 0:
         return -1.0, 0.0
-    to_frames(tree, fit.active, at.R, step.rho, inc.b)
+    beside.to_frames(tree, fit.active, at.R, step.rho, inc.b)
     for i in range(tree.parent.shape[0]):
         inc.b_joint[i] = 0.0
         if fit.active[i]:

@@ -17,17 +17,9 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
+from pliant.structures.nodal import instant_balance as balance
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, GROUND
-from pliant.structures.nodal.instant_balance import (
-    BY_ACCELERATION,
-    BY_RATE,
-    Derivatives,
-    copied,
-    derivatives_at,
-    evaluate_at,
-    new_flow,
-    place_nodes,
-)
+from pliant.structures.nodal.instant_balance import Derivatives
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
@@ -72,24 +64,24 @@ class Instant:
         self.coordinate_columns: Ints = self.columns.of_coordinate(tree)
         self.closed: Ints = np.flatnonzero(self.mechanism.lines.law == CLOSED)
         self.free = self._free()
-        self.flow = new_flow(self.mechanism, self.moment)
+        self.flow = balance.new_flow(self.mechanism, self.moment)
         self.flow.rotor[:, :2] = self.pose.motor
         self.flow.target[:] = inputs.joint_signals(np.array([time]))[0]
         self.flow.load[:] = inputs.load_signals(np.array([time]))[0]
         refuse_singular(arm.structure, laws.prescribed, self.x, self.R)
         refuse_massless_joints(arm.structure, self.mechanism, self.x, self.R)
-        at_rest = self.derivatives(BY_RATE)
+        at_rest = self.derivatives(balance.BY_RATE)
         self.constraint = self._constraint(at_rest.rate)
         self.rates = self._rates(at_rest)
         self.moves = bool(np.any(self.rates))
         self.set_twists(self.flow.rho, self.rates)
-        place_nodes(tree, self.flow)
+        balance.place_nodes(tree, self.flow)
         # neither these nor the mass depend on accelerations and forces of closed lines, which are yet to be found
-        self.by_rate = self.derivatives(BY_RATE) if self.moves else at_rest
-        self.by_acceleration = self.derivatives(BY_ACCELERATION)
+        self.by_rate = self.derivatives(balance.BY_RATE) if self.moves else at_rest
+        self.by_acceleration = self.derivatives(balance.BY_ACCELERATION)
 
     def derivatives(self, order: int) -> Derivatives:
-        return derivatives_at(self.mechanism, self.unknowns, order, self.flow)
+        return balance.derivatives_at(self.mechanism, self.unknowns, order, self.flow)
 
     def set_twists(self, twists: Floats, rates: Floats) -> None:
         """Relative twists of the nodes, or their derivatives, from those of the unknowns."""
@@ -171,7 +163,7 @@ class Instant:
     def unbalanced(self) -> Floats:
         """(unknowns,) generalised forces without any acceleration of the unknowns; loops not yet closed."""
         self.set_twists(self.flow.rho_dot, self._prescribed(2))
-        return -evaluate_at(self.mechanism, self.unknowns, self.flow)
+        return -balance.evaluate_at(self.mechanism, self.unknowns, self.flow)
 
     @cached_property
     def acceleration(self) -> Floats:
@@ -188,23 +180,23 @@ class Instant:
         if not np.any(prescribed) and self._rests(unbalanced - g.T @ pull):
             acceleration[:] = 0.0
         self.set_twists(flow.rho_dot, acceleration)
-        place_nodes(self.mechanism.tree, flow)
+        balance.place_nodes(self.mechanism.tree, flow)
         return acceleration
 
     def _change_of_line_rates(self) -> Floats:
         """(lines,) derivatives in time of the rates of the lines while the unknowns move on as they do."""
-        moved, ahead = copied(self.flow), 1j * STEP * self.flow.rho
+        moved, ahead = balance.copied(self.flow), 1j * STEP * self.flow.rho
         turn = moved.turn.reshape(-1, 3, 3)
         moved.r[:] += (turn @ ahead[:, :3, None])[..., 0]
         turn += turn @ hat(ahead[:, 3:])
-        evaluate_at(self.mechanism, self.unknowns, moved)
+        balance.evaluate_at(self.mechanism, self.unknowns, moved)
         return np.asarray(moved.rate.imag / STEP)
 
     def _rests(self, left: Floats) -> bool:
         """Whether the state is an equilibrium at rest, as far as round-off lets it."""
         if self.moves or np.any(self.pose.motor[self.rotors, 1]):
             return False
-        evaluate_at(self.mechanism, self.unknowns, self.flow)
+        balance.evaluate_at(self.mechanism, self.unknowns, self.flow)
         flow, bodies, free = self.flow, self.mechanism.bodies, self.free
         data, tree = self.mechanism.elements, self.mechanism.tree
         stiffness, own = np.zeros(len(free)), np.zeros(len(free))

@@ -10,18 +10,12 @@ import numpy as np
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
+from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
-from pliant.structures.nodal.relation_solver import (
-    LineFactors,
-    factorise_lines,
-    fill_answers,
-    line_increments,
-    new_line_factors,
-    to_frames,
-)
+from pliant.structures.nodal.relation_solver import LineFactors
 from pliant.structures.nodal.relations import add_along_line, line_gradients, line_ways, measure_lines, spring_impulses
 from pliant.structures.nodal.solver import factorise, put_tangent, solve_tree
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
@@ -57,7 +51,7 @@ class Solver(NamedTuple):
 
 def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
     nodes, active = len(mechanism.tree.parent), np.ones(len(mechanism.tree.parent), np.bool_)
-    lines = new_line_factors(mechanism, kept)
+    lines = beside.new_line_factors(mechanism, kept)
     return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active)
 
 
@@ -107,8 +101,8 @@ def refresh(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
         return failed
     if mechanism.lines.measure.shape[0] > 0:
         tools = (prescribed, solver.active, solver.factors)
-        fill_answers(tree, mechanism.lines, step, step.R_mid, tools, solver.increment, solver.lines)
-        line = factorise_lines(mechanism.lines, motion, solver.lines)
+        beside.fill_answers(tree, mechanism.lines, step, step.R_mid, tools, solver.increment, solver.lines)
+        line = beside.factorise_lines(mechanism.lines, motion, solver.lines)
         if line >= 0:
             return int(mechanism.lines.node[line, 1])
     return -1
@@ -128,11 +122,11 @@ def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> 
 def improve(mechanism: Mechanism, motion: Motion, solver: Solver) -> None:
     """One Newton increment with the factors at hand, and the poses it leads to."""
     tree, prescribed, step, inc = mechanism.tree, mechanism.coordinates.prescribed, motion.step, solver.increment
-    to_frames(tree, solver.active, step.R_mid, step.rho, inc.b)
+    beside.to_frames(tree, solver.active, step.R_mid, step.rho, inc.b)
     copy_to(step.row, inc.b_joint)
     solve_tree(tree, prescribed, solver.active, solver.factors, inc)
     if mechanism.lines.measure.shape[0] > 0:
-        line_increments(mechanism.lines, motion, inc, solver.lines)
+        beside.line_increments(mechanism.lines, motion, inc, solver.lines)
     add_increment(tree, prescribed, inc, step)
     move(mechanism, motion)
 

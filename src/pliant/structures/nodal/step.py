@@ -13,6 +13,7 @@ from pliant.spatial.se3 import angular, linear
 from pliant.spatial.so3 import from_quaternion
 from pliant.spatial.vectors import add, apply, apply_transpose, cross, scale, sub
 from pliant.structures.energy_ledger import KINETIC, ROUNDING, STRAIN, RunningLedger, close_projection, close_step
+from pliant.structures.nodal import motion as moving
 from pliant.structures.nodal.balance import (
     KINETIC_CHANGE,
     LIFT,
@@ -25,20 +26,7 @@ from pliant.structures.nodal.codes import BUSHING, CLOSED, ELEMENT
 from pliant.structures.nodal.consistency import Fit, fit_velocities, node_velocity, renew_drag
 from pliant.structures.nodal.element import node_distance
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Lines, Mechanism, Pose, Tree
-from pliant.structures.nodal.motion import (
-    Moment,
-    Motion,
-    Past,
-    Step,
-    cayley_turned,
-    cayley_vector,
-    choose_mid_frames,
-    move,
-    predict,
-    quaternion,
-    remember,
-    restart_ball_joints,
-)
+from pliant.structures.nodal.motion import Moment, Motion, Past, Step
 from pliant.structures.nodal.newton import PLACE, Control, Solver, solve_step, work_of_closing
 from pliant.structures.nodal.relations import measure_lines
 from pliant.structures.nodal.relative_pose import K, measure_relative_pose
@@ -109,8 +97,8 @@ def keep(row: int, work: Work, output: Output) -> None:
 def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -> None:
     """Turn a row that holds the end of a step into one at its part tau; row ``before`` holds its start."""
     for k in range(3 * nodes, 7 * nodes, 4):
-        a, b = quaternion(output.x, before, k), quaternion(output.x, row, k)
-        store(cayley_turned(a, scale(tau, cayley_vector(a, b))), output.x, row, k)
+        a, b = moving.quaternion(output.x, before, k), moving.quaternion(output.x, row, k)
+        store(moving.cayley_turned(a, scale(tau, moving.cayley_vector(a, b))), output.x, row, k)
     blend(output.x, row, before, tau, (0, 3 * nodes))
     blend(output.x, row, before, tau, (7 * nodes, output.x.shape[1]))
     for table in (output.sums, output.joints, output.loads, output.taken):
@@ -142,7 +130,7 @@ def take_up(mechanism: Mechanism, now: Pose, start: Moment) -> None:
     copy_to(now.quaternion, start.quaternion)
     copy_to(now.q, start.q)
     for i in range(now.x.shape[0]):
-        store(from_quaternion(quaternion(now.quaternion, i)), start.R, i)
+        store(from_quaternion(moving.quaternion(now.quaternion, i)), start.R, i)
     for i in range(now.x.shape[0]):
         if mechanism.tree.joint_type[i] == ELEMENT:
             p = mechanism.tree.parent[i]
@@ -226,7 +214,7 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
     ledger.worst[ROUNDING] = work_of_closing(mechanism, motion)
     flows = (-sums[LIFT], material, viscous, lost)
     close_step(ledger, sums[KINETIC_CHANGE] + spun, strain + stored, flows, time)
-    remember(step, motion.signals.h[0], work.past)
+    moving.remember(step, motion.signals.h[0], work.past)
     lost, gained = fit_velocities(mechanism, motion.signals, now, start, work.fit)
     if lost < 0.0:
         return SINGULAR
@@ -235,7 +223,7 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
         ledger.joints[c] += work.fit.driven_work[c]
         worked += work.fit.driven_work[c]
     close_projection(ledger, gained, lost, worked, time)
-    restart_ball_joints(mechanism.tree, start)
+    moving.restart_ball_joints(mechanism.tree, start)
     copy_to(start.q, now.q)
     return CONVERGED
 
@@ -258,7 +246,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     lost, _ = fit_velocities(mechanism, signals, now, start, work.fit)
     if lost < 0.0:
         return False
-    restart_ball_joints(mechanism.tree, start)
+    moving.restart_ball_joints(mechanism.tree, start)
     for i in range(now.x.shape[0]):
         t = node_velocity(mechanism, i, now, start.R)
         store(apply(load9(start.R, i), linear(t)), past.Y, 0, 6 * i)
@@ -284,9 +272,9 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         width = 0.5**level
         set_signals(mechanism.coordinates.prescribed, tables, n, (done, done + width), work)
         renew_drag(mechanism, motion.now, motion.start.R)
-        predict(work.past, motion.signals.h[0], motion.step)
-        move(mechanism, motion)
-        choose_mid_frames(motion)
+        moving.predict(work.past, motion.signals.h[0], motion.step)
+        moving.move(mechanism, motion)
+        moving.choose_mid_frames(motion)
         status = solve_step(mechanism, motion, work.solver, control)
         if status == CONVERGED:
             done += width

@@ -43,20 +43,9 @@ from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6
 from pliant.spatial.se3 import Twist, ad, angular, carried_wrench, linear
 from pliant.spatial.vectors import Vector, add, apply, cross
 from pliant.structures.tree import columns as at
+from pliant.structures.tree import recursions
 from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body
-from pliant.structures.tree.recursions import (
-    Ten,
-    energies,
-    gather_inertias,
-    inertia_of,
-    inverse_dynamics,
-    mass_matrix,
-    momentum,
-    momentum_at,
-    own_wrench,
-    place,
-    ten,
-)
+from pliant.structures.tree.recursions import Ten
 
 TRIANGLE = 21
 BIAS = at.MOMENTUM  # the columns of momenta hold the bias accelerations c here
@@ -96,11 +85,11 @@ def start_articulated(tree: Tree, i: int, v: float, motion: Floats) -> None:
     J = load6(motion, own, at.AXIS)
     C = ad(load6(motion, p, at.TWIST), J)
     store(scale6(v, C), motion, own, BIAS)
-    put_triangle(motion, own, inertia_of(tree, i, motion))
+    put_triangle(motion, own, recursions.inertia_of(tree, i, motion))
     if tree.joints[i, at.BODY] == at.NOTHING:
         store(EMPTY, motion, own, at.WRENCH)
     else:
-        store(own_wrench(tree, i, load6(motion, own, at.TWIST), EMPTY, motion), motion, own, at.WRENCH)
+        store(recursions.own_wrench(tree, i, load6(motion, own, at.TWIST), EMPTY, motion), motion, own, at.WRENCH)
 
 
 @inline_kernel
@@ -170,7 +159,7 @@ def forward_dynamics(
 
     The accelerations of prescribed coordinates are taken from ``a``, and their torques are not read.
     """
-    place(tree, q, motion)
+    recursions.place(tree, q, motion)
     return placed_dynamics(tree, prescribed, v, tau, motion, a)
 
 
@@ -198,12 +187,12 @@ def times_transposed(B: Floats, i: int, x: Twist) -> Twist:
 def gather_turning(tree: Tree, n: int, motion: Floats, B: Floats) -> None:
     """Composite B of all bodies, by columns."""
     for i in range(n):
-        I, V = inertia_of(tree, i, motion), load6(motion, i + 1, at.TWIST)
-        h = momentum_at(I, V)
+        I, V = recursions.inertia_of(tree, i, motion), load6(motion, i + 1, at.TWIST)
+        h = recursions.momentum_at(I, V)
         for k in range(6):
             s = unit(k)
-            column = plus6(carried_wrench(s, h), 1.0, carried_wrench(V, momentum_at(I, s)))
-            column = plus6(column, -1.0, momentum_at(I, ad(V, s)))
+            column = plus6(carried_wrench(s, h), 1.0, carried_wrench(V, recursions.momentum_at(I, s)))
+            column = plus6(column, -1.0, recursions.momentum_at(I, ad(V, s)))
             store(column, B, i, 6 * k)
     for i in range(n - 1, -1, -1):
         p = tree.joints[i, at.PARENT]
@@ -223,8 +212,8 @@ def inverse_dynamics_derivatives(
     motion, B, tau = scratch
     by_position, by_velocity = slopes
     n = tau.shape[0]
-    inverse_dynamics(tree, state[0], state[1], state[2], motion, tau)
-    gather_inertias(tree, n, motion)
+    recursions.inverse_dynamics(tree, state[0], state[1], state[2], motion, tau)
+    recursions.gather_inertias(tree, n, motion)
     gather_turning(tree, n, motion, B)
     by_position[:] = 0.0
     by_velocity[:] = 0.0
@@ -233,8 +222,8 @@ def inverse_dynamics_derivatives(
         J, V, A = load6(motion, j + 1, at.AXIS), load6(motion, p, at.TWIST), load6(motion, p, at.ACCELERATION)
         x = ad(V, J)
         y = plus6(ad(A, J), -1.0, ad(x, V))
-        I = ten(motion, j + 1, at.COMPOSITE)
-        Ix, Iy = momentum_at(I, x), momentum_at(I, y)
+        I = recursions.ten(motion, j + 1, at.COMPOSITE)
+        Ix, Iy = recursions.momentum_at(I, x), recursions.momentum_at(I, y)
         # this coordinate turns: the torques on the way to the base
         carried = plus6(Iy, 1.0, times_matrix(B, j, x))
         thrown = plus6(times_matrix(B, j, J), 2.0, Ix)
@@ -242,7 +231,7 @@ def inverse_dynamics_derivatives(
         by_velocity[j, j] = dot6(J, thrown)
         carried = plus6(carried, 1.0, carried_wrench(J, load6(motion, j + 1, at.WRENCH)))
         # coordinates on the way to the base turn: the torque of this one
-        IJ, BJ = momentum_at(I, J), times_transposed(B, j, J)
+        IJ, BJ = recursions.momentum_at(I, J), times_transposed(B, j, J)
         i = tree.joints[j, at.PARENT]
         while i >= 0:
             Ji, q = load6(motion, i + 1, at.AXIS), tree.joints[i, at.PARENT] + 1
@@ -278,7 +267,7 @@ class TreeDynamics:
     def placed(self, q: ArrayLike) -> Floats:
         """Poses and Jacobian columns of the base and all bodies, (n + 1, columns)."""
         motion = self._motion()
-        place(self.tree, self._values(q), motion)
+        recursions.place(self.tree, self._values(q), motion)
         return motion
 
     def poses(self, q: ArrayLike) -> tuple[Floats, Floats]:
@@ -296,13 +285,13 @@ class TreeDynamics:
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         M = np.empty((self.size, self.size))
-        mass_matrix(self.tree, self._values(q), self._motion(), M)
+        recursions.mass_matrix(self.tree, self._values(q), self._motion(), M)
         return M
 
     def moved(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Floats, Floats]:
         """The torques (n,) that give the accelerations a, and the motion of the base and all bodies."""
         tau, motion = np.empty(self.size), self._motion()
-        inverse_dynamics(self.tree, self._values(q), self._values(v), self._values(a), motion, tau)
+        recursions.inverse_dynamics(self.tree, self._values(q), self._values(v), self._values(a), motion, tau)
         return tau, motion
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
@@ -343,13 +332,13 @@ class TreeDynamics:
     def momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
         """p = M v, and the derivative of the kinetic energy in q at constant v."""
         p, push = np.empty(self.size), np.empty(self.size)
-        momentum(self.tree, self._values(q), self._values(v), self._motion(), p, push)
+        recursions.momentum(self.tree, self._values(q), self._values(v), self._motion(), p, push)
         return p, push
 
     def energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
         """Kinetic energy and potential of gravity, joule; the potential is zero at the world's origin."""
         turn = np.empty((self.size, 2))
-        kinetic, potential = energies(self.tree, self._values(q), self._values(v), turn, self._motion())
+        kinetic, potential = recursions.energies(self.tree, self._values(q), self._values(v), turn, self._motion())
         return kinetic, potential
 
     def _motion(self) -> Floats:

@@ -22,6 +22,7 @@ from pliant.spatial.se3 import Twist, angular, carried_wrench, join, linear
 from pliant.spatial.vectors import Vector, add, cross, scale
 from pliant.structures.loop_constraints import ALONG, DIRECTION
 from pliant.structures.tree import columns as at
+from pliant.structures.tree import forces as acting
 from pliant.structures.tree.arrays import (
     Loops,
     Mechanism,
@@ -34,18 +35,6 @@ from pliant.structures.tree.arrays import (
     new_step,
 )
 from pliant.structures.tree.flexibility import add_condensed_stiffness
-from pliant.structures.tree.forces import (
-    NO_TIME,
-    component,
-    constraint_accelerations,
-    constraint_gradients,
-    constraint_wrenches,
-    constraints,
-    instant_forces,
-    point_of,
-    world_direction,
-    world_point,
-)
 from pliant.structures.tree.motion import Floats, Tree, place_all, place_base, turn_afresh
 from pliant.structures.tree.recursions import inverse_dynamics, place
 from pliant.structures.tree.step import accelerate
@@ -96,7 +85,7 @@ def load_slopes(tree: Tree, wrenches: Wrenches, motion: Floats, wrench: Floats, 
     """Adds the derivative of `load_forces`, whose wrenches stand."""
     for k in range(wrenches.load.shape[0]):
         body, W = wrenches.body[k], load6(wrench, k)
-        x = point_of(motion, body, load3(wrenches.point, k))
+        x = acting.point_of(motion, body, load3(wrenches.point, k))
         j = body
         while j >= 0:
             change = carried_wrench(load6(motion, j + 1, at.AXIS), W)
@@ -110,19 +99,19 @@ def load_slopes(tree: Tree, wrenches: Wrenches, motion: Floats, wrench: Floats, 
 def wrench_changes(tree: Tree, loops: Loops, k: int, j: int, motion: Floats) -> tuple[Twist, Twist]:
     """How the wrenches of `constraint_wrenches` change with coordinate j."""
     on_a, on_b = carries(tree, j, loops.body[k, 0]), carries(tree, j, loops.body[k, 1])
-    d, measure = world_direction(loops, k, 0, motion), loops.measure[k]
+    d, measure = acting.world_direction(loops, k, 0, motion), loops.measure[k]
     d_turned = turned_by(motion, j, on_a, d)
     if measure == DIRECTION:
-        e = world_direction(loops, k, 1, motion)
+        e = acting.world_direction(loops, k, 1, motion)
         turn = add(cross(d_turned, e), cross(d, turned_by(motion, j, on_b, e)))
         return join(NONE, turn), join(NONE, scale(-1.0, turn))
-    x_b = world_point(loops, k, 1, motion)
+    x_b = acting.world_point(loops, k, 1, motion)
     b_moved = shift(motion, j, on_b, x_b)
     if measure == ALONG:
         moment = add(cross(b_moved, d), cross(x_b, d_turned))
         return join(scale(-1.0, d_turned), scale(-1.0, moment)), join(d_turned, moment)
-    e = component(measure)
-    a_moved = shift(motion, j, on_a, world_point(loops, k, 0, motion))
+    e = acting.component(measure)
+    a_moved = shift(motion, j, on_a, acting.world_point(loops, k, 0, motion))
     return join(NONE, cross(e, a_moved)), join(NONE, cross(b_moved, e))
 
 
@@ -131,7 +120,7 @@ def constraint_slopes(tree: Tree, loops: Loops, q: Floats, multipliers: Floats, 
     """Adds the derivative of G^T multipliers in q."""
     place(tree, q, motion)
     for k in range(multipliers.shape[0]):
-        W = constraint_wrenches(loops, k, motion)
+        W = acting.constraint_wrenches(loops, k, motion)
         for j in range(q.shape[0]):
             changes = wrench_changes(tree, loops, k, j, motion)
             for side in range(2):
@@ -145,9 +134,9 @@ def constraints_at(
 ) -> None:
     """Of (q, v, a): phi (rows,), G (rows, n) and second derivatives (rows,); the last of ``out`` (n,) is scratch."""
     inverse_dynamics(tree, state[0], state[1], state[2], motion, out[3])
-    constraints(loops, motion, out[0])
-    constraint_gradients(tree, loops, motion, out[1])
-    constraint_accelerations(loops, motion, out[2])
+    acting.constraints(loops, motion, out[0])
+    acting.constraint_gradients(tree, loops, motion, out[1])
+    acting.constraint_accelerations(loops, motion, out[2])
 
 
 @kernel
@@ -161,7 +150,7 @@ def forces_at(mechanism: Mechanism, signals: Signals, step: Step, by_position: F
     place_base(tree, step.motion)
     turn_afresh(tree, step.q_mid, step.turn[1])
     place_all(tree, step.q_mid, step.turn[1], step.motion)
-    instant_forces(mechanism, signals, step)
+    acting.instant_forces(mechanism, signals, step)
     by_position[:] = 0.0
     by_rate[:] = 0.0
     step.stiffness[:] = 0.0
@@ -179,7 +168,7 @@ def forces_at(mechanism: Mechanism, signals: Signals, step: Step, by_position: F
     for k in range(laws.coordinate.shape[0]):
         i, stops = laws.coordinate[k], laws.stops[k]
         by_rate[i, i] -= friction_force(laws.friction[k], step.w[i])[1]
-        push, _, _ = stops_force(stops, step.q_mid[i], NO_TIME * step.w[i], NO_TIME)
+        push, _, _ = stops_force(stops, step.q_mid[i], acting.NO_TIME * step.w[i], acting.NO_TIME)
         if stops[STOP_STIFFNESS] > 0.0 and push != 0.0:
             by_position[i, i] -= stops[STOP_STIFFNESS]
             by_rate[i, i] -= stops[STOP_DAMPING]
@@ -230,7 +219,7 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
                 seen.motion[row, i, k] = step.motion[i, k]
         copy_to(step.wrench, seen.load[row])
         for m in range(step.loop.shape[0]):
-            pair = constraint_wrenches(loops, m, step.motion)
+            pair = acting.constraint_wrenches(loops, m, step.motion)
             for side in range(2):
                 store(scale6(step.loop[m], pair[side]), seen.constraint[row, m], side)
     return int(given.q.shape[0])
@@ -239,9 +228,9 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
 def snapshots(mechanism: Mechanism, given: Instants) -> tuple[Snapshots, int]:
     """With how many of them could be taken."""
     rows, n = given.q.shape
-    wrenches, constraints = len(mechanism.wrenches.load), len(mechanism.loops.measure)
+    wrenches, closed = len(mechanism.wrenches.load), len(mechanism.loops.measure)
     loads, laws = given.load.shape[1], len(mechanism.springs.laws.coordinate)
-    scratch = Scratch(new_step(n, wrenches, constraints, laws), new_signals(n, loads), new_ledger(n, loads))
+    scratch = Scratch(new_step(n, wrenches, closed, laws), new_signals(n, loads), new_ledger(n, loads))
     z = np.zeros
-    seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, constraints, 2, 6)))
+    seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, closed, 2, 6)))
     return seen, int(see(mechanism, given, scratch, seen))

@@ -34,26 +34,12 @@ from pliant.spatial.rows import dot6, load3, load6, load9, store
 from pliant.spatial.vectors import add, apply, dot, product
 from pliant.structures.energy_ledger import REST
 from pliant.structures.tree import columns as at
+from pliant.structures.tree import forces as acting
+from pliant.structures.tree import recursions
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import factorise, solve
 from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
-from pliant.structures.tree.forces import (
-    constraint_gradients,
-    drive_force,
-    factorise_constraints,
-    load_forces,
-    solve_constraints,
-    spring_forces,
-)
 from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body, place_all, place_turned
-from pliant.structures.tree.recursions import (
-    accelerate_body,
-    energies_at,
-    fill_mass_matrix,
-    gather,
-    own_momentum,
-    own_wrench,
-)
 
 # columns of the motion that hold mean, difference and way of the ends of a step
 DIFFERENCE, MEAN, WAY = at.ARTICULATED, at.ARTICULATED + 9, at.ARTICULATED + 18
@@ -148,24 +134,26 @@ def middle_pass(tree: Tree, step: Step) -> None:
     for i in range(n):
         place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
         V = move_body(tree, i, step.w[i], motion)
-        A = accelerate_body(tree, i, step.w[i], step.acceleration[i], motion)
+        A = recursions.accelerate_body(tree, i, step.w[i], step.acceleration[i], motion)
         if tree.joints[i, at.BODY] == at.NOTHING:
             store(EMPTY, motion, i + 1, at.WRENCH)
             store(EMPTY, motion, i + 1, at.MOMENTUM)
         else:
-            store(own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
-            store(own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
+            store(recursions.own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
+            store(recursions.own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
     for i in range(n - 1, -1, -1):
         J, rotor = load6(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
-        step.inertial[i] = dot6(J, gather(tree, i, at.WRENCH, motion)) + rotor * step.acceleration[i]
-        step.momentum[i] = dot6(J, gather(tree, i, at.MOMENTUM, motion)) + rotor * step.w[i]
+        step.inertial[i] = dot6(J, recursions.gather(tree, i, at.WRENCH, motion)) + rotor * step.acceleration[i]
+        step.momentum[i] = dot6(J, recursions.gather(tree, i, at.MOMENTUM, motion)) + rotor * step.w[i]
 
 
 @inline_kernel
 def end_pass(tree: Tree, step: Step) -> None:
     """Energies at the end of the step, whose poses stay in ``motion_end``."""
     number = step.number
-    number[at.T_END], number[at.V_END] = energies_at(tree, step.q_end, step.v_end, step.turn[2], step.motion_end)
+    number[at.T_END], number[at.V_END] = recursions.energies_at(
+        tree, step.q_end, step.v_end, step.turn[2], step.motion_end
+    )
     number[at.LIFTED] = number[at.V_END] - number[at.V_START]
     number[at.LIFT_SIZE] = abs(number[at.V_END]) + abs(number[at.V_START])
 
@@ -244,14 +232,14 @@ def closed_force(step: Step, i: int) -> float:
 def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, ledger: RunningLedger) -> bool:
     """Factors of M and of the constraints from poses that stand; prescribed coordinates do not give way."""
     n = step.q.shape[0]
-    fill_mass_matrix(mechanism.tree, n, motion, step.factors)
+    recursions.fill_mass_matrix(mechanism.tree, n, motion, step.factors)
     leave_out_prescribed(mechanism.drives.prescribed, step.factors)
     step.number[at.STALE] = 1.0
     ledger.counts[1] += 1
     if not factorise(step.factors):
         return False
-    constraint_gradients(mechanism.tree, mechanism.loops, motion, step.G)
-    factorise_constraints(step, mechanism.drives.prescribed)
+    acting.constraint_gradients(mechanism.tree, mechanism.loops, motion, step.G)
+    acting.factorise_constraints(step, mechanism.drives.prescribed)
     return True
 
 
@@ -268,7 +256,7 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
         step.violation[k] = 0.0
         for i in range(n):
             step.violation[k] += step.G[k, i] * step.v_end[i]
-    solve_constraints(step, step.violation)
+    acting.solve_constraints(step, step.violation)
     for k in range(rows):
         for i in range(n):
             step.v_end[i] -= step.AG[k, i] * step.violation[k]
@@ -295,7 +283,7 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     if condensed.coordinate.shape[0] > 0:
         condensed_energy(condensed, tree, step.motion, step.q_mid, step.turn[1])
         add_condensed_stiffness(condensed, step.stiffness)
-    fill_mass_matrix(tree, n, step.motion, A)
+    recursions.fill_mass_matrix(tree, n, step.motion, A)
     for i in range(n):
         for j in range(springs.span[i, 0], springs.span[i, 1]):
             damping = springs.D_field[i, j] + springs.D_joint[i, j]
@@ -316,10 +304,10 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
 @inline_kernel
 def outer_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     """Springs and drives at the middle."""
-    spring_forces(mechanism.springs, step.q_mid, step.w, step)
+    acting.spring_forces(mechanism.springs, step.q_mid, step.w, step)
     for i in range(step.q.shape[0]):
         if not mechanism.drives.prescribed[i]:
-            step.drive[i] = drive_force(mechanism.drives, signals, step.held[i], i, step.q_mid[i], step.w[i])
+            step.drive[i] = acting.drive_force(mechanism.drives, signals, step.held[i], i, step.q_mid[i], step.w[i])
 
 
 @inline_kernel
@@ -402,7 +390,7 @@ def evaluate(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     middle_pass(tree, step)
     outer_forces(mechanism, signals, step)
     if step.wrench.shape[0] > 0:
-        load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
+        acting.load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
         step.condensed[:] = 0.0

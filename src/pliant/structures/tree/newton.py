@@ -25,17 +25,10 @@ from pliant.mechanics.joint_laws import SMOOTHING, STATIC
 from pliant.structures.energy_ledger import EXCHANGED, STEPS
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 from pliant.structures.tree import columns as at
+from pliant.structures.tree import forces as acting
 from pliant.structures.tree import midpoint as rule
 from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import solve
-from pliant.structures.tree.forces import (
-    constraint_gradients,
-    constraint_size,
-    constraints,
-    factorise_constraints,
-    law_forces,
-    solve_constraints,
-)
 from pliant.structures.tree.motion import Floats, Tree, place_base, turn_afresh
 from pliant.structures.tree.recursions import momentum
 
@@ -65,13 +58,13 @@ def bound_change(mechanism: Mechanism, step: Step) -> float:
     """The same, and the change of the multipliers in place of the violations."""
     n, h, rows = step.q.shape[0], step.number[at.H], step.loop.shape[0]
     # with x = A^-1 r:  dw = -h/2 (x - A^-1 G^T d),  phi(q_1) + h G dw = 0
-    factorise_constraints(step, mechanism.drives.prescribed)
+    acting.factorise_constraints(step, mechanism.drives.prescribed)
     solve(step.factors, step.residual, step.change)
     for k in range(rows):
         step.violation[k] *= -2.0 / (h * h)
         for i in range(n):
             step.violation[k] += step.G[k, i] * step.change[i]
-    solve_constraints(step, step.violation)
+    acting.solve_constraints(step, step.violation)
     for k in range(rows):
         for i in range(n):
             step.change[i] -= step.AG[k, i] * step.violation[k]
@@ -201,9 +194,9 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     """Violations at the end of the step, and the energy whose rounding they have; whether they are rounding."""
     shut = True
     step.number[at.TIED] = 0.0
-    constraints(mechanism.loops, step.motion_end, step.violation)
+    acting.constraints(mechanism.loops, step.motion_end, step.violation)
     for k in range(step.loop.shape[0]):
-        size = constraint_size(mechanism.loops, k, step)
+        size = acting.constraint_size(mechanism.loops, k, step)
         step.number[at.TIED] += abs(step.loop[k]) * size
         shut = shut and abs(step.violation[k]) <= ROUNDINGS * rule.ROUND_OFF * size
     return shut
@@ -213,8 +206,8 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
 def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, bool]:
     """All that a step leaves at the present w: whether the factors know the laws of joints, and loops are shut."""
     rule.evaluate(mechanism, signals, step)
-    known = law_forces(mechanism.springs.laws, step.q, step.w, step.number[at.H], step)
-    constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
+    known = acting.law_forces(mechanism.springs.laws, step.q, step.w, step.number[at.H], step)
+    acting.constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
     work_at_given_rates(mechanism, step)
     rule.measure_end(mechanism, step)
     rule.sharpen(mechanism.tree, step)
@@ -267,7 +260,7 @@ def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
         size += 0.25 * h * h * step.residual[i] * step.acceleration[i]
     for k in range(rows):
         if step.kept[k]:
-            violation = part * constraint_size(mechanism.loops, k, step)
+            violation = part * acting.constraint_size(mechanism.loops, k, step)
             size += violation * violation / (h * h * step.S[k, k])
     return size, energy + size
 

@@ -29,26 +29,10 @@ from pliant.structures.stepping import (
     next_level,
 )
 from pliant.structures.tree import columns as at
+from pliant.structures.tree import forces as acting
+from pliant.structures.tree import midpoint as rule
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step, new_ledger, new_signals, new_step
 from pliant.structures.tree.dynamics import placed_dynamics
-from pliant.structures.tree.forces import (
-    constraint_accelerations,
-    constraints,
-    instant_forces,
-    load_power,
-    sample_servos,
-    solve_constraints,
-    spring_energy,
-)
-from pliant.structures.tree.midpoint import (
-    closed_force,
-    expect_jump,
-    factorise_mass,
-    fit_velocities,
-    measure_end,
-    remember,
-    turn_along,
-)
 from pliant.structures.tree.motion import Bools, Floats, Ints, place_all, place_base, turn_afresh
 from pliant.structures.tree.newton import solve_step
 from pliant.structures.tree.recursions import inverse_dynamics
@@ -75,12 +59,12 @@ class Stages(NamedTuple):
 def closed_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Multipliers, and accelerations that keep the loops closed."""
     n, rows = step.q.shape[0], step.loop.shape[0]
-    if not factorise_mass(mechanism, step.motion, step, ledger):
+    if not rule.factorise_mass(mechanism, step.motion, step, ledger):
         return False
-    constraint_accelerations(mechanism.loops, step.motion, step.loop)
+    acting.constraint_accelerations(mechanism.loops, step.motion, step.loop)
     for k in range(rows):
         step.loop[k] = -step.loop[k]
-    solve_constraints(step, step.loop)
+    acting.solve_constraints(step, step.loop)
     for k in range(rows):
         for i in range(n):
             step.acceleration[i] += step.AG[k, i] * step.loop[k]
@@ -96,9 +80,9 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         if drives.prescribed[i]:
             step.q_mid[i], step.w[i] = signals.target[i, 0], signals.target[i, 1]
             step.acceleration[i] = signals.target[i, 2]
-    turn_along(tree, step.q_mid, 1, step)
+    rule.turn_along(tree, step.q_mid, 1, step)
     place_all(tree, step.q_mid, step.turn[1], motion)
-    instant_forces(mechanism, signals, step)
+    acting.instant_forces(mechanism, signals, step)
     if not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
         return False
     if step.loop.shape[0] > 0 and not closed_accelerations(mechanism, step, ledger):
@@ -110,7 +94,7 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         inverse_dynamics(tree, step.q_mid, step.w, step.acceleration, motion, step.inertial)
         for i in range(n):
             if drives.prescribed[i]:
-                step.drive[i] = step.inertial[i] - step.residual[i] - closed_force(step, i)
+                step.drive[i] = step.inertial[i] - step.residual[i] - rule.closed_force(step, i)
     return True
 
 
@@ -126,18 +110,18 @@ def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> 
         stages.lost[1] += weight * (step.lost_joint[i] + heat) * step.w[i]
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
-        power = load_power(mechanism.tree, body, load6(step.wrench, k), step.w, step.motion)
+        power = acting.load_power(mechanism.tree, body, load6(step.wrench, k), step.w, step.motion)
         stages.loads[mechanism.wrenches.load[k]] += weight * power
 
 
 @inner_kernel
 def close_positions(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Bring q_end back to the constraints by one step of Newton's method, with the least motion of mass."""
-    measure_end(mechanism, step)
-    if not factorise_mass(mechanism, step.motion_end, step, ledger):
+    rule.measure_end(mechanism, step)
+    if not rule.factorise_mass(mechanism, step.motion_end, step, ledger):
         return False
-    constraints(mechanism.loops, step.motion_end, step.violation)
-    solve_constraints(step, step.violation)
+    acting.constraints(mechanism.loops, step.motion_end, step.violation)
+    acting.solve_constraints(step, step.violation)
     for k in range(step.loop.shape[0]):
         for i in range(step.q.shape[0]):
             step.q_end[i] -= step.AG[k, i] * step.violation[k]
@@ -178,16 +162,16 @@ def gill_step(
         step.drive[i] = stages.effort[i]
         if mechanism.drives.prescribed[i]:
             step.q_end[i], step.v_end[i] = signals[1].target[i, 0], signals[1].target[i, 1]
-    turn_along(mechanism.tree, step.q_end, 2, step)
+    rule.turn_along(mechanism.tree, step.q_end, 2, step)
     if step.loop.shape[0] > 0:
         if not close_positions(mechanism, step, ledger):
             return SINGULAR
-        turn_along(mechanism.tree, step.q_end, 2, step)
-    measure_end(mechanism, step)
+        rule.turn_along(mechanism.tree, step.q_end, 2, step)
+    rule.measure_end(mechanism, step)
     if not number[at.T_END] < math.inf:
         return NOT_FINITE
     number[at.FITTED] = 0.0
-    if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, ledger):
+    if step.loop.shape[0] > 0 and not rule.fit_velocities(mechanism, step, ledger):
         return SINGULAR
     return CONVERGED
 
@@ -239,8 +223,8 @@ class Work(NamedTuple):
 def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
     """Memory for a run from the state (q, v); prescribed coordinates start where they are."""
     n = mechanism.tree.size
-    constraints, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
-    step = new_step(n, len(mechanism.wrenches.load), constraints, laws)
+    closed, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
+    step = new_step(n, len(mechanism.wrenches.load), closed, laws)
     step.q[:], step.v[:] = q, v
     signals = (new_signals(n, loads), new_signals(n, loads), new_signals(n, loads))
     before = np.stack([q, v], axis=1).astype(float)
@@ -248,8 +232,8 @@ def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
 
 
 def new_output(mechanism: Mechanism, loads: int, rows: int) -> Output:
-    n, constraints = mechanism.tree.size, len(mechanism.loops.measure)
-    return zeros_of(Output, *((rows + 1, count) for count in (2 * n, COLUMNS, n, loads, n, constraints)))
+    n, closed = mechanism.tree.size, len(mechanism.loops.measure)
+    return zeros_of(Output, *((rows + 1, count) for count in (2 * n, COLUMNS, n, loads, n, closed)))
 
 
 @inline_kernel
@@ -274,8 +258,8 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     for i in range(step.q.shape[0]):
         step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
     turn_afresh(tree, step.q, step.turn[2])
-    measure_end(mechanism, step)
-    fits = fit_velocities(mechanism, step, work.ledger)
+    rule.measure_end(mechanism, step)
+    fits = rule.fit_velocities(mechanism, step, work.ledger)
     take_end(mechanism, step, work.ledger)
     step.number[at.STALE], step.number[at.KNOWN], step.number[at.CONTRACTION] = 1.0, 0.0, 1.0
     return fits
@@ -300,7 +284,7 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
         ledger.joints[i] += work
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
-        work = load_power(mechanism.tree, body, load6(step.wrench, k), step.change, step.motion)
+        work = acting.load_power(mechanism.tree, body, load6(step.wrench, k), step.change, step.motion)
         supplied += work
         works += abs(work)
         ledger.loads[mechanism.wrenches.load[k]] += work
@@ -324,7 +308,7 @@ def enter_gill(mechanism: Mechanism, step: Step, stages: Stages, ledger: Running
         supplied += stages.loads[k]
         works += abs(stages.loads[k])
     kinetic = number[at.T_END] + number[at.FITTED] - number[at.T_START]
-    strain = spring_energy(mechanism.springs, step.q_end) - spring_energy(mechanism.springs, step.q)
+    strain = acting.spring_energy(mechanism.springs, step.q_end) - acting.spring_energy(mechanism.springs, step.q)
     strain += number[at.STRAIN_END] - number[at.STRAIN_START]
     flows = (-number[at.LIFTED], stages.lost[0], 0.0, stages.lost[1])
     enter_step(ledger, (kinetic, strain), flows, (supplied, works), time)
@@ -337,7 +321,7 @@ def keep(mechanism: Mechanism, row: int, work: Work, output: Output) -> None:
     step, ledger = work.step, work.ledger
     n = step.q.shape[0]
     ledger.sums[KINETIC] = step.number[at.T_START]
-    ledger.sums[STRAIN] = spring_energy(mechanism.springs, step.q) + step.number[at.STRAIN_START]
+    ledger.sums[STRAIN] = acting.spring_energy(mechanism.springs, step.q) + step.number[at.STRAIN_START]
     for i in range(n):
         output.x[row, i], output.x[row, n + i] = step.q[i], step.v[i]
     copy_to(step.drive, output.effort[row])
@@ -390,10 +374,10 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
         if status == CONVERGED:
             done += width
             step.number[at.FITTED] = 0.0
-            if step.loop.shape[0] > 0 and not fit_velocities(mechanism, step, ledger):
+            if step.loop.shape[0] > 0 and not rule.fit_velocities(mechanism, step, ledger):
                 return SINGULAR
             enter_midpoint(mechanism, step, ledger, tables.end[n] - (1.0 - done) * tables.h[n])
-            remember(step)
+            rule.remember(step)
             take_end(mechanism, step, ledger)
             level = next_level(level, done)
         else:
@@ -437,7 +421,7 @@ def begin(mechanism: Mechanism, tables: Tables, n: int, work: Work, output: Outp
         keep(mechanism, output.x.shape[0] - 1, work, output)
     if sampled.shape[1] == 0:
         return False
-    return sample_servos(mechanism.servos, sampled[n], tables.command, step.v, step.held, step.residual)
+    return acting.sample_servos(mechanism.servos, sampled[n], tables.command, step.v, step.held, step.residual)
 
 
 @inline_kernel
@@ -454,7 +438,7 @@ def run_midpoint(mechanism: Mechanism, work: Work, tables: Tables, output: Outpu
     """Advance by the energy-exact rule; returns the number of finished steps and how it ended."""
     for n in range(tables.h.shape[0]):
         if begin(mechanism, tables, n, work, output):
-            expect_jump(work.step)
+            rule.expect_jump(work.step)
         status = midpoint_over(mechanism, tables, n, work)
         if status != CONVERGED:
             return n, status
