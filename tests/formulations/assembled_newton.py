@@ -13,8 +13,9 @@ import numpy as np
 import pliant as pl
 from pliant.structures.collocation import stepper as formulation
 from pliant.structures.collocation.factorise import factorise, join_links
-from pliant.structures.collocation.newton import CONVERGED, improve
+from pliant.structures.collocation.newton import improve
 from pliant.structures.collocation.stages import evaluate
+from pliant.structures.stepping import CONVERGED
 
 RANDOM = np.random.default_rng(3)
 STEP = 1e-2

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import mass_matrix, massless_motion
+from pliant.mechanics.massless_motion import mass_matrix, refuse_massless
 from pliant.structures.collocation.chain import Floats
 
 if TYPE_CHECKING:
@@ -15,14 +14,7 @@ if TYPE_CHECKING:
 
 
 def refuse_massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> None:
-    """Refuse joints whose motion has no equation."""
-    massless = massless_joints(arm, state, prescribed)
-    if massless:
-        raise InvalidInput(massless)
-
-
-def massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> str:
-    """Which of the joints that are not prescribed, or nothing; links do not bend meanwhile."""
+    """Refuse joints whose motion has no equation, of those that are not prescribed; links do not bend meanwhile."""
     part, inertia, mesh = arm.layout.part, arm.chain.inertia, arm.chain.mesh
     moving = np.flatnonzero(~np.array(prescribed, np.bool_))
     T, M = np.zeros((len(inertia.M), 6, len(moving))), inertia.M
@@ -36,6 +28,5 @@ def massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple
     translates = np.array([arm.robot.freedom(arm.joint_names[k]).translates for k in moving], np.bool_)
     whole = M[:, 0, 0].sum()
     turning = whole * arm.reach**2 + np.einsum("nii->", M[:, 3:, 3:])
-    return massless_motion(
-        mass_matrix(T, M), np.where(translates, whole, turning), [arm.joint_names[k] for k in moving]
-    )
+    names = [arm.joint_names[k] for k in moving]
+    refuse_massless(mass_matrix(T, M), np.where(translates, whole, turning), names)

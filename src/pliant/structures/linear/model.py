@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import massless_motion
+from pliant.mechanics.massless_motion import refuse_massless
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
@@ -59,9 +59,7 @@ def refuse_massless_joints(arm: Assembly, own: Mechanics) -> None:
     mass = T.T @ own.M @ T
     translates = np.array([arm.joints[k].freedoms[0].translates for k in moving], np.bool_)
     most = [mass.diagonal()[translates == kind].max(initial=0.0) for kind in (False, True)]
-    massless = massless_motion(mass, np.where(translates, most[1], most[0]), [arm.joints[k].name for k in moving])
-    if massless:
-        raise InvalidInput(massless)
+    refuse_massless(mass, np.where(translates, most[1], most[0]), [arm.joints[k].name for k in moving])
 
 
 Floats = NDArray[np.float64]

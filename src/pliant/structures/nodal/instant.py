@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
 from pliant.structures.nodal import instant_balance as balance
@@ -23,7 +22,7 @@ from pliant.structures.nodal.instant_balance import Derivatives
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
-from pliant.structures.nodal.posture import Columns, columns_of, unknowns_of
+from pliant.structures.nodal.posture import Columns, body_inertias, columns_of, unknowns_of
 from pliant.structures.nodal.singularity import refuse_massless_joints, refuse_singular
 from pliant.structures.nodal.stepper import base_table
 
@@ -134,9 +133,7 @@ class Instant:
             return given
         V = np.concatenate([np.einsum("nji,nj->ni", self.R, pose.v) - np.cross(pose.w, bodies.center), pose.w], axis=1)
         free, T = self.free, at_rest.twist
-        inertia = np.array(
-            [spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)]
-        )
+        inertia = body_inertias(bodies)
         lack = (inertia @ (V - T @ given)[..., None])[..., 0]
         right = np.einsum("nij,ni->j", T, lack)[free]
         n = T.shape[-1]

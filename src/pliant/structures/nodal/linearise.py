@@ -64,10 +64,7 @@ def frames(ends: tuple[Place, Place], pose: tuple[Floats, Floats], V: Floats, T:
     origins = [x[end.node] + R[end.node] @ end.position for end in ends]
 
     def seen(rows: Floats) -> tuple[Floats, Floats]:
-        return (
-            np.asarray(to_frame(first.rotation, first.position) @ rows[first.node]),
-            np.asarray(to_frame(second.rotation, second.position) @ rows[second.node]),
-        )
+        return _at_place(first, rows), _at_place(second, rows)
 
     between = turns[0].T @ (origins[1] - origins[0])
     return Frames(turns[0].T @ turns[1], between, seen(V), seen(T), seen(twists))

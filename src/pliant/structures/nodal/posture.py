@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import matrix_of
+from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.robot import FreeJoint, SphericalJoint
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, rotation_from_vector, to_frame
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.instant_balance import Unknowns
-from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Lines, Tree
+from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Lines, Tree
 from pliant.structures.nodal.motion import Moment, new_moment
 from pliant.structures.nodal.relations import line_gradients, measure_lines
 
@@ -71,6 +71,12 @@ def unknowns_of(columns: Columns, tree: Tree, rotors: Ints) -> Unknowns:
         np.concatenate([*(S.T for S in columns.S), np.zeros((len(rotors), 6))]),
         np.concatenate([coordinate, rotors]),
     )
+
+
+def body_inertias(bodies: Bodies) -> Floats:
+    """(nodes, 6, 6) about the nodes, in their axes."""
+    rows = zip(bodies.mass, bodies.center, bodies.J.reshape(-1, 3, 3))
+    return np.array([spatial_inertia(*row) for row in rows])
 
 
 def motions(tree: Tree, columns: Columns, x: Floats, R: Floats) -> Floats:

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import mass_matrix, massless_motion
-from pliant.mechanics.rigid_body import spatial_inertia
+from pliant.mechanics.massless_motion import mass_matrix, refuse_massless
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Motion, choose_mid_frames, move, new_motion, restart_ball_joints
 from pliant.structures.nodal.newton import evaluate, new_solver
-from pliant.structures.nodal.posture import LoopConstraints, columns_of, motions, violations
+from pliant.structures.nodal.posture import LoopConstraints, body_inertias, columns_of, motions, violations
 from pliant.structures.nodal.relation_solver import fill_answers
 from pliant.structures.nodal.relations import line_gradients
 from pliant.structures.nodal.solver import factorise, put_tangent
@@ -240,14 +239,7 @@ def _independent(S: Floats, closed: Bools) -> Bools:
 
 
 def refuse_massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> None:
-    """Refuse joints whose motion has no equation."""
-    massless = massless_joints(structure, mechanism, x, R)
-    if massless:
-        raise InvalidInput(massless)
-
-
-def massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Floats) -> str:
-    """Which of the joints that are not prescribed, with the rotors that turn with them; links do not bend meanwhile."""
+    """Refuse joints whose motion has no equation, with the rotors that turn with them; links do not bend meanwhile."""
     tree, bodies, laws = mechanism.tree, mechanism.bodies, mechanism.coordinates
     columns = columns_of(tree._replace(joint_type=np.where(tree.joint_type == ELEMENT, FIXED, tree.joint_type)))
     names = [""] * columns.total
@@ -266,10 +258,9 @@ def massless_joints(structure: Structure, mechanism: Mechanism, x: Floats, R: Fl
             rotor[column] = laws.motor[c, 0] if rigid[c] else 0.0
     moving = np.array([bool(name) for name in names], np.bool_)
     T = motions(tree, columns, x, R)[:, :, moving]
-    M = np.array([spatial_inertia(m, c, J.reshape(3, 3)) for m, c, J in zip(bodies.mass, bodies.center, bodies.J)])
-    mass = mass_matrix(T, M) + np.diag(rotor[moving])
+    mass = mass_matrix(T, body_inertias(bodies)) + np.diag(rotor[moving])
     whole = bodies.mass.sum()
     reach = np.linalg.norm(x - x[0], axis=1).max() + np.linalg.norm(bodies.center, axis=1).max()
     turning = whole * reach**2 + np.einsum("nii->", bodies.J.reshape(-1, 3, 3))
     translates = np.any(np.concatenate([np.zeros((6, 0)), *columns.S], axis=1)[:3, moving] != 0.0, axis=0)
-    return massless_motion(mass, np.where(translates, whole, turning), [name for name in names if name])
+    refuse_massless(mass, np.where(translates, whole, turning), [name for name in names if name])
