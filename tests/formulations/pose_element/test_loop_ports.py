@@ -59,10 +59,10 @@ def test_the_rate_of_a_loop_joint_changes_as_its_frames_move(kind: str) -> None:
     def flow(displaced: Array) -> Array:
         now = Instant(arm, displaced, arm.inputs, 0.0)
         ends = arm.structure.ends("last")
-        R, x = [now.R[end.node] for end in ends], [now.R[end.node] @ end.position for end in ends]
-        spin = [turn @ now.V[end.node, 3:] for turn, end in zip(R, ends)]
-        speed = [turn @ now.V[end.node, :3] + np.cross(w, lever) for turn, end, w, lever in zip(R, ends, spin, x)]
-        apart = now.x[ends[1].node] + x[1] - now.x[ends[0].node] - x[0]
+        R, x = [now.R[end.body] for end in ends], [now.R[end.body] @ end.position for end in ends]
+        spin = [turn @ now.V[end.body, 3:] for turn, end in zip(R, ends)]
+        speed = [turn @ now.V[end.body, :3] + np.cross(w, lever) for turn, end, w, lever in zip(R, ends, spin, x)]
+        apart = now.x[ends[1].body] + x[1] - now.x[ends[0].body] - x[0]
         first, second = (turn @ end.rotation for turn, end in zip(R, ends))
         if kind == "spherical":
             return second.T @ (spin[1] - spin[0])

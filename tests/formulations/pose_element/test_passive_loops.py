@@ -10,7 +10,7 @@ import pliant as pl
 from pliant.model.state import Cause
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
 from pliant.structures.nodal.model import PoseElementArm
-from pliant.structures.nodal.tables import Place
+from pliant.structures.places import Place
 from tests.formulations.pose_element.test_loops import ledger_closes, worst_violation
 from tests.formulations.pose_element.test_passivity import (
     SECTION,
@@ -84,8 +84,8 @@ def loop_laws(rng: np.random.Generator, kind: str) -> dict[str, object]:
 
 
 def pose_of(arm: PoseElementArm, at: Place, state: Array) -> tuple[Array, Array]:
-    R = rotation_from_quaternion(arm.layout.part(state, "rotation"))[at.node]
-    return arm.layout.part(state, "position")[at.node] + R @ at.position, R @ at.rotation
+    R = rotation_from_quaternion(arm.layout.part(state, "rotation"))[at.body]
+    return arm.layout.part(state, "position")[at.body] + R @ at.position, R @ at.rotation
 
 
 def closed(rng: np.random.Generator, robot: pl.Robot, kind: str, axis: tuple[float, float, float]) -> pl.Robot:

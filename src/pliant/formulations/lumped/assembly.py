@@ -35,19 +35,10 @@ from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.robot.joint import BASE
 from pliant.robot.loop import parent_frame
+from pliant.structures.places import IDENTITY, ORIGIN, Place, place_on
 from pliant.structures.tree.columns import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.structure import (
-    IDENTITY,
-    ON_BASE,
-    ORIGIN,
-    Bodies,
-    LinkPlaces,
-    Part,
-    Place,
-    base_place,
-    place_on,
-)
+from pliant.structures.tree.structure import ON_BASE, Bodies, LinkPlaces, Part, base_place
 
 MOST_FIELDS = 200
 FIELD_STIFFNESS = Quantity(

@@ -28,9 +28,10 @@ from pliant.mechanics.rigid_body import WEIGHT, hat, inertia_along, inside_piece
 from pliant.robot import FlexibleLink, Robot, Straight
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.section import UniformSection
+from pliant.structures.places import Place
 from pliant.structures.tree.flexibility import ASIDE, BOTH, ONLY_IT, Condensed, FieldFacts, new_condensed
 from pliant.structures.tree.motion import Floats, Ints
-from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Place, Structure, node_at
+from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Structure, node_at
 
 
 class Deflection(IntEnum):

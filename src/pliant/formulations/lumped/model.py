@@ -38,10 +38,11 @@ from pliant.model.inputs import Inputs
 from pliant.model.state import LinkObservation
 from pliant.robot import FlexibleLink
 from pliant.robot.robot import nearest
+from pliant.structures.places import Place
 from pliant.structures.tree.model import TreeArm
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
-from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Place
+from pliant.structures.tree.structure import ON_BASE, LinkPlaces
 from pliant.structures.tree.system import System
 
 PAIRS = (("joint_position", "joint_rate"), ("deflection", "deflection_rate"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +12,14 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import NO_FRICTION
 from pliant.mechanics.rigid_body import element_ends, hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import At, End, FlexibleLink, FreeJoint, Joint, LinearLaw, RigidLink, Robot, SphericalJoint
-from pliant.robot.joint import BASE
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.loop import parent_frame
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
 from pliant.structures.loop_constraints import closing_rows
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Bodies, Elements, Floats, Ints, Tree
-from pliant.structures.nodal.tables import IDENTITY, ORIGIN, Head, Laws, LineRows, Nodes, Place, lay_head
+from pliant.structures.nodal.tables import Head, Laws, LineRows, Nodes, lay_head
+from pliant.structures.places import Place, place_on
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
 MOST_TRIED = 100  # elements of a link, in search of a number of which one ends at a station
@@ -33,6 +33,10 @@ class LinkNodes:
     nodes: Ints
     station: Floats
     tip: Place
+
+    @property
+    def root(self) -> Place:
+        return Place(int(self.nodes[0]))
 
     def shares(self, station: float) -> list[tuple[int, float]]:
         """The nodes around a station and the part of each: one alone where it lies, else those of the element."""
@@ -84,7 +88,7 @@ class Structure:
 
     def place(self, at: At) -> Place:
         """The node, and the pose on it, of a frame of the robot."""
-        return _place(self.links, at)
+        return _place({link.name: link for link in self.links}, at)
 
     def ends(self, joint: str) -> tuple[Place, Place]:
         """The frames that a joint or loop joint ties together."""
@@ -101,17 +105,11 @@ def whole_joint(robot: Robot, name: str) -> SphericalJoint | FreeJoint:
     return next(each for each in joints if each.name == name and isinstance(each, (SphericalJoint, FreeJoint)))
 
 
-def _place(links: Collection[LinkNodes], at: At) -> Place:
-    base = Place(0, ORIGIN, IDENTITY)
-    if at.link != BASE:
-        link = next(link for link in links if link.name == at.link)
-        base = link.tip if at.end is End.TIP else Place(int(link.nodes[0]), ORIGIN, IDENTITY)
-        if at.station is not None:
-            base = Place(_node_at(link, at.station), ORIGIN, IDENTITY)
-    return base.moved(at.position).turned(matrix_of(at.rotation))
+def _place(links: Mapping[str, LinkNodes], at: At) -> Place:
+    return place_on(links, Place(0), at, _node_at)
 
 
-def _node_at(link: LinkNodes, station: float) -> int:
+def _node_at(link: LinkNodes, station: float) -> Place:
     (node, _), *others = link.shares(station)
     if others:
         nearest = link.station[np.argmin(np.abs(link.station - station))]
@@ -123,7 +121,7 @@ def _node_at(link: LinkNodes, station: float) -> int:
             f"a frame at station = {station:g} m of link '{link.name}' lies inside an element; write the border"
             f" {nearest:.6g} m, {take}or cut the link there in two by a fixed joint"
         )
-    return node
+    return Place(node)
 
 
 def assemble(
@@ -143,7 +141,7 @@ def assemble(
     nodes.add(-1, GROUND)
     links: dict[str, LinkNodes] = {}
     for joint in robot.chain_order:
-        at = _place(links.values(), parent_frame(joint))
+        at = _place(links, parent_frame(joint))
         root = _joint_nodes(nodes, laws, lines, joint, at, joint.name in guided)
         link = robot.link(joint.child)
         if isinstance(link, FlexibleLink):
@@ -159,12 +157,12 @@ def assemble(
         matrix = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
         if payload.at is End.TIP:
             tip = link_nodes.tip
-            nodes.add_inertia(tip.node, transform_inertia(matrix, tip.rotation, tip.position))
+            nodes.add_inertia(tip.body, transform_inertia(matrix, tip.rotation, tip.position))
         else:
             nodes.add_inertia(int(link_nodes.nodes[0]), matrix)
     heads = []
     for loop in robot.loops:
-        first, second = (_place(links.values(), at) for at in (loop.first, loop.second))
+        first, second = (_place(links, at) for at in (loop.first, loop.second))
         if loop.freedoms and (loop.name in driven or not loop.obeys_nothing):
             heads.append(lay_head(nodes, laws, lines, loop, first, second))
         else:
@@ -195,16 +193,16 @@ def _joint_nodes(nodes: Nodes, laws: Laws, lines: LineRows, joint: Joint, at: Pl
         if joint.slide_friction or joint.turn_friction:
             both = joint.slide_friction, joint.turn_friction
             nodes[root].grip = np.array([each.row if each else NO_FRICTION for each in both])
-        lines.hold_free(joint, at, Place(root, ORIGIN, IDENTITY))
+        lines.hold_free(joint, at, Place(root))
         return root
     if not joint.freedoms:
-        return nodes.add(at.node, FIXED, at.position, at.rotation)
+        return nodes.add(at.body, FIXED, at.position, at.rotation)
     if isinstance(joint, SphericalJoint):
         if guided:
             root = _guided(nodes, laws, joint, at)
         else:
             root = nodes.add_joint(joint.freedoms, True, at, laws.add(joint, joint.freedoms, True))
-        lines.hold_ball(joint, at, Place(root, ORIGIN, IDENTITY))
+        lines.hold_ball(joint, at, Place(root))
         return root
     return nodes.add_joint(joint.freedoms, False, at, laws.add(joint, joint.freedoms, False))
 
@@ -225,9 +223,9 @@ def _reference(nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNode
     ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)
     if ends is None:
         ends = parent_frame(joint), At(joint.child, End.ROOT)
-    at, child = (_place(links.values(), end) for end in ends)
+    at, child = (_place(links, end) for end in ends)
     freedoms = joint.reference_freedoms
-    return Place(nodes.add_joint(freedoms, False, at, laws.add(joint, freedoms, False)), ORIGIN, IDENTITY), child
+    return Place(nodes.add_joint(freedoms, False, at, laws.add(joint, freedoms, False))), child
 
 
 def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
@@ -254,7 +252,7 @@ def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> 
             nodes.add_inertia(at, 0.5 * width * mass[end])
             nodes[at].viscous = nodes[at].viscous + 0.5 * width * np.diag(drag[end])
         rows.append(node)
-    return LinkNodes(link.name, np.array(rows), ends, Place(rows[-1], ORIGIN, IDENTITY))
+    return LinkNodes(link.name, np.array(rows), ends, Place(rows[-1]))
 
 
 def rest_pose(link: FlexibleLink, a: float, b: float) -> Floats:

@@ -39,7 +39,8 @@ from pliant.structures.nodal.codes import ELEMENT, FREE
 from pliant.structures.nodal.instant import DEPENDENT, Instant
 from pliant.structures.nodal.instant_balance import BY_PLACE, Derivatives, derivatives_at, displaced, place_nodes
 from pliant.structures.nodal.mechanism import Floats, Ints
-from pliant.structures.nodal.tables import Place, carried_frame
+from pliant.structures.nodal.tables import carried_frame
+from pliant.structures.places import Place
 from pliant.structures.small_deviations import Deviations, second_order
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def frames(ends: tuple[Place, Place], pose: tuple[Floats, Floats], V: Floats, T:
     """Of two places at positions and rotations ``pose`` of all nodes that move at V."""
     x, R = pose
     first, second = ends
-    turns = [R[end.node] @ end.rotation for end in ends]
-    origins = [x[end.node] + R[end.node] @ end.position for end in ends]
+    origins, turns = zip(*(end.pose(x, R) for end in ends))
 
     def seen(rows: Floats) -> tuple[Floats, Floats]:
         return _at_place(first, rows), _at_place(second, rows)
@@ -240,7 +240,7 @@ def _drifting(now: Instant, columns: slice, held: Held) -> Held:
 
 def _at_place(place: Place, T: Floats) -> Floats:
     """Rows (6, ...) of body displacements of a frame fixed to a node."""
-    return np.asarray(to_frame(place.rotation, place.position) @ T[place.node])
+    return np.asarray(to_frame(place.rotation, place.position) @ T[place.body])
 
 
 def _ports(now: Instant, T: Floats, twists: Floats, reduction: Reduction) -> Iterator[LinearisedPort]:
@@ -272,7 +272,7 @@ def _ports(now: Instant, T: Floats, twists: Floats, reduction: Reduction) -> Ite
 def _at_ball(now: Instant, port: Port, T: Floats, twists: Floats) -> tuple[Floats, Floats]:
     """Spin of the child of a ball joint against its parent, in its own axes: of rates, and of displacements."""
     first, second = now.arm.structure.ends(port.name)
-    parent, child, own = first.node, second.node, second.rotation
+    parent, child, own = first.body, second.body, second.rotation
     turn = now.R[child].T @ now.R[parent]
     carried = now.V[parent, 3:]
     rate = T[child][3:] - turn @ T[parent][3:]

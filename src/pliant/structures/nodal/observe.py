@@ -38,10 +38,10 @@ def wrench_rows(structure: Structure, loads: tuple[LoadPlace, ...]) -> Wrenches:
             rows = [(i, np.array(place.position, float), share, i) for i, share in around]
         else:
             at = structure.place(place.at)
-            rows = [(at.node, at.position, 1.0, at.node)]
+            rows = [(at.body, at.position, 1.0, at.body)]
             if place.reacts_on:
                 parent = structure.place(place.reacts_on)
-                rows.append((parent.node, parent.position, -1.0, at.node))
+                rows.append((parent.body, parent.position, -1.0, at.body))
         world = place.frame is Frame.WORLD
         found += [(k, i, position, share, world, turns_with) for i, position, share, turns_with in rows]
     columns, kinds = list(zip(*found)) or [()] * 6, (np.int64, np.int64, float, float, np.bool_, np.int64)
@@ -110,7 +110,7 @@ def tip_pose(arm: PoseElementArm, states: Floats, link: LinkNodes) -> Floats:
     """Pose (n, 4, 4) of the tip of a link."""
     end = np.eye(4)
     end[:3, :3], end[:3, 3] = link.tip.rotation, link.tip.position
-    return poses_of(arm, states, np.array([link.tip.node]))[:, 0] @ end
+    return poses_of(arm, states, np.array([link.tip.body]))[:, 0] @ end
 
 
 def tip_of(arm: PoseElementArm, states: Floats) -> tuple[Floats, Floats]:

@@ -380,7 +380,7 @@ def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> t
                     v[i] = v[i] + axis * qd[c]
     rates = np.array(qd, float)
     for head in structure.heads:
-        to = head.welded_to.node
+        to = head.welded_to.body
         rates[head.coordinates] = head.rates(tree, x, R, v, omega)
         omega[head.node] = omega[to]
         v[head.node] = v[to] + np.cross(omega[to], x[head.node] - x[to])

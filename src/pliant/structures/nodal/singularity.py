@@ -115,7 +115,7 @@ def nearly_singular(structure: Structure, prescribed: Bools, x: Floats, R: Float
 def joints_of_loop(structure: Structure, loop: str) -> tuple[str, ...]:
     """The joints on the way around a loop that move."""
     ends = structure.ends(loop)
-    first, second = (_joints_to_base(structure, end.node) for end in ends)
+    first, second = (_joints_to_base(structure, end.body) for end in ends)
     return tuple(joint.name for joint in structure.robot.chain_order if joint.name in first ^ second)
 
 

@@ -28,27 +28,9 @@ from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
 from pliant.structures.loop_constraints import ALONG, DIRECTION, Row, weld_rows
 from pliant.structures.nodal.codes import BUSHING, CABLE, CLOSED, DISTANCE, FIXED, PRISMATIC, REVOLUTE, SPRING, WALL
 from pliant.structures.nodal.mechanism import Coordinates, Floats, Lines, Tree
+from pliant.structures.places import IDENTITY, ORIGIN, Place
 
-IDENTITY = np.eye(3)
-ORIGIN = np.zeros(3)
 NOTHING = np.zeros(6)
-
-
-@dataclass(frozen=True)
-class Place:
-    """A frame fixed to a node."""
-
-    node: int
-    position: Floats
-    rotation: Floats
-
-    def moved(self, position: ArrayLike) -> Place:
-        """A frame at a position in this one."""
-        return Place(self.node, self.position + self.rotation @ np.asarray(position, float), self.rotation)
-
-    def turned(self, rotation: Floats) -> Place:
-        """A frame turned against this one."""
-        return Place(self.node, self.position, self.rotation @ rotation)
 
 
 @dataclass
@@ -118,14 +100,14 @@ class Nodes:
         steps = list(enumerate(freedoms, first))
         if backwards and not ball:
             steps.reverse()
-        at, place = parent.node, parent
+        at, place = parent.body, parent
         for k, (coordinate, freedom) in enumerate(steps):
             at = self.add(at, PRISMATIC if freedom.translates else REVOLUTE, place.position, place.rotation)
             node, axis = self[at], np.asarray(freedom.axis, float)
             node.axis = sign * axis / np.linalg.norm(axis)
             node.axis_parent = place.rotation @ node.axis
             node.coordinate, node.restarts = coordinate, ball and k == 0
-            place = Place(at, ORIGIN, IDENTITY)
+            place = Place(at)
         return at
 
 
@@ -292,7 +274,7 @@ class LineRows:
             np.array([row.measure for row in rows], np.int64),
             np.array([row.law for row in rows], np.int64),
             np.array([(k - row.place, row.count) for k, row in enumerate(rows)], np.int64).reshape(count, 2),
-            np.array([[end.node for end in pair] for pair in ends], np.int64).reshape(count, 2),
+            np.array([[end.body for end in pair] for pair in ends], np.int64).reshape(count, 2),
             array([[end.position for end in pair] for pair in ends], 2, 3),
             array([row.directions for row in rows], 2, 3),
             array([[end.rotation for end in pair] for pair in ends], 2, 9),
@@ -335,9 +317,8 @@ class Head:
     def positions(self, x: Floats, R: Floats) -> Floats:
         """Its coordinates for poses of all nodes at which the loop is closed, or those nearest to it."""
         first, second = self.first, self.second
-        R1, R2 = R[first.node] @ first.rotation, R[second.node] @ second.rotation
-        between = x[second.node] + R[second.node] @ second.position
-        between = R1.T @ (between - x[first.node] - R[first.node] @ first.position)
+        (_, R1), (x2, R2) = first.pose(x, R), second.pose(x, R)
+        between = R1.T @ (x2 - x[first.body] - R[first.body] @ first.position)
         return _positions(self.joint, between, R1.T @ R2)
 
     def ball_turn(self, R: Floats) -> Floats | None:
@@ -345,11 +326,11 @@ class Head:
         if not isinstance(self.joint, SphericalJoint):
             return None
         at, to = self.carrier, self.welded_to
-        return np.asarray((R[at.node] @ at.rotation).T @ R[to.node] @ to.rotation)
+        return np.asarray((R[at.body] @ at.rotation).T @ R[to.body] @ to.rotation)
 
     def rates(self, tree: Tree, x: Floats, R: Floats, v: Floats, omega: Floats) -> Floats:
         """Of its coordinates for poses, velocities and spins (world) of all nodes, as near as they fit."""
-        at, to, here = self.carrier.node, self.welded_to.node, x[self.node]
+        at, to, here = self.carrier.body, self.welded_to.body, x[self.node]
         columns = np.zeros((6, len(self.nodes)))
         for i in self.nodes:
             axis, column = R[i] @ tree.axis[i], tree.coordinate[i] - self.coordinates[0]
@@ -399,8 +380,8 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
     begin = len(nodes)
     carrier = second if backwards else first
     node = nodes.add_joint(joint.freedoms, ball, carrier, number, backwards)
-    head = Place(node, ORIGIN, IDENTITY)
-    at, _, _ = nodes.carrier(body.node)
+    head = Place(node)
+    at, _, _ = nodes.carrier(body.body)
     nodes[at].inertia = (1.0 - SHARE) * nodes[at].inertia
     nodes[node].inertia = share
     lines.close(loop.name, weld_rows(), *((first, head) if backwards else (head, second)))
@@ -418,7 +399,7 @@ def carried_frame(loop: LoopJoint, second: Place) -> Place:
 
 def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
     """What the head takes of a body, in its own frame; None where that has no inertia along the coordinates."""
-    at, R, r = nodes.carrier(body.node)
+    at, R, r = nodes.carrier(body.body)
     R, r = R @ body.rotation, r + R @ body.position
     share = SHARE * transform_inertia(nodes[at].inertia, R.T, -R.T @ r)
     heaviest = float(np.trace(share[3:, 3:]))

@@ -20,12 +20,13 @@ from pliant.model.inputs import Inputs
 from pliant.model.port import Frame
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import to_frame
+from pliant.structures.places import Place
 from pliant.structures.tree.arrays import Mechanism, new_drives
 from pliant.structures.tree.columns import ACCELERATION, POSE_R, POSE_X, TWIST
 from pliant.structures.tree.instant import Instants, snapshots
 from pliant.structures.tree.loops import closed_links
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.structure import ON_BASE, Place
+from pliant.structures.tree.structure import ON_BASE
 from pliant.structures.tree.system import System, load_places
 
 if TYPE_CHECKING:

@@ -33,12 +33,12 @@ from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import hat, to_frame
+from pliant.structures.places import Place
 from pliant.structures.small_deviations import Deviations, second_order
 from pliant.structures.tree.columns import AXIS, POSE_R, POSE_X
 from pliant.structures.tree.loops import RANK, Reduction, constraints, pull_slope
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.observe import poses_of
-from pliant.structures.tree.structure import Place
 from pliant.structures.tree.system import System
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from pliant.model.port import Frame
 from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import rotation_from_vector
+from pliant.structures.places import Place
 from pliant.structures.tree.columns import AXIS, POSE_R, POSE_X
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.structure import LinkPlaces, Place
+from pliant.structures.tree.structure import LinkPlaces
 from pliant.structures.tree.system import load_places
 
 if TYPE_CHECKING:

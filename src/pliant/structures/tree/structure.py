@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
-from pliant.mechanics.rigid_body import matrix_of
-from pliant.robot import At, End, Freedom, Robot
-from pliant.robot.joint import BASE
+from pliant.robot import At, Freedom, Robot
 from pliant.robot.link import STATION_SLACK
+from pliant.structures.places import Place, place_on
 from pliant.structures.tree.arrays import JointLaws
 from pliant.structures.tree.flexibility import Condensed, none_condensed
 from pliant.structures.tree.motion import Bools, Floats, Ints
 
 ON_BASE = -1
-ORIGIN = np.zeros(3)
-IDENTITY = np.eye(3)
-
-
-@dataclass(frozen=True, eq=False)
-class Place:
-    """A frame fixed to a body of the tree, or to the base."""
-
-    body: int
-    position: Floats
-    rotation: Floats
-
-    def moved(self, position: ArrayLike) -> Place:
-        """A frame at a position in this one."""
-        return Place(self.body, self.position + self.rotation @ np.asarray(position, float), self.rotation)
-
-    def turned(self, rotation: Floats) -> Place:
-        """A frame turned against this one."""
-        return Place(self.body, self.position, self.rotation @ rotation)
-
-    def at(self, pose: Floats) -> Place:
-        """A frame with a pose (4, 4) in this one."""
-        return self.moved(pose[:3, 3]).turned(pose[:3, :3])
 
 
 def base_place(coordinates: int) -> Place:
     """The frame of the base, which moves by so many coordinates, the first of the tree."""
-    return Place(coordinates - 1 if coordinates else ON_BASE, ORIGIN, IDENTITY)
+    return Place(coordinates - 1 if coordinates else ON_BASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,18 +50,6 @@ class LinkPlaces:
     @property
     def root(self) -> Place:
         return self.nodes[0]
-
-
-def place_on(
-    links: Mapping[str, LinkPlaces], base: Place, at: At, at_station: Callable[[LinkPlaces, float], Place]
-) -> Place:
-    """The frame of a section of one of the links, or of the base."""
-    if at.link != BASE:
-        link = links[at.link]
-        base = link.tip if at.end is End.TIP else link.root
-        if at.station is not None:
-            base = at_station(link, at.station)
-    return base.moved(at.position).turned(matrix_of(at.rotation))
 
 
 def node_at(link: LinkPlaces, station: float) -> Place:

@@ -18,6 +18,7 @@ from pliant.mechanics.massless_motion import unit_masses
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
+from pliant.structures.places import IDENTITY, Place
 from pliant.structures.tree.arrays import (
     Drives,
     Loops,
@@ -38,7 +39,7 @@ from pliant.structures.tree.forces import spring_energy
 from pliant.structures.tree.instant import forces_at
 from pliant.structures.tree.loops import constraint_rows
 from pliant.structures.tree.motion import Bools, Floats, Ints, Tree, new_tree
-from pliant.structures.tree.structure import IDENTITY, ON_BASE, Place, Structure
+from pliant.structures.tree.structure import ON_BASE, Structure
 
 SAME_POINT = 1e-9  # m, of a load and its station
 SINGULAR = 1e-13  # smallest eigenvalue of the scaled mass matrix of coordinates that move without mass
