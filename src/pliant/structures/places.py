@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -23,8 +23,8 @@ class Place:
     """A frame fixed to a body: to a node of a mechanism, or to a body of a tree."""
 
     body: int
-    position: Floats = ORIGIN
-    rotation: Floats = IDENTITY
+    position: Floats = field(default_factory=lambda: ORIGIN)
+    rotation: Floats = field(default_factory=lambda: IDENTITY)
 
     def moved(self, position: ArrayLike) -> Place:
         """A frame at a position in this one."""

@@ -23,7 +23,7 @@ from pliant.spatial.arrays import to_frame
 from pliant.structures.collocation.bending import pose_state, turns_of_links
 from pliant.structures.collocation.chain import Chain, Floats, Loads, Points, State, Stationing
 from pliant.structures.collocation.equilibrium import find_equilibrium
-from pliant.structures.collocation.observe import Sight, load_flows, observe, section_stress, strain_rates_of
+from pliant.structures.collocation.observe import Sight, load_flows, observe, strain_rates_of
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
 from pliant.structures.collocation.step import stored_energies
 from pliant.structures.collocation.stepper import Stepper
@@ -268,10 +268,6 @@ class GeometricallyExactArm(ArmFacts):
                 where = f" at s = {at[node - tree.first_node[k]]:.3g} m" if len(at) else ""
                 return f"link '{name}'{where}"
         return "the arm"
-
-    def stress(self, strain: Floats, rate: Floats) -> Floats:
-        """Section wrenches (n, points, 6) from strains and strain rates."""
-        return section_stress(self, strain, rate)
 
 
 def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:

@@ -17,7 +17,7 @@ from pliant.model.port import Port, coordinate_port, joint_ports
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import FreeJoint, Robot, SphericalJoint
-from pliant.spatial.arrays import rotation_from_quaternion
+from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
 from pliant.structures.loads import in_axes_of_nodes
 from pliant.structures.nodal.assembly import Structure, assemble
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
@@ -26,7 +26,7 @@ from pliant.structures.nodal.linearise import linearise
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, new_moment, new_pose
 from pliant.structures.nodal.observe import line_rates, load_flows, observe, tip_of, wrench_rows
-from pliant.structures.nodal.posture import close, fitting_rates, free_starts, poses, quaternions, rest_velocities
+from pliant.structures.nodal.posture import close, fitting_rates, free_starts, poses, rest_velocities
 from pliant.structures.nodal.step import take_up
 from pliant.structures.nodal.stepper import Stepper
 from pliant.structures.nodal.tables import LineRows
@@ -174,14 +174,14 @@ class PoseElementArm(ArmFacts):
         fitting = fitting_rates(self.structure, x, R, np.array(qd, float), stays)
         v, w, rates = rest_velocities(self.structure, x, R, fitting)
         rotor = np.column_stack([closed, rates])
-        return np.concatenate([part.ravel() for part in (x, quaternions(R), v, w, closed, rates, rotor)])
+        return np.concatenate([part.ravel() for part in (x, quaternion_from_rotation(R), v, w, closed, rates, rotor)])
 
     def undeformed(self, positions: Floats) -> Floats:
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
         x, R = poses(self.structure, positions, free_starts(self.structure))
         states = np.zeros((len(positions), self.layout.size))
         self.layout.part(states, "position")[:] = x
-        self.layout.part(states, "rotation")[:] = quaternions(R)
+        self.layout.part(states, "rotation")[:] = quaternion_from_rotation(R)
         self.layout.part(states, "joint_position")[:] = positions
         return states
 

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.robot import FreeJoint, SphericalJoint
-from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, rotation_from_vector, to_frame
+from pliant.spatial.arrays import pose_from_twist, rotation_from_vector, to_frame
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.instant_balance import Unknowns
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Lines, Tree
@@ -386,7 +386,3 @@ def rest_velocities(structure: Structure, x: Floats, R: Floats, qd: Floats) -> t
         v[head.node] = v[to] + np.cross(omega[to], x[head.node] - x[to])
     center = np.einsum("nij,nj->ni", R, bodies.center)
     return v + np.cross(omega, center), np.einsum("nji,nj->ni", R, omega), rates
-
-
-def quaternions(R: Floats) -> Floats:
-    return quaternion_from_rotation(R)

@@ -12,7 +12,7 @@ so mass, energy and all laws are those of one body, and every law, drive and res
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,19 +157,17 @@ class Laws:
 
 @dataclass(frozen=True)
 class LineRow:
-    """One scalar relation and the part it belongs to; ``place`` and ``count`` of its row among those of one law."""
+    """One scalar relation between two frames, and the part it belongs to."""
 
     owner: str
     measure: int
     law: int
-    first: Place
-    second: Place
-    directions: tuple[Floats, Floats]
-    stiffness: Floats
-    damping: Floats
-    rest: float
-    place: int
-    count: int
+    frames: tuple[Place, Place]
+    directions: tuple[Floats, Floats] = (ORIGIN, ORIGIN)  # each in its frame
+    stiffness: Floats = field(default_factory=lambda: NOTHING)
+    damping: Floats = field(default_factory=lambda: NOTHING)
+    rest: float = 0.0
+    of_law: tuple[int, int] = (0, 1)  # its place among the rows of one law, and their count
 
 
 def first_of(value: float) -> Floats:
@@ -188,23 +186,6 @@ class LineRows:
 
     rows: list[LineRow] = field(default_factory=list)
 
-    def add(
-        self,
-        owner: str,
-        measure: int,
-        law: int,
-        frames: tuple[Place, Place],
-        directions: tuple[Floats, Floats] = (ORIGIN, ORIGIN),
-        stiffness: Floats = NOTHING,
-        damping: Floats = NOTHING,
-        rest: float = 0.0,
-        of_law: tuple[int, int] = (0, 1),
-    ) -> None:
-        """A line; directions are given in the two frames."""
-        a, b = frames
-        turned = a.rotation @ directions[0], b.rotation @ directions[1]
-        self.rows.append(LineRow(owner, measure, law, a, b, turned, stiffness, damping, rest, *of_law))
-
     def relate(self, relation: Relation, frames: Sequence[Place]) -> None:
         """The rows of a relation between frames on nodes."""
         name, law, rest = relation.name, LAWS[relation.acts], relation.rest
@@ -216,13 +197,12 @@ class LineRows:
         axis = np.asarray(relation.axis, float)
         spans = list(itertools.pairwise(frames))
         for k, pair in enumerate(spans):
-            both = first_of(K[0, 0]), first_of(D[0, 0])
-            self.add(name, measure, law, pair, (axis, axis), *both, 0.0 if k else rest, (k, len(spans)))
+            how = first_of(K[0, 0]), first_of(D[0, 0]), 0.0 if k else rest, (k, len(spans))
+            self.rows.append(LineRow(name, measure, law, pair, (axis, axis), *how))
 
     def close(self, owner: str, rows: Iterable[Row], first: Place, second: Place) -> None:
         """Constraints between two frames."""
-        for measure, one, other in rows:
-            self.add(owner, measure, CLOSED, (first, second), (one, other))
+        self.rows += [LineRow(owner, row[0], CLOSED, (first, second), row[1:]) for row in rows]
 
     def hold_ball(self, joint: SphericalJoint, first: Place, second: Place) -> None:
         """Spring and cone of a ball joint."""
@@ -240,10 +220,10 @@ class LineRows:
             at_rest = first.moved(spring.rest_position).turned(matrix_of(spring.rest_rotation))
             self.six(joint.name, at_rest, second, np.array(spring.stiffness, float), np.zeros((6, 6)))
         if box:
-            stiffness, damping = first_of(box.stiffness), first_of(box.damping)
+            how, frames = (first_of(box.stiffness), first_of(box.damping)), (first, second)
             for k, axis in enumerate(np.eye(3)):
                 for side, stop in ((axis, box.lower[k]), (-axis, -box.upper[k])):
-                    self.add(joint.name, ALONG, WALL, (first, second), (side, side), stiffness, damping, stop)
+                    self.rows.append(LineRow(joint.name, ALONG, WALL, frames, (side, side), *how, stop))
         if joint.cone:
             self._cone(joint.name, joint.cone, first, second)
 
@@ -252,35 +232,38 @@ class LineRows:
         axis = axis / np.linalg.norm(axis)
         # the line measures the cosine: a turn by d moves it by sin(half_angle) d at the edge of the cone
         steep = np.sin(cone.half_angle) ** 2
-        stiffness, damping = first_of(cone.stiffness / steep), first_of(cone.damping / steep)
-        rest = float(np.cos(cone.half_angle))
-        self.add(owner, DIRECTION, WALL, (first, second), (axis, axis), stiffness, damping, rest)
+        how = first_of(cone.stiffness / steep), first_of(cone.damping / steep), float(np.cos(cone.half_angle))
+        self.rows.append(LineRow(owner, DIRECTION, WALL, (first, second), (axis, axis), *how))
 
     def six(self, owner: str, first: Place, second: Place, stiffness: Floats, damping: Floats) -> None:
         """A six-component spring and damper between two frames."""
+        frames, none = (first, second), (ORIGIN, ORIGIN)
         for k in range(6):
-            rows = stiffness[k], damping[k]
-            self.add(owner, BUSHING + k, SPRING, (first, second), (ORIGIN, ORIGIN), *rows, of_law=(k, 6))
+            row = LineRow(owner, BUSHING + k, SPRING, frames, none, stiffness[k], damping[k], of_law=(k, 6))
+            self.rows.append(row)
 
     def lines(self) -> Lines:
         """All rows as arrays."""
         rows, count = self.rows, len(self.rows)
-        ends = [(row.first, row.second) for row in rows]
 
-        def array(values: list[object], *shape: int) -> Floats:
-            return np.array(values, float).reshape(count, *shape)
+        def array(values: Iterable[object], *shape: int, kind: type = float) -> Any:
+            return np.array(list(values), kind).reshape(count, *shape)
 
+        def of_frames(value: Callable[[Place], object], *shape: int, kind: type = float) -> Any:
+            return array(([value(frame) for frame in row.frames] for row in rows), 2, *shape, kind=kind)
+
+        turned = ([a.rotation @ d for a, d in zip(row.frames, row.directions)] for row in rows)
         return Lines(
-            np.array([row.measure for row in rows], np.int64),
-            np.array([row.law for row in rows], np.int64),
-            np.array([(k - row.place, row.count) for k, row in enumerate(rows)], np.int64).reshape(count, 2),
-            np.array([[end.body for end in pair] for pair in ends], np.int64).reshape(count, 2),
-            array([[end.position for end in pair] for pair in ends], 2, 3),
-            array([row.directions for row in rows], 2, 3),
-            array([[end.rotation for end in pair] for pair in ends], 2, 9),
-            array([row.stiffness for row in rows], 6),
-            array([row.damping for row in rows], 6),
-            array([row.rest for row in rows]),
+            array((row.measure for row in rows), kind=np.int64),
+            array((row.law for row in rows), kind=np.int64),
+            array(((k - row.of_law[0], row.of_law[1]) for k, row in enumerate(rows)), 2, kind=np.int64),
+            of_frames(lambda frame: frame.body, kind=np.int64),
+            of_frames(lambda frame: frame.position, 3),
+            array(turned, 2, 3),
+            of_frames(lambda frame: frame.rotation, 9),
+            array((row.stiffness for row in rows), 6),
+            array((row.damping for row in rows), 6),
+            array(row.rest for row in rows),
         )
 
 

@@ -55,7 +55,7 @@ def seen_tips(arm: TreeArm, maps: Maps, q: Floats) -> list[Floats]:
     ways = np.zeros((4, len(moving), system.size))
     ways[:, np.arange(len(moving)), moving] = np.outer([-2.0, -1.0, 1.0, 2.0], size)
     around = np.concatenate([q + ways.reshape(-1, system.size), q[None]])
-    poses = poses_of(arm, arm.states_of(system, around, np.zeros_like(around)))
+    poses = poses_of(arm, arm.state_of(system, around, np.zeros_like(around)))
     answer = []
     for link, loose in zip(arm.structure.links, system.structure.links, strict=True):
         _, R = poses.at(link.tip)

@@ -106,14 +106,8 @@ class TreeArm(ArmFacts):
         return q, v
 
     def state_of(self, system: System, q: Floats, v: Floats) -> Floats:
-        """The state of positions and rates of all coordinates."""
-        state: Floats = np.concatenate([q, v])[system.order_of_state]
-        return state
-
-    def states_of(self, system: System, q: Floats, v: Floats) -> Floats:
-        """States (n, size) of positions and rates (n, coordinates)."""
-        states: Floats = np.concatenate([q, v], axis=1)[:, system.order_of_state]
-        return states
+        """States (..., size) of positions and rates (..., coordinates) of all coordinates."""
+        return np.concatenate([q, v], axis=-1)[..., system.order_of_state]
 
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
@@ -134,7 +128,7 @@ class TreeArm(ArmFacts):
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
         q = np.zeros((len(positions), self.bare.size))
         q[:, self.structure.joints] = positions
-        return self.states_of(self.bare, q, np.zeros_like(q))
+        return self.state_of(self.bare, q, np.zeros_like(q))
 
     def static_turns(self, system: System, q: Floats) -> dict[int, Floats]:
         """Of each body behind turns that are no coordinates: its turn (3, n) in the world per coordinate."""

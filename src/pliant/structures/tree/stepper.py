@@ -125,7 +125,7 @@ class Stepper:
         if rows > 1:
             out.effort[0] = out.effort[1]
         n, given = system.size, system.loads.given
-        states = arm.states_of(system, out.x[:rows, :n], out.x[:rows, n:])
+        states = arm.state_of(system, out.x[:rows, :n], out.x[:rows, n:])
         run.place_prescribed(arm.layout, states, times)
         acting = np.where(run.inputs.prescribed, system.structure.joints, system.drive)
         efforts = {name: out.effort[:rows, k : k + 1].copy() for name, k in zip(arm.joint_names, acting)}
