@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from pliant import jit
+from pliant.jit import sources as kernel_cache
 from tests.architecture.tree import ROOT, lines, python_files, text, text_files
 
 WHERE = ("README.md", "CONTRIBUTING.md", "docs", "src", "tests", "experiments", "benchmarks", "examples")
@@ -64,8 +64,8 @@ WORDS = re.compile(r"(?<![a-zA-Z])(?:" + "|".join(f"({word})" for word in INSTEA
 def kernel_texts() -> frozenset[str]:
     """Files whose text, comments too, is part of the key of the cache: an edit compiles kernels again."""
     marked = [path for path in python_files("src") if re.search(r"^@(?:in\w+_)?kernel$", text(path), re.MULTILINE)]
-    sources = {source for path in marked for source in jit.kernel_sources(path)}
-    return frozenset(source.relative_to(ROOT).as_posix() for source in sources)
+    found = {source for path in marked for source in kernel_cache.kernel_sources(path)}
+    return frozenset(source.relative_to(ROOT).as_posix() for source in found)
 
 
 def found_in(file: str, line: str) -> list[str]:
