@@ -1,7 +1,7 @@
-"""List the kernels that runs call, for compiling them ahead: ``python -m tests.record_kernels``, with an empty cache.
+"""List the kernels that runs call, for compiling them ahead: ``python -m tests.record_kernels``.
 
-Everything is compiled here, one kernel after the other, while it is noted what takes how long, what calls what, and what
-is called along with what. To be run again when a kernel gets other arguments; takes some minutes.
+Everything is compiled here, one kernel after the other, while it is noted what takes how long, what calls what, and
+what is called along with what. To be run again when a kernel gets other arguments; takes some minutes.
 """
 
 from __future__ import annotations

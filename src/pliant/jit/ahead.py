@@ -68,7 +68,7 @@ def listed() -> tuple[Task, ...]:
 
 
 def prepare(kernel: Kernel, key: tuple[TypeName, ...]) -> None:
-    """Compile an entry that is about to be called and all that is sure to be called with it, if workers make it shorter."""
+    """Compile an entry that is about to be called, and all that is sure to be called with it, side by side."""
     name = f"{kernel.py_func.__module__}:{kernel.py_func.__name__}"
     for task in listed():
         if task.entry and task.kernel == name and task.types == key:
@@ -122,13 +122,14 @@ class Crew:
             for thread in threads:
                 thread.start()
             line = ProgressLine()
-            while any(thread.is_alive() for thread in threads):
+            while busy := [thread for thread in threads if thread.is_alive()]:
                 line.show(*self.progress())
-                threads[0].join(0.3) if threads[0].is_alive() else threads[-1].join(0.3)
+                busy[0].join(0.3)
             line.end(len(self.tasks), time.monotonic() - self.began)
         finally:
             for process in self.processes:
                 process.kill()
+                process.wait()
         return not self.failed
 
     def progress(self) -> tuple[int, int, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,7 +121,7 @@ def say_so() -> None:
     print("pliant: compiling kernels, once per version (a minute or two) ...", file=sys.stderr, flush=True)
 
 
-def make_entry(kernel: Kernel, key: tuple[TypeName, ...], folders: dict[str, Path | None]) -> tuple[Any, Result]:
+def make_entry(kernel: Kernel, key: tuple[TypeName, ...], folders: Mapping[str, Path | None]) -> tuple[Any, Result]:
     """The same for levels of processors, each with its folder; the first one's entry."""
     from pliant.jit.insides import entry_program, result_name
 

@@ -22,7 +22,8 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import compiler, types
+from numba.core import compiler
+from numba.core import types as numba_types
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.extending import infer_getattr, lower_getattr_generic, models, register_model
@@ -36,13 +37,14 @@ from pliant.jit.store import processor_levels
 LARGE = 2000  # instructions before optimisation, inlined ones included, from which a kernel is called, not inlined
 CALLED = "!called"  # ends the name of the library of a large kernel, also when it comes back from the cache
 WORD = ir.IntType(64)
+types: Any = numba_types  # a module whose names are made at run time
 NUMBERS = {"f": types.float64, "i": types.int64, "b": types.boolean, "c": types.complex128}
 
 
 class TupleByReference(types.Type):
     """A named tuple: fields, their types, and where the words of each begin."""
 
-    def __init__(self, label: str, fields: tuple[str, ...], members: tuple[types.Type, ...]) -> None:
+    def __init__(self, label: str, fields: tuple[str, ...], members: tuple[Any, ...]) -> None:
         self.label, self.fields, self.members = label, fields, members
         self.offsets = [sum(map(count_words, members[:k])) for k in range(len(members))]
         self.words = sum(map(count_words, members))
@@ -103,20 +105,20 @@ def result_name(typ: Any) -> TypeName:
 
 
 @register_model(TupleByReference)
-class _TupleModel(models.PrimitiveModel):  # type: ignore[misc]
+class _TupleModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, WORD.as_pointer())
 
 
 @infer_getattr
-class _TupleFields(AttributeTemplate):  # type: ignore[misc]
+class _TupleFields(AttributeTemplate):
     key = TupleByReference
 
-    def generic_resolve(self, typ: Any, attr: str) -> Any:
+    def generic_resolve(self, typ: Any, attr: str) -> Any:  # type: ignore[override]
         return typ.members[typ.fields.index(attr)] if attr in typ.fields else None
 
 
-@lower_getattr_generic(TupleByReference)  # type: ignore[untyped-decorator]
+@lower_getattr_generic(TupleByReference)
 def _read_field(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
     k = typ.fields.index(attr)
     found = read_value(context, builder, value, typ.offsets[k], typ.members[k])
@@ -177,7 +179,7 @@ def _read_array(context: Any, builder: Any, typ: Any, word: Any) -> Any:
     return value
 
 
-class KernelCodegen(JITCPUCodegen):  # type: ignore[misc]
+class KernelCodegen(JITCPUCodegen):
     """Machine code for a level of processors instead of for this very one."""
 
     def _customize_tm_options(self, options: dict[str, Any]) -> None:
@@ -191,10 +193,11 @@ class KernelCodegen(JITCPUCodegen):  # type: ignore[misc]
         return super()._pass_builder(**{"slp_vectorize": True, **options})
 
 
-class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """LLVM code of a kernel, optimised, with what is inlined into it; no machine code."""
+_brought: dict[str, int] = {}  # by name of a function that is inlined: instructions it brings
 
-    brought: dict[str, int] = {}  # by name of a function that is inlined: instructions it brings
+
+class KernelLibrary(JITCodeLibrary):
+    """LLVM code of a kernel, optimised, with what is inlined into it; no machine code."""
 
     def add_ir_module(self, module: Any) -> None:
         for fn in module.functions:
@@ -208,11 +211,11 @@ class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
             count += len(block.instructions)
             for one in block.instructions:
                 if isinstance(one, ir.CallInstr):
-                    count += self.brought.get(getattr(one.callee, "name", ""), 0)
+                    count += _brought.get(getattr(one.callee, "name", ""), 0)
         if "alwaysinline" not in fn.attributes:
             return
         if count <= LARGE:
-            self.brought[fn.name] = count
+            _brought[fn.name] = count
             return
         fn.attributes.discard("alwaysinline")
         fn.attributes.add("noinline")
@@ -263,7 +266,7 @@ def all_needed(library: Any) -> Any:
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class _ChooseLibrary(LoweringPass):  # type: ignore[misc]
+class _ChooseLibrary(LoweringPass):
     _name = "pliant_choose_library"
 
     def __init__(self) -> None:
@@ -275,7 +278,7 @@ class _ChooseLibrary(LoweringPass):  # type: ignore[misc]
         return False
 
 
-class KernelCompiler(compiler.CompilerBase):  # type: ignore[misc]
+class KernelCompiler(compiler.CompilerBase):
     """Numba's way through a function, into a library of ours."""
 
     def define_pipelines(self) -> list[Any]:
