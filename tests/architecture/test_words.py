@@ -33,7 +33,7 @@ INSTEAD = {
 }
 # the same words where they mean what everybody means by them
 MEANT = re.compile(
-    r"settling time|machine[ _](?:code|precision|epsilon)"
+    r"settling time|(?:target_)?machine[ _]?(?:code|precision|epsilon|\()"
     r"|(?:this|same|virtual|busy|one|any|the)(?: x86-64)? machine\b|machine it ran on|MACHINE_PLACES"
     r"|accounts? for|into account"
     r"|room for\b"
@@ -56,6 +56,7 @@ OLD_NAMES = (
     "tests/model/test_renamed.py",
     "tests/architecture/test_roles.py",
     "tests/frozen/",
+    "tests/record_kernels.py",
 )
 WORDS = re.compile(r"(?<![a-zA-Z])(?:" + "|".join(f"({word})" for word in INSTEAD) + r")(?![a-zA-Z])", re.IGNORECASE)
 

@@ -174,21 +174,18 @@ def test_an_unwritable_place_means_no_cache_but_still_a_result(tiny: Path) -> No
     assert run(tiny, CALL, PLIANT_CACHE=blocked) == "7.0 True"
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners of files on this system")
 def test_a_cache_that_others_can_write_is_closed_to_them(tiny: Path) -> None:
-    root = tiny.parent / "cache" / "kernels"
+    root = tiny.parent / "cache" / "machine_code"
     root.mkdir(parents=True)
     root.chmod(0o777)
     assert run(tiny, CALL) == "7.0 True"
     assert root.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
 def test_a_cache_of_somebody_else_is_not_read(tiny: Path) -> None:
     assert run(tiny, CALL) == "7.0 True"
     assert run(tiny, CALL) == "7.0 False"
-    os.chown(tiny.parent / "cache" / "kernels", 12345, 12345)
-    assert run(tiny, CALL) == "7.0 True"
+    assert run(tiny, f"import os; os.getuid = lambda: 12345; {CALL}") == "7.0 True"
 
 
 def test_old_folders_go_but_the_newest_and_those_in_use_stay(tmp_path: Path) -> None:

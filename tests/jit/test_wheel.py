@@ -59,7 +59,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_wheel_is_for_this_kind_of_machine_and_holds_the_listed_kernels(wheel: Path) -> None:
+def test_the_wheel_is_for_this_platform_and_holds_the_listed_kernels(wheel: Path) -> None:
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     assert wheel.name.endswith(f"-py3-none-{platform}.whl")
     with zipfile.ZipFile(wheel) as opened:

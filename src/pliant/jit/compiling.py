@@ -106,13 +106,13 @@ def compile_part(kernel: Kernel, key: tuple[TypeName, ...]) -> Any:
 def compile_entry(kernel: Kernel, key: tuple[TypeName, ...]) -> tuple[Any, Result]:
     """Machine code of a kernel for Python to call; kept for later processes."""
     folder = sources.cache_folder(kernel.home)
-    notice = threading.Timer(PATIENCE, say_so)
-    notice.daemon = True
-    notice.start()
+    timer = threading.Timer(PATIENCE, say_so)
+    timer.daemon = True
+    timer.start()
     try:
         return make_entry(kernel, key, {store.processor_levels()[0]: folder})
     finally:
-        notice.cancel()
+        timer.cancel()
 
 
 @cache

@@ -323,7 +323,7 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     unused.add_global_dead_code_eliminate_pass()
     unused.run(program, _codegen()._pass_builder())
     program.verify()
-    return [_target_machine(level).emit_object(program) for level in levels]
+    return [_processor(level).emit_object(program) for level in levels]
 
 
 def _write_result(context: Any, builder: Any, words: Any, at: int, typ: Any, value: Any) -> int:
@@ -349,6 +349,6 @@ def _write_result(context: Any, builder: Any, words: Any, at: int, typ: Any, val
 
 
 @cache
-def _target_machine(level: str) -> Any:
+def _processor(level: str) -> Any:
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(cpu=level, features="", opt=3, reloc="pic", codemodel="small")
+    return target.create_processor(cpu=level, features="", opt=3, reloc="pic", codemodel="small")

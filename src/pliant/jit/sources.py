@@ -75,14 +75,14 @@ def cache_root() -> Path:
     """``$PLIANT_CACHE``, or the place where this system keeps caches of the user."""
     chosen = os.environ.get("PLIANT_CACHE")
     if chosen:
-        return Path(chosen).expanduser().resolve() / "kernels"
+        return Path(chosen).expanduser().resolve() / "machine_code"
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local"))
     elif sys.platform == "darwin":
         base = Path("~/Library/Caches")
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return base.expanduser() / PACKAGE / "kernels"
+    return base.expanduser() / PACKAGE / "machine_code"
 
 
 @cache

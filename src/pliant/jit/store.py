@@ -102,8 +102,8 @@ def _engine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    machine = target.create_target_machine(cpu=processor_levels()[0], features="", reloc="pic", codemodel="small")
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    processor = target.create_target_machine(cpu=processor_levels()[0], features="", reloc="pic", codemodel="small")
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), processor)
 
 
 def tupled(name: Any) -> TypeName:
