@@ -111,7 +111,7 @@ class Crew:
     def __init__(self, tasks: dict[int, Task], count: int) -> None:
         self.waiting, self.tasks, self.count = dict(tasks), tasks, count
         self.under_way: set[int] = set()
-        self.failed: list[int] = []
+        self.failed: dict[int, str] = {}
         self.changed = threading.Condition()
         self.processes: list[subprocess.Popen[str]] = []
         self.began = time.monotonic()
@@ -125,7 +125,9 @@ class Crew:
             while busy := [thread for thread in threads if thread.is_alive()]:
                 line.show(*self.progress())
                 busy[0].join(0.3)
-            line.end(len(self.tasks), time.monotonic() - self.began)
+            line.end(len(self.tasks) - len(self.failed), time.monotonic() - self.began)
+            for number, reason in list(self.failed.items())[:3]:
+                print(f"pliant: {self.tasks[number].kernel} was not compiled: {reason}", file=sys.stderr, flush=True)
         finally:
             for process in self.processes:
                 process.kill()
@@ -148,7 +150,7 @@ class Crew:
             with self.changed:
                 self.under_way.discard(number)
                 if answer != "done":
-                    self.failed.append(number)
+                    self.failed[number] = answer or "the worker ended"
                 self.changed.notify_all()
             if not answer:  # the process is gone
                 return

@@ -351,4 +351,4 @@ def _write_result(context: Any, builder: Any, words: Any, at: int, typ: Any, val
 @cache
 def _processor(level: str) -> Any:
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_processor(cpu=level, features="", opt=3, reloc="pic", codemodel="small")
+    return target.create_target_machine(cpu=level, features="", opt=3, reloc="pic", codemodel="small")
