@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
@@ -22,16 +22,17 @@ class BuildWithKernels(build_py):
             subprocess.run(command, env=environment, cwd=built, check=True)
 
 
-class WheelOfMachineCode(bdist_wheel):
-    """For one kind of machine, and any Python 3."""
+class PackageOfMachineCode(Distribution):
+    def has_ext_modules(self) -> bool:
+        return SHIPPED
 
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.root_is_pure = self.root_is_pure and not SHIPPED
+
+class WheelOfMachineCode(bdist_wheel):
+    """For one platform, and any Python 3."""
 
     def get_tag(self) -> tuple[str, str, str]:
         python, abi, platform = super().get_tag()
         return ("py3", "none", platform) if SHIPPED else (python, abi, platform)
 
 
-setup(cmdclass={"build_py": BuildWithKernels, "bdist_wheel": WheelOfMachineCode})
+setup(distclass=PackageOfMachineCode, cmdclass={"build_py": BuildWithKernels, "bdist_wheel": WheelOfMachineCode})

@@ -93,17 +93,20 @@ def test_another_copy_of_the_same_sources_finds_them_compiled(tiny: Path) -> Non
     assert run(moved, CALL, PLIANT_CACHE=str(tiny.parent / "cache")) == "7.0 False"
 
 
-def test_the_key_follows_kernels_and_nothing_else(tiny: Path) -> None:
-    before = run(tiny, KEY)
+def test_the_key_follows_the_code_of_kernels_and_nothing_else(tiny: Path) -> None:
+    before, callee = run(tiny, KEY), run(tiny, OTHER_KEY)
     (tiny / "bystander.py").write_text("word = 'two'\n")
     assert run(tiny, KEY) == before
-    (tiny / "callee.py").write_text(CALLEE + "\n# a remark\n")
+    (tiny / "callee.py").write_text(f'"""A docstring,\nof two lines."""\n\n# a remark\n{CALLEE}  # another\n')
+    assert run(tiny, KEY) == before
+    (tiny / "callee.py").write_text(CALLEE.replace("* x", "+ x"))
     assert run(tiny, KEY) != before
+    assert run(tiny, OTHER_KEY) != callee
     callee = run(tiny, OTHER_KEY)
-    (tiny / "caller.py").write_text(CALLER + "\n# a remark\n")
+    (tiny / "caller.py").write_text(CALLER.replace("1.0", "2.0"))
     assert run(tiny, OTHER_KEY) == callee, "a callee does not depend on its callers"
     handover = tiny / "jit" / "handover.py"
-    handover.write_text(handover.read_text() + "\n# a remark\n")
+    handover.write_text(handover.read_text() + "\nMORE = 1\n")
     assert run(tiny, OTHER_KEY) != callee, "how arguments are handed over is part of machine code"
 
 

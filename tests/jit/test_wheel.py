@@ -29,7 +29,7 @@ tip(pl.GeometricallyExact(degree=3), "l_frame", 0.01, integrator=pl.Gauss(order=
 tip(pl.MixedElement(elements=4), "macchelli_link", 0.01)
 tip(pl.PoseElement(elements=2), "parallelogram", 0.01)
 tip(pl.PseudoSpectral(), "wang_beam", 0.01)
-tip(pl.Lumped(), "adam", 0.01)
+tip(pl.Lumped(), "macchelli_link", 0.01)
 tip(pl.Rigid(), "seven_joint_two_flexible", 0.01)
 assert pl.__file__.startswith(sys.prefix), pl.__file__
 assert "numba" not in sys.modules
@@ -63,7 +63,7 @@ def test_the_wheel_is_for_this_platform_and_holds_the_listed_kernels(wheel: Path
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     assert wheel.name.endswith(f"-py3-none-{platform}.whl")
     with zipfile.ZipFile(wheel) as opened:
-        kernels = [name for name in opened.namelist() if name.startswith("pliant/jit/shipped/")]
+        kernels = [name for name in opened.namelist() if "pliant/jit/shipped/" in name]
     assert any("/run_steps-" in name for name in kernels)
     assert not any(name.endswith((".nbi", ".nbc")) for name in kernels), "pickles stay at home"
 

@@ -63,17 +63,13 @@ def home_of(function: Callable[..., object]) -> Path:
 class NamedFolder:
     """Tells Numba where its files lie: by the sources alone, so that every copy of the package finds them."""
 
-    def __init__(self, folder: Path, line: int) -> None:
-        self.folder, self.line = folder, line
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     @classmethod
     def from_function(cls, function: Callable[..., object], file: str) -> NamedFolder | None:
         folder = sources.cache_folder(Path(file).resolve())
-        return (
-            None
-            if folder is None
-            else cls(folder / f"numba-{sources.homes_of_tuples()}", function.__code__.co_firstlineno)
-        )
+        return None if folder is None else cls(folder / f"numba-{sources.homes_of_tuples()}")
 
     def ensure_cache_path(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -85,7 +81,7 @@ class NamedFolder:
         return self.folder.parent.name
 
     def get_disambiguator(self) -> str:
-        return str(self.line)
+        return ""  # no two kernels of a file have one name
 
 
 def compile_part(kernel: Kernel, key: tuple[TypeName, ...]) -> Any:

@@ -1,9 +1,9 @@
 """Values of a call as 64-bit words, which machine code reads without Numba, and what a value's type is called.
 
-An array is its address and its shape (strides too, unless it is in C order), a number is itself, and a tuple is the words of
-its members one after the other. The name of a type decides which machine code serves a value: ``<f8:2C`` is a matrix of
-floats in C order that may be written, ``<f8:2Cr`` one that may not, ``f``, ``i``, ``b`` and ``c`` are numbers, and a
-tuple is the name of its class, if it has one, and the names of its members.
+An array is its address and its shape (strides too, unless it is in C order), a number is itself, and a tuple is the
+words of its members one after the other. The name of a type decides which machine code serves a value: ``<f8:2C`` is a
+matrix of floats in C order that may be written, ``<f8:2Cr`` one that may not, ``f``, ``i``, ``b`` and ``c`` are
+numbers, and a tuple is the name of its class, if it has one, and the names of its members.
 """
 
 from __future__ import annotations

@@ -30,6 +30,8 @@ SECONDS_IN_USE = 3600.0  # another process may still compile into a folder it en
 
 _DECORATED = re.compile(r"^[ \t]*@(?:jit\.)?(?:inline_|inner_)?kernel\b", re.MULTILINE)
 _IMPORTED = re.compile(rf"^from[ ]({PACKAGE}(?:\.\w+)*)[ ]import[ ](?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+_REMARKS = re.compile(r'"""(?:.|\n)*?"""|(?:^|[ \t]+)\#[^\n]*', re.MULTILINE)
+_EMPTY = re.compile(r"^[ \t]*\n", re.MULTILINE)
 
 
 def folder_name(file: Path) -> Path:
@@ -91,7 +93,7 @@ def source_key(file: Path) -> str:
     digest = hashlib.sha256()
     for path in [*kernel_sources(file), *(OWN_FOLDER / name for name in DECIDING)]:
         digest.update(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0".encode())
-        digest.update(hashlib.sha256(_text(path).encode()).digest())
+        digest.update(hashlib.sha256(code(path).encode()).digest())
     return digest.hexdigest()[:20]
 
 
@@ -120,6 +122,12 @@ def homes_of_tuples() -> str:
     homes = (path for path in PACKAGE_FOLDER.rglob("*.py") if "(NamedTuple)" in _text(path))
     listed = "".join(f"{path.relative_to(PACKAGE_FOLDER).as_posix()}\0" for path in sorted(homes))
     return hashlib.sha256(listed.encode()).hexdigest()[:12]
+
+
+@cache
+def code(path: Path) -> str:
+    """A source without docstrings, comments and empty lines: to edit these compiles nothing again."""
+    return _EMPTY.sub("", _REMARKS.sub("", _text(path)))
 
 
 @cache
