@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.mechanics.massless_motion import mass_matrix, refuse_massless
+from pliant.mechanics.massless_motion import mass_matrix
 from pliant.structures.collocation.chain import Floats
+from pliant.structures.massless import refuse_massless
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import refuse_massless
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
@@ -32,6 +31,7 @@ from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
 from pliant.structures.linear.step_equations import LinearStep, step_equations, step_unknowns
 from pliant.structures.linear.stepper import Stepper
+from pliant.structures.massless import refuse_massless
 
 
 class CollocationPoints(Protocol):
