@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.spatial.arrays import hat as hat
 from pliant.spatial.arrays import pose_from_twist, to_frame
-from pliant.spatial.so3 import from_quaternion
 
 if TYPE_CHECKING:
     from pliant.robot import FlexibleLink
@@ -26,8 +25,14 @@ Array = NDArray[np.float64]
 def matrix_of(quaternion: ArrayLike) -> Array:
     """Rotation matrix of a unit quaternion (w, x, y, z)."""
     given = np.asarray(quaternion, float)
-    w, x, y, z = (given / np.linalg.norm(given)).tolist()
-    return np.reshape(from_quaternion((w, x, y, z)), (3, 3))
+    w, x, y, z = given / np.linalg.norm(given)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def spatial_inertia(mass: float, center: ArrayLike, inertia: ArrayLike) -> Array:
@@ -35,7 +40,10 @@ def spatial_inertia(mass: float, center: ArrayLike, inertia: ArrayLike) -> Array
     J = np.asarray(inertia, dtype=float)
     J = np.diag(J) if J.ndim == 1 else J
     c = hat(center)
-    return np.block([[mass * np.eye(3), -mass * c], [mass * c, J - mass * c @ c]])
+    matrix = np.zeros((6, 6))
+    matrix[:3, :3] = mass * np.eye(3)
+    matrix[:3, 3:], matrix[3:, :3], matrix[3:, 3:] = -mass * c, mass * c, J - mass * c @ c
+    return matrix
 
 
 def transform_inertia(matrix: Array, R: Array, r: Array) -> Array:
