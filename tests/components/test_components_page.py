@@ -43,5 +43,5 @@ def test_every_field_stands_in_the_table_with_its_unit(component: type[Declared]
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
     for declaration in declarations(component):
         (row,) = (cells for cells in rows if f"`{declaration.name}`" in cells[1])
-        if isinstance(declaration.rules, tuple):
-            assert row[2].strip() == declaration.rules[0].unit
+        if declaration.quantities:
+            assert row[2].strip() == declaration.quantities[0].unit

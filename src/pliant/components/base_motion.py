@@ -21,7 +21,7 @@ from pliant.components.motions import Hold, Motion
 from pliant.errors import Problem
 from pliant.model.inputs import BasePath
 from pliant.model.state import Array
-from pliant.robot.declared import Declared, Demand, Quantity, Quaternion, Vector3
+from pliant.robot.declared import Declared, Quantity, Quaternion, Vector3
 
 if TYPE_CHECKING:
     from pliant.model.contract import Arm
@@ -63,10 +63,7 @@ class BaseMotion(Declared):
     y: AxisMotion = None
     z: AxisMotion = None
     angle: AxisMotion = None
-    axis: Annotated[
-        Vector3,
-        Quantity("1", "axis (x, y, z) of the rotation in the base frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
-    ] = (0.0, 0.0, 1.0)
+    axis: Annotated[Vector3, Quantity.direction("axis (x, y, z) of the rotation in the base frame")] = (0.0, 0.0, 1.0)
 
     def conflicts(self) -> Iterator[Problem]:
         if all(motion is None for motion in (self.x, self.y, self.z, self.angle)):

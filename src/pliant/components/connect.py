@@ -39,9 +39,9 @@ from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Layout
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import At, End, SphericalJoint
+from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Quaternion, Shown, listed
 from pliant.robot.joint import BASE
-from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
     from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder, Stepper

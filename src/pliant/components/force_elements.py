@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pliant.model.contract import Arm
 
 ElementName = Annotated[str, Name("name of the component in results")]
-FirstFrame = Annotated[At, Part("frame on one side", At)]
-SecondFrame = Annotated[At, Part("frame on the other side", At)]
+FirstFrame = Annotated[At, Part("frame on one side")]
+SecondFrame = Annotated[At, Part("frame on the other side")]
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Bushing(Declared):
     stiffness: WrenchStiffness
     damping: Annotated[
         MatrixLike,
-        Quantity(
+        Quantity.matrix(
             "N s/m, N s/rad, N m s/rad",
             "wrench (6 values or 6x6) per rate of displacement",
-            shape=(6, 6),
-            demand=Demand.POSITIVE_SEMIDEFINITE,
+            6,
+            Demand.POSITIVE_SEMIDEFINITE,
         ),
     ] = (0.0,) * 6
 
@@ -88,17 +88,9 @@ class Wall(Declared):
     """
 
     name: ElementName
-    at: Annotated[At, Part("frame whose origin meets the wall", At)]
-    point: Annotated[Vector3, Quantity("m", "point (x, y, z) of the plane in the world", shape=(3,))]
-    normal: Annotated[
-        Vector3,
-        Quantity(
-            "1",
-            "direction (x, y, z) in the world in which the wall pushes",
-            shape=(3,),
-            demand=Demand.NONZERO_DIRECTION,
-        ),
-    ]
+    at: Annotated[At, Part("frame whose origin meets the wall")]
+    point: Annotated[Vector3, Quantity.vector("m", "point (x, y, z) of the plane in the world")]
+    normal: Annotated[Vector3, Quantity.direction("direction (x, y, z) in the world in which the wall pushes")]
     stiffness: Annotated[float, Quantity("N/m", "force per depth", above=0)]
     damping: Annotated[float, Quantity("N s/m", "force per rate of depth", at_least=0)] = 0.0
 

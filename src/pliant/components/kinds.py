@@ -21,9 +21,9 @@ from pliant.errors import InvalidInput
 from pliant.model.inputs import BaseMotionSignals, LoadPlace, MotorPlace, Relation
 from pliant.model.sampling import SampledController, ServoPlace
 from pliant.robot import At, FlexibleLink, Joint, Link, RigidLink
+from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Quaternion
 from pliant.robot.joint import BASE, reference_name
-from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
     from pliant.model.contract import Arm

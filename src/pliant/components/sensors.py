@@ -83,7 +83,7 @@ class StrainGauge(Declared):
     """
 
     link: Annotated[str, Name("name of the flexible link")]
-    about: Annotated[Across, Choice("section axis about which the curvature is read", Across)] = Across.Z
+    about: Annotated[Across, Choice("section axis about which the curvature is read")] = Across.Z
     station: Annotated[float, Quantity("1", "place of the gauge as a share of the length", at_least=0, at_most=1)] = 0.0
     resolution: Annotated[float, Quantity(CURVATURE_UNIT, "curvature between two readings", at_least=0)] = 0.0
     noise: Annotated[float, Quantity(CURVATURE_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
@@ -118,7 +118,7 @@ class DeflectionSensor(Declared):
     """How far the tip of a flexible link stands off its place at rest, along an axis of the section at its root."""
 
     link: Annotated[str, Name("name of the flexible link")]
-    along: Annotated[Across, Choice("section axis of the root along which the tip is seen", Across)] = Across.Y
+    along: Annotated[Across, Choice("section axis of the root along which the tip is seen")] = Across.Y
     resolution: Annotated[float, Quantity("m", "deflection between two readings", at_least=0)] = 0.0
     noise: Annotated[float, Quantity("m", "standard deviation of the noise", at_least=0)] = 0.0
     limit: Annotated[float | None, Quantity("m", "largest reading", above=0)] = None

@@ -14,9 +14,9 @@ from pliant.errors import Problem
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.robot import At
+from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Choice, Declared, Name, Part
 from pliant.robot.joint import BASE
-from pliant.robot.link import IDENTITY
 
 if TYPE_CHECKING:
     from pliant.model.contract import Arm
@@ -25,7 +25,7 @@ WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
 JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]
 LinkName = Annotated[str, Name("name of the link")]
 LoadName = Annotated[str | None, Name("name of the load in results")]
-LoadFrame = Annotated[Frame, Choice("axes of the wrench: world or body", Frame)]
+LoadFrame = Annotated[Frame, Choice("axes of the wrench: world or body")]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class PointWrench(Declared):
     the frame ``at`` and rotates with it (a follower load).
     """
 
-    at: Annotated[At, Part("frame at whose origin the wrench acts", At)]
+    at: Annotated[At, Part("frame at whose origin the wrench acts")]
     signal: Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
     frame: LoadFrame = Frame.WORLD
     name: LoadName = None

@@ -48,7 +48,7 @@ class Arc(RestShape, word="arc"):
     """A circular arc."""
 
     angle: Annotated[float, Quantity("rad", "angle between root tangent and tip tangent")]
-    normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc", Across)] = Across.Z
+    normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc")] = Across.Z
 
     def strain(self, s: Array, length: float) -> Array:
         strains = np.tile(STRAIGHT, (len(s), 1))

@@ -11,14 +11,14 @@ from typing import Annotated
 import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
-from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Shown, Vector3, listed
+from pliant.robot.axes import IDENTITY, ORIGIN
+from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Shown, Vector3, listed
 from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, SphericalJoint
-from pliant.robot.link import IDENTITY, ORIGIN, STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
+from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.section import Material
 
-Edge = tuple[str, str, str]  # joint, parent, child
-Tie = tuple[str, str, str]  # loop joint, link of its first frame, link of its second frame
+Edge = tuple[str, str, str]  # joint, parent, child; or loop joint, link of its first frame, link of its second
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -46,15 +46,18 @@ def reference_problems(
         yield Problem("is reserved for the ground; give the link another name", ("links", BASE))
     for name, parent, child in joints:
         if parent not in known and parent != BASE:
-            hint = nearest(parent, [*known, BASE])
-            yield Problem(f"= '{clip(parent)}' is not a link; {hint}", ("joints", name, "parent"))
+            yield _no_link(parent, [*known, BASE], "joints", name, "parent")
         if child == BASE:
             yield Problem("= 'base' cannot be carried by a joint; write a link", ("joints", name, "child"))
         elif child not in known:
-            yield Problem(f"= '{clip(child)}' is not a link; {nearest(child, known)}", ("joints", name, "child"))
+            yield _no_link(child, known, "joints", name, "child")
     for name, link in payloads:
         if link not in known:
-            yield Problem(f"= '{clip(link)}' is not a link; {nearest(link, known)}", ("payloads", name, "link"))
+            yield _no_link(link, known, "payloads", name, "link")
+
+
+def _no_link(word: str, known: Iterable[str], *path: str) -> Problem:
+    return Problem(f"= '{clip(word)}' is not a link; {nearest(word, known)}", path)
 
 
 def uncarried_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
@@ -90,7 +93,7 @@ def tree_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Prob
             )
 
 
-def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[Tie]) -> Iterator[Problem]:
+def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[Edge]) -> Iterator[Problem]:
     """Loop joints that lead nowhere, tie a link to itself, or bear the name of a joint."""
     known = [*links, BASE]
     for name, first, second in loops:
@@ -98,8 +101,7 @@ def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[T
             yield Problem("is the name of a joint too; give the loop joint another name", ("loops", name))
         for word, link in (("first", first), ("second", second)):
             if link not in known:
-                hint = nearest(link, known)
-                yield Problem(f"= '{clip(link)}' is not a link; {hint}", ("loops", name, word, "link"))
+                yield _no_link(link, known, "loops", name, word, "link")
         if first == second:
             yield Problem(
                 f"= '{clip(second)}' carries the first frame too, and nothing can move between them;"
@@ -163,13 +165,8 @@ def parents_first(joints: Sequence[Edge]) -> tuple[str, ...]:
 class Base(Declared, word="base"):
     """The fixed frame that carries the first joints."""
 
-    position: Annotated[Vector3, Quantity("m", "origin (x, y, z) of the base frame in the world", shape=(3,))] = ORIGIN
-    rotation: Annotated[
-        Quaternion,
-        Quantity(
-            "1", "unit quaternion (w, x, y, z) from base frame to world", shape=(4,), demand=Demand.UNIT_QUATERNION
-        ),
-    ] = IDENTITY
+    position: Annotated[Vector3, Quantity.vector("m", "origin (x, y, z) of the base frame in the world")] = ORIGIN
+    rotation: Annotated[Quaternion, Quantity.quaternion("from base frame to world")] = IDENTITY
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,12 +174,12 @@ class Robot(Shown, Declared, word="robot"):
     """Links and joints that form a tree on a base, loops that close it, payloads and gravity."""
 
     name: Annotated[str, Name("name of the robot")]
-    links: Annotated[Sequence[Link], Part("links", Link, many=True)]
-    joints: Annotated[Sequence[Joint], Part("joints", Joint, many=True)]
-    payloads: Annotated[Sequence[Payload], Part("payloads", Payload, many=True)] = ()
-    gravity: Annotated[Vector3, Quantity("m/s^2", "acceleration of gravity in the world", shape=(3,))] = ORIGIN
-    base: Annotated[Base, Part("fixed base", Base)] = field(default_factory=Base)
-    loops: Annotated[Sequence[LoopJoint], Part("loop joints", LoopJoint, many=True)] = ()
+    links: Annotated[Sequence[Link], Part("links")]
+    joints: Annotated[Sequence[Joint], Part("joints")]
+    payloads: Annotated[Sequence[Payload], Part("payloads")] = ()
+    gravity: Annotated[Vector3, Quantity.vector("m/s^2", "acceleration of gravity in the world")] = ORIGIN
+    base: Annotated[Base, Part("fixed base")] = field(default_factory=Base)
+    loops: Annotated[Sequence[LoopJoint], Part("loop joints")] = ()
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         lengths = (f", {link.length:g} m" if isinstance(link, FlexibleLink) else "" for link in self.links)

@@ -50,11 +50,11 @@ from pliant.structures.tree.structure import (
 )
 
 MOST_FIELDS = 200
-FIELD_STIFFNESS = Quantity(
+FIELD_STIFFNESS = Quantity.matrix(
     "N/m, N/rad, N m/rad",
     "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field",
-    shape=(6, 6),
-    demand=Demand.POSITIVE_DEFINITE,
+    6,
+    Demand.POSITIVE_DEFINITE,
 )
 
 
