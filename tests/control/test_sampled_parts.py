@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.components import connect, report
+from pliant.components.connect import connect, report
 from pliant.errors import InvalidInput
 from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, declarations

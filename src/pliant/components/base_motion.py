@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from pliant.components.fields import Holds
 from pliant.components.kinds import BaseMove, Contribution
 from pliant.components.motions import Hold, Motion
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import BasePath
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity, Quaternion, Vector3
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 def rotated(rotation: Quaternion, vectors: Array) -> Array:

@@ -5,50 +5,41 @@ From contributions to the inputs of a model: conflicts refused, constants comput
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from pliant.components import kinds
 from pliant.components.base_motion import rotated
 from pliant.components.fields import first_repeated, merged_breaks, nearest
-from pliant.components.kinds import (
-    BaseMove,
-    Component,
-    Contribution,
-    ExtraBody,
-    Feedback,
-    Load,
-    Motor,
-    Prescription,
-    Related,
-    SampledLaw,
-    Servo,
-    Torque,
-    told,
-)
+from pliant.components.kinds import Component, Contribution, Feedback, Load, told
 from pliant.components.motions import Hold, Motion
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
 from pliant.model.arm import model_lines
-from pliant.model.contract import Substitutes, refuse_other_than_arm
+from pliant.model.contract import (
+    Arm,
+    Consistency,
+    Equilibrium,
+    SecondOrder,
+    Stepper,
+    Substitutes,
+    refuse_other_than_arm,
+)
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
-from pliant.model.state import Array, Layout
+from pliant.model.state import Array, Layout, Observation
 from pliant.renamed import OF_MODELS, Renamed
-from pliant.robot import At, End, SphericalJoint
+from pliant.robot import At, End, Robot, SphericalJoint
 from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Quaternion, Shown, listed
 from pliant.robot.joint import BASE
 
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder, Stepper
-    from pliant.model.state import Observation
-    from pliant.robot import Robot
-
 Kind = TypeVar("Kind", bound=Contribution)
+Member = TypeVar("Member")
 Labelled = tuple[str, Contribution]
 
 
@@ -74,6 +65,17 @@ class Driving(Protocol):
         ...
 
 
+class OfTheArm(Generic[Member]):
+    """What a connected model has from its arm, unchanged."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Connected, owner: type) -> Member:
+        member: Member = getattr(model.arm, self.name)
+        return member
+
+
 @dataclass(frozen=True, repr=False)
 class Connected(Shown, Renamed):
     """An arm with everything connected to it: the arm's own equations, with inputs from the components.
@@ -93,61 +95,22 @@ class Connected(Shown, Renamed):
         heading = f"{type(self.formulation).__name__} model of robot '{self.robot.name}', connected"
         return heading, {"components": listed(parts) or "none", **model_lines(self)}
 
-    @property
-    def robot(self) -> Robot:
-        return self.arm.robot
-
-    @property
-    def formulation(self) -> object:
-        return self.arm.formulation
-
-    @property
-    def layout(self) -> Layout:
-        return self.arm.layout
-
-    @property
-    def ports(self) -> tuple[Port, ...]:
-        return self.arm.ports
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        return self.arm.joint_names
-
-    @property
-    def highest_order(self) -> int:
-        return self.arm.highest_order
-
-    def initial_state(
-        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
-    ) -> Array:
-        return self.arm.initial_state(position, rate, held)
-
-    def observe(self, states: Array, stations: int = 21) -> Observation:
-        return self.arm.observe(states, stations)
-
-    def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
-        return self.arm.load_flows(states, loads)
-
-    def energy(self, states: Array) -> tuple[Array, Array, Array]:
-        return self.arm.energy(states)
-
-    def stepper(self, run: Run) -> Stepper[Any]:
-        return self.arm.stepper(run)
-
-    def consistency_error(self, record: Record) -> Consistency:
-        return self.arm.consistency_error(record)
-
-    def undeformed(self, positions: Array) -> Array:
-        return self.arm.undeformed(positions)
-
-    def tip(self, states: Array) -> tuple[Array, Array]:
-        return self.arm.tip(states)
-
-    def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
-        return self.arm.equilibrium(start, inputs, time, load_steps, accuracy)
-
-    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
-        return self.arm.linearise(state, inputs, time)
+    robot = OfTheArm[Robot]()
+    formulation = OfTheArm[object]()
+    layout = OfTheArm[Layout]()
+    ports = OfTheArm[tuple[Port, ...]]()
+    joint_names = OfTheArm[tuple[str, ...]]()
+    highest_order = OfTheArm[int]()
+    initial_state = OfTheArm[Callable[..., Array]]()
+    undeformed = OfTheArm[Callable[..., Array]]()
+    observe = OfTheArm[Callable[..., Observation]]()
+    tip = OfTheArm[Callable[..., tuple[Array, Array]]]()
+    load_flows = OfTheArm[Callable[..., Array]]()
+    energy = OfTheArm[Callable[..., tuple[Array, Array, Array]]]()
+    stepper = OfTheArm[Callable[..., Stepper[Any]]]()
+    equilibrium = OfTheArm[Callable[..., Equilibrium]]()
+    linearise = OfTheArm[Callable[..., SecondOrder]]()
+    consistency_error = OfTheArm[Callable[..., Consistency]]()
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None
@@ -219,7 +182,7 @@ def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:
     pairs = [(type(part).__name__, each) for part in components for each in part.attachments(arm)]
     robot = arm.robot
     for label, body in pairs:
-        if isinstance(body, ExtraBody) and not set(body.links) <= set(arm.robot.links):
+        if isinstance(body, kinds.ExtraBody) and not set(body.links) <= set(arm.robot.links):
             body.check(arm, label)
             robot = replace(robot, links=(*robot.links, *body.links), joints=(*robot.joints, *body.added))
     if robot is arm.robot:
@@ -336,13 +299,13 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     joint_names = arm.joint_names
     n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
-    prescriptions, feedbacks = _of(Prescription, contributions), _of(Feedback, contributions)
-    all_torques, loads = _of(Torque, contributions), _of(Load, contributions)
+    prescriptions, feedbacks = _of(kinds.Prescription, contributions), _of(Feedback, contributions)
+    all_torques, loads = _of(kinds.Torque, contributions), _of(Load, contributions)
     torques = [(index[each.joint], each.signal) for each in all_torques if each.joint in index]
     loads += _drives_of_whole_joints(arm, [each for each in all_torques if each.joint not in index])
     wrenches = [_in_axes_of_place(load) for load in loads]
-    base_moves, laws = _of(BaseMove, contributions), _of(SampledLaw, contributions)
-    relations = [each.relation for each in _of(Related, contributions)]
+    base_moves, laws = _of(kinds.BaseMove, contributions), _of(kinds.SampledLaw, contributions)
+    relations = [each.relation for each in _of(kinds.Related, contributions)]
 
     stiffness, damping = [0.0] * n_joints, [0.0] * n_joints
     prescribed = [False] * n_joints
@@ -385,9 +348,9 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
         breaks=merged_breaks(breaks),
         controllers=tuple(law.controller for law in laws if not law.commands),
         commands=tuple(law.controller for law in laws if law.commands),
-        servos=tuple(each.place for each in _of(Servo, contributions)),
+        servos=tuple(each.place for each in _of(kinds.Servo, contributions)),
         relations=(*relations, *_held(arm, [each for each in feedbacks if each.whole])),
-        motors=tuple(each.place for each in _of(Motor, contributions)),
+        motors=tuple(each.place for each in _of(kinds.Motor, contributions)),
         base_motion=base_moves[0].signals if base_moves else None,
     )
 
@@ -411,7 +374,7 @@ def _in_axes_of_place(load: Load) -> Signal:
     return Constant(turned.evaluate(np.zeros(1))[0]) if isinstance(load.signal, Constant) else turned
 
 
-def _drives_of_whole_joints(arm: Arm, torques: list[Torque]) -> list[Load]:
+def _drives_of_whole_joints(arm: Arm, torques: list[kinds.Torque]) -> list[Load]:
     """One load on the child of each ball and free joint that is driven, whose torques add."""
     drives = []
     loops = {loop.name: loop for loop in arm.robot.loops}
@@ -433,14 +396,14 @@ def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
     for joint in dict.fromkeys(joint for _, each in pairs for joint in each.joints):
         _refuse_on_joint(joint, [(label, each) for label, each in pairs if joint in each.joints])
     contributions = [each for _, each in pairs]
-    prescribed = [each.joint for each in _of(Prescription, contributions)]
+    prescribed = [each.joint for each in _of(kinds.Prescription, contributions)]
     _refuse_half(arm, prescribed, "prescribed", "Hold(0)")
     following = [each.joint for each in _of(Feedback, contributions) if each.whole]
     _refuse_half(arm, following, "held by feedback", "a JointPD of stiffness 0")
-    moves = _of(BaseMove, contributions)
+    moves = _of(kinds.BaseMove, contributions)
     if len(moves) > 1:
         raise InvalidInput("the base is moved twice; put all its motions into one BaseMotion")
-    for each in _of(Related, contributions):
+    for each in _of(kinds.Related, contributions):
         if moves and each.relation.in_world:
             word, name = each.named
             raise InvalidInput(
@@ -448,7 +411,7 @@ def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
                 " spring to a rigid link"
             )
     _refuse_names(arm, contributions)
-    repeated = first_repeated([each.controller.name for each in _of(SampledLaw, contributions)])
+    repeated = first_repeated([each.controller.name for each in _of(kinds.SampledLaw, contributions)])
     if repeated is not None:
         raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
 
@@ -468,8 +431,8 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
     def labels(*kinds: type[Contribution]) -> list[str]:
         return [label for label, each in on_joint if isinstance(each, kinds)]
 
-    prescribing, motors = labels(Prescription), labels(Motor)
-    driving = [label for label, each in on_joint if not isinstance(each, (Prescription, Motor))]
+    prescribing, motors = labels(kinds.Prescription), labels(kinds.Motor)
+    driving = [label for label, each in on_joint if not isinstance(each, (kinds.Prescription, kinds.Motor))]
     if len(prescribing) > 1:
         raise InvalidInput(f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one")
     if prescribing and driving:
@@ -484,10 +447,10 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
         )
     if len(motors) > 1:
         raise InvalidInput(f"joint '{joint}' has two motors; remove one GearMotor")
-    if len(labels(Servo)) > 1:
+    if len(labels(kinds.Servo)) > 1:
         raise InvalidInput(f"joint '{joint}' has two velocity servos; remove one VelocityServo")
     for label, each in on_joint:
-        if isinstance(each, SampledLaw) and each.commands and not labels(Servo):
+        if isinstance(each, kinds.SampledLaw) and each.commands and not labels(kinds.Servo):
             raise InvalidInput(
                 f"{label} '{each.controller.name}' commands the rate of joint '{joint}', which has no servo; connect a"
                 " VelocityServo of this joint together with it"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
 from pliant.components.base_motion import rotated
 from pliant.components.kinds import Contribution, Related
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import Acts, Matrix, Measure, Relation
 from pliant.robot import At
 from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector3
 from pliant.robot.joint import BASE, plain
 from pliant.robot.joint_law import WrenchStiffness
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 ElementName = Annotated[str, Name("name of the component in results")]
 FirstFrame = Annotated[At, Part("frame on one side")]

@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
 from pliant.components.fields import nearest
 from pliant.components.motions import POSITION_UNIT, RATE_UNIT
 from pliant.errors import InvalidInput, Problem
+from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, rounded
-from pliant.model.state import Array
+from pliant.model.state import Array, Observation
 from pliant.robot import FlexibleLink
 from pliant.robot.declared import Choice, Declared, Name, Quantity
 from pliant.robot.rest_shape import Across
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
-    from pliant.model.state import Observation
 
 __all__ = ["DeflectionSensor", "Encoder", "Sensor", "StrainGauge", "Tachometer"]
 

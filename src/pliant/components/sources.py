@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.fields import CoordinateName, Holds
 from pliant.components.kinds import Contribution, Load, Prescription, Torque
 from pliant.components.motions import Motion
 from pliant.components.signals import Signal
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.robot import At
 from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Choice, Declared, Name, Part
 from pliant.robot.joint import BASE
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
 JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]

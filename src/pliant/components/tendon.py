@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.fields import Holds
 from pliant.components.kinds import Contribution, Related
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import Acts, Measure, Relation
 from pliant.robot import At
 from pliant.robot.declared import Declared, Name, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)

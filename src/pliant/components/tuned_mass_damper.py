@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.kinds import Contribution, ExtraBody
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.robot import At, End, JointSpring, PrismaticJoint, RigidLink
 from pliant.robot.axes import ALONG_X, ALONG_Y, ALONG_Z, ORIGIN
 from pliant.robot.declared import Declared, Name, Part, Quantity, Vector3
 from pliant.robot.joint import BASE, Role
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.fields import Holds, JointNames
 from pliant.components.kinds import Contribution, Feedback, Torque
 from pliant.components.motions import Motion
-from pliant.components.ports import drivable_in_the_tree, is_part_of_whole
+from pliant.components.ports import chosen_or_all, is_part_of_whole
 from pliant.components.signals import Signal
 from pliant.control.per_joint import for_each
+from pliant.model.contract import Arm
 from pliant.robot.declared import Declared, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class JointPD(Declared):
     ] = None
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        joints = chosen_or_all(arm, self.joints)
         references = for_each(self, "reference", joints)
         stiffnesses = for_each(self, "stiffness", joints)
         dampings = for_each(self, "damping", joints)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from pliant.components.fields import Holds, JointNames
 from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.motions import Hold, Motion
-from pliant.components.ports import drivable_in_the_tree
+from pliant.components.ports import chosen_or_all
 from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, EncoderField, Law, Period, SeedField
 from pliant.components.sensors import Encoder
 from pliant.control.per_joint import for_each
+from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, noise_source
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class PositionLoop(Declared):
     name: ControllerName = None
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        joints = chosen_or_all(arm, self.joints)
         law = PositionLaw(
             self.name or "position_loop",
             for_each(self, "reference", joints),

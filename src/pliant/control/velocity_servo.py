@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.fields import JointNames
 from pliant.components.kinds import Contribution, Servo
-from pliant.components.ports import drivable_in_the_tree
+from pliant.components.ports import chosen_or_all
 from pliant.components.sampled_controller import SeedField, TachometerField
 from pliant.components.sensors import Tachometer
 from pliant.control.per_joint import for_each
+from pliant.model.contract import Arm
 from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class VelocityServo(Declared):
     seed: SeedField = 0
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        joints = chosen_or_all(arm, self.joints)
         gains = for_each(self, "gain", joints)
         sensor_gains = for_each(self, "sensor_gain", joints)
         ratios = for_each(self, "ratio", joints)
@@ -77,4 +75,4 @@ class VelocityServo(Declared):
             torque_limit=inf if self.torque_limit is None else self.torque_limit * ratio,
             seed=self.seed,
         )
-        return Servo(place)
+        return Servo(joint, place)

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.fields import CoordinateName, Holds
 from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, Law, Period, SeedField
 from pliant.components.sensors import Reader, Sensor
+from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, noise_source
 from pliant.robot.declared import Declared, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)

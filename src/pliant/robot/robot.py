@@ -13,7 +13,7 @@ import numpy as np
 from pliant.errors import InvalidInput, Problem, clip
 from pliant.robot.axes import IDENTITY, ORIGIN
 from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Shown, Vector3, listed
-from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, SphericalJoint
+from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, WholeJoint
 from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.section import Material
@@ -279,7 +279,7 @@ class Robot(Shown, Declared, word="robot"):
         reference of a ball or free joint."""
         free = (joint for joint in self.joints if isinstance(joint, FreeJoint))
         either = (*self.joints, *(loop.joint for loop in self.loops))
-        held = (joint for joint in either if isinstance(joint, (SphericalJoint, FreeJoint)))
+        held = (joint for joint in either if isinstance(joint, WholeJoint))
         freedoms = (
             *self.freedoms,
             *(freedom for loop in self.loops for freedom in loop.freedoms),
