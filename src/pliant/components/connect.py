@@ -35,8 +35,9 @@ from pliant.model.state import Array, Layout, Observation
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import At, End, Robot, SphericalJoint
 from pliant.robot.axes import IDENTITY
-from pliant.robot.declared import Quaternion, Shown, listed
+from pliant.robot.declared import Quaternion
 from pliant.robot.joint import BASE
+from pliant.robot.shown import Shown, listed
 
 Kind = TypeVar("Kind", bound=Contribution)
 Member = TypeVar("Member")

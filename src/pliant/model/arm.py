@@ -15,7 +15,7 @@ from pliant.model.port import Port, ports_of
 from pliant.model.state import Array
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import FlexibleLink, RigidLink, Robot
-from pliant.robot.declared import Shown, listed
+from pliant.robot.shown import Shown, listed
 
 
 def refuse_massless_links(robot: Robot, formulation: str) -> None:

@@ -18,6 +18,11 @@ class Observable:
         """The axis label, such as ``$t$ [s]``; a pure number has no bracket."""
         return self.symbol if self.unit == "1" else f"{self.symbol} [{self.unit}]"
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What a file says about it."""
+        return {"units": self.unit, "long_name": self.meaning}
+
 
 TIME = Observable("$t$", "s", "time")
 STATION = Observable("$s$", "m", "distance from the root along the undeformed axis")

@@ -6,12 +6,11 @@ import dataclasses
 import inspect
 import math
 import re
-from abc import ABC, ABCMeta, abstractmethod
+from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from functools import cache
-from html import escape
 from itertools import pairwise
 from operator import ge, gt, le, lt
 from types import NoneType
@@ -48,7 +47,6 @@ SUFFIXES = {
 }
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
-MOST_LISTED = 8  # words in a line that shows an object
 # Of parts, but of no use to who builds one.
 INTERNAL = {"conflicts", "elsewhere", "label", "mro", "register", "translates", "word", "words"}
 COMPARISONS = (("greater than", gt), ("at least", ge), ("less than", lt), ("at most", le))
@@ -423,38 +421,6 @@ class Row:
     value: Any
     unit: str
     meaning: str
-
-
-class Shown(ABC):
-    """Prints as a heading and a few lines, in notebooks as a table."""
-
-    @abstractmethod
-    def _shown(self) -> tuple[str, dict[str, str]]:
-        """The heading, and lines by name; empty ones are left out."""
-
-    def __repr__(self) -> str:
-        heading, lines = self._shown()
-        return "\n".join([heading, *(f"  {name}: {_plain(text)}" for name, text in lines.items() if text)])
-
-    def __str__(self) -> str:
-        return repr(self)
-
-    def _repr_html_(self) -> str:
-        heading, lines = self._shown()
-        shown = ((escape(name), escape(_plain(text))) for name, text in lines.items() if text)
-        rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in shown)
-        return f"<b>{escape(heading)}</b><table>{rows}</table>"
-
-
-def _plain(text: str) -> str:
-    """Choices by their name alone: End.TIP, not <End.TIP: 'tip'>."""
-    return re.sub(r"<(\w+\.\w+): '[^']*'>", r"\1", text)
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words in a row, of many the first."""
-    more = len(words) - MOST_LISTED
-    return ", ".join(words[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 class Words(str):

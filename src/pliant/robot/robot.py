@@ -12,11 +12,12 @@ import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
 from pliant.robot.axes import IDENTITY, ORIGIN
-from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Shown, Vector3, listed
+from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Vector3
 from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, WholeJoint
 from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.section import Material
+from pliant.robot.shown import Shown, listed
 
 Edge = tuple[str, str, str]  # joint, parent, child; or loop joint, link of its first frame, link of its second
 
