@@ -16,15 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import (
-    hat,
-    inertia_along,
-    inside_pieces,
-    matrix_of,
-    poses_along,
-    spatial_inertia,
-    transform_inertia,
-)
+from pliant.mechanics import rigid_body
+from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia
 from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
@@ -230,7 +223,7 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
         if payload.link == name:
             body = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
             pose = tip if payload.at is End.TIP else np.eye(4)
-            inertia = inertia + transform_inertia(body, pose[:3, :3], pose[:3, 3])
+            inertia = inertia + rigid_body.transform_inertia(body, pose[:3, :3], pose[:3, 3])
     return inertia, tip[:3, 3], tip[:3, :3]
 
 
@@ -239,9 +232,9 @@ def _along_rest_shape(link: FlexibleLink, end: float) -> tuple[Array, Array]:
     marks = [0.0, *(mark for mark in link.breakpoints if mark < end), end]
     ends = np.unique(np.concatenate([np.linspace(a, b, PIECES + 1) for a, b in itertools.pairwise(marks)]))
     width = np.diff(ends)
-    poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
-    sections = link.inertia(inside_pieces(ends).ravel()).reshape(len(width), 3, 6, 6)
-    return inertia_along(inside, width, sections), poses[-1]
+    poses, inside = rigid_body.poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
+    sections = link.inertia(rigid_body.inside_pieces(ends).ravel()).reshape(len(width), 3, 6, 6)
+    return rigid_body.inertia_along(inside, width, sections), poses[-1]
 
 
 def _checked(name: str, values: ArrayLike, count: int, wanted: str) -> Array:

@@ -17,37 +17,17 @@ from functools import partial
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number
-from pliant.formulations.lumped.fields import (
-    ALL_DEFLECTIONS,
-    Beam,
-    Deflection,
-    Field,
-    LumpedStructure,
-    Station,
-    Stretch,
-    end_damping,
-    end_flexibility,
-    lumped_inertia,
-    section_at,
-)
+from pliant.formulations.lumped import fields as springs
+from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
 from pliant.robot.joint import BASE
 from pliant.robot.loop import parent_frame
+from pliant.structures.tree import structure as places
 from pliant.structures.tree.columns import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.structure import (
-    IDENTITY,
-    ON_BASE,
-    ORIGIN,
-    Bodies,
-    LinkPlaces,
-    Part,
-    Place,
-    base_place,
-    place_on,
-)
+from pliant.structures.tree.structure import IDENTITY, ON_BASE, ORIGIN, LinkPlaces, Part, Place
 
 MOST_FIELDS = 200
 FIELD_STIFFNESS = Quantity.matrix(
@@ -189,15 +169,15 @@ class _Builder:
 
     def loosen_base(self) -> None:
         """Three translations and three rotations before everything else."""
-        at = base_place(0)
+        at = places.base_place(0)
         for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
             self.base.append(len(self.names))
             at = self.coordinate(f"{BASE}.{word}", kind, at)
 
     def cross(self, joint: Joint) -> Place:
         """The root of the child of a joint."""
-        on_base = base_place(len(self.base))
-        at = place_on(self.links, on_base, parent_frame(joint), partial(section_at, self.robot))
+        on_base = places.base_place(len(self.base))
+        at = places.place_on(self.links, on_base, parent_frame(joint), partial(springs.section_at, self.robot))
         for freedom in joint.freedoms:
             axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
             frame, letter = _frame_of(axis)
@@ -249,8 +229,8 @@ class _Builder:
             start, end = float(marks[k]), float(marks[k + 1])
             stretch, name = Stretch.of(link, start, end), f"{link.name}.field[{k}]"
             if chosen.stiffness is None:
-                stiffness = _inverse(end_flexibility(stretch, self.beam))
-                damping = end_damping(stretch, self.beam, stiffness)
+                stiffness = _inverse(springs.end_flexibility(stretch, self.beam))
+                damping = springs.end_damping(stretch, self.beam, stiffness)
             else:
                 stiffness, damping = np.array(chosen.stiffness, float), np.zeros((6, 6))
             near = nodes[-1]
@@ -277,7 +257,7 @@ class _Builder:
         self.stations.append((name, place))
         self.masses[name] = 0.0
         if not link.massless:
-            inertia = lumped_inertia(link, *span)
+            inertia = springs.lumped_inertia(link, *span)
             if self.condensed:
                 inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
             self.carry(link.name, name, place, inertia)
@@ -331,7 +311,7 @@ class _Builder:
             self.inertia[place.body] += own
 
     def structure(self) -> LumpedStructure:
-        stations = tuple(Station(name, place, self.masses[name]) for name, place in self.stations)
+        stations = tuple(springs.Station(name, place, self.masses[name]) for name, place in self.stations)
         whole = np.int64
         return LumpedStructure(
             self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, whole),
@@ -339,7 +319,7 @@ class _Builder:
             tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields), stations,
         )  # fmt: skip
 
-    def bodies(self) -> Bodies:
+    def bodies(self) -> places.Bodies:
         n = len(self.names)
         mass, center, tensor = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
         for i, matrix in enumerate(self.inertia):
@@ -358,7 +338,7 @@ class _Builder:
         rotation = np.array([R for R, _ in self.placement]).reshape(n, 3, 3)
         position = np.array([r for _, r in self.placement]).reshape(n, 3)
         parent, kind = np.array(self.parent, np.int64), np.array(self.kind, np.int64)
-        return Bodies(parent, kind, rotation, position, mass, center, tensor)
+        return places.Bodies(parent, kind, rotation, position, mass, center, tensor)
 
 
 def _inverse(matrix: Floats) -> Floats:

@@ -24,14 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.formulations.lumped.fields import (
-    Field,
-    LumpedStructure,
-    Stretch,
-    end_flexibility,
-    shape_inside,
-    turned_in_order,
-)
+from pliant.formulations.lumped import fields as springs
+from pliant.formulations.lumped.fields import Field, LumpedStructure
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.contract import Consistency, Record
 from pliant.model.inputs import Inputs
@@ -99,11 +93,6 @@ class LumpedArm(TreeArm):
     structure: LumpedStructure
     _shapes: dict[tuple[int, float], tuple[Floats, ...]] = field(default_factory=dict, init=False)
 
-    @property
-    def deflection_names(self) -> tuple[str, ...]:
-        """Of the block ``deflection``: ``<link>.field[<k>].dy`` and so on."""
-        return self.structure.elastic_names
-
     def static_turns(self, system: System, q: Floats) -> dict[int, Floats]:
         """Of each body behind fields whose rotations are no coordinates: its rotation (3, n) in the world."""
         if not self.structure.condensed:
@@ -135,8 +124,8 @@ class LumpedArm(TreeArm):
             each, beam = self.structure.fields[k], self.structure.beam
             link = self.robot.link(each.link)
             assert isinstance(link, FlexibleLink)
-            rest, deflection, strain, section = shape_inside(link, each.start, each.end, station, beam)
-            stiffness = np.linalg.inv(end_flexibility(Stretch.of(link, each.start, each.end), beam))
+            rest, deflection, strain, section = springs.shape_inside(link, each.start, each.end, station, beam)
+            stiffness = np.linalg.inv(springs.end_flexibility(springs.Stretch.of(link, each.start, each.end), beam))
             self._shapes[k, station] = rest, deflection @ stiffness, strain @ stiffness, section
         return self._shapes[k, station]
 
@@ -165,7 +154,7 @@ class LumpedArm(TreeArm):
         deflection = s @ per_end.T
         x, R = poses.at(own.root)
         inside = rest[:3, 3] + deflection[:, :3]
-        turned = turned_in_order(deflection[:, 3:]) @ rest[:3, :3]
+        turned = springs.turned_in_order(deflection[:, 3:]) @ rest[:3, :3]
         wrench = s @ own.stiffness.T + rate @ own.damping.T
         return x + np.einsum("nij,nj->ni", R, inside), R @ turned, s @ strain_of.T, wrench @ section.T
 

@@ -34,19 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.linear.port import (
-    SINGULAR,
-    Complex,
-    LinearPort,
-    absent,
-    checked,
-    checked_names,
-    count_of,
-    is_identity,
-    numbered,
-    position,
-    reciprocal_condition,
-)
+from pliant.model.linear import port as checks
+from pliant.model.linear.port import SINGULAR, Complex, LinearPort
 from pliant.model.linear.system import LinearSystem
 from pliant.model.state import Array
 
@@ -180,13 +169,13 @@ class LinearPortHamiltonian:
     B: Array
     ports: tuple[LinearPort, ...]
     states: tuple[str, ...] = ()
-    E: Array = field(default_factory=absent)
-    R: Array = field(default_factory=absent)
-    P: Array = field(default_factory=absent)
-    D: Array = field(default_factory=absent)
+    E: Array = field(default_factory=checks.absent)
+    R: Array = field(default_factory=checks.absent)
+    P: Array = field(default_factory=checks.absent)
+    D: Array = field(default_factory=checks.absent)
 
     def __post_init__(self) -> None:
-        n, m = count_of(KIND, "J", self.J), sum(port.size for port in self.ports)
+        n, m = checks.count_of(KIND, "J", self.J), sum(port.size for port in self.ports)
         square = ((n, n), f"{n} states")
         tall = ((n, m), f"{n} states and {len(self.ports)} ports with {m} components")
         wide = ((m, m), f"{len(self.ports)} ports with {m} components")
@@ -196,18 +185,18 @@ class LinearPortHamiltonian:
             given: ArrayLike = getattr(self, name)
             if name in defaults and not np.size(given):
                 given = defaults[name]
-            object.__setattr__(self, name, checked(KIND, name, given, shape, meaning))
+            object.__setattr__(self, name, checks.checked(KIND, name, given, shape, meaning))
         object.__setattr__(self, "ports", tuple(self.ports))
-        checked_names(KIND, "port", self.port_names, len(self.ports))
-        states = self.states or numbered("x", n)
-        object.__setattr__(self, "states", checked_names(KIND, "state", states, n))
+        checks.checked_names(KIND, "port", self.port_names, len(self.ports))
+        states = self.states or checks.numbered("x", n)
+        object.__setattr__(self, "states", checks.checked_names(KIND, "state", states, n))
 
     @property
     def port_names(self) -> tuple[str, ...]:
         return tuple(port.name for port in self.ports)
 
     def port(self, name: str) -> LinearPort:
-        return self.ports[position(KIND, "port", name, self.port_names)]
+        return self.ports[checks.position(KIND, "port", name, self.port_names)]
 
     @cached_property
     def port_slices(self) -> dict[str, slice]:
@@ -252,12 +241,12 @@ class LinearPortHamiltonian:
     @cached_property
     def has_constraints(self) -> bool:
         """Whether E is singular: some equations then hold no derivative."""
-        return not is_identity(self.E) and reciprocal_condition(self.E) <= SINGULAR
+        return not checks.is_identity(self.E) and checks.reciprocal_condition(self.E) <= SINGULAR
 
     @cached_property
     def explicit(self) -> LinearPortHamiltonian:
         """The same states with E = I: Q^T E takes the place of Q, E^-1 J E^-T that of J."""
-        if is_identity(self.E):
+        if checks.is_identity(self.E):
             return self
         if self.has_constraints:
             raise InvalidInput(

@@ -20,18 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.linear.port import (
-    SINGULAR,
-    Complex,
-    absent,
-    checked,
-    checked_names,
-    count_of,
-    is_identity,
-    numbered,
-    position,
-    reciprocal_condition,
-)
+from pliant.model.linear import port as checks
+from pliant.model.linear.port import SINGULAR, Complex
 from pliant.model.state import Array
 
 
@@ -225,11 +215,11 @@ class LinearSystem:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     states: tuple[str, ...] = ()
-    E: Array = field(default_factory=absent)
-    D: Array = field(default_factory=absent)
+    E: Array = field(default_factory=checks.absent)
+    D: Array = field(default_factory=checks.absent)
 
     def __post_init__(self) -> None:
-        n, m, p = count_of(KIND, "A", self.A), len(self.inputs), len(self.outputs)
+        n, m, p = checks.count_of(KIND, "A", self.A), len(self.inputs), len(self.outputs)
         shapes = {
             "A": ((n, n), f"{n} states"),
             "B": ((n, m), f"{n} states and {m} inputs"),
@@ -243,11 +233,11 @@ class LinearSystem:
         if not np.size(self.D):
             given["D"] = np.zeros((p, m))
         for name, (shape, meaning) in shapes.items():
-            object.__setattr__(self, name, checked(KIND, name, given[name], shape, meaning))
-        object.__setattr__(self, "inputs", checked_names(KIND, "input", self.inputs, m))
-        object.__setattr__(self, "outputs", checked_names(KIND, "output", self.outputs, p))
-        states = self.states or numbered("x", n)
-        object.__setattr__(self, "states", checked_names(KIND, "state", states, n))
+            object.__setattr__(self, name, checks.checked(KIND, name, given[name], shape, meaning))
+        object.__setattr__(self, "inputs", checks.checked_names(KIND, "input", self.inputs, m))
+        object.__setattr__(self, "outputs", checks.checked_names(KIND, "output", self.outputs, p))
+        states = self.states or checks.numbered("x", n)
+        object.__setattr__(self, "states", checks.checked_names(KIND, "state", states, n))
 
     def matrices(self) -> tuple[Array, Array, Array, Array, Array]:
         """Copies of E, A, B, C, D that may be written to."""
@@ -275,8 +265,8 @@ class LinearSystem:
 
     def between(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> LinearSystem:
         """The same states seen through some of the inputs and outputs, in the given order."""
-        columns = [position(KIND, "input", name, self.inputs) for name in inputs]
-        rows = [position(KIND, "output", name, self.outputs) for name in outputs]
+        columns = [checks.position(KIND, "input", name, self.inputs) for name in inputs]
+        rows = [checks.position(KIND, "output", name, self.outputs) for name in outputs]
         return LinearSystem(
             E=self.E,
             A=self.A,
@@ -291,14 +281,14 @@ class LinearSystem:
     @cached_property
     def explicit(self) -> LinearSystem:
         """The same behaviour with E = I: algebraic states are solved for and constraints eliminated."""
-        if is_identity(self.E):
+        if checks.is_identity(self.E):
             return self
         if self._has_regular_mass:
             solved = np.asarray(np.linalg.solve(self.E, np.hstack([self.A, self.B])), float)
             A, B, C, D, states = (solved[:, : len(self.A)], solved[:, len(self.A) :], self.C, self.D, self.states)
         else:
             A, B, C, D = without_algebraic_states(self.E, self.A, self.B, self.C, self.D)
-            states = numbered("z", len(A))
+            states = checks.numbered("z", len(A))
         return LinearSystem(A=A, B=B, C=C, D=D, inputs=self.inputs, outputs=self.outputs, states=states)
 
     def to_control(self) -> Any:
@@ -321,7 +311,7 @@ class LinearSystem:
 
     @cached_property
     def _has_regular_mass(self) -> bool:
-        return is_identity(self.E) or reciprocal_condition(self.E) > SINGULAR
+        return checks.is_identity(self.E) or checks.reciprocal_condition(self.E) > SINGULAR
 
     @cached_property
     def _triangular(self) -> TriangularForm:

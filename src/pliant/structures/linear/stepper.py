@@ -313,12 +313,12 @@ class Stepper:
             self.prescribed,
             self._lossy_feedback(),
         )
-        flows = stretch.flows(self.equations, self.places, *self._changes(done))
-        running = self.ledger.enter(flows, self.run.grid[done.first + 1 : done.first + 1 + steps])
+        entries, effort = stretch.entries(self.equations, self.places, *self._changes(done))
+        running = self.ledger.enter(entries, self.run.grid[done.first + 1 : done.first + 1 + steps])
         rows, step, tau = self._rows(done.first, steps)
         share = tau[:, None]
         self.ledger.rows[rows] = running[step] + share * (running[step + 1] - running[step])
-        self.efforts[rows] = flows.effort[step]
+        self.efforts[rows] = effort[step]
         wrench = prepared.wrench.at(done.start[step], flat[step], done.acceleration[step])
         self.wrenches[rows] = np.einsum("s,rsw->rw", method.weights, wrench)
         self.kept_rate[rows] = done.start_rate[step] + share * (done.end_rate[step] - done.start_rate[step])

@@ -9,17 +9,8 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.model.state import Array
-from pliant.view.figures.style import (
-    FAINT,
-    INK,
-    choose_projection,
-    color,
-    map_axes,
-    styled,
-    time_axis,
-    time_bar,
-    time_colors,
-)
+from pliant.view.figures import style
+from pliant.view.figures.style import color, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,21 +24,21 @@ def draw_shape(trajectory: Trajectory, flashes: int = 14) -> Figure:
     if flashes < 2:
         raise InvalidInput(f"flashes = {flashes} must be at least 2, the first and the last shape; raise it")
     positions = np.concatenate([link.position for link in trajectory.links], axis=1)
-    projection = choose_projection(positions)
+    projection = style.choose_projection(positions)
     seen = _flash_indices(trajectory.time, flashes)
-    colors = time_colors(trajectory.time).to_rgba(trajectory.time[seen])
+    colors = style.time_colors(trajectory.time).to_rgba(trajectory.time[seen])
     with styled(6.6, 5.6) as figure:
-        axes = map_axes(figure, projection, positions)
-        axes.plot(*projection.of(trajectory.tip_position).T, color=FAINT, linewidth=0.9, zorder=1)
+        axes = style.map_axes(figure, projection, positions)
+        axes.plot(*projection.of(trajectory.tip_position).T, color=style.FAINT, linewidth=0.9, zorder=1)
         for order, (index, shade) in enumerate(zip(seen, colors, strict=True)):
             for link in trajectory.links:
                 points = projection.of(link.position[index])
                 axes.plot(*points.T, color=shade, linewidth=2.2, zorder=2 + order)
                 axes.plot(*points[:1].T, color=shade, marker="o", markersize=3.2, zorder=2 + order)
         base = projection.of(trajectory.links[0].position[0, 0])
-        axes.plot(*base[:, None], marker="s", markersize=7, color=INK, zorder=3 + len(seen))
+        axes.plot(*base[:, None], marker="s", markersize=7, color=style.INK, zorder=3 + len(seen))
         axes.set_title(f"{trajectory.provenance.robot_name}: {len(seen)} shapes")
-        time_bar(figure, axes, trajectory.time)
+        style.time_bar(figure, axes, trajectory.time)
     return figure
 
 
@@ -91,7 +82,7 @@ def _joints(axes: Axes, trajectory: Trajectory, unit: str, rates: bool) -> None:
     kind = trajectory.joint_units[chosen[0]]
     observable = kind.rate("joint rate") if rates else kind.coordinate("joint position")
     axes.set_ylabel(observable.label)
-    time_axis(axes, trajectory.time)
+    style.time_axis(axes, trajectory.time)
     if not rates:
         axes.set_title("joints")
         axes.legend(loc="best")
@@ -99,13 +90,13 @@ def _joints(axes: Axes, trajectory: Trajectory, unit: str, rates: bool) -> None:
 
 def _tip_path(figure: FigureBase, trajectory: Trajectory) -> None:
     tip, time = trajectory.tip_position, trajectory.time
-    projection = choose_projection(tip)
-    axes = map_axes(figure, projection, tip)
-    points, colors = projection.of(tip), time_colors(time)
+    projection = style.choose_projection(tip)
+    axes = style.map_axes(figure, projection, tip)
+    points, colors = projection.of(tip), style.time_colors(time)
     axes.plot(*points[:1].T, marker="o", markersize=5.5, color=colors.to_rgba(time[0]), zorder=3)
     ends = np.unique(np.linspace(0, len(time) - 1, SHADES + 1).astype(int))
     for first, last in pairwise(ends):
         shade = colors.to_rgba((time[first] + time[last]) / 2)
         axes.plot(*points[first : last + 1].T, color=shade, linewidth=1.6)
     axes.set_title("path of the tip")
-    time_bar(figure, axes, time)
+    style.time_bar(figure, axes, time)
