@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.analysis.joint_dynamics import checked_row
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm, Equilibrium, SecondOrder, refuse_other_than_model
 from pliant.model.inputs import Inputs
@@ -152,13 +153,8 @@ def hold(model: Arm, joints: Sequence[str] | None, time: float) -> HeldJoints:
 
 
 def checked_positions(held: HeldJoints, positions: ArrayLike) -> Array:
-    array = np.asarray(positions, float)
-    if array.shape != (len(held.names),) or not np.all(np.isfinite(array)):
-        raise InvalidInput(
-            f"positions has shape {array.shape} or is not finite; give {len(held.names)} finite numbers in rad or m,"
-            f" one for each of {', '.join(held.names)}"
-        )
-    return array
+    words = f"numbers in rad or m, one for each of {', '.join(held.names)}"
+    return checked_row("positions", positions, len(held.names), words)
 
 
 PROBE = 1e-3  # rad or m, of differences of fourth order between undeformed postures
@@ -279,7 +275,7 @@ def resting_tip(held: HeldJoints, positions: Array, link: str, near: Array | Non
 
 def tip_of(model: Arm, states: Array, link: str) -> tuple[Array, Array]:
     """Positions (n, 3) and rotations (n, 3, 3) of the tip of a link."""
-    if link == _last(model):
+    if link == model.robot.tip_link:
         return model.tip(states)
     seen = model.observe(states, 2).link(link)
     return seen.position[:, -1], seen.rotation[:, -1]
@@ -287,14 +283,10 @@ def tip_of(model: Arm, states: Array, link: str) -> tuple[Array, Array]:
 
 def _tip_rows(small: SecondOrder, link: str, model: Arm) -> Array:
     """Rows (6, unknowns) of the body displacement of the tip of a link."""
-    if link == _last(model):
+    if link == model.robot.tip_link:
         return small.tip
     own = next(port for port in small.ports if port.port.name == f"{link}.tip")
     return own.rate if own.seen is None else own.seen
-
-
-def _last(model: Arm) -> str:
-    return model.robot.tip_link
 
 
 def checked_link(model: Arm, link: str | None) -> str:
@@ -498,9 +490,7 @@ def _limits(held: HeldJoints, given: Mapping[str, tuple[float, float]]) -> tuple
 
 
 def _target(position: ArrayLike, rotation: ArrayLike | None) -> tuple[Array, Array | None]:
-    x = np.asarray(position, float)
-    if x.shape != (3,) or not np.all(np.isfinite(x)):
-        raise InvalidInput(f"position has shape {x.shape} or is not finite; give three numbers in m, in world axes")
+    x = checked_row("position", position, 3, "numbers in m, in world axes")
     if rotation is None:
         return x, None
     R = np.asarray(rotation, float)
@@ -516,11 +506,8 @@ def _reason(task: _Task, tip: RestingTip, count: int) -> str:
     missing = f"{np.linalg.norm(error[:3]):.3g} m"
     if task.rotation is not None:
         missing += f" and {np.linalg.norm(error[3:]):.3g} rad"
-    stopped = [
-        name
-        for name, q, low, high in zip(tip.names, tip.positions, task.lower, task.upper, strict=True)
-        if q in (low, high)
-    ]
+    limits = zip(tip.names, tip.positions, task.lower, task.upper, strict=True)
+    stopped = [name for name, q, low, high in limits if q in (low, high)]
     words = f", with {', '.join(stopped)} at a limit" if stopped else ""
     remedy = f"widen the limits of {stopped[0]}, " if stopped else ""
     return (

@@ -13,14 +13,14 @@ any frequency [glover1984]. Poles on the imaginary axis have no such values: the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem, eliminate_constraints
-from pliant.model.linear.port import Complex, numbered
+from pliant.model.linear.port import Complex, absent, numbered
 from pliant.model.linear.port_hamiltonian import Relation, energy_coordinates, relation_of, skew_part
 from pliant.model.linear.system import of_standard
 from pliant.model.state import Array
@@ -344,15 +344,8 @@ def balanced_truncation(system: LinearSystem | LinearPortHamiltonian, order: int
     V, W, hankel = _balanced(A, B, C, order - kept)
     basis = np.hstack([right[:, :kept], right[:, kept:] @ V])
     projection = np.vstack([left[:kept], W.T @ left[kept:]])
-    small = LinearSystem(
-        A=projection @ plain.A @ basis,
-        B=projection @ plain.B,
-        C=plain.C @ basis,
-        D=plain.D,
-        inputs=plain.inputs,
-        outputs=plain.outputs,
-        states=numbered("z", order),
-    )
+    A, B, C = projection @ plain.A @ basis, projection @ plain.B, plain.C @ basis
+    small = replace(plain, E=absent(), A=A, B=B, C=C, states=numbered("z", order))
     error = target.error(small.transfer(places))
     bound = 2.0 * float(hankel[order - kept :].sum())
     return BalancedTruncation(small, unscale @ basis, projection @ scale, hankel, bound, kept, error)
@@ -369,9 +362,7 @@ def _well_scaled(system: LinearSystem | LinearPortHamiltonian) -> tuple[LinearSy
 
     given = system.explicit
     A, (size, _) = matrix_balance(given.A, permute=False, separate=True)
-    plain = LinearSystem(
-        A=A, B=given.B / size[:, None], C=given.C * size, D=given.D, inputs=given.inputs, outputs=given.outputs
-    )
+    plain = replace(given, A=A, B=given.B / size[:, None], C=given.C * size, states=())
     return plain, np.diag(1.0 / size), np.diag(size)
 
 

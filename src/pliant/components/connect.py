@@ -50,11 +50,9 @@ class Carrying(Protocol):
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, the inputs that it does not carry."""
-        ...
 
     def carrying(self, inputs: Inputs) -> Arm:
         """The arm itself if it carries the inputs, else a model of the same robot that does."""
-        ...
 
 
 @runtime_checkable
@@ -63,7 +61,6 @@ class Driving(Protocol):
 
     def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Arm:
         """The arm itself, or with these coordinates, and with references for the joints of those that are followed."""
-        ...
 
 
 class OfTheArm(Generic[Member]):

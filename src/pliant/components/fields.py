@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,11 +12,14 @@ import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
 from pliant.model.state import Array
+from pliant.robot import robot
 from pliant.robot.declared import NAME, BadValue, Name, Quantity
 
 Numbers = float | Sequence[float] | Array
 Samples = Sequence[float] | Array
 SampleRows = Sequence[float] | Sequence[Sequence[float]] | Array
+
+nearest = partial(robot.nearest, otherwise="leave it out, since there is none")
 
 # Two breaks closer than this share of the clock are one event; a step between them would be all round-off.
 SAME_TIME = 1e-12
@@ -151,15 +154,6 @@ def count_conflicts(times: Samples, field: str, values: SampleRows) -> Iterator[
 
 def first_repeated(names: Sequence[str]) -> str | None:
     return next((name for index, name in enumerate(names) if name in names[:index]), None)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The remedy for an unknown name: the nearest known one, else all of them."""
-    names = list(known)
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean '{close[0]}'?"
-    return f"write one of {', '.join(names)}" if names else "leave it out, since there is none"
 
 
 def called(owner: str, function: Callable[[Array], object], times: Array) -> Array:

@@ -40,7 +40,6 @@ class Component(Protocol):
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         """What this component does to ``arm``, one entry for each joint or place it acts on."""
-        ...
 
 
 class Contribution(ABC):

@@ -50,7 +50,6 @@ class Motion(Protocol):
     def breaks(self) -> tuple[float, ...]: ...
     def evaluate(self, times: Array) -> Kinematics:
         """Position, rate and acceleration, each of shape (n,), at the n ``times``."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pliant.components.fields import nearest
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm
 from pliant.model.port import Frame
 from pliant.robot import At, FixedJoint, FreeJoint, Joint
+from pliant.robot.declared import Declared
 from pliant.robot.joint import BASE, Role, WholeJoint, reference_name
 
 
@@ -128,3 +130,16 @@ def check_frame(arm: Arm, label: str, at: At) -> None:
         raise InvalidInput(f"{label}: the arm has no link '{at.link}'; {nearest(at.link, known)}")
     if wrong := arm.robot.wrong_station(at):
         raise InvalidInput(f"{label}: station {wrong}")
+
+
+def for_each(part: Declared, field: str, joints: tuple[str, ...]) -> tuple[Any, ...]:
+    """One value of a field for each joint; a single value serves all."""
+    values = getattr(part, field)
+    if not isinstance(values, Sequence):
+        return (values,) * len(joints)
+    if len(values) != len(joints):
+        raise InvalidInput(
+            f"{part.label}: {field} has {len(values)} values for {len(joints)} joints ({', '.join(joints)});"
+            " give one for all or one for each"
+        )
+    return tuple(values)

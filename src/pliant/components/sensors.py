@@ -38,7 +38,6 @@ class Sensor(Protocol):
 
     def reader(self, arm: Arm) -> Reader:
         """The reading of a sample, with noise from a source; refused where the arm has no such place."""
-        ...
 
 
 def measured(truth: Array, noise: float, resolution: float, limit: float | None, source: Noise) -> Array:

@@ -38,7 +38,6 @@ class Signal(Protocol):
     def breaks(self) -> tuple[float, ...]: ...
     def evaluate(self, times: Array) -> Array:
         """The values at the n ``times``, of shape (n,) for one number and (n, k) for k."""
-        ...
 
 
 @dataclass(frozen=True)

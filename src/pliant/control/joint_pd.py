@@ -9,9 +9,8 @@ from typing import Annotated
 from pliant.components.fields import Holds, JointNames
 from pliant.components.kinds import Contribution, Feedback, Torque
 from pliant.components.motions import Motion
-from pliant.components.ports import chosen_or_all, is_part_of_whole
+from pliant.components.ports import chosen_or_all, for_each, is_part_of_whole
 from pliant.components.signals import Signal
-from pliant.control.per_joint import for_each
 from pliant.model.contract import Arm
 from pliant.robot.declared import Declared, Quantity
 

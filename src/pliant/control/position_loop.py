@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from pliant.components.fields import Holds, JointNames
 from pliant.components.kinds import Contribution, SampledLaw
 from pliant.components.motions import Hold, Motion
-from pliant.components.ports import chosen_or_all
+from pliant.components.ports import chosen_or_all, for_each
 from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, EncoderField, Law, Period, SeedField
 from pliant.components.sensors import Encoder
-from pliant.control.per_joint import for_each
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, noise_source
 from pliant.model.state import Array

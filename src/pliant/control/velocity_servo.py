@@ -9,10 +9,9 @@ from typing import Annotated
 
 from pliant.components.fields import JointNames
 from pliant.components.kinds import Contribution, Servo
-from pliant.components.ports import chosen_or_all
+from pliant.components.ports import chosen_or_all, for_each
 from pliant.components.sampled_controller import SeedField, TachometerField
 from pliant.components.sensors import Tachometer
-from pliant.control.per_joint import for_each
 from pliant.model.contract import Arm
 from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, Quantity

@@ -24,8 +24,25 @@ class Frame(StrEnum):
     JOINT = "joint"
 
 
+class Pair:
+    """An effort and a flow in words."""
+
+    effort: str
+    effort_unit: str
+    flow: str
+    flow_unit: str
+
+    @property
+    def effort_words(self) -> str:
+        return f"{self.effort} ({self.effort_unit})"
+
+    @property
+    def flow_words(self) -> str:
+        return f"{self.flow} ({self.flow_unit})"
+
+
 @dataclass(frozen=True)
-class Port:
+class Port(Pair):
     """A pair (effort, flow) whose product is power into the model, in watts."""
 
     name: str
@@ -36,14 +53,6 @@ class Port:
     size: int
     frame: Frame
     causality: Causality
-
-    @property
-    def effort_words(self) -> str:
-        return f"{self.effort} ({self.effort_unit})"
-
-    @property
-    def flow_words(self) -> str:
-        return f"{self.flow} ({self.flow_unit})"
 
 
 def ports_of(robot: Robot) -> tuple[Port, ...]:

@@ -12,8 +12,10 @@ from pliant.model.inputs import Inputs
 from pliant.model.ledger import Ledger, joined
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY, advance, interruptions_heard
-from pliant.simulation.integrators.adaptive import Adaptive
+from pliant.simulation.integrators import Adaptive
 from pliant.simulation.sampled_control import Sampling
+
+Progress = Callable[[float], None] | None
 
 
 @dataclass
@@ -38,12 +40,7 @@ class Reached:
 
 
 def advance_adaptively(
-    model: Model,
-    start: Array,
-    integrator: Adaptive,
-    wanted: Array,
-    corners: Array,
-    progress: Callable[[float], None] | None,
+    model: Model, start: Array, integrator: Adaptive, wanted: Array, corners: Array, progress: Progress
 ) -> Record:
     """Steps that end on the corners and on the wanted times, their lengths chosen by step doubling."""
     reached = Reached(start)
@@ -55,12 +52,7 @@ def advance_adaptively(
 
 
 def _advance(
-    model: Model,
-    reached: Reached,
-    integrator: Adaptive,
-    wanted: Array,
-    corners: Array,
-    progress: Callable[[float], None] | None,
+    model: Model, reached: Reached, integrator: Adaptive, wanted: Array, corners: Array, progress: Progress
 ) -> Ending:
     until = float(corners[-1])
     marks = np.unique(np.concatenate([corners, wanted]))

@@ -104,9 +104,7 @@ def _section(links: list[Link], placed: Stationing, count: int) -> arrays.Sectio
     return arrays.Section(rest, C, Cd, cubic, quintic, bool(Cd.any()), bool(cubic.any() or quintic.any()))
 
 
-def _inertia(
-    robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Points, placed: Stationing
-) -> Inertia:
+def _inertia(robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Points, placed: Stationing) -> Inertia:
     nodes = int(tree.last_node[-1]) + 1
     M, viscous = np.zeros((nodes, 6, 6)), np.zeros((nodes, 6, 6))
     M_point = np.zeros((len(mesh.start) if points.mass_at_points else 0, 6, 6))

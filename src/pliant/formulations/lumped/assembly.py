@@ -252,10 +252,14 @@ class _Builder:
         shares = np.diff(middles)
         self.links[link.name] = LinkPlaces(link.name, marks, tuple(nodes), shares, tuple(own), at)
 
-    def add_node(self, link: FlexibleLink, k: int, place: Place, span: tuple[float, float, float]) -> None:
-        name = f"{link.name}.station[{k}]"
+    def station(self, name: str, place: Place) -> str:
+        """One more station, which has no mass yet; its name."""
         self.stations.append((name, place))
         self.masses[name] = 0.0
+        return name
+
+    def add_node(self, link: FlexibleLink, k: int, place: Place, span: tuple[float, float, float]) -> None:
+        name = self.station(f"{link.name}.station[{k}]", place)
         if not link.massless:
             inertia = springs.lumped_inertia(link, *span)
             if self.condensed:
@@ -271,24 +275,20 @@ class _Builder:
             nodes.append(nodes[-1].at(Stretch.of(link, float(start), float(end)).far))
         whole = Stretch.of(link, 0.0, link.length)
         nodes[-1] = root.at(whole.far)
-        name = f"{link.name}.station"
-        self.stations.append((name, root))
-        self.masses[name] = 0.0
+        name = self.station(f"{link.name}.station", root)
         self.carry(link.name, name, root, whole.inertia())
         self.links[link.name] = LinkPlaces(link.name, marks, tuple(nodes), shares, (), nodes[-1])
 
     def add_rigid(self, link: RigidLink, root: Place) -> None:
         tip = root.moved(link.tip_position).turned(matrix_of(link.tip_rotation))
-        name = f"{link.name}.station"
-        self.stations.append((name, root))
-        self.masses[name] = 0.0
+        name = self.station(f"{link.name}.station", root)
         self.carry(link.name, name, root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
         ends = np.array([0.0, float(np.linalg.norm(link.tip_position))])
         self.links[link.name] = LinkPlaces(link.name, ends, (root, tip), np.zeros(2), (), tip)
 
     def add_payload(self, link: str, end: End, center: object, mass: float, inertia: object) -> None:
-        places = self.links[link]
-        place = places.tip if end is End.TIP else places.root
+        own = self.links[link]
+        place = own.tip if end is End.TIP else own.root
         names = [name for name, _ in self.stations if name.startswith(f"{link}.station")]
         name = names[-1] if end is End.TIP else names[0]
         whole = spatial_inertia(mass, np.asarray(center, float), np.asarray(inertia, float))

@@ -190,7 +190,7 @@ def flows_of(spaces: Spaces, coupling: Floats, velocity_at: VelocityAt) -> Flows
     """How a link of ``coupling`` X moves when the twist at one end is imposed and the force at the far one.
 
     The momentum rates and the force at the near end are the negative transpose of this: so says the corrected (34),
-    and ``structure_matrix`` shows it by an inverse of its own.
+    and the experiment of the paper shows it by an inverse of its own.
     """
     near, far = (spaces.w_0, spaces.w_L) if velocity_at is VelocityAt.ROOT else (spaces.w_L, spaces.w_0)
     one, degree = np.eye(len(coupling)), spaces.degree
@@ -200,28 +200,6 @@ def flows_of(spaces: Spaces, coupling: Floats, velocity_at: VelocityAt) -> Flows
         np.kron(spaces.D @ to_effort, one) + np.kron(projected, coupling),
         np.asarray(np.kron(far[None] @ to_effort, one)),
     )
-
-
-def structure_matrix(spaces: Spaces, coupling: Floats, velocity_at: VelocityAt = VelocityAt.ROOT) -> Floats:
-    """The matrix of (33), (34): minus the rates, then the outputs, over the efforts and inputs, as printed.
-
-    Order: momenta with the twist at their end, strains with the force at theirs. Both off-diagonal blocks are
-    computed, each with an inverse of its own, so that the skewness of the answer is a fact and no assumption.
-    """
-    near, far = spaces.w_0, spaces.w_L
-    world = 1.0  # the world pushes with +W at the tip, with -W at the root
-    if velocity_at is VelocityAt.TIP:
-        near, far, world = far, near, -1.0
-    one, degree = np.eye(len(coupling)), spaces.degree
-    projection = np.zeros((degree + 1, degree + 1))
-    projection[:degree, :degree] = np.linalg.inv(spaces.S)
-    of_forces = np.vstack([-spaces.D, -world * near]) @ spaces.effort_from(far)
-    of_forces[:, -1] *= world
-    of_twists = np.vstack([-spaces.D, far]) @ spaces.effort_from(near)
-    upper = np.kron(of_forces, one) + np.kron(projection, coupling.T)
-    lower = np.kron(of_twists, one) - np.kron(projection, coupling)
-    zero = np.zeros_like(upper)
-    return np.block([[zero, upper], [lower, zero]])
 
 
 def section_integral(values: Floats, weights: Floats, matrices: Floats) -> Floats:

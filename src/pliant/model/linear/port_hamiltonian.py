@@ -181,15 +181,9 @@ class LinearPortHamiltonian:
         wide = ((m, m), f"{len(self.ports)} ports with {m} components")
         shapes = {"J": square, "R": square, "Q": square, "E": square, "B": tall, "P": tall, "D": wide}
         defaults = {"E": np.eye(n), "R": np.zeros((n, n)), "P": np.zeros((n, m)), "D": np.zeros((m, m))}
-        for name, (shape, meaning) in shapes.items():
-            given: ArrayLike = getattr(self, name)
-            if name in defaults and not np.size(given):
-                given = defaults[name]
-            object.__setattr__(self, name, checks.checked(KIND, name, given, shape, meaning))
+        checks.keep_checked(self, KIND, shapes, defaults)
         object.__setattr__(self, "ports", tuple(self.ports))
         checks.checked_names(KIND, "port", self.port_names, len(self.ports))
-        states = self.states or checks.numbered("x", n)
-        object.__setattr__(self, "states", checks.checked_names(KIND, "state", states, n))
 
     @property
     def port_names(self) -> tuple[str, ...]:
@@ -352,16 +346,16 @@ def check_structure(system: LinearPortHamiltonian, tolerance: float = ROUND_OFF)
     energy = system.Q.T @ system.E
     size = _sizes(energy)
     inputs = system.state_space().inputs
-    return StructureReport(
-        (
-            _skewness(system.J * np.outer(size, size), system.states),
-            _symmetry("R", system.R * np.outer(size, size), system.states),
-            _semidefiniteness("[[R, P], [P^T, sym D]]", system.dissipation, (*system.states, *inputs)),
-            _symmetry("Q^T E", energy / np.outer(size, size), system.states),
-            _semidefiniteness("Q^T E", energy, system.states),
-        ),
-        tolerance,
+    J, R = system.J * np.outer(size, size), system.R * np.outer(size, size)
+    energies = energy / np.outer(size, size)
+    findings = (
+        _symmetry("J is skew", J, -J.T, system.states),
+        _symmetry("R is symmetric", R, R.T, system.states),
+        _semidefiniteness("[[R, P], [P^T, sym D]]", system.dissipation, (*system.states, *inputs)),
+        _symmetry("Q^T E is symmetric", energies, energies.T, system.states),
+        _semidefiniteness("Q^T E", energy, system.states),
     )
+    return StructureReport(findings, tolerance)
 
 
 def _sizes(matrix: Array) -> Array:
@@ -373,15 +367,9 @@ def _sizes(matrix: Array) -> Array:
     return np.where(size > 0.0, size, 1.0)
 
 
-def _skewness(J: Array, names: tuple[str, ...]) -> Finding:
-    return _largest("J is skew", J + J.T, np.abs(J).max(initial=0.0), names)
-
-
-def _symmetry(letter: str, matrix: Array, names: tuple[str, ...]) -> Finding:
-    return _largest(f"{letter} is symmetric", matrix - matrix.T, np.abs(matrix).max(initial=0.0), names)
-
-
-def _largest(demand: str, error: Array, scale: float, names: tuple[str, ...]) -> Finding:
+def _symmetry(demand: str, matrix: Array, mirrored: Array, names: tuple[str, ...]) -> Finding:
+    """How far a matrix is from what it must be, its transpose or the negative of that."""
+    error, scale = matrix - mirrored, np.abs(matrix).max(initial=0.0)
     if not scale or not error.any():
         return Finding(demand, 0.0, "")
     row, column = np.unravel_index(np.argmax(np.abs(error)), error.shape)

@@ -12,7 +12,7 @@ input directly are differentiated until they do. What is left has an invertible 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -227,17 +227,9 @@ class LinearSystem:
             "E": ((n, n), f"{n} states"),
             "D": ((p, m), f"{p} outputs and {m} inputs"),
         }
-        given: dict[str, ArrayLike] = {name: getattr(self, name) for name in shapes}
-        if not np.size(self.E):
-            given["E"] = np.eye(n)
-        if not np.size(self.D):
-            given["D"] = np.zeros((p, m))
-        for name, (shape, meaning) in shapes.items():
-            object.__setattr__(self, name, checks.checked(KIND, name, given[name], shape, meaning))
+        checks.keep_checked(self, KIND, shapes, {"E": np.eye(n), "D": np.zeros((p, m))})
         object.__setattr__(self, "inputs", checks.checked_names(KIND, "input", self.inputs, m))
         object.__setattr__(self, "outputs", checks.checked_names(KIND, "output", self.outputs, p))
-        states = self.states or checks.numbered("x", n)
-        object.__setattr__(self, "states", checks.checked_names(KIND, "state", states, n))
 
     def matrices(self) -> tuple[Array, Array, Array, Array, Array]:
         """Copies of E, A, B, C, D that may be written to."""
@@ -267,16 +259,8 @@ class LinearSystem:
         """The same states seen through some of the inputs and outputs, in the given order."""
         columns = [checks.position(KIND, "input", name, self.inputs) for name in inputs]
         rows = [checks.position(KIND, "output", name, self.outputs) for name in outputs]
-        return LinearSystem(
-            E=self.E,
-            A=self.A,
-            B=self.B[:, columns],
-            C=self.C[rows],
-            D=self.D[np.ix_(rows, columns)],
-            inputs=tuple(inputs),
-            outputs=tuple(outputs),
-            states=self.states,
-        )
+        B, C, D = self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)]
+        return replace(self, B=B, C=C, D=D, inputs=tuple(inputs), outputs=tuple(outputs))
 
     @cached_property
     def explicit(self) -> LinearSystem:

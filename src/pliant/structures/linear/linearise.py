@@ -160,7 +160,7 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
             continue
         columns.append(column)
         on_links.append(load)
-        ports.append(LinearPort(port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size))
+        ports.append(LinearPort.of(port))
     return tuple(ports), np.hstack(columns), np.hstack(on_links)
 
 
