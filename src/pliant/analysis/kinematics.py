@@ -363,12 +363,8 @@ class _Task:
 
         q = tip.positions
         damping = np.sqrt(DAMPING * float(error @ error) + LEAST_DAMPING) * np.eye(len(q))
-        found = lsq_linear(
-            np.vstack([tip.jacobian[: len(error)], damping]),
-            np.append(error, np.zeros(len(q))),
-            (self.lower - q - WIDTH, self.upper - q + WIDTH),
-            method="bvls",
-        )
+        rows, right = np.vstack([tip.jacobian[: len(error)], damping]), np.append(error, np.zeros(len(q)))
+        found = lsq_linear(rows, right, (self.lower - q - WIDTH, self.upper - q + WIDTH), method="bvls")
         change: Array = np.clip(q + found.x, self.lower, self.upper) - q
         return change * min(1.0, LONGEST / max(float(np.abs(change).max(initial=0.0)), 1e-300))
 

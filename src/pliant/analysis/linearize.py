@@ -106,29 +106,25 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
     A[2 * n : 2 * n + m, 2 * n + m :] = np.eye(m)
     B[2 * n + m :, p:] = np.eye(m)
     own = [LinearPort.of(port) for port in held.ports if port.name in moved]
-    return LinearSystem(
-        E=E,
-        A=A,
-        B=B,
-        C=np.vstack([np.hstack(reading[:4]) for reading in readings]),
-        D=np.vstack([np.hstack(reading[4:]) for reading in readings]),
-        inputs=(
-            *(name for port in efforts for name in port.input_names),
-            *(name for port in own for name in port.names_of("acceleration")),
-        ),
-        outputs=(
-            *(name for port in (*efforts, *own) for name in port.names_of(port.flow)),
-            *(name for port in held.ports for name in LinearPort.of(port).names_of(port.effort)),
-            *(f"{name}.position" for name in joints),
-            *(f"tip.displacement[{k}]" for k in range(len(small.tip))),
-        ),
-        states=(
-            *small.names,
-            *(f"{name}.rate" for name in small.names),
-            *(name for port in own for name in port.names_of("place")),
-            *(name for port in own for name in port.names_of(port.flow)),
-        ),
+    inputs = (
+        *(name for port in efforts for name in port.input_names),
+        *(name for port in own for name in port.names_of("acceleration")),
     )
+    outputs = (
+        *(name for port in (*efforts, *own) for name in port.names_of(port.flow)),
+        *(name for port in held.ports for name in LinearPort.of(port).names_of(port.effort)),
+        *(f"{name}.position" for name in joints),
+        *(f"tip.displacement[{k}]" for k in range(len(small.tip))),
+    )
+    states = (
+        *small.names,
+        *(f"{name}.rate" for name in small.names),
+        *(name for port in own for name in port.names_of("place")),
+        *(name for port in own for name in port.names_of(port.flow)),
+    )
+    C = np.vstack([np.hstack(reading[:4]) for reading in readings])
+    D = np.vstack([np.hstack(reading[4:]) for reading in readings])
+    return LinearSystem(E=E, A=A, B=B, C=C, D=D, inputs=inputs, outputs=outputs, states=states)
 
 
 def held_ports(small: SecondOrder) -> tuple[Port, ...]:
@@ -266,10 +262,8 @@ def _unit_velocities(M: Array) -> tuple[Array, Array]:
 def _loads_have_potential(model: Model, time: float) -> bool:
     """Whether all loads are forces that keep their direction in the world; moments and followers need not have one."""
     wrenches = model.inputs.load_signals(np.array([time]))[0]
-    return all(
-        not wrench.any() or (place.frame is Frame.WORLD and not wrench[3:].any())
-        for place, wrench in zip(model.inputs.loads, wrenches, strict=True)
-    )
+    acting = ((each, wrench) for each, wrench in zip(model.inputs.loads, wrenches, strict=True) if wrench.any())
+    return all(place.frame is Frame.WORLD and not wrench[3:].any() for place, wrench in acting)
 
 
 def _one_sided_pushes(small: SecondOrder) -> float:

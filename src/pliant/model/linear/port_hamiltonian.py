@@ -124,17 +124,10 @@ class Relation:
     ) -> LinearPortHamiltonian:
         """The system with this relation; its states come first, its inputs last."""
         n = len(states)
-        return LinearPortHamiltonian(
-            E=E,
-            J=-self.turning[:n, :n],
-            R=self.losses[:n, :n],
-            Q=Q,
-            B=self.turning[n:, :n].T,
-            P=self.losses[n:, :n].T,
-            D=self.turning[n:, n:] + self.losses[n:, n:],
-            ports=ports,
-            states=states,
-        )
+        turning, losses = self.turning, self.losses
+        J, R, B, P = -turning[:n, :n], losses[:n, :n], turning[n:, :n].T, losses[n:, :n].T
+        D = turning[n:, n:] + losses[n:, n:]
+        return LinearPortHamiltonian(E=E, J=J, R=R, Q=Q, B=B, P=P, D=D, ports=ports, states=states)
 
 
 def relation_of(system: LinearPortHamiltonian) -> Relation:
@@ -250,29 +243,16 @@ class LinearPortHamiltonian:
         flow = self.J - self.R
         turning = inverse @ (0.5 * (flow - flow.T)) @ inverse.T
         losses = inverse @ (-0.5 * (flow + flow.T)) @ inverse.T
-        return LinearPortHamiltonian(
-            J=0.5 * (turning - turning.T),
-            R=0.5 * (losses + losses.T),
-            Q=0.5 * (self.Q.T @ self.E + self.E.T @ self.Q),
-            B=inverse @ self.B,
-            P=inverse @ self.P,
-            D=self.D,
-            ports=self.ports,
-            states=self.states,
-        )
+        Q = 0.5 * (self.Q.T @ self.E + self.E.T @ self.Q)
+        J, R = 0.5 * (turning - turning.T), 0.5 * (losses + losses.T)
+        return replace(self, E=checks.absent(), J=J, R=R, Q=Q, B=inverse @ self.B, P=inverse @ self.P)
 
     @cached_property
     def _plain(self) -> LinearSystem:
-        return LinearSystem(
-            E=self.E,
-            A=(self.J - self.R) @ self.Q,
-            B=self.B - self.P,
-            C=(self.B + self.P).T @ self.Q,
-            D=self.D,
-            inputs=tuple(name for port in self.ports for name in port.input_names),
-            outputs=tuple(name for port in self.ports for name in port.output_names),
-            states=self.states,
-        )
+        inputs = tuple(name for port in self.ports for name in port.input_names)
+        outputs = tuple(name for port in self.ports for name in port.output_names)
+        A, B, C = (self.J - self.R) @ self.Q, self.B - self.P, (self.B + self.P).T @ self.Q
+        return LinearSystem(E=self.E, A=A, B=B, C=C, D=self.D, inputs=inputs, outputs=outputs, states=self.states)
 
     @cached_property
     def poles(self) -> Complex:

@@ -62,13 +62,9 @@ def without_algebraic_states(E: Array, A: Array, B: Array, C: Array, D: Array) -
         A, B, C = (A @ columns)[rows], B[rows], C @ columns
     solved = np.linalg.solve(A[rank:, rank:], np.hstack([A[rank:, :rank], B[rank:]]))
     of_states, of_inputs = solved[:, :rank], solved[:, rank:]
+    A, B = A[:rank, :rank] - A[:rank, rank:] @ of_states, B[:rank] - A[:rank, rank:] @ of_inputs
     mass = masses[:rank, None]
-    return (
-        (A[:rank, :rank] - A[:rank, rank:] @ of_states) / mass,
-        (B[:rank] - A[:rank, rank:] @ of_inputs) / mass,
-        C[:, :rank] - C[:, rank:] @ of_states,
-        D - C[:, rank:] @ of_inputs,
-    )
+    return A / mass, B / mass, C[:, :rank] - C[:, rank:] @ of_states, D - C[:, rank:] @ of_inputs
 
 
 BLOCK = 32  # rows that are substituted together, so that most of the work is products of matrices
@@ -288,9 +284,8 @@ class LinearSystem:
                 " pip install 'pliant[control]'"
             ) from None
         plain = self.explicit
-        names = {
-            kind: [name.replace(".", "_") for name in getattr(plain, kind)] for kind in ("inputs", "outputs", "states")
-        }
+        kinds = ("inputs", "outputs", "states")
+        names = {kind: [name.replace(".", "_") for name in getattr(plain, kind)] for kind in kinds}
         return control.StateSpace(plain.A, plain.B, plain.C, plain.D, remove_useless_states=False, **names)
 
     @cached_property

@@ -121,16 +121,10 @@ class LinearStep(StepMatrices):
 
 
 def step_equations(
-    arm: PseudoSpectralArm,
-    start: Floats,
-    unknowns: Floats,
-    inputs: Inputs,
-    time: float,
-    step: float,
-    method: StageMethod,
+    arm: PseudoSpectralArm, start: Floats, unknowns: Floats, inputs: Inputs, time: float, h: float, method: StageMethod
 ) -> LinearStep:
     """The step from ``start`` about ``unknowns``, with the inputs that a run reads."""
-    stepper = _stepper(arm, start, inputs, time, step, method)
+    stepper = _stepper(arm, start, inputs, time, h, method)
     times = stepper.times(0, 1)[0]
     u = np.concatenate([inputs.joint_signals(times).ravel(), inputs.load_signals(times).ravel()])
     return LinearStep(stepper, start, unknowns, u)

@@ -84,12 +84,8 @@ def step_maps(A: Floats, B: Floats, method: StageMethod, h: float) -> StepMaps:
     to_rate, gain = method.S[0, 0] / h, method.rate_gain
     rate = to_rate * stages
     rate[:, n:] += (history - 1.0) * one
-    return StepMaps(
-        stages,
-        stage_inputs,
-        np.vstack([last @ stages, gain * rate]),
-        np.vstack([last @ stage_inputs, gain * to_rate * stage_inputs]),
-    )
+    change = np.vstack([last @ stages, gain * rate])
+    return StepMaps(stages, stage_inputs, change, np.vstack([last @ stage_inputs, gain * to_rate * stage_inputs]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,12 +260,9 @@ class Stepper:
             equations, active, stages = self.equations, self.active, self.method.stages
             A, B = equations.A[np.ix_(active, active)], equations.B[active]
             maps = step_maps(A, B, self.method, h)
-            self.prepared[key] = Prepared(
-                maps,
-                np.ascontiguousarray(maps.change.T),
-                StageReading.of(self.readings.restricted(active), maps, stages),
-                StageReading.of(equations.root_wrench.restricted(active), maps, stages),
-            )
+            readings = (self.readings.restricted(active), equations.root_wrench.restricted(active))
+            ledger, wrench = (StageReading.of(reading, maps, stages) for reading in readings)
+            self.prepared[key] = Prepared(maps, np.ascontiguousarray(maps.change.T), ledger, wrench)
         return self.prepared[key]
 
     def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> bool:
@@ -306,13 +299,9 @@ class Stepper:
         done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
         steps, method, prepared = len(done.start), self.method, self.prepare(done.h)
         flat = done.inputs.reshape(steps, -1)
-        stretch = Stretch(
-            np.tile(done.h * method.weights, (steps, 1)),
-            done.inputs,
-            prepared.ledger.at(done.start, flat, done.acceleration),
-            self.prescribed,
-            self._lossy_feedback(),
-        )
+        weights = np.tile(done.h * method.weights, (steps, 1))
+        readings = prepared.ledger.at(done.start, flat, done.acceleration)
+        stretch = Stretch(weights, done.inputs, readings, self.prescribed, self._lossy_feedback())
         entries, effort = stretch.entries(self.equations, self.places, *self._changes(done))
         running = self.ledger.enter(entries, self.run.grid[done.first + 1 : done.first + 1 + steps])
         rows, step, tau = self._rows(done.first, steps)
