@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import typer
 from rich import box
@@ -66,16 +65,11 @@ PATIENCE = 1.0  # s before anything is shown
 BETWEEN_LINES = 10.0  # s
 
 
-class Display(Protocol):
-    """Shown from the moment it starts; the fraction of work done may be known before that, later or never."""
-
-    def start(self) -> None: ...
-    def update(self, fraction: float) -> None: ...
-    def stop(self) -> None: ...
-
-
 class Bar:
-    """A bar that runs to and fro until a fraction is known, and vanishes in the end."""
+    """Shown from its start on; the fraction of work done may be known before that, later or never.
+
+    A bar that runs to and fro until a fraction is known, and vanishes in the end.
+    """
 
     def __init__(self, text: str, console: Console) -> None:
         columns = (TextColumn(text), BarColumn(), TextColumn("{task.fields[percent]}"), TimeRemainingColumn())
@@ -119,7 +113,7 @@ def progress_after_a_second(text: str) -> Iterator[Callable[[float], None]]:
     A timer shows it, because work that cannot tell its fraction may call the function late or never.
     """
     console = Console(stderr=True)
-    display: Display = Bar(text, console) if console.is_terminal else Lines(text, console)
+    display = Bar(text, console) if console.is_terminal else Lines(text, console)
     lock, shown = threading.Lock(), threading.Event()
 
     def show() -> None:

@@ -88,9 +88,6 @@ class MovedBase:
     def __call__(self, times: Array) -> BasePath:
         translates = [motion.evaluate(times) for motion in self.translates]
         angle, rate, _ = self.angle.evaluate(times)
-        return BasePath(
-            position=np.asarray(self.position) + np.column_stack([place for place, _, _ in translates]),
-            quaternion=turned_about(self.rotation, self.axis, angle),
-            velocity=np.column_stack([velocity for _, velocity, _ in translates]),
-            spin=np.multiply.outer(rate, np.asarray(self.axis)),
-        )
+        place, velocity = (np.column_stack([each[k] for each in translates]) for k in range(2))
+        quaternion, spin = turned_about(self.rotation, self.axis, angle), np.multiply.outer(rate, np.asarray(self.axis))
+        return BasePath(np.asarray(self.position) + place, quaternion, velocity, spin)

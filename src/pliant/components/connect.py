@@ -165,14 +165,9 @@ def report(connected: Connected) -> str:
                 users[port].append(f"{type(component).__name__} ({each.effect})")
     used = [f"  {port}: {', '.join(names)}" for port, names in users.items() if names]
     unused = [port for port, names in users.items() if not names]
-    return "\n".join(
-        [
-            f"Connections of robot '{connected.robot.name}'",
-            *(used or ["  no component is connected"]),
-            f"  left unused: {', '.join(unused) or 'none'}",
-            *([f"  {connected.substitution}"] if connected.substitution else []),
-        ]
-    )
+    lines = [f"Connections of robot '{connected.robot.name}'", *(used or ["  no component is connected"])]
+    lines.append(f"  left unused: {', '.join(unused) or 'none'}")
+    return "\n".join([*lines, *([f"  {connected.substitution}"] if connected.substitution else [])])
 
 
 def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -14,7 +14,8 @@ from pliant.errors import Problem
 from pliant.model.contract import Arm
 from pliant.model.inputs import Acts, Matrix, Measure, Relation
 from pliant.robot import At
-from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector3
+from pliant.robot.axes import ZERO6
+from pliant.robot.declared import Declared, MatrixLike, Name, Part, Quantity, Vector3
 from pliant.robot.joint import BASE, plain
 from pliant.robot.joint_law import WrenchStiffness
 
@@ -59,14 +60,8 @@ class Bushing(Declared):
     second: SecondFrame
     stiffness: WrenchStiffness
     damping: Annotated[
-        MatrixLike,
-        Quantity.matrix(
-            "N s/m, N s/rad, N m s/rad",
-            "wrench (6 values or 6x6) per rate of displacement",
-            6,
-            Demand.POSITIVE_SEMIDEFINITE,
-        ),
-    ] = (0.0,) * 6
+        MatrixLike, Quantity.matrix("N s/m, N s/rad, N m s/rad", "wrench (6 values or 6x6) per rate of displacement")
+    ] = ZERO6
 
     def conflicts(self) -> Iterator[Problem]:
         yield from same_section(self.first, self.second)
@@ -101,19 +96,9 @@ class Wall(Declared):
         w, x, y, z = base.rotation
         away = [point - origin for point, origin in zip(self.point, base.position)]
         inside, normal = rotated((w, -x, -y, -z), np.array([away, self.normal]))
-        wall = Relation(
-            self.name,
-            "wall",
-            Measure.HEIGHT,
-            (At(BASE, position=plain(inside)), self.at),
-            ((self.stiffness,),),
-            ((self.damping,),),
-            acts=Acts.BELOW,
-            axis=plain(normal),
-            about=f"stiffness {self.stiffness:g}",
-            in_world=True,
-        )
-        return (Related(wall),)
+        frames, laws = (At(BASE, position=plain(inside)), self.at), (((self.stiffness,),), ((self.damping,),))
+        wall = Relation(self.name, "wall", Measure.HEIGHT, frames, *laws, acts=Acts.BELOW, axis=plain(normal))
+        return (Related(replace(wall, about=f"stiffness {self.stiffness:g}", in_world=True)),)
 
 
 def same_section(first: At, second: At) -> Iterator[Problem]:

@@ -52,6 +52,12 @@ class Motion(Protocol):
         """Position, rate and acceleration, each of shape (n,), at the n ``times``."""
 
 
+Reference = Annotated[
+    Motion | Sequence[Motion],
+    Holds("motion to follow", Motion, "write a motion, such as Hold(1.0), or a list of them", many=True),
+]
+
+
 @dataclass(frozen=True)
 class Hold(Declared):
     """Stay at ``position``; as the reference of a controller this is a step."""

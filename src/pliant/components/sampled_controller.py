@@ -29,6 +29,13 @@ class FreshLaw(Protocol):
     def started(self) -> Law: ...
 
 
+@dataclass(frozen=True)
+class Fresh:
+    """A law that is made anew for every run."""
+
+    started: Callable[[], Law]
+
+
 class ControllerFailed(PliantError, RuntimeError):
     """A sampled controller raised an error, or answered with something that is no torque or rate."""
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Constant", "FunctionSignal", "PiecewiseLinear", "Signal", "SignalSum", "SignalTable", "Sine", "Step"]
 
 EFFORT_UNIT = "N or N m"
-Value = Annotated[Numbers, Quantity(EFFORT_UNIT, "value"), Quantity(EFFORT_UNIT, "value", shape=(None,))]
+Value = Annotated[Numbers, Quantity(EFFORT_UNIT, "value", each="value")]
 SampleValues = Annotated[SampleRows, fields.NumbersOrRows(EFFORT_UNIT, "value or row of values at each time")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pliant.components.fields import Holds
@@ -44,19 +44,9 @@ class Tendon(Declared):
             yield Problem("are all fixed to one part; put one on another part", ("frames",))
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        rest, laws = self.rest_length, (((self.stiffness,),), ((self.damping,),))
         slack = self.pretension / self.stiffness
-        known = self.rest_length is not None
-        cable = Relation(
-            self.name,
-            "tendon",
-            Measure.LENGTH,
-            tuple(self.frames),
-            ((self.stiffness,),),
-            ((self.damping,),),
-            (self.rest_length or 0.0) - slack,
-            Acts.ABOVE,
-            about=f"stiffness {self.stiffness:g}, pretension {self.pretension:g}"
-            + (f", rest length {self.rest_length:g}" if known else ""),
-            from_start=not known,
-        )
-        return (Related(cable),)
+        about = f"stiffness {self.stiffness:g}, pretension {self.pretension:g}"
+        about += "" if rest is None else f", rest length {rest:g}"
+        cable = Relation(self.name, "tendon", Measure.LENGTH, tuple(self.frames), *laws, acts=Acts.ABOVE, about=about)
+        return (Related(replace(cable, rest=(rest or 0.0) - slack, from_start=rest is None)),)

@@ -9,11 +9,12 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.components.fields import Holds, JointNames
+from pliant.components import sampled_controller as sampled
+from pliant.components.fields import JointNames
 from pliant.components.kinds import Contribution, SampledLaw
-from pliant.components.motions import Hold, Motion
+from pliant.components.motions import Hold, Motion, Reference
 from pliant.components.ports import chosen_or_all, for_each
-from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, EncoderField, Law, Period, SeedField
+from pliant.components.sampled_controller import CheckedLaw, Law
 from pliant.components.sensors import Encoder
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, noise_source
@@ -30,35 +31,26 @@ class PositionLoop(Declared):
     gain for all joints or one for each, in their order; without ``joints`` the loop acts on all that can be driven.
     """
 
-    reference: Annotated[
-        Motion | Sequence[Motion],
-        Holds("motion to follow", Motion, "write a motion, such as Hold(1.0), or a list of them", many=True),
-    ]
+    reference: Reference
     gain: Annotated[
         float | Sequence[float],
-        Quantity("1/s", "rate per error of position", at_least=0),
-        Quantity("1/s", "rates per error of position", shape=(None,), at_least=0),
+        Quantity("1/s", "rate per error of position", at_least=0, each="rates per error of position"),
     ]
-    period: Period
+    period: sampled.Period
     joints: Annotated[Sequence[str] | None, JointNames("names of the commanded joints")] = None
     feedforward: Annotated[float, Quantity("1", "part of the reference rate to add", at_least=0, at_most=1)] = 0.0
-    encoder: EncoderField = None
-    delay: Delay = 0.0
-    seed: SeedField = 0
-    name: ControllerName = None
+    encoder: sampled.EncoderField = None
+    delay: sampled.Delay = 0.0
+    seed: sampled.SeedField = 0
+    name: sampled.ControllerName = None
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         joints = chosen_or_all(arm, self.joints)
-        law = PositionLaw(
-            self.name or "position_loop",
-            for_each(self, "reference", joints),
-            np.array(for_each(self, "gain", joints)),
-            self.feedforward,
-            np.array([arm.joint_names.index(name) for name in joints if name in arm.joint_names], np.intp),
-            self.encoder or Encoder(),
-            self.seed,
-        )
-        return (SampledLaw(CheckedLaw(law.name, self.period, joints, law, self.delay, "rate", "rad/s"), True),)
+        references, gain = for_each(self, "reference", joints), np.array(for_each(self, "gain", joints))
+        places = np.array([arm.joint_names.index(name) for name in joints if name in arm.joint_names], np.intp)
+        name, encoder = self.name or "position_loop", self.encoder or Encoder()
+        law = PositionLaw(name, references, gain, self.feedforward, places, encoder, self.seed)
+        return (SampledLaw(CheckedLaw(name, self.period, joints, law, self.delay, "rate", "rad/s"), True),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,19 +31,20 @@ class VelocityServo(Declared):
 
     gain: Annotated[
         float | Sequence[float],
-        Quantity("N m/V", "torque of the motor per voltage K_sp", at_least=0),
-        Quantity("N m/V", "torques of the motors per voltage K_sp", shape=(None,), at_least=0),
+        Quantity(
+            "N m/V", "torque of the motor per voltage K_sp", at_least=0, each="torques of the motors per voltage K_sp"
+        ),
     ]
     period: Annotated[float, Quantity("s", "time between two samples", above=0)]
     sensor_gain: Annotated[
         float | Sequence[float],
-        Quantity("V s/rad", "voltage per rate of the motor K_sv", above=0),
-        Quantity("V s/rad", "voltages per rate of the motor K_sv", shape=(None,), above=0),
+        Quantity("V s/rad", "voltage per rate of the motor K_sv", above=0, each="voltages per rate of the motor K_sv"),
     ] = 1.0
     ratio: Annotated[
         float | Sequence[float],
-        Quantity("1", "turns of the motor for one of the joint", above=0),
-        Quantity("1", "turns of the motors for one of the joint", shape=(None,), above=0),
+        Quantity(
+            "1", "turns of the motor for one of the joint", above=0, each="turns of the motors for one of the joint"
+        ),
     ] = 1.0
     joints: Annotated[Sequence[str] | None, JointNames("names of the joints with a servo")] = None
     command_limit: Annotated[float | None, Quantity("V", "largest voltage of a command", above=0)] = None

@@ -16,8 +16,8 @@ from typing import Annotated
 
 from pliant.components.fields import CoordinateName, Holds
 from pliant.components.kinds import Contribution, SampledLaw
-from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, Law, Period, SeedField
-from pliant.components.sensors import Reader, Sensor
+from pliant.components.sampled_controller import CheckedLaw, ControllerName, Delay, Fresh, Law, Period, SeedField
+from pliant.components.sensors import Sensor
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, noise_source
 from pliant.robot.declared import Declared, Quantity
@@ -46,32 +46,23 @@ class VibrationSuppression(Declared):
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         name = self.name or f"suppression-{self.joint}"
+        # the part of a deviation that the slow part takes in a period
         forget = 0.0 if self.washout is None else 1.0 - exp(-self.period / self.washout)
-        law = SuppressionLaw(name, self.sensor.reader(arm), self.gain, forget, self.seed)
-        checked = CheckedLaw(name, self.period, (self.joint,), law, self.delay, "rate", "rad/s")
-        return (SampledLaw(checked, commands=True),)
+        reader = self.sensor.reader(arm)
 
+        def started() -> Law:
+            source = noise_source(self.seed, name)
+            slow: float | None = None
 
-@dataclass(frozen=True, eq=False)
-class SuppressionLaw:
-    """The law with a sensor of one arm; ``forget`` is the part of a deviation that the slow part takes in a period."""
+            def rate(sample: Sample) -> float:
+                nonlocal slow
+                reading = reader(sample, source)
+                if not forget:
+                    return self.gain * reading
+                slow = reading if slow is None else slow + forget * (reading - slow)
+                return self.gain * (reading - slow)
 
-    name: str
-    reader: Reader
-    gain: float
-    forget: float
-    seed: int
+            return rate
 
-    def started(self) -> Law:
-        source = noise_source(self.seed, self.name)
-        slow: float | None = None
-
-        def rate(sample: Sample) -> float:
-            nonlocal slow
-            reading = self.reader(sample, source)
-            if not self.forget:
-                return self.gain * reading
-            slow = reading if slow is None else slow + self.forget * (reading - slow)
-            return self.gain * (reading - slow)
-
-        return rate
+        law = CheckedLaw(name, self.period, (self.joint,), Fresh(started), self.delay, "rate", "rad/s")
+        return (SampledLaw(law, commands=True),)

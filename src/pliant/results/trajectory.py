@@ -106,15 +106,12 @@ class LiveSource:
 
     @property
     def provenance(self) -> Provenance:
-        robot = self.arm.robot if self.of_arm else None
-        kind = {"formulation": repr(self.arm.formulation)} if self.of_arm else {"model": repr(self.model)}
-        return Provenance(
-            date=self.date.isoformat(timespec="seconds"),
-            versions=installed_versions(),
-            robot_name=robot.name if robot else "",
-            robot=dump(robot) if robot else "",
-            choices={**kind, **self.choices},
-        )
+        kind, name, robot = {"model": repr(self.model)}, "", ""
+        if self.of_arm:
+            kind = {"formulation": repr(self.arm.formulation)}
+            name, robot = self.arm.robot.name, dump(self.arm.robot)
+        date = self.date.isoformat(timespec="seconds")
+        return Provenance(date, installed_versions(), name, robot, {**kind, **self.choices})
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,7 +98,8 @@ class Quantity:
     """The declaration of one numeric field.
 
     ``shape`` is () for a number, (n,) for a vector, (n, n) for a symmetric matrix that may also be given
-    by its diagonal, and holds None where any count is allowed. Bounds hold for every entry.
+    by its diagonal, and holds None where any count is allowed. Bounds hold for every entry. A field of one number may
+    also hold several, which ``each`` names.
     """
 
     unit: str
@@ -109,6 +110,7 @@ class Quantity:
     below: float | None = None
     at_most: float | None = None
     demand: Demand | None = None
+    each: str = ""
 
     @staticmethod
     def vector(unit: str, meaning: str) -> Quantity:
@@ -124,15 +126,21 @@ class Quantity:
         return Quantity("1", f"unit quaternion (w, x, y, z) {meaning}", shape=(4,), demand=Demand.UNIT_QUATERNION)
 
     @staticmethod
+    def coefficients(unit: str, meaning: str) -> Quantity:
+        """Six numbers, none negative."""
+        return Quantity(unit, meaning, shape=(6,), at_least=0)
+
+    @staticmethod
     def inertia(axes: str) -> Quantity:
         """Of a rigid body, along the given axes."""
         meaning = f"inertia (3 values or 3x3) about the centre of mass, along {axes} axes,"
-        return Quantity.matrix("kg m^2", meaning, 3, Demand.RIGID_BODY_INERTIA)
+        return Quantity("kg m^2", meaning, shape=(3, 3), demand=Demand.RIGID_BODY_INERTIA)
 
     @staticmethod
-    def matrix(unit: str, meaning: str, size: int, demand: Demand) -> Quantity:
-        """Symmetric; it may be given by its diagonal."""
-        return Quantity(unit, meaning, shape=(size, size), demand=demand)
+    def matrix(unit: str, meaning: str, definite: bool = False) -> Quantity:
+        """Between 6-vectors, symmetric and at least semidefinite; it may be given by its diagonal."""
+        demand = Demand.POSITIVE_DEFINITE if definite else Demand.POSITIVE_SEMIDEFINITE
+        return Quantity(unit, meaning, shape=(6, 6), demand=demand)
 
     def of_motion(self, translates: bool) -> Quantity:
         """The declaration for a translation or for a rotation."""
@@ -546,6 +554,7 @@ def declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
         if isinstance(rule, Choice):
             rule = replace(rule, options=held)
         quantities = tuple(each for each in rules if isinstance(each, Quantity))
+        quantities += tuple(replace(each, meaning=each.each, shape=(None,)) for each in quantities if each.each)
         found.append(Declaration(field.name, rule, quantities, default is dataclasses.MISSING, default))
     return tuple(found)
 

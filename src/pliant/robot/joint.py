@@ -310,11 +310,8 @@ class FreeJoint(WholeJoint, word="free"):
     spring: Annotated[FreeSpring | None, Part("spring towards its rest pose")] = None
     damping: Annotated[
         Vector6,
-        Quantity(
-            "N s/m, N m s/rad",
-            "viscous drag along each axis of the child (force per velocity, moment per spin)",
-            shape=(6,),
-            at_least=0,
+        Quantity.coefficients(
+            "N s/m, N m s/rad", "viscous drag along each axis of the child (force per velocity, moment per spin)"
         ),
     ] = ZERO6
     slide_friction: Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pliant.errors import Problem
 from pliant.robot.axes import ALONG_X, IDENTITY, ORIGIN
-from pliant.robot.declared import Declared, Demand, MatrixLike, Part, Quantity, Quaternion, Vector3
+from pliant.robot.declared import Declared, MatrixLike, Part, Quantity, Quaternion, Vector3
 
 STIFFNESS = "N m/rad or N/m"
 DAMPING = "N m s/rad or N s/m"
@@ -110,10 +110,7 @@ class BallSpring(Declared, word="ball_spring"):
 
 
 WrenchStiffness = Annotated[
-    MatrixLike,
-    Quantity.matrix(
-        "N/m, N/rad, N m/rad", "wrench (6 values or 6x6) per displacement", 6, Demand.POSITIVE_SEMIDEFINITE
-    ),
+    MatrixLike, Quantity.matrix("N/m, N/rad, N m/rad", "wrench (6 values or 6x6) per displacement")
 ]
 
 

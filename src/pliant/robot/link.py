@@ -10,14 +10,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput, Problem
 from pliant.robot import section as sections
 from pliant.robot.axes import IDENTITY, ORIGIN, ZERO6
 from pliant.robot.declared import Choice, Declared, MatrixLike, Name, Part, Quantity, Quaternion, Vector3, Vector6
 from pliant.robot.rest_shape import RestShape, Straight, StrainField
-from pliant.robot.section import Law, LinearLaw, Material, Section, UniformSection
+from pliant.robot.section import Array, Law, LinearLaw, Material, Section, UniformSection
 
 
 class End(StrEnum):
@@ -45,7 +45,6 @@ class Payload(Declared, word="payload"):
             yield Problem("= 0 kg without inertia has no effect; write a mass in kilograms or an inertia", ("mass",))
 
 
-Array = NDArray[np.float64]
 POINTS_PER_STRETCH = 8  # enough for sections that taper with the fourth power of a dimension
 STATION_SLACK = 1e-9
 
@@ -74,8 +73,7 @@ class FlexibleLink(Link, word="flexible"):
     rest_shape: Annotated[RestShape, Part("shape of the unloaded link")] = field(default_factory=Straight)
     law: Annotated[Law, Part("constitutive law")] = field(default_factory=LinearLaw)
     viscous_damping: Annotated[
-        Vector6,
-        Quantity("N s/m^2, N s", "external viscous wrench per length and per unit twist", shape=(6,), at_least=0),
+        Vector6, Quantity.coefficients("N s/m^2, N s", "external viscous wrench per length and per unit twist")
     ] = ZERO6
 
     def conflicts(self) -> Iterator[Problem]:

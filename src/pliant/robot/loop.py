@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -154,37 +154,21 @@ class LoopJoint(Declared, word="loop"):
         match self.kind:
             case LoopKind.REVOLUTE | LoopKind.PRISMATIC:
                 of_one_axis = joints.RevoluteJoint if self.kind is LoopKind.REVOLUTE else joints.PrismaticJoint
-                return of_one_axis(
-                    *ends,
-                    axis=self.axis,
-                    spring=self.spring,
-                    damping=self.damping,
-                    friction=self.friction,
-                    limits=self.limits,
-                )
+                laws = {field: getattr(self, field) for field in OF_ONE_AXIS}
+                return of_one_axis(*ends, axis=self.axis, **laws)
             case LoopKind.CYLINDRICAL:
                 return joints.CylindricalJoint(*ends, axis=self.axis, slide=self.slide, turn=self.turn)
             case LoopKind.UNIVERSAL:
-                return joints.UniversalJoint(
-                    *ends,
-                    first_axis=self.axis,
-                    second_axis=self._second_axis_across_the_first(),
-                    first=self.first_turn,
-                    second=self.second_turn,
-                )
+                made = joints.UniversalJoint(*ends, first=self.first_turn, second=self.second_turn)
+                return replace(made, first_axis=self.axis, second_axis=self._second_axis_across_the_first())
             case LoopKind.SPHERICAL:
                 return joints.SphericalJoint(
                     *ends, spring=self.ball_spring, damping=self.damping, friction=self.friction, limits=self.cone
                 )
             case LoopKind.PLANAR:
-                return joints.PlanarJoint(
-                    *ends,
-                    normal=self.axis,
-                    first_axis=ALONG_Y if parallel(self.axis, ALONG_X) else ALONG_X,
-                    first_slide=self.first_slide,
-                    second_slide=self.second_slide,
-                    turn=self.turn,
-                )
+                first_axis = ALONG_Y if parallel(self.axis, ALONG_X) else ALONG_X
+                laws = {field: getattr(self, field) for field in LAWS[self.kind]}
+                return joints.PlanarJoint(*ends, normal=self.axis, first_axis=first_axis, **laws)
             case LoopKind.FIXED:
                 return joints.FixedJoint(*ends)
 

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated
+from itertools import chain
+from typing import Annotated, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from pliant.robot.section import Material
 from pliant.robot.shown import Shown, listed
 
 Edge = tuple[str, str, str]  # joint, parent, child; or loop joint, link of its first frame, link of its second
+
+Named = TypeVar("Named", Link, Joint, LoopJoint, Payload, Freedom)
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -195,27 +198,18 @@ class Robot(Shown, Declared, word="robot"):
 
     def conflicts(self) -> Iterator[Problem]:
         links = [link.name for link in self.links]
-        joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]
+        joints = self._edges
         payloads = [(payload.name, payload.link) for payload in self.payloads]
         loops = [(loop.name, loop.first.link, loop.second.link) for loop in self.loops]
-        names = {
-            "links": links,
-            "joints": [joint.name for joint in self.joints],
-            "loops": [loop.name for loop in self.loops],
-            "payloads": [payload.name for payload in self.payloads],
-        }
+        tables = ("links", "joints", "loops", "payloads")
+        names = {table: [part.name for part in getattr(self, table)] for table in tables}
         twice = [p for kind, words in names.items() for p in duplicate_problems(kind, words)]
         if twice:
             yield from twice
             return
-        found = [
-            *reference_problems(links, joints, payloads),
-            *uncarried_problems(links, joints),
-            *tree_problems(links, joints),
-            *loop_problems(links, names["joints"], loops),
-            *material_problems(self.links),
-        ]
-        yield from found or (*self._stations(), *self._dead_ends())
+        found = [*reference_problems(links, joints, payloads), *uncarried_problems(links, joints)]
+        found += [*tree_problems(links, joints), *loop_problems(links, names["joints"], loops)]
+        yield from (*found, *material_problems(self.links)) or (*self._stations(), *self._dead_ends())
 
     def _stations(self) -> Iterator[Problem]:
         for joint in self.joints:
@@ -242,7 +236,7 @@ class Robot(Shown, Declared, word="robot"):
         return ""
 
     def _dead_ends(self) -> Iterator[Problem]:
-        joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]
+        joints = self._edges
         tied = {at.link for loop in self.loops for at in (loop.first, loop.second)}
         heavy = {p.link for p in self.payloads if p.mass} | tied
         heavy |= {link.name for link in self.links if _has_mass(link)}
@@ -262,7 +256,11 @@ class Robot(Shown, Declared, word="robot"):
     @cached_property
     def chain_order(self) -> tuple[Joint, ...]:
         """The joints, parents before children."""
-        return tuple(self.joint(name) for name in parents_first([(j.name, j.parent, j.child) for j in self.joints]))
+        return tuple(self.joint(name) for name in parents_first(self._edges))
+
+    @property
+    def _edges(self) -> list[Edge]:
+        return [(joint.name, joint.parent, joint.child) for joint in self.joints]
 
     @cached_property
     def tip_link(self) -> str:
@@ -278,16 +276,11 @@ class Robot(Shown, Declared, word="robot"):
     def freedom(self, name: str) -> Freedom:
         """The coordinate of that name: of a joint or loop joint, of a free joint whose motion is prescribed, or of the
         reference of a ball or free joint."""
-        free = (joint for joint in self.joints if isinstance(joint, FreeJoint))
+        free = (joint.guided_freedoms for joint in self.joints if isinstance(joint, FreeJoint))
         either = (*self.joints, *(loop.joint for loop in self.loops))
-        held = (joint for joint in either if isinstance(joint, WholeJoint))
-        freedoms = (
-            *self.freedoms,
-            *(freedom for loop in self.loops for freedom in loop.freedoms),
-            *(freedom for joint in free for freedom in joint.guided_freedoms),
-            *(freedom for joint in held for freedom in joint.reference_freedoms),
-        )
-        return freedoms[_index("joint coordinate", name, [freedom.name for freedom in freedoms])]
+        held = (joint.reference_freedoms for joint in either if isinstance(joint, WholeJoint))
+        freedoms = [*self.freedoms, *chain.from_iterable((*(loop.freedoms for loop in self.loops), *free, *held))]
+        return _named("joint coordinate", name, freedoms)
 
     @property
     def mass(self) -> float:
@@ -296,19 +289,19 @@ class Robot(Shown, Declared, word="robot"):
 
     def link(self, name: str) -> Link:
         """The link of that name."""
-        return self.links[_index("link", name, [link.name for link in self.links])]
+        return _named("link", name, self.links)
 
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        return self.joints[_index("joint", name, [joint.name for joint in self.joints])]
+        return _named("joint", name, self.joints)
 
     def loop(self, name: str) -> LoopJoint:
         """The loop joint of that name."""
-        return self.loops[_index("loop joint", name, [loop.name for loop in self.loops])]
+        return _named("loop joint", name, self.loops)
 
     def payload(self, name: str) -> Payload:
         """The payload of that name."""
-        return self.payloads[_index("payload", name, [payload.name for payload in self.payloads])]
+        return _named("payload", name, self.payloads)
 
 
 def _has_mass(link: Link) -> bool:
@@ -322,10 +315,11 @@ def _needs_mass(joint: Joint) -> bool:
     return isinstance(joint, FreeJoint) or any(freedom.translates for freedom in joint.freedoms)
 
 
-def _index(kind: str, name: str, names: list[str]) -> int:
-    if name not in names:
-        raise InvalidInput(f"'{name}' is not a {kind} of this robot; {nearest(name, names)}")
-    return names.index(name)
+def _named(kind: str, name: str, parts: Sequence[Named]) -> Named:
+    for part in parts:
+        if part.name == name:
+            return part
+    raise InvalidInput(f"'{name}' is not a {kind} of this robot; {nearest(name, [part.name for part in parts])}")
 
 
 def duplicate_problems(kind: str, names: Sequence[str]) -> Iterator[Problem]:

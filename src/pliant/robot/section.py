@@ -67,9 +67,9 @@ class LinearLaw(Law, word="linear"):
 class HardeningLaw(Law, word="hardening"):
     """wrench_i = (C e)_i + cubic_i e_i^3 + quintic_i e_i^5; coefficients >= 0 make the energy convex."""
 
-    cubic: Annotated[Vector6, Quantity("N, N m^4", "six coefficients of the cubed strains", shape=(6,), at_least=0)]
+    cubic: Annotated[Vector6, Quantity.coefficients("N, N m^4", "six coefficients of the cubed strains")]
     quintic: Annotated[
-        Vector6, Quantity("N, N m^6", "six coefficients of the fifth powers of the strains", shape=(6,), at_least=0)
+        Vector6, Quantity.coefficients("N, N m^6", "six coefficients of the fifth powers of the strains")
     ] = ZERO6
 
 
@@ -261,24 +261,20 @@ class GeneralSection(UniformSection, word="general"):
     """
 
     stiffness: Annotated[
-        MatrixLike,
-        Quantity.matrix("N, N m, N m^2", "stiffness (EA, GAy, GAz, GJ, EIy, EIz)", 6, Demand.POSITIVE_DEFINITE),
+        MatrixLike, Quantity.matrix("N, N m, N m^2", "stiffness (EA, GAy, GAz, GJ, EIy, EIz)", definite=True)
     ]
     inertia: Annotated[
         MatrixLike | None,
         Quantity.matrix(
             "kg/m, kg, kg m",
             "inertia per length (mass three times, then rotary inertia about x, y, z; without it: massless)",
-            6,
-            Demand.POSITIVE_DEFINITE,
+            definite=True,
         ),
     ] = None
     damping: Annotated[
         float | MatrixLike,
         Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0),
-        Quantity.matrix(
-            "N s, N m s, N m^2 s", "damping matrix (stress per strain rate)", 6, Demand.POSITIVE_SEMIDEFINITE
-        ),
+        Quantity.matrix("N s, N m s, N m^2 s", "damping matrix (stress per strain rate)"),
     ] = 0.0
 
     @property

@@ -130,18 +130,13 @@ def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Re
     if not parts:
         return Record(np.zeros(1), start[None], {}, _start_ledger(model, start), ending, {"steps": 0.0})
     kept = [part for part in parts if len(part.time)]
-    efforts = {
-        name: np.array([first[0], *(part.efforts[name][-1] for part in kept)])
-        for name, first in parts[0].efforts.items()
-    }
-    return Record(
-        np.array([0.0, *(part.time[-1] for part in kept)]),
-        np.array([start, *(part.states[-1] for part in kept)]),
-        efforts,
-        joined([part.ledger for part in parts], [len(part.time) > 0 for part in parts]),
-        ending,
-        {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics},
-    )
+    starts = parts[0].efforts.items()
+    efforts = {name: np.array([at[0], *(part.efforts[name][-1] for part in kept)]) for name, at in starts}
+    times = np.array([0.0, *(part.time[-1] for part in kept)])
+    states = np.array([start, *(part.states[-1] for part in kept)])
+    ledger = joined([part.ledger for part in parts], [len(part.time) > 0 for part in parts])
+    statistics = {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics}
+    return Record(times, states, efforts, ledger, ending, statistics)
 
 
 def _start_ledger(model: Model, start: Array) -> Ledger:

@@ -21,7 +21,7 @@ from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
-from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
+from pliant.robot.declared import BadValue, MatrixLike, Quantity
 from pliant.robot.joint import BASE
 from pliant.robot.loop import parent_frame
 from pliant.structures.tree import structure as places
@@ -31,10 +31,7 @@ from pliant.structures.tree.structure import IDENTITY, ON_BASE, ORIGIN, LinkPlac
 
 MOST_FIELDS = 200
 FIELD_STIFFNESS = Quantity.matrix(
-    "N/m, N/rad, N m/rad",
-    "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field",
-    6,
-    Demand.POSITIVE_DEFINITE,
+    "N/m, N/rad, N m/rad", "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field", definite=True
 )
 
 

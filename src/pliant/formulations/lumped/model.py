@@ -256,9 +256,5 @@ def _relative(poses: Poses, field: Field) -> Floats:
     d = np.einsum("nij,nj->ni", back, far - near) - field.far[:3, 3]
     turned = back @ R_far
     # about x, the new y and the newest z
-    angles = [
-        np.arctan2(-turned[:, 1, 2], turned[:, 2, 2]),
-        np.arcsin(turned[:, 0, 2]),
-        np.arctan2(-turned[:, 0, 1], turned[:, 0, 0]),
-    ]
-    return np.concatenate([d, np.stack(angles, axis=1)], axis=1)
+    x, z = np.arctan2(-turned[:, 1, 2], turned[:, 2, 2]), np.arctan2(-turned[:, 0, 1], turned[:, 0, 0])
+    return np.concatenate([d, np.stack([x, np.arcsin(turned[:, 0, 2]), z], axis=1)], axis=1)

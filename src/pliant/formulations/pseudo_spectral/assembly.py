@@ -16,7 +16,6 @@ only there, the energy of the last polynomial is kept.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.formulations.pseudo_spectral import link as links
@@ -24,10 +23,8 @@ from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.mechanics.shape_functions import orthonormal_spaces, orthonormal_values
 from pliant.robot import End, FlexibleLink, Joint, RevoluteJoint, RigidLink, Robot
 from pliant.robot.joint import BASE
-from pliant.structures.linear.arrays import Assembly, Body, axis_of, placed, twist_map
+from pliant.structures.linear.arrays import Assembly, Body, Floats, axis_of, placed, twist_map
 from pliant.structures.linear.equations import twists_along
-
-Floats = NDArray[np.float64]
 
 
 def assemble(robot: Robot, degree: int) -> Assembly:

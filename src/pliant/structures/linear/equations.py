@@ -21,9 +21,8 @@ from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.inputs import LoadPlace
 from pliant.robot import End
 from pliant.structures import energy_ledger as columns
-from pliant.structures.linear.arrays import Assembly, Body, NormalForm
+from pliant.structures.linear.arrays import Assembly, Body, Floats, NormalForm
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
@@ -55,11 +54,8 @@ class Reading:
 
 def over(*readings: Reading) -> Reading:
     """Readings one above the other."""
-    return Reading(
-        np.vstack([each.of_state for each in readings]),
-        np.vstack([each.of_input for each in readings]),
-        np.vstack([each.of_acceleration for each in readings]),
-    )
+    words = ("of_state", "of_input", "of_acceleration")
+    return Reading(*(np.vstack([getattr(each, word) for each in readings]) for word in words))
 
 
 @dataclass(frozen=True)
@@ -90,9 +86,8 @@ class Places:
 
     def blank(self, rows: int) -> Reading:
         """A reading of zeros."""
-        given = self.rates.stop - self.rates.start
-        z = np.zeros
-        return Reading(z((rows, self.positions.stop)), z((rows, self.loads.stop)), z((rows, given)))
+        widths = (self.positions.stop, self.loads.stop, self.rates.stop - self.rates.start)
+        return Reading(*(np.zeros((rows, width)) for width in widths))
 
     def state(self, rows: int, where: slice, matrix: Floats) -> Reading:
         """``matrix`` times one part of x."""
@@ -115,14 +110,7 @@ class Equations:
     A: Floats
     B: Floats
     group: NDArray[np.int64]
-    drive_effort: Reading
-    drive_rate: Reading
-    prescribed_effort: Reading
-    gravity_power: Reading
-    load_twist: Reading
-    material_loss: Reading
-    viscous_loss: Reading
-    joint_loss: Reading
+    readings: dict[str, Reading]  # what the ledger needs
     root_wrench: Reading
 
 
@@ -206,35 +194,24 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
         + held.times(-np.eye(len(driven)))
         + rate.times(-np.diag(own.damping))
     )
-    return Equations(
-        at=at,
-        A=motion.of_state,
-        B=motion.of_input,
-        group=np.concatenate([form.z_group, form.s_group, np.full(own.positions, -1)]),
-        drive_effort=drive_effort,
-        drive_rate=rate,
-        prescribed_effort=balance.rows(own.coefficients + np.flatnonzero(own.prescribed)),
-        gravity_power=v.times(push.of_input[:, at.weight].T),
-        load_twist=v.times(push.of_input[:, at.loads].T),
-        material_loss=material,
-        viscous_loss=viscous,
-        joint_loss=friction,
-        root_wrench=transmitted.rows(slice(len(arm.G), None)),
-    )
+    readings = {
+        "effort": drive_effort,
+        "rate": rate,
+        "prescribed": balance.rows(own.coefficients + np.flatnonzero(own.prescribed)),
+        "gravity": v.times(push.of_input[:, at.weight].T),
+        "twist": v.times(push.of_input[:, at.loads].T),
+        "material": material,
+        "viscous": viscous,
+        "joint": friction,
+    }
+    group = np.concatenate([form.z_group, form.s_group, np.full(own.positions, -1)])
+    root_wrench = transmitted.rows(slice(len(arm.G), None))
+    return Equations(at, motion.of_state, motion.of_input, group, readings, root_wrench)
 
 
 def stacked(equations: Equations) -> tuple[Reading, dict[str, slice]]:
     """All readings that the ledger needs as one, and where each stands in it."""
-    parts = {
-        "effort": equations.drive_effort,
-        "rate": equations.drive_rate,
-        "prescribed": equations.prescribed_effort,
-        "gravity": equations.gravity_power,
-        "twist": equations.load_twist,
-        "material": equations.material_loss,
-        "viscous": equations.viscous_loss,
-        "joint": equations.joint_loss,
-    }
+    parts = equations.readings
     places, start = {}, 0
     for name, part in parts.items():
         places[name] = slice(start, start + len(part.of_state))

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Held, LinearisedPort, SecondOrder
@@ -27,13 +26,11 @@ from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Frame
 from pliant.robot import End, Robot
 from pliant.robot.joint import BASE
-from pliant.structures.linear.arrays import Assembly, NormalForm, placed, root_of, twist_map
+from pliant.structures.linear.arrays import Assembly, Floats, NormalForm, placed, root_of, twist_map
 from pliant.structures.linear.equations import load_columns, twists_along
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
-
-Floats = NDArray[np.float64]
 
 
 def held_ports(arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, on_links: Floats) -> Held:

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import massless_motion
@@ -25,7 +24,16 @@ from pliant.model.state import Block, Layout, Observation
 from pliant.robot import End, Joint, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
 from pliant.structures.linear import step_equations as steps
-from pliant.structures.linear.arrays import Assembly, Body, Mechanics, NormalForm, axis_of, mechanics, normal_form
+from pliant.structures.linear.arrays import (
+    Assembly,
+    Body,
+    Floats,
+    Mechanics,
+    NormalForm,
+    axis_of,
+    mechanics,
+    normal_form,
+)
 from pliant.structures.linear.equations import Equations, equations, load_columns
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
@@ -63,7 +71,6 @@ def refuse_massless_joints(arm: Assembly, own: Mechanics) -> None:
         raise InvalidInput(massless)
 
 
-Floats = NDArray[np.float64]
 CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robot with GeometricallyExact()"
 REMEDY = "compile the robot with PoseElement()"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
 
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import orthonormal_values
@@ -22,12 +21,11 @@ from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink, Joint, RigidLink, Robot
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import rotation_from_vector
-from pliant.structures.linear.arrays import axis_of
+from pliant.structures.linear.arrays import Floats, axis_of
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
 
-Floats = NDArray[np.float64]
 AXIS = np.array([1.0, 0.0, 0.0])
 
 

@@ -18,18 +18,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model.contract import NewtonTolerance, Run
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
+from pliant.structures.linear.arrays import Floats
 from pliant.structures.linear.stepper import Stepper
 from pliant.structures.step_matrices import StepMatrices
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
-
-Floats = NDArray[np.float64]
 
 
 def derivative_of(linear: Callable[[Floats], Floats], size: int) -> Floats:

@@ -24,12 +24,11 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.ledger import ledger_of
+from pliant.structures.linear.arrays import Floats
 from pliant.structures.linear.equations import Reading, RunningLedger, Stretch, stacked
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
-
-Floats = NDArray[np.float64]
 
 
 @kernel

@@ -43,19 +43,10 @@ def _held_and_lost(axes: Axes, trajectory: Trajectory) -> None:
     ledger = trajectory.ledger
     supplied = _supplied(ledger)
     scale = float(np.max(np.abs(supplied), initial=0.0))
-    kept = [
-        name
-        for name in (*_STORED, *_LOST)
-        if name in _STORED or np.max(np.abs(getattr(ledger, name))) > VISIBLE * scale
-    ]
-    axes.stackplot(
-        trajectory.time,
-        [getattr(ledger, name) for name in kept],
-        labels=[ENERGIES[name].symbol for name in kept],
-        colors=[color(k) for k in range(len(kept))],
-        alpha=0.75,
-        linewidth=0.0,
-    )
+    lost = (name for name in _LOST if np.max(np.abs(getattr(ledger, name))) > VISIBLE * scale)
+    kept = {ENERGIES[name].symbol: getattr(ledger, name) for name in (*_STORED, *lost)}
+    colors = [color(k) for k in range(len(kept))]
+    axes.stackplot(trajectory.time, [*kept.values()], labels=[*kept], colors=colors, alpha=0.75, linewidth=0.0)
     axes.plot(trajectory.time, supplied, color=INK, linewidth=1.2, linestyle="--", label="supplied")
     axes.set_title("energy held and lost")
     axes.set_ylabel(ENERGY.label)
@@ -82,13 +73,8 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
     axes.semilogy(trajectory.time, np.where(size > 0.0, size, np.nan), color=color(1), label="residual")
     tolerable = RESIDUAL_TOLERANCE * ledger.exchanged
     if ledger.exact and np.any(tolerable > 0.0):
-        axes.semilogy(
-            trajectory.time,
-            np.where(tolerable > 0.0, tolerable, np.nan),
-            color=FAINT,
-            linestyle="--",
-            label="tolerance",
-        )
+        bound = np.where(tolerable > 0.0, tolerable, np.nan)
+        axes.semilogy(trajectory.time, bound, color=FAINT, linestyle="--", label="tolerance")
     axes.set_title("residual of the ledger")
     axes.set_ylabel(f"residual [{ENERGY_UNIT}]")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
