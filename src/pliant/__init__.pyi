@@ -20,6 +20,7 @@ from pliant.components.connect import connect as connect
 from pliant.components.connect import report as report
 from pliant.components.force_elements import Bushing as Bushing
 from pliant.components.force_elements import SpringDamper as SpringDamper
+from pliant.components.force_elements import Tendon as Tendon
 from pliant.components.force_elements import Wall as Wall
 from pliant.components.gear_motor import GearMotor as GearMotor
 from pliant.components.sources import DistributedWrench as DistributedWrench
@@ -27,7 +28,6 @@ from pliant.components.sources import JointTorque as JointTorque
 from pliant.components.sources import PointWrench as PointWrench
 from pliant.components.sources import PrescribedMotion as PrescribedMotion
 from pliant.components.sources import TipWrench as TipWrench
-from pliant.components.tendon import Tendon as Tendon
 from pliant.components.tuned_mass_damper import TunedMassDamper as TunedMassDamper
 from pliant.control import JointPD as JointPD
 from pliant.errors import InvalidFile as InvalidFile

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from pliant.components.base_motion import BaseMotion
-from pliant.components.force_elements import Bushing, SpringDamper, Wall
+from pliant.components.force_elements import Bushing, SpringDamper, Tendon, Wall
 from pliant.components.gear_motor import GearMotor
 from pliant.components.sources import DistributedWrench, PointWrench, TipWrench
-from pliant.components.tendon import Tendon
 from pliant.components.tuned_mass_damper import TunedMassDamper
 from pliant.robot.declared import Declared, declarations
 

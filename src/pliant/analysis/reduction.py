@@ -175,29 +175,17 @@ class EnergyForm:
     """
 
     relation: Relation
+    S: Array
+    b: Array
+    c: Array
+    D: Array
     forward: Array
     back: Array
     rest: Array
 
     @property
     def size(self) -> int:
-        return int(self.back.shape[1])
-
-    @property
-    def S(self) -> Array:
-        return -self.relation.whole[: self.size, : self.size]
-
-    @property
-    def b(self) -> Array:
-        return -self.relation.whole[: self.size, self.size :]
-
-    @property
-    def c(self) -> Array:
-        return self.relation.whole[self.size :, : self.size]
-
-    @property
-    def D(self) -> Array:
-        return self.relation.whole[self.size :, self.size :]
+        return len(self.S)
 
 
 def reduce_port_hamiltonian(system: LinearPortHamiltonian, order: int, band: Band) -> ReducedPortHamiltonian:
@@ -234,12 +222,14 @@ def energy_form(system: LinearPortHamiltonian) -> EnergyForm:
     through = np.zeros((states + m, n + m))
     through[:states, :n], through[states:, n:] = coordinates.L, np.eye(m)
     relation = _seen_through(relation_of(free.system), through)
-    _, rates, right = np.linalg.svd(relation.whole[:n, :n])
+    whole = relation.whole
+    _, rates, right = np.linalg.svd(whole[:n, :n])
     still = right[int(np.sum(rates > AT_REST * rates.max(initial=0.0))) :].T
-    moved, values, _ = np.linalg.svd(still.T @ relation.whole[:n, n:])
+    moved, values, _ = np.linalg.svd(still.T @ whole[:n, n:])
     rest = still @ moved[:, : int(np.sum(values > AT_REST * values.max(initial=0.0)))]
     forward = coordinates.L.T @ np.asarray(np.linalg.pinv(free.basis), float)
-    return EnergyForm(relation, forward, free.basis @ coordinates.back, rest)
+    blocks = (-whole[:n, :n], -whole[:n, n:], whole[n:, :n], whole[n:, n:])
+    return EnergyForm(relation, *blocks, forward, free.basis @ coordinates.back, rest)
 
 
 def _seen_through(relation: Relation, through: Array) -> Relation:

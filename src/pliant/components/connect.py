@@ -42,6 +42,12 @@ from pliant.robot.shown import Shown, listed
 Kind = TypeVar("Kind", bound=Contribution)
 Member = TypeVar("Member")
 Labelled = tuple[str, Contribution]
+CLAIMED_TWICE: dict[type[Contribution], str] = {
+    kinds.Prescription: "is prescribed twice; add the two motions with MotionSum or remove one",
+    kinds.Motor: "has two motors; remove one GearMotor",
+    kinds.Servo: "has two velocity servos; remove one VelocityServo",
+    Feedback: "has two feedback laws; put their gains into one JointPD",
+}
 
 
 @runtime_checkable
@@ -424,10 +430,11 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
     def labels(*kinds: type[Contribution]) -> list[str]:
         return [label for label, each in on_joint if isinstance(each, kinds)]
 
+    for kind, twice in CLAIMED_TWICE.items():
+        if len(labels(kind)) > 1:
+            raise InvalidInput(f"joint '{joint}' {twice}")
     prescribing, motors = labels(kinds.Prescription), labels(kinds.Motor)
     driving = [label for label, each in on_joint if not isinstance(each, (kinds.Prescription, kinds.Motor))]
-    if len(prescribing) > 1:
-        raise InvalidInput(f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one")
     if prescribing and driving:
         raise InvalidInput(
             f"joint '{joint}' is prescribed by {prescribing[0]} and driven with torque by {driving[0]};"
@@ -438,18 +445,12 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
             f"joint '{joint}' is prescribed by {prescribing[0]} and driven by a {motors[0]}; remove one of"
             " the two, or let a JointPD drive the motor"
         )
-    if len(motors) > 1:
-        raise InvalidInput(f"joint '{joint}' has two motors; remove one GearMotor")
-    if len(labels(kinds.Servo)) > 1:
-        raise InvalidInput(f"joint '{joint}' has two velocity servos; remove one VelocityServo")
     for label, each in on_joint:
         if isinstance(each, kinds.SampledLaw) and each.commands and not labels(kinds.Servo):
             raise InvalidInput(
                 f"{label} '{each.controller.name}' commands the rate of joint '{joint}', which has no servo; connect a"
                 " VelocityServo of this joint together with it"
             )
-    if len(labels(Feedback)) > 1:
-        raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
 
 
 def _refuse_names(arm: Arm, contributions: list[Contribution]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,14 +11,12 @@ import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
 from pliant.model.state import Array
-from pliant.robot import robot
 from pliant.robot.declared import NAME, BadValue, Name, Quantity
+from pliant.robot.robot import closest
 
 Numbers = float | Sequence[float] | Array
 Samples = Sequence[float] | Array
 SampleRows = Sequence[float] | Sequence[Sequence[float]] | Array
-
-nearest = partial(robot.nearest, otherwise="leave it out, since there is none")
 
 # Two breaks closer than this share of the clock are one event; a step between them would be all round-off.
 SAME_TIME = 1e-12
@@ -154,6 +151,13 @@ def count_conflicts(times: Samples, field: str, values: SampleRows) -> Iterator[
 
 def first_repeated(names: Sequence[str]) -> str | None:
     return next((name for index, name in enumerate(names) if name in names[:index]), None)
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """The remedy for an unknown name: the nearest known one, else all of them in their own order."""
+    all_of_them = f"write one of {', '.join(known)}" if known else "leave it out, since there is none"
+    close = closest(name, known)
+    return f"did you mean '{close}'?" if close else all_of_them
 
 
 def called(owner: str, function: Callable[[Array], object], times: Array) -> Array:

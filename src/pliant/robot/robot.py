@@ -30,13 +30,13 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(word[:100], sorted(known), n=1)), None)
 
 
-def nearest(word: str, known: Iterable[str], otherwise: str = "define one first") -> str:
+def nearest(word: str, known: Iterable[str]) -> str:
     """The remedy for an unknown word: "did you mean 'upper'?", or to write one of those that are known."""
     choices = sorted(known)
     close = closest(word, choices)
     if close:
         return f"did you mean '{close}'?"
-    return f"write one of {', '.join(choices)}" if choices else otherwise
+    return f"write one of {', '.join(choices)}" if choices else "define one first"
 
 
 def reference_problems(

@@ -29,7 +29,8 @@ class Reached:
 
     def accept(self, step: Record, keep: bool) -> None:
         with interruptions_heard() as undivided, undivided:
-            self.parts.append(step if keep else _only_ledger(step))
+            # where its states are not kept, its ledger counts
+            self.parts.append(step if keep else replace(step, time=step.time[:0], states=step.states[:0]))
             self.state, self.now, self.last = step.states[-1], float(step.time[-1]), step
 
     def parts_until(self, ending: Ending) -> list[Record]:
@@ -118,11 +119,6 @@ def _why(coarse: Record, fine: Record, now: float) -> Ending:
 def _sizes(model: Model, state: Array) -> Array:
     slices = (model.layout.slices[block.name] for block in model.layout.blocks)
     return np.array([np.max(np.abs(state[part]), initial=0.0) for part in slices])
-
-
-def _only_ledger(record: Record) -> Record:
-    """A record whose states are not kept but whose ledger counts."""
-    return replace(record, time=record.time[:0], states=record.states[:0])
 
 
 def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Record:

@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
@@ -48,11 +48,7 @@ class Fields:
     stiffness: MatrixLike | None = None
 
     def __post_init__(self) -> None:
-        refuse_other_than_number("count of Fields", self.count, "4 to 8 serves most links", whole=True)
-        if not 1 <= self.count <= MOST_FIELDS:
-            raise InvalidInput(
-                f"count = {self.count} of Fields must lie between 1 and {MOST_FIELDS}; 4 to 8 serves most links"
-            )
+        refuse_outside("count of Fields", self.count, 1, MOST_FIELDS, "4 to 8 serves most links")
         object.__setattr__(self, "deflections", _in_order("Fields", self.deflections))
         if self.stiffness is not None:
             object.__setattr__(self, "stiffness", _balanced("Fields", self.stiffness))
