@@ -41,6 +41,7 @@ from pliant.robot.shown import Shown, listed
 
 Kind = TypeVar("Kind", bound=Contribution)
 Member = TypeVar("Member")
+Timed = TypeVar("Timed", Motion, Signal)
 Labelled = tuple[str, Contribution]
 CLAIMED_TWICE: dict[type[Contribution], str] = {
     kinds.Prescription: "is prescribed twice; add the two motions with MotionSum or remove one",
@@ -319,31 +320,23 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     for prescription in prescriptions:
         prescribed[index[prescription.joint]] = True
 
-    constant = np.zeros((n_joints, 3))
-    for joint, motion in motions:
-        if isinstance(motion, Hold):
-            constant[joint, 0] = motion.position
-    for joint, signal in torques:
-        if isinstance(signal, Constant):
-            constant[joint, 2] += signal.value
-    constant_loads = np.zeros((len(loads), 6))
-    for row, wrench in enumerate(wrenches):
-        if isinstance(wrench, Constant):
-            constant_loads[row] = wrench.value
-
-    varying_motions = tuple(pair for pair in motions if not isinstance(pair[1], Hold))
-    varying_torques = tuple(pair for pair in torques if not isinstance(pair[1], Constant))
-    varying_loads = tuple(pair for pair in enumerate(wrenches) if not isinstance(pair[1], Constant))
-    breaks = [motion.breaks for _, motion in varying_motions]
-    breaks += [signal.breaks for _, signal in (*varying_torques, *varying_loads)]
+    held, moving = _split(motions, Hold)
+    steady, varying = _split(torques, Constant)
+    fixed, varying_loads = _split(enumerate(wrenches), Constant)
+    names, given = tuple(load.place.name for load in loads), tuple(prescribed)
+    # what does not change is worked out once
+    constant = JointSignals(joint_names, np.zeros((n_joints, 3)), given, held, steady)(np.zeros(1))[0]
+    constant_loads = LoadSignals(names, np.zeros((len(loads), 6)), fixed)(np.zeros(1))[0]
+    breaks = [motion.breaks for _, motion in moving]
+    breaks += [signal.breaks for _, signal in (*varying, *varying_loads)]
     breaks += [motion.breaks for move in base_moves for motion in move.motions]
     return Inputs(
-        prescribed=tuple(prescribed),
+        prescribed=given,
         stiffness=tuple(stiffness),
         damping=tuple(damping),
-        joint_signals=JointSignals(joint_names, constant, tuple(prescribed), varying_motions, varying_torques),
+        joint_signals=JointSignals(joint_names, constant, given, moving, varying),
         loads=tuple(load.place for load in loads),
-        load_signals=LoadSignals(tuple(load.place.name for load in loads), constant_loads, varying_loads),
+        load_signals=LoadSignals(names, constant_loads, varying_loads),
         breaks=merged_breaks(breaks),
         controllers=tuple(law.controller for law in laws if not law.commands),
         commands=tuple(law.controller for law in laws if law.commands),
@@ -352,6 +345,12 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
         motors=tuple(each.place for each in _of(kinds.Motor, contributions)),
         base_motion=base_moves[0].signals if base_moves else None,
     )
+
+
+def _split(pairs: Iterable[tuple[int, Timed]], constant: type) -> tuple[tuple[tuple[int, Timed], ...], ...]:
+    """Those that do not change in time, and the others."""
+    both = list(pairs)
+    return tuple(tuple(pair for pair in both if isinstance(pair[1], constant) is fixed) for fixed in (True, False))
 
 
 def _held(arm: Arm, feedbacks: list[Feedback]) -> Iterator[Relation]:

@@ -40,38 +40,39 @@ class Sensor(Protocol):
         """The reading of a sample, with noise from a source; refused where the arm has no such place."""
 
 
-def measured(truth: Array, noise: float, resolution: float, limit: float | None, source: Noise) -> Array:
-    """The truth as a sensor gives it."""
-    seen = truth + noise * source.standard_normal(np.shape(truth)) if noise > 0.0 else truth
-    seen = rounded(seen, resolution) if resolution > 0.0 else seen
-    return seen if limit is None else np.clip(seen, -limit, limit)
+class Instrument(Declared):
+    """A sensor with noise, a resolution and perhaps a limit."""
+
+    noise: float
+    resolution: float
+    limit: float | None = None
+
+    def read(self, truth: Array, source: Noise) -> Array:
+        """The truth as a sensor gives it."""
+        seen = truth + self.noise * source.standard_normal(np.shape(truth)) if self.noise > 0.0 else truth
+        seen = rounded(seen, self.resolution) if self.resolution > 0.0 else seen
+        return seen if self.limit is None else np.clip(seen, -self.limit, self.limit)
 
 
 @dataclass(frozen=True)
-class Encoder(Declared):
+class Encoder(Instrument):
     """Joint positions as a controller reads them, counted at the joint."""
 
     resolution: Annotated[float, Quantity(POSITION_UNIT, "position between two counts", at_least=0)] = 0.0
     noise: Annotated[float, Quantity(POSITION_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
 
-    def read(self, positions: Array, source: Noise) -> Array:
-        return measured(positions, self.noise, self.resolution, None, source)
-
 
 @dataclass(frozen=True)
-class Tachometer(Declared):
+class Tachometer(Instrument):
     """Joint rates as a controller or a servo reads them, counted at the joint."""
 
     resolution: Annotated[float, Quantity(RATE_UNIT, "rate between two readings", at_least=0)] = 0.0
     noise: Annotated[float, Quantity(RATE_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
     limit: Annotated[float | None, Quantity(RATE_UNIT, "largest reading", above=0)] = None
 
-    def read(self, rates: Array, source: Noise) -> Array:
-        return measured(rates, self.noise, self.resolution, self.limit, source)
-
 
 @dataclass(frozen=True)
-class StrainGauge(Declared):
+class StrainGauge(Instrument):
     """The curvature of a flexible link about one of its section axes, measured from its rest shape.
 
     A gauge on the surface stretches by this curvature times its distance from the axis of the link. ``station`` is a
@@ -104,13 +105,13 @@ class StrainGauge(Declared):
 
         def read(sample: Sample, source: Noise) -> float:
             truth = sample.observation(parts + 1).link(self.link).strain[0, place, component]
-            return float(measured(truth, self.noise, self.resolution, self.limit, source))
+            return float(self.read(truth, source))
 
         return read
 
 
 @dataclass(frozen=True)
-class DeflectionSensor(Declared):
+class DeflectionSensor(Instrument):
     """How far the tip of a flexible link stands off its place at rest, along an axis of the section at its root."""
 
     link: Annotated[str, Name("name of the flexible link")]
@@ -131,7 +132,7 @@ class DeflectionSensor(Declared):
 
         def read(sample: Sample, source: Noise) -> float:
             truth = np.asarray(offset(sample.observation(2)) - rest)
-            return float(measured(truth, self.noise, self.resolution, self.limit, source))
+            return float(self.read(truth, source))
 
         return read
 

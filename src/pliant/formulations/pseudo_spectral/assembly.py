@@ -91,14 +91,14 @@ class _Builder:
         rows = slice(self.next_row, self.next_row + size)
         self.next_row += size
         spaces = orthonormal_spaces(self.degree, link.length)
-        flows = links.flows_of(spaces, links.SPATIAL_COUPLING, links.VelocityAt.ROOT)
+        strain_rate, far_twist = links.flows_of(spaces, links.SPATIAL_COUPLING, links.VelocityAt.ROOT)
         inside = np.vstack([np.eye(self.unknowns)[rows], root])
         at, weights = links.quadrature(link, self.degree)
         values = orthonormal_values(self.degree + 1, at / link.length, link.length)
         states, last_value = values[:, : self.degree], values[:, self.degree]
         inertia = link.inertia(at)
         momentum_to_twist = links.section_integral(states, weights, links.inverses(inertia))
-        self.G[rows] = flows.strain_rate @ inside
+        self.G[rows] = strain_rate @ inside
         self.M[rows, rows] += np.linalg.inv(momentum_to_twist)
         self.K[rows, rows] = links.section_integral(states, weights, link.stiffness(at))
         self.C[rows, rows] = links.section_integral(states, weights, link.material_damping(at))
@@ -108,7 +108,7 @@ class _Builder:
         if alone:
             last = np.kron(spaces.effort_from(spaces.w_0)[-1:], np.eye(6)) @ inside
             self.M += last.T @ np.einsum("q,q,qab->ab", weights, last_value**2, inertia) @ last
-        return Body(link.name, rows, cut, root, flows.far_twist @ inside, spaces, momentum_to_twist)
+        return Body(link.name, rows, cut, root, far_twist @ inside, spaces, momentum_to_twist)
 
     def _carries_nothing(self, joint: Joint) -> bool:
         """Whether a moving joint has no inertia but that of its flexible child."""
