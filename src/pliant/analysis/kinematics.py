@@ -18,9 +18,10 @@ near by the undeformed arm, which costs little.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -298,6 +299,7 @@ def checked_link(model: Arm, link: str | None) -> str:
     return link
 
 
+Tip = TypeVar("Tip", RigidTip, RestingTip)
 ITERATIONS = 60
 LONGEST = 0.5  # rad or m of a joint in one step
 PARTS = (1.0, 0.5, 0.25, 0.125, 0.03)  # of a step that are tried until one brings the tip nearer
@@ -357,11 +359,11 @@ class _Task:
     def nearer(self, trial: TipPose, tip: TipPose) -> bool:
         return self.size(trial) < (1.0 - PROGRESS) * self.size(tip)
 
-    def step(self, tip: TipPose, error: Array) -> Array:
+    def step(self, tip: TipPose) -> Array:
         """Damped least squares between the limits: joints that would pass theirs stop there, the others go on."""
         from scipy.optimize import lsq_linear
 
-        q = tip.positions
+        q, error = tip.positions, self.error(tip)
         damping = np.sqrt(DAMPING * float(error @ error) + LEAST_DAMPING) * np.eye(len(q))
         rows, right = np.vstack([tip.jacobian[: len(error)], damping]), np.append(error, np.zeros(len(q)))
         found = lsq_linear(rows, right, (self.lower - q - WIDTH, self.upper - q + WIDTH), method="bvls")
@@ -428,17 +430,7 @@ def _undeformed(task: _Task, q: Array) -> RigidTip:
     tip = rigid_tip(task.held, q, task.link)
     if task.held.model.robot.loops:
         return tip  # an undeformed posture that closes all loops need not exist near this one
-    for _ in range(ITERATIONS):
-        error = task.error(tip)
-        if task.size(tip) <= NEAR:
-            break
-        step = task.step(tip, error)
-        trials = (rigid_tip(task.held, tip.positions + part * step, task.link) for part in PARTS)
-        better = next((trial for trial in trials if task.nearer(trial, tip)), None)
-        if better is None:
-            break
-        tip = better
-    return tip
+    return _approached(task, tip, lambda at, step: rigid_tip(task.held, at.positions + step, task.link), NEAR)
 
 
 def _at_rest(task: _Task, near: RigidTip, tolerance: float) -> RestingTip | None:
@@ -447,25 +439,29 @@ def _at_rest(task: _Task, near: RigidTip, tolerance: float) -> RestingTip | None
         tip = resting_tip(task.held, near.positions, task.link, None)
     except InvalidInput:
         return None
+
+    def moved(at: RestingTip, step: Array) -> RestingTip | None:
+        ahead = at.small.state_at(at.carried @ step, np.zeros(len(at.small.M)))
+        try:
+            return resting_tip(task.held, at.positions + step, task.link, ahead)
+        except InvalidInput:
+            return None
+
+    return _approached(task, tip, moved, tolerance)
+
+
+def _approached(task: _Task, tip: Tip, moved: Callable[[Tip, Array], Tip | None], tolerance: float) -> Tip:
+    """As near to the target as steps bring the tip; ``moved`` gives the tip after a step of the joints, if it can."""
     for _ in range(ITERATIONS):
         if task.size(tip) <= tolerance:
             break
-        step = task.step(tip, task.error(tip))
-        better = next((trial for part in PARTS if (trial := _moved(tip, part * step, task)) is not None), None)
+        step = task.step(tip)
+        trials = (moved(tip, part * step) for part in PARTS)
+        better = next((trial for trial in trials if trial is not None and task.nearer(trial, tip)), None)
         if better is None:
             break
         tip = better
     return tip
-
-
-def _moved(tip: RestingTip, step: Array, task: _Task) -> RestingTip | None:
-    """The tip after a step of the joints, if that brings it nearer."""
-    still = np.zeros(len(tip.small.M))
-    try:
-        trial = resting_tip(task.held, tip.positions + step, task.link, tip.small.state_at(tip.carried @ step, still))
-    except InvalidInput:
-        return None
-    return trial if task.nearer(trial, tip) else None
 
 
 def _limits(held: HeldJoints, given: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:

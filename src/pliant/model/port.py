@@ -24,9 +24,11 @@ class Frame(StrEnum):
     JOINT = "joint"
 
 
+@dataclass(frozen=True)
 class Pair:
-    """An effort and a flow in words."""
+    """A named effort and flow."""
 
+    name: str
     effort: str
     effort_unit: str
     flow: str
@@ -45,11 +47,6 @@ class Pair:
 class Port(Pair):
     """A pair (effort, flow) whose product is power into the model, in watts."""
 
-    name: str
-    effort: str
-    effort_unit: str
-    flow: str
-    flow_unit: str
     size: int
     frame: Frame
     causality: Causality

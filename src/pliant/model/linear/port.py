@@ -101,11 +101,6 @@ class LinearPort(Pair):
     With ``Causality.EFFORT_IN`` the effort is the input and the flow the output, with ``FLOW_IN`` the reverse.
     """
 
-    name: str
-    effort: str
-    effort_unit: str
-    flow: str
-    flow_unit: str
     size: int = 1
     causality: Causality = Causality.EFFORT_IN
 
