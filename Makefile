@@ -1,21 +1,21 @@
-# make demo | test | check | bench | format | clean
+# make demo | test | check | bench | wheel | kernels | format | clean
 # Everything lives in .venv, made from $(PYTHON) and the pinned versions of constraints.txt.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install --quiet --constraint constraints.txt
+INSTALL := $(PIP) install --quiet --no-compile --constraint constraints.txt
 WORKERS ?= 2
 
-.PHONY: demo test check bench format clean
+.PHONY: demo test check bench wheel kernels format clean
 
 demo: $(VENV)/installed
 	$(BIN)/pliant demo
 
 # Kernels are compiled first, side by side, so that the workers find them in the cache.
 test: $(VENV)/installed-test
-	for part in 2 4 pose minimal; do $(BIN)/python tests/compile_kernels.py $$part & done; wait
+	$(BIN)/python -m pliant.jit
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not again"
 
 check: $(VENV)/installed-test $(VENV)/installed-check
@@ -27,6 +27,14 @@ check: $(VENV)/installed-test $(VENV)/installed-check
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks
+
+# With the machine code of all kernels, for the processors of src/pliant/jit/store.py.
+wheel: $(VENV)/installed
+	$(PIP) wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+
+# To be made anew when kernels get other arguments: the list of kernels that are compiled ahead.
+kernels: $(VENV)/installed-test
+	$(BIN)/python -m tests.record_kernels
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     FORMULATION: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED, STRUCTURE},
     "components": {"errors", "mechanics", "model", "renamed", "robot", "spatial"},
     "control": {"components", "errors", "model", "robot"},
-    "results": {"errors", "model", "renamed", "robot", "spatial", "whole_file"},
+    "results": {"errors", "jit", "model", "renamed", "robot", "spatial", "whole_file"},
     "simulation": {"components", "errors", "mechanics", "model", "results", "robot"},
     "analysis": {"components", "errors", "mechanics", "model", "results", "robot", "simulation", "spatial"},
     "view": {"analysis", "errors", "model", "results", "robot", "spatial", "whole_file"},

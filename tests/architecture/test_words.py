@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from pliant import jit
+from pliant.jit import sources as kernel_cache
 from tests.architecture.tree import ROOT, lines, python_files, text, text_files
 
 WHERE = ("README.md", "CONTRIBUTING.md", "docs", "src", "tests", "experiments", "benchmarks", "examples")
@@ -33,7 +33,7 @@ INSTEAD = {
 }
 # the same words where they mean what everybody means by them
 MEANT = re.compile(
-    r"settling time|machine[ _](?:code|precision|epsilon)"
+    r"settling time|(?:target_)?machine[ _]?(?:code|precision|epsilon|\()"
     r"|(?:this|same|virtual|busy|one|any|the)(?: x86-64)? machine\b|machine it ran on|MACHINE_PLACES"
     r"|accounts? for|into account"
     r"|room for\b"
@@ -56,6 +56,7 @@ OLD_NAMES = (
     "tests/model/test_renamed.py",
     "tests/architecture/test_roles.py",
     "tests/frozen/",
+    "tests/record_kernels.py",
 )
 WORDS = re.compile(r"(?<![a-zA-Z])(?:" + "|".join(f"({word})" for word in INSTEAD) + r")(?![a-zA-Z])", re.IGNORECASE)
 
@@ -64,8 +65,8 @@ WORDS = re.compile(r"(?<![a-zA-Z])(?:" + "|".join(f"({word})" for word in INSTEA
 def kernel_texts() -> frozenset[str]:
     """Files whose text, comments too, is part of the key of the cache: an edit compiles kernels again."""
     marked = [path for path in python_files("src") if re.search(r"^@(?:in\w+_)?kernel$", text(path), re.MULTILINE)]
-    sources = {source for path in marked for source in jit.kernel_sources(path)}
-    return frozenset(source.relative_to(ROOT).as_posix() for source in sources)
+    found = {source for path in marked for source in kernel_cache.kernel_sources(path)}
+    return frozenset(source.relative_to(ROOT).as_posix() for source in found)
 
 
 def found_in(file: str, line: str) -> list[str]:

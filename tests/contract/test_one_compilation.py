@@ -43,7 +43,7 @@ def test_two_compiled_versions_serve_all_arms_sources_and_methods() -> None:
         assert run.ending.completed
         assert np.all(np.isfinite(run.states))
     # one for methods of a single stage, whose matrices are real, and one for all others
-    assert len(run_collocation.signatures) <= 2
+    assert len(run_collocation.entries) <= 2
 
 
 def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
@@ -88,4 +88,4 @@ def test_one_compiled_version_serves_all_mechanisms_and_components() -> None:
         run = pl.simulate(model, until=5e-3)
         assert run.ending.completed, run.ending
         assert np.all(np.isfinite(run.states))
-    assert len(run_nodal.signatures) == 1
+    assert len(run_nodal.entries) == 1

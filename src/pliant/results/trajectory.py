@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from os import PathLike
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from pliant import __version__
 from pliant.errors import InvalidInput
+from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
@@ -44,7 +44,7 @@ class Provenance:
 
 def installed_versions() -> dict[str, str]:
     """Versions of what decides the numbers of a run."""
-    packages = {name: version(name) for name in ("numpy", "numba")}
+    packages = {name: installed(name) or "not installed" for name in ("numpy", "numba")}
     return {"pliant": __version__, "python": platform.python_version(), **packages}
 
 

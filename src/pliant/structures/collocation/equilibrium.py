@@ -32,7 +32,7 @@ def solve_once(plant, stages, frozen, factors, inc):
 
     Blocks of the nodes, joint pivots and poses are already in ``frozen`` and ``factors``.
     """
-    tree, mesh, section, _ = plant.chain
+    tree, mesh, section = plant.chain.tree, plant.chain.mesh, plant.chain.section
     freeze(section, stages.e, 0, frozen.xi, frozen.stress, frozen.tangent)
     if not factorise_links(plant.chain, frozen, factors, 1.0, 0):
         return False

@@ -296,7 +296,7 @@ def power_of(V, rho, i):
 @inline_kernel
 def orient_stage(plant, stages, i):
     """Gravity in the axes of the nodes, and their rotations where a load or a mass between nodes wants them."""
-    tree, mesh, _, inertia = plant.chain
+    tree, mesh, inertia = plant.chain.tree, plant.chain.mesh, plant.chain.inertia
     if plant.loads.first.shape[0] > 0 or inertia.at_points:
         rebuild_orientations(tree, mesh, stages.xi, stages.pose, i, stages.R, stages.R_point)
         turn_gravity(stages.R, inertia.gravity, i, stages.g)
@@ -310,7 +310,8 @@ def evaluate(plant, method, state, stages, tables, h, orient):
 
     tables: what the joints and the loads do at the stages.
     """
-    tree, mesh, section, inertia = plant.chain
+    tree, mesh = plant.chain.tree, plant.chain.mesh
+    section, inertia = plant.chain.section, plant.chain.inertia
     loads, drives = plant.loads, plant.drives
     table, load_table = tables
     V, rho = stages.V, stages.rho

@@ -59,7 +59,7 @@ def gravity_power(M, k, V, g):
 @inline_kernel
 def enter_flows(plant, method, stages, load_table, h, ledger):
     """Works and losses of a step before the projection; returns (gravity, material, viscous, joint damping)."""
-    _, mesh, section, inertia = plant.chain
+    mesh, section, inertia = plant.chain.mesh, plant.chain.section, plant.chain.inertia
     loads, drives = plant.loads, plant.drives
     p = mesh.N.shape[0]
     gravity = material = viscous = damping = 0.0

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.jit import machine_code
 from pliant.model.contract import Kept, Run, with_held
 from pliant.model.sampling import servos_inside
 from pliant.model.schedule import samples_of
@@ -53,8 +52,7 @@ class Stepper:
         laws = [[getattr(servo, name) for name in SERVO_LAW] for servo in inside]
         servos = np.array(laws, float).reshape(len(inside), SERVO_COLUMNS)
         self.mechanism = system.mechanism(servos=Servos(system.drive[self.servo_joints], servos))
-        self.compiled: Loop = run_gill if self.explicit else run_midpoint
-        self.loop = self.compiled
+        self.loop: Loop = run_gill if self.explicit else run_midpoint
         loads = len(system.loads.given)
         q, v = arm.coordinates(system, run.start)
         self.work = new_work(self.mechanism, loads, q, v)
@@ -101,10 +99,7 @@ class Stepper:
         now = Tables(
             h[part], end[part], driven, joint, load[part], sampled[part], self.commanded, first[part], stop[part], tau
         )
-        answer = self.loop(self.mechanism, self.work, now, self.output)
-        if self.loop is self.compiled:
-            self.loop = machine_code(self.compiled)
-        return answer
+        return self.loop(self.mechanism, self.work, now, self.output)
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why the loop gave up."""

@@ -1,0 +1,110 @@
+"""Machine code of kernels on disk: that which came with the package, and that which was compiled for this user.
+
+A file holds one kernel for one set of argument types and one level of processors: a line that says what its entry is
+called and what it returns, and an object file. It is data for LLVM's loader, which needs no compiler and no Numba.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import tempfile
+import threading
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pliant.jit import sources
+from pliant.jit.handover import Result, TypeName
+
+SHIPPED = Path(__file__).parent / "shipped"
+ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+# what a processor must have, best first (psABI of x86-64); elsewhere the plain one of the kind of processor
+LEVELS = {
+    "x86-64-v3": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
+    "x86-64-v2": ("cx16", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"),
+}
+
+_loading = threading.RLock()
+
+
+@cache
+def processor_levels() -> tuple[str, ...]:
+    """The levels whose machine code this processor runs, best first."""
+    import llvmlite.binding as llvm
+
+    if not llvm.get_process_triple().startswith("x86_64"):
+        return ("generic",)
+    features = llvm.get_host_cpu_features()
+    return tuple(level for level, wanted in LEVELS.items() if all(features.get(each) for each in wanted)) or ("x86-64",)
+
+
+def file_name(kernel: str, key: tuple[TypeName, ...]) -> str:
+    return f"{kernel}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}"
+
+
+def symbol_of(module: str, name: str) -> str:
+    """The name of the entry of a file: unlike those of all other files, whatever their modules."""
+    return f"{name}_{hashlib.sha256(module.encode()).hexdigest()[:8]}".replace("-", "_")
+
+
+def find(module: str, home: Path, name: str) -> tuple[Any, Result] | None:
+    """Entry and result of a kernel, from the package or from the cache; None if it is in neither."""
+    for folder in _folders(home):
+        file = folder / name
+        try:
+            line, _, code = file.read_bytes().partition(b"\n")
+        except OSError:
+            continue
+        return load(tupled(json.loads(line)["returns"]), code, symbol_of(module, name))
+    return None
+
+
+def has(home: Path, name: str) -> bool:
+    return any((folder / name).is_file() for folder in _folders(home))
+
+
+def _folders(home: Path) -> list[Path]:
+    found = []
+    if SHIPPED.is_dir() and home.is_relative_to(sources.PACKAGE_FOLDER):
+        found = [SHIPPED / level / sources.folder_name(home) for level in processor_levels()]
+    own = sources.cache_folder(home)
+    return found if own is None else [*found, own]
+
+
+def write(folder: Path, name: str, result: TypeName, code: bytes) -> None:
+    """A file, whole or not at all; another process may write the same one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, partial = tempfile.mkstemp(dir=folder)
+    with os.fdopen(handle, "wb") as file:
+        file.write(json.dumps({"returns": result}).encode() + b"\n" + code)
+    os.replace(partial, folder / name)
+
+
+def load(result: TypeName, code: bytes, symbol: str) -> tuple[Any, Result]:
+    """The entry of an object file, ready to be called."""
+    import llvmlite.binding as llvm
+
+    with _loading:
+        engine = _engine()
+        engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        return ENTRY(engine.get_function_address(symbol)), Result(result)
+
+
+@cache
+def _engine() -> Any:
+    """LLVM's loader; it stays as long as the process, as functions given out do."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    processor = target.create_target_machine(cpu=processor_levels()[0], features="", reloc="pic", codemodel="small")
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), processor)
+
+
+def tupled(name: Any) -> TypeName:
+    return tuple(map(tupled, name)) if isinstance(name, list) else name

@@ -1,0 +1,30 @@
+"""A process that compiles: numbers of tasks come in, one a line; ``done`` or what was wrong goes out."""
+
+from __future__ import annotations
+
+import sys
+
+from pliant.jit import ahead, compiling, shipping
+
+
+def do(task: ahead.Task) -> None:
+    kernel = task.function
+    if not task.entry:
+        compiling.compile_part(kernel, task.types)
+    elif folders := shipping.folders(kernel.home):
+        compiling.make_entry(kernel, task.types, folders)
+    else:
+        kernel.find(task.types)
+
+
+def serve() -> None:
+    for line in sys.stdin:
+        try:
+            do(ahead.listed()[int(line)])
+            print("done", flush=True)
+        except Exception as problem:  # a list that is out of date; who needs the kernel compiles it and is told
+            print(" ".join(f"{type(problem).__name__}: {problem}".split())[:200], flush=True)
+
+
+if __name__ == "__main__":
+    serve()
