@@ -25,6 +25,7 @@ from pliant.model.contract import (
     Consistency,
     Equilibrium,
     SecondOrder,
+    StepEquations,
     Stepper,
     Substitutes,
     refuse_other_than_arm,
@@ -116,6 +117,8 @@ class Connected(Shown, Renamed):
     equilibrium = OfTheArm[Callable[..., Equilibrium]]()
     linearise = OfTheArm[Callable[..., SecondOrder]]()
     consistency_error = OfTheArm[Callable[..., Consistency]]()
+    step_equations = OfTheArm[Callable[..., StepEquations]]()
+    step_unknowns = OfTheArm[Callable[..., tuple[Array, Array]]]()
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None

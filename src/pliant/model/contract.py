@@ -261,6 +261,7 @@ class StepEquations(Protocol):
 
     ``z0`` is what the step starts from, ``z1`` its unknowns (for methods of several stages: of all stages), ``u`` the
     inputs of the step (joint targets/feedforward and load wrenches at the times the step reads them), all flat vectors.
+    Derivatives in parameters of the model, such as a mass or a modulus: `structures.step_matrices.by_parameters`.
     """
 
     @property
