@@ -53,6 +53,8 @@ $(VENV)/installed: $(VENV)/made pyproject.toml
 	$(INSTALL) --no-build-isolation --editable .
 	touch $@
 
+# Byte code for those who start Python often, by all cores: pip would make it by one.
 $(VENV)/installed-%: $(VENV)/installed
 	$(INSTALL) --no-build-isolation --editable ".[$*]"
+	-$(BIN)/python -m compileall -q -j $(WORKERS) $(VENV)/lib > /dev/null
 	touch $@

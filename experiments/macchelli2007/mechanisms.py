@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant import library
-from pliant.components import Hold, Quintic, connect
+from pliant.components.connect import connect
+from pliant.components.motions import Hold, Quintic
 from pliant.control import JointPD
 from pliant.formulations.geometrically_exact import GeometricallyExact, PoseElement
 from pliant.model.state import Array

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.components import BangBang, Hold, PrescribedMotion, Quintic, connect
+from pliant.components.connect import connect
+from pliant.components.motions import BangBang, Hold, Quintic
+from pliant.components.sources import PrescribedMotion
 from pliant.control import JointPD
 from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement
 from pliant.model.state import Array

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.formulations.pseudo_spectral import ChebyshevPoints, GaussPoints, GivenPoints, UniformPoints, planar_link
-from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, nodal_spaces, structure_matrix
+from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, VelocityAt, nodal_spaces
 from pliant.mechanics.closed_form import (
     EndSignal,
     TimoshenkoBeam,
@@ -17,7 +17,7 @@ from pliant.mechanics.closed_form import (
     natural_modes,
     transfer_function,
 )
-from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis
+from pliant.mechanics.shape_functions import Spaces, gauss_rule, lagrange_basis
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.linear.port import Complex
 from pliant.model.state import Array
@@ -31,6 +31,28 @@ DEGREES = (6, 12)
 MODES = 8  # shown in the spectrum; the paper prints five
 ROOT_RATE, TIP_RATE = 1, 3  # rotations among the inputs and outputs of a planar link
 STATIONS = 2001
+
+
+def structure_matrix(spaces: Spaces, coupling: Array, velocity_at: VelocityAt = VelocityAt.ROOT) -> Array:
+    """The matrix of (33), (34): minus the rates, then the outputs, over the efforts and inputs, as printed.
+
+    Order: momenta with the twist at their end, strains with the force at theirs. Both off-diagonal blocks are
+    computed, each with an inverse of its own, so that the skewness of the answer is a fact and no assumption.
+    """
+    near, far = spaces.w_0, spaces.w_L
+    world = 1.0  # the world pushes with +W at the tip, with -W at the root
+    if velocity_at is VelocityAt.TIP:
+        near, far, world = far, near, -1.0
+    one, degree = np.eye(len(coupling)), spaces.degree
+    projection = np.zeros((degree + 1, degree + 1))
+    projection[:degree, :degree] = np.linalg.inv(spaces.S)
+    of_forces = np.vstack([-spaces.D, -world * near]) @ spaces.effort_from(far)
+    of_forces[:, -1] *= world
+    of_twists = np.vstack([-spaces.D, far]) @ spaces.effort_from(near)
+    upper = np.kron(of_forces, one) + np.kron(projection, coupling.T)
+    lower = np.kron(of_twists, one) - np.kron(projection, coupling)
+    zero = np.zeros_like(upper)
+    return np.block([[zero, upper], [lower, zero]])
 
 
 def table_one() -> Robot:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from experiments.wang2017.beam import exact_beam, link
-from pliant.components import CommonFlow, Feedback, Series, interconnect
+from pliant.components.linear_interconnection import CommonFlow, Feedback, Series, interconnect
 from pliant.formulations.pseudo_spectral import gear_motor, planar_link, tip_body
 from pliant.mechanics.closed_form import FREE, BeamEnd, EndSignal, body, hub, natural_frequencies, transfer_function
 from pliant.model.linear import LinearPort, LinearPortHamiltonian

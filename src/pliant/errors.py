@@ -65,6 +65,13 @@ def refuse_other_than_number(field: str, value: object, remedy: str, whole: bool
         raise InvalidInput(f"{field} = {clip(repr(value))} is no {kind}; {remedy}")
 
 
+def refuse_outside(field: str, value: int, low: int, high: int, remedy: str) -> None:
+    """Refuse what is no whole number between two others."""
+    refuse_other_than_number(field, value, remedy, whole=True)
+    if not low <= value <= high:
+        raise InvalidInput(f"{field} = {value} must lie between {low} and {high}; {remedy}")
+
+
 def raise_if_any(problems: Sequence[Problem]) -> None:
     """Raise all collected problems together."""
     if problems:

@@ -45,7 +45,7 @@ def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        _equilibrium(temporary)
+        _wait_for_disk(temporary)
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
     except OSError as error:
@@ -53,10 +53,10 @@ def whole_file(path: str | PathLike[str], overwrite: bool) -> Iterator[Path]:
         raise InvalidInput(f"{target} cannot be written: {reason}; choose another place") from error
     finally:
         temporary.unlink(missing_ok=True)
-    _equilibrium(target.parent)
+    _wait_for_disk(target.parent)
 
 
-def _equilibrium(path: Path) -> None:
+def _wait_for_disk(path: Path) -> None:
     """Wait until the disk holds the file, so that the new name never points at half of it."""
     handle = os.open(path, os.O_RDONLY)
     try:

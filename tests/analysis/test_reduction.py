@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.analysis.reduction import Band, balanced_truncation, reduce_port_hamiltonian
-from pliant.components import CommonFlow, Constraints, interconnect
+from pliant.components.linear_interconnection import CommonFlow, Constraints, interconnect
 from pliant.errors import InvalidInput
 from pliant.model.linear import (
     LinearPort,

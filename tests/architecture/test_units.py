@@ -88,7 +88,7 @@ def test_units_are_si() -> None:
         f"{cls.__name__}.{declaration.name}: {quantity.unit}"
         for cls in parts()
         for declaration in declarations(cls)
-        for quantity in (declaration.rules if isinstance(declaration.rules, tuple) else ())
+        for quantity in declaration.quantities
         if not symbols_of(quantity.unit) <= SYMBOLS
     ]
     assert not found, "\n".join(found)

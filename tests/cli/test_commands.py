@@ -206,7 +206,7 @@ def test_a_run_that_stops_early_still_writes_and_says_why(tmp_path: Path, monkey
     def stops(*_: object, **__: object) -> Trajectory:
         return fake_trajectory(ending=ending)
 
-    monkeypatch.setattr("pliant.simulation.simulate.simulate", stops)
+    monkeypatch.setattr("pliant.simulate", stops)
     answer = run("simulate", "steel_strip", "--output", str(tmp_path / "run.nc"))
     assert answer.exit_code == 1
     assert "warning: the run stopped at t = 0.7 s: Newton's method did not converge" in answer.stderr

@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from pliant.components import BaseMotion, Constant, Hold, MotionSum, Quintic, SmoothStart, connect
+from pliant.components.base_motion import BaseMotion
+from pliant.components.connect import connect
+from pliant.components.motions import Hold, MotionSum, Quintic, SmoothStart
+from pliant.components.signals import Constant
 from pliant.errors import InvalidInput
 from pliant.model.inputs import BasePath
 from pliant.robot import Base

@@ -9,27 +9,14 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.components import (
-    BangBang,
-    BaseMotion,
-    Component,
-    Constant,
-    DistributedWrench,
-    FunctionSignal,
-    Hold,
-    JointTorque,
-    PointWrench,
-    PrescribedMotion,
-    Quintic,
-    SampledController,
-    SignalTable,
-    Sine,
-    SpringDamper,
-    Step,
-    TipWrench,
-    connect,
-    report,
-)
+from pliant.components.base_motion import BaseMotion
+from pliant.components.connect import connect, report
+from pliant.components.force_elements import SpringDamper
+from pliant.components.kinds import Component
+from pliant.components.motions import BangBang, Hold, Quintic
+from pliant.components.sampled_controller import SampledController
+from pliant.components.signals import Constant, FunctionSignal, SignalTable, Sine, Step
+from pliant.components.sources import DistributedWrench, JointTorque, PointWrench, PrescribedMotion, TipWrench
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.contract import Model, NewtonTolerance, Run

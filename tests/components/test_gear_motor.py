@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.components import Constant, GearMotor, Hold, JointTorque, PrescribedMotion, connect, report
+from pliant.components.connect import connect, report
+from pliant.components.gear_motor import GearMotor
+from pliant.components.motions import Hold
+from pliant.components.signals import Constant
+from pliant.components.sources import JointTorque, PrescribedMotion
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from tests.support.two_link_arm import TwoLinkArm

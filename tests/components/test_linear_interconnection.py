@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.components import CommonEffort, CommonFlow, Constraints, Feedback, Scaled, Series, interconnect
-from pliant.components.linear_interconnection import Junction, side_by_side
+from pliant.components.linear_interconnection import (
+    CommonEffort,
+    CommonFlow,
+    Constraints,
+    Feedback,
+    Junction,
+    Scaled,
+    Series,
+    interconnect,
+    side_by_side,
+)
 from pliant.errors import InvalidInput
 from pliant.model.linear import Eliminated, LinearPort, LinearPortHamiltonian, eliminate_constraints
 from pliant.model.port import Causality

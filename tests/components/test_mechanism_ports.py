@@ -7,20 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pliant.components import (
-    Component,
-    Constant,
-    GearMotor,
-    Hold,
-    JointTorque,
-    PointWrench,
-    PrescribedMotion,
-    SampledController,
-    Step,
-    TipWrench,
-    connect,
-    report,
-)
+from pliant.components.connect import connect, report
+from pliant.components.gear_motor import GearMotor
+from pliant.components.kinds import Component
+from pliant.components.motions import Hold
+from pliant.components.sampled_controller import SampledController
+from pliant.components.signals import Constant, Step
+from pliant.components.sources import JointTorque, PointWrench, PrescribedMotion, TipWrench
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.inputs import LoadPlace

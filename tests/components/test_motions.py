@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.components import (
+from pliant.components.motions import (
     BangBang,
     Cycloid,
     FunctionMotion,

@@ -13,25 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from pliant.components import (
-    BaseMotion,
-    Bushing,
-    Connected,
-    Constant,
-    GearMotor,
-    Hold,
-    JointTorque,
-    PointWrench,
-    PrescribedMotion,
-    Quintic,
-    SampledController,
-    Sine,
-    SpringDamper,
-    TipWrench,
-    Wall,
-    connect,
-    report,
-)
+from pliant.components.base_motion import BaseMotion
+from pliant.components.connect import Connected, connect, report
+from pliant.components.force_elements import Bushing, SpringDamper, Wall
+from pliant.components.gear_motor import GearMotor
+from pliant.components.motions import Hold, Quintic
+from pliant.components.sampled_controller import SampledController
+from pliant.components.signals import Constant, Sine
+from pliant.components.sources import JointTorque, PointWrench, PrescribedMotion, TipWrench
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm, Model

@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pliant.components import ControllerFailed, Encoder, SampledCommand, SampledController, Tachometer, connect
+from pliant.components.connect import connect
+from pliant.components.sampled_controller import ControllerFailed, SampledCommand, SampledController
+from pliant.components.sensors import Encoder, Tachometer
 from pliant.control import VelocityServo
 from pliant.errors import InvalidInput
 from pliant.model.sampling import Sample

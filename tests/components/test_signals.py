@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.components import Constant, FunctionSignal, PiecewiseLinear, Signal, SignalSum, SignalTable, Sine, Step
+from pliant.components.signals import (
+    Constant,
+    FunctionSignal,
+    PiecewiseLinear,
+    Signal,
+    SignalSum,
+    SignalTable,
+    Sine,
+    Step,
+)
 from pliant.errors import InvalidInput
 
 WRENCH = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)

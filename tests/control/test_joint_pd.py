@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pliant.components import Constant, Hold, Quintic, Sine, Step, connect
+from pliant.components.connect import connect
+from pliant.components.motions import Hold, Quintic
+from pliant.components.signals import Constant, Sine, Step
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.inputs import Inputs

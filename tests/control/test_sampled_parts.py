@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.components import connect, report
+from pliant.components.connect import connect, report
 from pliant.errors import InvalidInput
 from pliant.model.sampling import ServoPlace
 from pliant.robot.declared import Declared, declarations
@@ -189,5 +189,5 @@ def test_the_page_names_every_field_with_its_unit(part: type[Declared]) -> None:
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
     for declaration in declarations(part):
         (row,) = (cells for cells in rows if f"`{declaration.name}`" in cells[1])
-        if isinstance(declaration.rules, tuple):
-            assert row[2].strip() == declaration.rules[0].unit
+        if declaration.quantities:
+            assert row[2].strip() == declaration.quantities[0].unit

@@ -133,13 +133,7 @@ def test_a_unit_is_answered_with_the_number_to_write(text: str, number: str) -> 
 
 
 def test_suffixes_belong_to_units_that_are_used() -> None:
-    used = {
-        quantity.unit
-        for cls in PARTS
-        for declaration in declarations(cls)
-        if isinstance(declaration.rules, tuple)
-        for quantity in declaration.rules
-    }
+    used = {quantity.unit for cls in PARTS for declaration in declarations(cls) for quantity in declaration.quantities}
     assert set(SUFFIXES) <= used
     assert set(UNIT_WORDS) <= used
 

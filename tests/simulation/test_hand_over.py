@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.components import Connected
+from pliant.components.connect import Connected
 from pliant.model.state import Cause
 from pliant.structures.collocation.bending import pose_state
 from pliant.structures.collocation.model import GeometricallyExactArm

@@ -10,7 +10,7 @@ from scipy.linalg import expm
 
 import pliant as pl
 from pliant.analysis.modes import linearised
-from pliant.components import Component
+from pliant.components.kinds import Component
 from pliant.components.sensors import Reader, Sensor
 from pliant.model.contract import Model
 from pliant.model.sampling import Sample, noise_source

@@ -10,21 +10,14 @@ acceleration at q'' = 0 are carried from parent to child; then M = sum J^T I J, 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import (
-    hat,
-    inertia_along,
-    inside_pieces,
-    matrix_of,
-    poses_along,
-    spatial_inertia,
-    transform_inertia,
-)
+from pliant.mechanics import rigid_body
+from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia
 from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
@@ -64,7 +57,7 @@ class JointDynamics:
         return torque
 
     def _row(self, name: str, values: ArrayLike) -> Array:
-        return _checked(name, values, len(self.names), "one per name of these dynamics")
+        return checked_row(name, values, len(self.names), "numbers, one per name of these dynamics")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,45 +75,33 @@ class _Frame:
 
     def shifted(self, r: Array) -> _Frame:
         """Fixed to the same body, its origin displaced by the world vector r."""
-        return _Frame(
-            self.x + r,
-            self.R,
-            self.v + np.cross(self.w, r),
-            self.w,
-            self.a + np.cross(self.alpha, r) + np.cross(self.w, np.cross(self.w, r)),
-            self.alpha,
-            self.Jv - hat(r) @ self.Jw,
-            self.Jw,
-        )
+        a = self.a + np.cross(self.alpha, r) + np.cross(self.w, np.cross(self.w, r))
+        return replace(self, x=self.x + r, v=self.v + np.cross(self.w, r), a=a, Jv=self.Jv - hat(r) @ self.Jw)
 
     def placed(self, position: ArrayLike, rotation: Array) -> _Frame:
         """Fixed to the same body, at a position and rotation in this frame."""
-        moved = self.shifted(self.R @ np.asarray(position, float))
-        return _Frame(moved.x, self.R @ rotation, moved.v, moved.w, moved.a, moved.alpha, moved.Jv, moved.Jw)
+        return replace(self.shifted(self.R @ np.asarray(position, float)), R=self.R @ rotation)
 
     def slid(self, axis: Array, q: float, rate: float, row: int) -> _Frame:
         e = self.R @ axis
         moved = self.shifted(q * e)
         Jv = moved.Jv.copy()
         Jv[:, row] += e
-        a = moved.a + 2.0 * rate * np.cross(self.w, e)
-        return _Frame(moved.x, self.R, moved.v + rate * e, self.w, a, self.alpha, Jv, self.Jw)
+        return replace(moved, v=moved.v + rate * e, a=moved.a + 2.0 * rate * np.cross(self.w, e), Jv=Jv)
 
     def turned(self, axis: Array, q: float, rate: float, row: int) -> _Frame:
         e = self.R @ axis
         Jw = self.Jw.copy()
         Jw[:, row] += e
         R = self.R @ rotation_from_vector(axis * q)
-        alpha = self.alpha + rate * np.cross(self.w, e)
-        return _Frame(self.x, R, self.v, self.w + rate * e, self.a, alpha, self.Jv, Jw)
+        return replace(self, R=R, w=self.w + rate * e, alpha=self.alpha + rate * np.cross(self.w, e), Jw=Jw)
 
     def spun(self, R: Array, spin: Array, first: int) -> _Frame:
         """Turned by R about the same point, with a spin in the new axes; three rows from ``first`` on."""
         R = self.R @ R
         Jw = self.Jw.copy()
         Jw[:, first : first + 3] += R
-        alpha = self.alpha + np.cross(self.w, R @ spin)
-        return _Frame(self.x, R, self.v, self.w + R @ spin, self.a, alpha, self.Jv, Jw)
+        return replace(self, R=R, w=self.w + R @ spin, alpha=self.alpha + np.cross(self.w, R @ spin), Jw=Jw)
 
 
 @dataclass
@@ -163,10 +144,10 @@ def joint_dynamics(model: Arm, position: ArrayLike | None = None, rate: ArrayLik
     freedoms = [freedom for joint in robot.chain_order for freedom in joint.freedoms]
     begin = {each.name: (each.law.initial_position, each.law.initial_rate) for each in freedoms}
     names = model.joint_names
-    of_model = "one per joint name of the model"
+    of_model = "numbers, one per joint name of the model"
     at_start = [np.array([begin[name][k] for name in names]) for k in range(2)]
-    q = at_start[0] if position is None else _checked("position", position, len(names), of_model)
-    qd = at_start[1] if rate is None else _checked("rate", rate, len(names), of_model)
+    q = at_start[0] if position is None else checked_row("position", position, len(names), of_model)
+    qd = at_start[1] if rate is None else checked_row("rate", rate, len(names), of_model)
     free = [joint for joint in robot.joints if isinstance(joint, FreeJoint)]
     rows = (*names, *(f"{joint.name}.{word}" for joint in free for word in FREE_ROWS))
     n = len(rows)
@@ -201,7 +182,7 @@ def _root_of(joint: Joint, sums: _Sums, robot: Robot, rows: tuple[str, ...], mot
         Jv, Jw = np.zeros((3, n)), np.zeros((3, n))
         Jv[:, first : first + 3], Jw[:, first + 3 : first + 6] = np.eye(3), at.R
         spin = at.R @ np.asarray(joint.initial_spin, float)
-        return _Frame(at.x, at.R, np.asarray(joint.initial_velocity, float), spin, at.a, at.alpha, Jv, Jw)
+        return replace(at, v=np.asarray(joint.initial_velocity, float), w=spin, Jv=Jv, Jw=Jw)
     if isinstance(joint, SphericalJoint):
         first = rows.index(joint.coordinate_names[0])
         turn = matrix_of(joint.initial_rotation)
@@ -230,7 +211,7 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
         if payload.link == name:
             body = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
             pose = tip if payload.at is End.TIP else np.eye(4)
-            inertia = inertia + transform_inertia(body, pose[:3, :3], pose[:3, 3])
+            inertia = inertia + rigid_body.transform_inertia(body, pose[:3, :3], pose[:3, 3])
     return inertia, tip[:3, 3], tip[:3, :3]
 
 
@@ -239,13 +220,14 @@ def _along_rest_shape(link: FlexibleLink, end: float) -> tuple[Array, Array]:
     marks = [0.0, *(mark for mark in link.breakpoints if mark < end), end]
     ends = np.unique(np.concatenate([np.linspace(a, b, PIECES + 1) for a, b in itertools.pairwise(marks)]))
     width = np.diff(ends)
-    poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
-    sections = link.inertia(inside_pieces(ends).ravel()).reshape(len(width), 3, 6, 6)
-    return inertia_along(inside, width, sections), poses[-1]
+    poses, inside = rigid_body.poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
+    sections = link.inertia(rigid_body.inside_pieces(ends).ravel()).reshape(len(width), 3, 6, 6)
+    return rigid_body.inertia_along(inside, width, sections), poses[-1]
 
 
-def _checked(name: str, values: ArrayLike, count: int, wanted: str) -> Array:
+def checked_row(name: str, values: ArrayLike, count: int, wanted: str) -> Array:
+    """One row of so many finite numbers."""
     array = np.asarray(values, float)
     if array.shape != (count,) or not np.all(np.isfinite(array)):
-        raise InvalidInput(f"{name} has shape {array.shape} or is not finite; give {count} finite numbers, {wanted}")
+        raise InvalidInput(f"{name} has shape {array.shape} or is not finite; give {count} finite {wanted}")
     return array

@@ -18,13 +18,15 @@ near by the undeformed arm, which costs little.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pliant.analysis.joint_dynamics import checked_row
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm, Equilibrium, SecondOrder, refuse_other_than_model
 from pliant.model.inputs import Inputs
@@ -152,13 +154,8 @@ def hold(model: Arm, joints: Sequence[str] | None, time: float) -> HeldJoints:
 
 
 def checked_positions(held: HeldJoints, positions: ArrayLike) -> Array:
-    array = np.asarray(positions, float)
-    if array.shape != (len(held.names),) or not np.all(np.isfinite(array)):
-        raise InvalidInput(
-            f"positions has shape {array.shape} or is not finite; give {len(held.names)} finite numbers in rad or m,"
-            f" one for each of {', '.join(held.names)}"
-        )
-    return array
+    words = f"numbers in rad or m, one for each of {', '.join(held.names)}"
+    return checked_row("positions", positions, len(held.names), words)
 
 
 PROBE = 1e-3  # rad or m, of differences of fourth order between undeformed postures
@@ -279,7 +276,7 @@ def resting_tip(held: HeldJoints, positions: Array, link: str, near: Array | Non
 
 def tip_of(model: Arm, states: Array, link: str) -> tuple[Array, Array]:
     """Positions (n, 3) and rotations (n, 3, 3) of the tip of a link."""
-    if link == _last(model):
+    if link == model.robot.tip_link:
         return model.tip(states)
     seen = model.observe(states, 2).link(link)
     return seen.position[:, -1], seen.rotation[:, -1]
@@ -287,14 +284,10 @@ def tip_of(model: Arm, states: Array, link: str) -> tuple[Array, Array]:
 
 def _tip_rows(small: SecondOrder, link: str, model: Arm) -> Array:
     """Rows (6, unknowns) of the body displacement of the tip of a link."""
-    if link == _last(model):
+    if link == model.robot.tip_link:
         return small.tip
     own = next(port for port in small.ports if port.port.name == f"{link}.tip")
     return own.rate if own.seen is None else own.seen
-
-
-def _last(model: Arm) -> str:
-    return model.robot.tip_link
 
 
 def checked_link(model: Arm, link: str | None) -> str:
@@ -306,6 +299,7 @@ def checked_link(model: Arm, link: str | None) -> str:
     return link
 
 
+Tip = TypeVar("Tip", RigidTip, RestingTip)
 ITERATIONS = 60
 LONGEST = 0.5  # rad or m of a joint in one step
 PARTS = (1.0, 0.5, 0.25, 0.125, 0.03)  # of a step that are tried until one brings the tip nearer
@@ -365,18 +359,14 @@ class _Task:
     def nearer(self, trial: TipPose, tip: TipPose) -> bool:
         return self.size(trial) < (1.0 - PROGRESS) * self.size(tip)
 
-    def step(self, tip: TipPose, error: Array) -> Array:
+    def step(self, tip: TipPose) -> Array:
         """Damped least squares between the limits: joints that would pass theirs stop there, the others go on."""
         from scipy.optimize import lsq_linear
 
-        q = tip.positions
+        q, error = tip.positions, self.error(tip)
         damping = np.sqrt(DAMPING * float(error @ error) + LEAST_DAMPING) * np.eye(len(q))
-        found = lsq_linear(
-            np.vstack([tip.jacobian[: len(error)], damping]),
-            np.append(error, np.zeros(len(q))),
-            (self.lower - q - WIDTH, self.upper - q + WIDTH),
-            method="bvls",
-        )
+        rows, right = np.vstack([tip.jacobian[: len(error)], damping]), np.append(error, np.zeros(len(q)))
+        found = lsq_linear(rows, right, (self.lower - q - WIDTH, self.upper - q + WIDTH), method="bvls")
         change: Array = np.clip(q + found.x, self.lower, self.upper) - q
         return change * min(1.0, LONGEST / max(float(np.abs(change).max(initial=0.0)), 1e-300))
 
@@ -440,17 +430,7 @@ def _undeformed(task: _Task, q: Array) -> RigidTip:
     tip = rigid_tip(task.held, q, task.link)
     if task.held.model.robot.loops:
         return tip  # an undeformed posture that closes all loops need not exist near this one
-    for _ in range(ITERATIONS):
-        error = task.error(tip)
-        if task.size(tip) <= NEAR:
-            break
-        step = task.step(tip, error)
-        trials = (rigid_tip(task.held, tip.positions + part * step, task.link) for part in PARTS)
-        better = next((trial for trial in trials if task.nearer(trial, tip)), None)
-        if better is None:
-            break
-        tip = better
-    return tip
+    return _approached(task, tip, lambda at, step: rigid_tip(task.held, at.positions + step, task.link), NEAR)
 
 
 def _at_rest(task: _Task, near: RigidTip, tolerance: float) -> RestingTip | None:
@@ -459,25 +439,29 @@ def _at_rest(task: _Task, near: RigidTip, tolerance: float) -> RestingTip | None
         tip = resting_tip(task.held, near.positions, task.link, None)
     except InvalidInput:
         return None
+
+    def moved(at: RestingTip, step: Array) -> RestingTip | None:
+        ahead = at.small.state_at(at.carried @ step, np.zeros(len(at.small.M)))
+        try:
+            return resting_tip(task.held, at.positions + step, task.link, ahead)
+        except InvalidInput:
+            return None
+
+    return _approached(task, tip, moved, tolerance)
+
+
+def _approached(task: _Task, tip: Tip, moved: Callable[[Tip, Array], Tip | None], tolerance: float) -> Tip:
+    """As near to the target as steps bring the tip; ``moved`` gives the tip after a step of the joints, if it can."""
     for _ in range(ITERATIONS):
         if task.size(tip) <= tolerance:
             break
-        step = task.step(tip, task.error(tip))
-        better = next((trial for part in PARTS if (trial := _moved(tip, part * step, task)) is not None), None)
+        step = task.step(tip)
+        trials = (moved(tip, part * step) for part in PARTS)
+        better = next((trial for trial in trials if trial is not None and task.nearer(trial, tip)), None)
         if better is None:
             break
         tip = better
     return tip
-
-
-def _moved(tip: RestingTip, step: Array, task: _Task) -> RestingTip | None:
-    """The tip after a step of the joints, if that brings it nearer."""
-    still = np.zeros(len(tip.small.M))
-    try:
-        trial = resting_tip(task.held, tip.positions + step, task.link, tip.small.state_at(tip.carried @ step, still))
-    except InvalidInput:
-        return None
-    return trial if task.nearer(trial, tip) else None
 
 
 def _limits(held: HeldJoints, given: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:
@@ -498,9 +482,7 @@ def _limits(held: HeldJoints, given: Mapping[str, tuple[float, float]]) -> tuple
 
 
 def _target(position: ArrayLike, rotation: ArrayLike | None) -> tuple[Array, Array | None]:
-    x = np.asarray(position, float)
-    if x.shape != (3,) or not np.all(np.isfinite(x)):
-        raise InvalidInput(f"position has shape {x.shape} or is not finite; give three numbers in m, in world axes")
+    x = checked_row("position", position, 3, "numbers in m, in world axes")
     if rotation is None:
         return x, None
     R = np.asarray(rotation, float)
@@ -516,11 +498,8 @@ def _reason(task: _Task, tip: RestingTip, count: int) -> str:
     missing = f"{np.linalg.norm(error[:3]):.3g} m"
     if task.rotation is not None:
         missing += f" and {np.linalg.norm(error[3:]):.3g} rad"
-    stopped = [
-        name
-        for name, q, low, high in zip(tip.names, tip.positions, task.lower, task.upper, strict=True)
-        if q in (low, high)
-    ]
+    limits = zip(tip.names, tip.positions, task.lower, task.upper, strict=True)
+    stopped = [name for name, q, low, high in limits if q in (low, high)]
     words = f", with {', '.join(stopped)} at a limit" if stopped else ""
     remedy = f"widen the limits of {stopped[0]}, " if stopped else ""
     return (

@@ -83,8 +83,8 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
     held = _all_held(small)
     at = _components(held, moved)
     n, m = len(small.M), len(at)
-    efforts = [linear_port(each.port) for each in small.ports]
-    flows = stacked([each.rate for each in small.ports], n)
+    efforts = [LinearPort.of(each.port) for each in small.ports]
+    flows, shifts = (stacked([getattr(each, word) for each in small.ports], n) for word in ("rate", "shift"))
     p = len(flows)
     columns = n + at
     balance = Reading(-small.K, -small.D, -held.K[:n, columns], -held.D[:n, columns], flows.T, -held.M[:n, columns])
@@ -92,14 +92,7 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
     places = np.concatenate([small.joint_position, small.tip])
     moved_places, k = np.concatenate([held.joint_position, held.tip])[:, at], len(places)
     readings = (
-        Reading(
-            stacked([each.shift for each in small.ports], n),
-            flows,
-            held.shift[:, at],
-            held.rate[:, at],
-            zero((p, p)),
-            zero((p, m)),
-        ),
+        Reading(shifts, flows, held.shift[:, at], held.rate[:, at], zero((p, p)), zero((p, m))),
         Reading(zero((m, n)), zero((m, n)), zero((m, m)), np.eye(m), zero((m, p)), zero((m, m))),
         _holding(small, held, at, balance),
         Reading(places, zero((k, n)), moved_places, zero((k, m)), zero((k, p)), zero((k, m))),
@@ -112,30 +105,26 @@ def first_order(small: SecondOrder, joints: tuple[str, ...], moved: tuple[str, .
     A[2 * n : 2 * n + m, 2 * n : 2 * n + m] = -held.drift[np.ix_(at, at)]
     A[2 * n : 2 * n + m, 2 * n + m :] = np.eye(m)
     B[2 * n + m :, p:] = np.eye(m)
-    own = [linear_port(port) for port in held.ports if port.name in moved]
-    return LinearSystem(
-        E=E,
-        A=A,
-        B=B,
-        C=np.vstack([np.hstack(reading[:4]) for reading in readings]),
-        D=np.vstack([np.hstack(reading[4:]) for reading in readings]),
-        inputs=(
-            *(name for port in efforts for name in port.input_names),
-            *(name for port in own for name in port.names_of("acceleration")),
-        ),
-        outputs=(
-            *(name for port in (*efforts, *own) for name in port.names_of(port.flow)),
-            *(name for port in held.ports for name in linear_port(port).names_of(port.effort)),
-            *(f"{name}.position" for name in joints),
-            *(f"tip.displacement[{k}]" for k in range(len(small.tip))),
-        ),
-        states=(
-            *small.names,
-            *(f"{name}.rate" for name in small.names),
-            *(name for port in own for name in port.names_of("place")),
-            *(name for port in own for name in port.names_of(port.flow)),
-        ),
+    own = [LinearPort.of(port) for port in held.ports if port.name in moved]
+    inputs = (
+        *(name for port in efforts for name in port.input_names),
+        *(name for port in own for name in port.names_of("acceleration")),
     )
+    outputs = (
+        *(name for port in (*efforts, *own) for name in port.names_of(port.flow)),
+        *(name for port in held.ports for name in LinearPort.of(port).names_of(port.effort)),
+        *(f"{name}.position" for name in joints),
+        *(f"tip.displacement[{k}]" for k in range(len(small.tip))),
+    )
+    states = (
+        *small.names,
+        *(f"{name}.rate" for name in small.names),
+        *(name for port in own for name in port.names_of("place")),
+        *(name for port in own for name in port.names_of(port.flow)),
+    )
+    C = np.vstack([np.hstack(reading[:4]) for reading in readings])
+    D = np.vstack([np.hstack(reading[4:]) for reading in readings])
+    return LinearSystem(E=E, A=A, B=B, C=C, D=D, inputs=inputs, outputs=outputs, states=states)
 
 
 def held_ports(small: SecondOrder) -> tuple[Port, ...]:
@@ -148,17 +137,8 @@ def _all_held(small: SecondOrder) -> Held:
     if small.held is not None:
         return small.held
     flows = sum(each.port.size for each in small.ports)
-    return Held(
-        (),
-        small.M,
-        small.D,
-        small.K,
-        np.zeros((0, 0)),
-        np.zeros((flows, 0)),
-        np.zeros((flows, 0)),
-        np.zeros((len(small.joint_position), 0)),
-        np.zeros((len(small.tip), 0)),
-    )
+    none = (np.zeros((rows, 0)) for rows in (0, flows, flows, len(small.joint_position), len(small.tip)))
+    return Held((), small.M, small.D, small.K, *none)
 
 
 def _components(held: Held, moved: tuple[str, ...]) -> Places:
@@ -182,10 +162,6 @@ def _holding(small: SecondOrder, held: Held, at: Places, balance: Reading) -> Re
         held.K[n:, :n], held.D[n:, :n], held.K[n:, n + at], held.D[n:, n + at], -held.rate.T, held.M[n:, n + at]
     )
     return Reading(*(own + share @ through for own, through in zip(direct, balance)))
-
-
-def linear_port(port: Port) -> LinearPort:
-    return LinearPort(port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size, port.causality)
 
 
 def stacked(rows: list[Array], n: int) -> Array:
@@ -257,7 +233,7 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
         R=np.block([[zero, zero], [zero, D]]),
         Q=np.block([[0.5 * (small.K + small.K.T), zero], [zero, one]]),
         B=np.concatenate([np.zeros_like(flows.T), flows.T]),
-        ports=tuple(linear_port(port.port) for port in small.ports),
+        ports=tuple(LinearPort.of(port.port) for port in small.ports),
         states=(*small.names, *(f"{name}.velocity" for name in small.names)),
     )
 
@@ -286,10 +262,8 @@ def _unit_velocities(M: Array) -> tuple[Array, Array]:
 def _loads_have_potential(model: Model, time: float) -> bool:
     """Whether all loads are forces that keep their direction in the world; moments and followers need not have one."""
     wrenches = model.inputs.load_signals(np.array([time]))[0]
-    return all(
-        not wrench.any() or (place.frame is Frame.WORLD and not wrench[3:].any())
-        for place, wrench in zip(model.inputs.loads, wrenches, strict=True)
-    )
+    acting = ((each, wrench) for each, wrench in zip(model.inputs.loads, wrenches, strict=True) if wrench.any())
+    return all(place.frame is Frame.WORLD and not wrench[3:].any() for place, wrench in acting)
 
 
 def _one_sided_pushes(small: SecondOrder) -> float:

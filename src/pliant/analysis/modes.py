@@ -35,16 +35,11 @@ DENSE = 320  # states up to which all eigenvalues cost less than a search for so
 
 def is_conservative(small: SecondOrder) -> bool:
     """No damping, no gyroscopic forces, symmetric stiffness."""
-    if small.D.any():
-        return False
-    return unevenness(small.K) <= SYMMETRIC
-
-
-def unevenness(K: Array) -> float:
-    """Largest difference across the diagonal of a matrix, in parts of the diagonal entries of row and column."""
-    own = np.abs(np.diagonal(K))
+    # the largest difference across the diagonal, in parts of the diagonal entries of row and column
+    own = np.abs(np.diagonal(small.K))
     scale = 1.0 / np.sqrt(np.maximum(own, FLAT * own.max(initial=0.0) + 1e-300))
-    return float((np.abs(K - K.T) * np.outer(scale, scale)).max(initial=0.0))
+    uneven = (np.abs(small.K - small.K.T) * np.outer(scale, scale)).max(initial=0.0)
+    return bool(not small.D.any() and uneven <= SYMMETRIC)
 
 
 def massive_modes(K: Array, M: Array) -> tuple[Array, Array]:
@@ -133,7 +128,7 @@ def general_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex]:
     operator = _Inverse(small)
     wanted = 2 * count + 6
     if 2 * n <= DENSE or wanted >= 2 * n - 2:
-        values, vectors = np.linalg.eig(operator.matrix())
+        values, vectors = np.linalg.eig(operator(np.eye(2 * n)))
     else:
         values, vectors = operator.largest(wanted)
     finite = np.abs(values) > 1e-13 * np.abs(values).max(initial=1e-300)
@@ -173,9 +168,6 @@ class _Inverse:
         first, second = x[: self.n], self.M @ x[self.n :]
         y = lu_solve(self.factors, second + self.right @ first)
         return np.concatenate([y, first + SHIFT * y])
-
-    def matrix(self) -> Array:
-        return self(np.eye(2 * self.n))
 
     def largest(self, count: int) -> tuple[Complex, Complex]:
         from scipy.sparse.linalg import LinearOperator, eigs
@@ -240,16 +232,8 @@ class Modes:
         turn = np.concatenate([link.rotation for link in seen], axis=1)
         moved = np.abs(place[there] - place[back])
         change = turn[there] @ np.swapaxes(turn[back], -1, -2)
-        turned = (
-            np.abs(
-                [
-                    change[:, 2, 1] - change[:, 1, 2],
-                    change[:, 0, 2] - change[:, 2, 0],
-                    change[:, 1, 0] - change[:, 0, 1],
-                ]
-            )
-            / 2
-        )
+        skew = change - np.swapaxes(change, -1, -2)
+        turned = np.abs([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]]) / 2
         reach = float(np.ptp(place[there], axis=0).max())
         if moved.max() < ONLY_TURNS * reach * turned.max():
             return f"about {AXES[int((turned**2).sum(axis=1).argmax())]}"
@@ -309,31 +293,19 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
     shape = np.einsum("acj,jk->kac", small.to_twist, vectors)
     flat = shape.reshape(len(values), -1)
     largest = flat[np.arange(len(values)), np.abs(flat).argmax(axis=1)]
+    frequency = np.abs(values.imag) / (2 * np.pi)
     ratio = -values.real / np.maximum(np.abs(values), 1e-300)
-    return Modes(
-        values,
-        np.abs(values.imag) / (2 * np.pi),
-        ratio,
-        shape / largest[:, None, None],
-        model,
-        small,
-        vectors / largest,
-    )
+    return Modes(values, frequency, ratio, shape / largest[:, None, None], model, small, vectors / largest)
 
 
 def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:
     """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
     refuse_other_than_model(model)
     inputs = model.inputs
-    for controller in (*inputs.controllers, *inputs.commands):
+    sampled = [f"sampled controller '{each.name}'" for each in (*inputs.controllers, *inputs.commands)]
+    for word in (*sampled, *(f"velocity servo of joint '{servo.joint}'" for servo in inputs.servos)):
         raise InvalidInput(
-            f"the sampled controller '{controller.name}' acts at instants and has no linearisation; linearise the model"
-            " without it, or use JointPD"
-        )
-    for servo in inputs.servos:
-        raise InvalidInput(
-            f"the velocity servo of joint '{servo.joint}' acts at instants and has no linearisation; linearise the"
-            " model without it, or use JointPD"
+            f"the {word} acts at instants and has no linearisation; linearise the model without it, or use JointPD"
         )
     at = consistent_start(model, time) if state is None else checked_state(model, state)
     return model.linearise(at, model.inputs, time)

@@ -13,14 +13,14 @@ any frequency [glover1984]. Poles on the imaginary axis have no such values: the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem, eliminate_constraints
-from pliant.model.linear.port import Complex, numbered
+from pliant.model.linear.port import Complex, absent, numbered
 from pliant.model.linear.port_hamiltonian import Relation, energy_coordinates, relation_of, skew_part
 from pliant.model.linear.system import of_standard
 from pliant.model.state import Array
@@ -175,29 +175,17 @@ class EnergyForm:
     """
 
     relation: Relation
+    S: Array
+    b: Array
+    c: Array
+    D: Array
     forward: Array
     back: Array
     rest: Array
 
     @property
     def size(self) -> int:
-        return int(self.back.shape[1])
-
-    @property
-    def S(self) -> Array:
-        return -self.relation.whole[: self.size, : self.size]
-
-    @property
-    def b(self) -> Array:
-        return -self.relation.whole[: self.size, self.size :]
-
-    @property
-    def c(self) -> Array:
-        return self.relation.whole[self.size :, : self.size]
-
-    @property
-    def D(self) -> Array:
-        return self.relation.whole[self.size :, self.size :]
+        return len(self.S)
 
 
 def reduce_port_hamiltonian(system: LinearPortHamiltonian, order: int, band: Band) -> ReducedPortHamiltonian:
@@ -234,12 +222,14 @@ def energy_form(system: LinearPortHamiltonian) -> EnergyForm:
     through = np.zeros((states + m, n + m))
     through[:states, :n], through[states:, n:] = coordinates.L, np.eye(m)
     relation = _seen_through(relation_of(free.system), through)
-    _, rates, right = np.linalg.svd(relation.whole[:n, :n])
+    whole = relation.whole
+    _, rates, right = np.linalg.svd(whole[:n, :n])
     still = right[int(np.sum(rates > AT_REST * rates.max(initial=0.0))) :].T
-    moved, values, _ = np.linalg.svd(still.T @ relation.whole[:n, n:])
+    moved, values, _ = np.linalg.svd(still.T @ whole[:n, n:])
     rest = still @ moved[:, : int(np.sum(values > AT_REST * values.max(initial=0.0)))]
     forward = coordinates.L.T @ np.asarray(np.linalg.pinv(free.basis), float)
-    return EnergyForm(relation, forward, free.basis @ coordinates.back, rest)
+    blocks = (-whole[:n, :n], -whole[:n, n:], whole[n:, :n], whole[n:, n:])
+    return EnergyForm(relation, *blocks, forward, free.basis @ coordinates.back, rest)
 
 
 def _seen_through(relation: Relation, through: Array) -> Relation:
@@ -344,15 +334,8 @@ def balanced_truncation(system: LinearSystem | LinearPortHamiltonian, order: int
     V, W, hankel = _balanced(A, B, C, order - kept)
     basis = np.hstack([right[:, :kept], right[:, kept:] @ V])
     projection = np.vstack([left[:kept], W.T @ left[kept:]])
-    small = LinearSystem(
-        A=projection @ plain.A @ basis,
-        B=projection @ plain.B,
-        C=plain.C @ basis,
-        D=plain.D,
-        inputs=plain.inputs,
-        outputs=plain.outputs,
-        states=numbered("z", order),
-    )
+    A, B, C = projection @ plain.A @ basis, projection @ plain.B, plain.C @ basis
+    small = replace(plain, E=absent(), A=A, B=B, C=C, states=numbered("z", order))
     error = target.error(small.transfer(places))
     bound = 2.0 * float(hankel[order - kept :].sum())
     return BalancedTruncation(small, unscale @ basis, projection @ scale, hankel, bound, kept, error)
@@ -369,9 +352,7 @@ def _well_scaled(system: LinearSystem | LinearPortHamiltonian) -> tuple[LinearSy
 
     given = system.explicit
     A, (size, _) = matrix_balance(given.A, permute=False, separate=True)
-    plain = LinearSystem(
-        A=A, B=given.B / size[:, None], C=given.C * size, D=given.D, inputs=given.inputs, outputs=given.outputs
-    )
+    plain = replace(given, A=A, B=given.B / size[:, None], C=given.C * size, states=())
     return plain, np.diag(1.0 / size), np.diag(size)
 
 

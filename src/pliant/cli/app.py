@@ -28,11 +28,8 @@ class Commands(TyperGroup):
         except InvalidInput as error:
             typer.echo(str(error), err=True)
         except MemoryError:
-            typer.echo(
-                "this computer has too little memory; take fewer elements, a lower degree, longer steps or"
-                " fewer outputs",
-                err=True,
-            )
+            remedy = "take fewer elements, a lower degree, longer steps or fewer outputs"
+            typer.echo(f"this computer has too little memory; {remedy}", err=True)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             typer.echo(f"{place}{error.strerror or error}; check the path and its permissions", err=True)

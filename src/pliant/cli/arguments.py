@@ -6,69 +6,62 @@ Whatever is heavy is imported by the functions that use it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import pliant as pl
 from pliant.errors import InvalidInput
 from pliant.whole_file import refuse_existing, refuse_folder, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pliant.components import Component
-    from pliant.model.contract import Arm
+    from pliant.components.kinds import Component
     from pliant.model.state import Array
-    from pliant.robot import Robot
+
+    Drives = list[Component]
 
 
-def find_robot(word: str) -> Robot:
+def find_robot(word: str) -> pl.Robot:
     """The robot of a YAML file, or else of the library."""
-    from pliant import library
-    from pliant.robot import load
     from pliant.robot.robot import nearest
 
     if Path(word).is_file():
-        return load(word)
-    if word in library.names():
-        return load(library.path(word))
-    raise InvalidInput(f"'{word}' is neither a file nor an arm of the library; {nearest(word, library.names())}")
+        return pl.load(word)
+    if word in pl.library.names():
+        return pl.load(pl.library.path(word))
+    raise InvalidInput(f"'{word}' is neither a file nor an arm of the library; {nearest(word, pl.library.names())}")
 
 
 MOVE = ("angle", "duration")
 PD = ("stiffness", "damping", "target")
 
 
-def joint_drives(robot: Robot, moves: list[str], laws: list[str], hold: bool) -> list[Component]:
+def joint_drives(robot: pl.Robot, moves: list[str], laws: list[str], hold: bool) -> Drives:
     """Prescribed moves, PD laws, and for ``hold`` all other joints."""
-    from pliant.components import Hold, PrescribedMotion, Quintic
-    from pliant.control import JointPD
-
-    drives: list[Component] = []
+    drives: Drives = []
     starts = _starting_positions(robot)
     driven = set()
     for text in moves:
         joint, (angle, duration) = _parse("--move", text, MOVE)
         driven.add(joint)
-        drives.append(PrescribedMotion(joint, Quintic(starts.get(joint, 0.0), angle, duration)))
+        drives.append(pl.PrescribedMotion(joint, pl.motions.Quintic(starts.get(joint, 0.0), angle, duration)))
     for text in laws:
         joint, (stiffness, damping, target) = _parse("--pd", text, PD)
         driven.add(joint)
-        drives.append(JointPD(Hold(target), stiffness, damping, joints=[joint]))
+        drives.append(pl.JointPD(pl.motions.Hold(target), stiffness, damping, joints=[joint]))
     if hold:
         rest = (joint for joint in starts if joint not in driven)
-        drives += [PrescribedMotion(joint, Hold(starts[joint])) for joint in rest]
+        drives += [pl.PrescribedMotion(joint, pl.motions.Hold(starts[joint])) for joint in rest]
     return drives
 
 
-def _starting_positions(robot: Robot) -> dict[str, float]:
+def _starting_positions(robot: pl.Robot) -> dict[str, float]:
     """By coordinate, for those that can be driven; a ball joint's restart at every step."""
-    from pliant.robot import SphericalJoint
-
-    joints = (joint for joint in robot.chain_order if not isinstance(joint, SphericalJoint))
+    joints = (joint for joint in robot.chain_order if not isinstance(joint, pl.joints.SphericalJoint))
     return {freedom.name: freedom.law.initial_position for joint in joints for freedom in joint.freedoms}
 
 
@@ -98,7 +91,7 @@ def refuse_used(folder: Path, overwrite: bool) -> None:
 
 
 class Formulation(StrEnum):
-    """All formulations, as written on the command line."""
+    """All formulations, as written on the command line: the public names in small letters."""
 
     GEOMETRICALLY_EXACT = "geometrically-exact"
     POSE_ELEMENT = "pose-element"
@@ -122,13 +115,9 @@ PointMassesOption = Annotated[
 
 
 def compiled(
-    robot: Robot, formulation: Formulation, degree: int | None, elements: int | None, point_masses: bool = False
-) -> Arm:
+    robot: pl.Robot, formulation: Formulation, degree: int | None, elements: int | None, point_masses: bool = False
+) -> pl.Arm:
     """The robot by the formulation, whose own choices stand where none is given."""
-    from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement, PoseElement
-    from pliant.formulations.lumped import Lumped, Rigid, StationInertia
-    from pliant.formulations.pseudo_spectral import PseudoSpectral
-
     for option, value, known in (
         ("--degree", degree, formulation in WITH_DEGREE),
         ("--elements", elements, formulation not in WITHOUT_ELEMENTS),
@@ -141,18 +130,11 @@ def compiled(
             f" --formulation {Formulation.LUMPED.value}"
         )
     count = "fields" if formulation is Formulation.LUMPED else "elements"
-    inertia = StationInertia.NEGLECTED if point_masses else None
-    chosen = (("degree", degree), (count, elements), ("station_inertia", inertia))
-    given = {name: value for name, value in chosen if value is not None}
-    choices: dict[Formulation, Callable[..., Any]] = {
-        Formulation.GEOMETRICALLY_EXACT: GeometricallyExact,
-        Formulation.POSE_ELEMENT: PoseElement,
-        Formulation.MIXED_ELEMENT: MixedElement,
-        Formulation.PSEUDO_SPECTRAL: PseudoSpectral,
-        Formulation.LUMPED: Lumped,
-        Formulation.RIGID: Rigid,
-    }
-    arm: Arm = choices[formulation](**given).compile(robot)
+    inertia = pl.lumped.StationInertia.NEGLECTED if point_masses else None
+    choices = (("degree", degree), (count, elements), ("station_inertia", inertia))
+    given = {name: value for name, value in choices if value is not None}
+    chosen_class = getattr(pl, formulation.title().replace("-", ""))
+    arm: pl.Arm = chosen_class(**given).compile(robot)
     return arm
 
 
@@ -177,20 +159,18 @@ class About(StrEnum):
     START = "start"
 
 
-def model_and_state(arm: Arm, drives: list[Component], state: str) -> tuple[Arm, Array]:
+def model_and_state(arm: pl.Arm, drives: Drives, state: str) -> tuple[pl.Arm, Array]:
     """The arm with its drives, and its state: in equilibrium, as it starts, or the last one of a saved trajectory."""
     from pliant.cli.terminal import progress_after_a_second
-    from pliant.components import connect
-    from pliant.simulation.equilibrium import equilibrium
     from pliant.simulation.simulate import consistent_start
 
-    model: Arm = connect(arm, *drives) if drives else arm
+    model = pl.connect(arm, *drives) if drives else arm
     if state == About.START:
         return model, consistent_start(model)
     if state != About.EQUILIBRIUM:
         return model, _saved(model, state)
     with progress_after_a_second("finding the equilibrium"):
-        balanced = equilibrium(model)
+        balanced = pl.equilibrium(model)
     if not balanced.ending.completed:
         raise InvalidInput(
             f"no equilibrium was found ({balanced.ending}); hold joints with --hold or --pd, or use --state start"
@@ -198,7 +178,7 @@ def model_and_state(arm: Arm, drives: list[Component], state: str) -> tuple[Arm,
     return model, balanced.state
 
 
-def say_substitutions(model: Arm, state: Array) -> None:
+def say_substitutions(model: pl.Arm, state: Array) -> None:
     """What the reader of a linearisation should know: the element that was chosen, and a state that will not stay."""
     import numpy as np
 
@@ -215,17 +195,15 @@ def say_substitutions(model: Arm, state: Array) -> None:
         typer.echo(each)
 
 
-def _saved(model: Arm, file: str) -> Array:
+def _saved(model: pl.Arm, file: str) -> Array:
     import numpy as np
-
-    from pliant.results import load_trajectory
 
     if not Path(file).is_file():
         raise InvalidInput(
             f"--state {file} is neither '{About.EQUILIBRIUM}' nor '{About.START}' nor a file; give the netCDF file of a"
             " trajectory"
         )
-    last = load_trajectory(Path(file)).states[-1]
+    last = pl.load_trajectory(Path(file)).states[-1]
     if last.shape != (model.layout.size,):
         raise InvalidInput(
             f"--state {file} holds {last.size} states, but this model has {model.layout.size}; give the same"

@@ -5,125 +5,93 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import pliant as pl
 from pliant.cli.arguments import RobotArgument, find_robot
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from pliant.robot import Declared, Joint, Robot
+    from pliant.robot import Joint
 
 STIFFNESSES = ("EA [N]", "GAy [N]", "GAz [N]", "GJ [N m^2]", "EIy [N m^2]", "EIz [N m^2]")
+Rows = list[tuple[str | float, ...]]
 
 
 def describe(robot: RobotArgument) -> None:
     """Show links, joints, loops, payloads, masses and stiffnesses of a robot."""
-    from pliant.cli.terminal import output
-    from pliant.robot import FlexibleLink
+    from pliant.cli.terminal import output, table
 
     described = find_robot(robot)
     screen = output()
     screen.print(f"robot: {described.name}")
-    for make in (_links, _stiffnesses, _joints, _laws, _loops, _payloads):
-        table = make(described)
-        if table.row_count:
-            screen.print(table)
+    for title, words, numbers, rows in _tables(described):
+        if rows:
+            screen.print(table(title, words, numbers, rows))
     gravity = ", ".join(f"{component:g}" for component in described.gravity)
     screen.print(f"gravity: ({gravity}) m/s^2")
     screen.print(f"total mass: {described.mass:.4g} kg")
-    flexible = [link for link in described.links if isinstance(link, FlexibleLink)]
-    if flexible:
+    if flexible := _flexible(described):
         lowest = min(flexible, key=lambda link: link.slenderness)
         screen.print(f"lowest slenderness: {lowest.slenderness:.4g} (link {lowest.name})")
 
 
-def _links(robot: Robot) -> Table:
-    from pliant.cli.terminal import number, table
-    from pliant.robot import FlexibleLink
-
-    rows = table("links", ("link", "kind"), ("length [m]", "mass [kg]", "slenderness"))
-    for link in robot.links:
-        slender = number(link.slenderness) if isinstance(link, FlexibleLink) else "-"
-        rows.add_row(link.name, link.word, number(link.length), number(link.mass), slender)
-    return rows
+def _flexible(robot: pl.Robot) -> list[pl.FlexibleLink]:
+    return [link for link in robot.links if isinstance(link, pl.FlexibleLink)]
 
 
-def _stiffnesses(robot: Robot) -> Table:
-    from pliant.cli.terminal import number, table
-    from pliant.robot import FlexibleLink
+def _tables(robot: pl.Robot) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], Rows]]:
+    """Title, columns of words, columns of numbers, rows."""
+    slender = {link.name: link.slenderness for link in _flexible(robot)}
+    rows: Rows = [(each.name, each.word, each.length, each.mass, slender.get(each.name, "-")) for each in robot.links]
+    yield "links", ("link", "kind"), ("length [m]", "mass [kg]", "slenderness"), rows
+    rows = [(link.name, *link.stiffness([0.0])[0].diagonal()) for link in _flexible(robot)]
+    yield "section stiffness at the root", ("link",), STIFFNESSES, rows
+    yield "joints", ("joint", "kind", "parent", "child"), ("axis", "start"), list(_joints(robot))
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    yield "laws of the joints", ("coordinate", "law"), (), [law for joint in joints for law in _laws_of(joint)]
+    yield "loops", ("loop joint", "kind", "first", "second"), ("axis",), list(_loops(robot))
+    rows = [(each.name, each.link, each.at, each.mass) for each in robot.payloads]
+    yield "payloads", ("payload", "link", "at"), ("mass [kg]",), rows
 
-    rows = table("section stiffness at the root", ("link",), STIFFNESSES)
-    for link in robot.links:
-        if isinstance(link, FlexibleLink):
-            rows.add_row(link.name, *(number(value) for value in link.stiffness([0.0])[0].diagonal()))
-    return rows
 
+def _joints(robot: pl.Robot) -> Iterator[tuple[str, ...]]:
+    from pliant.cli.terminal import number
 
-def _joints(robot: Robot) -> Table:
-    from pliant.cli.terminal import number, table
-    from pliant.robot import SphericalJoint
-
-    rows = table("joints", ("joint", "kind", "parent", "child"), ("axis", "start"))
     for joint in robot.joints:
         between = (joint.word, joint.parent, joint.child)
-        if isinstance(joint, SphericalJoint) or not joint.freedoms:
-            rows.add_row(joint.name, *between, "-", "-")
+        if isinstance(joint, pl.joints.SphericalJoint) or not joint.freedoms:
+            yield joint.name, *between, "-", "-"
             continue
         for freedom in joint.freedoms:
             start = f"{number(freedom.law.initial_position)} {freedom.unit}"
-            rows.add_row(freedom.name, *between, _vector(freedom.axis), start)
-    return rows
-
-
-def _laws(robot: Robot) -> Table:
-    from pliant.cli.terminal import table
-
-    rows = table("laws of the joints", ("coordinate", "law"), ())
-    for joint in (*robot.joints, *(loop.joint for loop in robot.loops)):
-        for name, law in _laws_of(joint):
-            rows.add_row(name, law)
-    return rows
+            yield freedom.name, *between, _vector(freedom.axis), start
 
 
 def _laws_of(joint: Joint) -> Iterator[tuple[str, str]]:
     """Each law of a joint in words, with the coordinate that obeys it."""
-    from pliant.robot import FreeJoint, SphericalJoint
-
-    if isinstance(joint, FreeJoint):
-        for part, translates in (
-            (joint.spring, False),
-            (joint.slide_friction, True),
-            (joint.turn_friction, False),
-            (joint.limits, True),
-            (joint.cone, False),
-        ):
-            if part is not None:
-                yield joint.name, _law(part, translates)
+    laws: list[tuple[str, object, bool]]
+    if isinstance(joint, pl.joints.FreeJoint):
+        held = ((joint.spring, False), (joint.slide_friction, True), (joint.turn_friction, False))
+        laws = [(joint.name, *law) for law in (*held, (joint.limits, True), (joint.cone, False))]
         if any(joint.damping):
-            yield joint.name, f"damping = {_vector(joint.damping)} N s/m, N m s/rad"
-    elif isinstance(joint, SphericalJoint):
-        for words in _words(joint.spring, joint.friction, joint.limits, joint.damping, False):
-            yield joint.name, words
+            laws.append((joint.name, f"damping = {_vector(joint.damping)} N s/m, N m s/rad", False))
+    elif isinstance(joint, pl.joints.SphericalJoint):
+        laws = [(joint.name, law, False) for law in (joint.spring, joint.friction, joint.limits, joint.damping)]
     else:
-        for freedom in joint.freedoms:
-            law = freedom.law
-            for words in _words(law.spring, law.friction, law.limits, law.damping, freedom.translates):
-                yield freedom.name, words
+        own = [(each.name, each.law, each.translates) for each in joint.freedoms]
+        laws = [
+            (name, part, way) for name, law, way in own for part in (law.spring, law.friction, law.limits, law.damping)
+        ]
+    yield from ((name, _law(part, translates)) for name, part, translates in laws if part)
 
 
-def _words(
-    spring: Declared | None, friction: Declared | None, limits: Declared | None, damping: float, translates: bool
-) -> Iterator[str]:
-    for part in (spring, friction, limits):
-        if part is not None:
-            yield _law(part, translates)
-    if damping:
-        yield f"damping = {damping:g} {'N s/m' if translates else 'N m s/rad'}"
-
-
-def _law(part: Declared, translates: bool) -> str:
+def _law(part: object, translates: bool) -> str:
+    from pliant.robot import Declared
     from pliant.robot import describe as rows_of
     from pliant.robot.declared import unit_of_motion
 
+    if isinstance(part, float):
+        return f"damping = {part:g} {'N s/m' if translates else 'N m s/rad'}"
+    if not isinstance(part, Declared):
+        return str(part)
     shown = [row for row in rows_of(part) if row.value is not None]
     fields = (f"{row.field} = {_numbers(row.value)} {unit_of_motion(row.unit, translates)}" for row in shown)
     return f"{part.word}: {', '.join(field.removesuffix(' 1') for field in fields)}"
@@ -138,26 +106,12 @@ def _numbers(value: Any) -> str:
     return _vector(value)
 
 
-def _loops(robot: Robot) -> Table:
-    from pliant.cli.terminal import table
-    from pliant.robot import LoopKind
-
-    rows = table("loops", ("loop joint", "kind", "first", "second"), ("axis",))
+def _loops(robot: pl.Robot) -> Iterator[tuple[str, ...]]:
     for loop in robot.loops:
         ends = (f"{at.link}.{at.section}" if at.link != "base" else at.link for at in (loop.first, loop.second))
-        without_axis = loop.kind in (LoopKind.SPHERICAL, LoopKind.FIXED)
-        rows.add_row(loop.name, loop.kind, *ends, "-" if without_axis else _vector(loop.axis))
-    return rows
+        without_axis = loop.kind in (pl.joints.LoopKind.SPHERICAL, pl.joints.LoopKind.FIXED)
+        yield loop.name, loop.kind, *ends, "-" if without_axis else _vector(loop.axis)
 
 
 def _vector(components: Iterable[float]) -> str:
     return " ".join(f"{component:g}" for component in components)
-
-
-def _payloads(robot: Robot) -> Table:
-    from pliant.cli.terminal import number, table
-
-    rows = table("payloads", ("payload", "link", "at"), ("mass [kg]",))
-    for payload in robot.payloads:
-        rows.add_row(payload.name, payload.link, payload.at.value, number(payload.mass))
-    return rows

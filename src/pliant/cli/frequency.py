@@ -7,31 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.arguments import (
-    DegreeOption,
-    ElementsOption,
-    Formulation,
-    FormulationOption,
-    HoldOption,
-    OverwriteOption,
-    PDOption,
-    PointMassesOption,
-    RobotArgument,
-    StateOption,
-    compiled,
-    figure_path,
-    find_robot,
-    joint_drives,
-    model_and_state,
-    say_substitutions,
-    write_figure,
-)
+import pliant as pl
+from pliant.cli import arguments as given
 
 ROWS = 20
 
 
 def frequency(
-    robot: RobotArgument,
+    robot: given.RobotArgument,
     input: Annotated[
         str,
         typer.Option(
@@ -50,24 +33,22 @@ def frequency(
     lowest: Annotated[float, typer.Option("--from", help="Lowest frequency [Hz].")] = 0.1,
     highest: Annotated[float, typer.Option("--to", help="Highest frequency [Hz].")] = 100.0,
     points: Annotated[int, typer.Option(help="Number of frequencies.")] = 1000,
-    state: StateOption = "equilibrium",
-    formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
-    degree: DegreeOption = None,
-    elements: ElementsOption = None,
-    point_masses: PointMassesOption = False,
-    pd: PDOption = None,
-    hold: HoldOption = False,
+    state: given.StateOption = "equilibrium",
+    formulation: given.FormulationOption = given.Formulation.GEOMETRICALLY_EXACT,
+    degree: given.DegreeOption = None,
+    elements: given.ElementsOption = None,
+    point_masses: given.PointMassesOption = False,
+    pd: given.PDOption = None,
+    hold: given.HoldOption = False,
     figure: Annotated[
         Path | None, typer.Option(help="Draw magnitude and phase to this file (.png, .pdf, .svg) or into this folder.")
     ] = None,
-    overwrite: OverwriteOption = False,
+    overwrite: given.OverwriteOption = False,
 ) -> None:
     """Show the frequency response of a robot between two of its ports."""
     import numpy as np
 
-    from pliant.analysis.frequency_response import frequency_response
-    from pliant.cli.terminal import output as terminal
-    from pliant.cli.terminal import progress_after_a_second, table
+    from pliant.cli import terminal
     from pliant.errors import InvalidInput
 
     if not 0.0 < lowest < highest < float("inf"):
@@ -76,22 +57,20 @@ def frequency(
         )
     if points < 2:
         raise InvalidInput(f"--points {points} must be at least 2; raise it")
-    path = figure_path(figure, "frequency", overwrite)
-    described = find_robot(robot)
-    arm = compiled(described, formulation, degree, elements, point_masses)
-    model, at = model_and_state(arm, joint_drives(described, [], pd or [], hold), state)
-    with progress_after_a_second("solving for the response"):
-        response = frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
-    screen = terminal()
-    say_substitutions(model, at)
-    rows = table(
-        f"{response.input} to {response.output}", (), ("frequency [Hz]", response.magnitude_label, "phase [deg]")
-    )
+    path = given.figure_path(figure, "frequency", overwrite)
+    described = given.find_robot(robot)
+    arm = given.compiled(described, formulation, degree, elements, point_masses)
+    model, at = given.model_and_state(arm, given.joint_drives(described, [], pd or [], hold), state)
+    with terminal.progress_after_a_second("solving for the response"):
+        response = pl.frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
+    given.say_substitutions(model, at)
+    columns = ("frequency [Hz]", response.magnitude_label, "phase [deg]")
+    rows = terminal.table(f"{response.input} to {response.output}", (), columns)
     for k in np.unique(np.linspace(0, points - 1, min(points, ROWS)).round().astype(int)):
         phase = f"{round(float(np.degrees(response.phase[k])), 6) + 0.0:.4g}"  # below a microdegree is round-off
         rows.add_row(f"{response.frequency[k]:.6g}", f"{response.magnitude[k]:.6g}", phase)
-    screen.print(rows)
+    terminal.output().print(rows)
     if path is not None:
         from pliant.view.figures import draw_frequency_response
 
-        write_figure(draw_frequency_response(response), path, overwrite)
+        given.write_figure(draw_frequency_response(response), path, overwrite)

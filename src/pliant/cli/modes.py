@@ -7,56 +7,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.arguments import (
-    About,
-    DegreeOption,
-    ElementsOption,
-    Formulation,
-    FormulationOption,
-    HoldOption,
-    OverwriteOption,
-    PDOption,
-    PointMassesOption,
-    RobotArgument,
-    StateOption,
-    compiled,
-    figure_path,
-    find_robot,
-    joint_drives,
-    model_and_state,
-    say_substitutions,
-    write_figure,
-)
+import pliant as pl
+from pliant.cli import arguments as given
 
 if TYPE_CHECKING:
     from pliant.analysis.modes import Modes
-    from pliant.components import Component
 
 AGREEING = 0.01  # part of a frequency
 
 
-def unresolved_modes(found: Modes, drives: list[Component], state: str) -> str:
+def unresolved_modes(found: Modes, drives: given.Drives, state: str) -> str:
     """A sentence that names modes on which the next finer mesh does not agree, or nothing.
 
     A state read from a file belongs to its own mesh, and modes about a state that will not stay depend on the unknowns
     that are used: neither is compared.
     """
-    from pliant.analysis.modes import modes
     from pliant.cli.terminal import progress_after_a_second
     from pliant.errors import InvalidInput
-    from pliant.robot import FlexibleLink
 
     robot = found.model.robot
     finer = getattr(found.model.formulation, "finer", lambda: None)()
-    comparable = state in tuple(About) and found.small.fundamental
-    if finer is None or not comparable or not any(isinstance(link, FlexibleLink) for link in robot.links):
+    comparable = state in tuple(given.About) and found.small.fundamental
+    if finer is None or not comparable or not any(isinstance(link, pl.FlexibleLink) for link in robot.links):
         return ""
     with progress_after_a_second("comparing with a finer mesh"):
         try:
-            model, at = model_and_state(finer.compile(robot), drives, state)
+            model, at = given.model_and_state(finer.compile(robot), drives, state)
         except InvalidInput:
             return ""
-        doubtful = found.unresolved(modes(model, at, 2 * len(found.frequency) + 6), AGREEING)
+        doubtful = found.unresolved(pl.modes(model, at, 2 * len(found.frequency) + 6), AGREEING)
     if not doubtful:
         return ""
     words = ", ".join(str(k + 1) for k in doubtful)
@@ -72,39 +51,37 @@ def unresolved_modes(found: Modes, drives: list[Component], state: str) -> str:
 
 
 def modes(
-    robot: RobotArgument,
+    robot: given.RobotArgument,
     count: Annotated[int, typer.Option(help="Number of modes, slowest first.")] = 10,
-    state: StateOption = "equilibrium",
-    formulation: FormulationOption = Formulation.GEOMETRICALLY_EXACT,
-    degree: DegreeOption = None,
-    elements: ElementsOption = None,
-    point_masses: PointMassesOption = False,
-    pd: PDOption = None,
-    hold: HoldOption = False,
+    state: given.StateOption = "equilibrium",
+    formulation: given.FormulationOption = given.Formulation.GEOMETRICALLY_EXACT,
+    degree: given.DegreeOption = None,
+    elements: given.ElementsOption = None,
+    point_masses: given.PointMassesOption = False,
+    pd: given.PDOption = None,
+    hold: given.HoldOption = False,
     figure: Annotated[
         Path | None, typer.Option(help="Draw the mode shapes to this file (.png, .pdf, .svg) or into this folder.")
     ] = None,
-    overwrite: OverwriteOption = False,
+    overwrite: given.OverwriteOption = False,
 ) -> None:
     """Show the slowest modes of a robot.
 
     Joints without --hold or --pd are free.
     """
-    from pliant.analysis.modes import modes as find_modes
     from pliant.cli.terminal import number, output, progress_after_a_second, table
 
-    path = figure_path(figure, "modes", overwrite)
-    described = find_robot(robot)
-    arm = compiled(described, formulation, degree, elements, point_masses)
-    drives = joint_drives(described, [], pd or [], hold)
-    model, at = model_and_state(arm, drives, state)
+    path = given.figure_path(figure, "modes", overwrite)
+    described = given.find_robot(robot)
+    arm = given.compiled(described, formulation, degree, elements, point_masses)
+    drives = given.joint_drives(described, [], pd or [], hold)
+    model, at = given.model_and_state(arm, drives, state)
     with progress_after_a_second("solving for the modes"):
-        found = find_modes(model, at, count)
+        found = pl.modes(model, at, count)
     screen = output()
-    say_substitutions(model, at)
-    rows = table(
-        f"modes of {model.robot.name}", ("mode", "direction"), ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
-    )
+    given.say_substitutions(model, at)
+    columns = ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
+    rows = table(f"modes of {model.robot.name}", ("mode", "direction"), columns)
     for k, value in enumerate(found.eigenvalue):
         ratio = round(float(found.damping_ratio[k]), 9) + 0.0  # what is smaller is round-off; no minus before zero
         real = value.real if ratio else 0.0
@@ -118,4 +95,4 @@ def modes(
     if path is not None:
         from pliant.view.figures import draw_mode_shapes
 
-        write_figure(draw_mode_shapes(found), path, overwrite)
+        given.write_figure(draw_mode_shapes(found), path, overwrite)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 import typer
 from rich import box
@@ -17,10 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
-    from pliant.results import Trajectory
-    from pliant.simulation.integrators import Gauss
+import pliant as pl
+from pliant.errors import InvalidInput
 
 # Wide enough for every table when the output goes to a file instead of a terminal.
 WIDTH_OF_A_FILE = 120
@@ -34,13 +31,17 @@ def output() -> Console:
     return console
 
 
-def table(title: str, words: tuple[str, ...], numbers: tuple[str, ...]) -> Table:
+def table(
+    title: str, words: tuple[str, ...], numbers: tuple[str, ...], rows: Iterable[Iterable[str | float]] = ()
+) -> Table:
     """A table with columns of words on the left and of numbers on the right."""
     made = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for name in words:
         made.add_column(name, overflow="fold")
     for name in numbers:
         made.add_column(name, justify="right", overflow="fold")
+    for row in rows:
+        made.add_row(*(cell if isinstance(cell, str) else number(cell) for cell in row))
     return made
 
 
@@ -49,14 +50,11 @@ def number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e6 else f"{value:.4g}"
 
 
-def show_run(trajectory: Trajectory, written: list[Path]) -> None:
+def show_run(trajectory: pl.Trajectory, written: list[Path]) -> None:
     """The summary, the files, then on the error output what to be careful about."""
     screen = output()
-    lines = table("summary", ("quantity",), ("value", "unit"))
-    for name, value, unit in trajectory.summary():
-        text = value if isinstance(value, str) else number(value)
-        lines.add_row(name, text, "" if unit == "1" else unit)
-    screen.print(lines)
+    lines = ((name, value, "" if unit == "1" else unit) for name, value, unit in trajectory.summary())
+    screen.print(table("summary", ("quantity",), ("value", "unit"), lines))
     for path in written:
         screen.print(f"wrote {path}", soft_wrap=True)
     for warning in trajectory.warnings():
@@ -67,16 +65,11 @@ PATIENCE = 1.0  # s before anything is shown
 BETWEEN_LINES = 10.0  # s
 
 
-class Display(Protocol):
-    """Shown from the moment it starts; the fraction of work done may be known before that, later or never."""
-
-    def start(self) -> None: ...
-    def update(self, fraction: float) -> None: ...
-    def stop(self) -> None: ...
-
-
 class Bar:
-    """A bar that runs to and fro until a fraction is known, and vanishes in the end."""
+    """Shown from its start on; the fraction of work done may be known before that, later or never.
+
+    A bar that runs to and fro until a fraction is known, and vanishes in the end.
+    """
 
     def __init__(self, text: str, console: Console) -> None:
         columns = (TextColumn(text), BarColumn(), TextColumn("{task.fields[percent]}"), TimeRemainingColumn())
@@ -120,7 +113,7 @@ def progress_after_a_second(text: str) -> Iterator[Callable[[float], None]]:
     A timer shows it, because work that cannot tell its fraction may call the function late or never.
     """
     console = Console(stderr=True)
-    display: Display = Bar(text, console) if console.is_terminal else Lines(text, console)
+    display = Bar(text, console) if console.is_terminal else Lines(text, console)
     lock, shown = threading.Lock(), threading.Event()
 
     def show() -> None:
@@ -154,7 +147,6 @@ class Destination:
 
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
-        from pliant.errors import InvalidInput
         from pliant.view.figures.files import DRAWN, refuse_figures
         from pliant.whole_file import refuse_existing
 
@@ -167,7 +159,7 @@ class Destination:
                 )
             refuse_figures(self.figures, self.overwrite)
 
-    def write(self, trajectory: Trajectory) -> list[Path]:
+    def write(self, trajectory: pl.Trajectory) -> list[Path]:
         """Write what was asked for; the paths written."""
         from pliant.view.figures import write_figures
 
@@ -182,15 +174,13 @@ class Destination:
         return written
 
 
-def run_and_report(model: Arm, until: float, integrator: Gauss, outputs: int, to: Destination) -> None:
+def run_and_report(model: pl.Arm, until: float, integrator: pl.Gauss, outputs: int, to: Destination) -> None:
     """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
-    from pliant.simulation.simulate import simulate
-
     # One step beforehand, so that the wall time does not count the loading of compiled kernels.
     with progress_after_a_second("loading kernels"):
-        simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
+        pl.simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
     with progress_after_a_second("simulating") as report:
-        trajectory = simulate(model, until=until, integrator=integrator, outputs=outputs, progress=report)
+        trajectory = pl.simulate(model, until=until, integrator=integrator, outputs=outputs, progress=report)
     show_run(trajectory, to.write(trajectory))
     if not trajectory.ending.completed:
         raise typer.Exit(STOPPED_EARLY)

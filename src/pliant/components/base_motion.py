@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from pliant.components.fields import Holds
 from pliant.components.kinds import BaseMove, Contribution
 from pliant.components.motions import Hold, Motion
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import BasePath
 from pliant.model.state import Array
-from pliant.robot.declared import Declared, Demand, Quantity, Quaternion, Vector3
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
+from pliant.robot.declared import Declared, Quantity, Quaternion, Vector3
 
 
 def rotated(rotation: Quaternion, vectors: Array) -> Array:
@@ -63,10 +61,7 @@ class BaseMotion(Declared):
     y: AxisMotion = None
     z: AxisMotion = None
     angle: AxisMotion = None
-    axis: Annotated[
-        Vector3,
-        Quantity("1", "axis (x, y, z) of the rotation in the base frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
-    ] = (0.0, 0.0, 1.0)
+    axis: Annotated[Vector3, Quantity.direction("axis (x, y, z) of the rotation in the base frame")] = (0.0, 0.0, 1.0)
 
     def conflicts(self) -> Iterator[Problem]:
         if all(motion is None for motion in (self.x, self.y, self.z, self.angle)):
@@ -93,9 +88,6 @@ class MovedBase:
     def __call__(self, times: Array) -> BasePath:
         translates = [motion.evaluate(times) for motion in self.translates]
         angle, rate, _ = self.angle.evaluate(times)
-        return BasePath(
-            position=np.asarray(self.position) + np.column_stack([place for place, _, _ in translates]),
-            quaternion=turned_about(self.rotation, self.axis, angle),
-            velocity=np.column_stack([velocity for _, velocity, _ in translates]),
-            spin=np.multiply.outer(rate, np.asarray(self.axis)),
-        )
+        place, velocity = (np.column_stack([each[k] for each in translates]) for k in range(2))
+        quaternion, spin = turned_about(self.rotation, self.axis, angle), np.multiply.outer(rate, np.asarray(self.axis))
+        return BasePath(np.asarray(self.position) + place, quaternion, velocity, spin)

@@ -5,51 +5,51 @@ From contributions to the inputs of a model: conflicts refused, constants comput
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from pliant.components import kinds
 from pliant.components.base_motion import rotated
 from pliant.components.fields import first_repeated, merged_breaks, nearest
-from pliant.components.kinds import (
-    BaseMove,
-    Component,
-    Contribution,
-    ExtraBody,
-    Feedback,
-    Load,
-    Motor,
-    Prescription,
-    Related,
-    SampledLaw,
-    Servo,
-    Torque,
-    told,
-)
+from pliant.components.kinds import Component, Contribution, Feedback, Load, told
 from pliant.components.motions import Hold, Motion
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
 from pliant.model.arm import model_lines
-from pliant.model.contract import Substitutes, refuse_other_than_arm
+from pliant.model.contract import (
+    Arm,
+    Consistency,
+    Equilibrium,
+    SecondOrder,
+    StepEquations,
+    Stepper,
+    Substitutes,
+    refuse_other_than_arm,
+)
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
-from pliant.model.state import Array, Layout
+from pliant.model.state import Array, Layout, Observation
 from pliant.renamed import OF_MODELS, Renamed
-from pliant.robot import At, End, SphericalJoint
-from pliant.robot.declared import Quaternion, Shown, listed
+from pliant.robot import At, End, Robot, SphericalJoint
+from pliant.robot.axes import IDENTITY
+from pliant.robot.declared import Quaternion
 from pliant.robot.joint import BASE
-from pliant.robot.link import IDENTITY
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder, Stepper
-    from pliant.model.state import Observation
-    from pliant.robot import Robot
+from pliant.robot.shown import Shown, listed
 
 Kind = TypeVar("Kind", bound=Contribution)
+Member = TypeVar("Member")
+Timed = TypeVar("Timed", Motion, Signal)
 Labelled = tuple[str, Contribution]
+CLAIMED_TWICE: dict[type[Contribution], str] = {
+    kinds.Prescription: "is prescribed twice; add the two motions with MotionSum or remove one",
+    kinds.Motor: "has two motors; remove one GearMotor",
+    kinds.Servo: "has two velocity servos; remove one VelocityServo",
+    Feedback: "has two feedback laws; put their gains into one JointPD",
+}
 
 
 @runtime_checkable
@@ -58,11 +58,9 @@ class Carrying(Protocol):
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, the inputs that it does not carry."""
-        ...
 
     def carrying(self, inputs: Inputs) -> Arm:
         """The arm itself if it carries the inputs, else a model of the same robot that does."""
-        ...
 
 
 @runtime_checkable
@@ -71,7 +69,17 @@ class Driving(Protocol):
 
     def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Arm:
         """The arm itself, or with these coordinates, and with references for the joints of those that are followed."""
-        ...
+
+
+class OfTheArm(Generic[Member]):
+    """What a connected model has from its arm, unchanged."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Connected, owner: type) -> Member:
+        member: Member = getattr(model.arm, self.name)
+        return member
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,61 +101,24 @@ class Connected(Shown, Renamed):
         heading = f"{type(self.formulation).__name__} model of robot '{self.robot.name}', connected"
         return heading, {"components": listed(parts) or "none", **model_lines(self)}
 
-    @property
-    def robot(self) -> Robot:
-        return self.arm.robot
-
-    @property
-    def formulation(self) -> object:
-        return self.arm.formulation
-
-    @property
-    def layout(self) -> Layout:
-        return self.arm.layout
-
-    @property
-    def ports(self) -> tuple[Port, ...]:
-        return self.arm.ports
-
-    @property
-    def joint_names(self) -> tuple[str, ...]:
-        return self.arm.joint_names
-
-    @property
-    def highest_order(self) -> int:
-        return self.arm.highest_order
-
-    def initial_state(
-        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
-    ) -> Array:
-        return self.arm.initial_state(position, rate, held)
-
-    def observe(self, states: Array, stations: int = 21) -> Observation:
-        return self.arm.observe(states, stations)
-
-    def load_flows(self, states: Array, loads: tuple[LoadPlace, ...]) -> Array:
-        return self.arm.load_flows(states, loads)
-
-    def energy(self, states: Array) -> tuple[Array, Array, Array]:
-        return self.arm.energy(states)
-
-    def stepper(self, run: Run) -> Stepper[Any]:
-        return self.arm.stepper(run)
-
-    def consistency_error(self, record: Record) -> Consistency:
-        return self.arm.consistency_error(record)
-
-    def undeformed(self, positions: Array) -> Array:
-        return self.arm.undeformed(positions)
-
-    def tip(self, states: Array) -> tuple[Array, Array]:
-        return self.arm.tip(states)
-
-    def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
-        return self.arm.equilibrium(start, inputs, time, load_steps, accuracy)
-
-    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
-        return self.arm.linearise(state, inputs, time)
+    robot = OfTheArm[Robot]()
+    formulation = OfTheArm[object]()
+    layout = OfTheArm[Layout]()
+    ports = OfTheArm[tuple[Port, ...]]()
+    joint_names = OfTheArm[tuple[str, ...]]()
+    highest_order = OfTheArm[int]()
+    initial_state = OfTheArm[Callable[..., Array]]()
+    undeformed = OfTheArm[Callable[..., Array]]()
+    observe = OfTheArm[Callable[..., Observation]]()
+    tip = OfTheArm[Callable[..., tuple[Array, Array]]]()
+    load_flows = OfTheArm[Callable[..., Array]]()
+    energy = OfTheArm[Callable[..., tuple[Array, Array, Array]]]()
+    stepper = OfTheArm[Callable[..., Stepper[Any]]]()
+    equilibrium = OfTheArm[Callable[..., Equilibrium]]()
+    linearise = OfTheArm[Callable[..., SecondOrder]]()
+    consistency_error = OfTheArm[Callable[..., Consistency]]()
+    step_equations = OfTheArm[Callable[..., StepEquations]]()
+    step_unknowns = OfTheArm[Callable[..., tuple[Array, Array]]]()
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None
@@ -204,14 +175,9 @@ def report(connected: Connected) -> str:
                 users[port].append(f"{type(component).__name__} ({each.effect})")
     used = [f"  {port}: {', '.join(names)}" for port, names in users.items() if names]
     unused = [port for port, names in users.items() if not names]
-    return "\n".join(
-        [
-            f"Connections of robot '{connected.robot.name}'",
-            *(used or ["  no component is connected"]),
-            f"  left unused: {', '.join(unused) or 'none'}",
-            *([f"  {connected.substitution}"] if connected.substitution else []),
-        ]
-    )
+    lines = [f"Connections of robot '{connected.robot.name}'", *(used or ["  no component is connected"])]
+    lines.append(f"  left unused: {', '.join(unused) or 'none'}")
+    return "\n".join([*lines, *([f"  {connected.substitution}"] if connected.substitution else [])])
 
 
 def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:
@@ -219,7 +185,7 @@ def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:
     pairs = [(type(part).__name__, each) for part in components for each in part.attachments(arm)]
     robot = arm.robot
     for label, body in pairs:
-        if isinstance(body, ExtraBody) and not set(body.links) <= set(arm.robot.links):
+        if isinstance(body, kinds.ExtraBody) and not set(body.links) <= set(arm.robot.links):
             body.check(arm, label)
             robot = replace(robot, links=(*robot.links, *body.links), joints=(*robot.joints, *body.added))
     if robot is arm.robot:
@@ -336,13 +302,13 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     joint_names = arm.joint_names
     n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
-    prescriptions, feedbacks = _of(Prescription, contributions), _of(Feedback, contributions)
-    all_torques, loads = _of(Torque, contributions), _of(Load, contributions)
+    prescriptions, feedbacks = _of(kinds.Prescription, contributions), _of(Feedback, contributions)
+    all_torques, loads = _of(kinds.Torque, contributions), _of(Load, contributions)
     torques = [(index[each.joint], each.signal) for each in all_torques if each.joint in index]
     loads += _drives_of_whole_joints(arm, [each for each in all_torques if each.joint not in index])
     wrenches = [_in_axes_of_place(load) for load in loads]
-    base_moves, laws = _of(BaseMove, contributions), _of(SampledLaw, contributions)
-    relations = [each.relation for each in _of(Related, contributions)]
+    base_moves, laws = _of(kinds.BaseMove, contributions), _of(kinds.SampledLaw, contributions)
+    relations = [each.relation for each in _of(kinds.Related, contributions)]
 
     stiffness, damping = [0.0] * n_joints, [0.0] * n_joints
     prescribed = [False] * n_joints
@@ -357,39 +323,37 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     for prescription in prescriptions:
         prescribed[index[prescription.joint]] = True
 
-    constant = np.zeros((n_joints, 3))
-    for joint, motion in motions:
-        if isinstance(motion, Hold):
-            constant[joint, 0] = motion.position
-    for joint, signal in torques:
-        if isinstance(signal, Constant):
-            constant[joint, 2] += signal.value
-    constant_loads = np.zeros((len(loads), 6))
-    for row, wrench in enumerate(wrenches):
-        if isinstance(wrench, Constant):
-            constant_loads[row] = wrench.value
-
-    varying_motions = tuple(pair for pair in motions if not isinstance(pair[1], Hold))
-    varying_torques = tuple(pair for pair in torques if not isinstance(pair[1], Constant))
-    varying_loads = tuple(pair for pair in enumerate(wrenches) if not isinstance(pair[1], Constant))
-    breaks = [motion.breaks for _, motion in varying_motions]
-    breaks += [signal.breaks for _, signal in (*varying_torques, *varying_loads)]
+    held, moving = _split(motions, Hold)
+    steady, varying = _split(torques, Constant)
+    fixed, varying_loads = _split(enumerate(wrenches), Constant)
+    names, given = tuple(load.place.name for load in loads), tuple(prescribed)
+    # what does not change is worked out once
+    constant = JointSignals(joint_names, np.zeros((n_joints, 3)), given, held, steady)(np.zeros(1))[0]
+    constant_loads = LoadSignals(names, np.zeros((len(loads), 6)), fixed)(np.zeros(1))[0]
+    breaks = [motion.breaks for _, motion in moving]
+    breaks += [signal.breaks for _, signal in (*varying, *varying_loads)]
     breaks += [motion.breaks for move in base_moves for motion in move.motions]
     return Inputs(
-        prescribed=tuple(prescribed),
+        prescribed=given,
         stiffness=tuple(stiffness),
         damping=tuple(damping),
-        joint_signals=JointSignals(joint_names, constant, tuple(prescribed), varying_motions, varying_torques),
+        joint_signals=JointSignals(joint_names, constant, given, moving, varying),
         loads=tuple(load.place for load in loads),
-        load_signals=LoadSignals(tuple(load.place.name for load in loads), constant_loads, varying_loads),
+        load_signals=LoadSignals(names, constant_loads, varying_loads),
         breaks=merged_breaks(breaks),
         controllers=tuple(law.controller for law in laws if not law.commands),
         commands=tuple(law.controller for law in laws if law.commands),
-        servos=tuple(each.place for each in _of(Servo, contributions)),
+        servos=tuple(each.place for each in _of(kinds.Servo, contributions)),
         relations=(*relations, *_held(arm, [each for each in feedbacks if each.whole])),
-        motors=tuple(each.place for each in _of(Motor, contributions)),
+        motors=tuple(each.place for each in _of(kinds.Motor, contributions)),
         base_motion=base_moves[0].signals if base_moves else None,
     )
+
+
+def _split(pairs: Iterable[tuple[int, Timed]], constant: type) -> tuple[tuple[tuple[int, Timed], ...], ...]:
+    """Those that do not change in time, and the others."""
+    both = list(pairs)
+    return tuple(tuple(pair for pair in both if isinstance(pair[1], constant) is fixed) for fixed in (True, False))
 
 
 def _held(arm: Arm, feedbacks: list[Feedback]) -> Iterator[Relation]:
@@ -411,7 +375,7 @@ def _in_axes_of_place(load: Load) -> Signal:
     return Constant(turned.evaluate(np.zeros(1))[0]) if isinstance(load.signal, Constant) else turned
 
 
-def _drives_of_whole_joints(arm: Arm, torques: list[Torque]) -> list[Load]:
+def _drives_of_whole_joints(arm: Arm, torques: list[kinds.Torque]) -> list[Load]:
     """One load on the child of each ball and free joint that is driven, whose torques add."""
     drives = []
     loops = {loop.name: loop for loop in arm.robot.loops}
@@ -433,14 +397,14 @@ def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
     for joint in dict.fromkeys(joint for _, each in pairs for joint in each.joints):
         _refuse_on_joint(joint, [(label, each) for label, each in pairs if joint in each.joints])
     contributions = [each for _, each in pairs]
-    prescribed = [each.joint for each in _of(Prescription, contributions)]
+    prescribed = [each.joint for each in _of(kinds.Prescription, contributions)]
     _refuse_half(arm, prescribed, "prescribed", "Hold(0)")
     following = [each.joint for each in _of(Feedback, contributions) if each.whole]
     _refuse_half(arm, following, "held by feedback", "a JointPD of stiffness 0")
-    moves = _of(BaseMove, contributions)
+    moves = _of(kinds.BaseMove, contributions)
     if len(moves) > 1:
         raise InvalidInput("the base is moved twice; put all its motions into one BaseMotion")
-    for each in _of(Related, contributions):
+    for each in _of(kinds.Related, contributions):
         if moves and each.relation.in_world:
             word, name = each.named
             raise InvalidInput(
@@ -448,7 +412,7 @@ def _refuse_conflicts(arm: Arm, pairs: list[Labelled]) -> None:
                 " spring to a rigid link"
             )
     _refuse_names(arm, contributions)
-    repeated = first_repeated([each.controller.name for each in _of(SampledLaw, contributions)])
+    repeated = first_repeated([each.controller.name for each in _of(kinds.SampledLaw, contributions)])
     if repeated is not None:
         raise InvalidInput(f"two controllers are named '{repeated}'; give one of them another name")
 
@@ -468,10 +432,11 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
     def labels(*kinds: type[Contribution]) -> list[str]:
         return [label for label, each in on_joint if isinstance(each, kinds)]
 
-    prescribing, motors = labels(Prescription), labels(Motor)
-    driving = [label for label, each in on_joint if not isinstance(each, (Prescription, Motor))]
-    if len(prescribing) > 1:
-        raise InvalidInput(f"joint '{joint}' is prescribed twice; add the two motions with MotionSum or remove one")
+    for kind, twice in CLAIMED_TWICE.items():
+        if len(labels(kind)) > 1:
+            raise InvalidInput(f"joint '{joint}' {twice}")
+    prescribing, motors = labels(kinds.Prescription), labels(kinds.Motor)
+    driving = [label for label, each in on_joint if not isinstance(each, (kinds.Prescription, kinds.Motor))]
     if prescribing and driving:
         raise InvalidInput(
             f"joint '{joint}' is prescribed by {prescribing[0]} and driven with torque by {driving[0]};"
@@ -482,18 +447,12 @@ def _refuse_on_joint(joint: str, on_joint: list[Labelled]) -> None:
             f"joint '{joint}' is prescribed by {prescribing[0]} and driven by a {motors[0]}; remove one of"
             " the two, or let a JointPD drive the motor"
         )
-    if len(motors) > 1:
-        raise InvalidInput(f"joint '{joint}' has two motors; remove one GearMotor")
-    if len(labels(Servo)) > 1:
-        raise InvalidInput(f"joint '{joint}' has two velocity servos; remove one VelocityServo")
     for label, each in on_joint:
-        if isinstance(each, SampledLaw) and each.commands and not labels(Servo):
+        if isinstance(each, kinds.SampledLaw) and each.commands and not labels(kinds.Servo):
             raise InvalidInput(
                 f"{label} '{each.controller.name}' commands the rate of joint '{joint}', which has no servo; connect a"
                 " VelocityServo of this joint together with it"
             )
-    if len(labels(Feedback)) > 1:
-        raise InvalidInput(f"joint '{joint}' has two feedback laws; put their gains into one JointPD")
 
 
 def _refuse_names(arm: Arm, contributions: list[Contribution]) -> None:

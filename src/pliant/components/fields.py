@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from pliant.errors import InvalidInput, Problem, clip
 from pliant.model.state import Array
 from pliant.robot.declared import NAME, BadValue, Name, Quantity
+from pliant.robot.robot import closest
 
 Numbers = float | Sequence[float] | Array
 Samples = Sequence[float] | Array
@@ -153,13 +153,11 @@ def first_repeated(names: Sequence[str]) -> str | None:
     return next((name for index, name in enumerate(names) if name in names[:index]), None)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The remedy for an unknown name: the nearest known one, else all of them."""
-    names = list(known)
-    close = get_close_matches(name, names, n=1)
-    if close:
-        return f"did you mean '{close[0]}'?"
-    return f"write one of {', '.join(names)}" if names else "leave it out, since there is none"
+def nearest(name: str, known: Sequence[str]) -> str:
+    """The remedy for an unknown name: the nearest known one, else all of them in their own order."""
+    all_of_them = f"write one of {', '.join(known)}" if known else "leave it out, since there is none"
+    close = closest(name, known)
+    return f"did you mean '{close}'?" if close else all_of_them
 
 
 def called(owner: str, function: Callable[[Array], object], times: Array) -> Array:

@@ -1,28 +1,28 @@
-"""Force elements: springs, bushings and walls between two parts of an arm, or between a part and the world."""
+"""Force elements: springs, bushings, walls and cables between parts of an arm, or between a part and the world."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
 from pliant.components.base_motion import rotated
+from pliant.components.fields import Holds
 from pliant.components.kinds import Contribution, Related
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import Acts, Matrix, Measure, Relation
 from pliant.robot import At
-from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector3
+from pliant.robot.axes import ZERO6
+from pliant.robot.declared import Declared, MatrixLike, Name, Part, Quantity, Vector3
 from pliant.robot.joint import BASE, plain
 from pliant.robot.joint_law import WrenchStiffness
 
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
-
 ElementName = Annotated[str, Name("name of the component in results")]
-FirstFrame = Annotated[At, Part("frame on one side", At)]
-SecondFrame = Annotated[At, Part("frame on the other side", At)]
+FirstFrame = Annotated[At, Part("frame on one side")]
+SecondFrame = Annotated[At, Part("frame on the other side")]
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,8 @@ class Bushing(Declared):
     second: SecondFrame
     stiffness: WrenchStiffness
     damping: Annotated[
-        MatrixLike,
-        Quantity(
-            "N s/m, N s/rad, N m s/rad",
-            "wrench (6 values or 6x6) per rate of displacement",
-            shape=(6, 6),
-            demand=Demand.POSITIVE_SEMIDEFINITE,
-        ),
-    ] = (0.0,) * 6
+        MatrixLike, Quantity.matrix("N s/m, N s/rad, N m s/rad", "wrench (6 values or 6x6) per rate of displacement")
+    ] = ZERO6
 
     def conflicts(self) -> Iterator[Problem]:
         yield from same_section(self.first, self.second)
@@ -88,17 +82,9 @@ class Wall(Declared):
     """
 
     name: ElementName
-    at: Annotated[At, Part("frame whose origin meets the wall", At)]
-    point: Annotated[Vector3, Quantity("m", "point (x, y, z) of the plane in the world", shape=(3,))]
-    normal: Annotated[
-        Vector3,
-        Quantity(
-            "1",
-            "direction (x, y, z) in the world in which the wall pushes",
-            shape=(3,),
-            demand=Demand.NONZERO_DIRECTION,
-        ),
-    ]
+    at: Annotated[At, Part("frame whose origin meets the wall")]
+    point: Annotated[Vector3, Quantity.vector("m", "point (x, y, z) of the plane in the world")]
+    normal: Annotated[Vector3, Quantity.direction("direction (x, y, z) in the world in which the wall pushes")]
     stiffness: Annotated[float, Quantity("N/m", "force per depth", above=0)]
     damping: Annotated[float, Quantity("N s/m", "force per rate of depth", at_least=0)] = 0.0
 
@@ -111,19 +97,46 @@ class Wall(Declared):
         w, x, y, z = base.rotation
         away = [point - origin for point, origin in zip(self.point, base.position)]
         inside, normal = rotated((w, -x, -y, -z), np.array([away, self.normal]))
-        wall = Relation(
-            self.name,
-            "wall",
-            Measure.HEIGHT,
-            (At(BASE, position=plain(inside)), self.at),
-            ((self.stiffness,),),
-            ((self.damping,),),
-            acts=Acts.BELOW,
-            axis=plain(normal),
-            about=f"stiffness {self.stiffness:g}",
-            in_world=True,
-        )
-        return (Related(wall),)
+        frames, laws = (At(BASE, position=plain(inside)), self.at), (((self.stiffness,),), ((self.damping,),))
+        wall = Relation(self.name, "wall", Measure.HEIGHT, frames, *laws, acts=Acts.BELOW, axis=plain(normal))
+        return (Related(replace(wall, about=f"stiffness {self.stiffness:g}", in_world=True)),)
+
+
+@dataclass(frozen=True)
+class Tendon(Declared):
+    """A cable without mass or friction from frame to frame, the ends fixed to the first and the last of them.
+
+    Its length is the sum of the distances between origins that follow each other. While it is longer than
+    rest_length - pretension / stiffness, its tension is
+
+        pretension + stiffness (length - rest_length) + damping length' ,
+
+    but never a push; while it is shorter it is slack. Without a ``rest_length`` it is that of the robot's start, where
+    the tension then is the pretension.
+    """
+
+    name: ElementName
+    frames: Annotated[
+        Sequence[At], Holds("frames that it is led over", At, "write a list of At(...)", one=False, many=True)
+    ]
+    stiffness: Annotated[float, Quantity("N/m", "tension per elongation", above=0)]
+    damping: Annotated[float, Quantity("N s/m", "tension per rate of elongation", at_least=0)] = 0.0
+    pretension: Annotated[float, Quantity("N", "tension at the rest length", at_least=0)] = 0.0
+    rest_length: Annotated[float | None, Quantity("m", "length at the pretension", above=0)] = None
+
+    def conflicts(self) -> Iterator[Problem]:
+        if len(self.frames) < 2:
+            yield Problem("has 1 entry and must have at least 2; write the frames of both ends", ("frames",))
+        elif len({(at.link, at.section) for at in self.frames}) == 1:
+            yield Problem("are all fixed to one part; put one on another part", ("frames",))
+
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        rest, laws = self.rest_length, (((self.stiffness,),), ((self.damping,),))
+        slack = self.pretension / self.stiffness
+        about = f"stiffness {self.stiffness:g}, pretension {self.pretension:g}"
+        about += "" if rest is None else f", rest length {rest:g}"
+        cable = Relation(self.name, "tendon", Measure.LENGTH, tuple(self.frames), *laws, acts=Acts.ABOVE, about=about)
+        return (Related(replace(cable, rest=(rest or 0.0) - slack, from_start=rest is None)),)
 
 
 def same_section(first: At, second: At) -> Iterator[Problem]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.fields import CoordinateName
 from pliant.components.kinds import Contribution, Motor
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import MotorPlace
 from pliant.robot.declared import Declared, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -51,4 +49,4 @@ class GearMotor(Declared):
             damping=self.damping,
             torque_limit=inf if self.torque_limit is None else self.torque_limit * self.ratio,
         )
-        return (Motor(place),)
+        return (Motor(self.joint, place),)

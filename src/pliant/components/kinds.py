@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isinf
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -18,15 +18,13 @@ from pliant.components.motions import Hold, Motion
 from pliant.components.ports import check_frame, check_joint, port_at
 from pliant.components.signals import Signal
 from pliant.errors import InvalidInput
+from pliant.model.contract import Arm
 from pliant.model.inputs import BaseMotionSignals, LoadPlace, MotorPlace, Relation
 from pliant.model.sampling import SampledController, ServoPlace
 from pliant.robot import At, FlexibleLink, Joint, Link, RigidLink
+from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Quaternion
 from pliant.robot.joint import BASE, reference_name
-from pliant.robot.link import IDENTITY
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 COMPONENTS = {
     1: "1 component",
@@ -42,7 +40,6 @@ class Component(Protocol):
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         """What this component does to ``arm``, one entry for each joint or place it acts on."""
-        ...
 
 
 class Contribution(ABC):
@@ -214,14 +211,10 @@ class Related(Contribution):
 
 
 @dataclass(frozen=True)
-class Motor(Contribution):
+class Motor(OnJoint):
     """A rotor with a gear between the drive of a joint and the joint."""
 
     place: MotorPlace
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        return (self.place.joint,)
 
     @property
     def effect(self) -> str:
@@ -294,14 +287,10 @@ class SampledLaw(Contribution):
 
 
 @dataclass(frozen=True)
-class Servo(Contribution):
+class Servo(OnJoint):
     """A sampled law inside the loop over steps that makes torques of commanded rates."""
 
     place: ServoPlace
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        return (self.place.joint,)
 
     @property
     def effect(self) -> str:

@@ -244,23 +244,16 @@ def interconnect(
 
 def side_by_side(systems: Systems) -> LinearPortHamiltonian:
     """All systems as one, not joined."""
-    parts = list(systems.values())
-    names = list(systems)
-    return LinearPortHamiltonian(
-        **{
-            letter: _diagonal([getattr(part, letter) for part in parts])
-            for letter in ("E", "J", "R", "Q", "B", "P", "D")
-        },
-        ports=tuple(
-            replace(port, name=f"{name}.{port.name}") for name, part in zip(names, parts) for port in part.ports
-        ),
-        states=tuple(f"{name}.{state}" for name, part in zip(names, parts) for state in part.states),
-    )
+    letters = ("E", "J", "R", "Q", "B", "P", "D")
+    matrices = {letter: _diagonal([getattr(part, letter) for part in systems.values()]) for letter in letters}
+    ports = tuple(replace(port, name=f"{name}.{port.name}") for name, part in systems.items() for port in part.ports)
+    states = tuple(f"{name}.{state}" for name, part in systems.items() for state in part.states)
+    return LinearPortHamiltonian(**matrices, ports=ports, states=states)
 
 
 def _wiring(junctions: tuple[Resolved, ...], together: LinearPortHamiltonian) -> _Wiring:
     count = together.B.shape[1]
-    F = np.zeros((count, count))
+    F, one = np.zeros((count, count)), np.eye(count)
     G: list[Array] = []
     K: list[Array] = []
     ports: list[LinearPort] = []
@@ -269,9 +262,11 @@ def _wiring(junctions: tuple[Resolved, ...], together: LinearPortHamiltonian) ->
     for port in together.ports:
         if port.name not in joined:
             ports.append(port)
-            G.append(np.eye(count)[:, together.port_slices[port.name]])
+            G.append(one[:, together.port_slices[port.name]])
     for junction in junctions:
-        columns = {each.name: _columns(each.first, each.port.size, count) * each.ratio for each in junction.members}
+        columns = {
+            each.name: one[:, each.first : each.first + each.port.size] * each.ratio for each in junction.members
+        }
         if junction.providers:
             leader = junction.providers[0]
             lead = columns[leader.name] / leader.ratio**2
@@ -281,15 +276,13 @@ def _wiring(junctions: tuple[Resolved, ...], together: LinearPortHamiltonian) ->
             for other in junction.providers[1:]:
                 # the other one's input is free, the leader takes up the difference
                 K.append(columns[other.name] / other.ratio**2 - lead)
-                multipliers += [
-                    f"{leader.name} = {other.name}" + _index(k, junction.size) for k in range(junction.size)
-                ]
+                multipliers += _numbered(f"{leader.name} = {other.name}", junction.size)
         else:
             lead = sum(columns.values(), start=np.zeros((count, junction.size)))
             if not junction.external:
                 K.append(lead)
                 names = " + ".join(member.name for member in junction.members)
-                multipliers += [f"{names} = 0" + _index(k, junction.size) for k in range(junction.size)]
+                multipliers += _numbered(f"{names} = 0", junction.size)
         if junction.external:
             G.append(lead)
             ports.append(_external(junction))
@@ -313,10 +306,8 @@ def _closed(together: LinearPortHamiltonian, wiring: _Wiring) -> LinearPortHamil
     relation = Relation(skew_part(test.T @ through), given.losses_through(back))
     size = np.vstack([np.eye(n, sources.shape[1]), np.abs(np.linalg.inv(loop)) @ np.abs(sources)])
     relation = _without_round_off(relation, np.abs(test).T @ np.abs(given.whole) @ size, slice(n, n + k))
-    states = together.states + wiring.multipliers
-    return relation.system(
-        _diagonal([together.E, np.zeros((k, k))]), _diagonal([together.Q, np.eye(k)]), wiring.ports, states
-    )
+    E, Q = _diagonal([together.E, np.zeros((k, k))]), _diagonal([together.Q, np.eye(k)])
+    return relation.system(E, Q, wiring.ports, together.states + wiring.multipliers)
 
 
 def _without_round_off(relation: Relation, size: Array, multipliers: slice) -> Relation:
@@ -330,9 +321,8 @@ def _without_round_off(relation: Relation, size: Array, multipliers: slice) -> R
     cancelled = (rows[:, None] | rows) & (np.abs(relation.turning) <= SINGULAR * largest)
     # losses are squares: one that is nothing takes its whole row with it, and the rest stays semidefinite
     nothing = rows & (np.diag(relation.losses) <= SINGULAR**2 * size.max(initial=0.0))
-    return Relation(
-        np.where(cancelled, 0.0, relation.turning), np.where(nothing[:, None] | nothing, 0.0, relation.losses)
-    )
+    losses = np.where(nothing[:, None] | nothing, 0.0, relation.losses)
+    return Relation(np.where(cancelled, 0.0, relation.turning), losses)
 
 
 def _with_loop(together: LinearPortHamiltonian, wiring: _Wiring) -> LinearPortHamiltonian:
@@ -351,12 +341,9 @@ def _with_loop(together: LinearPortHamiltonian, wiring: _Wiring) -> LinearPortHa
     plain = together.state_space()
     algebraic = (*(f"input {name}" for name in plain.inputs), *(f"output {name}" for name in plain.outputs))
     extra = 2 * m + k
-    return Relation(whole, losses).system(
-        _diagonal([together.E, np.zeros((extra, extra))]),
-        _diagonal([together.Q, np.eye(extra)]),
-        wiring.ports,
-        together.states + algebraic + wiring.multipliers,
-    )
+    E, Q = _diagonal([together.E, np.zeros((extra, extra))]), _diagonal([together.Q, np.eye(extra)])
+    states = together.states + algebraic + wiring.multipliers
+    return Relation(whole, losses).system(E, Q, wiring.ports, states)
 
 
 def _external(junction: Resolved) -> LinearPort:
@@ -367,12 +354,8 @@ def _external(junction: Resolved) -> LinearPort:
     return replace(like, name=junction.external, causality=causality)
 
 
-def _columns(first: int, size: int, count: int) -> Array:
-    return np.eye(count)[:, first : first + size]
-
-
-def _index(k: int, size: int) -> str:
-    return f"[{k}]" if size > 1 else ""
+def _numbered(name: str, size: int) -> list[str]:
+    return [f"{name}[{k}]" for k in range(size)] if size > 1 else [name]
 
 
 def _diagonal(blocks: list[Array]) -> Array:

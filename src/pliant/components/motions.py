@@ -50,7 +50,12 @@ class Motion(Protocol):
     def breaks(self) -> tuple[float, ...]: ...
     def evaluate(self, times: Array) -> Kinematics:
         """Position, rate and acceleration, each of shape (n,), at the n ``times``."""
-        ...
+
+
+Reference = Annotated[
+    Motion | Sequence[Motion],
+    Holds("motion to follow", Motion, "write a motion, such as Hold(1.0), or a list of them", many=True),
+]
 
 
 @dataclass(frozen=True)

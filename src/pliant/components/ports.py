@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
 from pliant.components.fields import nearest
 from pliant.errors import InvalidInput
+from pliant.model.contract import Arm
 from pliant.model.port import Frame
-from pliant.robot import At, FixedJoint, FreeJoint, Joint, SphericalJoint
-from pliant.robot.joint import BASE, Role, reference_name
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
+from pliant.robot import At, FixedJoint, FreeJoint, Joint
+from pliant.robot.declared import Declared
+from pliant.robot.joint import BASE, Role, WholeJoint, reference_name
 
 
 def drivable(arm: Arm) -> tuple[str, ...]:
@@ -19,11 +19,13 @@ def drivable(arm: Arm) -> tuple[str, ...]:
     return tuple(port.name for port in arm.ports if port.frame is Frame.JOINT)
 
 
-def drivable_in_the_tree(arm: Arm) -> tuple[str, ...]:
-    """Those that a law for all joints drives; loop joints and those of parts aside are driven by name only.
+def chosen_or_all(arm: Arm, joints: Sequence[str] | None) -> tuple[str, ...]:
+    """The joints that a law names, else all of the tree; loop joints and those of parts aside are driven by name only.
 
     Coordinates of a ball or free joint are there only where its motion is prescribed.
     """
+    if joints is not None:
+        return tuple(joints)
     left = {loop.name for loop in arm.robot.loops}
     left |= {joint.name for joint in arm.robot.joints if joint.role is Role.ASIDE}
     owned = ((name, name.partition(".")[0]) for name in drivable(arm))
@@ -36,10 +38,10 @@ def described_joint(arm: Arm, name: str) -> Joint | None:
     return next((joint for joint in joints if joint.name == name), None)
 
 
-def driven_as_a_whole(arm: Arm, name: str) -> SphericalJoint | FreeJoint | None:
+def driven_as_a_whole(arm: Arm, name: str) -> WholeJoint | None:
     """The ball or free joint of that name, which one torque or wrench drives in all its directions."""
     joint = described_joint(arm, name)
-    return joint if isinstance(joint, (SphericalJoint, FreeJoint)) else None
+    return joint if isinstance(joint, WholeJoint) else None
 
 
 def is_part_of_whole(arm: Arm, name: str) -> bool:
@@ -101,7 +103,7 @@ def _has_port(arm: Arm, joint: Joint) -> bool:
     return not joint.moves or any(port.name in names for port in arm.ports)
 
 
-def _about_whole(label: str, joint: SphericalJoint | FreeJoint) -> str:
+def _about_whole(label: str, joint: WholeJoint) -> str:
     if isinstance(joint, FreeJoint):
         return (
             f"{label}: joint '{joint.name}' is free and has no coordinate; drive it by a JointTorque of 6 components,"
@@ -128,3 +130,16 @@ def check_frame(arm: Arm, label: str, at: At) -> None:
         raise InvalidInput(f"{label}: the arm has no link '{at.link}'; {nearest(at.link, known)}")
     if wrong := arm.robot.wrong_station(at):
         raise InvalidInput(f"{label}: station {wrong}")
+
+
+def for_each(part: Declared, field: str, joints: tuple[str, ...]) -> tuple[Any, ...]:
+    """One value of a field for each joint; a single value serves all."""
+    values = getattr(part, field)
+    if not isinstance(values, Sequence):
+        return (values,) * len(joints)
+    if len(values) != len(joints):
+        raise InvalidInput(
+            f"{part.label}: {field} has {len(values)} values for {len(joints)} joints ({', '.join(joints)});"
+            " give one for all or one for each"
+        )
+    return tuple(values)

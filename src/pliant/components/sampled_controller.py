@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.components.fields import Holds, JointNames, Seed
 from pliant.components.kinds import Contribution, SampledLaw
-from pliant.components.ports import drivable_in_the_tree
+from pliant.components.ports import chosen_or_all
 from pliant.components.sensors import Encoder, Noise, Tachometer
 from pliant.errors import PliantError
+from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, noise_source
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Name, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 Law = Callable[[Sample], ArrayLike]
 
@@ -29,6 +27,13 @@ class FreshLaw(Protocol):
     """A law with a memory that begins anew with every run."""
 
     def started(self) -> Law: ...
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """A law that is made anew for every run."""
+
+    started: Callable[[], Law]
 
 
 class ControllerFailed(PliantError, RuntimeError):
@@ -60,11 +65,10 @@ class SampledPart(Declared):
     seed: SeedField = 0
 
     def _law(self, arm: Arm, answer: str, unit: str) -> CheckedLaw:
-        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        joints = chosen_or_all(arm, self.joints)
         own_name: str = getattr(self.function, "__name__", type(self.function).__name__)
-        sensing = Sensing(self.encoder, self.tachometer, self.seed)
-        name = self.name or own_name
-        return CheckedLaw(name, self.period, joints, self.function, self.delay, answer, unit, sensing)
+        sensors = (self.encoder, self.tachometer, self.seed)
+        return CheckedLaw(self.name or own_name, self.period, joints, self.function, self.delay, answer, unit, *sensors)
 
 
 @dataclass(frozen=True)
@@ -95,22 +99,6 @@ class SampledCommand(SampledPart):
 
 
 @dataclass(frozen=True)
-class Sensing:
-    """The sensors between a sample and a function."""
-
-    encoder: Encoder | None = None
-    tachometer: Tachometer | None = None
-    seed: int = 0
-
-    def seen(self, sample: Sample, source: Noise) -> Sample:
-        if self.encoder is not None:
-            sample = replace(sample, joint_positions=self.encoder.read(sample.joint_positions, source))
-        if self.tachometer is not None:
-            sample = replace(sample, joint_rates=self.tachometer.read(sample.joint_rates, source))
-        return sample
-
-
-@dataclass(frozen=True)
 class CheckedLaw:
     """A law joined to an arm: its joints are known and its answers are checked."""
 
@@ -121,13 +109,23 @@ class CheckedLaw:
     delay: float
     answer: str
     unit: str
-    sensing: Sensing = Sensing()
+    encoder: Encoder | None = None
+    tachometer: Tachometer | None = None
+    seed: int = 0
 
     def started(self) -> Callable[[Sample], Array]:
         """The law of one run: noise and memory begin anew."""
         law = self.function.started() if isinstance(self.function, FreshLaw) else self.function
-        source = noise_source(self.sensing.seed, self.name)
-        return lambda sample: self._checked(law, self.sensing.seen(sample, source))
+        source = noise_source(self.seed, self.name)
+        return lambda sample: self._checked(law, self._seen(sample, source))
+
+    def _seen(self, sample: Sample, source: Noise) -> Sample:
+        """The sample as the sensors give it."""
+        if self.encoder is not None:
+            sample = replace(sample, joint_positions=self.encoder.read(sample.joint_positions, source))
+        if self.tachometer is not None:
+            sample = replace(sample, joint_rates=self.tachometer.read(sample.joint_rates, source))
+        return sample
 
     def _checked(self, law: Law, sample: Sample) -> Array:
         """Finite numbers, one for each joint; a single one will do for a single joint."""

@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
 from pliant.components.fields import nearest
 from pliant.components.motions import POSITION_UNIT, RATE_UNIT
 from pliant.errors import InvalidInput, Problem
+from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, rounded
-from pliant.model.state import Array
+from pliant.model.state import Array, Observation
 from pliant.robot import FlexibleLink
 from pliant.robot.declared import Choice, Declared, Name, Quantity
 from pliant.robot.rest_shape import Across
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
-    from pliant.model.state import Observation
 
 __all__ = ["DeflectionSensor", "Encoder", "Sensor", "StrainGauge", "Tachometer"]
 
@@ -41,41 +38,41 @@ class Sensor(Protocol):
 
     def reader(self, arm: Arm) -> Reader:
         """The reading of a sample, with noise from a source; refused where the arm has no such place."""
-        ...
 
 
-def measured(truth: Array, noise: float, resolution: float, limit: float | None, source: Noise) -> Array:
-    """The truth as a sensor gives it."""
-    seen = truth + noise * source.standard_normal(np.shape(truth)) if noise > 0.0 else truth
-    seen = rounded(seen, resolution) if resolution > 0.0 else seen
-    return seen if limit is None else np.clip(seen, -limit, limit)
+class Instrument(Declared):
+    """A sensor with noise, a resolution and perhaps a limit."""
+
+    noise: float
+    resolution: float
+    limit: float | None = None
+
+    def read(self, truth: Array, source: Noise) -> Array:
+        """The truth as a sensor gives it."""
+        seen = truth + self.noise * source.standard_normal(np.shape(truth)) if self.noise > 0.0 else truth
+        seen = rounded(seen, self.resolution) if self.resolution > 0.0 else seen
+        return seen if self.limit is None else np.clip(seen, -self.limit, self.limit)
 
 
 @dataclass(frozen=True)
-class Encoder(Declared):
+class Encoder(Instrument):
     """Joint positions as a controller reads them, counted at the joint."""
 
     resolution: Annotated[float, Quantity(POSITION_UNIT, "position between two counts", at_least=0)] = 0.0
     noise: Annotated[float, Quantity(POSITION_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
 
-    def read(self, positions: Array, source: Noise) -> Array:
-        return measured(positions, self.noise, self.resolution, None, source)
-
 
 @dataclass(frozen=True)
-class Tachometer(Declared):
+class Tachometer(Instrument):
     """Joint rates as a controller or a servo reads them, counted at the joint."""
 
     resolution: Annotated[float, Quantity(RATE_UNIT, "rate between two readings", at_least=0)] = 0.0
     noise: Annotated[float, Quantity(RATE_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
     limit: Annotated[float | None, Quantity(RATE_UNIT, "largest reading", above=0)] = None
 
-    def read(self, rates: Array, source: Noise) -> Array:
-        return measured(rates, self.noise, self.resolution, self.limit, source)
-
 
 @dataclass(frozen=True)
-class StrainGauge(Declared):
+class StrainGauge(Instrument):
     """The curvature of a flexible link about one of its section axes, measured from its rest shape.
 
     A gauge on the surface stretches by this curvature times its distance from the axis of the link. ``station`` is a
@@ -83,7 +80,7 @@ class StrainGauge(Declared):
     """
 
     link: Annotated[str, Name("name of the flexible link")]
-    about: Annotated[Across, Choice("section axis about which the curvature is read", Across)] = Across.Z
+    about: Annotated[Across, Choice("section axis about which the curvature is read")] = Across.Z
     station: Annotated[float, Quantity("1", "place of the gauge as a share of the length", at_least=0, at_most=1)] = 0.0
     resolution: Annotated[float, Quantity(CURVATURE_UNIT, "curvature between two readings", at_least=0)] = 0.0
     noise: Annotated[float, Quantity(CURVATURE_UNIT, "standard deviation of the noise", at_least=0)] = 0.0
@@ -108,17 +105,17 @@ class StrainGauge(Declared):
 
         def read(sample: Sample, source: Noise) -> float:
             truth = sample.observation(parts + 1).link(self.link).strain[0, place, component]
-            return float(measured(truth, self.noise, self.resolution, self.limit, source))
+            return float(self.read(truth, source))
 
         return read
 
 
 @dataclass(frozen=True)
-class DeflectionSensor(Declared):
+class DeflectionSensor(Instrument):
     """How far the tip of a flexible link stands off its place at rest, along an axis of the section at its root."""
 
     link: Annotated[str, Name("name of the flexible link")]
-    along: Annotated[Across, Choice("section axis of the root along which the tip is seen", Across)] = Across.Y
+    along: Annotated[Across, Choice("section axis of the root along which the tip is seen")] = Across.Y
     resolution: Annotated[float, Quantity("m", "deflection between two readings", at_least=0)] = 0.0
     noise: Annotated[float, Quantity("m", "standard deviation of the noise", at_least=0)] = 0.0
     limit: Annotated[float | None, Quantity("m", "largest reading", above=0)] = None
@@ -135,7 +132,7 @@ class DeflectionSensor(Declared):
 
         def read(sample: Sample, source: Noise) -> float:
             truth = np.asarray(offset(sample.observation(2)) - rest)
-            return float(measured(truth, self.noise, self.resolution, self.limit, source))
+            return float(self.read(truth, source))
 
         return read
 

@@ -14,18 +14,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, runtime_checkab
 
 import numpy as np
 
-from pliant.components.fields import (
-    BreakTimes,
-    Holds,
-    Numbers,
-    NumbersOrRows,
-    SampleRows,
-    Samples,
-    SampleTimes,
-    called,
-    count_conflicts,
-    merged_breaks,
-)
+from pliant.components import fields
+from pliant.components.fields import Holds, Numbers, SampleRows, Samples, SampleTimes
 from pliant.errors import InvalidInput, Problem
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
@@ -36,8 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Constant", "FunctionSignal", "PiecewiseLinear", "Signal", "SignalSum", "SignalTable", "Sine", "Step"]
 
 EFFORT_UNIT = "N or N m"
-Value = Annotated[Numbers, Quantity(EFFORT_UNIT, "value"), Quantity(EFFORT_UNIT, "value", shape=(None,))]
-SampleValues = Annotated[SampleRows, NumbersOrRows(EFFORT_UNIT, "value or row of values at each time")]
+Value = Annotated[Numbers, Quantity(EFFORT_UNIT, "value", each="value")]
+SampleValues = Annotated[SampleRows, fields.NumbersOrRows(EFFORT_UNIT, "value or row of values at each time")]
 
 
 @runtime_checkable
@@ -48,7 +38,6 @@ class Signal(Protocol):
     def breaks(self) -> tuple[float, ...]: ...
     def evaluate(self, times: Array) -> Array:
         """The values at the n ``times``, of shape (n,) for one number and (n, k) for k."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -94,18 +83,23 @@ class Sine(Declared):
 
 
 @dataclass(frozen=True)
-class PiecewiseLinear(Declared):
-    """Straight lines between ``values``, a number or a row of numbers for each of the increasing ``times``.
-
-    Before the first and after the last time the value there is held. Steps end at every one of the times;
-    for dense samples of a smooth signal SignalTable is the better choice.
-    """
+class SampledSignal(Declared):
+    """``values``, a number or a row of numbers for each of the increasing ``times``."""
 
     times: Annotated[Samples, SampleTimes()]
     values: SampleValues
 
     def conflicts(self) -> Iterator[Problem]:
-        yield from count_conflicts(self.times, "values", self.values)
+        yield from fields.count_conflicts(self.times, "values", self.values)
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear(SampledSignal):
+    """Straight lines between ``values``, a number or a row of numbers for each of the increasing ``times``.
+
+    Before the first and after the last time the value there is held. Steps end at every one of the times;
+    for dense samples of a smooth signal SignalTable is the better choice.
+    """
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -123,19 +117,13 @@ class PiecewiseLinear(Declared):
 
 
 @dataclass(frozen=True)
-class SignalTable(Declared):
+class SignalTable(SampledSignal):
     """A sampled smooth signal: ``values``, a number or a row of numbers for each of the increasing ``times``.
 
     A natural cubic spline passes through every sample with two continuous derivatives, so that no step need
     end at an inner sample. Before the first and after the last time the value there is held. A spline
     overshoots where samples jump; PiecewiseLinear does not.
     """
-
-    times: Annotated[Samples, SampleTimes()]
-    values: SampleValues
-
-    def conflicts(self) -> Iterator[Problem]:
-        yield from count_conflicts(self.times, "values", self.values)
 
     @property
     def breaks(self) -> tuple[float, ...]:
@@ -166,7 +154,7 @@ class SignalSum(Declared):
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        return merged_breaks(term.breaks for term in self.terms)
+        return fields.merged_breaks(term.breaks for term in self.terms)
 
     def evaluate(self, times: Array) -> Array:
         total = self.terms[0].evaluate(times)
@@ -185,10 +173,10 @@ class FunctionSignal(Declared):
     """
 
     function: Annotated[Callable[[Array], Array], Holds("values at an array of times", Callable, "write a function")]
-    breaks: Annotated[tuple[float, ...], BreakTimes()] = ()
+    breaks: Annotated[tuple[float, ...], fields.BreakTimes()] = ()
 
     def evaluate(self, times: Array) -> Array:
-        answer = called("FunctionSignal", self.function, times)
+        answer = fields.called("FunctionSignal", self.function, times)
         if answer.ndim not in (1, 2) or len(answer) != len(times):
             raise InvalidInput(
                 f"FunctionSignal: the function answered {len(times)} times with shape {answer.shape};"

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, ClassVar
 
 from pliant.components.fields import CoordinateName, Holds
 from pliant.components.kinds import Contribution, Load, Prescription, Torque
 from pliant.components.motions import Motion
 from pliant.components.signals import Signal
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
 from pliant.robot import At
+from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Choice, Declared, Name, Part
 from pliant.robot.joint import BASE
-from pliant.robot.link import IDENTITY
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
 JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]
+WrenchInTime = Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
 LinkName = Annotated[str, Name("name of the link")]
 LoadName = Annotated[str | None, Name("name of the load in results")]
-LoadFrame = Annotated[Frame, Choice("axes of the wrench: world or body", Frame)]
+LoadFrame = Annotated[Frame, Choice("axes of the wrench: world or body")]
 
 
 @dataclass(frozen=True)
@@ -55,15 +54,12 @@ class JointTorque(Declared):
 
 
 @dataclass(frozen=True)
-class TipWrench(Declared):
-    """Force (N) and moment (N m) in time, six components, on the tip of a link.
+class LinkWrench(Declared):
+    """Force and moment on a link as a whole."""
 
-    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it rotates with the tip
-    section (a follower load).
-    """
-
+    distributed: ClassVar[bool] = False
     link: LinkName
-    signal: Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
+    signal: WrenchInTime
     frame: LoadFrame = Frame.WORLD
     name: LoadName = None
 
@@ -71,8 +67,17 @@ class TipWrench(Declared):
         yield from _frame_conflicts(self.frame)
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        name = self.name or f"{self.link}_tip_wrench"
-        return (Load(LoadPlace(name, self.link, distributed=False, frame=self.frame), self.signal),)
+        name = self.name or f"{self.link}_{'distributed' if self.distributed else 'tip'}_wrench"
+        return (Load(LoadPlace(name, self.link, self.distributed, self.frame), self.signal),)
+
+
+@dataclass(frozen=True)
+class TipWrench(LinkWrench):
+    """Force (N) and moment (N m) in time, six components, on the tip of a link.
+
+    In the WORLD frame the wrench keeps its direction (a dead load), in the BODY frame it rotates with the tip
+    section (a follower load).
+    """
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,8 @@ class PointWrench(Declared):
     the frame ``at`` and rotates with it (a follower load).
     """
 
-    at: Annotated[At, Part("frame at whose origin the wrench acts", At)]
-    signal: Annotated[Signal, Holds("force and moment in time", Signal, WRITE_SIGNAL)]
+    at: Annotated[At, Part("frame at whose origin the wrench acts")]
+    signal: WrenchInTime
     frame: LoadFrame = Frame.WORLD
     name: LoadName = None
 
@@ -102,23 +107,14 @@ class PointWrench(Declared):
 
 
 @dataclass(frozen=True)
-class DistributedWrench(Declared):
+class DistributedWrench(LinkWrench):
     """Force (N/m) and moment (N m/m) per length in time, six components, all along a link.
 
     In the WORLD frame the wrench keeps its direction, in the BODY frame it rotates with each section.
     """
 
-    link: LinkName
+    distributed: ClassVar[bool] = True
     signal: Annotated[Signal, Holds("force and moment per length in time", Signal, WRITE_SIGNAL)]
-    frame: LoadFrame = Frame.WORLD
-    name: LoadName = None
-
-    def conflicts(self) -> Iterator[Problem]:
-        yield from _frame_conflicts(self.frame)
-
-    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        name = self.name or f"{self.link}_distributed_wrench"
-        return (Load(LoadPlace(name, self.link, distributed=True, frame=self.frame), self.signal),)
 
 
 def _frame_conflicts(frame: Frame) -> Iterator[Problem]:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.kinds import Contribution, ExtraBody
 from pliant.errors import Problem
+from pliant.model.contract import Arm
 from pliant.robot import At, End, JointSpring, PrismaticJoint, RigidLink
-from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Vector3
+from pliant.robot.axes import ALONG_X, ALONG_Y, ALONG_Z, ORIGIN
+from pliant.robot.declared import Declared, Name, Part, Quantity, Vector3
 from pliant.robot.joint import BASE, Role
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
-
-AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 @dataclass(frozen=True)
@@ -28,14 +25,11 @@ class TunedMassDamper(Declared):
     """
 
     name: Annotated[str, Name("name of the component in results")]
-    at: Annotated[At, Part("frame that carries it", At)]
+    at: Annotated[At, Part("frame that carries it")]
     mass: Annotated[float, Quantity("kg", "mass that moves", above=0)]
     stiffness: Annotated[float, Quantity("N/m", "force per displacement", above=0)]
     damping: Annotated[float, Quantity("N s/m", "force per rate of displacement", at_least=0)] = 0.0
-    axis: Annotated[
-        Vector3 | None,
-        Quantity("1", "direction of the motion in the frame", shape=(3,), demand=Demand.NONZERO_DIRECTION),
-    ] = None
+    axis: Annotated[Vector3 | None, Quantity.direction("direction of the motion in the frame")] = None
 
     def conflicts(self) -> Iterator[Problem]:
         if self.at.link == BASE:
@@ -46,8 +40,8 @@ class TunedMassDamper(Declared):
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         names = [self.name] if self.axis else [f"{self.name}_x", f"{self.name}_y", self.name]
         masses = [0.0] * (len(names) - 1) + [self.mass]
-        links = tuple(RigidLink(name, (0.0, 0.0, 0.0), mass=mass) for name, mass in zip(names, masses))
-        axes = [self.axis] if self.axis else list(AXES.values())
+        links = tuple(RigidLink(name, ORIGIN, mass=mass) for name, mass in zip(names, masses))
+        axes = [self.axis] if self.axis else [ALONG_X, ALONG_Y, ALONG_Z]
         spring = JointSpring(self.stiffness)
         joints = [
             PrismaticJoint(name, parent, name, axis=axis, spring=spring, damping=self.damping, role=Role.ASIDE)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pliant.components.fields import Holds, JointNames
 from pliant.components.kinds import Contribution, Feedback, Torque
-from pliant.components.motions import Motion
-from pliant.components.ports import drivable_in_the_tree, is_part_of_whole
+from pliant.components.motions import Reference
+from pliant.components.ports import chosen_or_all, for_each, is_part_of_whole
 from pliant.components.signals import Signal
-from pliant.control.per_joint import for_each
+from pliant.model.contract import Arm
 from pliant.robot.declared import Declared, Quantity
-
-if TYPE_CHECKING:
-    from pliant.model.contract import Arm
 
 
 @dataclass(frozen=True)
@@ -30,20 +27,11 @@ class JointPD(Declared):
     gradient of  stiffness e^2 / 2  with the rotation vector e from that frame to the child.
     """
 
-    reference: Annotated[
-        Motion | Sequence[Motion],
-        Holds("motion to follow", Motion, "write a motion, such as Hold(1.0), or a list of them", many=True),
-    ]
+    reference: Reference
     stiffness: Annotated[
-        float | Sequence[float],
-        Quantity("N m/rad", "position gain", at_least=0),
-        Quantity("N m/rad", "position gains", shape=(None,), at_least=0),
+        float | Sequence[float], Quantity("N m/rad", "position gain", at_least=0, each="position gains")
     ]
-    damping: Annotated[
-        float | Sequence[float],
-        Quantity("N m s/rad", "rate gain", at_least=0),
-        Quantity("N m s/rad", "rate gains", shape=(None,), at_least=0),
-    ]
+    damping: Annotated[float | Sequence[float], Quantity("N m s/rad", "rate gain", at_least=0, each="rate gains")]
     joints: Annotated[Sequence[str] | None, JointNames("names of the driven joints")] = None
     feedforward: Annotated[
         Signal | Sequence[Signal] | None,
@@ -51,7 +39,7 @@ class JointPD(Declared):
     ] = None
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        joints = drivable_in_the_tree(arm) if self.joints is None else tuple(self.joints)
+        joints = chosen_or_all(arm, self.joints)
         references = for_each(self, "reference", joints)
         stiffnesses = for_each(self, "stiffness", joints)
         dampings = for_each(self, "damping", joints)

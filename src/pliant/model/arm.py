@@ -14,8 +14,8 @@ from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
 from pliant.model.state import Array
 from pliant.renamed import OF_MODELS, Renamed
-from pliant.robot import FlexibleLink, RigidLink, Robot
-from pliant.robot.declared import Shown, listed
+from pliant.robot import FlexibleLink, Robot
+from pliant.robot.shown import Shown, listed
 
 
 def refuse_massless_links(robot: Robot, formulation: str) -> None:
@@ -82,10 +82,4 @@ class ArmFacts(Shown, Renamed, ABC):
     @cached_property
     def reach(self) -> float:
         """Sum of the lengths of all links, the scale of relative errors; one metre if none has a length."""
-        links = (self.robot.link(name) for name in self.link_names)
-        total = sum(
-            link.length if isinstance(link, FlexibleLink) else float(np.linalg.norm(link.tip_position))
-            for link in links
-            if isinstance(link, (FlexibleLink, RigidLink))
-        )
-        return total or 1.0
+        return sum(self.robot.link(name).length for name in self.link_names) or 1.0

@@ -211,40 +211,32 @@ class Stepper(Protocol[T]):
     @property
     def run(self) -> Run:
         """The request, with the inputs as the steps read them."""
-        ...
 
     def start(self) -> Ending | None:
         """Make ready and keep row 0; an ending if the run cannot begin."""
-        ...
 
     def times(self, a: int, b: int) -> Array:
         """When the steps a .. b-1 read their inputs, (steps, m)."""
-        ...
 
     def tables(self, a: int, b: int, joints: Array, loads: Array) -> T:
         """Inputs of the steps a .. b-1 from the signals (steps, m, ...) of joints (joints, 3) and loads (loads, 6)."""
-        ...
 
     def advance(self, tables: T, part: slice, held: Array) -> tuple[int, int]:
         """Advance through a part of the tables, with the torques that controllers hold.
 
         How many steps were done, and DONE or why not.
         """
-        ...
 
     def state_vector(self) -> Array: ...
 
     def keep(self, row: int) -> None:
         """The present state and ledger to a row."""
-        ...
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the steps ended, with what to try."""
-        ...
 
     def kept(self, times: Array) -> Kept:
         """The first rows, which fall on these times."""
-        ...
 
 
 @runtime_checkable
@@ -253,7 +245,6 @@ class CarriesServos(Protocol):
 
     def command(self, rates: Array) -> None:
         """The commanded rates of all joints, from now until the next call."""
-        ...
 
 
 def with_held(joints: Array, held: Array) -> Array:
@@ -270,28 +261,24 @@ class StepEquations(Protocol):
 
     ``z0`` is what the step starts from, ``z1`` its unknowns (for methods of several stages: of all stages), ``u`` the
     inputs of the step (joint targets/feedforward and load wrenches at the times the step reads them), all flat vectors.
+    Derivatives in parameters of the model, such as a mass or a modulus: `structures.step_matrices.by_parameters`.
     """
 
     @property
     def residual(self) -> Array:
         """r at the given values."""
-        ...
 
     def times(self, start: Array, unknowns: Array, inputs: Array) -> Array:
         """r_z0 start + r_z1 unknowns + r_u inputs"""
-        ...
 
     def transposed(self, weights: Array) -> tuple[Array, Array, Array]:
         """(r_z0^T w, r_z1^T w, r_u^T w)"""
-        ...
 
     def solve(self, right: Array) -> Array:
         """d of r_z1 d = right"""
-        ...
 
     def solve_transposed(self, right: Array) -> Array:
         """d of r_z1^T d = right"""
-        ...
 
 
 @runtime_checkable
@@ -308,13 +295,11 @@ class Model(Protocol):
     @property
     def highest_order(self) -> int:
         """Of the methods in time that the model takes."""
-        ...
 
     def initial_state(self) -> Array: ...
 
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         """Kinetic, elastic and gravity potential energy (n,) of states (n, size), joule."""
-        ...
 
     def stepper(self, run: Run) -> Stepper[Any]: ...
     def equilibrium(
@@ -322,7 +307,6 @@ class Model(Protocol):
     ) -> Equilibrium: ...
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         """Of deviations from the motion that goes through ``state`` at ``time``; prescribed joints keep to theirs."""
-        ...
 
 
 @runtime_checkable
@@ -340,11 +324,9 @@ class Arm(Model, Protocol):
         self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
     ) -> Array:
         """Undeformed links at joint positions near the given ones that close all loops; ``held`` joints stay put."""
-        ...
 
     def undeformed(self, positions: Array) -> Array:
         """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
-        ...
 
     def observe(self, states: Array, stations: int = 21) -> Observation: ...
     def tip(self, states: Array) -> tuple[Array, Array]: ...
@@ -354,7 +336,6 @@ class Arm(Model, Protocol):
 
         That of a spread load is integrated along its link; that of a load which reacts on a part is against that part.
         """
-        ...
 
     def consistency_error(self, record: Record) -> Consistency: ...
 
@@ -365,7 +346,6 @@ class Transmits(Protocol):
 
     def transmitted(self, record: Record, inputs: Inputs) -> dict[str, Array]:
         """``<joint>.wrench`` (n, 6) at the saved times themselves, as in `Record`."""
-        ...
 
 
 @runtime_checkable
@@ -374,7 +354,6 @@ class Stretches(Protocol):
 
     def line_rates(self, states: Array, inputs: Inputs) -> dict[str, Array]:
         """For each effort ``<name>.force`` in `Record` the rates (n, k) of the lengths and angles that it acts on."""
-        ...
 
 
 @runtime_checkable
@@ -383,7 +362,6 @@ class Substitutes(Protocol):
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Arm, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
-        ...
 
 
 def refuse_other_than_model(given: object) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from pliant.model.state import Array
+
+SUMS = ("gravity", "material_loss", "viscous_loss", "joint_loss", "projection_loss", "residual", "exchanged")
 
 
 @dataclass(frozen=True)
@@ -64,19 +67,6 @@ def joined(parts: Sequence[Ledger], kept: Sequence[bool]) -> Ledger:
         return {key: summed([getattr(part, name)[key] for part in parts]) for key in getattr(parts[0], name)}
 
     worst = max(parts, key=lambda part: part.worst_ratio)
-    return Ledger(
-        present("kinetic"),
-        present("strain"),
-        summed([part.gravity for part in parts]),
-        by_name("works"),
-        summed([part.material_loss for part in parts]),
-        summed([part.viscous_loss for part in parts]),
-        summed([part.joint_loss for part in parts]),
-        summed([part.projection_loss for part in parts]),
-        summed([part.residual for part in parts]),
-        summed([part.exchanged for part in parts]),
-        worst.worst_ratio,
-        worst.worst_time,
-        worst.exact,
-        by_name("taken"),
-    )
+    sums: dict[str, Any] = {name: summed([getattr(part, name) for part in parts]) for name in SUMS}
+    sums |= {"kinetic": present("kinetic"), "strain": present("strain")}
+    return replace(worst, works=by_name("works"), taken=by_name("taken"), **sums)

@@ -25,17 +25,14 @@ class Frame(StrEnum):
 
 
 @dataclass(frozen=True)
-class Port:
-    """A pair (effort, flow) whose product is power into the model, in watts."""
+class Pair:
+    """A named effort and flow."""
 
     name: str
     effort: str
     effort_unit: str
     flow: str
     flow_unit: str
-    size: int
-    frame: Frame
-    causality: Causality
 
     @property
     def effort_words(self) -> str:
@@ -44,6 +41,15 @@ class Port:
     @property
     def flow_words(self) -> str:
         return f"{self.flow} ({self.flow_unit})"
+
+
+@dataclass(frozen=True)
+class Port(Pair):
+    """A pair (effort, flow) whose product is power into the model, in watts."""
+
+    size: int
+    frame: Frame
+    causality: Causality
 
 
 def ports_of(robot: Robot) -> tuple[Port, ...]:

@@ -93,7 +93,6 @@ class SampledController(Protocol):
     def joints(self) -> tuple[str, ...]: ...
     def started(self) -> Callable[[Sample], Array]:
         """The law of one run, with a memory of its own: one number for each of the joints."""
-        ...
 
 
 def servos_inside(inputs: Inputs) -> tuple[ServoPlace, ...]:

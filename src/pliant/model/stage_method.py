@@ -132,13 +132,5 @@ def generalized_alpha(spectral_radius: float) -> StageMethod:
     r = spectral_radius
     alpha_m, alpha_f = (3 - r) / (2 * (1 + r)), 1 / (1 + r)
     gamma = 0.5 + alpha_m - alpha_f
-    return StageMethod(
-        np.array([alpha_f]),
-        np.ones(1),
-        np.array([[alpha_m / (alpha_f * gamma)]]),
-        np.array([1 / alpha_f]),
-        1 - alpha_m / gamma,
-        1 / alpha_m,
-        2,
-        False,
-    )
+    nodes, S, update = np.array([alpha_f]), np.array([[alpha_m / (alpha_f * gamma)]]), np.array([1 / alpha_f])
+    return StageMethod(nodes, np.ones(1), S, update, 1 - alpha_m / gamma, 1 / alpha_m, 2, False)

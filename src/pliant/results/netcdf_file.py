@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 
 Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]
 _AXES = list(observables.AXES)
+# by name: dimensions beside time, unit, meaning; the units of joints are theirs
+_ARM_FIELDS = {
+    "joint_position": (("joint",), "", "joint position"),
+    "joint_rate": (("joint",), "/s", "joint rate"),
+    "tip_position": (("axis",), "m", "world position of the tip"),
+    "rigid_tip_position": (("axis",), "m", "world position the tip would have if no link were deformed"),
+    "tip_rotation": (("axis", "section_axis"), "1", "rotation from tip frame to world"),
+    "tip_twist": (("twist_component",), "m/s or rad/s", "body twist of the tip"),
+}
 _LINK_FIELDS = {
     "link_position": ("position", ("axis",), "m", "world position of the section"),
     "link_rotation": ("rotation", ("axis", "section_axis"), "1", "rotation from section frame to world"),
@@ -72,12 +81,15 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "effort", description["efforts"]),
         _read_signals(dataset, "flow", description["efforts"]),
     )
-    ports = tuple(_read_port(port) for port in description["ports"])
+    ports = description["ports"]
+    for port in ports:
+        port["frame"], port["causality"] = Frame(port["frame"]), Causality(port["causality"])
+    blocks = ({**block, "shape": tuple(block["shape"])} for block in description["layout"])
     return Trajectory(
         time=dataset["time"].values,
         states=dataset["state"].values,
-        layout=Layout(tuple(_read_block(block) for block in description["layout"])),
-        ports=ports,
+        layout=Layout(tuple(Block(**block) for block in blocks)),
+        ports=tuple(Port(**port) for port in ports),
         joint_names=tuple(description["joints"]),
         ledger=_read_ledger(dataset, description),
         ending=Ending(**{**description["ending"], "cause": Cause(description["ending"]["cause"])}),
@@ -122,46 +134,22 @@ def _coordinates(trajectory: Trajectory) -> Variables:
     for name, values in _signal_names(trajectory).items():
         if values:
             coordinates[name] = (("signal",), np.array(values, dtype=object), {})
-    coordinates["time"] = (("time",), trajectory.time, _about(observables.TIME.unit, observables.TIME.meaning))
+    coordinates["time"] = (("time",), trajectory.time, observables.TIME.attributes)
     return coordinates
 
 
 def _arm(trajectory: Trajectory) -> Variables:
     """Joints, tip and links, and how well two ways to know them agree."""
-    error, twist, gravity = (
-        trajectory.consistency_error,
-        observables.CONSISTENCY_TWIST,
-        observables.CONSISTENCY_GRAVITY,
-    )
-    units = sorted({unit.position for unit in trajectory.joint_units}) or ["rad"]
-    position, rate = " or ".join(units), " or ".join(f"{unit}/s" for unit in units)
-    return {
-        "joint_position": (("time", "joint"), trajectory.joint_position, _about(position, "joint position")),
-        "joint_rate": (("time", "joint"), trajectory.joint_rate, _about(rate, "joint rate")),
-        "tip_position": (("time", "axis"), trajectory.tip_position, _about("m", "world position of the tip")),
-        "rigid_tip_position": (
-            ("time", "axis"),
-            trajectory.rigid_tip_position,
-            _about("m", "world position the tip would have if no link were deformed"),
-        ),
-        "tip_rotation": (
-            ("time", "axis", "section_axis"),
-            trajectory.tip_rotation,
-            _about("1", "rotation from tip frame to world"),
-        ),
-        "tip_twist": (
-            ("time", "twist_component"),
-            trajectory.tip_twist,
-            _about("m/s or rad/s", "body twist of the tip"),
-        ),
-        "consistency_error_twist": (
-            ("time",),
-            error.twist,
-            {**_about(twist.unit, twist.meaning), "reason": error.reason},
-        ),
-        "consistency_error_gravity": (("time",), error.gravity, _about(gravity.unit, gravity.meaning)),
-        **_links(trajectory.links),
-    }
+    error, units = trajectory.consistency_error, sorted({unit.position for unit in trajectory.joint_units}) or ["rad"]
+    variables: Variables = {}
+    for name, (dimensions, unit, meaning) in _ARM_FIELDS.items():
+        if dimensions == ("joint",):
+            unit = " or ".join(f"{each}{unit}" for each in units)
+        variables[name] = (("time", *dimensions), getattr(trajectory, name), _about(unit, meaning))
+    about = {**observables.CONSISTENCY_TWIST.attributes, "reason": error.reason}
+    variables["consistency_error_twist"] = (("time",), error.twist, about)
+    variables["consistency_error_gravity"] = (("time",), error.gravity, observables.CONSISTENCY_GRAVITY.attributes)
+    return variables | _links(trajectory.links)
 
 
 def _links(links: tuple[LinkObservation, ...]) -> Variables:
@@ -171,14 +159,10 @@ def _links(links: tuple[LinkObservation, ...]) -> Variables:
     def stacked(arrays: list[Array], axis: int) -> Array:
         return np.stack([_padded(array, most, axis) for array in arrays], axis=axis)
 
-    station = observables.STATION
+    stations = stacked([link.station for link in links], 0)
     variables: Variables = {
         "stations": (("link",), counts, _about("1", "number of stations of the link")),
-        "link_station": (
-            ("link", "station"),
-            stacked([link.station for link in links], 0),
-            _about(station.unit, station.meaning),
-        ),
+        "link_station": (("link", "station"), stations, observables.STATION.attributes),
     }
     for name, (field, components, unit, meaning) in _LINK_FIELDS.items():
         values = stacked([getattr(link, field) for link in links], 1)
@@ -194,8 +178,7 @@ def _padded(array: Array, stations: int, axis: int) -> Array:
 
 def _ledger(ledger: Ledger) -> Variables:
     variables: Variables = {
-        f"energy_{name}": (("time",), getattr(ledger, name), _about(energy.unit, energy.meaning))
-        for name, energy in ENERGIES.items()
+        f"energy_{name}": (("time",), getattr(ledger, name), energy.attributes) for name, energy in ENERGIES.items()
     }
     none = np.zeros((len(ledger.kinetic), 0))
     works = np.column_stack([none, *ledger.works.values()])
@@ -208,24 +191,15 @@ def _ledger(ledger: Ledger) -> Variables:
 
 
 def _signals(trajectory: Trajectory) -> Variables:
-    signals = trajectory.port_signals.values()
+    none = np.zeros((len(trajectory.time), 0))
+    effort = np.concatenate([none, *(signal.effort for signal in trajectory.port_signals.values())], axis=1)
+    flow = np.concatenate([none, *(signal.flow for signal in trajectory.port_signals.values())], axis=1)
+    about = _about("see effort_unit", "efforts of joints, inside joints and of loads")
     return {
         "state": (("time", "state_index"), trajectory.states, _about("see description", "state vector")),
-        "effort": (
-            ("time", "signal"),
-            _side_by_side([signal.effort for signal in signals], trajectory.time),
-            _about("see effort_unit", "efforts of joints, inside joints and of loads"),
-        ),
-        "flow": (
-            ("time", "signal"),
-            _side_by_side([signal.flow for signal in signals], trajectory.time),
-            _about("see flow_unit", "flows of the same"),
-        ),
+        "effort": (("time", "signal"), effort, about),
+        "flow": (("time", "signal"), flow, _about("see flow_unit", "flows of the same")),
     }
-
-
-def _side_by_side(columns: list[Array], time: Array) -> Array:
-    return np.concatenate(columns, axis=1) if columns else np.zeros((len(time), 0))
 
 
 def _signal_names(trajectory: Trajectory) -> dict[str, list[str]]:
@@ -289,14 +263,6 @@ def _read_signals(dataset: Dataset, variable: str, sizes: dict[str, int]) -> dic
         signals[name] = dataset[variable].values[:, start : start + size].copy()
         start += size
     return signals
-
-
-def _read_block(block: dict[str, Any]) -> Block:
-    return Block(**{**block, "shape": tuple(block["shape"])})
-
-
-def _read_port(port: dict[str, Any]) -> Port:
-    return Port(**{**port, "frame": Frame(port["frame"]), "causality": Causality(port["causality"])})
 
 
 FORMAT_KEY = "pliant_trajectory"

@@ -18,6 +18,11 @@ class Observable:
         """The axis label, such as ``$t$ [s]``; a pure number has no bracket."""
         return self.symbol if self.unit == "1" else f"{self.symbol} [{self.unit}]"
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What a file says about it."""
+        return {"units": self.unit, "long_name": self.meaning}
+
 
 TIME = Observable("$t$", "s", "time")
 STATION = Observable("$s$", "m", "distance from the root along the undeformed axis")
@@ -53,19 +58,18 @@ WRENCH = {
 
 ENERGY_UNIT = "J"
 ENERGY = Observable("energy", ENERGY_UNIT, "energy")
-ENERGIES = {
-    "kinetic": Observable("kinetic", ENERGY_UNIT, "kinetic energy"),
-    "strain": Observable("strain", ENERGY_UNIT, "elastic energy"),
-    "gravity": Observable("gravity", ENERGY_UNIT, "work of gravity since the start"),
-    "material_loss": Observable("material loss", ENERGY_UNIT, "dissipated inside the material since the start"),
-    "viscous_loss": Observable("viscous loss", ENERGY_UNIT, "dissipated by the surroundings since the start"),
-    "joint_loss": Observable("joint loss", ENERGY_UNIT, "dissipated by joint damping since the start"),
-    "projection_loss": Observable(
-        "projection loss", ENERGY_UNIT, "taken by returning moving joints to equal velocity since the start"
-    ),
-    "residual": Observable("residual", ENERGY_UNIT, "energy that the ledger does not explain since the start"),
-    "exchanged": Observable("exchanged", ENERGY_UNIT, "sum of the absolute energy flows since the start"),
+_MEANINGS = {
+    "kinetic": "kinetic energy",
+    "strain": "elastic energy",
+    "gravity": "work of gravity since the start",
+    "material_loss": "dissipated inside the material since the start",
+    "viscous_loss": "dissipated by the surroundings since the start",
+    "joint_loss": "dissipated by joint damping since the start",
+    "projection_loss": "taken by returning moving joints to equal velocity since the start",
+    "residual": "energy that the ledger does not explain since the start",
+    "exchanged": "sum of the absolute energy flows since the start",
 }
+ENERGIES = {name: Observable(name.replace("_", " "), ENERGY_UNIT, words) for name, words in _MEANINGS.items()}
 
 CONSISTENCY_TWIST = Observable(
     "tip velocity consistency error", "m/s", "tip velocity of the strain rates against the state"

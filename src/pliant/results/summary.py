@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from pliant.model.ledger import Ledger
     from pliant.results.trajectory import Trajectory
 
 # One per cent: what a reader of the figures would see.
@@ -36,15 +35,21 @@ class Line(NamedTuple):
 
 def summarize(trajectory: Trajectory) -> list[Line]:
     """Time, cost, energy ledger, mesh error, deflection and ending."""
+    choices, ledger = trajectory.provenance.choices, trajectory.ledger
     return [
         Line("ending", str(trajectory.ending.cause), ""),
-        *_substitution(trajectory.provenance.choices),
-        *_stillness(trajectory.ledger),
+        # where another formulation computed than the one that was asked for
+        *([Line("substitution", choices["substitution"], "")] if "substitution" in choices else []),
+        # whoever reads the rest should know that its zeros are no achievement
+        *([Line("remark", NOTHING_HAPPENED, "")] if ledger.empty else []),
         Line("simulated time", trajectory.simulated_time, "s"),
         Line("wall time", trajectory.wall_time, "s"),
         Line("real-time factor", trajectory.real_time_factor, "1"),
         *_cost(trajectory.statistics),
-        *_energies(trajectory),
+        Line("energy stored at the end", float(ledger.stored[-1]), "J"),
+        Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
+        Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
+        Line("projection loss", float(ledger.projection_loss[-1]), "J"),
         *(_of_arm(trajectory) if trajectory.of_arm else ()),
     ]
 
@@ -88,16 +93,6 @@ def _exchanges(trajectory: Trajectory) -> bool:
     return not float(ledger.exchanged[-1]) <= steps * floor
 
 
-def _substitution(choices: dict[str, str]) -> list[Line]:
-    """Where another formulation computed than the one that was asked for."""
-    return [Line("substitution", choices["substitution"], "")] if "substitution" in choices else []
-
-
-def _stillness(ledger: Ledger) -> list[Line]:
-    """Where nothing happened: whoever reads the rest should know that the zeros are no achievement."""
-    return [Line("remark", NOTHING_HAPPENED, "")] if ledger.empty else []
-
-
 def _cost(statistics: dict[str, float]) -> list[Line]:
     steps = statistics.get("steps")
     lines = []
@@ -108,16 +103,6 @@ def _cost(statistics: dict[str, float]) -> list[Line]:
     if "factorisations" in statistics:
         lines.append(Line("factorisations", statistics["factorisations"], "1"))
     return lines
-
-
-def _energies(trajectory: Trajectory) -> list[Line]:
-    ledger = trajectory.ledger
-    return [
-        Line("energy stored at the end", float(ledger.stored[-1]), "J"),
-        Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
-        Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
-        Line("projection loss", float(ledger.projection_loss[-1]), "J"),
-    ]
 
 
 def _consistency_warning(

@@ -16,18 +16,8 @@ from pliant.model.contract import Stretches
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame, Port, spread_port, wrench_port
 from pliant.model.state import Array, LinkObservation
-from pliant.results.observables import (
-    ENERGIES,
-    ENERGY_UNIT,
-    POSITION,
-    QUATERNION,
-    STATION,
-    STRAIN,
-    TIME,
-    TWIST,
-    WRENCH,
-    Observable,
-)
+from pliant.results import observables
+from pliant.results.observables import ENERGIES, TIME, Observable
 from pliant.robot import End
 
 if TYPE_CHECKING:
@@ -36,9 +26,7 @@ if TYPE_CHECKING:
     from pliant.model.contract import Arm, Model, Record
     from pliant.results.trajectory import Trajectory
 
-AXES = ("x", "y", "z")
 WRENCH_OF_A_JOINT = ".wrench"
-FORCE_OF_A_LINE = ".force"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +41,8 @@ class PortSignal:
     def components(self) -> tuple[str, ...]:
         """Names of the components: one without a name, three axes, or forces and moments along them."""
         if self.port.size == 6:
-            return tuple(f"{kind}_{axis}" for kind in ("linear", "angular") for axis in AXES)
-        return AXES if self.port.size == 3 else tuple(str(k) for k in range(self.port.size))
+            return tuple(f"{kind}_{axis}" for kind in ("linear", "angular") for axis in observables.AXES)
+        return observables.AXES if self.port.size == 3 else tuple(str(k) for k in range(self.port.size))
 
     @property
     def effort_units(self) -> tuple[str, ...]:
@@ -131,9 +119,9 @@ def motion_table(trajectory: Trajectory) -> DataFrame:
         columns[f"{name} position"] = (trajectory.joint_position[:, k], unit.coordinate(name).unit)
         columns[f"{name} rate"] = (trajectory.joint_rate[:, k], unit.rate(name).unit)
     if trajectory.of_arm:
-        columns |= _components("tip ", POSITION, trajectory.tip_position)
-        columns |= _components("tip q_", QUATERNION, trajectory.tip_quaternion)
-        columns |= _components("tip ", TWIST, trajectory.tip_twist)
+        columns |= _components("tip ", observables.POSITION, trajectory.tip_position)
+        columns |= _components("tip q_", observables.QUATERNION, trajectory.tip_quaternion)
+        columns |= _components("tip ", observables.TWIST, trajectory.tip_twist)
     for name in ("kinetic", "strain"):
         columns[f"{name} energy"] = (getattr(trajectory.ledger, name), ENERGIES[name].unit)
     return _frame(columns)
@@ -158,9 +146,9 @@ def ledger_table(trajectory: Trajectory) -> DataFrame:
     for name, energy in ENERGIES.items():
         columns[name] = (getattr(ledger, name), energy.unit)
     for name, work in ledger.works.items():
-        columns[f"work of {name}"] = (work, ENERGY_UNIT)
+        columns[f"work of {name}"] = (work, observables.ENERGY_UNIT)
     for name, taken in ledger.taken.items():
-        columns[f"taken by {name}"] = (taken, ENERGY_UNIT)
+        columns[f"taken by {name}"] = (taken, observables.ENERGY_UNIT)
     return _frame(columns)
 
 
@@ -168,29 +156,21 @@ def port_table(trajectory: Trajectory) -> DataFrame:
     """One row per time, port and component: effort and flow, their units in columns because they differ by row."""
     import pandas
 
-    times = len(trajectory.time)
-    tables = []
+    times, tables = len(trajectory.time), []
     for name, signal in trajectory.port_signals.items():
-        size = len(signal.components)
-        tables.append(
-            pandas.DataFrame(
-                {
-                    "time": np.repeat(trajectory.time, size),
-                    "port": name,
-                    "component": np.tile(signal.components, times),
-                    "effort": signal.effort.ravel(),
-                    "effort unit": np.tile(signal.effort_units, times),
-                    "flow": signal.flow.ravel(),
-                    "flow unit": np.tile(signal.flow_units, times),
-                }
-            )
-        )
+        columns = {
+            "time": np.repeat(trajectory.time, len(signal.components)),
+            "port": name,
+            "component": np.tile(signal.components, times),
+            "effort": signal.effort.ravel(),
+            "effort unit": np.tile(signal.effort_units, times),
+            "flow": signal.flow.ravel(),
+            "flow unit": np.tile(signal.flow_units, times),
+        }
+        tables.append(pandas.DataFrame(columns))
     table = pandas.concat(tables, ignore_index=True)
-    table.attrs["units"] = dict.fromkeys(table.columns, "") | {
-        "time": TIME.unit,
-        "effort": "see effort unit",
-        "flow": "see flow unit",
-    }
+    units = {"time": TIME.unit, "effort": "see effort unit", "flow": "see flow unit"}
+    table.attrs["units"] = dict.fromkeys(table.columns, "") | units
     return table
 
 
@@ -198,14 +178,14 @@ def _link_columns(time: Array, link: LinkObservation) -> Columns:
     stations = len(link.station)
     return {
         "time": (np.repeat(time, stations), TIME.unit),
-        "station": (np.tile(link.station, len(time)), STATION.unit),
-        **_components("", STRAIN, link.strain.reshape(-1, len(STRAIN))),
-        **_components("", WRENCH, link.wrench.reshape(-1, len(WRENCH))),
+        "station": (np.tile(link.station, len(time)), observables.STATION.unit),
+        **_components("", observables.STRAIN, link.strain.reshape(-1, len(observables.STRAIN))),
+        **_components("", observables.WRENCH, link.wrench.reshape(-1, len(observables.WRENCH))),
     }
 
 
-def _components(prefix: str, observables: dict[str, Observable], values: Array) -> Columns:
-    return {prefix + name: (values[:, k], observable.unit) for k, (name, observable) in enumerate(observables.items())}
+def _components(prefix: str, about: dict[str, Observable], values: Array) -> Columns:
+    return {prefix + name: (values[:, k], observable.unit) for k, (name, observable) in enumerate(about.items())}
 
 
 def _frame(columns: Columns) -> DataFrame:

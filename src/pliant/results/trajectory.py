@@ -8,27 +8,27 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from pliant import __version__
 from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
+from pliant.model.contract import Arm, Consistency, Model, Record, Transmits
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
 from pliant.renamed import OF_TRAJECTORIES, Renamed
+from pliant.results import tables
 from pliant.results.observables import JointUnit
-from pliant.results.tables import PortSignal, inner_flows, load_efforts, load_ports, port_signals
-from pliant.robot.declared import Shown, listed
+from pliant.results.summary import Line, summarize, warn
+from pliant.robot import dump
+from pliant.robot.shown import Shown, listed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from xarray import Dataset
-
-    from pliant.model.contract import Arm, Consistency, Model, Record
-    from pliant.results.summary import Line
 
 
 @dataclass(frozen=True)
@@ -48,22 +48,6 @@ def installed_versions() -> dict[str, str]:
     return {"pliant": __version__, "python": platform.python_version(), **packages}
 
 
-class Source(Protocol):
-    """Answers what a trajectory works out only when asked; about joints, links and tip only of an arm."""
-
-    @property
-    def of_arm(self) -> bool: ...
-    def ends(self) -> Observation: ...
-    def links(self) -> tuple[LinkObservation, ...]: ...
-    def consistency_error(self) -> Consistency: ...
-    def rigid_tip_position(self, joint_position: Array) -> Array: ...
-    def tip_position(self) -> Array: ...
-    def joint_units(self) -> tuple[JointUnit, ...]: ...
-    def efforts(self) -> dict[str, Array]: ...
-    def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]: ...
-    def provenance(self) -> Provenance: ...
-
-
 @dataclass(frozen=True, eq=False)
 class LiveSource:
     """The model that ran."""
@@ -79,95 +63,83 @@ class LiveSource:
 
     @property
     def arm(self) -> Arm:
-        return cast("Arm", self.model)
+        return cast(Arm, self.model)
 
+    @cached_property
     def ends(self) -> Observation:
         """Joints and tip; the links at root and tip only, which is several times cheaper than along them."""
         return self.arm.observe(self.record.states, stations=2)
 
+    @property
     def links(self) -> tuple[LinkObservation, ...]:
         return self.arm.observe(self.record.states).links
 
+    @property
     def consistency_error(self) -> Consistency:
         return self.arm.consistency_error(self.record)
 
-    def rigid_tip_position(self, joint_position: Array) -> Array:
+    @property
+    def rigid_tip_position(self) -> Array:
         """Where the tip would be if nothing bent: the undeformed arm at the same joint positions."""
-        return self.arm.tip(self.arm.undeformed(joint_position))[0]
+        return self.arm.tip(self.arm.undeformed(self.ends.joint_position))[0]
 
+    @property
     def tip_position(self) -> Array:
         """The tip alone, without the observation of the links."""
         return self.arm.tip(self.record.states)[0]
 
+    @property
     def joint_units(self) -> tuple[JointUnit, ...]:
         names = self.arm.joint_names if self.of_arm else ()
         return tuple(JointUnit(self.arm.robot.freedom(name).unit) for name in names)
 
+    @property
     def efforts(self) -> dict[str, Array]:
         """Of joints, inside joints, and of loads."""
-        from pliant.model.contract import Transmits
-
         arm = getattr(self.model, "arm", self.model)
         inside = arm.transmitted(self.record, self.model.inputs) if isinstance(arm, Transmits) else {}
-        return self.record.efforts | inside | load_efforts(self.model, self.record)
+        return self.record.efforts | inside | tables.load_efforts(self.model, self.record)
 
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         """What goes with the ``efforts`` of these names, but with those of joints."""
-        return inner_flows(self.arm, self.record, efforts) if self.of_arm else {}
+        return tables.inner_flows(self.arm, self.record, efforts) if self.of_arm else {}
 
+    @property
     def provenance(self) -> Provenance:
-        from pliant.robot import dump
-
-        robot = self.arm.robot if self.of_arm else None
-        kind = {"formulation": repr(self.arm.formulation)} if self.of_arm else {"model": repr(self.model)}
-        return Provenance(
-            date=self.date.isoformat(timespec="seconds"),
-            versions=installed_versions(),
-            robot_name=robot.name if robot else "",
-            robot=dump(robot) if robot else "",
-            choices={**kind, **self.choices},
-        )
+        kind, name, robot = {"model": repr(self.model)}, "", ""
+        if self.of_arm:
+            kind = {"formulation": repr(self.arm.formulation)}
+            name, robot = self.arm.robot.name, dump(self.arm.robot)
+        date = self.date.isoformat(timespec="seconds")
+        return Provenance(date, installed_versions(), name, robot, {**kind, **self.choices})
 
 
 @dataclass(frozen=True, eq=False)
 class StoredSource:
     """Everything already worked out, as a file holds it."""
 
-    observed: Observation
-    measured_error: Consistency
-    rigid_tip: Array
+    ends: Observation
+    consistency_error: Consistency
+    rigid_tip_position: Array
     of_arm: bool
-    units: tuple[JointUnit, ...]
-    origin: Provenance
-    signals: dict[str, Array]
+    joint_units: tuple[JointUnit, ...]
+    provenance: Provenance
+    efforts: dict[str, Array]
     flows: dict[str, Array]
 
-    def ends(self) -> Observation:
-        return self.observed
-
+    @property
     def links(self) -> tuple[LinkObservation, ...]:
-        return self.observed.links
+        return self.ends.links
 
-    def consistency_error(self) -> Consistency:
-        return self.measured_error
-
-    def rigid_tip_position(self, joint_position: Array) -> Array:
-        return self.rigid_tip
-
+    @property
     def tip_position(self) -> Array:
-        return self.ends().tip_position
-
-    def joint_units(self) -> tuple[JointUnit, ...]:
-        return self.units
-
-    def provenance(self) -> Provenance:
-        return self.origin
-
-    def efforts(self) -> dict[str, Array]:
-        return self.signals
+        return self.ends.tip_position
 
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         return self.flows
+
+
+Source = LiveSource | StoredSource  # answers what a trajectory works out only when asked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,7 +180,7 @@ class Trajectory(Shown, Renamed):
             time=record.time,
             states=record.states,
             layout=model.layout,
-            ports=(*model.ports, *load_ports(model)),
+            ports=(*model.ports, *tables.load_ports(model)),
             joint_names=getattr(model, "joint_names", ()),
             ledger=record.ledger,
             ending=record.ending,
@@ -233,33 +205,29 @@ class Trajectory(Shown, Renamed):
         return self.source
 
     @cached_property
-    def _ends(self) -> Observation:
-        return self._arm.ends()
-
-    @cached_property
     def observation(self) -> Observation:
         """Joints, links and tip at every saved time."""
-        return replace(self._ends, links=self._arm.links())
+        return replace(self._arm.ends, links=self._arm.links)
 
     @property
     def joint_position(self) -> Array:
         """(n, joints) in radian or metre."""
-        return self._ends.joint_position
+        return self._arm.ends.joint_position
 
     @property
     def joint_rate(self) -> Array:
         """(n, joints) in radian or metre per second."""
-        return self._ends.joint_rate
+        return self._arm.ends.joint_rate
 
     @cached_property
     def tip_position(self) -> Array:
         """(n, 3) world position of the tip of the last link, metre."""
-        return self._arm.tip_position()
+        return self._arm.tip_position
 
     @property
     def tip_rotation(self) -> Array:
         """(n, 3, 3) rotation matrices from tip frame to world."""
-        return self._ends.tip_rotation
+        return self._arm.ends.tip_rotation
 
     @cached_property
     def tip_quaternion(self) -> Array:
@@ -275,12 +243,12 @@ class Trajectory(Shown, Renamed):
     @property
     def tip_twist(self) -> Array:
         """(n, 6) body twist of the tip: velocity, then angular rate, in the tip's own axes."""
-        return self._ends.tip_twist
+        return self._arm.ends.tip_twist
 
     @cached_property
     def rigid_tip_position(self) -> Array:
         """(n, 3) where the tip of the undeformed arm would be at the same joint positions, metre."""
-        return self._arm.rigid_tip_position(self.joint_position)
+        return self._arm.rigid_tip_position
 
     @property
     def tip_deflection(self) -> Array:
@@ -302,7 +270,7 @@ class Trajectory(Shown, Renamed):
     @cached_property
     def joint_units(self) -> tuple[JointUnit, ...]:
         """The unit each joint counts in."""
-        return self.source.joint_units()
+        return self.source.joint_units
 
     @cached_property
     def efforts(self) -> dict[str, Array]:
@@ -312,25 +280,25 @@ class Trajectory(Shown, Renamed):
         and what drives exert are means over the step that ends at the saved time; arms in minimal coordinates give the
         wrench at that time itself.
         """
-        return self.source.efforts()
+        return self.source.efforts
 
     @cached_property
-    def port_signals(self) -> dict[str, PortSignal]:
+    def port_signals(self) -> dict[str, tables.PortSignal]:
         """Effort and flow of every joint, load and force element, and of what joints transmit, with units.
 
         Those of loads and of joints are power into the arm, those of springs and walls into these.
         """
-        return port_signals(self)
+        return tables.port_signals(self)
 
     @cached_property
     def consistency_error(self) -> Consistency:
         """How far the mesh lets two ways of knowing the same motion lie apart."""
-        return self._arm.consistency_error()
+        return self._arm.consistency_error
 
     @cached_property
     def provenance(self) -> Provenance:
         """Versions, date, robot and choices."""
-        return self.source.provenance()
+        return self.source.provenance
 
     @property
     def simulated_time(self) -> float:
@@ -344,39 +312,27 @@ class Trajectory(Shown, Renamed):
 
     def summary(self) -> list[Line]:
         """A few lines (name, value, unit) that say how the run went."""
-        from pliant.results.summary import summarize
-
         return summarize(self)
 
     def warnings(self) -> list[str]:
         """What a careful user should know before trusting the numbers; empty when all is well."""
-        from pliant.results.summary import warn
-
         return warn(self)
 
     def table(self) -> DataFrame:
         """One row per time: joints, tip and energies; units in ``attrs["units"]``."""
-        from pliant.results.tables import motion_table
-
-        return motion_table(self)
+        return tables.motion_table(self)
 
     def strain_table(self) -> DataFrame:
         """One row per time, link and station: strains and section forces; units in ``attrs["units"]``."""
-        from pliant.results.tables import strain_table
-
-        return strain_table(self)
+        return tables.strain_table(self)
 
     def ledger_table(self) -> DataFrame:
         """One row per time: the energy ledger; units in ``attrs["units"]``."""
-        from pliant.results.tables import ledger_table
-
-        return ledger_table(self)
+        return tables.ledger_table(self)
 
     def port_table(self) -> DataFrame:
         """One row per time, port and component: effort and flow with their units."""
-        from pliant.results.tables import port_table
-
-        return port_table(self)
+        return tables.port_table(self)
 
     def dataset(self) -> Dataset:
         """All arrays with names, units and meanings, as the file holds them."""

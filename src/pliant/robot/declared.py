@@ -6,18 +6,19 @@ import dataclasses
 import inspect
 import math
 import re
-from abc import ABC, ABCMeta, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABCMeta
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from functools import cache
-from html import escape
 from itertools import pairwise
-from typing import Any, ClassVar, cast, get_type_hints
+from operator import ge, gt, le, lt
+from types import NoneType
+from typing import Any, ClassVar, cast, get_args, get_type_hints
 
 import numpy as np
 
-from pliant.errors import InvalidInput, Problem, clip, raise_if_any
+from pliant.errors import Problem, clip, raise_if_any
 
 Vector3 = tuple[float, float, float]
 Vector6 = tuple[float, float, float, float, float, float]
@@ -46,9 +47,9 @@ SUFFIXES = {
 }
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 NUMBER_WITH_SUFFIX = re.compile(rf"({NUMBER.pattern})\s*(\D.*)")
-MOST_LISTED = 8  # words in a line that shows an object
 # Of parts, but of no use to who builds one.
 INTERNAL = {"conflicts", "elsewhere", "label", "mro", "register", "translates", "word", "words"}
+COMPARISONS = (("greater than", gt), ("at least", ge), ("less than", lt), ("at most", le))
 UNIT_LENGTH_SLACK = 1e-3
 ROUND_OFF = 1e-15
 SYMMETRY_SLACK = 1e-9
@@ -97,7 +98,8 @@ class Quantity:
     """The declaration of one numeric field.
 
     ``shape`` is () for a number, (n,) for a vector, (n, n) for a symmetric matrix that may also be given
-    by its diagonal, and holds None where any count is allowed. Bounds hold for every entry.
+    by its diagonal, and holds None where any count is allowed. Bounds hold for every entry. A field of one number may
+    also hold several, which ``each`` names.
     """
 
     unit: str
@@ -108,21 +110,52 @@ class Quantity:
     below: float | None = None
     at_most: float | None = None
     demand: Demand | None = None
+    each: str = ""
+
+    @staticmethod
+    def vector(unit: str, meaning: str) -> Quantity:
+        return Quantity(unit, meaning, shape=(3,))
+
+    @staticmethod
+    def direction(meaning: str) -> Quantity:
+        return Quantity("1", meaning, shape=(3,), demand=Demand.NONZERO_DIRECTION)
+
+    @staticmethod
+    def quaternion(meaning: str) -> Quantity:
+        """Of a rotation; ``meaning`` says from which frame to which."""
+        return Quantity("1", f"unit quaternion (w, x, y, z) {meaning}", shape=(4,), demand=Demand.UNIT_QUATERNION)
+
+    @staticmethod
+    def coefficients(unit: str, meaning: str) -> Quantity:
+        """Six numbers, none negative."""
+        return Quantity(unit, meaning, shape=(6,), at_least=0)
+
+    @staticmethod
+    def inertia(axes: str) -> Quantity:
+        """Of a rigid body, along the given axes."""
+        meaning = f"inertia (3 values or 3x3) about the centre of mass, along {axes} axes,"
+        return Quantity("kg m^2", meaning, shape=(3, 3), demand=Demand.RIGID_BODY_INERTIA)
+
+    @staticmethod
+    def matrix(unit: str, meaning: str, definite: bool = False) -> Quantity:
+        """Between 6-vectors, symmetric and at least semidefinite; it may be given by its diagonal."""
+        demand = Demand.POSITIVE_DEFINITE if definite else Demand.POSITIVE_SEMIDEFINITE
+        return Quantity(unit, meaning, shape=(6, 6), demand=demand)
 
     def of_motion(self, translates: bool) -> Quantity:
         """The declaration for a translation or for a rotation."""
         return replace(self, unit=unit_of_motion(self.unit, translates))
 
     @property
+    def bounds(self) -> Iterator[tuple[str, Callable[[float, float], bool], float]]:
+        """Each bound in words, with the comparison that must hold between a number and its limit."""
+        limits = (self.above, self.at_least, self.below, self.at_most)
+        return ((*how, limit) for how, limit in zip(COMPARISONS, limits) if limit is not None)
+
+    @property
     def bound(self) -> str:
         """The bounds in words, empty where there are none."""
-        limits = (
-            ("greater than", self.above),
-            ("at least", self.at_least),
-            ("less than", self.below),
-            ("at most", self.at_most),
-        )
-        return " and ".join(f"{words} {limit:g}" for words, limit in limits if limit is not None)
+        return " and ".join(f"{words} {limit:g}" for words, _, limit in self.bounds)
 
     @property
     def remedy(self) -> str:
@@ -174,13 +207,7 @@ class Quantity:
             raise BadValue(f"= {clip(value.text)} is larger than a number can be; {self.remedy}", index)
         if not math.isfinite(number):
             raise BadValue(f"= {self.show(number, index)} must be finite; {self.remedy}", index)
-        outside = (
-            (self.above is not None and not number > self.above)
-            or (self.at_least is not None and not number >= self.at_least)
-            or (self.below is not None and not number < self.below)
-            or (self.at_most is not None and not number <= self.at_most)
-        )
-        if outside:
+        if not all(holds(number, limit) for _, holds, limit in self.bounds):
             raise BadValue(f"= {self.show(number, index)} must be {self.bound}; {self.remedy}", index)
         return number + 0.0  # no negative zero, so that equal parts print alike
 
@@ -282,19 +309,6 @@ class Quantity:
             )
 
 
-def checked_by_one_of(quantities: Sequence[Quantity], value: object) -> Any:
-    """Check a value that may be declared in several shapes; its nesting decides which."""
-    nested = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
-    for quantity in quantities:
-        if bool(quantity.shape) == nested:
-            return quantity.checked(value)
-    return quantities[0].checked(value)
-
-
-def problems_of(bad: BadValue, field: str) -> Problem:
-    return Problem(bad.text, (field, *bad.index))
-
-
 def _short(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
@@ -308,10 +322,18 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
-class Name:
-    """The declaration of a field that holds a name."""
+class Rule:
+    """The declaration of a field that holds no number."""
 
     meaning: str
+
+    @property
+    def remedy(self) -> str:
+        return f"write the {self.meaning}"
+
+
+class Name(Rule):
+    """The declaration of a field that holds a name."""
 
     def checked(self, value: object) -> str:
         if not isinstance(value, str) or not NAME.fullmatch(value):
@@ -321,39 +343,41 @@ class Name:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The declaration of a field that holds one of the words of an enumeration."""
+class Choice(Rule):
+    """The declaration of a field that holds one of the words of an enumeration, which is the type of the field."""
 
-    meaning: str
-    options: type[StrEnum]
+    options: type[StrEnum] = StrEnum
+
+    @property
+    def remedy(self) -> str:
+        return f"write one of {', '.join(self.options)}"
 
     def checked(self, value: object) -> StrEnum:
-        words = [option.value for option in self.options]
-        if not isinstance(value, str) or value not in words:
-            raise BadValue(f"= '{clip(str(value))}' is not known; write one of {', '.join(words)}")
+        if not isinstance(value, str) or value not in list(self.options):
+            raise BadValue(f"= '{clip(str(value))}' is not known; {self.remedy}")
         return self.options(value)
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(Rule):
     """The declaration of a field that holds another declared object, or a tuple of them (``many``).
 
-    ``translates`` says whether the part describes a translation or a rotation, where its owner does not.
+    ``translates`` says whether the part describes a translation or a rotation, where its owner does not. Which kind
+    of object it is, and whether there are many, the type of the field says.
     """
 
-    meaning: str
-    kind: type[Declared]
-    many: bool = False
     translates: bool | None = None
+    kind: type[Any] = object
+    many: bool = False
 
     def checked(self, value: object) -> Any:
         if not self.many:
             return self._one(value, ())
         if not isinstance(value, (tuple, list)):
-            raise BadValue(f"= '{clip(str(value))}' is not a list; write the {self.meaning}")
+            raise BadValue(f"= '{clip(str(value))}' is not a list; {self.remedy}")
         return tuple(self._one(item, (i,)) for i, item in enumerate(value))
 
-    def _one(self, value: object, index: tuple[int, ...]) -> Declared:
+    def _one(self, value: object, index: tuple[int, ...]) -> object:
         if not isinstance(value, self.kind):
             allowed = ", ".join(cls.__name__ for cls in self.kind.words.values())
             raise BadValue(f"= {type(value).__name__} does not fit; write one of {allowed}", index)
@@ -365,14 +389,14 @@ class Declaration:
     """Everything that is declared about one field; several quantities mean alternatives."""
 
     name: str
-    rules: tuple[Quantity, ...] | Name | Choice | Part
+    rule: Quantity | Name | Choice | Part
+    quantities: tuple[Quantity, ...]
     required: bool
-    optional: bool
     default: Any
 
     @property
     def meaning(self) -> str:
-        return self.rules[0].meaning if isinstance(self.rules, tuple) else self.rules.meaning
+        return self.rule.meaning
 
     @property
     def plain_default(self) -> Any:
@@ -380,16 +404,21 @@ class Declaration:
 
     def of_motion(self, translates: bool | None) -> Declaration:
         """The declaration for a translation or for a rotation, whose unit is one of two."""
-        if translates is None or not isinstance(self.rules, tuple):
+        if translates is None or not self.quantities:
             return self
-        return dataclasses.replace(self, rules=tuple(rule.of_motion(translates) for rule in self.rules))
+        quantities = tuple(each.of_motion(translates) for each in self.quantities)
+        return replace(self, rule=quantities[0], quantities=quantities)
+
+    def quantity_of(self, value: object) -> Quantity | None:
+        """Of several quantities that whose shape fits the nesting of the value, else the first."""
+        nested = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+        fits = [each for each in self.quantities if bool(each.shape) == nested]
+        return next(iter((*fits, *self.quantities)), None)
 
     def checked(self, value: object) -> Any:
-        if value is None and self.optional:
+        if value is None and self.default is None:
             return None
-        if isinstance(self.rules, tuple):
-            return checked_by_one_of(self.rules, value)
-        return self.rules.checked(value)
+        return (self.quantity_of(value) or self.rule).checked(value)
 
 
 @dataclass(frozen=True)
@@ -400,38 +429,6 @@ class Row:
     value: Any
     unit: str
     meaning: str
-
-
-class Shown(ABC):
-    """Prints as a heading and a few lines, in notebooks as a table."""
-
-    @abstractmethod
-    def _shown(self) -> tuple[str, dict[str, str]]:
-        """The heading, and lines by name; empty ones are left out."""
-
-    def __repr__(self) -> str:
-        heading, lines = self._shown()
-        return "\n".join([heading, *(f"  {name}: {_plain(text)}" for name, text in lines.items() if text)])
-
-    def __str__(self) -> str:
-        return repr(self)
-
-    def _repr_html_(self) -> str:
-        heading, lines = self._shown()
-        shown = ((escape(name), escape(_plain(text))) for name, text in lines.items() if text)
-        rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in shown)
-        return f"<b>{escape(heading)}</b><table>{rows}</table>"
-
-
-def _plain(text: str) -> str:
-    """Choices by their name alone: End.TIP, not <End.TIP: 'tip'>."""
-    return re.sub(r"<(\w+\.\w+): '[^']*'>", r"\1", text)
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words in a row, of many the first."""
-    more = len(words) - MOST_LISTED
-    return ", ".join(words[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 class Words(str):
@@ -519,7 +516,7 @@ class Declared(metaclass=Documented):
             if not wrong:
                 object.__setattr__(self, declaration.name, value)
         problems = problems or list(self.conflicts())
-        raise_if_any([dataclasses.replace(problem, place=self.label) for problem in problems])
+        raise_if_any([replace(problem, place=self.label) for problem in problems])
 
     def conflicts(self) -> Iterator[Problem]:
         """Problems between fields that are each fine on their own."""
@@ -551,10 +548,22 @@ def declarations(cls: type[Declared]) -> tuple[Declaration, ...]:
         rules = getattr(hints[field.name], "__metadata__", ())
         if not rules:
             raise TypeError(f"{cls.__name__}.{field.name} has no declaration")
-        quantities = tuple(rule for rule in rules if isinstance(rule, Quantity))
-        required = default is dataclasses.MISSING
-        found.append(Declaration(field.name, quantities or rules[0], required, default is None, default))
+        rule, (held, many) = rules[0], _held(hints[field.name].__origin__)
+        if isinstance(rule, Part):
+            rule = replace(rule, kind=held, many=many)
+        if isinstance(rule, Choice):
+            rule = replace(rule, options=held)
+        quantities = tuple(each for each in rules if isinstance(each, Quantity))
+        quantities += tuple(replace(each, meaning=each.each, shape=(None,)) for each in quantities if each.each)
+        found.append(Declaration(field.name, rule, quantities, default is dataclasses.MISSING, default))
     return tuple(found)
+
+
+def _held(hint: Any) -> tuple[Any, bool]:
+    """The class of what a field of this type holds, and whether it holds many."""
+    inner = [each for each in get_args(hint) if each not in (NoneType, Ellipsis)]
+    many = getattr(hint, "__origin__", None) in (Sequence, tuple)
+    return (_held(inner[0])[0], many) if inner else (hint, False)
 
 
 def describe(part: Declared) -> tuple[Row, ...]:
@@ -562,11 +571,8 @@ def describe(part: Declared) -> tuple[Row, ...]:
     rows = []
     for declaration in declarations(type(part)):
         value = getattr(part, declaration.name)
-        unit = ""
-        if isinstance(declaration.rules, tuple):
-            fits = [rule for rule in declaration.rules if bool(rule.shape) == isinstance(value, tuple)]
-            unit = (fits or declaration.rules)[0].unit
-        rows.append(Row(declaration.name, value, unit, declaration.meaning))
+        quantity = declaration.quantity_of(value)
+        rows.append(Row(declaration.name, value, quantity.unit if quantity else "", declaration.meaning))
     return tuple(rows)
 
 
@@ -575,12 +581,4 @@ def try_checked(declaration: Declaration, value: object) -> tuple[Any, list[Prob
     try:
         return declaration.checked(value), []
     except BadValue as bad:
-        return None, [problems_of(bad, declaration.name)]
-
-
-def try_build(cls: type[Declared], values: dict[str, Any]) -> tuple[Declared | None, list[Problem]]:
-    """The object and no problem, or None and what is wrong between its fields."""
-    try:
-        return cls(**values), []
-    except InvalidInput as invalid:
-        return None, list(invalid.problems)
+        return None, [Problem(bad.text, (declaration.name, *bad.index))]

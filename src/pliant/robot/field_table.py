@@ -22,8 +22,7 @@ def field_lines(cls: type[Declared]) -> str:
     """A line for each field of a part: name, meaning, unit, content, bound, default."""
     lines = ["Fields:"]
     for declaration in declarations(cls):
-        rules = declaration.rules if isinstance(declaration.rules, tuple) else (declaration.rules,)
-        first = rules[0]
+        first, rules = declaration.rule, declaration.quantities or (declaration.rule,)
         unit, bound = (first.unit, _bound(first)) if isinstance(first, Quantity) else ("1", "")
         holds = " or ".join(_holds_in_python(rule) for rule in rules)
         words = (
@@ -41,8 +40,7 @@ def field_table(cls: type[Declared]) -> str:
     """A Markdown table of the fields of a part: name, content, unit, bound, default, meaning."""
     lines = ["| field | holds | unit | bound | default | meaning |", "|---|---|---|---|---|---|"]
     for declaration in declarations(cls):
-        rules = declaration.rules if isinstance(declaration.rules, tuple) else (declaration.rules,)
-        for rule in rules:
+        for rule in declaration.quantities or (declaration.rule,):
             unit, bound = (rule.unit, _bound(rule)) if isinstance(rule, Quantity) else ("", "")
             default = "required" if declaration.required else _default(declaration)
             meaning = rule.meaning.rstrip(",")

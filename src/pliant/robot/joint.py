@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
@@ -12,28 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import Problem
-from pliant.robot.declared import Choice, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3, Vector6
-from pliant.robot.joint_law import (
-    ALONG_X,
-    ALONG_Y,
-    ALONG_Z,
-    IDENTITY,
-    LAW_FIELDS,
-    BallSpring,
-    Box,
-    Cone,
-    Coordinate,
-    FreeSpring,
-    Friction,
-    JointSpring,
-    Limits,
-)
+from pliant.robot.axes import ALONG_X, ALONG_Y, ALONG_Z, IDENTITY, ORIGIN, ZERO6
+from pliant.robot.declared import Choice, Declared, Name, Part, Quantity, Quaternion, Vector3, Vector6
+from pliant.robot.joint_law import FREELY, BallSpring, Box, Cone, Coordinate, FreeSpring, Friction, JointSpring, Limits
 
 BASE = "base"
 
-Direction = Annotated[
-    Vector3, Quantity("1", "direction of the axis in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION)
-]
+Direction = Annotated[Vector3, Quantity.direction("direction of the axis in the joint frame")]
 TurnDamping = Annotated[float, Quantity("N m s/rad", "viscous damping of the joint", at_least=0)]
 SlideDamping = Annotated[float, Quantity("N s/m", "viscous damping of the joint", at_least=0)]
 
@@ -71,22 +56,14 @@ class Joint(Declared, ABC):
     parent: Annotated[str, Name("link on whose tip the joint sits, or base")]
     child: Annotated[str, Name("link whose root the joint carries")]
     position: Annotated[
-        Vector3, Quantity("m", "origin (x, y, z) of the joint frame in the parent's tip frame", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
-    rotation: Annotated[
-        Quaternion,
-        Quantity(
-            "1",
-            "unit quaternion (w, x, y, z) from joint frame to the parent's tip frame",
-            shape=(4,),
-            demand=Demand.UNIT_QUATERNION,
-        ),
-    ] = (1.0, 0.0, 0.0, 0.0)
+        Vector3, Quantity.vector("m", "origin (x, y, z) of the joint frame in the parent's tip frame")
+    ] = ORIGIN
+    rotation: Annotated[Quaternion, Quantity.quaternion("from joint frame to the parent's tip frame")] = IDENTITY
     station: Annotated[
         float | None,
         Quantity("m", "distance of its section from the root of a flexible parent, in place of the tip", at_least=0),
     ] = field(default=None, kw_only=True)
-    role: Annotated[Role, Choice("part of the arm, or of what it carries aside, such as a damper", Role)] = field(
+    role: Annotated[Role, Choice("part of the arm, or of what it carries aside, such as a damper")] = field(
         default=Role.ARM, kw_only=True
     )
 
@@ -113,10 +90,10 @@ class AxisJoint(Joint, ABC):
     axis: Direction = ALONG_Z
     initial_position: float = 0.0
     initial_rate: float = 0.0
-    spring: Annotated[JointSpring | None, Part("spring of the joint", JointSpring)] = None
+    spring: Annotated[JointSpring | None, Part("spring of the joint")] = None
     damping: float = 0.0
-    friction: Annotated[Friction | None, Part("dry friction of the joint", Friction)] = None
-    limits: Annotated[Limits | None, Part("stops of the joint", Limits)] = None
+    friction: Annotated[Friction | None, Part("dry friction of the joint")] = None
+    limits: Annotated[Limits | None, Part("stops of the joint")] = None
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -159,18 +136,13 @@ class FixedJoint(Joint, word="fixed"):
 PARALLEL = 1e-3
 
 InitialRotation = Annotated[
-    Quaternion,
-    Quantity(
-        "1",
-        "unit quaternion (w, x, y, z) from the child's root frame to the joint frame at the start",
-        shape=(4,),
-        demand=Demand.UNIT_QUATERNION,
-    ),
+    Quaternion, Quantity.quaternion("from the child's root frame to the joint frame at the start")
 ]
 
 
 def _under(*coordinates: str) -> dict[str, str]:
-    return dict.fromkeys(LAW_FIELDS, f"write it under {', '.join(coordinates[:-1])} or {coordinates[-1]}")
+    remedy = f"write it under {', '.join(coordinates[:-1])} or {coordinates[-1]}"
+    return dict.fromkeys([law.name for law in fields(Coordinate)], remedy)
 
 
 def parallel(first: Vector3, second: Vector3) -> bool:
@@ -188,12 +160,8 @@ class CylindricalJoint(Joint, word="cylindrical"):
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("slide", "turn")
     axis: Direction = ALONG_Z
-    slide: Annotated[Coordinate, Part("translation along the axis", Coordinate, translates=True)] = field(
-        default_factory=Coordinate
-    )
-    turn: Annotated[Coordinate, Part("rotation about the axis", Coordinate, translates=False)] = field(
-        default_factory=Coordinate
-    )
+    slide: Annotated[Coordinate, Part("translation along the axis", translates=True)] = FREELY
+    turn: Annotated[Coordinate, Part("rotation about the axis", translates=False)] = FREELY
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -210,12 +178,8 @@ class UniversalJoint(Joint, word="universal"):
     elsewhere: ClassVar[Mapping[str, str]] = _under("first", "second")
     first_axis: Direction = ALONG_Z
     second_axis: Direction = ALONG_Y
-    first: Annotated[Coordinate, Part("rotation about the first axis", Coordinate, translates=False)] = field(
-        default_factory=Coordinate
-    )
-    second: Annotated[Coordinate, Part("rotation about the second axis", Coordinate, translates=False)] = field(
-        default_factory=Coordinate
-    )
+    first: Annotated[Coordinate, Part("rotation about the first axis", translates=False)] = FREELY
+    second: Annotated[Coordinate, Part("rotation about the second axis", translates=False)] = FREELY
 
     def conflicts(self) -> Iterator[Problem]:
         if parallel(self.first_axis, self.second_axis):
@@ -238,27 +202,14 @@ class PlanarJoint(Joint, word="planar"):
     """The child translates in a plane and rotates about its normal; ``first_slide``, ``second_slide``, ``turn``."""
 
     elsewhere: ClassVar[Mapping[str, str]] = _under("first_slide", "second_slide", "turn")
-    normal: Annotated[
-        Vector3, Quantity("1", "normal of the plane in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION)
-    ] = ALONG_Z
+    normal: Annotated[Vector3, Quantity.direction("normal of the plane in the joint frame")] = ALONG_Z
     first_axis: Annotated[
         Vector3,
-        Quantity(
-            "1",
-            "direction of first_slide in the joint frame (its part along the normal is dropped)",
-            shape=(3,),
-            demand=Demand.NONZERO_DIRECTION,
-        ),
+        Quantity.direction("direction of first_slide in the joint frame (its part along the normal is dropped)"),
     ] = ALONG_X
-    first_slide: Annotated[Coordinate, Part("translation along first_axis", Coordinate, translates=True)] = field(
-        default_factory=Coordinate
-    )
-    second_slide: Annotated[Coordinate, Part("translation along normal x first_axis", Coordinate, translates=True)] = (
-        field(default_factory=Coordinate)
-    )
-    turn: Annotated[Coordinate, Part("rotation about the normal", Coordinate, translates=False)] = field(
-        default_factory=Coordinate
-    )
+    first_slide: Annotated[Coordinate, Part("translation along first_axis", translates=True)] = FREELY
+    second_slide: Annotated[Coordinate, Part("translation along normal x first_axis", translates=True)] = FREELY
+    turn: Annotated[Coordinate, Part("rotation about the normal", translates=False)] = FREELY
 
     def conflicts(self) -> Iterator[Problem]:
         if parallel(self.normal, self.first_axis):
@@ -293,24 +244,34 @@ def reference_name(coordinate: str) -> str:
     return f"{joint}.reference_{word}"
 
 
-def _of_reference(freedom: Freedom) -> Freedom:
-    return replace(freedom, name=reference_name(freedom.name), law=Coordinate())
+class WholeJoint(Joint, ABC):
+    """A joint that one torque or wrench drives in all its directions."""
+
+    @property
+    @abstractmethod
+    def guided_freedoms(self) -> tuple[Freedom, ...]:
+        """Its coordinates where its motion is prescribed: translations along axes in a row, then rotations."""
+
+    @property
+    def reference_freedoms(self) -> tuple[Freedom, ...]:
+        """Of the frame to which feedback holds the child, in the same row of translations and rotations."""
+        return tuple(replace(each, name=reference_name(each.name), law=FREELY) for each in self.guided_freedoms)
 
 
 @dataclass(frozen=True)
-class SphericalJoint(Joint, word="spherical"):
+class SphericalJoint(WholeJoint, word="spherical"):
     """The child rotates about a point; ``x``, ``y`` and ``z`` are restarted at every step and never lock."""
 
     translates: ClassVar[bool | None] = False
     elsewhere: ClassVar[Mapping[str, str]] = {"initial_position": "write initial_rotation, a quaternion"}
     initial_rotation: InitialRotation = IDENTITY
     initial_rate: Annotated[
-        Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
-    spring: Annotated[BallSpring | None, Part("spring towards its rest rotation", BallSpring)] = None
+        Vector3, Quantity.vector("rad/s", "spin of the child at the start, in the child's axes")
+    ] = ORIGIN
+    spring: Annotated[BallSpring | None, Part("spring towards its rest rotation")] = None
     damping: TurnDamping = 0.0
-    friction: Annotated[Friction | None, Part("dry friction against the spin", Friction)] = None
-    limits: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
+    friction: Annotated[Friction | None, Part("dry friction against the spin")] = None
+    limits: Annotated[Cone | None, Part("cone that the child's axis stays in")] = None
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:
@@ -324,14 +285,9 @@ class SphericalJoint(Joint, word="spherical"):
         """Where its motion is prescribed: rotations about x, then about the new y, then about the new z."""
         return self.freedoms
 
-    @property
-    def reference_freedoms(self) -> tuple[Freedom, ...]:
-        """Of the frame to which feedback holds the child, in the same row of rotations."""
-        return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
-
 
 @dataclass(frozen=True)
-class FreeJoint(Joint, word="free"):
+class FreeJoint(WholeJoint, word="free"):
     """The child is free in all directions; it starts at a pose and with a velocity, and has no coordinate.
 
     Spring, box and cone hold it to the base; damping and friction act against the world.
@@ -342,31 +298,28 @@ class FreeJoint(Joint, word="free"):
         "friction": "write slide_friction or turn_friction",
     }
     initial_position: Annotated[
-        Vector3, Quantity("m", "origin of the child's root frame in the joint frame at the start", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
+        Vector3, Quantity.vector("m", "origin of the child's root frame in the joint frame at the start")
+    ] = ORIGIN
     initial_rotation: InitialRotation = IDENTITY
     initial_velocity: Annotated[
-        Vector3, Quantity("m/s", "velocity of the child's root at the start, in the world", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
+        Vector3, Quantity.vector("m/s", "velocity of the child's root at the start, in the world")
+    ] = ORIGIN
     initial_spin: Annotated[
-        Vector3, Quantity("rad/s", "spin of the child at the start, in the child's axes", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
-    spring: Annotated[FreeSpring | None, Part("spring towards its rest pose", FreeSpring)] = None
+        Vector3, Quantity.vector("rad/s", "spin of the child at the start, in the child's axes")
+    ] = ORIGIN
+    spring: Annotated[FreeSpring | None, Part("spring towards its rest pose")] = None
     damping: Annotated[
         Vector6,
-        Quantity(
-            "N s/m, N m s/rad",
-            "viscous drag along each axis of the child (force per velocity, moment per spin)",
-            shape=(6,),
-            at_least=0,
+        Quantity.coefficients(
+            "N s/m, N m s/rad", "viscous drag along each axis of the child (force per velocity, moment per spin)"
         ),
-    ] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    ] = ZERO6
     slide_friction: Annotated[
-        Friction | None, Part("dry friction against the velocity of the child's root", Friction, translates=True)
+        Friction | None, Part("dry friction against the velocity of the child's root", translates=True)
     ] = None
-    turn_friction: Annotated[Friction | None, Part("dry friction against the spin", Friction, translates=False)] = None
-    limits: Annotated[Box | None, Part("box that the child's root stays in", Box)] = None
-    cone: Annotated[Cone | None, Part("cone that the child's axis stays in", Cone)] = None
+    turn_friction: Annotated[Friction | None, Part("dry friction against the spin", translates=False)] = None
+    limits: Annotated[Box | None, Part("box that the child's root stays in")] = None
+    cone: Annotated[Cone | None, Part("cone that the child's axis stays in")] = None
 
     def conflicts(self) -> Iterator[Problem]:
         if self.parent != BASE:
@@ -388,14 +341,9 @@ class FreeJoint(Joint, word="free"):
     def guided_freedoms(self) -> tuple[Freedom, ...]:
         """Where its motion is prescribed: translations along the axes of the joint frame, then rotations."""
         axes = (ALONG_X, ALONG_Y, ALONG_Z)
-        translates = (Freedom(f"{self.name}.{word}", True, axis, Coordinate()) for word, axis in zip("xyz", axes))
-        turns = (Freedom(f"{self.name}.turn_{word}", False, axis, Coordinate()) for word, axis in zip("xyz", axes))
+        translates = (Freedom(f"{self.name}.{word}", True, axis, FREELY) for word, axis in zip("xyz", axes))
+        turns = (Freedom(f"{self.name}.turn_{word}", False, axis, FREELY) for word, axis in zip("xyz", axes))
         return (*translates, *turns)
-
-    @property
-    def reference_freedoms(self) -> tuple[Freedom, ...]:
-        """Of the frame to which feedback holds the child, in the same row of translations and rotations."""
-        return tuple(_of_reference(freedom) for freedom in self.guided_freedoms)
 
     @property
     def drags(self) -> bool:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
 from pliant.errors import Problem
-from pliant.robot.declared import Declared, Demand, MatrixLike, Part, Quantity, Quaternion, Vector3
+from pliant.robot.axes import ALONG_X, IDENTITY, ORIGIN
+from pliant.robot.declared import Declared, MatrixLike, Part, Quantity, Quaternion, Vector3
 
-ALONG_X, ALONG_Y, ALONG_Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-IDENTITY: Quaternion = (1.0, 0.0, 0.0, 0.0)
 STIFFNESS = "N m/rad or N/m"
 DAMPING = "N m s/rad or N s/m"
 
@@ -88,10 +86,10 @@ class Coordinate(Declared, word="coordinate"):
 
     initial_position: Annotated[float, Quantity("rad or m", "position at the start")] = 0.0
     initial_rate: Annotated[float, Quantity("rad/s or m/s", "rate at the start")] = 0.0
-    spring: Annotated[JointSpring | None, Part("spring of the coordinate", JointSpring)] = None
+    spring: Annotated[JointSpring | None, Part("spring of the coordinate")] = None
     damping: Annotated[float, Quantity(DAMPING, "viscous damping of the coordinate", at_least=0)] = 0.0
-    friction: Annotated[Friction | None, Part("dry friction of the coordinate", Friction)] = None
-    limits: Annotated[Limits | None, Part("stops of the coordinate", Limits)] = None
+    friction: Annotated[Friction | None, Part("dry friction of the coordinate")] = None
+    limits: Annotated[Limits | None, Part("stops of the coordinate")] = None
 
     @property
     def obeys_nothing(self) -> bool:
@@ -99,16 +97,8 @@ class Coordinate(Declared, word="coordinate"):
         return not (self.spring or self.damping or self.friction or self.limits)
 
 
-RestRotation = Annotated[
-    Quaternion,
-    Quantity(
-        "1",
-        "unit quaternion (w, x, y, z) from the child's root frame to the joint frame at rest",
-        shape=(4,),
-        demand=Demand.UNIT_QUATERNION,
-    ),
-]
-LAW_FIELDS = tuple(field.name for field in dataclasses.fields(Coordinate))
+FREELY = Coordinate()
+RestRotation = Annotated[Quaternion, Quantity.quaternion("from the child's root frame to the joint frame at rest")]
 
 
 @dataclass(frozen=True)
@@ -120,13 +110,7 @@ class BallSpring(Declared, word="ball_spring"):
 
 
 WrenchStiffness = Annotated[
-    MatrixLike,
-    Quantity(
-        "N/m, N/rad, N m/rad",
-        "wrench (6 values or 6x6) per displacement",
-        shape=(6, 6),
-        demand=Demand.POSITIVE_SEMIDEFINITE,
-    ),
+    MatrixLike, Quantity.matrix("N/m, N/rad, N m/rad", "wrench (6 values or 6x6) per displacement")
 ]
 
 
@@ -136,8 +120,8 @@ class FreeSpring(Declared, word="free_spring"):
 
     stiffness: WrenchStiffness
     rest_position: Annotated[
-        Vector3, Quantity("m", "origin of the child's root frame in the joint frame at rest", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
+        Vector3, Quantity.vector("m", "origin of the child's root frame in the joint frame at rest")
+    ] = ORIGIN
     rest_rotation: RestRotation = IDENTITY
 
     def conflicts(self) -> Iterator[Problem]:
@@ -149,8 +133,8 @@ class FreeSpring(Declared, word="free_spring"):
 class Box(Declared, word="box"):
     """Stops for a free joint: the child's root stays within a box along the axes of the joint frame."""
 
-    lower: Annotated[Vector3, Quantity("m", "lower corner (x, y, z) of the box in the joint frame", shape=(3,))]
-    upper: Annotated[Vector3, Quantity("m", "upper corner (x, y, z) of the box in the joint frame", shape=(3,))]
+    lower: Annotated[Vector3, Quantity.vector("m", "lower corner (x, y, z) of the box in the joint frame")]
+    upper: Annotated[Vector3, Quantity.vector("m", "upper corner (x, y, z) of the box in the joint frame")]
     stiffness: Annotated[float, Quantity("N/m", "stiffness of the walls", above=0)]
     damping: Annotated[float, Quantity("N s/m", "damping of the walls", at_least=0)] = 0.0
 
@@ -171,6 +155,4 @@ class Cone(Declared, word="cone"):
     ]
     stiffness: Annotated[float, Quantity("N m/rad", "stiffness of the stop", above=0)]
     damping: Annotated[float, Quantity("N m s/rad", "damping of the stop", at_least=0)] = 0.0
-    axis: Annotated[
-        Vector3, Quantity("1", "axis of the cone in the joint frame", shape=(3,), demand=Demand.NONZERO_DIRECTION)
-    ] = ALONG_X
+    axis: Annotated[Vector3, Quantity.direction("axis of the cone in the joint frame")] = ALONG_X

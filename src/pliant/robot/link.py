@@ -10,33 +10,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput, Problem
-from pliant.robot.declared import (
-    Choice,
-    Declared,
-    Demand,
-    MatrixLike,
-    Name,
-    Part,
-    Quantity,
-    Quaternion,
-    Vector3,
-    Vector6,
-)
+from pliant.robot import section as sections
+from pliant.robot.axes import IDENTITY, ORIGIN, ZERO6
+from pliant.robot.declared import Choice, Declared, MatrixLike, Name, Part, Quantity, Quaternion, Vector3, Vector6
 from pliant.robot.rest_shape import RestShape, Straight, StrainField
-from pliant.robot.section import (
-    ZERO6,
-    Law,
-    LinearLaw,
-    Material,
-    Section,
-    Stations,
-    UniformSection,
-    VaryingSection,
-    span_conflicts,
-)
+from pliant.robot.section import Array, Law, LinearLaw, Material, Section, UniformSection
 
 
 class End(StrEnum):
@@ -54,27 +35,16 @@ class Payload(Declared, word="payload"):
     link: Annotated[str, Name("link that carries it")]
     mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)]
     center_of_mass: Annotated[
-        Vector3, Quantity("m", "centre of mass (x, y, z) in the frame of that end section", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
-    inertia: Annotated[
-        MatrixLike,
-        Quantity(
-            "kg m^2",
-            "inertia (3 values or 3x3) about the centre of mass, along the end section's axes,",
-            shape=(3, 3),
-            demand=Demand.RIGID_BODY_INERTIA,
-        ),
-    ] = (0.0, 0.0, 0.0)
-    at: Annotated[End, Choice("end of the link that carries it", End)] = End.TIP
+        Vector3, Quantity.vector("m", "centre of mass (x, y, z) in the frame of that end section")
+    ] = ORIGIN
+    inertia: Annotated[MatrixLike, Quantity.inertia("the end section's")] = ORIGIN
+    at: Annotated[End, Choice("end of the link that carries it")] = End.TIP
 
     def conflicts(self) -> Iterator[Problem]:
         if self.mass == 0 and not any(any(row) for row in self.inertia if isinstance(row, tuple)):
             yield Problem("= 0 kg without inertia has no effect; write a mass in kilograms or an inertia", ("mass",))
 
 
-Array = NDArray[np.float64]
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
-ORIGIN = (0.0, 0.0, 0.0)
 POINTS_PER_STRETCH = 8  # enough for sections that taper with the fourth power of a dimension
 STATION_SLACK = 1e-9
 
@@ -98,13 +68,12 @@ class FlexibleLink(Link, word="flexible"):
 
     name: Annotated[str, Name("name of the link")]
     length: Annotated[float, Quantity("m", "length of the undeformed axis", above=0)]
-    section: Annotated[Section, Part("cross-section", Section)]
-    material: Annotated[Material | None, Part("material of the section", Material)] = None
-    rest_shape: Annotated[RestShape, Part("shape of the unloaded link", RestShape)] = field(default_factory=Straight)
-    law: Annotated[Law, Part("constitutive law", Law)] = field(default_factory=LinearLaw)
+    section: Annotated[Section, Part("cross-section")]
+    material: Annotated[Material | None, Part("material of the section")] = None
+    rest_shape: Annotated[RestShape, Part("shape of the unloaded link")] = field(default_factory=Straight)
+    law: Annotated[Law, Part("constitutive law")] = field(default_factory=LinearLaw)
     viscous_damping: Annotated[
-        Vector6,
-        Quantity("N s/m^2, N s", "external viscous wrench per length and per unit twist", shape=(6,), at_least=0),
+        Vector6, Quantity.coefficients("N s/m^2, N s", "external viscous wrench per length and per unit twist")
     ] = ZERO6
 
     def conflicts(self) -> Iterator[Problem]:
@@ -113,13 +82,13 @@ class FlexibleLink(Link, word="flexible"):
         if self.material is not None and not self.section.needs_material:
             yield Problem("is not used by a general section; remove it", ("material",))
         for name, table in (("section", self.section), ("rest_shape", self.rest_shape)):
-            if isinstance(table, (Stations, StrainField)):
-                yield from (p.inside(name) for p in span_conflicts(table.positions, self.length))
+            if isinstance(table, (sections.Stations, StrainField)):
+                yield from (p.inside(name) for p in sections.span_conflicts(table.positions, self.length))
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
         """Stations strictly inside the link at which a property jumps or kinks."""
-        tables = (t for t in (self.section, self.rest_shape) if isinstance(t, (Stations, StrainField)))
+        tables = (t for t in (self.section, self.rest_shape) if isinstance(t, (sections.Stations, StrainField)))
         return tuple(sorted({station for table in tables for station in table.positions[1:-1]}))
 
     @property
@@ -177,7 +146,7 @@ class FlexibleLink(Link, word="flexible"):
 
     def _matrices(self, s: ArrayLike, matrix_of: Callable[[UniformSection], Array]) -> Array:
         stations = self._stations(s)
-        if isinstance(self.section, VaryingSection):
+        if isinstance(self.section, sections.VaryingSection):
             return self.section.matrices(stations, self.length, matrix_of)
         assert isinstance(self.section, UniformSection)
         return np.tile(matrix_of(self.section), (len(stations), 1, 1))
@@ -188,24 +157,11 @@ class RigidLink(Link, word="rigid"):
     """A body that does not deform; positions and inertia are in its root frame."""
 
     name: Annotated[str, Name("name of the link")]
-    tip_position: Annotated[Vector3, Quantity("m", "position (x, y, z) of the tip in the root frame", shape=(3,))]
+    tip_position: Annotated[Vector3, Quantity.vector("m", "position (x, y, z) of the tip in the root frame")]
     mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)]
-    tip_rotation: Annotated[
-        Quaternion,
-        Quantity(
-            "1", "unit quaternion (w, x, y, z) from tip frame to root frame", shape=(4,), demand=Demand.UNIT_QUATERNION
-        ),
-    ] = IDENTITY
-    center_of_mass: Annotated[Vector3, Quantity("m", "centre of mass (x, y, z) in the root frame", shape=(3,))] = ORIGIN
-    inertia: Annotated[
-        MatrixLike,
-        Quantity(
-            "kg m^2",
-            "inertia (3 values or 3x3) about the centre of mass, along the root frame's axes,",
-            shape=(3, 3),
-            demand=Demand.RIGID_BODY_INERTIA,
-        ),
-    ] = ORIGIN
+    tip_rotation: Annotated[Quaternion, Quantity.quaternion("from tip frame to root frame")] = IDENTITY
+    center_of_mass: Annotated[Vector3, Quantity.vector("m", "centre of mass (x, y, z) in the root frame")] = ORIGIN
+    inertia: Annotated[MatrixLike, Quantity.inertia("the root frame's")] = ORIGIN
 
     @property
     def length(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -11,33 +11,11 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from pliant.errors import Problem
-from pliant.robot.declared import Choice, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3
-from pliant.robot.joint import (
-    BASE,
-    CylindricalJoint,
-    FixedJoint,
-    Freedom,
-    Joint,
-    PlanarJoint,
-    PrismaticJoint,
-    RevoluteJoint,
-    SphericalJoint,
-    UniversalJoint,
-    parallel,
-    plain,
-)
-from pliant.robot.joint_law import (
-    ALONG_X,
-    ALONG_Y,
-    ALONG_Z,
-    DAMPING,
-    BallSpring,
-    Cone,
-    Coordinate,
-    Friction,
-    JointSpring,
-    Limits,
-)
+from pliant.robot import joint as joints
+from pliant.robot.axes import ALONG_X, ALONG_Y, ALONG_Z, IDENTITY, ORIGIN
+from pliant.robot.declared import Choice, Declared, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.joint import BASE, Freedom, Joint, parallel, plain
+from pliant.robot.joint_law import DAMPING, FREELY, BallSpring, Cone, Coordinate, Friction, JointSpring, Limits
 from pliant.robot.link import End
 
 
@@ -46,19 +24,11 @@ class At(Declared, word="frame"):
     """A frame on a section of a link, by default that of its tip, or on the base."""
 
     link: Annotated[str, Name("link that carries the frame, or base")]
-    end: Annotated[End, Choice("end of the link that carries the frame", End)] = End.TIP
-    position: Annotated[
-        Vector3, Quantity("m", "origin (x, y, z) of the frame in the frame of that section", shape=(3,))
-    ] = (0.0, 0.0, 0.0)
-    rotation: Annotated[
-        Quaternion,
-        Quantity(
-            "1",
-            "unit quaternion (w, x, y, z) from the frame to the frame of that section",
-            shape=(4,),
-            demand=Demand.UNIT_QUATERNION,
-        ),
-    ] = (1.0, 0.0, 0.0, 0.0)
+    end: Annotated[End, Choice("end of the link that carries the frame")] = End.TIP
+    position: Annotated[Vector3, Quantity.vector("m", "origin (x, y, z) of the frame in the frame of that section")] = (
+        ORIGIN
+    )
+    rotation: Annotated[Quaternion, Quantity.quaternion("from the frame to the frame of that section")] = IDENTITY
     station: Annotated[
         float | None,
         Quantity("m", "distance of the section from the root of a flexible link, in place of an end", at_least=0),
@@ -92,7 +62,6 @@ class LoopKind(StrEnum):
     FIXED = "fixed"
 
 
-FREELY = Coordinate()
 OF_ONE_AXIS = ("spring", "damping", "friction", "limits")
 LAWS: Mapping[LoopKind, tuple[str, ...]] = {
     LoopKind.REVOLUTE: OF_ONE_AXIS,
@@ -117,48 +86,33 @@ class LoopJoint(Declared, word="loop"):
         "the start of a loop joint follows from those of the joints",
     )
     name: Annotated[str, Name("name of the loop joint")]
-    kind: Annotated[LoopKind, Choice("kind of joint", LoopKind)]
-    first: Annotated[At, Part("first frame", At)]
-    second: Annotated[At, Part("second frame", At)]
-    axis: Annotated[
-        Vector3,
-        Quantity(
-            "1", "axis, or normal of a planar joint, in the first frame", shape=(3,), demand=Demand.NONZERO_DIRECTION
-        ),
-    ] = ALONG_Z
+    kind: Annotated[LoopKind, Choice("kind of joint")]
+    first: Annotated[At, Part("first frame")]
+    second: Annotated[At, Part("second frame")]
+    axis: Annotated[Vector3, Quantity.direction("axis, or normal of a planar joint, in the first frame")] = ALONG_Z
     second_axis: Annotated[
-        Vector3 | None,
-        Quantity(
-            "1", "second axis of a universal joint, in the second frame", shape=(3,), demand=Demand.NONZERO_DIRECTION
-        ),
+        Vector3 | None, Quantity.direction("second axis of a universal joint, in the second frame")
     ] = None
-    spring: Annotated[JointSpring | None, Part("spring of a revolute or prismatic loop joint", JointSpring)] = None
+    spring: Annotated[JointSpring | None, Part("spring of a revolute or prismatic loop joint")] = None
     damping: Annotated[
         float, Quantity(DAMPING, "viscous damping of a revolute, prismatic or spherical loop joint", at_least=0)
     ] = 0.0
-    friction: Annotated[
-        Friction | None, Part("dry friction of a revolute, prismatic or spherical loop joint", Friction)
-    ] = None
-    limits: Annotated[Limits | None, Part("stops of a revolute or prismatic loop joint", Limits)] = None
-    slide: Annotated[Coordinate, Part("translation of a cylindrical loop joint", Coordinate, translates=True)] = FREELY
-    turn: Annotated[
-        Coordinate, Part("rotation of a cylindrical or planar loop joint", Coordinate, translates=False)
-    ] = FREELY
+    friction: Annotated[Friction | None, Part("dry friction of a revolute, prismatic or spherical loop joint")] = None
+    limits: Annotated[Limits | None, Part("stops of a revolute or prismatic loop joint")] = None
+    slide: Annotated[Coordinate, Part("translation of a cylindrical loop joint", translates=True)] = FREELY
+    turn: Annotated[Coordinate, Part("rotation of a cylindrical or planar loop joint", translates=False)] = FREELY
     first_slide: Annotated[
-        Coordinate,
-        Part("translation of a planar loop joint along x of the first frame, or y", Coordinate, translates=True),
+        Coordinate, Part("translation of a planar loop joint along x of the first frame, or y", translates=True)
     ] = FREELY
     second_slide: Annotated[
-        Coordinate, Part("translation of a planar loop joint across the first", Coordinate, translates=True)
+        Coordinate, Part("translation of a planar loop joint across the first", translates=True)
     ] = FREELY
-    first_turn: Annotated[
-        Coordinate, Part("rotation of a universal loop joint about axis", Coordinate, translates=False)
-    ] = FREELY
+    first_turn: Annotated[Coordinate, Part("rotation of a universal loop joint about axis", translates=False)] = FREELY
     second_turn: Annotated[
-        Coordinate, Part("rotation of a universal loop joint about second_axis", Coordinate, translates=False)
+        Coordinate, Part("rotation of a universal loop joint about second_axis", translates=False)
     ] = FREELY
-    ball_spring: Annotated[BallSpring | None, Part("spring of a spherical loop joint", BallSpring)] = None
-    cone: Annotated[Cone | None, Part("cone that a spherical loop joint stays in", Cone)] = None
+    ball_spring: Annotated[BallSpring | None, Part("spring of a spherical loop joint")] = None
+    cone: Annotated[Cone | None, Part("cone that a spherical loop joint stays in")] = None
 
     def conflicts(self) -> Iterator[Problem]:
         universal = self.kind is LoopKind.UNIVERSAL
@@ -199,40 +153,24 @@ class LoopJoint(Declared, word="loop"):
         ends = (self.name, self.first.link, self.second.link)
         match self.kind:
             case LoopKind.REVOLUTE | LoopKind.PRISMATIC:
-                of_one_axis = RevoluteJoint if self.kind is LoopKind.REVOLUTE else PrismaticJoint
-                return of_one_axis(
-                    *ends,
-                    axis=self.axis,
-                    spring=self.spring,
-                    damping=self.damping,
-                    friction=self.friction,
-                    limits=self.limits,
-                )
+                of_one_axis = joints.RevoluteJoint if self.kind is LoopKind.REVOLUTE else joints.PrismaticJoint
+                laws = {field: getattr(self, field) for field in OF_ONE_AXIS}
+                return of_one_axis(*ends, axis=self.axis, **laws)
             case LoopKind.CYLINDRICAL:
-                return CylindricalJoint(*ends, axis=self.axis, slide=self.slide, turn=self.turn)
+                return joints.CylindricalJoint(*ends, axis=self.axis, slide=self.slide, turn=self.turn)
             case LoopKind.UNIVERSAL:
-                return UniversalJoint(
-                    *ends,
-                    first_axis=self.axis,
-                    second_axis=self._second_axis_across_the_first(),
-                    first=self.first_turn,
-                    second=self.second_turn,
-                )
+                made = joints.UniversalJoint(*ends, first=self.first_turn, second=self.second_turn)
+                return replace(made, first_axis=self.axis, second_axis=self._second_axis_across_the_first())
             case LoopKind.SPHERICAL:
-                return SphericalJoint(
+                return joints.SphericalJoint(
                     *ends, spring=self.ball_spring, damping=self.damping, friction=self.friction, limits=self.cone
                 )
             case LoopKind.PLANAR:
-                return PlanarJoint(
-                    *ends,
-                    normal=self.axis,
-                    first_axis=ALONG_Y if parallel(self.axis, ALONG_X) else ALONG_X,
-                    first_slide=self.first_slide,
-                    second_slide=self.second_slide,
-                    turn=self.turn,
-                )
+                first_axis = ALONG_Y if parallel(self.axis, ALONG_X) else ALONG_X
+                laws = {field: getattr(self, field) for field in LAWS[self.kind]}
+                return joints.PlanarJoint(*ends, normal=self.axis, first_axis=first_axis, **laws)
             case LoopKind.FIXED:
-                return FixedJoint(*ends)
+                return joints.FixedJoint(*ends)
 
     @property
     def freedoms(self) -> tuple[Freedom, ...]:

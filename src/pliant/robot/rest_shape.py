@@ -10,13 +10,11 @@ from enum import StrEnum
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import Problem
 from pliant.robot.declared import Choice, Declared, Demand, Quantity, Vector6
-from pliant.robot.section import count_conflicts, interpolate
+from pliant.robot.section import Array, count_conflicts, interpolate
 
-Array = NDArray[np.float64]
 STRAIGHT = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
@@ -48,7 +46,7 @@ class Arc(RestShape, word="arc"):
     """A circular arc."""
 
     angle: Annotated[float, Quantity("rad", "angle between root tangent and tip tangent")]
-    normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc", Across)] = Across.Z
+    normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc")] = Across.Z
 
     def strain(self, s: Array, length: float) -> Array:
         strains = np.tile(STRAIGHT, (len(s), 1))

@@ -6,19 +6,23 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated
+from itertools import chain
+from typing import Annotated, TypeVar
 
 import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
-from pliant.robot.declared import Declared, Demand, Name, Part, Quantity, Quaternion, Shown, Vector3, listed
-from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, SphericalJoint
-from pliant.robot.link import IDENTITY, ORIGIN, STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
+from pliant.robot.axes import IDENTITY, ORIGIN
+from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, WholeJoint
+from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.section import Material
+from pliant.robot.shown import Shown, listed
 
-Edge = tuple[str, str, str]  # joint, parent, child
-Tie = tuple[str, str, str]  # loop joint, link of its first frame, link of its second frame
+Edge = tuple[str, str, str]  # joint, parent, child; or loop joint, link of its first frame, link of its second
+
+Named = TypeVar("Named", Link, Joint, LoopJoint, Payload, Freedom)
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -46,15 +50,18 @@ def reference_problems(
         yield Problem("is reserved for the ground; give the link another name", ("links", BASE))
     for name, parent, child in joints:
         if parent not in known and parent != BASE:
-            hint = nearest(parent, [*known, BASE])
-            yield Problem(f"= '{clip(parent)}' is not a link; {hint}", ("joints", name, "parent"))
+            yield _no_link(parent, [*known, BASE], "joints", name, "parent")
         if child == BASE:
             yield Problem("= 'base' cannot be carried by a joint; write a link", ("joints", name, "child"))
         elif child not in known:
-            yield Problem(f"= '{clip(child)}' is not a link; {nearest(child, known)}", ("joints", name, "child"))
+            yield _no_link(child, known, "joints", name, "child")
     for name, link in payloads:
         if link not in known:
-            yield Problem(f"= '{clip(link)}' is not a link; {nearest(link, known)}", ("payloads", name, "link"))
+            yield _no_link(link, known, "payloads", name, "link")
+
+
+def _no_link(word: str, known: Iterable[str], *path: str) -> Problem:
+    return Problem(f"= '{clip(word)}' is not a link; {nearest(word, known)}", path)
 
 
 def uncarried_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Problem]:
@@ -90,7 +97,7 @@ def tree_problems(links: Sequence[str], joints: Sequence[Edge]) -> Iterator[Prob
             )
 
 
-def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[Tie]) -> Iterator[Problem]:
+def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[Edge]) -> Iterator[Problem]:
     """Loop joints that lead nowhere, tie a link to itself, or bear the name of a joint."""
     known = [*links, BASE]
     for name, first, second in loops:
@@ -98,8 +105,7 @@ def loop_problems(links: Sequence[str], joints: Sequence[str], loops: Sequence[T
             yield Problem("is the name of a joint too; give the loop joint another name", ("loops", name))
         for word, link in (("first", first), ("second", second)):
             if link not in known:
-                hint = nearest(link, known)
-                yield Problem(f"= '{clip(link)}' is not a link; {hint}", ("loops", name, word, "link"))
+                yield _no_link(link, known, "loops", name, word, "link")
         if first == second:
             yield Problem(
                 f"= '{clip(second)}' carries the first frame too, and nothing can move between them;"
@@ -163,13 +169,8 @@ def parents_first(joints: Sequence[Edge]) -> tuple[str, ...]:
 class Base(Declared, word="base"):
     """The fixed frame that carries the first joints."""
 
-    position: Annotated[Vector3, Quantity("m", "origin (x, y, z) of the base frame in the world", shape=(3,))] = ORIGIN
-    rotation: Annotated[
-        Quaternion,
-        Quantity(
-            "1", "unit quaternion (w, x, y, z) from base frame to world", shape=(4,), demand=Demand.UNIT_QUATERNION
-        ),
-    ] = IDENTITY
+    position: Annotated[Vector3, Quantity.vector("m", "origin (x, y, z) of the base frame in the world")] = ORIGIN
+    rotation: Annotated[Quaternion, Quantity.quaternion("from base frame to world")] = IDENTITY
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,12 +178,12 @@ class Robot(Shown, Declared, word="robot"):
     """Links and joints that form a tree on a base, loops that close it, payloads and gravity."""
 
     name: Annotated[str, Name("name of the robot")]
-    links: Annotated[Sequence[Link], Part("links", Link, many=True)]
-    joints: Annotated[Sequence[Joint], Part("joints", Joint, many=True)]
-    payloads: Annotated[Sequence[Payload], Part("payloads", Payload, many=True)] = ()
-    gravity: Annotated[Vector3, Quantity("m/s^2", "acceleration of gravity in the world", shape=(3,))] = ORIGIN
-    base: Annotated[Base, Part("fixed base", Base)] = field(default_factory=Base)
-    loops: Annotated[Sequence[LoopJoint], Part("loop joints", LoopJoint, many=True)] = ()
+    links: Annotated[Sequence[Link], Part("links")]
+    joints: Annotated[Sequence[Joint], Part("joints")]
+    payloads: Annotated[Sequence[Payload], Part("payloads")] = ()
+    gravity: Annotated[Vector3, Quantity.vector("m/s^2", "acceleration of gravity in the world")] = ORIGIN
+    base: Annotated[Base, Part("fixed base")] = field(default_factory=Base)
+    loops: Annotated[Sequence[LoopJoint], Part("loop joints")] = ()
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         lengths = (f", {link.length:g} m" if isinstance(link, FlexibleLink) else "" for link in self.links)
@@ -197,27 +198,18 @@ class Robot(Shown, Declared, word="robot"):
 
     def conflicts(self) -> Iterator[Problem]:
         links = [link.name for link in self.links]
-        joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]
+        joints = self._edges
         payloads = [(payload.name, payload.link) for payload in self.payloads]
         loops = [(loop.name, loop.first.link, loop.second.link) for loop in self.loops]
-        names = {
-            "links": links,
-            "joints": [joint.name for joint in self.joints],
-            "loops": [loop.name for loop in self.loops],
-            "payloads": [payload.name for payload in self.payloads],
-        }
+        tables = ("links", "joints", "loops", "payloads")
+        names = {table: [part.name for part in getattr(self, table)] for table in tables}
         twice = [p for kind, words in names.items() for p in duplicate_problems(kind, words)]
         if twice:
             yield from twice
             return
-        found = [
-            *reference_problems(links, joints, payloads),
-            *uncarried_problems(links, joints),
-            *tree_problems(links, joints),
-            *loop_problems(links, names["joints"], loops),
-            *material_problems(self.links),
-        ]
-        yield from found or (*self._stations(), *self._dead_ends())
+        found = [*reference_problems(links, joints, payloads), *uncarried_problems(links, joints)]
+        found += [*tree_problems(links, joints), *loop_problems(links, names["joints"], loops)]
+        yield from (*found, *material_problems(self.links)) or (*self._stations(), *self._dead_ends())
 
     def _stations(self) -> Iterator[Problem]:
         for joint in self.joints:
@@ -244,7 +236,7 @@ class Robot(Shown, Declared, word="robot"):
         return ""
 
     def _dead_ends(self) -> Iterator[Problem]:
-        joints = [(joint.name, joint.parent, joint.child) for joint in self.joints]
+        joints = self._edges
         tied = {at.link for loop in self.loops for at in (loop.first, loop.second)}
         heavy = {p.link for p in self.payloads if p.mass} | tied
         heavy |= {link.name for link in self.links if _has_mass(link)}
@@ -264,7 +256,11 @@ class Robot(Shown, Declared, word="robot"):
     @cached_property
     def chain_order(self) -> tuple[Joint, ...]:
         """The joints, parents before children."""
-        return tuple(self.joint(name) for name in parents_first([(j.name, j.parent, j.child) for j in self.joints]))
+        return tuple(self.joint(name) for name in parents_first(self._edges))
+
+    @property
+    def _edges(self) -> list[Edge]:
+        return [(joint.name, joint.parent, joint.child) for joint in self.joints]
 
     @cached_property
     def tip_link(self) -> str:
@@ -280,16 +276,11 @@ class Robot(Shown, Declared, word="robot"):
     def freedom(self, name: str) -> Freedom:
         """The coordinate of that name: of a joint or loop joint, of a free joint whose motion is prescribed, or of the
         reference of a ball or free joint."""
-        free = (joint for joint in self.joints if isinstance(joint, FreeJoint))
+        free = (joint.guided_freedoms for joint in self.joints if isinstance(joint, FreeJoint))
         either = (*self.joints, *(loop.joint for loop in self.loops))
-        held = (joint for joint in either if isinstance(joint, (SphericalJoint, FreeJoint)))
-        freedoms = (
-            *self.freedoms,
-            *(freedom for loop in self.loops for freedom in loop.freedoms),
-            *(freedom for joint in free for freedom in joint.guided_freedoms),
-            *(freedom for joint in held for freedom in joint.reference_freedoms),
-        )
-        return freedoms[_index("joint coordinate", name, [freedom.name for freedom in freedoms])]
+        held = (joint.reference_freedoms for joint in either if isinstance(joint, WholeJoint))
+        freedoms = [*self.freedoms, *chain.from_iterable((*(loop.freedoms for loop in self.loops), *free, *held))]
+        return _named("joint coordinate", name, freedoms)
 
     @property
     def mass(self) -> float:
@@ -298,19 +289,19 @@ class Robot(Shown, Declared, word="robot"):
 
     def link(self, name: str) -> Link:
         """The link of that name."""
-        return self.links[_index("link", name, [link.name for link in self.links])]
+        return _named("link", name, self.links)
 
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        return self.joints[_index("joint", name, [joint.name for joint in self.joints])]
+        return _named("joint", name, self.joints)
 
     def loop(self, name: str) -> LoopJoint:
         """The loop joint of that name."""
-        return self.loops[_index("loop joint", name, [loop.name for loop in self.loops])]
+        return _named("loop joint", name, self.loops)
 
     def payload(self, name: str) -> Payload:
         """The payload of that name."""
-        return self.payloads[_index("payload", name, [payload.name for payload in self.payloads])]
+        return _named("payload", name, self.payloads)
 
 
 def _has_mass(link: Link) -> bool:
@@ -324,10 +315,11 @@ def _needs_mass(joint: Joint) -> bool:
     return isinstance(joint, FreeJoint) or any(freedom.translates for freedom in joint.freedoms)
 
 
-def _index(kind: str, name: str, names: list[str]) -> int:
-    if name not in names:
-        raise InvalidInput(f"'{name}' is not a {kind} of this robot; {nearest(name, names)}")
-    return names.index(name)
+def _named(kind: str, name: str, parts: Sequence[Named]) -> Named:
+    for part in parts:
+        if part.name == name:
+            return part
+    raise InvalidInput(f"'{name}' is not a {kind} of this robot; {nearest(name, [part.name for part in parts])}")
 
 
 def duplicate_problems(kind: str, names: Sequence[str]) -> Iterator[Problem]:

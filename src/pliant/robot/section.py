@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import Problem
+from pliant.robot.axes import ZERO6
 from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector6, declarations
 
 
@@ -53,9 +54,6 @@ class Material(Declared, word="material"):
         return self.poisson if self.poisson is not None else self.young / (2 * self.shear_modulus) - 1
 
 
-ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
 class Law(Declared, ABC):
     """The relation between strain and section wrench."""
 
@@ -69,9 +67,9 @@ class LinearLaw(Law, word="linear"):
 class HardeningLaw(Law, word="hardening"):
     """wrench_i = (C e)_i + cubic_i e_i^3 + quintic_i e_i^5; coefficients >= 0 make the energy convex."""
 
-    cubic: Annotated[Vector6, Quantity("N, N m^4", "six coefficients of the cubed strains", shape=(6,), at_least=0)]
+    cubic: Annotated[Vector6, Quantity.coefficients("N, N m^4", "six coefficients of the cubed strains")]
     quintic: Annotated[
-        Vector6, Quantity("N, N m^6", "six coefficients of the fifth powers of the strains", shape=(6,), at_least=0)
+        Vector6, Quantity.coefficients("N, N m^6", "six coefficients of the fifth powers of the strains")
     ] = ZERO6
 
 
@@ -83,8 +81,8 @@ class Section(Declared, ABC):
     """Anything that a link accepts as its section."""
 
     @property
-    @abstractmethod
-    def needs_material(self) -> bool: ...
+    def needs_material(self) -> bool:
+        return True
 
 
 class UniformSection(Section, ABC):
@@ -121,10 +119,6 @@ class Shape(UniformSection, ABC):
 
     @abstractmethod
     def shear_correction(self, poisson: float) -> float: ...
-
-    @property
-    def needs_material(self) -> bool:
-        return True
 
     def stiffness_of(self, material: Material | None) -> Array:
         """diag(EA, GAy, GAz, GJ, EIy, EIz) with sheared areas, in N and N m^2."""
@@ -182,22 +176,25 @@ class Rectangle(Shape, word="rectangle"):
         return self.shear_factor
 
 
-@dataclass(frozen=True)
-class Circle(Shape, word="circle"):
-    """A solid circle."""
+class Round(Shape, ABC):
+    """A circle, or the ring between two of them."""
 
-    radius: Annotated[float, Quantity("m", "radius of the section", above=0)]
-    shear_factor: Annotated[
-        float | None, Quantity("1", "shear correction factor (without it: Cowper's)", above=0, at_most=1)
-    ] = None
+    shear_factor: float | None
+
+    @property
+    @abstractmethod
+    def radii(self) -> tuple[float, float]:
+        """Outer and inner."""
 
     @property
     def area(self) -> float:
-        return math.pi * self.radius**2
+        outer, inner = self.radii
+        return math.pi * (outer**2 - inner**2)
 
     @property
     def moment_y(self) -> float:
-        return math.pi * self.radius**4 / 4
+        outer, inner = self.radii
+        return math.pi / 4 * (outer**4 - inner**4)
 
     @property
     def moment_z(self) -> float:
@@ -208,18 +205,34 @@ class Circle(Shape, word="circle"):
         return 2 * self.moment_y
 
     def shear_correction(self, poisson: float) -> float:
-        return self.shear_factor if self.shear_factor is not None else cowper_tube(0.0, poisson)
+        outer, inner = self.radii
+        return cowper_tube(inner / outer, poisson) if self.shear_factor is None else self.shear_factor
+
+
+CowperFactor = Annotated[
+    float | None, Quantity("1", "shear correction factor (without it: Cowper's)", above=0, at_most=1)
+]
 
 
 @dataclass(frozen=True)
-class Tube(Shape, word="tube"):
+class Circle(Round, word="circle"):
+    """A solid circle."""
+
+    radius: Annotated[float, Quantity("m", "radius of the section", above=0)]
+    shear_factor: CowperFactor = None
+
+    @property
+    def radii(self) -> tuple[float, float]:
+        return self.radius, 0.0
+
+
+@dataclass(frozen=True)
+class Tube(Round, word="tube"):
     """A round tube."""
 
     outer_radius: Annotated[float, Quantity("m", "outer radius of the section", above=0)]
     inner_radius: Annotated[float, Quantity("m", "inner radius of the section", at_least=0)]
-    shear_factor: Annotated[
-        float | None, Quantity("1", "shear correction factor (without it: Cowper's)", above=0, at_most=1)
-    ] = None
+    shear_factor: CowperFactor = None
 
     def conflicts(self) -> Iterator[Problem]:
         if self.inner_radius >= self.outer_radius:
@@ -230,24 +243,8 @@ class Tube(Shape, word="tube"):
             )
 
     @property
-    def area(self) -> float:
-        return math.pi * (self.outer_radius**2 - self.inner_radius**2)
-
-    @property
-    def moment_y(self) -> float:
-        return math.pi / 4 * (self.outer_radius**4 - self.inner_radius**4)
-
-    @property
-    def moment_z(self) -> float:
-        return self.moment_y
-
-    @property
-    def torsion_constant(self) -> float:
-        return 2 * self.moment_y
-
-    def shear_correction(self, poisson: float) -> float:
-        ratio = self.inner_radius / self.outer_radius
-        return self.shear_factor if self.shear_factor is not None else cowper_tube(ratio, poisson)
+    def radii(self) -> tuple[float, float]:
+        return self.outer_radius, self.inner_radius
 
 
 def cowper_tube(ratio: float, poisson: float) -> float:
@@ -264,29 +261,20 @@ class GeneralSection(UniformSection, word="general"):
     """
 
     stiffness: Annotated[
-        MatrixLike,
-        Quantity(
-            "N, N m, N m^2", "stiffness (EA, GAy, GAz, GJ, EIy, EIz)", shape=(6, 6), demand=Demand.POSITIVE_DEFINITE
-        ),
+        MatrixLike, Quantity.matrix("N, N m, N m^2", "stiffness (EA, GAy, GAz, GJ, EIy, EIz)", definite=True)
     ]
     inertia: Annotated[
         MatrixLike | None,
-        Quantity(
+        Quantity.matrix(
             "kg/m, kg, kg m",
             "inertia per length (mass three times, then rotary inertia about x, y, z; without it: massless)",
-            shape=(6, 6),
-            demand=Demand.POSITIVE_DEFINITE,
+            definite=True,
         ),
     ] = None
     damping: Annotated[
         float | MatrixLike,
         Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0),
-        Quantity(
-            "N s, N m s, N m^2 s",
-            "damping matrix (stress per strain rate)",
-            shape=(6, 6),
-            demand=Demand.POSITIVE_SEMIDEFINITE,
-        ),
+        Quantity.matrix("N s, N m s, N m^2 s", "damping matrix (stress per strain rate)"),
     ] = 0.0
 
     @property
@@ -320,8 +308,8 @@ class VaryingSection(Section, ABC):
 class Tapered(VaryingSection, word="tapered"):
     """A shape whose dimensions change linearly from root to tip."""
 
-    root: Annotated[Shape, Part("section at the root", Shape)]
-    tip: Annotated[Shape, Part("section at the tip, of the same type", Shape)]
+    root: Annotated[Shape, Part("section at the root")]
+    tip: Annotated[Shape, Part("section at the tip, of the same type")]
 
     def conflicts(self) -> Iterator[Problem]:
         if type(self.root) is not type(self.tip):
@@ -333,10 +321,6 @@ class Tapered(VaryingSection, word="tapered"):
             at_root, at_tip = getattr(self.root, declaration.name), getattr(self.tip, declaration.name)
             if (at_root is None) != (at_tip is None):
                 yield Problem("is given at one end only; write it at both or at none", ("tip", declaration.name))
-
-    @property
-    def needs_material(self) -> bool:
-        return True
 
     def section_at(self, fraction: float) -> Shape:
         """The shape at a fraction of the length."""
@@ -358,7 +342,7 @@ class Stations(VaryingSection, word="stations"):
         tuple[float, ...],
         Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
     ]
-    sections: Annotated[tuple[UniformSection, ...], Part("one section for each position", UniformSection, many=True)]
+    sections: Annotated[tuple[UniformSection, ...], Part("one section for each position")]
 
     def conflicts(self) -> Iterator[Problem]:
         yield from count_conflicts(self.positions, len(self.sections), "sections")

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import collections.abc
-import dataclasses
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from pliant.errors import InvalidFile, Problem, clip
-from pliant.robot.declared import (
-    BadValue,
-    Choice,
-    Declaration,
-    Declared,
-    Name,
-    Part,
-    declarations,
-    try_build,
-    try_checked,
-    unit_of_motion,
-)
+from pliant.errors import InvalidFile, InvalidInput, Problem, clip
+from pliant.robot import robot as tree
+from pliant.robot.declared import BadValue, Declaration, Declared, Name, Part, declarations, try_checked, unit_of_motion
 from pliant.robot.joint import Joint
 from pliant.robot.link import Link, Payload
 from pliant.robot.loop import At, LoopJoint
-from pliant.robot.robot import (
-    Edge,
-    Robot,
-    Tie,
-    closest,
-    loop_problems,
-    nearest,
-    reference_problems,
-    tree_problems,
-    uncarried_problems,
-)
+from pliant.robot.robot import Edge, Robot, closest, nearest
 from pliant.robot.section import Material, Section
 from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar
 
@@ -123,33 +104,22 @@ class _Decoder:
 
     def _names(self) -> None:
         """Checks by name that make sense even when some parts are broken."""
-        links = list(self.tables["links"])
-        edges: list[Edge] = []
-        for name in self.tables["joints"]:
-            fields = self.fields.get(("joints", name), {})
-            if "parent" in fields and "child" in fields:
-                edges.append((name, fields["parent"], fields["child"]))
-        payloads = [
-            (name, fields["link"])
-            for name in self.tables["payloads"]
-            if "link" in (fields := self.fields.get(("payloads", name), {}))
-        ]
+        links, joints = list(self.tables["links"]), list(self.tables["joints"])
+        edges: list[Edge] = self._given("joints", "parent", "child")
         if isinstance(self.root.values.get("links"), Mapping):
-            self._add_all(list(reference_problems(links, edges, payloads)))
-            self._add_all(list(loop_problems(links, list(self.tables["joints"]), self._ties())))
-        self._add_all(list(tree_problems(links, edges)))
-        joints_known = isinstance(self.root.values.get("joints"), Mapping)
-        if joints_known and len(edges) == len(self.tables["joints"]):
-            self._add_all(list(uncarried_problems(links, edges)))
+            frames = self._given("loops", "first", "second")
+            whole = (each for each in frames if isinstance(each[1], At) and isinstance(each[2], At))
+            ties = [(name, first.link, second.link) for name, first, second in whole]
+            self._add_all(tree.reference_problems(links, edges, self._given("payloads", "link")))
+            self._add_all(tree.loop_problems(links, joints, ties))
+        self._add_all(tree.tree_problems(links, edges))
+        if isinstance(self.root.values.get("joints"), Mapping) and len(edges) == len(joints):
+            self._add_all(tree.uncarried_problems(links, edges))
 
-    def _ties(self) -> list[Tie]:
-        ties: list[Tie] = []
-        for name in self.tables["loops"]:
-            fields = self.fields.get(("loops", name), {})
-            first, second = fields.get("first"), fields.get("second")
-            if isinstance(first, At) and isinstance(second, At):
-                ties.append((name, first.link, second.link))
-        return ties
+    def _given(self, table: str, *words: str) -> list[Any]:
+        """The names of a table with these fields, of all parts that have them."""
+        parts = ((name, self.fields.get((table, name), {})) for name in self.tables[table])
+        return [(name, *(fields[word] for word in words)) for name, fields in parts if {*words} <= fields.keys()]
 
     def _object(
         self, node: Node, path: Path, kind: type[Declared], name: str | None, translates: bool | None = None
@@ -167,9 +137,8 @@ class _Decoder:
         if name is not None:
             fields = [field for field in fields if field.name != "name"]
         known = [field.name for field in fields] + ([] if kind.word else [TYPE_KEY])
-        meant = self._unknown_keys(
-            node, path, known, f"of type {cls.word}" if not kind.word else f"of a {cls.word}", cls.elsewhere
-        )
+        owner = f"of a {cls.word}" if kind.word else f"of type {cls.word}"
+        meant = self._unknown_keys(node, path, known, owner, cls.elsewhere)
         values = self._values(node, path, fields, meant, translates)
         if name is not None:
             self._check_key(name, path)
@@ -179,8 +148,7 @@ class _Decoder:
         if len(self.problems) > before or any(isinstance(value, _Broken) for value in values.values()):
             return BROKEN
         built, problems = try_build(cls, values)
-        problems = [_of_motion(problem, cls, translates) for problem in problems]
-        self._add_all([problem.inside(*path) for problem in problems])
+        self._add_all(_of_motion(problem, cls, translates).inside(*path) for problem in problems)
         return BROKEN if built is None else built
 
     def _check_key(self, name: str, path: Path) -> None:
@@ -214,12 +182,7 @@ class _Decoder:
         return meant
 
     def _values(
-        self,
-        node: Mapping,
-        path: Path,
-        fields: list[Declaration],
-        meant: set[str | None],
-        translates: bool | None = None,
+        self, node: Mapping, path: Path, fields: list[Declaration], meant: set[str | None], motion: bool | None = None
     ) -> dict[str, Any]:
         """The fields that are given and good; broken parts stay in as BROKEN."""
         values: dict[str, Any] = {}
@@ -228,24 +191,24 @@ class _Decoder:
             here = (*path, field.name)
             if given is None:
                 if field.required and field.name not in meant:
-                    self._add(here, f"is missing; {_remedy(field)}")
+                    self._add(here, f"is missing; {field.rule.remedy}")
             elif isinstance(given, Scalar) and given.empty:
-                self._add(here, f"is empty; {_remedy(field)}")
-            elif isinstance(field.rules, Part):
-                values[field.name] = self._part(given, here, field.rules, translates)
+                self._add(here, f"is empty; {field.rule.remedy}")
+            elif isinstance(field.rule, Part):
+                values[field.name] = self._part(given, here, field.rule, motion)
             else:
-                value, problems = try_checked(field, _plain(given, isinstance(field.rules, tuple)))
-                self._add_all([problem.inside(*path) for problem in problems])
+                value, problems = try_checked(field, _plain(given, bool(field.quantities)))
+                self._add_all(problem.inside(*path) for problem in problems)
                 if not problems:
                     values[field.name] = value
         return values
 
-    def _part(self, node: Node, path: Path, part: Part, translates: bool | None) -> Any:
+    def _part(self, node: Node, path: Path, part: Part, motion: bool | None) -> Any:
         if not part.many:
-            motion = translates if part.translates is None else part.translates
+            motion = motion if part.translates is None else part.translates
             return self._referred_or_in_place(node, path, part.kind, motion)
         if not isinstance(node, Listing):
-            self._add(path, f"is not a list; write the {part.meaning}")
+            self._add(path, f"is not a list; {part.remedy}")
             return BROKEN
         items = [self._referred_or_in_place(item, (*path, i), part.kind) for i, item in enumerate(node.items)]
         return BROKEN if any(isinstance(item, _Broken) for item in items) else tuple(items)
@@ -266,7 +229,7 @@ class _Decoder:
             return BROKEN
         return found
 
-    def _add_all(self, problems: list[Problem]) -> None:
+    def _add_all(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
             self._add(problem.path, problem.text)
 
@@ -303,14 +266,14 @@ def _of_motion(problem: Problem, cls: type[Declared], translates: bool | None) -
         return problem
     text = problem.text
     for field in declarations(cls):
-        for rule in field.rules if isinstance(field.rules, tuple) else ():
+        for rule in field.quantities:
             text = text.replace(rule.unit, unit_of_motion(rule.unit, translates)) if " or " in rule.unit else text
-    return dataclasses.replace(problem, text=text)
+    return replace(problem, text=text)
 
 
-def _remedy(field: Declaration) -> str:
-    if isinstance(field.rules, tuple):
-        return field.rules[0].remedy
-    if isinstance(field.rules, Choice):
-        return f"write one of {', '.join(field.rules.options)}"
-    return f"write the {field.meaning}"
+def try_build(cls: type[Declared], values: dict[str, Any]) -> tuple[Declared | None, list[Problem]]:
+    """The object and no problem, or None and what is wrong between its fields."""
+    try:
+        return cls(**values), []
+    except InvalidInput as invalid:
+        return None, list(invalid.problems)

@@ -50,17 +50,17 @@ def _field(declaration: Declaration, value: Any, indent: str) -> Iterator[str]:
     head = f"{indent}{declaration.name}:"
     if isinstance(value, Material):
         yield f"{head} {_word(value.name)}"
-    elif isinstance(declaration.rules, Part):
+    elif isinstance(declaration.rule, Part):
         yield head
-        if not declaration.rules.many:
-            yield from _object(value, declaration.rules.kind, indent + INDENT)
+        if not declaration.rule.many:
+            yield from _object(value, declaration.rule.kind, indent + INDENT)
             return
         for item in value:
-            first, *rest = _object(item, declaration.rules.kind, indent + INDENT * 2)
+            first, *rest = _object(item, declaration.rule.kind, indent + INDENT * 2)
             yield f"{indent}{INDENT}- {first.strip()}"
             yield from rest
     elif isinstance(value, tuple) and isinstance(value[0], tuple):
-        square = isinstance(declaration.rules, tuple) and any(rule.accepts_matrix for rule in declaration.rules)
+        square = any(quantity.accepts_matrix for quantity in declaration.quantities)
         if square and _is_diagonal(value):
             yield f"{head} {_flow(tuple(row[i] for i, row in enumerate(value)))}"
             return

@@ -12,8 +12,10 @@ from pliant.model.inputs import Inputs
 from pliant.model.ledger import Ledger, joined
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY, advance, interruptions_heard
-from pliant.simulation.integrators.adaptive import Adaptive
+from pliant.simulation.integrators import Adaptive
 from pliant.simulation.sampled_control import Sampling
+
+Progress = Callable[[float], None] | None
 
 
 @dataclass
@@ -27,7 +29,8 @@ class Reached:
 
     def accept(self, step: Record, keep: bool) -> None:
         with interruptions_heard() as undivided, undivided:
-            self.parts.append(step if keep else _only_ledger(step))
+            # where its states are not kept, its ledger counts
+            self.parts.append(step if keep else replace(step, time=step.time[:0], states=step.states[:0]))
             self.state, self.now, self.last = step.states[-1], float(step.time[-1]), step
 
     def parts_until(self, ending: Ending) -> list[Record]:
@@ -38,12 +41,7 @@ class Reached:
 
 
 def advance_adaptively(
-    model: Model,
-    start: Array,
-    integrator: Adaptive,
-    wanted: Array,
-    corners: Array,
-    progress: Callable[[float], None] | None,
+    model: Model, start: Array, integrator: Adaptive, wanted: Array, corners: Array, progress: Progress
 ) -> Record:
     """Steps that end on the corners and on the wanted times, their lengths chosen by step doubling."""
     reached = Reached(start)
@@ -55,12 +53,7 @@ def advance_adaptively(
 
 
 def _advance(
-    model: Model,
-    reached: Reached,
-    integrator: Adaptive,
-    wanted: Array,
-    corners: Array,
-    progress: Callable[[float], None] | None,
+    model: Model, reached: Reached, integrator: Adaptive, wanted: Array, corners: Array, progress: Progress
 ) -> Ending:
     until = float(corners[-1])
     marks = np.unique(np.concatenate([corners, wanted]))
@@ -128,28 +121,18 @@ def _sizes(model: Model, state: Array) -> Array:
     return np.array([np.max(np.abs(state[part]), initial=0.0) for part in slices])
 
 
-def _only_ledger(record: Record) -> Record:
-    """A record whose states are not kept but whose ledger counts."""
-    return replace(record, time=record.time[:0], states=record.states[:0])
-
-
 def _join(model: Model, start: Array, parts: list[Record], ending: Ending) -> Record:
     """One record from consecutive ones; works and losses go on where the last one stopped."""
     if not parts:
         return Record(np.zeros(1), start[None], {}, _start_ledger(model, start), ending, {"steps": 0.0})
     kept = [part for part in parts if len(part.time)]
-    efforts = {
-        name: np.array([first[0], *(part.efforts[name][-1] for part in kept)])
-        for name, first in parts[0].efforts.items()
-    }
-    return Record(
-        np.array([0.0, *(part.time[-1] for part in kept)]),
-        np.array([start, *(part.states[-1] for part in kept)]),
-        efforts,
-        joined([part.ledger for part in parts], [len(part.time) > 0 for part in parts]),
-        ending,
-        {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics},
-    )
+    starts = parts[0].efforts.items()
+    efforts = {name: np.array([at[0], *(part.efforts[name][-1] for part in kept)]) for name, at in starts}
+    times = np.array([0.0, *(part.time[-1] for part in kept)])
+    states = np.array([start, *(part.states[-1] for part in kept)])
+    ledger = joined([part.ledger for part in parts], [len(part.time) > 0 for part in parts])
+    statistics = {key: sum(part.statistics[key] for part in parts) for key in parts[0].statistics}
+    return Record(times, states, efforts, ledger, ending, statistics)
 
 
 def _start_ledger(model: Model, start: Array) -> Ledger:

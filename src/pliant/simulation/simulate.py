@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -17,7 +17,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.schedule import instants
 from pliant.model.state import Array, Cause
 from pliant.results.trajectory import Trajectory
-from pliant.simulation.adaptive_run import advance_adaptively
+from pliant.simulation.adaptive_run import Progress, advance_adaptively
 from pliant.simulation.driver import advance
 from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 
@@ -86,7 +86,7 @@ def simulate(
     integrator: Integrator | None = None,
     initial: Array | None = None,
     outputs: int | Times = 1000,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = None,
 ) -> Trajectory:
     """Simulate any model from time 0 to ``until`` seconds; only of an arm the trajectory knows joints, links and tip.
 
@@ -113,7 +113,8 @@ def simulate(
     substitution = "; ".join(
         part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
-    record = _advance(model, start, until, integrator, outputs, progress)
+    saved = (until, outputs, progress)
+    record = _advance(model, start, integrator, *saved)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
         other = model.substituting(start, record.states[-1])
         if other is not None:
@@ -123,7 +124,7 @@ def simulate(
                 f"{arm.formulation} computes in place of {given}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
-            record = _advance(model, start, until, integrator, outputs, progress)
+            record = _advance(model, start, integrator, *saved)
     wall_time = time.perf_counter() - began
     if progress:
         progress(1.0)
@@ -140,12 +141,7 @@ def simulate(
 
 
 def _advance(
-    model: Model,
-    start: Array,
-    until: float,
-    integrator: Integrator,
-    outputs: int | Array,
-    progress: Callable[[float], None] | None,
+    model: Model, start: Array, integrator: Integrator, until: float, outputs: int | Array, progress: Progress
 ) -> Record:
     marks = corners(model.inputs, until)
     if isinstance(integrator, Adaptive):
@@ -186,9 +182,8 @@ def consistent_start(model: Model, time: float = 0.0) -> Array:
     free = model.initial_state()
     position, rate = own.part(free, "joint_position").copy(), own.part(free, "joint_rate").copy()
     signals = inputs.joint_signals(np.array([time]))[0]
-    for k, prescribed in enumerate(inputs.prescribed):
-        if prescribed:
-            position[k], rate[k] = signals[k, 0], signals[k, 1]
+    given = np.flatnonzero(inputs.prescribed)
+    position[given], rate[given] = signals[given, 0], signals[given, 1]
     return model.initial_state(position, rate, inputs.prescribed)
 
 

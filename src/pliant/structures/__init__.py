@@ -1,3 +1,1 @@
 """Models and steppers that formulations share, one folder for each kind of equations."""
-
-from __future__ import annotations

@@ -17,13 +17,11 @@ class Search(Protocol[S]):
 
     def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
         """Under a part of the load; whether it converged, and its iterations."""
-        ...
 
     def copy(self) -> S: ...
     def restore(self, saved: S) -> None: ...
     def state(self) -> Array:
         """The state vector of the unknowns."""
-        ...
 
 
 def raise_load(

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+SPAN = 0.01  # of a parameter, over which differences are taken
+
 
 class StepMatrices(ABC):
     """The part of `StepEquations` that follows from three matrices, dense or sparse."""
@@ -81,3 +83,29 @@ class StepOfOneMatrix(StepMatrices):
     def matrices(self) -> tuple[Any, Any, Any]:
         first, last = self.borders
         return self.matrix[:, :first], self.matrix[:, first:last], self.matrix[:, last:]
+
+
+def by_parameters(residual: Callable[[Floats], Floats], values: Floats) -> Floats:
+    """r_p, a column for each parameter, of r(z0, z1, u, p) at fixed z0, z1 and u.
+
+    ``residual`` builds the model with the parameters it is given and evaluates the equations of its step. Masses,
+    inertias, moduli, damping, gravity and gains enter them as polynomials of low degree, for which these differences
+    of fourth order are exact but for rounding. In lengths and angles, and in linear systems, which are solved for
+    their rates beforehand, their relative error is about 1e-8.
+    """
+    columns = []
+    for k, value in enumerate(values):
+        h = SPAN * (abs(value) or 1.0)
+        near, far = (
+            (residual(_changed(values, k, factor * h)) - residual(_changed(values, k, -factor * h)))
+            / (2.0 * factor * h)
+            for factor in (1.0, 2.0)
+        )
+        columns.append((4.0 * near - far) / 3.0)
+    return np.column_stack(columns)
+
+
+def _changed(values: Floats, k: int, change: float) -> Floats:
+    changed = np.array(values, dtype=np.float64)
+    changed[k] += change
+    return changed

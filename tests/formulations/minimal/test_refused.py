@@ -84,7 +84,7 @@ def test_other_kinds_of_values_are_refused(choice: object, words: str) -> None:
 
 
 def test_choices_are_refused() -> None:
-    with pytest.raises(pl.InvalidInput, match=r"count = 0 of Fields must lie between 1 and 200"):
+    with pytest.raises(pl.InvalidInput, match=r"count of Fields = 0 must lie between 1 and 200"):
         pl.lumped.Fields(0)
     with pytest.raises(pl.InvalidInput, match=r"deflections of Fields are empty"):
         pl.lumped.Fields(2, ())

@@ -13,7 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import pliant as pl
-from pliant.components import Connected
+from pliant.components.connect import Connected
 from pliant.structures.nodal.model import PoseElementArm
 from tests.support.trees import Array
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from experiments.wang2017.beam import structure_matrix
 from pliant.formulations.pseudo_spectral import (
     GaussPoints,
     GivenPoints,
@@ -17,13 +18,7 @@ from pliant.formulations.pseudo_spectral import (
     link_system,
     planar_link,
 )
-from pliant.formulations.pseudo_spectral.link import (
-    PLANAR_COUPLING,
-    SPATIAL_COUPLING,
-    Points,
-    nodal_spaces,
-    structure_matrix,
-)
+from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, SPATIAL_COUPLING, Points, nodal_spaces
 from pliant.mechanics.closed_form import TimoshenkoBeam, natural_frequencies
 from pliant.mechanics.shape_functions import orthonormal_spaces
 from pliant.model.linear import LinearPortHamiltonian

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pliant.components import CommonEffort, interconnect
+from pliant.components.linear_interconnection import CommonEffort, interconnect
 from pliant.errors import InvalidInput
 from pliant.model.linear import DiracStructure, LinearPort
 from pliant.model.linear.dirac import common_effort, common_flow, gyrator, transformer

@@ -6,32 +6,11 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import element_ends, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import (
-    FixedJoint,
-    FlexibleLink,
-    HardeningLaw,
-    Joint,
-    Link,
-    PrismaticJoint,
-    RevoluteJoint,
-    RigidLink,
-    Robot,
-)
+from pliant.robot import FixedJoint, FlexibleLink, HardeningLaw, Joint, PrismaticJoint, RevoluteJoint, RigidLink, Robot
 from pliant.robot.joint import Role
-from pliant.robot.link import End
-from pliant.structures.collocation.chain import (
-    FIXED,
-    PRISMATIC,
-    REVOLUTE,
-    Chain,
-    Floats,
-    Inertia,
-    Mesh,
-    Points,
-    Section,
-    Stationing,
-    Tree,
-)
+from pliant.robot.link import End, Link
+from pliant.structures.collocation import chain as arrays
+from pliant.structures.collocation.chain import FIXED, Chain, Floats, Inertia, Mesh, Points, Stationing, Tree
 
 ORIGIN = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # where joints sit on the end of a flexible link
 
@@ -57,8 +36,8 @@ def _joint_subspace(joint: Joint) -> tuple[int, Floats]:
     axis = np.asarray(joint.axis, dtype=float)
     axis, none = axis / np.linalg.norm(axis), np.zeros(3)
     if isinstance(joint, RevoluteJoint):
-        return REVOLUTE, np.append(none, axis)
-    return PRISMATIC, np.append(axis, none)
+        return arrays.REVOLUTE, np.append(none, axis)
+    return arrays.PRISMATIC, np.append(axis, none)
 
 
 def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple[Chain, Stationing]:
@@ -111,7 +90,7 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
     return Chain(tree, mesh, section, inertia), placed
 
 
-def _section(links: list[Link], placed: Stationing, count: int) -> Section:
+def _section(links: list[Link], placed: Stationing, count: int) -> arrays.Section:
     rest, C, Cd = np.zeros((count, 6)), np.zeros((count, 6, 6)), np.zeros((count, 6, 6))
     cubic, quintic = np.zeros((count, 6)), np.zeros((count, 6))
     k = 0
@@ -122,7 +101,7 @@ def _section(links: list[Link], placed: Stationing, count: int) -> Section:
         rest[rows], C[rows], Cd[rows] = link.rest_strain(at), link.stiffness(at), link.material_damping(at)
         if isinstance(link.law, HardeningLaw):
             cubic[rows], quintic[rows] = link.law.cubic, link.law.quintic
-    return Section(rest, C, Cd, cubic, quintic, bool(Cd.any()), bool(cubic.any() or quintic.any()))
+    return arrays.Section(rest, C, Cd, cubic, quintic, bool(Cd.any()), bool(cubic.any() or quintic.any()))
 
 
 def _inertia(robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Points, placed: Stationing) -> Inertia:

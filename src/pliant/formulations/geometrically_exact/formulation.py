@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
 from pliant.model.arm import refuse_massless_links
 from pliant.robot import FixedJoint, FlexibleLink, Robot
@@ -42,11 +42,7 @@ def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
                 )
         counts = {name: elements.get(name, 1) for name in flexible}
     for name, count in counts.items():
-        refuse_other_than_number(f"elements of link '{name}'", count, "give how many", whole=True)
-        if not 1 <= count <= 10_000:
-            raise InvalidInput(
-                f"elements of link '{name}' = {count} must lie between 1 and 10000; choose another count"
-            )
+        refuse_outside(f"elements of link '{name}'", count, 1, 10_000, "choose another count")
     return counts
 
 
@@ -83,11 +79,7 @@ class GeometricallyExact:
     when_bent: WhenBent = field(default=WhenBent.HAND_OVER, repr=False)
 
     def __post_init__(self) -> None:
-        refuse_other_than_number("degree", self.degree, "4 to 6 serves most links", whole=True)
-        if not 1 <= self.degree <= HIGHEST_DEGREE:
-            raise InvalidInput(
-                f"degree = {self.degree} must lie between 1 and {HIGHEST_DEGREE}; 4 to 6 serves most links"
-            )
+        refuse_outside("degree", self.degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
 
     def __hash__(self) -> int:
         return hash((self.degree, repr(self.elements), self.when_bent))

@@ -16,36 +16,23 @@ from functools import partial
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_other_than_number
-from pliant.formulations.lumped.fields import (
-    ALL_DEFLECTIONS,
-    Beam,
-    Deflection,
-    Field,
-    LumpedStructure,
-    Station,
-    Stretch,
-    end_damping,
-    end_flexibility,
-    lumped_inertia,
-    section_at,
-)
+from pliant.errors import InvalidInput, refuse_outside
+from pliant.formulations.lumped import fields as springs
+from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
 from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
-from pliant.robot.declared import BadValue, Demand, MatrixLike, Quantity
+from pliant.robot.declared import BadValue, MatrixLike, Quantity
 from pliant.robot.joint import BASE
 from pliant.robot.loop import parent_frame
 from pliant.structures.places import IDENTITY, ORIGIN, Place, place_on
+from pliant.structures.tree import structure as places
 from pliant.structures.tree.columns import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.structure import ON_BASE, Bodies, LinkPlaces, Part, base_place
+from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Part
 
 MOST_FIELDS = 200
-FIELD_STIFFNESS = Quantity(
-    "N/m, N/rad, N m/rad",
-    "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field",
-    shape=(6, 6),
-    demand=Demand.POSITIVE_DEFINITE,
+FIELD_STIFFNESS = Quantity.matrix(
+    "N/m, N/rad, N m/rad", "force and moment per deflection (dx, dy, dz, phx, phy, phz) of the field", definite=True
 )
 
 
@@ -62,11 +49,7 @@ class Fields:
     stiffness: MatrixLike | None = None
 
     def __post_init__(self) -> None:
-        refuse_other_than_number("count of Fields", self.count, "4 to 8 serves most links", whole=True)
-        if not 1 <= self.count <= MOST_FIELDS:
-            raise InvalidInput(
-                f"count = {self.count} of Fields must lie between 1 and {MOST_FIELDS}; 4 to 8 serves most links"
-            )
+        refuse_outside("count of Fields", self.count, 1, MOST_FIELDS, "4 to 8 serves most links")
         object.__setattr__(self, "deflections", _in_order("Fields", self.deflections))
         if self.stiffness is not None:
             object.__setattr__(self, "stiffness", _balanced("Fields", self.stiffness))
@@ -180,15 +163,15 @@ class _Builder:
 
     def loosen_base(self) -> None:
         """Three translations and three rotations before everything else."""
-        at = base_place(0)
+        at = places.base_place(0)
         for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
             self.base.append(len(self.names))
             at = self.coordinate(f"{BASE}.{word}", kind, at)
 
     def cross(self, joint: Joint) -> Place:
         """The root of the child of a joint."""
-        on_base = base_place(len(self.base))
-        at = place_on(self.links, on_base, parent_frame(joint), partial(section_at, self.robot))
+        on_base = places.base_place(len(self.base))
+        at = place_on(self.links, on_base, parent_frame(joint), partial(springs.section_at, self.robot))
         for freedom in joint.freedoms:
             axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
             frame, letter = _frame_of(axis)
@@ -240,8 +223,8 @@ class _Builder:
             start, end = float(marks[k]), float(marks[k + 1])
             stretch, name = Stretch.of(link, start, end), f"{link.name}.field[{k}]"
             if chosen.stiffness is None:
-                stiffness = _inverse(end_flexibility(stretch, self.beam))
-                damping = end_damping(stretch, self.beam, stiffness)
+                stiffness = _inverse(springs.end_flexibility(stretch, self.beam))
+                damping = springs.end_damping(stretch, self.beam, stiffness)
             else:
                 stiffness, damping = np.array(chosen.stiffness, float), np.zeros((6, 6))
             near = nodes[-1]
@@ -263,12 +246,16 @@ class _Builder:
         shares = np.diff(middles)
         self.links[link.name] = LinkPlaces(link.name, marks, tuple(nodes), shares, tuple(own), at)
 
-    def add_node(self, link: FlexibleLink, k: int, place: Place, span: tuple[float, float, float]) -> None:
-        name = f"{link.name}.station[{k}]"
+    def station(self, name: str, place: Place) -> str:
+        """One more station, which has no mass yet; its name."""
         self.stations.append((name, place))
         self.masses[name] = 0.0
+        return name
+
+    def add_node(self, link: FlexibleLink, k: int, place: Place, span: tuple[float, float, float]) -> None:
+        name = self.station(f"{link.name}.station[{k}]", place)
         if not link.massless:
-            inertia = lumped_inertia(link, *span)
+            inertia = springs.lumped_inertia(link, *span)
             if self.condensed:
                 inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
             self.carry(link.name, name, place, inertia)
@@ -282,24 +269,20 @@ class _Builder:
             nodes.append(nodes[-1].at(Stretch.of(link, float(start), float(end)).far))
         whole = Stretch.of(link, 0.0, link.length)
         nodes[-1] = root.at(whole.far)
-        name = f"{link.name}.station"
-        self.stations.append((name, root))
-        self.masses[name] = 0.0
+        name = self.station(f"{link.name}.station", root)
         self.carry(link.name, name, root, whole.inertia())
         self.links[link.name] = LinkPlaces(link.name, marks, tuple(nodes), shares, (), nodes[-1])
 
     def add_rigid(self, link: RigidLink, root: Place) -> None:
         tip = root.moved(link.tip_position).turned(matrix_of(link.tip_rotation))
-        name = f"{link.name}.station"
-        self.stations.append((name, root))
-        self.masses[name] = 0.0
+        name = self.station(f"{link.name}.station", root)
         self.carry(link.name, name, root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
         ends = np.array([0.0, float(np.linalg.norm(link.tip_position))])
         self.links[link.name] = LinkPlaces(link.name, ends, (root, tip), np.zeros(2), (), tip)
 
     def add_payload(self, link: str, end: End, center: object, mass: float, inertia: object) -> None:
-        places = self.links[link]
-        place = places.tip if end is End.TIP else places.root
+        own = self.links[link]
+        place = own.tip if end is End.TIP else own.root
         names = [name for name, _ in self.stations if name.startswith(f"{link}.station")]
         name = names[-1] if end is End.TIP else names[0]
         whole = spatial_inertia(mass, np.asarray(center, float), np.asarray(inertia, float))
@@ -322,7 +305,7 @@ class _Builder:
             self.inertia[place.body] += own
 
     def structure(self) -> LumpedStructure:
-        stations = tuple(Station(name, place, self.masses[name]) for name, place in self.stations)
+        stations = tuple(springs.Station(name, place, self.masses[name]) for name, place in self.stations)
         whole = np.int64
         return LumpedStructure(
             self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, whole),
@@ -330,7 +313,7 @@ class _Builder:
             tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields), stations,
         )  # fmt: skip
 
-    def bodies(self) -> Bodies:
+    def bodies(self) -> places.Bodies:
         n = len(self.names)
         mass, center, tensor = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
         for i, matrix in enumerate(self.inertia):
@@ -349,7 +332,7 @@ class _Builder:
         rotation = np.array([R for R, _ in self.placement]).reshape(n, 3, 3)
         position = np.array([r for _, r in self.placement]).reshape(n, 3)
         parent, kind = np.array(self.parent, np.int64), np.array(self.kind, np.int64)
-        return Bodies(parent, kind, rotation, position, mass, center, tensor)
+        return places.Bodies(parent, kind, rotation, position, mass, center, tensor)
 
 
 def _inverse(matrix: Floats) -> Floats:

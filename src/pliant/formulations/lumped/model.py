@@ -24,14 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.formulations.lumped.fields import (
-    Field,
-    LumpedStructure,
-    Stretch,
-    end_flexibility,
-    shape_inside,
-    turned_in_order,
-)
+from pliant.formulations.lumped import fields as springs
+from pliant.formulations.lumped.fields import Field, LumpedStructure
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.contract import Consistency, Record
 from pliant.model.inputs import Inputs
@@ -100,11 +94,6 @@ class LumpedArm(TreeArm):
     structure: LumpedStructure
     _shapes: dict[tuple[int, float], tuple[Floats, ...]] = field(default_factory=dict, init=False)
 
-    @property
-    def deflection_names(self) -> tuple[str, ...]:
-        """Of the block ``deflection``: ``<link>.field[<k>].dy`` and so on."""
-        return self.structure.elastic_names
-
     def static_turns(self, system: System, q: Floats) -> dict[int, Floats]:
         """Of each body behind fields whose rotations are no coordinates: its rotation (3, n) in the world."""
         if not self.structure.condensed:
@@ -136,8 +125,8 @@ class LumpedArm(TreeArm):
             each, beam = self.structure.fields[k], self.structure.beam
             link = self.robot.link(each.link)
             assert isinstance(link, FlexibleLink)
-            rest, deflection, strain, section = shape_inside(link, each.start, each.end, station, beam)
-            stiffness = np.linalg.inv(end_flexibility(Stretch.of(link, each.start, each.end), beam))
+            rest, deflection, strain, section = springs.shape_inside(link, each.start, each.end, station, beam)
+            stiffness = np.linalg.inv(springs.end_flexibility(springs.Stretch.of(link, each.start, each.end), beam))
             self._shapes[k, station] = rest, deflection @ stiffness, strain @ stiffness, section
         return self._shapes[k, station]
 
@@ -166,7 +155,7 @@ class LumpedArm(TreeArm):
         deflection = s @ per_end.T
         x, R = poses.at(own.root)
         inside = rest[:3, 3] + deflection[:, :3]
-        turned = turned_in_order(deflection[:, 3:]) @ rest[:3, :3]
+        turned = springs.turned_in_order(deflection[:, 3:]) @ rest[:3, :3]
         wrench = s @ own.stiffness.T + rate @ own.damping.T
         return x + np.einsum("nij,nj->ni", R, inside), R @ turned, s @ strain_of.T, wrench @ section.T
 
@@ -268,9 +257,5 @@ def _relative(poses: Poses, field: Field) -> Floats:
     d = np.einsum("nij,nj->ni", back, far - near) - field.far[:3, 3]
     turned = back @ R_far
     # about x, the new y and the newest z
-    angles = [
-        np.arctan2(-turned[:, 1, 2], turned[:, 2, 2]),
-        np.arcsin(turned[:, 0, 2]),
-        np.arctan2(-turned[:, 0, 1], turned[:, 0, 0]),
-    ]
-    return np.concatenate([d, np.stack(angles, axis=1)], axis=1)
+    x, z = np.arctan2(-turned[:, 1, 2], turned[:, 2, 2]), np.arctan2(-turned[:, 0, 1], turned[:, 0, 0])
+    return np.concatenate([d, np.stack([x, np.arcsin(turned[:, 0, 2]), z], axis=1)], axis=1)

@@ -16,26 +16,15 @@ only there, the energy of the last polynomial is kept.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.formulations.pseudo_spectral.link import (
-    SPATIAL_COUPLING,
-    VelocityAt,
-    flows_of,
-    inverses,
-    quadrature,
-    refuse_what_is_not_linear,
-    section_integral,
-)
+from pliant.formulations.pseudo_spectral import link as links
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.mechanics.shape_functions import orthonormal_spaces, orthonormal_values
 from pliant.robot import End, FlexibleLink, Joint, RevoluteJoint, RigidLink, Robot
 from pliant.robot.joint import BASE
-from pliant.structures.linear.arrays import Assembly, Body, axis_of, placed, twist_map
+from pliant.structures.linear.arrays import Assembly, Body, Floats, axis_of, placed, twist_map
 from pliant.structures.linear.equations import twists_along
-
-Floats = NDArray[np.float64]
 
 
 def assemble(robot: Robot, degree: int) -> Assembly:
@@ -76,7 +65,7 @@ class _Builder:
         root[:, cut] += np.eye(6)
         link = self.robot.link(joint.child)
         if isinstance(link, FlexibleLink):
-            refuse_what_is_not_linear(link)
+            links.refuse_what_is_not_linear(link)
             body = self._flexible(link, cut, root, axes, self._carries_nothing(joint))
             tip_axes = axes
         else:
@@ -102,24 +91,24 @@ class _Builder:
         rows = slice(self.next_row, self.next_row + size)
         self.next_row += size
         spaces = orthonormal_spaces(self.degree, link.length)
-        flows = flows_of(spaces, SPATIAL_COUPLING, VelocityAt.ROOT)
+        strain_rate, far_twist = links.flows_of(spaces, links.SPATIAL_COUPLING, links.VelocityAt.ROOT)
         inside = np.vstack([np.eye(self.unknowns)[rows], root])
-        at, weights = quadrature(link, self.degree)
+        at, weights = links.quadrature(link, self.degree)
         values = orthonormal_values(self.degree + 1, at / link.length, link.length)
         states, last_value = values[:, : self.degree], values[:, self.degree]
         inertia = link.inertia(at)
-        momentum_to_twist = section_integral(states, weights, inverses(inertia))
-        self.G[rows] = flows.strain_rate @ inside
+        momentum_to_twist = links.section_integral(states, weights, links.inverses(inertia))
+        self.G[rows] = strain_rate @ inside
         self.M[rows, rows] += np.linalg.inv(momentum_to_twist)
-        self.K[rows, rows] = section_integral(states, weights, link.stiffness(at))
-        self.C[rows, rows] = section_integral(states, weights, link.material_damping(at))
-        self.V[rows, rows] += section_integral(states, weights, link.viscous_damping_matrix(at))
+        self.K[rows, rows] = links.section_integral(states, weights, link.stiffness(at))
+        self.C[rows, rows] = links.section_integral(states, weights, link.material_damping(at))
+        self.V[rows, rows] += links.section_integral(states, weights, link.viscous_damping_matrix(at))
         pull = np.einsum("q,qk,qab,bc->kac", weights, states, inertia, falling(axes))
         self.heavy[rows] += pull.reshape(size, 3)
         if alone:
             last = np.kron(spaces.effort_from(spaces.w_0)[-1:], np.eye(6)) @ inside
             self.M += last.T @ np.einsum("q,q,qab->ab", weights, last_value**2, inertia) @ last
-        return Body(link.name, rows, cut, root, flows.far_twist @ inside, spaces, momentum_to_twist)
+        return Body(link.name, rows, cut, root, far_twist @ inside, spaces, momentum_to_twist)
 
     def _carries_nothing(self, joint: Joint) -> bool:
         """Whether a moving joint has no inertia but that of its flexible child."""

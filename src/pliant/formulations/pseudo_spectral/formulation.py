@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
 from pliant.model.arm import refuse_massless_links
@@ -27,11 +27,7 @@ class PseudoSpectral:
     points: Points = field(default_factory=GaussPoints)
 
     def __post_init__(self) -> None:
-        refuse_other_than_number("degree", self.degree, "8 to 16 serves most links", whole=True)
-        if not 1 <= self.degree <= HIGHEST_DEGREE:
-            raise InvalidInput(
-                f"degree = {self.degree} must lie between 1 and {HIGHEST_DEGREE}; 8 to 16 serves most links"
-            )
+        refuse_outside("degree", self.degree, 1, HIGHEST_DEGREE, "8 to 16 serves most links")
         self.points.states(self.degree)
 
     def finer(self) -> PseudoSpectral | None:

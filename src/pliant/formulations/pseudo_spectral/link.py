@@ -178,50 +178,20 @@ class VelocityAt(StrEnum):
     TIP = "tip"
 
 
-@dataclass(frozen=True, eq=False)
-class Flows:
-    """Strain rates, and the twist at the far end, over the N x c reduced twists and then the imposed one (c)."""
-
-    strain_rate: Floats
-    far_twist: Floats
-
-
-def flows_of(spaces: Spaces, coupling: Floats, velocity_at: VelocityAt) -> Flows:
+def flows_of(spaces: Spaces, coupling: Floats, velocity_at: VelocityAt) -> tuple[Floats, Floats]:
     """How a link of ``coupling`` X moves when the twist at one end is imposed and the force at the far one.
 
+    Strain rates, and the twist at the far end, over the N x c reduced twists and then the imposed one (c).
+
     The momentum rates and the force at the near end are the negative transpose of this: so says the corrected (34),
-    and ``structure_matrix`` shows it by an inverse of its own.
+    and the experiment of the paper shows it by an inverse of its own.
     """
     near, far = (spaces.w_0, spaces.w_L) if velocity_at is VelocityAt.ROOT else (spaces.w_L, spaces.w_0)
     one, degree = np.eye(len(coupling)), spaces.degree
     to_effort = spaces.effort_from(near)
     projected = np.hstack([np.linalg.inv(spaces.S), np.zeros((degree, 1))])
-    return Flows(
-        np.kron(spaces.D @ to_effort, one) + np.kron(projected, coupling),
-        np.asarray(np.kron(far[None] @ to_effort, one)),
-    )
-
-
-def structure_matrix(spaces: Spaces, coupling: Floats, velocity_at: VelocityAt = VelocityAt.ROOT) -> Floats:
-    """The matrix of (33), (34): minus the rates, then the outputs, over the efforts and inputs, as printed.
-
-    Order: momenta with the twist at their end, strains with the force at theirs. Both off-diagonal blocks are
-    computed, each with an inverse of its own, so that the skewness of the answer is a fact and no assumption.
-    """
-    near, far = spaces.w_0, spaces.w_L
-    world = 1.0  # the world pushes with +W at the tip, with -W at the root
-    if velocity_at is VelocityAt.TIP:
-        near, far, world = far, near, -1.0
-    one, degree = np.eye(len(coupling)), spaces.degree
-    projection = np.zeros((degree + 1, degree + 1))
-    projection[:degree, :degree] = np.linalg.inv(spaces.S)
-    of_forces = np.vstack([-spaces.D, -world * near]) @ spaces.effort_from(far)
-    of_forces[:, -1] *= world
-    of_twists = np.vstack([-spaces.D, far]) @ spaces.effort_from(near)
-    upper = np.kron(of_forces, one) + np.kron(projection, coupling.T)
-    lower = np.kron(of_twists, one) - np.kron(projection, coupling)
-    zero = np.zeros_like(upper)
-    return np.block([[zero, upper], [lower, zero]])
+    strain_rate = np.kron(spaces.D @ to_effort, one) + np.kron(projected, coupling)
+    return strain_rate, np.asarray(np.kron(far[None] @ to_effort, one))
 
 
 def section_integral(values: Floats, weights: Floats, matrices: Floats) -> Floats:
@@ -274,9 +244,7 @@ def _system(
         return section_integral(values, weights, _pick(link, matrices, components))
 
     size, c = degree * len(components), len(components)
-    flows = flows_of(spaces, coupling, velocity_at)
-    G, G_end = flows.strain_rate[:, :size], flows.strain_rate[:, size:]
-    C, C_end = flows.far_twist[:, :size], flows.far_twist[:, size:]
+    (G, G_end), (C, C_end) = (np.split(each, [size], axis=1) for each in flows_of(spaces, coupling, velocity_at))
     zero, none = np.zeros((size, size)), np.zeros((size, c))
     damping = integral(link.material_damping(at))
     viscous = np.kron(np.linalg.inv(spaces.S), _pick(link, link.viscous_damping_matrix(0.0), components)[0])

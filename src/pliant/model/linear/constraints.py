@@ -17,6 +17,11 @@ from pliant.model.linear.port import SINGULAR
 from pliant.model.linear.port_hamiltonian import KIND, LinearPortHamiltonian, Relation, relation_of, skew_part
 from pliant.model.state import Array
 
+BINDS_NOTHING = (
+    f"{KIND}: a constraint binds states that carry no energy, so that it determines nothing; keep the constraints, or"
+    " give these states a mass or a stiffness"
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Eliminated:
@@ -62,10 +67,7 @@ def eliminate_constraints(system: LinearPortHamiltonian) -> Eliminated:
     remaining = Relation(skew_part(through.T @ relation.turning @ through), relation.losses_through(through))
     reduced = remaining.system(mass, W.T @ Q[:r, :r] @ T, system.ports, tuple(names[k] for k in keep))
     if reduced.has_constraints:
-        raise InvalidInput(
-            f"{KIND}: a constraint binds states that carry no energy, so that it determines nothing; keep the"
-            " constraints, or give these states a mass or a stiffness"
-        )
+        raise InvalidInput(BINDS_NOTHING)
     return Eliminated(reduced.explicit, right[:, :r] @ T, 2 if constraints.shape[1] else 1)
 
 
@@ -134,10 +136,7 @@ def _null_spaces(constraints: Array, Q: Array, E: Array) -> tuple[Array, Array, 
     triangle, order = qr(H * size, mode="r", pivoting=True)
     pivots = np.abs(np.diag(triangle))
     if rank and pivots[-1] <= SINGULAR * pivots[0]:
-        raise InvalidInput(
-            f"{KIND}: a constraint binds states that carry no energy, so that it determines nothing; keep the"
-            " constraints, or give these states a mass or a stiffness"
-        )
+        raise InvalidInput(BINDS_NOTHING)
     keep, gone = sorted(order[rank:].tolist()), order[:rank]
     T = np.zeros((n, n - rank))
     T[keep, range(n - rank)] = 1.0

@@ -78,11 +78,8 @@ class DiracStructure:
             rows = slice(n + system.port_slices[port.name].start, n + system.port_slices[port.name].stop)
             flows.append((inner if port.takes_effort else given)[rows])
             efforts.append((given if port.takes_effort else inner)[rows])
-        own = [
-            LinearPort(word, "effort", "mixed", "flow", "mixed", size)
-            for word, size in (("storage", n), ("losses", lost))
-            if size
-        ]
+        sizes = {"storage": n, "losses": lost}
+        own = [LinearPort(word, "effort", "mixed", "flow", "mixed", size) for word, size in sizes.items() if size]
         return cls.from_image(np.vstack(flows), np.vstack(efforts), (*own, *system.ports))
 
     @property
@@ -118,13 +115,8 @@ class DiracStructure:
             owners = [port.name for port in self.ports for _ in range(port.size)]
             place = owners[int(np.argmax(made))]
         missing = abs(self.dimension - self.size) / max(self.size, 1)
-        return StructureReport(
-            (
-                Finding("power is zero", amount, place),
-                Finding(f"the dimension is {self.size}", missing, f"dimension {self.dimension}"),
-            ),
-            tolerance,
-        )
+        dimension = Finding(f"the dimension is {self.size}", missing, f"dimension {self.dimension}")
+        return StructureReport((Finding("power is zero", amount, place), dimension), tolerance)
 
     def distance(self, flows: ArrayLike, efforts: ArrayLike) -> float:
         """How far (f, e) lies from the structure, as a part of its own length."""

@@ -74,12 +74,8 @@ def check_passivity(system: LinearSystem, tolerance: float = 1e-9) -> PassivityR
         points = _around(points[np.argmax(amounts)], points)
         amounts = _missing(system.transfer(points), scale)
     at = int(np.argmax(amounts))
-    return PassivityReport(
-        amount=float(max(amounts[at], 0.0)),
-        frequency=float(abs(points[at].imag) / (2.0 * np.pi)),
-        growth=float(growing.max(initial=0.0)),
-        tolerance=tolerance,
-    )
+    frequency = float(abs(points[at].imag) / (2.0 * np.pi))
+    return PassivityReport(float(max(amounts[at], 0.0)), frequency, float(growing.max(initial=0.0)), tolerance)
 
 
 def _first_points(poles: Complex) -> Complex:

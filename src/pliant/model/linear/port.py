@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import InvalidInput, clip
-from pliant.model.port import Causality
+from pliant.model.port import Causality, Pair, Port
 from pliant.model.state import Array
 
 Complex = NDArray[np.complex128]
+Shape = tuple[tuple[int, int], str]  # of a matrix, and what asks for it
 
 SINGULAR = 1e-12  # reciprocal condition below which a matrix is treated as singular: four digits are left
+
+
+def keep_checked(system: Any, kind: str, shapes: dict[str, Shape], defaults: dict[str, Array]) -> None:
+    """Matrices of a system as private copies, those that were not given by their defaults, and names of its states."""
+    for name, (shape, meaning) in shapes.items():
+        given = getattr(system, name)
+        given = defaults[name] if name in defaults and not np.size(given) else given
+        object.__setattr__(system, name, checked(kind, name, given, shape, meaning))
+    count = shapes["E"][0][0]
+    states = checked_names(kind, "state", system.states or numbered("x", count), count)
+    object.__setattr__(system, "states", states)
 
 
 def absent() -> Array:
@@ -82,17 +95,12 @@ def is_identity(matrix: Array) -> bool:
 
 
 @dataclass(frozen=True)
-class LinearPort:
+class LinearPort(Pair):
     """A pair (effort, flow) of ``size`` components each, whose product is power into the system, in watts.
 
     With ``Causality.EFFORT_IN`` the effort is the input and the flow the output, with ``FLOW_IN`` the reverse.
     """
 
-    name: str
-    effort: str
-    effort_unit: str
-    flow: str
-    flow_unit: str
     size: int = 1
     causality: Causality = Causality.EFFORT_IN
 
@@ -102,17 +110,15 @@ class LinearPort:
         if self.size < 1:
             raise InvalidInput(f"port '{self.name}': size = {self.size} must be at least 1; count its components")
 
+    @staticmethod
+    def of(port: Port) -> LinearPort:
+        """The same port of a linear system."""
+        words = (port.effort, port.effort_unit, port.flow, port.flow_unit)
+        return LinearPort(port.name, *words, port.size, port.causality)
+
     @property
     def takes_effort(self) -> bool:
         return self.causality is Causality.EFFORT_IN
-
-    @property
-    def effort_words(self) -> str:
-        return f"{self.effort} ({self.effort_unit})"
-
-    @property
-    def flow_words(self) -> str:
-        return f"{self.flow} ({self.flow_unit})"
 
     @property
     def input_words(self) -> str:
@@ -138,13 +144,8 @@ class LinearPort:
         """
         if not 0 <= k < self.size:
             raise InvalidInput(f"port '{self.name}' has components 0 to {self.size - 1}, not {k}; choose one of these")
-        return replace(
-            self,
-            name=f"{self.name}[{k}]",
-            effort_unit=_unit_of(self.effort_unit, k, self.size),
-            flow_unit=_unit_of(self.flow_unit, k, self.size),
-            size=1,
-        )
+        effort, flow = (_unit_of(units, k, self.size) for units in (self.effort_unit, self.flow_unit))
+        return replace(self, name=f"{self.name}[{k}]", effort_unit=effort, flow_unit=flow, size=1)
 
     def names_of(self, quantity: str) -> tuple[str, ...]:
         """One name per component for any quantity of the port."""

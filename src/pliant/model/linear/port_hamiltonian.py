@@ -34,19 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.linear.port import (
-    SINGULAR,
-    Complex,
-    LinearPort,
-    absent,
-    checked,
-    checked_names,
-    count_of,
-    is_identity,
-    numbered,
-    position,
-    reciprocal_condition,
-)
+from pliant.model.linear import port as checks
+from pliant.model.linear.port import SINGULAR, Complex, LinearPort
 from pliant.model.linear.system import LinearSystem
 from pliant.model.state import Array
 
@@ -135,17 +124,10 @@ class Relation:
     ) -> LinearPortHamiltonian:
         """The system with this relation; its states come first, its inputs last."""
         n = len(states)
-        return LinearPortHamiltonian(
-            E=E,
-            J=-self.turning[:n, :n],
-            R=self.losses[:n, :n],
-            Q=Q,
-            B=self.turning[n:, :n].T,
-            P=self.losses[n:, :n].T,
-            D=self.turning[n:, n:] + self.losses[n:, n:],
-            ports=ports,
-            states=states,
-        )
+        turning, losses = self.turning, self.losses
+        J, R, B, P = -turning[:n, :n], losses[:n, :n], turning[n:, :n].T, losses[n:, :n].T
+        D = turning[n:, n:] + losses[n:, n:]
+        return LinearPortHamiltonian(E=E, J=J, R=R, Q=Q, B=B, P=P, D=D, ports=ports, states=states)
 
 
 def relation_of(system: LinearPortHamiltonian) -> Relation:
@@ -180,34 +162,28 @@ class LinearPortHamiltonian:
     B: Array
     ports: tuple[LinearPort, ...]
     states: tuple[str, ...] = ()
-    E: Array = field(default_factory=absent)
-    R: Array = field(default_factory=absent)
-    P: Array = field(default_factory=absent)
-    D: Array = field(default_factory=absent)
+    E: Array = field(default_factory=checks.absent)
+    R: Array = field(default_factory=checks.absent)
+    P: Array = field(default_factory=checks.absent)
+    D: Array = field(default_factory=checks.absent)
 
     def __post_init__(self) -> None:
-        n, m = count_of(KIND, "J", self.J), sum(port.size for port in self.ports)
+        n, m = checks.count_of(KIND, "J", self.J), sum(port.size for port in self.ports)
         square = ((n, n), f"{n} states")
         tall = ((n, m), f"{n} states and {len(self.ports)} ports with {m} components")
         wide = ((m, m), f"{len(self.ports)} ports with {m} components")
         shapes = {"J": square, "R": square, "Q": square, "E": square, "B": tall, "P": tall, "D": wide}
         defaults = {"E": np.eye(n), "R": np.zeros((n, n)), "P": np.zeros((n, m)), "D": np.zeros((m, m))}
-        for name, (shape, meaning) in shapes.items():
-            given: ArrayLike = getattr(self, name)
-            if name in defaults and not np.size(given):
-                given = defaults[name]
-            object.__setattr__(self, name, checked(KIND, name, given, shape, meaning))
+        checks.keep_checked(self, KIND, shapes, defaults)
         object.__setattr__(self, "ports", tuple(self.ports))
-        checked_names(KIND, "port", self.port_names, len(self.ports))
-        states = self.states or numbered("x", n)
-        object.__setattr__(self, "states", checked_names(KIND, "state", states, n))
+        checks.checked_names(KIND, "port", self.port_names, len(self.ports))
 
     @property
     def port_names(self) -> tuple[str, ...]:
         return tuple(port.name for port in self.ports)
 
     def port(self, name: str) -> LinearPort:
-        return self.ports[position(KIND, "port", name, self.port_names)]
+        return self.ports[checks.position(KIND, "port", name, self.port_names)]
 
     @cached_property
     def port_slices(self) -> dict[str, slice]:
@@ -252,12 +228,12 @@ class LinearPortHamiltonian:
     @cached_property
     def has_constraints(self) -> bool:
         """Whether E is singular: some equations then hold no derivative."""
-        return not is_identity(self.E) and reciprocal_condition(self.E) <= SINGULAR
+        return not checks.is_identity(self.E) and checks.reciprocal_condition(self.E) <= SINGULAR
 
     @cached_property
     def explicit(self) -> LinearPortHamiltonian:
         """The same states with E = I: Q^T E takes the place of Q, E^-1 J E^-T that of J."""
-        if is_identity(self.E):
+        if checks.is_identity(self.E):
             return self
         if self.has_constraints:
             raise InvalidInput(
@@ -267,29 +243,16 @@ class LinearPortHamiltonian:
         flow = self.J - self.R
         turning = inverse @ (0.5 * (flow - flow.T)) @ inverse.T
         losses = inverse @ (-0.5 * (flow + flow.T)) @ inverse.T
-        return LinearPortHamiltonian(
-            J=0.5 * (turning - turning.T),
-            R=0.5 * (losses + losses.T),
-            Q=0.5 * (self.Q.T @ self.E + self.E.T @ self.Q),
-            B=inverse @ self.B,
-            P=inverse @ self.P,
-            D=self.D,
-            ports=self.ports,
-            states=self.states,
-        )
+        Q = 0.5 * (self.Q.T @ self.E + self.E.T @ self.Q)
+        J, R = 0.5 * (turning - turning.T), 0.5 * (losses + losses.T)
+        return replace(self, E=checks.absent(), J=J, R=R, Q=Q, B=inverse @ self.B, P=inverse @ self.P)
 
     @cached_property
     def _plain(self) -> LinearSystem:
-        return LinearSystem(
-            E=self.E,
-            A=(self.J - self.R) @ self.Q,
-            B=self.B - self.P,
-            C=(self.B + self.P).T @ self.Q,
-            D=self.D,
-            inputs=tuple(name for port in self.ports for name in port.input_names),
-            outputs=tuple(name for port in self.ports for name in port.output_names),
-            states=self.states,
-        )
+        inputs = tuple(name for port in self.ports for name in port.input_names)
+        outputs = tuple(name for port in self.ports for name in port.output_names)
+        A, B, C = (self.J - self.R) @ self.Q, self.B - self.P, (self.B + self.P).T @ self.Q
+        return LinearSystem(E=self.E, A=A, B=B, C=C, D=self.D, inputs=inputs, outputs=outputs, states=self.states)
 
     @cached_property
     def poles(self) -> Complex:
@@ -363,16 +326,16 @@ def check_structure(system: LinearPortHamiltonian, tolerance: float = ROUND_OFF)
     energy = system.Q.T @ system.E
     size = _sizes(energy)
     inputs = system.state_space().inputs
-    return StructureReport(
-        (
-            _skewness(system.J * np.outer(size, size), system.states),
-            _symmetry("R", system.R * np.outer(size, size), system.states),
-            _semidefiniteness("[[R, P], [P^T, sym D]]", system.dissipation, (*system.states, *inputs)),
-            _symmetry("Q^T E", energy / np.outer(size, size), system.states),
-            _semidefiniteness("Q^T E", energy, system.states),
-        ),
-        tolerance,
+    J, R = system.J * np.outer(size, size), system.R * np.outer(size, size)
+    energies = energy / np.outer(size, size)
+    findings = (
+        _symmetry("J is skew", J, -J.T, system.states),
+        _symmetry("R is symmetric", R, R.T, system.states),
+        _semidefiniteness("[[R, P], [P^T, sym D]]", system.dissipation, (*system.states, *inputs)),
+        _symmetry("Q^T E is symmetric", energies, energies.T, system.states),
+        _semidefiniteness("Q^T E", energy, system.states),
     )
+    return StructureReport(findings, tolerance)
 
 
 def _sizes(matrix: Array) -> Array:
@@ -384,15 +347,9 @@ def _sizes(matrix: Array) -> Array:
     return np.where(size > 0.0, size, 1.0)
 
 
-def _skewness(J: Array, names: tuple[str, ...]) -> Finding:
-    return _largest("J is skew", J + J.T, np.abs(J).max(initial=0.0), names)
-
-
-def _symmetry(letter: str, matrix: Array, names: tuple[str, ...]) -> Finding:
-    return _largest(f"{letter} is symmetric", matrix - matrix.T, np.abs(matrix).max(initial=0.0), names)
-
-
-def _largest(demand: str, error: Array, scale: float, names: tuple[str, ...]) -> Finding:
+def _symmetry(demand: str, matrix: Array, mirrored: Array, names: tuple[str, ...]) -> Finding:
+    """How far a matrix is from what it must be, its transpose or the negative of that."""
+    error, scale = matrix - mirrored, np.abs(matrix).max(initial=0.0)
     if not scale or not error.any():
         return Finding(demand, 0.0, "")
     row, column = np.unravel_index(np.argmax(np.abs(error)), error.shape)

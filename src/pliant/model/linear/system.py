@@ -12,7 +12,7 @@ input directly are differentiated until they do. What is left has an invertible 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,18 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.model.linear.port import (
-    SINGULAR,
-    Complex,
-    absent,
-    checked,
-    checked_names,
-    count_of,
-    is_identity,
-    numbered,
-    position,
-    reciprocal_condition,
-)
+from pliant.model.linear import port as checks
+from pliant.model.linear.port import SINGULAR, Complex
 from pliant.model.state import Array
 
 
@@ -72,13 +62,9 @@ def without_algebraic_states(E: Array, A: Array, B: Array, C: Array, D: Array) -
         A, B, C = (A @ columns)[rows], B[rows], C @ columns
     solved = np.linalg.solve(A[rank:, rank:], np.hstack([A[rank:, :rank], B[rank:]]))
     of_states, of_inputs = solved[:, :rank], solved[:, rank:]
+    A, B = A[:rank, :rank] - A[:rank, rank:] @ of_states, B[:rank] - A[:rank, rank:] @ of_inputs
     mass = masses[:rank, None]
-    return (
-        (A[:rank, :rank] - A[:rank, rank:] @ of_states) / mass,
-        (B[:rank] - A[:rank, rank:] @ of_inputs) / mass,
-        C[:, :rank] - C[:, rank:] @ of_states,
-        D - C[:, rank:] @ of_inputs,
-    )
+    return A / mass, B / mass, C[:, :rank] - C[:, rank:] @ of_states, D - C[:, rank:] @ of_inputs
 
 
 BLOCK = 32  # rows that are substituted together, so that most of the work is products of matrices
@@ -225,11 +211,11 @@ class LinearSystem:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     states: tuple[str, ...] = ()
-    E: Array = field(default_factory=absent)
-    D: Array = field(default_factory=absent)
+    E: Array = field(default_factory=checks.absent)
+    D: Array = field(default_factory=checks.absent)
 
     def __post_init__(self) -> None:
-        n, m, p = count_of(KIND, "A", self.A), len(self.inputs), len(self.outputs)
+        n, m, p = checks.count_of(KIND, "A", self.A), len(self.inputs), len(self.outputs)
         shapes = {
             "A": ((n, n), f"{n} states"),
             "B": ((n, m), f"{n} states and {m} inputs"),
@@ -237,17 +223,9 @@ class LinearSystem:
             "E": ((n, n), f"{n} states"),
             "D": ((p, m), f"{p} outputs and {m} inputs"),
         }
-        given: dict[str, ArrayLike] = {name: getattr(self, name) for name in shapes}
-        if not np.size(self.E):
-            given["E"] = np.eye(n)
-        if not np.size(self.D):
-            given["D"] = np.zeros((p, m))
-        for name, (shape, meaning) in shapes.items():
-            object.__setattr__(self, name, checked(KIND, name, given[name], shape, meaning))
-        object.__setattr__(self, "inputs", checked_names(KIND, "input", self.inputs, m))
-        object.__setattr__(self, "outputs", checked_names(KIND, "output", self.outputs, p))
-        states = self.states or numbered("x", n)
-        object.__setattr__(self, "states", checked_names(KIND, "state", states, n))
+        checks.keep_checked(self, KIND, shapes, {"E": np.eye(n), "D": np.zeros((p, m))})
+        object.__setattr__(self, "inputs", checks.checked_names(KIND, "input", self.inputs, m))
+        object.__setattr__(self, "outputs", checks.checked_names(KIND, "output", self.outputs, p))
 
     def matrices(self) -> tuple[Array, Array, Array, Array, Array]:
         """Copies of E, A, B, C, D that may be written to."""
@@ -275,30 +253,22 @@ class LinearSystem:
 
     def between(self, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> LinearSystem:
         """The same states seen through some of the inputs and outputs, in the given order."""
-        columns = [position(KIND, "input", name, self.inputs) for name in inputs]
-        rows = [position(KIND, "output", name, self.outputs) for name in outputs]
-        return LinearSystem(
-            E=self.E,
-            A=self.A,
-            B=self.B[:, columns],
-            C=self.C[rows],
-            D=self.D[np.ix_(rows, columns)],
-            inputs=tuple(inputs),
-            outputs=tuple(outputs),
-            states=self.states,
-        )
+        columns = [checks.position(KIND, "input", name, self.inputs) for name in inputs]
+        rows = [checks.position(KIND, "output", name, self.outputs) for name in outputs]
+        B, C, D = self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)]
+        return replace(self, B=B, C=C, D=D, inputs=tuple(inputs), outputs=tuple(outputs))
 
     @cached_property
     def explicit(self) -> LinearSystem:
         """The same behaviour with E = I: algebraic states are solved for and constraints eliminated."""
-        if is_identity(self.E):
+        if checks.is_identity(self.E):
             return self
         if self._has_regular_mass:
             solved = np.asarray(np.linalg.solve(self.E, np.hstack([self.A, self.B])), float)
             A, B, C, D, states = (solved[:, : len(self.A)], solved[:, len(self.A) :], self.C, self.D, self.states)
         else:
             A, B, C, D = without_algebraic_states(self.E, self.A, self.B, self.C, self.D)
-            states = numbered("z", len(A))
+            states = checks.numbered("z", len(A))
         return LinearSystem(A=A, B=B, C=C, D=D, inputs=self.inputs, outputs=self.outputs, states=states)
 
     def to_control(self) -> Any:
@@ -314,14 +284,13 @@ class LinearSystem:
                 " pip install 'pliant[control]'"
             ) from None
         plain = self.explicit
-        names = {
-            kind: [name.replace(".", "_") for name in getattr(plain, kind)] for kind in ("inputs", "outputs", "states")
-        }
+        kinds = ("inputs", "outputs", "states")
+        names = {kind: [name.replace(".", "_") for name in getattr(plain, kind)] for kind in kinds}
         return control.StateSpace(plain.A, plain.B, plain.C, plain.D, remove_useless_states=False, **names)
 
     @cached_property
     def _has_regular_mass(self) -> bool:
-        return is_identity(self.E) or reciprocal_condition(self.E) > SINGULAR
+        return checks.is_identity(self.E) or checks.reciprocal_condition(self.E) > SINGULAR
 
     @cached_property
     def _triangular(self) -> TriangularForm:

@@ -190,8 +190,7 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
     for k, motor in enumerate(elastic):
         rotor = joints + k
         M[n + rotor, n + rotor] += motor.rotor_inertia
-        twist = np.eye(positions)[rotor] - np.eye(positions)[geared[k]]
-        rows.append(twist)
+        rows.append(np.eye(positions)[rotor] - np.eye(positions)[geared[k]])
         rest.append(0.0)
         stiffness.append(motor.stiffness)
         gear_losses.append(np.sqrt(motor.damping) * np.eye(n + joints + len(elastic))[n + len(rows) - 1])

@@ -20,24 +20,9 @@ from pliant.mechanics.rigid_body import hat
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.inputs import LoadPlace
 from pliant.robot import End
-from pliant.structures.energy_ledger import (
-    COLUMNS,
-    EXCHANGED,
-    GRAVITY,
-    JOINT,
-    KINETIC,
-    MATERIAL,
-    RATIO,
-    RESIDUAL,
-    REST,
-    STEPS,
-    STRAIN,
-    TIME,
-    VISCOUS,
-)
-from pliant.structures.linear.arrays import Assembly, Body, NormalForm
+from pliant.structures import energy_ledger as columns
+from pliant.structures.linear.arrays import Assembly, Body, Floats, NormalForm
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
@@ -69,11 +54,8 @@ class Reading:
 
 def over(*readings: Reading) -> Reading:
     """Readings one above the other."""
-    return Reading(
-        np.vstack([each.of_state for each in readings]),
-        np.vstack([each.of_input for each in readings]),
-        np.vstack([each.of_acceleration for each in readings]),
-    )
+    words = ("of_state", "of_input", "of_acceleration")
+    return Reading(*(np.vstack([getattr(each, word) for each in readings]) for word in words))
 
 
 @dataclass(frozen=True)
@@ -104,9 +86,8 @@ class Places:
 
     def blank(self, rows: int) -> Reading:
         """A reading of zeros."""
-        given = self.rates.stop - self.rates.start
-        z = np.zeros
-        return Reading(z((rows, self.positions.stop)), z((rows, self.loads.stop)), z((rows, given)))
+        widths = (self.positions.stop, self.loads.stop, self.rates.stop - self.rates.start)
+        return Reading(*(np.zeros((rows, width)) for width in widths))
 
     def state(self, rows: int, where: slice, matrix: Floats) -> Reading:
         """``matrix`` times one part of x."""
@@ -129,14 +110,7 @@ class Equations:
     A: Floats
     B: Floats
     group: NDArray[np.int64]
-    drive_effort: Reading
-    drive_rate: Reading
-    prescribed_effort: Reading
-    gravity_power: Reading
-    load_twist: Reading
-    material_loss: Reading
-    viscous_loss: Reading
-    joint_loss: Reading
+    readings: dict[str, Reading]  # what the ledger needs
     root_wrench: Reading
 
 
@@ -220,85 +194,29 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
         + held.times(-np.eye(len(driven)))
         + rate.times(-np.diag(own.damping))
     )
-    return Equations(
-        at=at,
-        A=motion.of_state,
-        B=motion.of_input,
-        group=np.concatenate([form.z_group, form.s_group, np.full(own.positions, -1)]),
-        drive_effort=drive_effort,
-        drive_rate=rate,
-        prescribed_effort=balance.rows(own.coefficients + np.flatnonzero(own.prescribed)),
-        gravity_power=v.times(push.of_input[:, at.weight].T),
-        load_twist=v.times(push.of_input[:, at.loads].T),
-        material_loss=material,
-        viscous_loss=viscous,
-        joint_loss=friction,
-        root_wrench=transmitted.rows(slice(len(arm.G), None)),
-    )
-
-
-FLOWS = {
-    KINETIC: "kinetic",
-    STRAIN: "strain",
-    GRAVITY: "gravity",
-    MATERIAL: "material",
-    VISCOUS: "viscous",
-    JOINT: "joint",
-    RESIDUAL: "residual",
-    EXCHANGED: "exchanged",
-}
+    readings = {
+        "effort": drive_effort,
+        "rate": rate,
+        "prescribed": balance.rows(own.coefficients + np.flatnonzero(own.prescribed)),
+        "gravity": v.times(push.of_input[:, at.weight].T),
+        "twist": v.times(push.of_input[:, at.loads].T),
+        "material": material,
+        "viscous": viscous,
+        "joint": friction,
+    }
+    group = np.concatenate([form.z_group, form.s_group, np.full(own.positions, -1)])
+    root_wrench = transmitted.rows(slice(len(arm.G), None))
+    return Equations(at, motion.of_state, motion.of_input, group, readings, root_wrench)
 
 
 def stacked(equations: Equations) -> tuple[Reading, dict[str, slice]]:
     """All readings that the ledger needs as one, and where each stands in it."""
-    parts = {
-        "effort": equations.drive_effort,
-        "rate": equations.drive_rate,
-        "prescribed": equations.prescribed_effort,
-        "gravity": equations.gravity_power,
-        "twist": equations.load_twist,
-        "material": equations.material_loss,
-        "viscous": equations.viscous_loss,
-        "joint": equations.joint_loss,
-    }
+    parts = equations.readings
     places, start = {}, 0
     for name, part in parts.items():
         places[name] = slice(start, start + len(part.of_state))
         start = places[name].stop
     return over(*parts.values()), places
-
-
-@dataclass(frozen=True, eq=False)
-class Flows:
-    """Energies that moved in each of many steps, joule; ``effort`` the mean efforts of the drives."""
-
-    kinetic: Floats
-    strain: Floats
-    gravity: Floats
-    material: Floats
-    viscous: Floats
-    joint: Floats
-    joints: Floats  # (steps, joints) works of the drives
-    loads: Floats  # (steps, loads)
-    effort: Floats  # (steps, joints)
-
-    @property
-    def residual(self) -> Floats:
-        supplied = self.gravity + self.joints.sum(axis=1) + self.loads.sum(axis=1)
-        return np.asarray(self.kinetic + self.strain - supplied + self.material + self.viscous + self.joint)
-
-    @property
-    def exchanged(self) -> Floats:
-        return np.asarray(
-            np.abs(self.kinetic)
-            + np.abs(self.strain)
-            + np.abs(self.gravity)
-            + self.material
-            + self.viscous
-            + self.joint
-            + np.abs(self.joints).sum(axis=1)
-            + np.abs(self.loads).sum(axis=1)
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,28 +229,39 @@ class Stretch:
     prescribed: NDArray[np.bool_]
     feedback_damping: Floats
 
-    def flows(self, equations: Equations, places: dict[str, slice], kinetic: Floats, strain: Floats) -> Flows:
-        """The flows of every step, given the changes of stored energy."""
+    def entries(
+        self, equations: Equations, places: dict[str, slice], kinetic: Floats, strain: Floats
+    ) -> tuple[Floats, Floats]:
+        """What every step enters in the ledger, given the changes of stored energy, and mean efforts of the drives."""
         part = {name: self.readings[..., place] for name, place in places.items()}
         effort, rate = part["effort"].copy(), part["rate"].copy()
         effort[..., self.prescribed] = part["prescribed"]
         rate[..., self.prescribed] = self.inputs[..., equations.at.rates]
         heat = np.where(self.prescribed, 0.0, self.feedback_damping) * rate**2
         wrench = self.inputs[..., equations.at.loads]
+        gravity = self._sum(part["gravity"] * self.inputs[..., equations.at.weight])
+        material, viscous = self._sum(part["material"] ** 2), self._sum(part["viscous"] ** 2)
+        joint = self._sum(part["joint"] ** 2) + self._sum(heat)
+        joints = np.einsum("ks,ksj->kj", self.weights, effort * rate + heat)
+        of_loads = np.einsum("ks,ksj->kj", self.weights, part["twist"] * wrench)
+        loads = of_loads.reshape(len(self.weights), wrench.shape[2] // 6, 6).sum(axis=2)
+        sizes = np.abs(kinetic) + np.abs(strain) + np.abs(gravity) + material + viscous + joint
+        supplied = gravity + joints.sum(axis=1) + loads.sum(axis=1)
+        flows = {
+            columns.KINETIC: kinetic,
+            columns.STRAIN: strain,
+            columns.GRAVITY: gravity,
+            columns.MATERIAL: material,
+            columns.VISCOUS: viscous,
+            columns.JOINT: joint,
+            columns.RESIDUAL: kinetic + strain - supplied + material + viscous + joint,
+            columns.EXCHANGED: sizes + np.abs(joints).sum(axis=1) + np.abs(loads).sum(axis=1),
+        }
+        table = np.zeros((len(kinetic), columns.COLUMNS))
+        for column, flow in flows.items():
+            table[:, column] = flow
         mean = self.weights / self.weights.sum(axis=1, keepdims=True)
-        return Flows(
-            kinetic=kinetic,
-            strain=strain,
-            gravity=self._sum(part["gravity"] * self.inputs[..., equations.at.weight]),
-            material=self._sum(part["material"] ** 2),
-            viscous=self._sum(part["viscous"] ** 2),
-            joint=self._sum(part["joint"] ** 2) + self._sum(heat),
-            joints=np.einsum("ks,ksj->kj", self.weights, effort * rate + heat),
-            loads=np.einsum("ks,ksj->kj", self.weights, part["twist"] * wrench)
-            .reshape(len(self.weights), wrench.shape[2] // 6, 6)
-            .sum(axis=2),
-            effort=np.einsum("ks,ksj->kj", mean, effort),
-        )
+        return np.hstack([table, joints, loads]), np.einsum("ks,ksj->kj", mean, effort)
 
     def _sum(self, powers: Floats) -> Floats:
         return np.asarray(np.einsum("ks,ksj->k", self.weights, powers))
@@ -342,23 +271,20 @@ class RunningLedger:
     """Sums of a run in the columns of `energy_ledger`, then the works of drives and loads; and the worst step."""
 
     def __init__(self, kinetic: float, strain: float, joints: int, loads: int, rows: int) -> None:
-        self.now = np.zeros(COLUMNS + joints + loads)
-        self.now[[KINETIC, STRAIN]] = kinetic, strain
+        self.now = np.zeros(columns.COLUMNS + joints + loads)
+        self.now[[columns.KINETIC, columns.STRAIN]] = kinetic, strain
         self.rows = np.zeros((rows, len(self.now)))
         self.worst = np.zeros(4)
 
-    def enter(self, flows: Flows, ends: Floats) -> Floats:
-        """Add the flows of some steps; the sums before them and after each, (steps + 1, sums)."""
-        table = np.zeros((len(ends), len(self.now)))
-        for column, name in FLOWS.items():
-            table[:, column] = getattr(flows, name)
-        table[:, COLUMNS:] = np.hstack([flows.joints, flows.loads])
+    def enter(self, table: Floats, ends: Floats) -> Floats:
+        """Add the entries of some steps; the sums before them and after each, (steps + 1, sums)."""
         running = np.cumsum(np.vstack([self.now, table]), axis=0)
         self.now = running[-1]
-        mean = running[1:, EXCHANGED] / (self.worst[STEPS] + 1 + np.arange(len(ends)))
-        ratio = np.abs(flows.residual) / np.maximum(np.maximum(flows.exchanged, mean), REST)
+        mean = running[1:, columns.EXCHANGED] / (self.worst[columns.STEPS] + 1 + np.arange(len(ends)))
+        scale = np.maximum(np.maximum(table[:, columns.EXCHANGED], mean), columns.REST)
+        ratio = np.abs(table[:, columns.RESIDUAL]) / scale
         worst = int(np.argmax(ratio))
-        if ratio[worst] > self.worst[RATIO]:
-            self.worst[[RATIO, TIME]] = ratio[worst], ends[worst]
-        self.worst[STEPS] += len(ends)
+        if ratio[worst] > self.worst[columns.RATIO]:
+            self.worst[[columns.RATIO, columns.TIME]] = ratio[worst], ends[worst]
+        self.worst[columns.STEPS] += len(ends)
         return np.asarray(running)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
-from pliant.structures.linear.arrays import mechanics
+from pliant.structures.linear.arrays import Floats, mechanics
 from pliant.structures.linear.equations import load_columns
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
-
-Floats = NDArray[np.float64]
 
 
 def find_equilibrium(arm: PseudoSpectralArm, start: Floats, inputs: Inputs, time: float) -> Equilibrium:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Held, LinearisedPort, SecondOrder
@@ -27,13 +26,11 @@ from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Frame
 from pliant.robot import End, Robot
 from pliant.robot.joint import BASE
-from pliant.structures.linear.arrays import Assembly, NormalForm, placed, root_of, twist_map
+from pliant.structures.linear.arrays import Assembly, Floats, NormalForm, placed, root_of, twist_map
 from pliant.structures.linear.equations import load_columns, twists_along
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
-
-Floats = NDArray[np.float64]
 
 
 def held_ports(arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, on_links: Floats) -> Held:
@@ -51,14 +48,10 @@ def held_ports(arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, 
     N = form.X.T @ own.K @ strains
     rotors = own.M - own.to_links.T @ links.M @ own.to_links
     positions = np.hstack([form.T, P])[own.coefficients :]
-    L = np.vstack(
-        [
-            np.vstack([own.material_loss, own.gear_loss]) @ np.hstack([form.strain_rates, strains]),
-            root_of(links.V) @ np.hstack([own.to_links @ form.T, moved]),
-            own.joint_loss @ np.hstack([form.T, P]),
-            np.sqrt(np.where(own.prescribed, 0.0, own.damping))[:, None] * positions[own.drive],
-        ]
-    )
+    strained = np.vstack([own.material_loss, own.gear_loss]) @ np.hstack([form.strain_rates, strains])
+    viscous = root_of(links.V) @ np.hstack([own.to_links @ form.T, moved])
+    feedback = np.sqrt(np.where(own.prescribed, 0.0, own.damping))[:, None] * positions[own.drive]
+    L = np.vstack([strained, viscous, own.joint_loss @ np.hstack([form.T, P]), feedback])
     n, m = form.T.shape[1], P.shape[1]
     M = np.eye(n + m)
     M[n:, n:] = moved.T @ links.M @ moved + P.T @ rotors @ P
@@ -70,17 +63,9 @@ def held_ports(arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, 
         motion[:, -6:] -= _rigid_motion(links, base)
         K[-6:] -= tilt.T @ motion
     rate = on_velocities.T @ P + on_links.T @ carried
-    return Held(
-        (*prescribed, by_name[BASE]),
-        M,
-        L.T @ L,
-        K,
-        np.zeros((m, m)),
-        rate,
-        np.zeros_like(rate),
-        positions[: len(arm.joint_names), n:],
-        arm.tip_body.tip @ moved,
-    )
+    ports, still = (*prescribed, by_name[BASE]), np.zeros((m, m))
+    places, tip = positions[: len(arm.joint_names), n:], arm.tip_body.tip @ moved
+    return Held(ports, M, L.T @ L, K, still, rate, np.zeros_like(rate), places, tip)
 
 
 def _tilted_weight(robot: Robot, links: Assembly) -> Floats:
@@ -160,7 +145,7 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
             continue
         columns.append(column)
         on_links.append(load)
-        ports.append(LinearPort(port.name, port.effort, port.effort_unit, port.flow, port.flow_unit, port.size))
+        ports.append(LinearPort.of(port))
     return tuple(ports), np.hstack(columns), np.hstack(on_links)
 
 
@@ -196,17 +181,10 @@ def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOr
     ports, columns, on_links = _ports(arm, form)
     flows = np.split(columns.T @ form.T, np.cumsum([port.size for port in ports])[:-1])
     by_name = {port.name: port for port in arm.ports}
-    return SecondOrder(
-        np.eye(z.stop),
-        0.5 * (D + D.T),
-        0.5 * (K + K.T),
-        np.zeros(z.stop),
-        True,
-        tuple(f"motion[{k}]" for k in range(z.stop)),
-        tuple(LinearisedPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows)),
-        np.stack([twist @ to_links for twist in twists]),
-        rates[: len(arm.joint_names)],
-        arm.tip_body.tip @ to_links,
-        state_at,
-        held_ports(arm, form, columns, on_links),
-    )
+    names = tuple(f"motion[{k}]" for k in range(z.stop))
+    seen = (LinearisedPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows))
+    to_twist, tip = np.stack([twist @ to_links for twist in twists]), arm.tip_body.tip @ to_links
+    held, none = held_ports(arm, form, columns, on_links), np.zeros(z.stop)
+    M, D, K = np.eye(z.stop), 0.5 * (D + D.T), 0.5 * (K + K.T)
+    positions = rates[: len(arm.joint_names)]
+    return SecondOrder(M, D, K, none, True, names, tuple(seen), to_twist, positions, tip, state_at, held)

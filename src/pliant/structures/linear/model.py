@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import orthonormal_values
@@ -20,16 +19,24 @@ from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondO
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.port import Frame
-from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
-from pliant.robot import End, RevoluteJoint, Robot
+from pliant.robot import End, Joint, RevoluteJoint, Robot
 from pliant.robot.joint import BASE
-from pliant.structures.linear.arrays import Assembly, Body, Mechanics, NormalForm, axis_of, mechanics, normal_form
+from pliant.structures.linear import step_equations as steps
+from pliant.structures.linear.arrays import (
+    Assembly,
+    Body,
+    Floats,
+    Mechanics,
+    NormalForm,
+    axis_of,
+    mechanics,
+    normal_form,
+)
 from pliant.structures.linear.equations import Equations, equations, load_columns
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
-from pliant.structures.linear.step_equations import LinearStep, step_equations, step_unknowns
 from pliant.structures.linear.stepper import Stepper
 from pliant.structures.massless import refuse_massless
 
@@ -62,7 +69,6 @@ def refuse_massless_joints(arm: Assembly, own: Mechanics) -> None:
     refuse_massless(mass, np.where(translates, most[1], most[0]), [arm.joints[k].name for k in moving])
 
 
-Floats = NDArray[np.float64]
 CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robot with GeometricallyExact()"
 REMEDY = "compile the robot with PoseElement()"
@@ -164,14 +170,8 @@ class PseudoSpectralArm(ArmFacts):
         momentum = twist.copy()
         for body in self.flexible:
             momentum[:, body.rows] = np.linalg.solve(body.momentum_to_twist, twist[:, body.rows].T).T
-        parts = (
-            self._values(momentum, self._to_points),
-            self._values(strain, self._to_points),
-            q,
-            rate,
-            rotor.reshape(len(q), 2 * rotor.shape[1]),
-        )
-        return np.concatenate(parts, axis=1)
+        fields = (self._values(coefficients, self._to_points) for coefficients in (momentum, strain))
+        return np.concatenate([*fields, q, rate, rotor.reshape(len(q), 2 * rotor.shape[1])], axis=1)
 
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
@@ -263,32 +263,31 @@ class PseudoSpectralArm(ArmFacts):
         """World axes (n, loads, joints, 3) about which joints rotate loads that keep their direction; else zero."""
         undeformed = {body.name: np.zeros((len(q), self.formulation.degree, 6)) for body in self.flexible}
         roots = self.kinematics.roots(q, undeformed)
-        above = {joint.child: joint for joint in self.robot.chain_order}
         axes = np.zeros((len(q), len(loads), len(self.joint_names), 3))
         for k, place in enumerate(loads):
-            link = place.link if place.frame is Frame.WORLD else BASE
-            while link != BASE:
-                joint = above[link]
+            for joint in self._joints_behind(place):
                 if joint.moves:
-                    axes[:, k, self.joint_names.index(joint.name)] = roots[link][1] @ axis_of(joint)[3:]
-                link = joint.parent
+                    axes[:, k, self.joint_names.index(joint.name)] = roots[joint.child][1] @ axis_of(joint)[3:]
         return axes
 
     def refuse_turning_loads(self, inputs: Inputs) -> None:
         """A force that keeps its direction in the world is not linear on a link that turns freely."""
         for place in inputs.loads:
-            if place.frame is Frame.WORLD:
-                self._refuse_turning_load(inputs, place.name, place.link)
+            for joint in self._joints_behind(place):
+                if isinstance(joint, RevoluteJoint) and not inputs.prescribed[self.joint_names.index(joint.name)]:
+                    raise InvalidInput(
+                        f"load '{place.name}' keeps its direction in the world, but joint '{joint.name}' turns freely,"
+                        " which is not linear; give it in the frame BODY, prescribe the joint, or use"
+                        " GeometricallyExact"
+                    )
 
-    def _refuse_turning_load(self, inputs: Inputs, load: str, link: str) -> None:
+    def _joints_behind(self, place: LoadPlace) -> Iterator[Joint]:
+        """From a load that keeps its direction to the base."""
+        above = {joint.child: joint for joint in self.robot.chain_order}
+        link = place.link if place.frame is Frame.WORLD else BASE
         while link != BASE:
-            joint = next(each for each in self.robot.chain_order if each.child == link)
-            if isinstance(joint, RevoluteJoint) and not inputs.prescribed[self.joint_names.index(joint.name)]:
-                raise InvalidInput(
-                    f"load '{load}' keeps its direction in the world, but joint '{joint.name}' turns freely, which is"
-                    " not linear; give it in the frame BODY, prescribe the joint, or use GeometricallyExact"
-                )
-            link = joint.parent
+            yield above[link]
+            link = above[link].parent
 
     def strains_of(self, states: Floats) -> dict[str, Floats]:
         """Coefficients (n, N, 6) of the strains of every flexible link."""
@@ -339,17 +338,8 @@ class PseudoSpectralArm(ArmFacts):
         refuse_beyond(inputs, CARRIED, REMEDY)
         return find_equilibrium(self, start, inputs, time)
 
-    def step_equations(
-        self, start: Floats, unknowns: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
-    ) -> LinearStep:
-        """The equations of one step about given values, with their derivatives."""
-        return step_equations(self, start, unknowns, inputs, time, step, method)
-
-    def step_unknowns(
-        self, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
-    ) -> tuple[Floats, Floats]:
-        """The unknowns of a step as the fast step finds them, and the state at its end."""
-        return step_unknowns(self, start, inputs, time, step, method)
+    step_equations = steps.step_equations
+    step_unknowns = steps.step_unknowns
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness; the same about every state."""
@@ -376,11 +366,8 @@ class PseudoSpectralArm(ArmFacts):
         _, R = self.tip(states)
         drawn = (ahead - behind) / (2 * step)
         potential = self._potential(states, self.strain_coefficients(states))
-        return Consistency(
-            np.linalg.norm(drawn - np.einsum("nij,nj->ni", R, twist[:, :3]), axis=1),
-            potential - potential[0] + record.ledger.gravity,
-            NOT_SMALL,
-        )
+        missed = np.linalg.norm(drawn - np.einsum("nij,nj->ni", R, twist[:, :3]), axis=1)
+        return Consistency(missed, potential - potential[0] + record.ledger.gravity, NOT_SMALL)
 
     def _shifted(self, states: Floats, rates: Floats, qd: Floats, step: float) -> Floats:
         shifted = states.copy()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
 
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import orthonormal_values
@@ -22,12 +21,11 @@ from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink, Joint, RigidLink, Robot
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import rotation_from_vector
-from pliant.structures.linear.arrays import axis_of
+from pliant.structures.linear.arrays import Floats, axis_of
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
 
-Floats = NDArray[np.float64]
 AXIS = np.array([1.0, 0.0, 0.0])
 
 
@@ -79,12 +77,8 @@ class Kinematics:
         """Position (n, 3) and rotation (n, 3, 3) of the root of every link, joint positions q (n, joints)."""
         count = len(q)
         base = self.robot.base
-        tips = {
-            BASE: (
-                np.tile(np.asarray(base.position, float), (count, 1)),
-                np.tile(matrix_of(base.rotation), (count, 1, 1)),
-            )
-        }
+        x, R = np.tile(np.asarray(base.position, float), (count, 1)), np.tile(matrix_of(base.rotation), (count, 1, 1))
+        tips = {BASE: (x, R)}
         roots: dict[str, tuple[Floats, Floats]] = {}
         column = 0
         for joint in self.joints:
@@ -139,10 +133,8 @@ class Kinematics:
     @cached_property
     def _ends(self) -> dict[str, tuple[Floats, Deflection]]:
         links = [link for link in self.robot.links if isinstance(link, FlexibleLink)]
-        lengths = {link.name: np.array([link.length]) for link in links}
-        return {
-            name: (length, Deflection.at(length, float(length[0]), self.degree)) for name, length in lengths.items()
-        }
+        tips = {link.name: np.array([link.length]) for link in links}
+        return {name: (at, Deflection.at(at, float(at[0]), self.degree)) for name, at in tips.items()}
 
 
 def observe(arm: PseudoSpectralArm, states: Floats, stations: int) -> Observation:
@@ -168,9 +160,8 @@ def observe(arm: PseudoSpectralArm, states: Floats, stations: int) -> Observatio
             tip, turned = arm.kinematics.tip(body.name, x, R, strains)
             ends = np.array([0.0, float(np.linalg.norm(tip[0] - x[0]))])
             zero = np.zeros((len(x), 2, 6))
-            links.append(
-                LinkObservation(body.name, ends, np.stack([x, tip], axis=1), np.stack([R, turned], axis=1), zero, zero)
-            )
+            position, rotation = np.stack([x, tip], axis=1), np.stack([R, turned], axis=1)
+            links.append(LinkObservation(body.name, ends, position, rotation, zero, zero))
     last = next(link for link in links if link.name == arm.robot.tip_link)
     twist = u @ arm.tip_body.tip.T
     return Observation(q, qd, tuple(links), last.position[:, -1], last.rotation[:, -1], twist)

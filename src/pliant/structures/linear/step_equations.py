@@ -18,18 +18,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model.contract import NewtonTolerance, Run
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
+from pliant.structures.linear.arrays import Floats
 from pliant.structures.linear.stepper import Stepper
 from pliant.structures.step_matrices import StepMatrices
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
-
-Floats = NDArray[np.float64]
 
 
 def derivative_of(linear: Callable[[Floats], Floats], size: int) -> Floats:
@@ -121,16 +119,10 @@ class LinearStep(StepMatrices):
 
 
 def step_equations(
-    arm: PseudoSpectralArm,
-    start: Floats,
-    unknowns: Floats,
-    inputs: Inputs,
-    time: float,
-    step: float,
-    method: StageMethod,
+    arm: PseudoSpectralArm, start: Floats, unknowns: Floats, inputs: Inputs, time: float, h: float, method: StageMethod
 ) -> LinearStep:
     """The step from ``start`` about ``unknowns``, with the inputs that a run reads."""
-    stepper = _stepper(arm, start, inputs, time, step, method)
+    stepper = _stepper(arm, start, inputs, time, h, method)
     times = stepper.times(0, 1)[0]
     u = np.concatenate([inputs.joint_signals(times).ravel(), inputs.load_signals(times).ravel()])
     return LinearStep(stepper, start, unknowns, u)

@@ -24,12 +24,11 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.ledger import ledger_of
+from pliant.structures.linear.arrays import Floats
 from pliant.structures.linear.equations import Reading, RunningLedger, Stretch, stacked
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
-
-Floats = NDArray[np.float64]
 
 
 @kernel
@@ -84,12 +83,8 @@ def step_maps(A: Floats, B: Floats, method: StageMethod, h: float) -> StepMaps:
     to_rate, gain = method.S[0, 0] / h, method.rate_gain
     rate = to_rate * stages
     rate[:, n:] += (history - 1.0) * one
-    return StepMaps(
-        stages,
-        stage_inputs,
-        np.vstack([last @ stages, gain * rate]),
-        np.vstack([last @ stage_inputs, gain * to_rate * stage_inputs]),
-    )
+    change = np.vstack([last @ stages, gain * rate])
+    return StepMaps(stages, stage_inputs, change, np.vstack([last @ stage_inputs, gain * to_rate * stage_inputs]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,12 +259,9 @@ class Stepper:
             equations, active, stages = self.equations, self.active, self.method.stages
             A, B = equations.A[np.ix_(active, active)], equations.B[active]
             maps = step_maps(A, B, self.method, h)
-            self.prepared[key] = Prepared(
-                maps,
-                np.ascontiguousarray(maps.change.T),
-                StageReading.of(self.readings.restricted(active), maps, stages),
-                StageReading.of(equations.root_wrench.restricted(active), maps, stages),
-            )
+            readings = (self.readings.restricted(active), equations.root_wrench.restricted(active))
+            ledger, wrench = (StageReading.of(reading, maps, stages) for reading in readings)
+            self.prepared[key] = Prepared(maps, np.ascontiguousarray(maps.change.T), ledger, wrench)
         return self.prepared[key]
 
     def _stretch(self, first: int, h: float, inputs: Floats, acceleration: Floats, end: Floats) -> bool:
@@ -306,19 +298,15 @@ class Stepper:
         done, self.pending, self.waiting = Stepped.joined(self.pending), [], 0
         steps, method, prepared = len(done.start), self.method, self.prepare(done.h)
         flat = done.inputs.reshape(steps, -1)
-        stretch = Stretch(
-            np.tile(done.h * method.weights, (steps, 1)),
-            done.inputs,
-            prepared.ledger.at(done.start, flat, done.acceleration),
-            self.prescribed,
-            self._lossy_feedback(),
-        )
-        flows = stretch.flows(self.equations, self.places, *self._changes(done))
-        running = self.ledger.enter(flows, self.run.grid[done.first + 1 : done.first + 1 + steps])
+        weights = np.tile(done.h * method.weights, (steps, 1))
+        readings = prepared.ledger.at(done.start, flat, done.acceleration)
+        stretch = Stretch(weights, done.inputs, readings, self.prescribed, self._lossy_feedback())
+        entries, effort = stretch.entries(self.equations, self.places, *self._changes(done))
+        running = self.ledger.enter(entries, self.run.grid[done.first + 1 : done.first + 1 + steps])
         rows, step, tau = self._rows(done.first, steps)
         share = tau[:, None]
         self.ledger.rows[rows] = running[step] + share * (running[step + 1] - running[step])
-        self.efforts[rows] = flows.effort[step]
+        self.efforts[rows] = effort[step]
         wrench = prepared.wrench.at(done.start[step], flat[step], done.acceleration[step])
         self.wrenches[rows] = np.einsum("s,rsw->rw", method.weights, wrench)
         self.kept_rate[rows] = done.start_rate[step] + share * (done.end_rate[step] - done.start_rate[step])

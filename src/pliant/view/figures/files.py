@@ -6,9 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pliant.view.figures.ledger import draw_ledger
-from pliant.view.figures.motion import draw_motion, draw_shape
-from pliant.view.figures.strains import draw_strains
+from pliant.view.figures.run import draw_ledger, draw_motion, draw_shape, draw_strains
 from pliant.view.figures.style import PIXELS_PER_INCH
 from pliant.whole_file import refuse_existing, refuse_folder, whole_file
 

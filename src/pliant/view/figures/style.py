@@ -137,6 +137,8 @@ def map_axes(figure: FigureBase, projection: Projection, points: Array, zoom: fl
 
 
 def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int) -> Axes:
+    from matplotlib.ticker import MaxNLocator
+
     axes: Any = figure.add_subplot(projection="3d")
     lowest, highest = points.reshape(-1, 3).min(axis=0), points.reshape(-1, 3).max(axis=0)
     extent = highest - lowest
@@ -146,19 +148,13 @@ def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int) -> A
     for name, centre, reach, observable in zip("xyz", middle, half, Projection((0, 1, 2)).observables):
         axis = getattr(axes, f"{name}axis")
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
-        axis.set_major_locator(_few_ticks(ticks))
+        axis.set_major_locator(MaxNLocator(ticks))
         getattr(axes, f"set_{name}lim")(centre - reach, centre + reach)
         getattr(axes, f"set_{name}label")(observable.label)
     axes.set_box_aspect(tuple(half), zoom=zoom)
     axes.view_init(elev=22, azim=-58)
     made: Axes = axes
     return made
-
-
-def _few_ticks(count: int) -> object:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(count)
 
 
 def time_bar(figure: FigureBase, axes: Axes, time: Array) -> None:

@@ -1,0 +1,232 @@
+"""Figures of a run: shapes at several times, joints, tip and strains over time, and where its energy goes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.model.ledger import Ledger
+from pliant.model.state import Array, LinkObservation
+from pliant.results import Trajectory
+from pliant.results.observables import ENERGIES, ENERGY, ENERGY_UNIT, STATION, STRAIN
+from pliant.results.summary import RESIDUAL_TOLERANCE
+from pliant.view.figures import style
+from pliant.view.figures.style import color, styled, time_axis
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, FigureBase
+
+
+def draw_shape(trajectory: Trajectory, flashes: int = 14) -> Figure:
+    """All links at evenly spaced times, time as colour, over the path of the tip."""
+    if flashes < 2:
+        raise InvalidInput(f"flashes = {flashes} must be at least 2, the first and the last shape; raise it")
+    positions = np.concatenate([link.position for link in trajectory.links], axis=1)
+    projection = style.choose_projection(positions)
+    seen = _flash_indices(trajectory.time, flashes)
+    colors = style.time_colors(trajectory.time).to_rgba(trajectory.time[seen])
+    with styled(6.6, 5.6) as figure:
+        axes = style.map_axes(figure, projection, positions)
+        axes.plot(*projection.of(trajectory.tip_position).T, color=style.FAINT, linewidth=0.9, zorder=1)
+        for order, (index, shade) in enumerate(zip(seen, colors, strict=True)):
+            for link in trajectory.links:
+                points = projection.of(link.position[index])
+                axes.plot(*points.T, color=shade, linewidth=2.2, zorder=2 + order)
+                axes.plot(*points[:1].T, color=shade, marker="o", markersize=3.2, zorder=2 + order)
+        base = projection.of(trajectory.links[0].position[0, 0])
+        axes.plot(*base[:, None], marker="s", markersize=7, color=style.INK, zorder=3 + len(seen))
+        axes.set_title(f"{trajectory.provenance.robot_name}: {len(seen)} shapes")
+        style.time_bar(figure, axes, trajectory.time)
+    return figure
+
+
+def _flash_indices(time: Array, flashes: int) -> list[int]:
+    wanted = np.linspace(time[0], time[-1], flashes)
+    nearest = np.argmin(np.abs(time[None, :] - wanted[:, None]), axis=1)
+    return sorted(set(nearest.tolist()))
+
+
+# Steps of colour along the path of the tip, too fine to be seen.
+SHADES = 120
+
+
+def draw_motion(trajectory: Trajectory) -> Figure:
+    """Positions and rates of all joints over time, and the path of the tip."""
+    units = sorted({unit.position for unit in trajectory.joint_units}, reverse=True)
+    rows = 2 * len(units)
+    if not units:
+        with styled(5.0, 4.0) as figure:
+            _tip_path(figure, trajectory)
+        return figure
+    with styled(9.4, max(4.0, 1.9 * rows)) as figure:
+        left, right = _halves(figure)
+        panels = left.subplots(rows, 1, sharex=True, squeeze=False)
+        for row, axes in enumerate(panels[:, 0]):
+            _joints(axes, trajectory, units[row // 2], rates=bool(row % 2))
+            axes.label_outer()
+        _tip_path(right, trajectory)
+    return figure
+
+
+def _halves(figure: Figure) -> list[FigureBase]:
+    return list(np.ravel(np.array(figure.subfigures(1, 2, width_ratios=(1.0, 1.1), wspace=0.03))))
+
+
+def _joints(axes: Axes, trajectory: Trajectory, unit: str, rates: bool) -> None:
+    values = trajectory.joint_rate if rates else trajectory.joint_position
+    chosen = [k for k, joint in enumerate(trajectory.joint_units) if joint.position == unit]
+    for k in chosen:
+        axes.plot(trajectory.time, values[:, k], color=color(k), label=trajectory.joint_names[k])
+    kind = trajectory.joint_units[chosen[0]]
+    observable = kind.rate("joint rate") if rates else kind.coordinate("joint position")
+    axes.set_ylabel(observable.label)
+    time_axis(axes, trajectory.time)
+    if not rates:
+        axes.set_title("joints")
+        axes.legend(loc="best")
+
+
+def _tip_path(figure: FigureBase, trajectory: Trajectory) -> None:
+    tip, time = trajectory.tip_position, trajectory.time
+    projection = style.choose_projection(tip)
+    axes = style.map_axes(figure, projection, tip)
+    points, colors = projection.of(tip), style.time_colors(time)
+    axes.plot(*points[:1].T, marker="o", markersize=5.5, color=colors.to_rgba(time[0]), zorder=3)
+    ends = np.unique(np.linspace(0, len(time) - 1, SHADES + 1).astype(int))
+    for first, last in pairwise(ends):
+        shade = colors.to_rgba((time[first] + time[last]) / 2)
+        axes.plot(*points[first : last + 1].T, color=shade, linewidth=1.6)
+    axes.set_title("path of the tip")
+    style.time_bar(figure, axes, time)
+
+
+_STORED = ("kinetic", "strain")
+_LOST = ("material_loss", "viscous_loss", "joint_loss", "projection_loss")
+# What never reaches this share of the largest energy would only be a line on the axis.
+VISIBLE = 1e-4
+
+
+def draw_ledger(trajectory: Trajectory) -> Figure:
+    """Energies held and lost against energy supplied, the works that supplied it, and the residual."""
+    with styled(7.4, 7.0) as figure:
+        held, works, residual = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1.5, 1.0))
+        _held_and_lost(held, trajectory)
+        _works(works, trajectory)
+        _residual(residual, trajectory)
+        for axes in (held, works, residual):
+            time_axis(axes, trajectory.time)
+            axes.label_outer()
+        if trajectory.ledger.empty:
+            figure.suptitle("nothing moved and no energy was exchanged")
+    return figure
+
+
+def _held_and_lost(axes: Axes, trajectory: Trajectory) -> None:
+    ledger = trajectory.ledger
+    supplied = _supplied(ledger)
+    scale = float(np.max(np.abs(supplied), initial=0.0))
+    lost = (name for name in _LOST if np.max(np.abs(getattr(ledger, name))) > VISIBLE * scale)
+    kept = {ENERGIES[name].symbol: getattr(ledger, name) for name in (*_STORED, *lost)}
+    colors = [color(k) for k in range(len(kept))]
+    axes.stackplot(trajectory.time, [*kept.values()], labels=[*kept], colors=colors, alpha=0.75, linewidth=0.0)
+    axes.plot(trajectory.time, supplied, color=style.INK, linewidth=1.2, linestyle="--", label="supplied")
+    axes.set_title("energy held and lost")
+    axes.set_ylabel(ENERGY.label)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _works(axes: Axes, trajectory: Trajectory) -> None:
+    ledger = trajectory.ledger
+    works = {ENERGIES["gravity"].symbol: ledger.gravity, **ledger.works}
+    scale = max((float(np.max(np.abs(work))) for work in works.values()), default=0.0)
+    for k, (name, work) in enumerate(works.items()):
+        if np.max(np.abs(work)) > VISIBLE * scale:
+            axes.plot(trajectory.time, work, color=color(k), label=name)
+    axes.axhline(0.0, color=style.FAINT, linewidth=0.8, zorder=0)
+    axes.set_title("work done on the arm")
+    axes.set_ylabel(f"work [{ENERGY_UNIT}]")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _residual(axes: Axes, trajectory: Trajectory) -> None:
+    ledger = trajectory.ledger
+    size = np.abs(ledger.residual)
+    axes.semilogy(trajectory.time, np.where(size > 0.0, size, np.nan), color=color(1), label="residual")
+    tolerable = RESIDUAL_TOLERANCE * ledger.exchanged
+    if ledger.exact and np.any(tolerable > 0.0):
+        bound = np.where(tolerable > 0.0, tolerable, np.nan)
+        axes.semilogy(trajectory.time, bound, color=style.FAINT, linestyle="--", label="tolerance")
+    axes.set_title("residual of the ledger")
+    axes.set_ylabel(f"residual [{ENERGY_UNIT}]")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _supplied(ledger: Ledger) -> Array:
+    start = ledger.stored[0]
+    total: Array = start + ledger.gravity + sum(ledger.works.values(), np.zeros_like(ledger.gravity))
+    return total
+
+
+# A strain that never holds this share of the largest energy per length is left out unless asked for.
+WORTH_SHOWING = 1e-3
+
+
+def draw_strains(
+    trajectory: Trajectory,
+    stations: tuple[float, ...] = (0.0, 0.5, 1.0),
+    links: tuple[str, ...] = (),
+    components: tuple[str, ...] = (),
+) -> Figure:
+    """One column per flexible link, one row per strain, one line per station (as a share of the length).
+
+    Without ``links`` and ``components`` the links that deform and the strains that hold energy are shown.
+    """
+    _refuse(stations, components)
+    shown = [trajectory.link(name) for name in links] or _deforming(trajectory)
+    rows = components or _worth_showing(shown)
+    with styled(1.5 + 4.2 * len(shown), 1.0 + 1.9 * len(rows)) as figure:
+        grid = figure.subplots(len(rows), len(shown), sharex=True, sharey="row", squeeze=False)
+        for column, link in enumerate(shown):
+            for row, component in enumerate(rows):
+                _lines(grid[row, column], trajectory, link, component, stations)
+                grid[row, column].label_outer()
+            grid[0, column].set_title(link.name)
+            grid[0, column].legend(loc="upper right", ncols=len(stations))
+    return figure
+
+
+def _lines(
+    axes: Axes, trajectory: Trajectory, link: LinkObservation, component: str, stations: tuple[float, ...]
+) -> None:
+    index = list(STRAIN).index(component)
+    for k, share in enumerate(stations):
+        nearest = int(np.argmin(np.abs(link.station - share * link.station[-1])))
+        label = f"{STATION.symbol} = {link.station[nearest]:.3g} {STATION.unit}"
+        axes.plot(trajectory.time, link.strain[:, nearest, index], color=color(k), label=label)
+    axes.set_ylabel(f"{STRAIN[component].meaning}\n{STRAIN[component].label}")
+    axes.margins(y=0.18)
+    time_axis(axes, trajectory.time)
+
+
+def _deforming(trajectory: Trajectory) -> list[LinkObservation]:
+    return [link for link in trajectory.links if np.any(link.strain)] or list(trajectory.links[:1])
+
+
+def _worth_showing(links: list[LinkObservation]) -> tuple[str, ...]:
+    held = np.max([np.max(np.abs(link.strain * link.wrench), axis=(0, 1)) for link in links], axis=0)
+    worth = held >= WORTH_SHOWING * max(float(held.max()), np.finfo(float).tiny)
+    return tuple(name for name, show in zip(STRAIN, worth, strict=True) if show) or ("kappa_z",)
+
+
+def _refuse(stations: tuple[float, ...], components: tuple[str, ...]) -> None:
+    for share in stations:
+        if not 0.0 <= share <= 1.0:
+            raise InvalidInput(f"station {share:g} must lie between 0 (root) and 1 (tip); give a share of the length")
+    for component in components:
+        if component not in STRAIN:
+            raise InvalidInput(f"strain '{component}' is unknown; choose among {', '.join(STRAIN)}")
