@@ -7,8 +7,7 @@ reading them is marked invariant: LLVM may read once and keep, whatever a kernel
 
 *One program an entry.* Numba turns every function, together with all it calls, into machine code: what is called at a
 depth of eight is emitted eight times. Here a kernel ends as optimised LLVM code; an entry, which Python calls, links
-all it needs, once, and is emitted as one program. Large kernels stay calls, even if their callers ask to have them
-inside, so that they are optimised once.
+all it needs, once, is optimised as a whole and emitted as one program.
 """
 
 from __future__ import annotations
@@ -34,8 +33,6 @@ from numba.core.typing.templates import AttributeTemplate
 from pliant.jit.handover import TypeName
 from pliant.jit.store import processor_levels
 
-LARGE = 2000  # instructions before optimisation, inlined ones included, from which a kernel is called, not inlined
-CALLED = "!called"  # ends the name of the library of a large kernel, also when it comes back from the cache
 WORD = ir.IntType(64)
 types: Any = numba_types  # a module whose names are made at run time
 NUMBERS = {"f": types.float64, "i": types.int64, "b": types.boolean, "c": types.complex128}
@@ -193,46 +190,23 @@ class KernelCodegen(JITCPUCodegen):
         return super()._pass_builder(**{"slp_vectorize": True, **options})
 
 
-_brought: dict[str, int] = {}  # by name of a function that is inlined: instructions it brings
-
-
 class KernelLibrary(JITCodeLibrary):
     """LLVM code of a kernel, optimised, with what is inlined into it; no machine code."""
-
-    def add_ir_module(self, module: Any) -> None:
-        for fn in module.functions:
-            if not fn.is_declaration:
-                self._forbid_large_inlining(fn)
-        super().add_ir_module(module)
-
-    def _forbid_large_inlining(self, fn: Any) -> None:
-        count = 0
-        for block in fn.blocks:
-            count += len(block.instructions)
-            for one in block.instructions:
-                if isinstance(one, ir.CallInstr):
-                    count += _brought.get(getattr(one.callee, "name", ""), 0)
-        if "alwaysinline" not in fn.attributes:
-            return
-        if count <= LARGE:
-            _brought[fn.name] = count
-            return
-        fn.attributes.discard("alwaysinline")
-        fn.attributes.add("noinline")
-        self._name += CALLED
 
     def finalize(self) -> None:
         self._raise_if_finalized()
         own = {fn.name for fn in self._final_module.functions if not fn.is_declaration}
+        called = {fn.name for fn in self._final_module.functions if fn.is_declaration}
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
-            if not library.name.endswith(CALLED):
-                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         for fn in self._final_module.functions:
             if not fn.is_declaration and fn.name not in own:
                 fn.linkage = "available_externally"  # to be inlined, or else left to its own library
-                if b"noinline" in b" ".join(fn.attributes):
-                    fn.add_function_attribute("optnone")  # came along with a library of the cache
+                if fn.name not in called and b"alwaysinline" not in b" ".join(fn.attributes):
+                    # it came along with a library of the cache, and was inlined there if it ever is
+                    fn.add_function_attribute("noinline")
+                    fn.add_function_attribute("optnone")
         self._optimize_final_module()
         for fn in self._final_module.functions:
             if not fn.is_declaration and fn.name in own:
@@ -319,9 +293,8 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     for fn in program.functions:
         if not fn.is_declaration and fn.name != symbol:
             fn.linkage = "internal"
-    unused = llvm.newpassmanagers.create_new_module_pass_manager()
-    unused.add_global_dead_code_eliminate_pass()
-    unused.run(program, _codegen()._pass_builder())
+    passes, builder = _codegen()._module_pass_manager()
+    passes.run(program, builder)
     program.verify()
     return [_processor(level).emit_object(program) for level in levels]
 
