@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import pliant as pl
+from experiments.closed_form import TwoStationArm
 from pliant.formulations.lumped import Lumped
 from pliant.formulations.lumped.model import LumpedArm
-from pliant.mechanics.closed_form import TwoStationArm
 from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import Joint, Link

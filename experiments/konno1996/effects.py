@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import pliant as pl
+from experiments.closed_form import TwoStationArm, frequencies
 from experiments.konno1996.adam import (
     ELBOW,
     JOINTS,
@@ -20,7 +21,6 @@ from experiments.konno1996.adam import (
     robot_with,
 )
 from experiments.konno1996.sampled_loop import damping_ratio, hertz, poles, vibrations
-from pliant.mechanics.closed_form import TwoStationArm, frequencies
 from pliant.model.contract import Model
 from pliant.model.state import Array
 from pliant.robot.declared import Vector3

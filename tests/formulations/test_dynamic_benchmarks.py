@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics.closed_form import spin_up_angle, spinning_extension
+from experiments.closed_form import spin_up_angle, spinning_extension
 from tests.support.arms import on_a_hinge
 
 HALF = float(np.sqrt(0.5))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics import closed_form
+from experiments import closed_form
 from pliant.model.state import Cause
 
 SLENDER = 1e9  # axial and shear stiffness against EI = 1, L = 1: the elastica to 1e-9

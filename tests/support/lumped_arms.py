@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
+from experiments.closed_form import TwoStationArm
 from pliant.formulations.lumped.model import LumpedArm
-from pliant.mechanics.closed_form import TwoStationArm
 
 # Table 1 of [konno1996]: lengths, bending stiffnesses, masses of stations
 ADAM = TwoStationArm(0.50, 0.50, 291.6, 102.1, 6.6, 3.0)

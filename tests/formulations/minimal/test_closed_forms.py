@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics.closed_form import frequencies
+from experiments.closed_form import frequencies
 from tests.support.lumped_arms import ADAM, BENDING, WITH_TORSION, clamped, condensed, two_stations
 
 ELBOWS = (0.0, 45.0, 90.0, 120.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics.closed_form import (
+from experiments.closed_form import (
     TimoshenkoBeam,
     euler_bernoulli_cantilever_frequencies,
     natural_frequencies,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pliant.mechanics.closed_form import (
+from experiments.closed_form import (
     PINNED,
     Rod,
     TimoshenkoBeam,
