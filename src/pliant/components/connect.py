@@ -19,24 +19,16 @@ from pliant.components.motions import Hold, Motion
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
+from pliant.model import contract
 from pliant.model.arm import model_lines
-from pliant.model.contract import (
-    Arm,
-    Consistency,
-    Equilibrium,
-    SecondOrder,
-    Stepper,
-    Substitutes,
-    refuse_other_than_arm,
-)
+from pliant.model.contract import Arm, Consistency, Equilibrium, SecondOrder, Stepper, Substitutes
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Layout, Observation
 from pliant.renamed import OF_MODELS, Renamed
-from pliant.robot import At, End, Robot, SphericalJoint
+from pliant.robot import BASE, At, End, Robot, SphericalJoint
 from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Quaternion
-from pliant.robot.joint import BASE
 from pliant.robot.shown import Shown, listed
 
 Kind = TypeVar("Kind", bound=Contribution)
@@ -137,7 +129,7 @@ def connect(arm: Arm, *components: Component) -> Connected:
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
     and equal names.
     """
-    refuse_other_than_arm(arm, "components act on joints, links and frames")
+    contract.refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):
             raise InvalidInput(
