@@ -1,1 +1,1 @@
-"""Papers, reproduced: one package for each."""
+"""Papers, reproduced: one package for each, and the exact answers they are measured against."""

@@ -8,15 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.closed_form import EndSignal, TimoshenkoBeam, natural_frequencies, natural_modes, transfer_function
 from pliant.formulations.pseudo_spectral import ChebyshevPoints, GaussPoints, GivenPoints, UniformPoints, planar_link
 from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, VelocityAt, nodal_spaces
-from pliant.mechanics.closed_form import (
-    EndSignal,
-    TimoshenkoBeam,
-    natural_frequencies,
-    natural_modes,
-    transfer_function,
-)
 from pliant.mechanics.shape_functions import Spaces, gauss_rule, lagrange_basis
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.linear.port import Complex

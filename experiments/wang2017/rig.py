@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from experiments.closed_form import FREE, BeamEnd, EndSignal, body, hub, natural_frequencies, transfer_function
 from experiments.wang2017.beam import exact_beam, link
 from pliant.components.linear_interconnection import CommonFlow, Feedback, Series, interconnect
 from pliant.formulations.pseudo_spectral import gear_motor, planar_link, tip_body
-from pliant.mechanics.closed_form import FREE, BeamEnd, EndSignal, body, hub, natural_frequencies, transfer_function
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.linear.port import Complex
 from pliant.model.port import Causality

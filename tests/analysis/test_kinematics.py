@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.mechanics import closed_form
+from experiments import closed_form
 from tests.support import textbook
 
 L1, L2 = 0.7, 0.5

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from tests.architecture.tree import PACKAGE, ROOT, imported_modules, python_files
+from tests.architecture.tree import PACKAGE, ROOT, imported_modules, python_files, text
 
 FORMULATION = "a formulation"
 STRUCTURE = "a structure"
@@ -109,6 +110,11 @@ def test_imports_point_the_right_way() -> None:
         if not is_allowed(file, names) and not is_exception(file, names)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_package_does_without_experiments() -> None:
+    wrong = [path for path in python_files("src") if re.search(r"^\s*(from|import) experiments\b", text(path), re.M)]
+    assert not wrong, wrong
 
 
 def test_every_part_and_every_exception_is_there() -> None:

@@ -31,7 +31,7 @@ def test_wheel_holds_all_modules_and_data(tmp_path: Path) -> None:
         str(path.relative_to(source / top).as_posix())
         for top, folder in (("src", "src/pliant"), (".", "experiments"))
         for path in (source / folder).rglob("*")
-        if path.suffix in (".py", ".pyi", ".yaml") or path.name == "py.typed"
+        if path.suffix in (".py", ".pyi", ".yaml", ".mplstyle") or path.name == "py.typed"
     }
     assert wanted <= held, f"the wheel lacks {sorted(wanted - held)}"
     assert not {name for name in held if name.startswith("tests/")}

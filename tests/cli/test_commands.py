@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 import pliant
 from pliant.cli.app import app
 from pliant.cli.arguments import joint_drives
-from pliant.cli.demo import MARK, demo_robot
+from pliant.cli.demo import MARK, ROBOT
 from pliant.model.state import Cause, Ending
 from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
@@ -115,7 +115,7 @@ def test_mass_of_a_tapered_link_is_exact() -> None:
 
 
 def test_total_mass_counts_payloads() -> None:
-    robot = demo_robot()
+    robot = load(ROBOT)
     strips = 7850.0 * 0.03 * (0.6 * 0.003 + 0.5 * 0.002)
     assert robot.mass == pytest.approx(strips + 0.15, rel=1e-12)
 

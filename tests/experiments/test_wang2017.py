@@ -11,8 +11,8 @@ import pytest
 
 import pliant as pl
 from experiments import comparison
+from experiments.closed_form import FREE, hub, natural_frequencies
 from experiments.wang2017 import beam, rig, run
-from pliant.mechanics.closed_form import FREE, hub, natural_frequencies
 from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 FOLDER = Path(run.__file__).parent

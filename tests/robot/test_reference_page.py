@@ -11,7 +11,7 @@ import pytest
 
 import pliant.robot as r
 from pliant.robot.declared import Declared, declarations
-from pliant.robot.field_table import TABLE, field_table, renew
+from tests.robot.reference_tables import TABLE, field_table, renew
 
 PAGE = Path(__file__).parents[2] / "docs" / "robot_file.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_tables_are_up_to_date() -> None:
-    assert renew(TEXT) == TEXT, "run: python -m pliant.robot.field_table docs/robot_file.md"
+    assert renew(TEXT) == TEXT, "run: python -m tests.robot.reference_tables docs/robot_file.md"
 
 
 def test_every_part_has_a_table_and_every_type_word_is_named() -> None:

@@ -20,8 +20,7 @@ from pliant.mechanics import rigid_body
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia
 from pliant.model.contract import Arm
 from pliant.model.state import Array
-from pliant.robot import End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
-from pliant.robot.joint import BASE
+from pliant.robot import BASE, End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
 from pliant.spatial.arrays import rotation_from_vector
 
 PIECES = 64  # of a flexible link between jumps of its properties; each is a helix, exact for straight links and arcs

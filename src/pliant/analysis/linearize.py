@@ -11,7 +11,7 @@ which no state tells; so every output is proper, and the answer to a flow is tha
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,7 +204,7 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
     balanced, and where forces without a potential, such as loads that follow their section, make K unsymmetric. What a
     mesh of spectral links lacks of symmetry under gravity is left out: frequencies err by as much.
     """
-    own = _own_system(model)
+    own = getattr(getattr(model, "arm", model), "linear", None)  # of an arm that is linear itself
     if own is not None:
         system: LinearPortHamiltonian = own(state, model.inputs)
         return system
@@ -276,8 +276,3 @@ def _one_sided_pushes(small: SecondOrder) -> float:
     rates = np.maximum(rates, rates[rates > 0.0].min(initial=np.inf))
     skew = np.abs(shapes.T @ (small.K - small.K.T) @ shapes)
     return float((skew / np.outer(rates, rates)).max())
-
-
-def _own_system(model: Model) -> Any:
-    """The method by which a linear model gives its own system, if it has one."""
-    return getattr(getattr(model, "arm", model), "linear", None)

@@ -58,9 +58,8 @@ def frequency(
     if points < 2:
         raise InvalidInput(f"--points {points} must be at least 2; raise it")
     path = given.figure_path(figure, "frequency", overwrite)
-    described = given.find_robot(robot)
-    arm = given.compiled(described, formulation, degree, elements, point_masses)
-    model, at = given.model_and_state(arm, given.joint_drives(described, [], pd or [], hold), state)
+    arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses)
+    model, at = given.model_and_state(arm, given.joint_drives(arm.robot, [], pd or [], hold), state)
     with terminal.progress_after_a_second("solving for the response"):
         response = pl.frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
     given.say_substitutions(model, at)

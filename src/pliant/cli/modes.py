@@ -72,9 +72,8 @@ def modes(
     from pliant.cli.terminal import number, output, progress_after_a_second, table
 
     path = given.figure_path(figure, "modes", overwrite)
-    described = given.find_robot(robot)
-    arm = given.compiled(described, formulation, degree, elements, point_masses)
-    drives = given.joint_drives(described, [], pd or [], hold)
+    arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses)
+    drives = given.joint_drives(arm.robot, [], pd or [], hold)
     model, at = given.model_and_state(arm, drives, state)
     with progress_after_a_second("solving for the modes"):
         found = pl.modes(model, at, count)

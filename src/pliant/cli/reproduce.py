@@ -35,8 +35,7 @@ def reproduce(
 def papers() -> list[str]:
     """The papers that have an experiment."""
     from importlib.util import find_spec
-    from pkgutil import iter_modules
 
     spec = find_spec("experiments")
     places = spec.submodule_search_locations if spec else None
-    return sorted(module.name for module in iter_modules(places or []) if module.ispkg)
+    return sorted(run.parent.name for place in places or [] for run in Path(place).glob("*/run.py"))

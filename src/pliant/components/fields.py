@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, Problem, clip
 from pliant.model.state import Array
-from pliant.robot.declared import NAME, BadValue, Name, Quantity
+from pliant.robot.declared import NAME, BadValue, Name, Quantity, Rule
 from pliant.robot.robot import closest
 
 Numbers = float | Sequence[float] | Array
@@ -108,7 +108,6 @@ class Seed:
         return int(value)
 
 
-@dataclass(frozen=True)
 class CoordinateName(Name):
     """The declaration of a field that holds the name of a joint of one coordinate, or joint.coordinate."""
 
@@ -118,11 +117,8 @@ class CoordinateName(Name):
         return value
 
 
-@dataclass(frozen=True)
-class JointNames:
+class JointNames(Rule):
     """The declaration of a field that holds one or several joint names, each once."""
-
-    meaning: str
 
     def checked(self, value: object) -> tuple[str, ...]:
         if not isinstance(value, (str, Sequence)) or not value:

@@ -359,10 +359,6 @@ def _numbered(name: str, size: int) -> list[str]:
 
 
 def _diagonal(blocks: list[Array]) -> Array:
-    rows, columns = (sum(block.shape[axis] for block in blocks) for axis in (0, 1))
-    result = np.zeros((rows, columns))
-    row = column = 0
-    for block in blocks:
-        result[row : row + block.shape[0], column : column + block.shape[1]] = block
-        row, column = row + block.shape[0], column + block.shape[1]
-    return result
+    from scipy.linalg import block_diag
+
+    return np.asarray(block_diag(np.zeros((0, 0)), *blocks))

@@ -9,8 +9,7 @@ from pliant.components.fields import nearest
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm
 from pliant.model.port import Frame
-from pliant.robot import At, FixedJoint, FreeJoint, Joint
-from pliant.robot.declared import Declared
+from pliant.robot import At, Declared, FixedJoint, FreeJoint, Joint
 from pliant.robot.joint import BASE, Role, WholeJoint, reference_name
 
 

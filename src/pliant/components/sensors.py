@@ -19,9 +19,8 @@ from pliant.errors import InvalidInput, Problem
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, rounded
 from pliant.model.state import Array, Observation
-from pliant.robot import FlexibleLink
+from pliant.robot import Across, FlexibleLink
 from pliant.robot.declared import Choice, Declared, Name, Quantity
-from pliant.robot.rest_shape import Across
 
 __all__ = ["DeflectionSensor", "Encoder", "Sensor", "StrainGauge", "Tachometer"]
 

@@ -14,10 +14,9 @@ from pliant.errors import Problem
 from pliant.model.contract import Arm
 from pliant.model.inputs import LoadPlace
 from pliant.model.port import Frame
-from pliant.robot import At
+from pliant.robot import BASE, At
 from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Choice, Declared, Name, Part
-from pliant.robot.joint import BASE
 
 WRITE_SIGNAL = "write a signal, such as Constant(2.0)"
 JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]

@@ -45,7 +45,7 @@ def plain(function: Callable[..., Any], inline: bool, inner: bool) -> Any:
 
 
 def _decorated(function: Callable[..., Any], **options: Any) -> Any:
-    keep = sources.cache_folder(home_of(function)) is not None
+    keep = sources.cache_folder(Path(function.__code__.co_filename).resolve()) is not None
     with _decoration:
         others = settings.CACHE_LOCATOR_CLASSES
         if keep:
@@ -54,10 +54,6 @@ def _decorated(function: Callable[..., Any], **options: Any) -> Any:
             return numba.njit(cache=keep, **OPTIONS, **options)(function)
         finally:
             settings.CACHE_LOCATOR_CLASSES = others
-
-
-def home_of(function: Callable[..., object]) -> Path:
-    return Path(function.__code__.co_filename).resolve()
 
 
 class NamedFolder:

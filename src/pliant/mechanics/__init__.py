@@ -1,1 +1,1 @@
-"""Physics that several formulations share, and exact answers to test against."""
+"""Physics that several formulations share."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pliant.robot import FlexibleLink, Freedom, FreeJoint, Joint, Robot, SphericalJoint
-from pliant.robot.joint import BASE
+from pliant.robot import BASE, FlexibleLink, Freedom, FreeJoint, Joint, Robot, SphericalJoint
 
 
 class Causality(StrEnum):

@@ -100,9 +100,8 @@ def from_dataset(dataset: Dataset) -> Trajectory:
 
 
 def _read_observation(dataset: Dataset) -> Observation:
-    joints, rates = dataset["joint_position"].values, dataset["joint_rate"].values
-    tip = (dataset["tip_position"].values, dataset["tip_rotation"].values, dataset["tip_twist"].values)
-    return Observation(joints, rates, _read_links(dataset), *tip)
+    names = ("joint_position", "joint_rate", "tip_position", "tip_rotation", "tip_twist")
+    return Observation(links=_read_links(dataset), **{name: dataset[name].values for name in names})
 
 
 def _read_consistency(dataset: Dataset) -> Consistency:

@@ -5,6 +5,7 @@ from pliant.robot.declared import Quantity as Quantity
 from pliant.robot.declared import Row as Row
 from pliant.robot.declared import declarations as declarations
 from pliant.robot.declared import describe as describe
+from pliant.robot.joint import BASE as BASE
 from pliant.robot.joint import CylindricalJoint as CylindricalJoint
 from pliant.robot.joint import FixedJoint as FixedJoint
 from pliant.robot.joint import Freedom as Freedom

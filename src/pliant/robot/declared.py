@@ -398,10 +398,6 @@ class Declaration:
     def meaning(self) -> str:
         return self.rule.meaning
 
-    @property
-    def plain_default(self) -> Any:
-        return self.checked(self.default)
-
     def of_motion(self, translates: bool | None) -> Declaration:
         """The declaration for a translation or for a rotation, whose unit is one of two."""
         if translates is None or not self.quantities:

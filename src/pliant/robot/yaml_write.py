@@ -42,7 +42,7 @@ def _object(part: Declared, kind: type[Declared], indent: str, skip: tuple[str, 
 def _fields(part: Declared, indent: str, skip: tuple[str, ...]) -> Iterator[str]:
     for declaration in declarations(type(part)):
         value = getattr(part, declaration.name)
-        if declaration.name not in skip and (declaration.required or value != declaration.plain_default):
+        if declaration.name not in skip and (declaration.required or value != declaration.checked(declaration.default)):
             yield from _field(declaration, value, indent)
 
 
@@ -61,17 +61,13 @@ def _field(declaration: Declaration, value: Any, indent: str) -> Iterator[str]:
             yield from rest
     elif isinstance(value, tuple) and isinstance(value[0], tuple):
         square = any(quantity.accepts_matrix for quantity in declaration.quantities)
-        if square and _is_diagonal(value):
+        if square and not any(any(row[:i]) or any(row[i + 1 :]) for i, row in enumerate(value)):
             yield f"{head} {_flow(tuple(row[i] for i, row in enumerate(value)))}"
             return
         yield head
         yield from (f"{indent}{INDENT}- {_flow(row)}" for row in value)
     else:
         yield f"{head} {_flow(value)}"
-
-
-def _is_diagonal(matrix: tuple[tuple[float, ...], ...]) -> bool:
-    return all(entry == 0 for i, row in enumerate(matrix) for j, entry in enumerate(row) if i != j)
 
 
 def _flow(value: Any) -> str:

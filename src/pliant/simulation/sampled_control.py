@@ -134,16 +134,11 @@ class Sampling:
 
     def commands(self, now: float) -> Array:
         """The sum of the commanded rates in effect, one for each joint."""
-        total = np.zeros(self.joints)
-        for acting in self.commanding:
-            total += acting.in_effect(now)
-        return total
+        return sum((acting.in_effect(now) for acting in self.commanding), np.zeros(self.joints))
 
     def torques(self, now: float) -> Array:
         """The sum of the torques in effect, one for each joint."""
-        total = np.zeros(self.joints)
-        for acting in self.controllers:
-            total += acting.in_effect(now)
+        total = sum((acting.in_effect(now) for acting in self.controllers), np.zeros(self.joints))
         for _, group in self.servos:
             total[group.places] += group.torque
         return total

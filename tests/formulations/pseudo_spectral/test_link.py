@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from experiments.closed_form import TimoshenkoBeam, natural_frequencies
 from experiments.wang2017.beam import structure_matrix
 from pliant.formulations.pseudo_spectral import (
     GaussPoints,
@@ -19,7 +20,6 @@ from pliant.formulations.pseudo_spectral import (
     planar_link,
 )
 from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, SPATIAL_COUPLING, Points, nodal_spaces
-from pliant.mechanics.closed_form import TimoshenkoBeam, natural_frequencies
 from pliant.mechanics.shape_functions import orthonormal_spaces
 from pliant.model.linear import LinearPortHamiltonian
 from tests.support.beam import DISCRETE, EXACT, HALF_A_PRINTED_DIGIT, IRREGULAR, SETS, beam, frequencies

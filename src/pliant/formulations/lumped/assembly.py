@@ -20,9 +20,8 @@ from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import End, FlexibleLink, Freedom, Joint, RigidLink, Robot
+from pliant.robot import BASE, End, FlexibleLink, Freedom, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, MatrixLike, Quantity
-from pliant.robot.joint import BASE
 from pliant.robot.loop import parent_frame
 from pliant.structures.places import IDENTITY, ORIGIN, Place, place_on
 from pliant.structures.tree import structure as places

@@ -56,8 +56,7 @@ class Lumped:
         _refuse(robot, "Lumped")
         _refuse_joint_fields(robot, self.joint_fields)
         if self.station_inertia is StationInertia.NEGLECTED:
-            _refuse_damped(robot)
-            _refuse_loops(robot)
+            _refuse_without_inertia(robot)
         _refuse_massless_rows(robot, self._divisions(robot))
         return LumpedArm(robot, self, self.structure(robot))
 
@@ -156,16 +155,14 @@ def _refuse(robot: Robot, formulation: str) -> None:
             )
 
 
-def _refuse_damped(robot: Robot) -> None:
+def _refuse_without_inertia(robot: Robot) -> None:
+    """What needs the inertia of stations."""
     for link in robot.links:
         if isinstance(link, FlexibleLink) and link.material_damping([0.0, link.length]).any():
             raise InvalidInput(
                 f"link '{link.name}' has material damping, which is not carried where station inertia is neglected; set"
                 " it to zero, or keep the inertia of stations"
             )
-
-
-def _refuse_loops(robot: Robot) -> None:
     for loop in robot.loops:
         raise InvalidInput(
             f"loop joint '{loop.name}' ties frames whose rotations are no coordinates where station inertia is"

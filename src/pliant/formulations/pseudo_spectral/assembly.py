@@ -21,8 +21,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.pseudo_spectral import link as links
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.mechanics.shape_functions import orthonormal_spaces, orthonormal_values
-from pliant.robot import End, FlexibleLink, Joint, RevoluteJoint, RigidLink, Robot
-from pliant.robot.joint import BASE
+from pliant.robot import BASE, End, FlexibleLink, Joint, RevoluteJoint, RigidLink, Robot
 from pliant.structures.linear.arrays import Assembly, Body, Floats, axis_of, placed, twist_map
 from pliant.structures.linear.equations import twists_along
 

@@ -8,8 +8,7 @@ from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
 from pliant.model.arm import refuse_massless_links
-from pliant.robot import FixedJoint, PrismaticJoint, RevoluteJoint, Robot
-from pliant.robot.joint import BASE
+from pliant.robot import BASE, FixedJoint, PrismaticJoint, RevoluteJoint, Robot
 from pliant.structures.linear.model import PseudoSpectralArm
 
 HIGHEST_DEGREE = 64

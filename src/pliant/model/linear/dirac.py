@@ -189,21 +189,18 @@ def gyrator(ratio: float, first: LinearPort, second: LinearPort) -> DiracStructu
 
 def common_flow(*ports: LinearPort) -> DiracStructure:
     """All flows equal, efforts add up to zero."""
-    return _junction(ports, common_is_flow=True)
-
-
-def common_effort(*ports: LinearPort) -> DiracStructure:
-    """All efforts equal, flows add up to zero."""
-    return _junction(ports, common_is_flow=False)
-
-
-def _junction(ports: tuple[LinearPort, ...], *, common_is_flow: bool) -> DiracStructure:
     m, count = ports[0].size, len(ports)
     differences = np.kron(np.eye(count - 1, count) - np.eye(count - 1, count, 1), np.eye(m))
     sums = np.kron(np.ones((1, count)), np.eye(m))
     common = np.vstack([differences, np.zeros_like(sums)])
     summed = np.vstack([np.zeros_like(differences), sums])
-    return DiracStructure(common, summed, ports) if common_is_flow else DiracStructure(summed, common, ports)
+    return DiracStructure(common, summed, ports)
+
+
+def common_effort(*ports: LinearPort) -> DiracStructure:
+    """All efforts equal, flows add up to zero."""
+    dual = common_flow(*ports)
+    return DiracStructure(dual.E, dual.F, ports)
 
 
 def _rank(values: Array) -> int:

@@ -24,8 +24,7 @@ from pliant.model.contract import Held, LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.port import Frame
-from pliant.robot import End, Robot
-from pliant.robot.joint import BASE
+from pliant.robot import BASE, End, Robot
 from pliant.structures.linear.arrays import Assembly, Floats, NormalForm, placed, root_of, twist_map
 from pliant.structures.linear.equations import load_columns, twists_along
 

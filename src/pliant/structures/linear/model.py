@@ -20,19 +20,10 @@ from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.port import Frame
 from pliant.model.state import Block, Layout, Observation
-from pliant.robot import End, Joint, RevoluteJoint, Robot
-from pliant.robot.joint import BASE
+from pliant.robot import BASE, End, Joint, RevoluteJoint, Robot
+from pliant.structures.linear import arrays
 from pliant.structures.linear import step_equations as steps
-from pliant.structures.linear.arrays import (
-    Assembly,
-    Body,
-    Floats,
-    Mechanics,
-    NormalForm,
-    axis_of,
-    mechanics,
-    normal_form,
-)
+from pliant.structures.linear.arrays import Assembly, Body, Floats, Mechanics, NormalForm, axis_of
 from pliant.structures.linear.equations import Equations, equations, load_columns
 from pliant.structures.linear.equilibrium import find_equilibrium
 from pliant.structures.linear.linearise import linear_system, linearise
@@ -123,14 +114,12 @@ class PseudoSpectralArm(ArmFacts):
     @cached_property
     def _to_points(self) -> Floats:
         """Values at the collocation points from coefficients, of all flexible links one after the other."""
+        from scipy.linalg import block_diag
+
         degree = self.formulation.degree
         at = self.formulation.points.states(degree)
         blocks = [orthonormal_values(degree, at, self.length(body.name)) for body in self.flexible]
-        whole = np.zeros((degree * len(blocks), degree * len(blocks)))
-        for k, block in enumerate(blocks):
-            rows = slice(degree * k, degree * (k + 1))
-            whole[rows, rows] = block
-        return whole
+        return np.asarray(block_diag(np.zeros((0, 0)), *blocks))
 
     @cached_property
     def _from_points(self) -> Floats:
@@ -191,9 +180,9 @@ class PseudoSpectralArm(ArmFacts):
         refuse_beyond(inputs, CARRIED, REMEDY)
         key = (inputs.prescribed, inputs.stiffness, inputs.damping, inputs.motors, inputs.loads)
         if key not in self._prepared:
-            own = mechanics(self.assembly, inputs)
+            own = arrays.mechanics(self.assembly, inputs)
             refuse_massless_joints(self.assembly, own)
-            form = normal_form(own)
+            form = arrays.normal_form(own)
             self._prepared[key] = form, equations(self.assembly, form, inputs.loads)
         return self._prepared[key]
 

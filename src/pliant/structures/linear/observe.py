@@ -18,8 +18,7 @@ from numpy.polynomial import legendre
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.state import LinkObservation, Observation
-from pliant.robot import FlexibleLink, Joint, RigidLink, Robot
-from pliant.robot.joint import BASE
+from pliant.robot import BASE, FlexibleLink, Joint, RigidLink, Robot
 from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures.linear.arrays import Floats, axis_of
 

@@ -63,17 +63,13 @@ def draw_motion(trajectory: Trajectory) -> Figure:
             _tip_path(figure, trajectory)
         return figure
     with styled(9.4, max(4.0, 1.9 * rows)) as figure:
-        left, right = _halves(figure)
+        left, right = np.ravel(np.array(figure.subfigures(1, 2, width_ratios=(1.0, 1.1), wspace=0.03)))
         panels = left.subplots(rows, 1, sharex=True, squeeze=False)
         for row, axes in enumerate(panels[:, 0]):
             _joints(axes, trajectory, units[row // 2], rates=bool(row % 2))
             axes.label_outer()
         _tip_path(right, trajectory)
     return figure
-
-
-def _halves(figure: Figure) -> list[FigureBase]:
-    return list(np.ravel(np.array(figure.subfigures(1, 2, width_ratios=(1.0, 1.1), wspace=0.03))))
 
 
 def _joints(axes: Axes, trajectory: Trajectory, unit: str, rates: bool) -> None:
@@ -187,7 +183,8 @@ def draw_strains(
     Without ``links`` and ``components`` the links that deform and the strains that hold energy are shown.
     """
     _refuse(stations, components)
-    shown = [trajectory.link(name) for name in links] or _deforming(trajectory)
+    shown = [trajectory.link(name) for name in links] or [link for link in trajectory.links if np.any(link.strain)]
+    shown = shown or list(trajectory.links[:1])
     rows = components or _worth_showing(shown)
     with styled(1.5 + 4.2 * len(shown), 1.0 + 1.9 * len(rows)) as figure:
         grid = figure.subplots(len(rows), len(shown), sharex=True, sharey="row", squeeze=False)
@@ -211,10 +208,6 @@ def _lines(
     axes.set_ylabel(f"{STRAIN[component].meaning}\n{STRAIN[component].label}")
     axes.margins(y=0.18)
     time_axis(axes, trajectory.time)
-
-
-def _deforming(trajectory: Trajectory) -> list[LinkObservation]:
-    return [link for link in trajectory.links if np.any(link.strain)] or list(trajectory.links[:1])
 
 
 def _worth_showing(links: list[LinkObservation]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure, FigureBase
-    from matplotlib.typing import RcKeyType
 
 # A motion whose third extent is below this share of its largest is drawn in a plane.
 FLAT = 0.02
@@ -59,45 +59,16 @@ PALETTE = ("#1f6f9f", "#d1603d", "#3f8f5b", "#8a5a9e", "#c9972b", "#5c6b78")
 TIME_COLORS = "viridis"
 PIXELS_PER_INCH = 160
 
-_SETTINGS: dict[RcKeyType, Any] = {
-    "font.size": 9.5,
-    "font.family": "DejaVu Sans",
-    "mathtext.fontset": "dejavusans",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.formatter.limits": (-3, 4),
-    "axes.formatter.use_mathtext": True,
-    "axes.formatter.useoffset": False,
-    "grid.color": "#e4e8eb",
-    "grid.linewidth": 0.6,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "lines.linewidth": 1.4,
-    "lines.solid_capstyle": "round",
-    "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "legend.handlelength": 1.4,
-}
+LOOK = Path(__file__).with_name("look.mplstyle")
 
 
 @contextmanager
 def styled(width: float, height: float) -> Iterator[Figure]:
     """A new figure of the given size in inches; what is drawn inside the block has the common look."""
-    import matplotlib
+    from matplotlib import style
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_SETTINGS):
+    with style.context(LOOK):
         yield Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
 

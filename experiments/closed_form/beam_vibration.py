@@ -27,7 +27,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from scipy.optimize import brentq
 
-from pliant.mechanics.closed_form.timoshenko_beam import (
+from experiments.closed_form.timoshenko_beam import (
     CLAMPED,
     FREE,
     Array,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.polynomial import legendre
 from scipy.linalg import eigvalsh
 
-from pliant.mechanics.closed_form import (
+from experiments.closed_form import (
     CLAMPED,
     FREE,
     GUIDED,
@@ -28,7 +28,7 @@ from pliant.mechanics.closed_form import (
     natural_modes,
     rigid_motions,
 )
-from pliant.mechanics.closed_form.timoshenko_beam import Ends, Waves
+from experiments.closed_form.timoshenko_beam import Ends, Waves
 from tests.support.over import over
 from tests.support.textbook import euler_bernoulli_cantilever_roots
 
