@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from pliant.components.connect import connect, report
 from pliant.components.gear_motor import GearMotor
+from pliant.components.joint_torque import JointTorque
 from pliant.components.motions import Hold
+from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.components.signals import Constant
-from pliant.components.sources import JointTorque, PrescribedMotion
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from tests.support.two_link_arm import TwoLinkArm
