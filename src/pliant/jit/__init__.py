@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from pliant.jit import sources, store
-from pliant.jit.handover import Call, Result, TypeName
+from pliant.jit.handover import MISFIT, Call, Entry, TypeName, as_expected
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,7 +63,7 @@ def _plain() -> bool:
             file=sys.stderr,
         )
         return True
-    return _set("NUMBA_BOUNDSCHECK") or _set("NUMBA_DEBUGINFO")
+    return _set("NUMBA_BOUNDSCHECK") or _set("NUMBA_DEBUGINFO") or not as_expected()
 
 
 class Kernel:
@@ -72,12 +72,16 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], inline: bool) -> None:
         update_wrapper(self, function)
         self.py_func, self.inline = function, inline
-        self.entries: dict[tuple[TypeName, ...], tuple[Any, Result]] = {}
+        self.entries: dict[tuple[TypeName, ...], Entry] = {}
+        self.last: Entry | None = None  # most calls have arguments of the same types as the one before
 
     def __call__(self, *arguments: Any) -> Any:
+        if self.last is not None and (answer := self.last.quick(arguments)) is not MISFIT:
+            return answer
         call = Call(arguments)
-        entry, result = self.entries.get(call.key) or self.find(call.key)
-        return call.run(entry, result)
+        entry = self.entries.get(call.key) or self.find(call.key)
+        self.last = entry if entry.simple else None
+        return call.run(entry)
 
     def __reduce__(self) -> str:
         return self.py_func.__qualname__
@@ -99,17 +103,17 @@ class Kernel:
 
         return types.Dispatcher(self.dispatcher)
 
-    def find(self, key: tuple[TypeName, ...]) -> tuple[Any, Result]:
+    def find(self, key: tuple[TypeName, ...]) -> Entry:
         """Machine code for these types of arguments, from wherever it comes first."""
         with _finding:
             if key not in self.entries:
                 self.entries[key] = self._stored(key) or self._compiled(key)
             return self.entries[key]
 
-    def _stored(self, key: tuple[TypeName, ...]) -> tuple[Any, Result] | None:
-        return store.find(self.py_func.__module__, self.home, store.file_name(self.py_func.__name__, key))
+    def _stored(self, key: tuple[TypeName, ...]) -> Entry | None:
+        return store.find(self.py_func.__module__, self.home, self.py_func.__name__, key)
 
-    def _compiled(self, key: tuple[TypeName, ...]) -> tuple[Any, Result]:
+    def _compiled(self, key: tuple[TypeName, ...]) -> Entry:
         from pliant.jit import ahead
 
         ahead.prepare(self, key)

@@ -17,7 +17,7 @@ import numba
 from numba.core.compiler_lock import global_compiler_lock
 
 from pliant.jit import sources, store
-from pliant.jit.handover import Result, TypeName
+from pliant.jit.handover import Entry, TypeName
 
 if TYPE_CHECKING:
     from pliant.jit import Kernel
@@ -95,7 +95,7 @@ def compile_part(kernel: Kernel, key: tuple[TypeName, ...]) -> Any:
     return kernel.dispatcher.overloads[signature]
 
 
-def compile_entry(kernel: Kernel, key: tuple[TypeName, ...]) -> tuple[Any, Result]:
+def compile_entry(kernel: Kernel, key: tuple[TypeName, ...]) -> Entry:
     """Machine code of a kernel for Python to call; kept for later processes."""
     folder = sources.cache_folder(kernel.home)
     timer = threading.Timer(PATIENCE, say_so)
@@ -113,7 +113,7 @@ def say_so() -> None:
     print("pliant: compiling kernels, once per version (a minute or two) ...", file=sys.stderr, flush=True)
 
 
-def make_entry(kernel: Kernel, key: tuple[TypeName, ...], folders: Mapping[str, Path | None]) -> tuple[Any, Result]:
+def make_entry(kernel: Kernel, key: tuple[TypeName, ...], folders: Mapping[str, Path | None]) -> Entry:
     """The same for levels of processors, each with its folder; the first one's entry."""
     from pliant.jit.insides import entry_program, result_name
 
@@ -126,4 +126,4 @@ def make_entry(kernel: Kernel, key: tuple[TypeName, ...], folders: Mapping[str, 
     for folder, code in zip(folders.values(), programs):
         if folder is not None:
             store.write(folder, name, result, code)
-    return store.load(result, programs[0], symbol)
+    return store.load(result, programs[0], symbol, key)

@@ -13,7 +13,7 @@ all it needs, once, is optimised as a whole and emitted as one program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -30,6 +30,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.core.typed_passes import AnnotateTypes
 from numba.core.typing.templates import AttributeTemplate
 
+from pliant.jit import handover
 from pliant.jit.handover import TypeName
 from pliant.jit.store import processor_levels
 
@@ -270,23 +271,35 @@ def _codegen() -> KernelCodegen:
 def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[bytes]:
     """Object files, one a level of processors, of a kernel as Python calls it.
 
-    The function ``symbol`` takes two pointers, to a table of the places of each argument's words and to room for the
-    words of the result, and gives Numba's status.
+    The function ``symbol`` takes three pointers and gives Numba's status: to the places of the argument objects, of
+    which it reads arrays; to what it compares these with and to the places of the words of all other arguments; and to
+    room for the words of the result.
     """
     context, described = compiled.target_context, compiled.fndesc
     module = context.create_module("entry")
     kernel_type = context.call_conv.get_function_type(described.restype, described.argtypes)
     kernel = ir.Function(module, kernel_type, described.llvm_func_name)
     words = WORD.as_pointer()
-    entry = ir.Function(module, ir.FunctionType(ir.IntType(32), [words.as_pointer(), words]), symbol)
+    entry = ir.Function(
+        module, ir.FunctionType(ir.IntType(32), [words.as_pointer(), words.as_pointer(), words]), symbol
+    )
     builder = ir.IRBuilder(entry.append_basic_block())
-    arguments = []
+    objects, table, room = entry.args
+    arguments, kinds = [], [builder.load(table)]
+    others = 1 + sum(isinstance(typ, types.Array) for typ in described.argtypes)
     for k, typ in enumerate(described.argtypes):
-        place = builder.load(builder.gep(entry.args[0], [ir.Constant(WORD, k)]))
-        arguments.append(read_value(context, builder, place, 0, typ))
+        if isinstance(typ, types.Array):
+            place = builder.load(builder.gep(objects, [ir.Constant(WORD, k)]))
+            kinds.append(builder.load(builder.gep(table, [ir.Constant(WORD, len(kinds))])))
+            _refuse_unlike(builder, place, typ, kinds[0], kinds[-1])
+            arguments.append(_read_array(context, builder, typ, partial(_word_of_object, builder, place, typ)))
+        else:
+            place = builder.load(builder.gep(table, [ir.Constant(WORD, others)]))
+            arguments.append(read_value(context, builder, place, 0, typ))
+            others += 1
     status, value = context.call_conv.call_function(builder, kernel, described.restype, described.argtypes, arguments)
     with builder.if_then(status.is_ok):
-        _write_result(context, builder, entry.args[1], 0, described.restype, value)
+        _write_result(context, builder, room, 0, described.restype, value)
     builder.ret(status.code)
     program = llvm.parse_assembly(str(module))
     program.link_in(all_needed(compiled.library))
@@ -297,6 +310,38 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     passes.run(program, builder)
     program.verify()
     return [_processor(level).emit_object(program) for level in levels]
+
+
+def _load(builder: Any, place: Any, offset: int, as_type: Any = WORD) -> Any:
+    """What stands so many bytes behind a place."""
+    at = builder.gep(builder.bitcast(place, ir.IntType(8).as_pointer()), [ir.Constant(WORD, offset)])
+    return builder.load(builder.bitcast(at, as_type.as_pointer()))
+
+
+def _refuse_unlike(builder: Any, place: Any, typ: Any, array: Any, dtype: Any) -> None:
+    """Return UNLIKE if the object is no array of this type."""
+    array, dtype = builder.ptrtoint(array, WORD), builder.ptrtoint(dtype, WORD)
+    same = builder.icmp_unsigned("==", _load(builder, place, handover.KIND), array)
+    with builder.if_then(builder.not_(same), likely=False):
+        builder.ret(ir.Constant(ir.IntType(32), handover.UNLIKE))
+    half = ir.IntType(32)
+    mask, wanted = handover.flags_of(name_of(typ))
+    flags = builder.and_(_load(builder, place, handover.FLAGS, half), ir.Constant(half, mask))
+    for found, expected in (
+        (_load(builder, place, handover.DTYPE), dtype),
+        (_load(builder, place, handover.NDIM, half), ir.Constant(half, typ.ndim)),
+        (flags, ir.Constant(half, wanted)),
+    ):
+        with builder.if_then(builder.icmp_unsigned("!=", found, expected), likely=False):
+            builder.ret(ir.Constant(half, handover.UNLIKE))
+
+
+def _word_of_object(builder: Any, place: Any, typ: Any, k: int, as_type: Any = WORD) -> Any:
+    """Of an array object what `handover` would have written: address, shape, strides."""
+    if k == 0:
+        return _load(builder, place, handover.DATA, as_type)
+    listed, k = (handover.SHAPE, k - 1) if k <= typ.ndim else (handover.STRIDES, k - 1 - typ.ndim)
+    return _load(builder, _load(builder, place, listed, WORD.as_pointer()), 8 * k)
 
 
 def _write_result(context: Any, builder: Any, words: Any, at: int, typ: Any, value: Any) -> int:

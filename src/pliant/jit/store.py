@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from pliant.jit import sources
-from pliant.jit.handover import Result, TypeName
+from pliant.jit.handover import Entry, Result, TypeName
 
 SHIPPED = Path(__file__).parent / "shipped"
-ENTRY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 # what a processor must have, best first (psABI of x86-64); elsewhere the plain one of the kind of processor
 LEVELS = {
     "x86-64-v3": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
@@ -50,15 +50,15 @@ def symbol_of(module: str, name: str) -> str:
     return f"{name}_{hashlib.sha256(module.encode()).hexdigest()[:8]}".replace("-", "_")
 
 
-def find(module: str, home: Path, name: str) -> tuple[Any, Result] | None:
-    """Entry and result of a kernel, from the package or from the cache; None if it is in neither."""
+def find(module: str, home: Path, kernel: str, key: tuple[TypeName, ...]) -> Entry | None:
+    """A kernel for these types of arguments, from the package or from the cache; None if it is in neither."""
+    name = file_name(kernel, key)
     for folder in _folders(home):
-        file = folder / name
         try:
-            line, _, code = file.read_bytes().partition(b"\n")
+            line, _, code = (folder / name).read_bytes().partition(b"\n")
         except OSError:
             continue
-        return load(tupled(json.loads(line)["returns"]), code, symbol_of(module, name))
+        return load(tupled(json.loads(line)["returns"]), code, symbol_of(module, name), key)
     return None
 
 
@@ -83,7 +83,7 @@ def write(folder: Path, name: str, result: TypeName, code: bytes) -> None:
     os.replace(partial, folder / name)
 
 
-def load(result: TypeName, code: bytes, symbol: str) -> tuple[Any, Result]:
+def load(result: TypeName, code: bytes, symbol: str, key: tuple[TypeName, ...]) -> Entry:
     """The entry of an object file, ready to be called."""
     import llvmlite.binding as llvm
 
@@ -91,7 +91,7 @@ def load(result: TypeName, code: bytes, symbol: str) -> tuple[Any, Result]:
         engine = _engine()
         engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         engine.finalize_object()
-        return ENTRY(engine.get_function_address(symbol)), Result(result)
+        return Entry(FUNCTION(engine.get_function_address(symbol)), Result(result), key)
 
 
 @cache
