@@ -228,7 +228,7 @@ class Entry:
         if len(known) < len(found):
             return None
         table = self.table(*self.constants, *[each.address for each in known])
-        table.words = known  # alive as long as the table, whoever else calls meanwhile  # type: ignore[attr-defined]
+        table.words = known  # type: ignore[attr-defined]  # alive with the table, whoever else calls
         self.before = ([(k, each.value) for k, each in zip(self.tuples, known)], table)
         return table
 
