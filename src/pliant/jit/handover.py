@@ -233,7 +233,7 @@ class Entry:
         return table
 
     def run(self, objects: tuple[Any, ...], table: Any) -> Any:
-        result = self.result.room()
+        result = self.result.space()
         status = self.function(id(objects) + ITEMS, ctypes.addressof(table), ctypes.addressof(result))
         if status > 0:
             raise RuntimeError(f"a kernel ended with code {status}; NUMBA_BOUNDSCHECK=1 may tell where")
@@ -261,7 +261,7 @@ class Result:
     def __init__(self, name: TypeName) -> None:
         self.name = name
         codes = self._codes(name)
-        self.room = ctypes.c_int64 * max(1, len(codes))
+        self.space = ctypes.c_int64 * max(1, len(codes))
         self.reader = struct.Struct("=" + codes)
 
     def _codes(self, name: TypeName) -> str:

@@ -273,7 +273,7 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
 
     The function ``symbol`` takes three pointers and gives Numba's status: to the places of the argument objects, of
     which it reads arrays; to what it compares these with and to the places of the words of all other arguments; and to
-    room for the words of the result.
+    space for the words of the result.
     """
     context, described = compiled.target_context, compiled.fndesc
     module = context.create_module("entry")
@@ -284,7 +284,7 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
         module, ir.FunctionType(ir.IntType(32), [words.as_pointer(), words.as_pointer(), words]), symbol
     )
     builder = ir.IRBuilder(entry.append_basic_block())
-    objects, table, room = entry.args
+    objects, table, space = entry.args
     arguments, kinds = [], [builder.load(table)]
     others = 1 + sum(isinstance(typ, types.Array) for typ in described.argtypes)
     for k, typ in enumerate(described.argtypes):
@@ -299,7 +299,7 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
             others += 1
     status, value = context.call_conv.call_function(builder, kernel, described.restype, described.argtypes, arguments)
     with builder.if_then(status.is_ok):
-        _write_result(context, builder, room, 0, described.restype, value)
+        _write_result(context, builder, space, 0, described.restype, value)
     builder.ret(status.code)
     program = llvm.parse_assembly(str(module))
     program.link_in(all_needed(compiled.library))
