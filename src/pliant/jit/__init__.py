@@ -59,7 +59,7 @@ def _plain() -> bool:
     found = sources.installed("numba")
     if found and not found.startswith(TESTED):
         print(
-            f"pliant: Numba {found} is newer than what pliant knows ({TESTED}x): kernels compile slower",
+            f"pliant: Numba {found} is not a version that pliant knows ({TESTED}x): kernels compile slower",
             file=sys.stderr,
         )
         return True
@@ -81,7 +81,9 @@ class Kernel:
         call = Call(arguments)
         entry = self.entries.get(call.key) or self.find(call.key)
         self.last = entry if entry.simple else None
-        return call.run(entry)
+        if (answer := call.run(entry)) is MISFIT:
+            raise RuntimeError(f"{self.py_func.__name__} was compiled for {call.key}, but refuses such arrays")
+        return answer
 
     def __reduce__(self) -> str:
         return self.py_func.__qualname__
