@@ -17,10 +17,11 @@ import numpy as np
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.lumped import fields as springs
-from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
+from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Deflection, Field, LumpedStructure
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.robot import FlexibleLink, Joint, RigidLink, Robot
 from pliant.robot.declared import BadValue, MatrixLike, Quantity
+from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, lumped_inertia
 from pliant.structures.places import ORIGIN, Place
 from pliant.structures.tree.assembly import ROTATIONS, TRANSLATIONS, TreeBuilder, center_of_inertia
 from pliant.structures.tree.motion import Floats
@@ -185,8 +186,8 @@ class _Builder(TreeBuilder):
             start, end = float(marks[k]), float(marks[k + 1])
             stretch, name = Stretch.of(link, start, end), f"{link.name}.field[{k}]"
             if chosen.stiffness is None:
-                stiffness = _inverse(springs.end_flexibility(stretch, self.beam))
-                damping = springs.end_damping(stretch, self.beam, stiffness)
+                stiffness = _inverse(end_flexibility(stretch, self.beam))
+                damping = end_damping(stretch, self.beam, stiffness)
             else:
                 stiffness, damping = np.array(chosen.stiffness, float), np.zeros((6, 6))
             near = nodes[-1]
@@ -217,7 +218,7 @@ class _Builder(TreeBuilder):
     def add_node(self, link: FlexibleLink, k: int, place: Place, span: tuple[float, float, float]) -> None:
         name = self.station(f"{link.name}.station[{k}]", place)
         if not link.massless:
-            inertia = springs.lumped_inertia(link, *span)
+            inertia = lumped_inertia(link, *span)
             if self.condensed:
                 inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
             self.carry(link.name, place, inertia, name)

@@ -32,6 +32,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.state import LinkObservation
 from pliant.robot import FlexibleLink
 from pliant.robot.robot import nearest
+from pliant.structures.beam_stretch import Stretch, end_flexibility, shape_inside
 from pliant.structures.places import Place
 from pliant.structures.tree.model import TreeArm
 from pliant.structures.tree.motion import Floats
@@ -125,8 +126,8 @@ class LumpedArm(TreeArm):
             each, beam = self.structure.fields[k], self.structure.beam
             link = self.robot.link(each.link)
             assert isinstance(link, FlexibleLink)
-            rest, deflection, strain, section = springs.shape_inside(link, each.start, each.end, station, beam)
-            stiffness = np.linalg.inv(springs.end_flexibility(springs.Stretch.of(link, each.start, each.end), beam))
+            rest, deflection, strain, section = shape_inside(link, each.start, each.end, station, beam)
+            stiffness = np.linalg.inv(end_flexibility(Stretch.of(link, each.start, each.end), beam))
             self._shapes[k, station] = rest, deflection @ stiffness, strain @ stiffness, section
         return self._shapes[k, station]
 
