@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import InvalidInput
 from pliant.robot import FlexibleLink, Robot
 from pliant.robot.link import STATION_SLACK
+from pliant.spatial.arrays import turned_in_order
 from pliant.structures.beam_stretch import Beam as Beam
 from pliant.structures.beam_stretch import Stretch
 from pliant.structures.places import Place
@@ -225,16 +226,3 @@ def _six(deflection: ArrayLike) -> Floats:
             f"deflection has {values.size} numbers; give six, (dx, dy, dz) in m and (phx, phy, phz) in rad"
         )
     return values
-
-
-def turned_in_order(turns: Floats) -> Floats:
-    """Rotations (..., 3, 3) about x, then about the new y, then about the newest z, by angles (..., 3)."""
-    c, s = np.cos(turns), np.sin(turns)
-    cx, cy, cz = np.moveaxis(c, -1, 0)
-    sx, sy, sz = np.moveaxis(s, -1, 0)
-    rows = [
-        [cy * cz, -cy * sz, sy],
-        [sx * sy * cz + cx * sz, -sx * sy * sz + cx * cz, -sx * cy],
-        [-cx * sy * cz + sx * sz, cx * sy * sz + sx * cz, cx * cy],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import BASE, End, Freedom, Joint, RigidLink, Robot
+from pliant.robot import BASE, End, FlexibleLink, Freedom, FreeJoint, Joint, LinearLaw, RigidLink, Robot, SphericalJoint
 from pliant.robot.loop import parent_frame
 from pliant.structures.places import IDENTITY, ORIGIN, Place, place_on
 from pliant.structures.tree.columns import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
@@ -147,3 +147,35 @@ def _frame_of(axis: Floats) -> tuple[Floats, int]:
     one = np.cross(helper, axis)
     one /= np.linalg.norm(one)
     return np.column_stack([one, np.cross(axis, one), axis]), 2
+
+
+def refuse_beyond_trees(robot: Robot, formulation: str) -> None:
+    """What no formulation in minimal coordinates models."""
+    for loop in robot.loops:
+        if not loop.obeys_nothing:
+            raise InvalidInput(
+                f"loop joint '{loop.name}' has a spring, damping, friction or stops, which {formulation} carries at"
+                " joints of the tree only; close the loop at another joint, or use PoseElement"
+            )
+    for joint in robot.chain_order:
+        if isinstance(joint, (SphericalJoint, FreeJoint)):
+            raise InvalidInput(
+                f"joint '{joint.name}' is a {type(joint).__name__}, whose three angles have a singular posture,"
+                f" which {formulation} does not carry; use a universal joint, or PoseElement"
+            )
+    for link in robot.links:
+        if isinstance(link, FlexibleLink) and any(link.viscous_damping):
+            raise InvalidInput(
+                f"link '{link.name}' has viscous_damping, which {formulation} does not carry; remove it, or use"
+                " GeometricallyExact"
+            )
+
+
+def refuse_other_laws(robot: Robot, because: str) -> None:
+    """Links whose material is not linear."""
+    for link in robot.links:
+        if isinstance(link, FlexibleLink) and not isinstance(link.law, LinearLaw):
+            raise InvalidInput(
+                f"link '{link.name}' has a {link.law.word} law, and {because}; use GeometricallyExact, or write a"
+                " linear law"
+            )
