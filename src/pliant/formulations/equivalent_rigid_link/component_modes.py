@@ -262,14 +262,21 @@ def _clamped(body: ElasticBody, shapes: Floats) -> tuple[Floats, Floats]:
     independent = (shapes / size) @ (vectors[:, kept] / np.sqrt(values[kept]))
     mass = np.asarray(independent.T @ (body.mass @ independent))
     inverse, vectors = eigh((mass + mass.T) / 2.0)
-    inverse, vectors = inverse[::-1], vectors[:, ::-1]
-    lost = int(np.sum(inverse <= 1e-16 * inverse[0]))
+    lost = int(np.sum(inverse <= 1e-16 * inverse[-1]))
     if lost:
         raise InvalidInput(
             f"{lost} shapes of the elastic body move no mass; give its link mass and rotary inertia, or attach a body"
             " to its tip"
         )
-    return _hertz(1.0 / inverse), independent @ (vectors / np.sqrt(inverse))
+    squares, modes = _normalised(body.stiffness, body.mass, independent @ vectors[:, ::-1])
+    return _hertz(squares), modes
+
+
+def _normalised(K: Matrix, M: Matrix, modes: Floats) -> tuple[Floats, Floats]:
+    """Squares of frequencies by the quotients of Rayleigh, whose error is that of modes squared, and unit masses."""
+    mass, stiffness = (np.einsum("km,km->m", modes, np.asarray(A @ modes)) for A in (M, K))
+    order = np.argsort(stiffness / mass, kind="stable")  # of equal ones the last digits may differ
+    return (stiffness / mass)[order], (modes / np.sqrt(mass))[:, order]
 
 
 def _lowest(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Floats, Floats]:
@@ -287,8 +294,7 @@ def _lowest(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Floats, Flo
         stiff, mass = _full(K), _full(M)
         inverse, modes = eigh(mass, stiff + shift * mass, subset_by_index=(max(0, n - count), n - 1))
         kept = inverse > 1e-15 * inverse[-1]
-        inverse, modes = inverse[kept][::-1], modes[:, kept][:, ::-1]
-        return 1.0 / inverse - shift, modes / np.sqrt(inverse)
+        return _normalised(stiff, mass, modes[:, kept][:, ::-1])
     start = np.sin(1.0 + np.arange(n) * 0.754877666)  # fixed, so that results repeat
     squares, modes = eigsh(_sparse(K), k=count, M=_sparse(M), sigma=-shift, v0=start)
     order = np.argsort(squares)
