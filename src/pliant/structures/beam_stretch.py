@@ -87,8 +87,7 @@ def carried(poses: Floats, point: Floats) -> Floats:
     turned = np.swapaxes(poses[:, :3, :3], 1, 2)
     matrix = np.zeros((len(poses), 6, 6))
     matrix[:, :3, :3] = matrix[:, 3:, 3:] = turned
-    levers = np.array([hat(point - pose[:3, 3]) for pose in poses]).reshape(-1, 3, 3)
-    matrix[:, 3:, :3] = turned @ levers
+    matrix[:, 3:, :3] = turned @ hat(point - poses[:, :3, 3])
     return matrix
 
 

@@ -153,7 +153,7 @@ class BeamMesh:
 
     def displacement(self, stations: ArrayLike) -> Floats:
         """Displacement and rotation (s, 6, d) of the sections at stations, in the axes of the root."""
-        return self._along(stations)[0]
+        return np.asarray(self._along(stations)[0])
 
     def strain(self, stations: ArrayLike) -> tuple[Floats, Floats]:
         """Strain and wrench (s, 6, d) of the sections at stations, in their axes."""
