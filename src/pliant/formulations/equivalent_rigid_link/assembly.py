@@ -1,7 +1,7 @@
 """From a robot to a tree whose elastic links move by shapes.
 
-Equation (2) of [vidoni2018] places a point of a link by the motion of the equivalent rigid link and a small displacement
-in its frame. The root of a link follows the deformed tip of the link before it, (3); here that is a tree of joints:
+Equation (2) of [vidoni2018] places a point of a link by the motion of the equivalent rigid link and a small
+displacement in its frame. The root of a link follows the deformed tip of the link before it, (3); here that is a tree:
 
     link frame -- three displacements -- mass point               for every mass point of the link
     link frame -- three displacements -- three rotations -- frame     for its nodes and its tip
@@ -67,7 +67,8 @@ class ElasticLink:
         """Of the frames, metre."""
         if self.mesh is not None:
             return self.mesh.ends
-        return np.linalg.norm([frame.position - self.body.frames[0].position for frame in self.body.frames], axis=1)
+        away = [frame.position - self.body.frames[0].position for frame in self.body.frames]
+        return np.asarray(np.linalg.norm(away, axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,8 +32,8 @@ class EquivalentRigidLink:
     """Small deflections from a rigid arm that moves by any joint angles [vidoni2018].
 
     Flexible links are finite elements: ``elements`` for each, one number or a mapping from link names, of the kind
-    ``element`` with the mass ``mass``. ``basis`` says by which shapes a link deforms: all its nodes, or component modes;
-    one choice for all links or a mapping from names. ``damping`` is added to that of the material.
+    ``element`` with the mass ``mass``. ``basis`` says by which shapes a link deforms: all its nodes, or component
+    modes; one choice for all links or a mapping from names. ``damping`` is added to that of the material.
     """
 
     elements: int | Mapping[str, int] = 8
@@ -50,7 +50,8 @@ class EquivalentRigidLink:
                 )
         if self.damping is not None and not isinstance(self.damping, (Rayleigh, ModalDamping)):
             raise InvalidInput(
-                f"EquivalentRigidLink: damping = {self.damping!r} is not known; write Rayleigh(...) or ModalDamping(...)"
+                f"EquivalentRigidLink: damping = {self.damping!r} is not known; write Rayleigh(...) or"
+                " ModalDamping(...)"
             )
 
     def __hash__(self) -> int:
@@ -58,9 +59,10 @@ class EquivalentRigidLink:
 
     def finer(self) -> EquivalentRigidLink | None:
         """The next choice to compare with: twice the elements, and all shapes where they are not many."""
+        twice: int | Mapping[str, int]
         if isinstance(self.elements, Mapping):
-            twice: int | Mapping[str, int] = {name: 2 * count for name, count in self.elements.items()}
-            most = max(twice.values(), default=0)
+            twice = {name: 2 * count for name, count in self.elements.items()}
+            most = 2 * max(self.elements.values(), default=0)
         else:
             twice = most = 2 * self.elements
         if most > MOST_ELEMENTS:
@@ -97,8 +99,8 @@ class EquivalentRigidLink:
         chosen = self.basis.get(link.name, Modes(count=6)) if isinstance(self.basis, Mapping) else self.basis
         mesh = BeamMesh.of(link, count, self.element, stations)
         body = mesh.body(self.mass)
-        near = np.abs(mesh.ends[:, None] - np.array(stations)).min(axis=1, initial=np.inf) <= STATION_SLACK * link.length
-        interfaces = tuple(frame.name for frame, attached in zip(body.frames, near) if attached)
+        away = np.abs(mesh.ends[:, None] - np.array(stations)).min(axis=1, initial=np.inf)
+        interfaces = tuple(frame.name for frame, far in zip(body.frames, away) if far <= STATION_SLACK * link.length)
         shapes = basis(body, chosen, interfaces)
         m = shapes.shapes.shape[1]
         damping = np.zeros((m, m)) if self.damping is None else damping_matrix(body, shapes, self.damping)

@@ -126,8 +126,9 @@ class EquivalentRigidLinkArm(TreeArm):
         first = late[0]
         return (
             f"elastic rotations add up to {turned[first]:.2g} rad at t = {time[first]:.3g} s (largest strain"
-            f" {strained[first]:.2g}) and to {turned.max():.2g} rad later, more than {LARGE_ROTATION:g} rad, where linear"
-            " deflections are wrong by some percent; stiffen the links, or compile the robot with GeometricallyExact()"
+            f" {strained[first]:.2g}) and to {turned.max():.2g} rad later, more than {LARGE_ROTATION:g} rad, where"
+            " linear deflections are wrong by some percent; stiffen the links, or compile the robot with"
+            " GeometricallyExact()"
         )
 
 
