@@ -36,6 +36,7 @@ KINDS = (
     Kind(pl.PoseElement(elements=3)),
     Kind(pl.PseudoSpectral(degree=4)),
     Kind(pl.Lumped(fields=2)),
+    Kind(pl.EquivalentRigidLink(elements=2, basis=pl.equivalent_rigid_link.Nodal())),
     Kind(pl.Rigid(), bends=False),
 )
 # links whose masses turn without inertia: a hinge that carries nothing else needs a rotor

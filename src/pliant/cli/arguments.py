@@ -98,6 +98,7 @@ class Formulation(StrEnum):
     MIXED_ELEMENT = "mixed-element"
     PSEUDO_SPECTRAL = "pseudo-spectral"
     LUMPED = "lumped"
+    EQUIVALENT_RIGID_LINK = "equivalent-rigid-link"
     RIGID = "rigid"
 
 

@@ -5,7 +5,7 @@ displacement in its frame. The root of a link follows the deformed tip of the li
 
     link frame -- three displacements -- mass point               for every mass point of the link
     link frame -- three displacements -- three rotations -- frame     for its nodes and its tip
-    link frame -- three rotations -- body of the rotary inertia of its sections
+    link frame -- one rotation -- rotary inertia of its sections about one axis, for three axes
 
 and each of these joints moves by the shapes of the link, s = S q (`structures.tree.shapes`). Shapes are clamped at the
 root, so that the link frame is that of the root and no pseudo-inverse of C_r, (10) and (11), is needed. Rotations of
@@ -30,6 +30,7 @@ from pliant.robot import Robot
 from pliant.robot.link import STATION_SLACK
 from pliant.structures.places import ORIGIN, Place
 from pliant.structures.tree.assembly import ROTATIONS, TRANSLATIONS, TreeBuilder
+from pliant.structures.tree.clouds import LinkCloud
 from pliant.structures.tree.motion import Floats, Ints
 from pliant.structures.tree.structure import LinkPlaces, Structure
 
@@ -78,6 +79,11 @@ class ShapedStructure(Structure):
     shapes_of_joints: Floats
     elastic_links: tuple[ElasticLink, ...]
     columns: tuple[Ints, ...]
+    link_clouds: tuple[LinkCloud, ...]
+
+    @property
+    def clouds(self) -> tuple[LinkCloud, ...]:
+        return self.link_clouds
 
     @property
     def shapes(self) -> Floats:
@@ -136,6 +142,7 @@ class _Builder(TreeBuilder):
         self.elastic_links = links
         self.moved_by: list[tuple[int, Floats]] = []  # first column and numbers of each row of S
         self.columns: list[Ints] = []
+        self.clouds: list[LinkCloud] = []
 
     def coordinate(self, name: str, kind: int, at: Place) -> Place:
         self.moved_by.append((len(self.names), np.ones(1)))
@@ -159,12 +166,20 @@ class _Builder(TreeBuilder):
         own = np.arange(first, len(self.names))
         self.elastic += own.tolist()
         self.columns.append(own)
+        bodies = []
         for mass, position, shape in zip(shaped.mass, shaped.position, shaped.shape):
             at = self.displaced(root.moved(position), first, TRANSLATIONS, shape)
             self.carry(name, at, spatial_inertia(mass, ORIGIN, np.zeros((3, 3))))
-        if shaped.spin_inertia.any():
-            at = self.displaced(root, first, ROTATIONS, shaped.spin_shape)
-            self.carry(name, at, spatial_inertia(0.0, ORIGIN, shaped.spin_inertia))
+            bodies.append(at.body)
+        inertia, axes = np.linalg.eigh(shaped.spin_inertia)
+        axes[:, 2] *= np.linalg.det(axes)
+        turn = axes.T @ shaped.spin_shape
+        for k in range(3):
+            # a body that resists turns about one axis only, and so does not feel how far it has turned
+            at = self.displaced(root.turned(axes), first, (ROTATIONS[k],), turn[k : k + 1])
+            self.carry(name, at, spatial_inertia(0.0, ORIGIN, np.diag(inertia * (np.arange(3) == k))))
+            bodies.append(at.body)
+        self.add_cloud(root, first, shaped, np.array(bodies), (inertia, axes, turn))
         nodes = tuple(
             self.displaced(root.moved(frame.position), first, (*TRANSLATIONS, *ROTATIONS), shape).turned(frame.rotation)
             for frame, shape in zip(link.body.frames, shaped.frames, strict=True)
@@ -175,6 +190,21 @@ class _Builder(TreeBuilder):
             shares = np.diff(np.concatenate([marks[:1], 0.5 * (marks[1:] + marks[:-1]), marks[-1:]]))
         self.links[name] = LinkPlaces(name, marks, nodes, shares, (), nodes[-1])
 
+    def add_cloud(
+        self, root: Place, first: int, shaped: Shaped, bodies: Ints, spin: tuple[Floats, Floats, Floats]
+    ) -> None:
+        """The same once more, without what is rigid with the root."""
+        inertia, axes, turn = spin
+        moving, turning = bodies[:-3] != root.body, bodies[-3:] != root.body
+        places = root.position + shaped.position[moving] @ root.rotation.T
+        shapes = np.einsum("ij,pjm->pim", root.rotation, shaped.shape[moving])
+        self.clouds.append(
+            LinkCloud(
+                bodies[bodies != root.body], root.body, first, shaped.mass[moving], places, shapes,
+                inertia * turning, root.rotation @ axes, turn,
+            )
+        )  # fmt: skip
+
     def structure(self) -> ShapedStructure:
         S = np.zeros((len(self.moved_by), len(self.names)))
         for row, (first, numbers) in enumerate(self.moved_by):
@@ -183,5 +213,5 @@ class _Builder(TreeBuilder):
             self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, np.int64),
             np.array(self.elastic, np.int64), np.array(self.base, np.int64), tuple(self.parts),
             tuple(self.links.values()), False, S, tuple(self.elastic_links[link] for link in self.links if
-            link in self.elastic_links), tuple(self.columns),
+            link in self.elastic_links), tuple(self.columns), tuple(self.clouds),
         )  # fmt: skip

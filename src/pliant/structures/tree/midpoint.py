@@ -38,6 +38,16 @@ from pliant.structures.tree import forces as acting
 from pliant.structures.tree import recursions
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import factorise, solve
+from pliant.structures.tree.clouds import (
+    FORCE,
+    MOMENTUM,
+    add_cloud_inertia,
+    add_coupling,
+    cloud_energies,
+    cloud_lift,
+    push_coordinates,
+    push_links,
+)
 from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
 from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body, place_all, place_turned
 from pliant.structures.tree.shapes import (
@@ -159,6 +169,8 @@ def middle_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
         else:
             store(recursions.own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
             store(recursions.own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
+    if is_shaped(shapes):
+        push_links(shapes.cloud, step.q_mid, step.w, step.acceleration, motion)
     for i in range(n - 1, -1, -1):
         J, rotor = load6(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
         joints.inertial[i] = dot6(J, recursions.gather(tree, i, at.WRENCH, motion)) + rotor * joints.acceleration[i]
@@ -168,6 +180,8 @@ def middle_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
         gather_forces(shapes, joints.momentum, step.momentum)
         add_more_mass(shapes, step.acceleration, step.inertial)
         add_more_mass(shapes, step.w, step.momentum)
+        push_coordinates(shapes.cloud, FORCE, step.inertial)
+        push_coordinates(shapes.cloud, MOMENTUM, step.momentum)
 
 
 @inline_kernel
@@ -180,7 +194,9 @@ def end_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
         tree, joints.q_end, joints.v_end, step.turn[2], step.motion_end
     )
     if is_shaped(shapes):
-        number[at.T_END] += more_energy(shapes, step.v_end)
+        own = cloud_energies(tree, shapes.cloud, step.q_end, step.v_end, step.motion_end)
+        number[at.T_END] += own[0] + more_energy(shapes, step.v_end)
+        number[at.V_END] += own[1]
     number[at.LIFTED] = number[at.V_END] - number[at.V_START]
     number[at.LIFT_SIZE] = abs(number[at.V_END]) + abs(number[at.V_START])
 
@@ -231,9 +247,13 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
 
 
 @inline_kernel
-def sharpen(tree: Tree, step: Step) -> None:
+def sharpen(tree: Tree, shapes: Shapes, step: Step) -> None:
     """The change of the potential anew, where the difference of two potentials is not good enough."""
-    step.number[at.LIFTED] = lift(tree, step.joints.q, step.joints.w, step.number[at.H], step.motion_end)
+    h, motion = step.number[at.H], step.motion_end
+    step.number[at.LIFTED] = lift(tree, step.joints.q, step.joints.w, h, motion)
+    if is_shaped(shapes):
+        ends = (DIFFERENCE, MEAN, WAY)
+        step.number[at.LIFTED] += cloud_lift(tree, shapes.cloud, (step.q, step.w, h), motion, ends)
     step.number[at.LIFT_SIZE] = abs(step.number[at.LIFTED])
 
 
@@ -256,14 +276,19 @@ def closed_force(step: Step, i: int) -> float:
 
 
 @inline_kernel
-def fill_mass(mechanism: Mechanism, motion: Floats, step: Step) -> None:
-    """M of the coordinates into the factors, from poses that stand."""
-    joints, tree = step.joints, mechanism.tree
-    if is_shaped(mechanism.shapes):
-        recursions.fill_mass_matrix(tree, joints.q.shape[0], motion, joints.M)
-        gather_matrix(mechanism.shapes, joints.M, joints.half, step.factors)
+def fill_mass(mechanism: Mechanism, q: Floats, motion: Floats, step: Step) -> None:
+    """M of the coordinates q into the factors, from poses that stand."""
+    joints, tree, shapes = step.joints, mechanism.tree, mechanism.shapes
+    n = joints.q.shape[0]
+    if is_shaped(shapes):
+        recursions.own_inertias(tree, n, motion)
+        add_cloud_inertia(shapes.cloud, q, motion)
+        recursions.sum_inertias(tree, n, motion)
+        recursions.fill_from_inertias(tree, n, motion, joints.M)
+        gather_matrix(shapes, joints.M, joints.half, step.factors)
+        add_coupling(tree, shapes.cloud, (shapes.S, shapes.span), q, motion, step.factors)
     else:
-        recursions.fill_mass_matrix(tree, joints.q.shape[0], motion, step.factors)
+        recursions.fill_mass_matrix(tree, n, motion, step.factors)
 
 
 @inner_kernel
@@ -278,9 +303,9 @@ def fill_gradients(mechanism: Mechanism, motion: Floats, step: Step) -> None:
 
 
 @inner_kernel
-def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, ledger: RunningLedger) -> bool:
-    """Factors of M and of the constraints from poses that stand; prescribed coordinates do not give way."""
-    fill_mass(mechanism, motion, step)
+def factorise_mass(mechanism: Mechanism, q: Floats, motion: Floats, step: Step, ledger: RunningLedger) -> bool:
+    """Factors of M and of the constraints at q, whose poses stand; prescribed coordinates do not give way."""
+    fill_mass(mechanism, q, motion, step)
     leave_out_prescribed(mechanism.drives.prescribed, step.factors)
     step.number[at.STALE] = 1.0
     ledger.counts[1] += 1
@@ -298,7 +323,7 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     step.number[at.FITTED] = 0.0
     if rows == 0:
         return True
-    if not factorise_mass(mechanism, step.motion_end, step, ledger):
+    if not factorise_mass(mechanism, step.q_end, step.motion_end, step, ledger):
         return False
     for k in range(rows):
         step.violation[k] = 0.0
@@ -331,7 +356,7 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     if condensed.coordinate.shape[0] > 0:
         condensed_energy(condensed, tree, step.motion, step.q_mid, step.turn[1])
         add_condensed_stiffness(condensed, step.stiffness)
-    fill_mass(mechanism, step.motion, step)
+    fill_mass(mechanism, step.q_mid, step.motion, step)
     for i in range(n):
         for j in range(springs.span[i, 0], springs.span[i, 1]):
             damping = springs.D_field[i, j] + springs.D_joint[i, j]

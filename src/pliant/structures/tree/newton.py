@@ -22,6 +22,7 @@ import math
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_laws import SMOOTHING, STATIC
+from pliant.spatial.rows import dot6, load6, store
 from pliant.structures.energy_ledger import EXCHANGED, STEPS
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 from pliant.structures.tree import columns as at
@@ -29,8 +30,9 @@ from pliant.structures.tree import forces as acting
 from pliant.structures.tree import midpoint as rule
 from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import solve
-from pliant.structures.tree.motion import Floats, Tree, place_base, turn_afresh
-from pliant.structures.tree.recursions import momentum
+from pliant.structures.tree.clouds import MOMENTUM, push_coordinates, push_links
+from pliant.structures.tree.motion import Floats, move_body, place_base, place_body, turn_afresh
+from pliant.structures.tree.recursions import gather, momentum, own_momentum
 from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
 
 SAME_VELOCITY = 1e-11  # error of the velocities that ends Newton's method, as a part in the norm of kinetic energy
@@ -95,16 +97,24 @@ def give_to_end(step: Step, excess: float) -> None:
 
 
 @inline_kernel
-def momentum_of(mechanism: Mechanism, moving: tuple[Floats, Floats, Floats], step: Step, p: Floats) -> None:
-    """p = M v of joints at places with rates, and the rates of the coordinates; residuals are scratch."""
-    q, v, rate = moving
-    tree, shapes, joints = mechanism.tree, mechanism.shapes, step.joints
+def momentum_of(mechanism: Mechanism, moving: tuple[Floats, Floats, Floats, Floats], step: Step, p: Floats) -> None:
+    """p = M v of joints q with rates v, and of the coordinates that move them; residuals are scratch."""
+    q, v, place, rate = moving
+    tree, shapes, joints, motion = mechanism.tree, mechanism.shapes, step.joints, step.motion_end
     if is_shaped(shapes):
-        momentum(tree, q, v, step.motion_end, joints.momentum, joints.inertial)
+        for i in range(q.shape[0]):
+            place_body(tree, i, q[i], motion)
+            V = move_body(tree, i, v[i], motion)
+            store(own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
+        push_links(shapes.cloud, place, rate, rate, motion)
+        for i in range(q.shape[0] - 1, -1, -1):
+            H = gather(tree, i, at.MOMENTUM, motion)
+            joints.momentum[i] = dot6(load6(motion, i + 1, at.AXIS), H) + tree.facts[i, at.ROTOR] * v[i]
         gather_forces(shapes, joints.momentum, p)
         add_more_mass(shapes, rate, p)
+        push_coordinates(shapes.cloud, MOMENTUM, p)
     else:
-        momentum(tree, q, v, step.motion_end, p, step.residual)
+        momentum(tree, q, v, motion, p, step.residual)
 
 
 @inner_kernel
@@ -112,7 +122,7 @@ def give_to_free_end(mechanism: Mechanism, step: Step, excess: float) -> bool:
     """The same where some velocities of the end are given: the others change. Says if they can do it."""
     given, p, doubled = mechanism.drives.prescribed, step.acceleration, 0.0
     expand(mechanism.shapes, step.v_end, step.joints.v_end)
-    momentum_of(mechanism, (step.joints.q_end, step.joints.v_end, step.v_end), step, p)
+    momentum_of(mechanism, (step.joints.q_end, step.joints.v_end, step.q_end, step.v_end), step, p)
     for i in range(step.q.shape[0]):
         doubled += 0.0 if given[i] else p[i] * step.v_end[i]
     if abs(excess) >= CLOSED * doubled:
@@ -125,12 +135,12 @@ def give_to_free_end(mechanism: Mechanism, step: Step, excess: float) -> bool:
 
 
 @inline_kernel
-def is_closed(tree: Tree, step: Step, usual: float) -> bool:
+def is_closed(mechanism: Mechanism, step: Step, usual: float) -> bool:
     """Whether the end has its energy to round-off, after scaling its velocities if next to nothing is missing."""
     number = step.number
     excess, exchanged = rule.imbalance(step)
     if CLOSED * number[at.T_END] <= abs(excess) <= 4.0 * rule.ROUND_OFF * rule.energy_size(number):
-        rule.sharpen(tree, step)
+        rule.sharpen(mechanism.tree, mechanism.shapes, step)
         excess, exchanged = rule.imbalance(step)
     if abs(excess) < CLOSED * number[at.T_END]:
         give_to_end(step, excess)
@@ -182,7 +192,7 @@ def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         if near or iteration >= PATIENCE - 1:
             rule.measure_end(mechanism, step)
             rule.outer_forces(mechanism, signals, step)
-            if near and is_closed(mechanism.tree, step, usual):
+            if near and is_closed(mechanism, step, usual):
                 return CONVERGED
         if iteration > 8 and number[at.CONTRACTION] > 0.25 and size > noise:
             break
@@ -199,7 +209,7 @@ def work_at_given_rates(mechanism: Mechanism, step: Step) -> None:
     for i in range(n):
         step.change[i] = step.v_end[i] - step.v[i]
     expand(mechanism.shapes, step.change, step.joints.change)
-    momentum_of(mechanism, (step.joints.q_mid, step.joints.change, step.change), step, step.extra)
+    momentum_of(mechanism, (step.joints.q_mid, step.joints.change, step.q_mid, step.change), step, step.extra)
     for i in range(n):
         missed = 0.5 * (step.v[i] + step.v_end[i]) - step.w[i]
         step.extra[i] *= missed if mechanism.drives.prescribed[i] else 0.0
@@ -226,7 +236,7 @@ def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, boo
     rule.fill_gradients(mechanism, step.motion, step)
     work_at_given_rates(mechanism, step)
     rule.measure_end(mechanism, step)
-    rule.sharpen(mechanism.tree, step)
+    rule.sharpen(mechanism.tree, mechanism.shapes, step)
     return known, measure_constraints(mechanism, step)
 
 

@@ -222,8 +222,18 @@ def momentum_at(I: Ten, V: Twist) -> Twist:
 @inline_kernel
 def gather_inertias(tree: Tree, n: int, motion: Floats) -> None:
     """Composite inertias of all bodies; poses stand already."""
+    own_inertias(tree, n, motion)
+    sum_inertias(tree, n, motion)
+
+
+@inline_kernel
+def own_inertias(tree: Tree, n: int, motion: Floats) -> None:
     for i in range(n):
         store(inertia_of(tree, i, motion), motion, i + 1, at.COMPOSITE)
+
+
+@inline_kernel
+def sum_inertias(tree: Tree, n: int, motion: Floats) -> None:
     for i in range(n - 1, -1, -1):
         p = tree.joints[i, at.PARENT] + 1
         if p > 0:
@@ -234,6 +244,12 @@ def gather_inertias(tree: Tree, n: int, motion: Floats) -> None:
 def fill_mass_matrix(tree: Tree, n: int, motion: Floats, M: Floats) -> None:
     """M from poses that stand already."""
     gather_inertias(tree, n, motion)
+    fill_from_inertias(tree, n, motion, M)
+
+
+@inline_kernel
+def fill_from_inertias(tree: Tree, n: int, motion: Floats, M: Floats) -> None:
+    """The same from composite inertias."""
     M[:] = 0.0
     for i in range(n):
         J = load6(motion, i + 1, at.AXIS)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel
+from pliant.structures.tree.clouds import Cloud, no_cloud
 from pliant.structures.tree.motion import Floats, Ints
 
 
@@ -24,14 +25,15 @@ class Shapes(NamedTuple):
     span: Ints  # (joints, 2) first column and the one after the last
     m: Floats  # (n, n) symmetric
     m_span: Ints  # (n, 2)
+    cloud: Cloud  # mass points and rotary inertia that are no bodies of the tree
 
 
-def new_shapes(S: Floats | None = None, m: Floats | None = None) -> Shapes:
+def new_shapes(S: Floats | None = None, m: Floats | None = None, cloud: Cloud | None = None) -> Shapes:
     """Without arguments: every coordinate is a joint."""
     matrix = np.zeros((0, 0)) if S is None else np.ascontiguousarray(S, float)
     n = matrix.shape[1]
     more = np.zeros((n, n)) if m is None else np.ascontiguousarray(m, float)
-    return Shapes(matrix, spans(matrix != 0.0), more, spans(more != 0.0))
+    return Shapes(matrix, spans(matrix != 0.0), more, spans(more != 0.0), cloud or no_cloud())
 
 
 def spans(filled: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Ints:

@@ -36,8 +36,7 @@ from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.dynamics import placed_dynamics
 from pliant.structures.tree.motion import Bools, Floats, Ints, place_all, place_base, turn_afresh
 from pliant.structures.tree.newton import solve_step
-from pliant.structures.tree.recursions import inverse_dynamics
-from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
+from pliant.structures.tree.shapes import expand, is_shaped
 
 ROOT = math.sqrt(2.0)
 # rows: parts of the three rates so far in the state of stages 1, 2, 3
@@ -61,7 +60,7 @@ class Stages(NamedTuple):
 def closed_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Multipliers, and accelerations that keep the loops closed."""
     n, rows = step.q.shape[0], step.loop.shape[0]
-    if not rule.factorise_mass(mechanism, step.motion, step, ledger):
+    if not rule.factorise_mass(mechanism, step.q_mid, step.motion, step, ledger):
         return False
     acting.constraint_accelerations(mechanism.loops, step.motion, step.loop)
     for k in range(rows):
@@ -76,32 +75,27 @@ def closed_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger
 @inner_kernel
 def shaped_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Accelerations of coordinates that move several joints, from the forces in the residual, by the mass matrix."""
-    tree, shapes, joints, prescribed = mechanism.tree, mechanism.shapes, step.joints, mechanism.drives.prescribed
-    n = step.q.shape[0]
+    n, prescribed = step.q.shape[0], mechanism.drives.prescribed
     for i in range(n):
         if not prescribed[i]:
             step.acceleration[i] = 0.0
     shaped_dynamics(mechanism, step)
-    if not rule.factorise_mass(mechanism, step.motion, step, ledger):
+    if not rule.factorise_mass(mechanism, step.q_mid, step.motion, step, ledger):
         return False
     for i in range(n):
         step.change[i] = 0.0 if prescribed[i] else step.residual[i] - step.inertial[i]
     solve(step.factors, step.change, step.momentum)
     for i in range(n):
         step.acceleration[i] += step.momentum[i]
-    expand(shapes, step.acceleration, joints.acceleration)
-    inverse_dynamics(tree, joints.q_mid, joints.w, joints.acceleration, step.motion, joints.inertial)
+    shaped_dynamics(mechanism, step)
     return True
 
 
 @inner_kernel
 def shaped_dynamics(mechanism: Mechanism, step: Step) -> None:
-    """Inverse dynamics at (q_mid, w) and the accelerations of the coordinates."""
-    shapes, joints = mechanism.shapes, step.joints
-    expand(shapes, step.acceleration, joints.acceleration)
-    inverse_dynamics(mechanism.tree, joints.q_mid, joints.w, joints.acceleration, step.motion, joints.inertial)
-    gather_forces(shapes, joints.inertial, step.inertial)
-    add_more_mass(shapes, step.acceleration, step.inertial)
+    """Inverse dynamics at (q_mid, w) and the accelerations of the coordinates; sines stand."""
+    expand(mechanism.shapes, step.acceleration, step.joints.acceleration)
+    rule.middle_pass(mechanism.tree, mechanism.shapes, step)
 
 
 @inline_kernel
@@ -164,7 +158,7 @@ def end_joints(mechanism: Mechanism, step: Step) -> None:
 def close_positions(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
     """Bring q_end back to the constraints by one step of Newton's method, with the least motion of mass."""
     rule.measure_end(mechanism, step)
-    if not rule.factorise_mass(mechanism, step.motion_end, step, ledger):
+    if not rule.factorise_mass(mechanism, step.q_end, step.motion_end, step, ledger):
         return False
     acting.constraints(mechanism.loops, step.motion_end, step.violation)
     acting.solve_constraints(step, step.violation)

@@ -51,7 +51,7 @@ class Stepper:
         self.commanded = np.zeros(len(inside))
         laws = [[getattr(servo, name) for name in SERVO_LAW] for servo in inside]
         servos = np.array(laws, float).reshape(len(inside), SERVO_COLUMNS)
-        self.mechanism = system.mechanism(servos=Servos(system.drive[self.servo_joints], servos))
+        self.mechanism = system.stepping(Servos(system.drive[self.servo_joints], servos))
         self.loop: Loop = run_gill if self.explicit else run_midpoint
         loads = len(system.loads.given)
         q, v = arm.coordinates(system, run.start)

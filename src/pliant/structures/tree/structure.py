@@ -13,6 +13,7 @@ from pliant.robot import At, Freedom, Robot
 from pliant.robot.link import STATION_SLACK
 from pliant.structures.places import Place, place_on
 from pliant.structures.tree.arrays import JointLaws
+from pliant.structures.tree.clouds import LinkCloud
 from pliant.structures.tree.flexibility import Condensed, none_condensed
 from pliant.structures.tree.motion import Bools, Floats, Ints
 
@@ -124,6 +125,11 @@ class Structure:
     def more_mass(self) -> Floats | None:
         """(n, n) of the coordinates beside that of the bodies of the tree; none without shapes."""
         return None
+
+    @property
+    def clouds(self) -> tuple[LinkCloud, ...]:
+        """What bodies of shapes may be replaced by in steps."""
+        return ()
 
     def condense(self, size: int) -> Condensed:
         """Tables of condensed stations for a tree of ``size`` coordinates that begins with those of the structure."""

@@ -32,7 +32,8 @@ from pliant.structures.tree.arrays import (
     new_springs,
     new_step,
 )
-from pliant.structures.tree.columns import TRANSLATION_X, TURN_Z
+from pliant.structures.tree.clouds import new_cloud
+from pliant.structures.tree.columns import BODY, NOTHING, PARENT, TRANSLATION_X, TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.flexibility import Condensed, add_condensed_stiffness, condensed_state, steady_parts
 from pliant.structures.tree.forces import spring_energy
@@ -179,6 +180,31 @@ class System:
         """Everything that acts on the tree, with scratch of its own."""
         acting = drives or self.drives, self.loads.wrenches, servos, self.loops
         return new_mechanism(self.tree, self.springs, *acting, self.new_condensed(), self.shapes)
+
+    def stepping(self, servos: Servos) -> Mechanism:
+        """The same for steps: mass points as clouds, and no frames of shapes to which nothing is attached."""
+        whole = self.mechanism(servos=servos)
+        if not len(self.shapes.S):
+            return whole
+        tree, places = whole.tree, (whole.wrenches.body, whole.loops.body.ravel())
+        needed = tree.joints[:, BODY] != NOTHING
+        for link in self.structure.clouds:
+            needed[link.bodies] = False
+        needed[[body for place in places for body in place if body != ON_BASE]] = True
+        elastic = np.isin(np.arange(self.size), self.structure.elastic)
+        needed |= (self.shapes.S[:, ~elastic] != 0.0).any(axis=1)
+        needed[[link.home for link in self.structure.clouds if link.home != ON_BASE]] = True
+        needed = self.before[1:][needed].any(axis=0)
+        number = np.append(np.cumsum(needed) - 1, ON_BASE)
+        clouds = [link._replace(home=int(number[link.home])) for link in self.structure.clouds]
+        joints = tree.joints[needed]
+        joints[:, PARENT] = number[joints[:, PARENT]]
+        return whole._replace(
+            tree=tree._replace(joints=joints, facts=tree.facts[needed]),
+            wrenches=whole.wrenches._replace(body=number[whole.wrenches.body]),
+            loops=whole.loops._replace(body=number[whole.loops.body]),
+            shapes=new_shapes(self.shapes.S[needed], self.shapes.m, new_cloud(clouds, self.size)),
+        )
 
     @cached_property
     def before(self) -> Bools:
