@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -123,14 +124,14 @@ def basis(body: ElasticBody, choice: Nodal | Modes, interfaces: tuple[str, ...] 
 def _fixed(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
     """Static shapes of the interfaces and modes between them."""
     inside = np.setdiff1d(body.free, held)
-    K, M = _part(body.stiffness, inside), _part(body.mass, inside)
+    pencil = _Pencil.of(body, inside)
     static = np.zeros((body.size, len(held)))
     static[held, np.arange(len(held))] = 1.0
     if len(inside):
-        static[inside] = -_solver(K)(_block(body.stiffness, inside, held))
+        static[inside] = -pencil.solve(_full(body.stiffness[inside][:, held]))
 
     def modes(count: int) -> tuple[Floats, Floats]:
-        squares, inner = _lowest(K, M, count, 0.0)
+        squares, inner = pencil.lowest(count)
         shapes = np.zeros((body.size, len(squares)))
         shapes[inside] = inner
         return squares, shapes
@@ -144,11 +145,11 @@ def _free(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
     back = R @ np.linalg.inv(R[root])
     available = body.size - 6
     free = body.free
-    K_clamped = _part(body.stiffness, free)
-    shift = float(_lowest(K_clamped, _part(M, free), 1, 0.0)[0][0])
+    clamped = _Pencil.of(body, free)
+    pencil = _Pencil(body.stiffness, M, float(clamped.lowest(1)[0][0]))
 
     def modes(count: int) -> tuple[Floats, Floats]:
-        squares, shapes = _lowest(body.stiffness, M, count + 6, shift)
+        squares, shapes = pencil.lowest(count + 6)
         squares, shapes = squares[6:], shapes[:, 6:]
         return squares, shapes - back @ shapes[root]
 
@@ -159,7 +160,7 @@ def _free(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
     wrenches[[*root, *held], np.arange(6 + len(held))] = 1.0
     balanced = wrenches - M @ (R @ np.linalg.solve(body.rigid_inertia, R.T @ wrenches))
     static = np.zeros_like(wrenches)
-    static[free] = _solver(K_clamped)(balanced[free])
+    static[free] = clamped.solve(balanced[free])
     if chosen.shape[1]:  # what the modes have of them already
         stiffness = chosen.T @ (body.stiffness @ chosen)
         static -= chosen @ np.linalg.solve(stiffness, chosen.T @ (body.stiffness @ static))
@@ -236,7 +237,7 @@ def _whole_mass(body: ElasticBody) -> Floats:
     from scipy.sparse.linalg import LinearOperator, cg
 
     free = body.free
-    M = _part(body.mass, free)
+    M = body.mass[free][:, free]
     moved = np.asarray(body.mass @ body.rigid)[free]
     diagonal = np.maximum(M.diagonal(), 1e-300)
     scaling = LinearOperator(M.shape, lambda x: x / diagonal, dtype=np.float64)
@@ -279,26 +280,50 @@ def _normalised(K: Matrix, M: Matrix, modes: Floats) -> tuple[Floats, Floats]:
     return (stiffness / mass)[order], (modes / np.sqrt(mass))[:, order]
 
 
-def _lowest(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Floats, Floats]:
-    """The lowest squares of circular frequencies and their modes with unit mass; less where masses are lacking.
+@dataclass(frozen=True, eq=False)
+class _Pencil:
+    """K phi = w^2 M phi, solved about -shift, at which K + shift M is definite, so that low w keep their digits."""
 
-    About -shift, at which K + shift M is definite, so that low frequencies keep their digits.
-    """
-    from scipy.linalg import eigh
-    from scipy.sparse.linalg import eigsh
+    K: Matrix
+    M: Matrix
+    shift: float = 0.0
 
-    n = K.shape[0]
-    if n == 0 or count == 0:
-        return np.zeros(0), np.zeros((n, 0))
-    if n <= SMALL or count > n // 3:
-        stiff, mass = _full(K), _full(M)
-        inverse, modes = eigh(mass, stiff + shift * mass, subset_by_index=(max(0, n - count), n - 1))
-        kept = inverse > 1e-15 * inverse[-1]
-        return _normalised(stiff, mass, modes[:, kept][:, ::-1])
-    start = np.sin(1.0 + np.arange(n) * 0.754877666)  # fixed, so that results repeat
-    squares, modes = eigsh(_sparse(K), k=count, M=_sparse(M), sigma=-shift, v0=start)
-    order = np.argsort(squares)
-    return squares[order], modes[:, order]
+    @staticmethod
+    def of(body: ElasticBody, kept: NDArray[np.int64]) -> _Pencil:
+        return _Pencil(body.stiffness[kept][:, kept], body.mass[kept][:, kept])
+
+    @cached_property
+    def solve(self) -> Callable[[Floats], Floats]:
+        """(K + shift M)^-1"""
+        definite = self.K if self.shift == 0.0 else self.K + self.shift * self.M
+        if self.K.shape[0] <= SMALL:
+            from scipy.linalg import cho_factor, cho_solve
+
+            factor = cho_factor(_full(definite))
+            return lambda right: np.asarray(cho_solve(factor, right))
+        from scipy.sparse.linalg import splu
+
+        options = {"SymmetricMode": True}
+        factors = splu(_sparse(definite), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        return lambda right: np.asarray(factors.solve(right))
+
+    def lowest(self, count: int) -> tuple[Floats, Floats]:
+        """The lowest w^2 and their modes with unit mass; less where masses are lacking."""
+        from scipy.linalg import eigh
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
+        n = self.K.shape[0]
+        if n == 0 or count == 0:
+            return np.zeros(0), np.zeros((n, 0))
+        if n <= SMALL or count > n // 3:
+            stiff, mass = _full(self.K), _full(self.M)
+            wanted = (max(0, n - count), n - 1)
+            inverse, modes = eigh(mass, stiff + self.shift * mass, subset_by_index=wanted)
+            return _normalised(stiff, mass, modes[:, inverse > 1e-15 * inverse[-1]][:, ::-1])
+        start = np.sin(1.0 + 0.754877666 * np.arange(n))  # fixed, so that results repeat
+        inverse = LinearOperator((n, n), self.solve, dtype=np.float64)
+        _, modes = eigsh(_sparse(self.K), count, _sparse(self.M), -self.shift, v0=start, OPinv=inverse)
+        return _normalised(self.K, self.M, modes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +357,7 @@ class Truncation:
 def truncation(body: ElasticBody, shapes: Basis) -> Truncation:
     """What a basis keeps of a body, before anything is simulated."""
     free, P = body.free, shapes.shapes
-    squares, _ = _lowest(_part(body.stiffness, free), _part(body.mass, free), P.shape[1], 0.0)
+    squares, _ = _Pencil.of(body, free).lowest(P.shape[1])
     parts = _part_of(P.T @ (body.mass @ P), P.T @ (body.mass @ body.rigid), _whole_mass(body))
     return Truncation(len(free), _hertz(squares), shapes.frequencies[: len(squares)], parts)
 
@@ -404,23 +429,3 @@ def _sparse(matrix: Matrix) -> Any:
     from scipy.sparse import csc_array
 
     return csc_array(matrix)
-
-
-def _part(matrix: Matrix, kept: NDArray[np.int64]) -> Matrix:
-    return matrix[kept][:, kept]
-
-
-def _block(matrix: Matrix, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-    return _full(matrix[rows][:, columns])
-
-
-def _solver(K: Matrix) -> Callable[[Floats], Floats]:
-    """K^-1 of a definite matrix."""
-    if K.shape[0] <= SMALL:
-        from scipy.linalg import cho_factor, cho_solve
-
-        factor = cho_factor(_full(K))
-        return lambda right: np.asarray(cho_solve(factor, right))
-    from scipy.sparse.linalg import splu
-
-    return splu(_sparse(K)).solve  # type: ignore[no-any-return]
