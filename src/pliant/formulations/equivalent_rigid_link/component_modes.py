@@ -56,7 +56,8 @@ class Modes:
 
     ``count`` of them; those with ``frequency`` (Hz) at most; so many that their ``effective_mass`` reaches this part in
     every direction; or by ``numbers``, from 1 in the order of frequency. Rigid motions are not among them. Fixed
-    interfaces add six shapes for every interface frame but the root. ``interfaces`` are frames besides root and tip.
+    interfaces add six shapes for every interface frame but the root. ``interfaces`` are their names, in place of the
+    frames to which something is attached; the root alone gives the modes of the clamped body.
     ``static_correction`` adds up to six shapes for every interface frame to free modes.
     """
 
@@ -84,6 +85,8 @@ class Modes:
         if self.effective_mass is not None:
             _refuse_amount("effective_mass of Modes", self.effective_mass, 1.0, "write a part of the mass, as 0.95")
         if self.numbers is not None:
+            if isinstance(self.numbers, (int, str)) or not self.numbers:
+                raise InvalidInput(f"numbers = {self.numbers!r} of Modes names no modes; write them as (1, 2)")
             for number in self.numbers:
                 refuse_outside("one of the numbers of Modes", number, 1, MOST_MODES, "the first elastic mode is 1")
             object.__setattr__(self, "numbers", tuple(sorted(set(self.numbers))))
@@ -107,28 +110,64 @@ class Basis(NamedTuple):
 
 
 def basis(body: ElasticBody, choice: Nodal | Modes, interfaces: tuple[str, ...] = ()) -> Basis:
-    """The shapes that a choice gives; ``interfaces`` name frames to which something is attached, besides the tip."""
+    """The shapes that a choice gives; ``interfaces`` name the frames to which something is attached, else the tip."""
     if isinstance(choice, Nodal):
         if body.size > MOST_NODAL:
             raise InvalidInput(f"Nodal: the body has {body.size} degrees of freedom, more than {MOST_NODAL}; use Modes")
-        shapes = np.eye(body.size)[:, body.free]
-        return Basis(shapes, _clamped(body, shapes)[0])
-    names = dict.fromkeys((body.frames[-1].name, *interfaces, *choice.interfaces))
-    frames = [frame_named(body, name) for name in names if name != body.frames[0].name]
-    held = np.unique(np.concatenate([np.zeros(0, np.int64), *(frame.dofs for frame in frames)]))
+        squares = _Pencil.of(body, body.free).lowest(len(body.free))[0]
+        if len(squares) < len(body.free):
+            raise _massless(len(body.free) - len(squares))
+        return Basis(np.eye(body.size)[:, body.free], _hertz(squares))
+    held = _held(body, choice.interfaces or interfaces)
     make = _fixed if choice.interface is Interface.FIXED else _free
     frequencies, shapes = _clamped(body, make(body, choice, held))
     return Basis(shapes, frequencies)
 
 
-def _fixed(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
-    """Static shapes of the interfaces and modes between them."""
+def _held(body: ElasticBody, interfaces: tuple[str, ...]) -> NDArray[np.int64]:
+    """Degrees of freedom of the interfaces but the root; of the tip if none is named."""
+    frames = [frame_named(body, name) for name in interfaces or (body.frames[-1].name,)]
+    named = np.concatenate([frame.dofs for frame in frames])
+    return np.setdiff1d(named, body.frames[0].dofs)
+
+
+def super_element(body: ElasticBody, count: int, interfaces: tuple[str, ...] = ()) -> ElasticBody:
+    """A body with root and interface frames and ``count`` modes between them as degrees of freedom, in this order.
+
+    Of the frames only these are left. Free modes of it are those of [vidoni2018] where the table has fewer degrees of
+    freedom than its elements.
+    """
+    root = body.frames[0].dofs
+    held = np.concatenate([root, _held(body, interfaces)])
     inside = np.setdiff1d(body.free, held)
     pencil = _Pencil.of(body, inside)
+    modes = _selected(body, Modes(count=count), np.zeros((body.size, 0)), _padded(body, inside, pencil), len(inside))
+    T = np.concatenate([_static(body, inside, held, pencil), modes], axis=1)
+    place = {int(dof): k for k, dof in enumerate(held)}
+    frames = tuple(
+        frame._replace(dofs=np.array([place[int(dof)] for dof in frame.dofs]))
+        for frame in body.frames
+        if np.isin(frame.dofs, held).all()
+    )
+    return ElasticBody(
+        frames, np.asarray(T.T @ (body.stiffness @ T)), np.asarray(T.T @ (body.damping @ T)),
+        np.concatenate([body.rigid[held], np.zeros((count, 6))]),
+        body.point_mass, body.point_position, np.asarray(body.to_point @ T),
+        body.spin_inertia, np.asarray(body.to_spin @ T),
+    )  # fmt: skip
+
+
+def _static(body: ElasticBody, inside: NDArray[np.int64], held: NDArray[np.int64], pencil: _Pencil) -> Floats:
+    """The body with each held degree of freedom displaced in turn."""
     static = np.zeros((body.size, len(held)))
     static[held, np.arange(len(held))] = 1.0
     if len(inside):
         static[inside] = -pencil.solve(_full(body.stiffness[inside][:, held]))
+    return static
+
+
+def _padded(body: ElasticBody, inside: NDArray[np.int64], pencil: _Pencil) -> Callable[[int], tuple[Floats, Floats]]:
+    """Modes of the inside as shapes of the body."""
 
     def modes(count: int) -> tuple[Floats, Floats]:
         squares, inner = pencil.lowest(count)
@@ -136,7 +175,16 @@ def _fixed(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
         shapes[inside] = inner
         return squares, shapes
 
-    return np.concatenate([static, _selected(body, choice, static, modes, len(inside))], axis=1)
+    return modes
+
+
+def _fixed(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
+    """Static shapes of the interfaces and modes between them."""
+    inside = np.setdiff1d(body.free, held)
+    pencil = _Pencil.of(body, inside)
+    static = _static(body, inside, held, pencil)
+    modes = _selected(body, choice, static, _padded(body, inside, pencil), len(inside))
+    return np.concatenate([static, modes], axis=1)
 
 
 def _free(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
@@ -226,7 +274,7 @@ def _growing_parts(body: ElasticBody, static: Floats, shapes: Floats) -> Floats:
 
 def _part_of(mass: Floats, moved: Floats, whole: Floats) -> Floats:
     """Part (6,) of the whole effective mass."""
-    size = np.sqrt(mass.diagonal())
+    size = np.sqrt(np.where(mass.diagonal() > 0.0, mass.diagonal(), 1.0))
     kept = np.linalg.lstsq(mass / np.outer(size, size), moved / size[:, None], rcond=None)[0] if len(size) else moved
     own = np.einsum("ki,ki->i", moved / size[:, None], kept)
     return np.asarray(np.divide(own, whole, where=whole > 0.0, out=np.ones(6)))
@@ -265,12 +313,16 @@ def _clamped(body: ElasticBody, shapes: Floats) -> tuple[Floats, Floats]:
     inverse, vectors = eigh((mass + mass.T) / 2.0)
     lost = int(np.sum(inverse <= 1e-16 * inverse[-1]))
     if lost:
-        raise InvalidInput(
-            f"{lost} shapes of the elastic body move no mass; give its link mass and rotary inertia, or attach a body"
-            " to its tip"
-        )
+        raise _massless(lost)
     squares, modes = _normalised(body.stiffness, body.mass, independent @ vectors[:, ::-1])
     return _hertz(squares), modes
+
+
+def _massless(count: int) -> InvalidInput:
+    return InvalidInput(
+        f"{count} shapes of the elastic body move no mass; give its link mass and rotary inertia, or attach a body to"
+        " its tip"
+    )
 
 
 def _normalised(K: Matrix, M: Matrix, modes: Floats) -> tuple[Floats, Floats]:
