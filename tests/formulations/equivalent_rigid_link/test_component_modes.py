@@ -97,6 +97,14 @@ def test_errors_fall_with_the_number_of_modes() -> None:
         assert np.all(errors >= -1e-11)
 
 
+def test_interfaces_are_the_tip_and_what_is_attached_or_those_that_are_chosen() -> None:
+    assert basis(BODY, Modes(count=2)).shapes.shape[1] == 2 + 6
+    assert basis(BODY, Modes(count=2), ("node[4]",)).shapes.shape[1] == 2 + 6 + 6
+    assert basis(BODY, Modes(count=2, interfaces=("node[3]",)), ("node[4]",)).shapes.shape[1] == 2 + 6
+    clamped = basis(BODY, Modes(count=7, interfaces=("node[0]",)))
+    assert np.abs(truncation(BODY, clamped).error).max() < 1e-10
+
+
 def test_selections_agree() -> None:
     many = basis(BODY, Modes(count=6))
     assert np.allclose(basis(BODY, Modes(numbers=(6, 5, 4, 3, 2, 1))).frequencies, many.frequencies, rtol=1e-12)

@@ -56,8 +56,8 @@ class Modes:
 
     ``count`` of them; those with ``frequency`` (Hz) at most; so many that their ``effective_mass`` reaches this part in
     every direction; or by ``numbers``, from 1 in the order of frequency. Rigid motions are not among them. Fixed
-    interfaces add six shapes for every interface frame but the root. ``interfaces`` are their names, in place of the
-    frames to which something is attached; the root alone gives the modes of the clamped body.
+    interfaces add six shapes for every interface frame but the root. ``interfaces`` are their names, in place of
+    the tip and of frames to which something is attached; the root alone gives the modes of the clamped body.
     ``static_correction`` adds up to six shapes for every interface frame to free modes.
     """
 
@@ -110,7 +110,7 @@ class Basis(NamedTuple):
 
 
 def basis(body: ElasticBody, choice: Nodal | Modes, interfaces: tuple[str, ...] = ()) -> Basis:
-    """The shapes that a choice gives; ``interfaces`` name the frames to which something is attached, else the tip."""
+    """The shapes that a choice gives; ``interfaces`` name frames to which something is attached, besides the tip."""
     if isinstance(choice, Nodal):
         if body.size > MOST_NODAL:
             raise InvalidInput(f"Nodal: the body has {body.size} degrees of freedom, more than {MOST_NODAL}; use Modes")
@@ -118,7 +118,7 @@ def basis(body: ElasticBody, choice: Nodal | Modes, interfaces: tuple[str, ...] 
         if len(squares) < len(body.free):
             raise _massless(len(body.free) - len(squares))
         return Basis(np.eye(body.size)[:, body.free], _hertz(squares))
-    held = _held(body, choice.interfaces or interfaces)
+    held = _held(body, choice.interfaces or (body.frames[-1].name, *interfaces))
     make = _fixed if choice.interface is Interface.FIXED else _free
     frequencies, shapes = _clamped(body, make(body, choice, held))
     return Basis(shapes, frequencies)
