@@ -18,6 +18,7 @@ from pliant.formulations.equivalent_rigid_link.component_modes import (
     Rayleigh,
     basis,
     damping_matrix,
+    super_element,
     truncation,
 )
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
@@ -32,6 +33,7 @@ CHOICES = (
     Modes(count=0),
     Modes(count=5),
     Modes(count=5, interfaces=("node[4]",)),
+    Modes(count=5, interfaces=("node[0]",)),
     Modes(numbers=(4, 1, 2)),
     Modes(frequency=900.0),
     Modes(effective_mass=0.9),
@@ -87,12 +89,20 @@ def test_a_tip_wrench_deflects_the_tip_exactly_with_fixed_interfaces_or_static_c
 
 
 def test_errors_fall_with_the_number_of_modes() -> None:
-    for kind in Interface:
+    for kind in Interface:  # spans grow with the count, so that frequencies fall to those of the full model
         errors = np.array(
             [truncation(BODY, basis(BODY, Modes(count=n, interface=kind))).error[:4] for n in range(4, 20)]
         )
         assert np.all(np.diff(errors, axis=0) <= 1e-12)
         assert np.all(errors >= -1e-11)
+
+
+def test_interfaces_are_the_tip_and_what_is_attached_or_those_that_are_chosen() -> None:
+    assert basis(BODY, Modes(count=2)).shapes.shape[1] == 2 + 6
+    assert basis(BODY, Modes(count=2), ("node[4]",)).shapes.shape[1] == 2 + 6 + 6
+    assert basis(BODY, Modes(count=2, interfaces=("node[3]",)), ("node[4]",)).shapes.shape[1] == 2 + 6
+    clamped = basis(BODY, Modes(count=7, interfaces=("node[0]",)))
+    assert np.abs(truncation(BODY, clamped).error).max() < 1e-10
 
 
 def test_selections_agree() -> None:
@@ -134,6 +144,31 @@ def test_eighteen_modes_of_the_paper() -> None:
     few = basis(body, Modes(count=8, interface=FREE))
     kept = reduced_free_frequencies(body, few)
     assert np.abs(kept - np.array(FOUR_ELEMENTS)[:8]).max() < 0.01
+
+
+def hinged(body: ElasticBody, shapes: Basis) -> np.ndarray:
+    """Frequencies of the frame on a hinge about y at its root."""
+    P = np.concatenate([body.rigid[:, 4:5], shapes.shapes], axis=1)
+    squares = eigh(P.T @ body.stiffness @ P, P.T @ body.mass @ P, eigvals_only=True)
+    return np.sqrt(squares[1:]) / (2.0 * np.pi)
+
+
+def test_the_frame_of_the_paper_on_its_hinge() -> None:
+    """Peaks of four rows of Table IV are linear modes; they are printed to 0.5 Hz, one bin of a record of 2 s."""
+    fine = l_frame(2)
+    coarse = super_element(fine, 6)
+    assert [frame.name for frame in coarse.frames] == ["node[0]", "second.node[2]"]
+    assert np.abs(coarse.stiffness @ coarse.rigid).max() < 1e-9 * np.abs(coarse.stiffness).max()
+    assert coarse.rigid_inertia == pytest.approx(fine.rigid_inertia, rel=1e-10, abs=1e-12)
+    rows = (
+        (fine, 14, (9.0, 12.0, 25.5, 30.5, 112.5, 124.0, 172.0, 1371.0)),
+        (coarse, 14, (9.0, 11.5, 25.5, 30.5, 111.5, 124.0, 172.0, 1464.0)),
+        (fine, 30, (8.5, 11.5, 24.0, 30.5, 111.5, 117.0, 172.0, 265.5)),
+        (coarse, 18, (8.5, 11.5, 24.0, 30.5, 111.5, 117.0, 172.0, 265.5)),
+    )
+    for body, count, printed in rows:
+        found = hinged(body, basis(body, Modes(count=count - 6, interface=FREE)))[:8]
+        assert np.abs(found - np.array(printed)).max() < 1.0, (count, found)
 
 
 def test_sparse_matrices_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,6 +232,7 @@ def test_damping_of_modes_and_of_matrices() -> None:
         (lambda: Modes(count=-1), "count of Modes = -1 must lie between 0 and"),
         (lambda: Modes(effective_mass=1.2), "effective_mass of Modes = 1.2 must be finite and lie between 0 and 1"),
         (lambda: Modes(numbers=(0,)), "one of the numbers of Modes = 0 must lie between 1"),
+        (lambda: Modes(numbers=()), r"numbers = \(\) of Modes names no modes; write them as \(1, 2\)"),
         (lambda: Modes(count=1, interface="free"), "interface = 'free' of Modes is not known; write Interface.FIXED"),
         (lambda: Modes(count=1, static_correction=True), "static_correction of Modes is True, but modes with fixed"),
         (lambda: basis(BODY, Modes(count=43)), "mode 43 is asked for, but the body has 42 of this kind; ask for fewer"),

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -55,7 +56,8 @@ class Modes:
 
     ``count`` of them; those with ``frequency`` (Hz) at most; so many that their ``effective_mass`` reaches this part in
     every direction; or by ``numbers``, from 1 in the order of frequency. Rigid motions are not among them. Fixed
-    interfaces add six shapes for every interface frame but the root. ``interfaces`` are frames besides root and tip.
+    interfaces add six shapes for every interface frame but the root. ``interfaces`` are their names, in place of
+    the tip and of frames to which something is attached; the root alone gives the modes of the clamped body.
     ``static_correction`` adds up to six shapes for every interface frame to free modes.
     """
 
@@ -83,6 +85,8 @@ class Modes:
         if self.effective_mass is not None:
             _refuse_amount("effective_mass of Modes", self.effective_mass, 1.0, "write a part of the mass, as 0.95")
         if self.numbers is not None:
+            if isinstance(self.numbers, (int, str)) or not self.numbers:
+                raise InvalidInput(f"numbers = {self.numbers!r} of Modes names no modes; write them as (1, 2)")
             for number in self.numbers:
                 refuse_outside("one of the numbers of Modes", number, 1, MOST_MODES, "the first elastic mode is 1")
             object.__setattr__(self, "numbers", tuple(sorted(set(self.numbers))))
@@ -110,32 +114,77 @@ def basis(body: ElasticBody, choice: Nodal | Modes, interfaces: tuple[str, ...] 
     if isinstance(choice, Nodal):
         if body.size > MOST_NODAL:
             raise InvalidInput(f"Nodal: the body has {body.size} degrees of freedom, more than {MOST_NODAL}; use Modes")
-        shapes = np.eye(body.size)[:, body.free]
-        return Basis(shapes, _clamped(body, shapes)[0])
-    names = dict.fromkeys((body.frames[-1].name, *interfaces, *choice.interfaces))
-    frames = [frame_named(body, name) for name in names if name != body.frames[0].name]
-    held = np.unique(np.concatenate([np.zeros(0, np.int64), *(frame.dofs for frame in frames)]))
+        squares = _Pencil.of(body, body.free).lowest(len(body.free))[0]
+        if len(squares) < len(body.free):
+            raise _massless(len(body.free) - len(squares))
+        return Basis(np.eye(body.size)[:, body.free], _hertz(squares))
+    held = _held(body, choice.interfaces or (body.frames[-1].name, *interfaces))
     make = _fixed if choice.interface is Interface.FIXED else _free
     frequencies, shapes = _clamped(body, make(body, choice, held))
     return Basis(shapes, frequencies)
 
 
-def _fixed(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
-    """Static shapes of the interfaces and modes between them."""
+def _held(body: ElasticBody, interfaces: tuple[str, ...]) -> NDArray[np.int64]:
+    """Degrees of freedom of the interfaces but the root; of the tip if none is named."""
+    frames = [frame_named(body, name) for name in interfaces or (body.frames[-1].name,)]
+    named = np.concatenate([frame.dofs for frame in frames])
+    return np.setdiff1d(named, body.frames[0].dofs)
+
+
+def super_element(body: ElasticBody, count: int, interfaces: tuple[str, ...] = ()) -> ElasticBody:
+    """A body with root and interface frames and ``count`` modes between them as degrees of freedom, in this order.
+
+    Of the frames only these are left. Free modes of it are those of [vidoni2018] where the table has fewer degrees of
+    freedom than its elements.
+    """
+    root = body.frames[0].dofs
+    held = np.concatenate([root, _held(body, interfaces)])
     inside = np.setdiff1d(body.free, held)
-    K, M = _part(body.stiffness, inside), _part(body.mass, inside)
+    pencil = _Pencil.of(body, inside)
+    modes = _selected(body, Modes(count=count), np.zeros((body.size, 0)), _padded(body, inside, pencil), len(inside))
+    T = np.concatenate([_static(body, inside, held, pencil), modes], axis=1)
+    place = {int(dof): k for k, dof in enumerate(held)}
+    frames = tuple(
+        frame._replace(dofs=np.array([place[int(dof)] for dof in frame.dofs]))
+        for frame in body.frames
+        if np.isin(frame.dofs, held).all()
+    )
+    return ElasticBody(
+        frames, np.asarray(T.T @ (body.stiffness @ T)), np.asarray(T.T @ (body.damping @ T)),
+        np.concatenate([body.rigid[held], np.zeros((count, 6))]),
+        body.point_mass, body.point_position, np.asarray(body.to_point @ T),
+        body.spin_inertia, np.asarray(body.to_spin @ T),
+    )  # fmt: skip
+
+
+def _static(body: ElasticBody, inside: NDArray[np.int64], held: NDArray[np.int64], pencil: _Pencil) -> Floats:
+    """The body with each held degree of freedom displaced in turn."""
     static = np.zeros((body.size, len(held)))
     static[held, np.arange(len(held))] = 1.0
     if len(inside):
-        static[inside] = -_solver(K)(_block(body.stiffness, inside, held))
+        static[inside] = -pencil.solve(_full(body.stiffness[inside][:, held]))
+    return static
+
+
+def _padded(body: ElasticBody, inside: NDArray[np.int64], pencil: _Pencil) -> Callable[[int], tuple[Floats, Floats]]:
+    """Modes of the inside as shapes of the body."""
 
     def modes(count: int) -> tuple[Floats, Floats]:
-        squares, inner = _lowest(K, M, count, 0.0)
+        squares, inner = pencil.lowest(count)
         shapes = np.zeros((body.size, len(squares)))
         shapes[inside] = inner
         return squares, shapes
 
-    return np.concatenate([static, _selected(body, choice, static, modes, len(inside))], axis=1)
+    return modes
+
+
+def _fixed(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
+    """Static shapes of the interfaces and modes between them."""
+    inside = np.setdiff1d(body.free, held)
+    pencil = _Pencil.of(body, inside)
+    static = _static(body, inside, held, pencil)
+    modes = _selected(body, choice, static, _padded(body, inside, pencil), len(inside))
+    return np.concatenate([static, modes], axis=1)
 
 
 def _free(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
@@ -144,11 +193,11 @@ def _free(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
     back = R @ np.linalg.inv(R[root])
     available = body.size - 6
     free = body.free
-    K_clamped = _part(body.stiffness, free)
-    shift = float(_lowest(K_clamped, _part(M, free), 1, 0.0)[0][0])
+    clamped = _Pencil.of(body, free)
+    pencil = _Pencil(body.stiffness, M, float(clamped.lowest(1)[0][0]))
 
     def modes(count: int) -> tuple[Floats, Floats]:
-        squares, shapes = _lowest(body.stiffness, M, count + 6, shift)
+        squares, shapes = pencil.lowest(count + 6)
         squares, shapes = squares[6:], shapes[:, 6:]
         return squares, shapes - back @ shapes[root]
 
@@ -159,7 +208,7 @@ def _free(body: ElasticBody, choice: Modes, held: NDArray[np.int64]) -> Floats:
     wrenches[[*root, *held], np.arange(6 + len(held))] = 1.0
     balanced = wrenches - M @ (R @ np.linalg.solve(body.rigid_inertia, R.T @ wrenches))
     static = np.zeros_like(wrenches)
-    static[free] = _solver(K_clamped)(balanced[free])
+    static[free] = clamped.solve(balanced[free])
     if chosen.shape[1]:  # what the modes have of them already
         stiffness = chosen.T @ (body.stiffness @ chosen)
         static -= chosen @ np.linalg.solve(stiffness, chosen.T @ (body.stiffness @ static))
@@ -225,7 +274,7 @@ def _growing_parts(body: ElasticBody, static: Floats, shapes: Floats) -> Floats:
 
 def _part_of(mass: Floats, moved: Floats, whole: Floats) -> Floats:
     """Part (6,) of the whole effective mass."""
-    size = np.sqrt(mass.diagonal())
+    size = np.sqrt(np.where(mass.diagonal() > 0.0, mass.diagonal(), 1.0))
     kept = np.linalg.lstsq(mass / np.outer(size, size), moved / size[:, None], rcond=None)[0] if len(size) else moved
     own = np.einsum("ki,ki->i", moved / size[:, None], kept)
     return np.asarray(np.divide(own, whole, where=whole > 0.0, out=np.ones(6)))
@@ -236,7 +285,7 @@ def _whole_mass(body: ElasticBody) -> Floats:
     from scipy.sparse.linalg import LinearOperator, cg
 
     free = body.free
-    M = _part(body.mass, free)
+    M = body.mass[free][:, free]
     moved = np.asarray(body.mass @ body.rigid)[free]
     diagonal = np.maximum(M.diagonal(), 1e-300)
     scaling = LinearOperator(M.shape, lambda x: x / diagonal, dtype=np.float64)
@@ -264,12 +313,16 @@ def _clamped(body: ElasticBody, shapes: Floats) -> tuple[Floats, Floats]:
     inverse, vectors = eigh((mass + mass.T) / 2.0)
     lost = int(np.sum(inverse <= 1e-16 * inverse[-1]))
     if lost:
-        raise InvalidInput(
-            f"{lost} shapes of the elastic body move no mass; give its link mass and rotary inertia, or attach a body"
-            " to its tip"
-        )
+        raise _massless(lost)
     squares, modes = _normalised(body.stiffness, body.mass, independent @ vectors[:, ::-1])
     return _hertz(squares), modes
+
+
+def _massless(count: int) -> InvalidInput:
+    return InvalidInput(
+        f"{count} shapes of the elastic body move no mass; give its link mass and rotary inertia, or attach a body to"
+        " its tip"
+    )
 
 
 def _normalised(K: Matrix, M: Matrix, modes: Floats) -> tuple[Floats, Floats]:
@@ -279,26 +332,50 @@ def _normalised(K: Matrix, M: Matrix, modes: Floats) -> tuple[Floats, Floats]:
     return (stiffness / mass)[order], (modes / np.sqrt(mass))[:, order]
 
 
-def _lowest(K: Matrix, M: Matrix, count: int, shift: float) -> tuple[Floats, Floats]:
-    """The lowest squares of circular frequencies and their modes with unit mass; less where masses are lacking.
+@dataclass(frozen=True, eq=False)
+class _Pencil:
+    """K phi = w^2 M phi, solved about -shift, at which K + shift M is definite, so that low w keep their digits."""
 
-    About -shift, at which K + shift M is definite, so that low frequencies keep their digits.
-    """
-    from scipy.linalg import eigh
-    from scipy.sparse.linalg import eigsh
+    K: Matrix
+    M: Matrix
+    shift: float = 0.0
 
-    n = K.shape[0]
-    if n == 0 or count == 0:
-        return np.zeros(0), np.zeros((n, 0))
-    if n <= SMALL or count > n // 3:
-        stiff, mass = _full(K), _full(M)
-        inverse, modes = eigh(mass, stiff + shift * mass, subset_by_index=(max(0, n - count), n - 1))
-        kept = inverse > 1e-15 * inverse[-1]
-        return _normalised(stiff, mass, modes[:, kept][:, ::-1])
-    start = np.sin(1.0 + np.arange(n) * 0.754877666)  # fixed, so that results repeat
-    squares, modes = eigsh(_sparse(K), k=count, M=_sparse(M), sigma=-shift, v0=start)
-    order = np.argsort(squares)
-    return squares[order], modes[:, order]
+    @staticmethod
+    def of(body: ElasticBody, kept: NDArray[np.int64]) -> _Pencil:
+        return _Pencil(body.stiffness[kept][:, kept], body.mass[kept][:, kept])
+
+    @cached_property
+    def solve(self) -> Callable[[Floats], Floats]:
+        """(K + shift M)^-1"""
+        definite = self.K if self.shift == 0.0 else self.K + self.shift * self.M
+        if self.K.shape[0] <= SMALL:
+            from scipy.linalg import cho_factor, cho_solve
+
+            factor = cho_factor(_full(definite))
+            return lambda right: np.asarray(cho_solve(factor, right))
+        from scipy.sparse.linalg import splu
+
+        options = {"SymmetricMode": True}
+        factors = splu(_sparse(definite), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        return lambda right: np.asarray(factors.solve(right))
+
+    def lowest(self, count: int) -> tuple[Floats, Floats]:
+        """The lowest w^2 and their modes with unit mass; less where masses are lacking."""
+        from scipy.linalg import eigh
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
+        n = self.K.shape[0]
+        if n == 0 or count == 0:
+            return np.zeros(0), np.zeros((n, 0))
+        if n <= SMALL or count > n // 3:
+            stiff, mass = _full(self.K), _full(self.M)
+            wanted = (max(0, n - count), n - 1)
+            inverse, modes = eigh(mass, stiff + self.shift * mass, subset_by_index=wanted)
+            return _normalised(stiff, mass, modes[:, inverse > 1e-15 * inverse[-1]][:, ::-1])
+        start = np.sin(1.0 + 0.754877666 * np.arange(n))  # fixed, so that results repeat
+        inverse = LinearOperator((n, n), self.solve, dtype=np.float64)
+        _, modes = eigsh(_sparse(self.K), count, _sparse(self.M), -self.shift, v0=start, OPinv=inverse)
+        return _normalised(self.K, self.M, modes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +409,7 @@ class Truncation:
 def truncation(body: ElasticBody, shapes: Basis) -> Truncation:
     """What a basis keeps of a body, before anything is simulated."""
     free, P = body.free, shapes.shapes
-    squares, _ = _lowest(_part(body.stiffness, free), _part(body.mass, free), P.shape[1], 0.0)
+    squares, _ = _Pencil.of(body, free).lowest(P.shape[1])
     parts = _part_of(P.T @ (body.mass @ P), P.T @ (body.mass @ body.rigid), _whole_mass(body))
     return Truncation(len(free), _hertz(squares), shapes.frequencies[: len(squares)], parts)
 
@@ -404,23 +481,3 @@ def _sparse(matrix: Matrix) -> Any:
     from scipy.sparse import csc_array
 
     return csc_array(matrix)
-
-
-def _part(matrix: Matrix, kept: NDArray[np.int64]) -> Matrix:
-    return matrix[kept][:, kept]
-
-
-def _block(matrix: Matrix, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-    return _full(matrix[rows][:, columns])
-
-
-def _solver(K: Matrix) -> Callable[[Floats], Floats]:
-    """K^-1 of a definite matrix."""
-    if K.shape[0] <= SMALL:
-        from scipy.linalg import cho_factor, cho_solve
-
-        factor = cho_factor(_full(K))
-        return lambda right: np.asarray(cho_solve(factor, right))
-    from scipy.sparse.linalg import splu
-
-    return splu(_sparse(K)).solve  # type: ignore[no-any-return]

@@ -165,8 +165,11 @@ class BeamMesh:
         return np.array([self._rest_pose(k, station) for station, k in self._within(stations)])
 
     def _rest_pose(self, k: int, station: float) -> Floats:
-        start = float(self.ends[k])
-        near: Floats = self.poses[k]
+        start, near = float(self.ends[k]), np.asarray(self.poses[k])
+        if isinstance(self.link.rest_shape, Straight):
+            pose = near.copy()
+            pose[0, 3] = station
+            return pose
         return near @ Stretch.of(self.link, start, station).far if station > start else near
 
     def _within(self, stations: ArrayLike) -> list[tuple[float, int]]:
@@ -191,11 +194,24 @@ class BeamMesh:
             part = (station - start) / (end - start)
             moved = np.concatenate([(1.0 - part) * np.eye(6), part * np.eye(6)], axis=1)
             return moved, G, spring @ G / (end - start)
-        rest, deflection, strain, section = shape_inside(self.link, start, end, station, self.beam)
+        rest, deflection, strain, section = self._shape(start, end, station)
         moved = deflection @ spring @ G
         moved[:, :6] += rigidly_moved(rest[:3, 3]) @ self._in_axes[k][:6, :6]
         moved = self._in_axes[k][:6, :6].T @ moved
         return moved, strain @ spring @ G, section @ spring @ G
+
+    @cached_property
+    def _known(self) -> dict[tuple[float, ...], tuple[Floats, ...]]:
+        return {}
+
+    def _shape(self, start: float, end: float, station: float) -> tuple[Floats, ...]:
+        """What `shape_inside` gives, computed once for equal elements."""
+        if not self.even:
+            return shape_inside(self.link, start, end, station, self.beam)
+        key = tuple(round(part / self.link.length, 12) for part in (end - start, station - start))
+        if key not in self._known:
+            self._known[key] = shape_inside(self.link, start, end, station, self.beam)
+        return self._known[key]
 
     def _frames(self) -> tuple[Frame, ...]:
         return tuple(
