@@ -50,7 +50,11 @@ class ElasticLink:
 
     @cached_property
     def shaped(self) -> Shaped:
-        return self.body.shaped(self.basis.shapes)
+        shaped = self.body.shaped(self.basis.shapes)
+        if self.nodal:
+            return shaped
+        # modes of the clamped body are orthogonal, but for rounding
+        return shaped._replace(stiffness=np.diag((2.0 * np.pi * self.basis.frequencies) ** 2))
 
     @property
     def names(self) -> tuple[str, ...]:

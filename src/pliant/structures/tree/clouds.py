@@ -27,33 +27,12 @@ from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, 
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.motion import EMPTY, Floats, Ints, Tree
 
+HOME, FIRST, STOP, START, END = range(5)  # columns of Cloud.link: body, range of coordinates, range of points
 MASS, PLACE = 0, 1  # columns of Cloud.point
-FORCE, MOMENTUM = 0, 3  # columns of the scratch of a cloud
-NOWHERE = -2
-Ints3 = tuple[int, int, int]
-
-
-class Cloud(NamedTuple):
-    """Points and rotary inertias; the first column of their numbers and the one after the last stand in ``span``."""
-
-    home: Ints  # (points,) bodies whose frames carry them, those of one body in a row
-    span: Ints  # (points, 2)
-    point: Floats  # (points, 4) mass, place in the frame of the body
-    shape: Floats  # (points, n, 3) displacement in that frame
-    spin_home: Ints  # (spins,)
-    spin_span: Ints  # (spins, 2)
-    spin: Floats  # (spins, 3) inertia about three axes
-    axes: Floats  # (spins, 9) from these axes to those of the body
-    turn: Floats  # (spins, n, 3) about these axes
-    mass: Floats  # (n, n) constant part of the mass matrix
-    scratch: Floats  # (points, 6) force and momentum in the axes of the body
-    spin_scratch: Floats  # (spins, 6) moment and momentum about the axes
-
-
-def no_cloud() -> Cloud:
-    z, none, pair = np.zeros, np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
-    spins = none, pair, z((0, 3)), z((0, 9)), z((0, 0, 3))
-    return Cloud(none, pair, z((0, 4)), z((0, 0, 3)), *spins, z((0, 0)), z((0, 6)), z((0, 6)))
+# rows of the scratch: displacement, its rate and acceleration; force and momentum
+MOVED, SPEED, ACCELERATION, FORCE, MOMENTUM = range(5)
+NONE = (0.0, 0.0, 0.0)
+Columns = tuple[int, int, int]
 
 
 class LinkCloud(NamedTuple):
@@ -70,97 +49,76 @@ class LinkCloud(NamedTuple):
     turn: Floats  # (3, m)
 
 
+class Cloud(NamedTuple):
+    """Of all links. Rows 3 p to 3 p + 2 are x, y, z of point p; those of the spins of link k follow behind the points."""
+
+    link: Ints  # (links, 5)
+    point: Floats  # (points, 4) mass, place in the frame of the body
+    spin: Floats  # (links, 3) inertia about three axes
+    axes: Floats  # (links, 9) from these axes to those of the body
+    to_rows: Floats  # (n, rows) displacement of points in the frame of the body, and turns about the axes
+    to_coordinates: Floats  # (rows, n) its transpose: both are read along their rows
+    mass: Floats  # (n, n) constant part of the mass matrix
+    scratch: Floats  # (5, rows)
+
+
 def new_cloud(links: Sequence[LinkCloud], n: int) -> Cloud:
-    """Of all links, for n coordinates."""
-    count, spins = sum(len(link.mass) for link in links), len(links)
-    z, whole = np.zeros, np.int64
-    home, span, shape = z(count, whole), z((count, 2), whole), z((count, n, 3))
-    turn, mass, k = z((spins, n, 3)), z((n, n)), 0
-    for s, link in enumerate(links):
-        own, part = slice(k, k + len(link.mass)), slice(link.first, link.first + link.turn.shape[1])
-        home[own], span[own] = link.home, (part.start, part.stop)
-        shape[own, part], turn[s, part] = np.swapaxes(link.shape, 1, 2), link.turn.T
+    """Of links that deform by some of n coordinates."""
+    points = np.concatenate([np.zeros((0, 4)), *(np.column_stack([link.mass, link.place]) for link in links)])
+    rows, start = 3 * len(points), 0
+    to_coordinates, mass = np.zeros((rows + 3 * len(links), n)), np.zeros((n, n))
+    facts = np.zeros((len(links), 5), np.int64)
+    for k, link in enumerate(links):
+        end, part = start + len(link.mass), slice(link.first, link.first + link.turn.shape[1])
+        facts[k] = link.home, part.start, part.stop, start, end
+        to_coordinates[3 * start : 3 * end, part] = link.shape.reshape(3 * len(link.mass), -1)
+        to_coordinates[rows + 3 * k : rows + 3 * k + 3, part] = link.turn
         mass[part, part] = np.einsum("p,pil,pim->lm", link.mass, link.shape, link.shape)
         mass[part, part] += link.turn.T @ (link.spin[:, None] * link.turn)
-        k = own.stop
-    points = np.concatenate([z((0, 4)), *(np.column_stack([link.mass, link.place]) for link in links)])
-    spin_home = np.array([link.home for link in links], whole)
-    spin_span = np.array([(link.first, link.first + link.turn.shape[1]) for link in links], whole).reshape(-1, 2)
+        start = end
     spin, axes = (np.array([getattr(link, name).ravel() for link in links]) for name in ("spin", "axes"))
-    about = spin_home, spin_span, spin.reshape(-1, 3), axes.reshape(-1, 9), turn
-    return Cloud(home, span, points, shape, *about, mass, z((count, 6)), z((spins, 6)))
+    own = points, spin.reshape(-1, 3), axes.reshape(-1, 9)
+    both = np.ascontiguousarray(to_coordinates.T), to_coordinates
+    return Cloud(facts, *own, *both, mass, np.zeros((5, len(to_coordinates))))
+
+
+def no_cloud() -> Cloud:
+    return new_cloud((), 0)
 
 
 @inline_kernel
-def moved_by(shape: Floats, first: int, stop: int, x: Floats) -> Vector:
-    """P x of one point."""
+def spread(cloud: Cloud, k: int, x: Floats, out: int) -> None:
+    """Points and spins of link k moved by the coordinates x, to a row of the scratch."""
+    to_rows, moved = cloud.to_rows, cloud.scratch[out]
+    start, end, behind = 3 * cloud.link[k, START], 3 * cloud.link[k, END], 3 * (cloud.point.shape[0] + k)
+    for r in range(start, end):
+        moved[r] = 0.0
     a, b, c = 0.0, 0.0, 0.0
-    for j in range(first, stop):
-        a += shape[j, 0] * x[j]
-        b += shape[j, 1] * x[j]
-        c += shape[j, 2] * x[j]
-    return (a, b, c)
+    for j in range(cloud.link[k, FIRST], cloud.link[k, STOP]):
+        factor = x[j]
+        for r in range(start, end):
+            moved[r] += factor * to_rows[j, r]
+        a += factor * to_rows[j, behind]
+        b += factor * to_rows[j, behind + 1]
+        c += factor * to_rows[j, behind + 2]
+    moved[behind], moved[behind + 1], moved[behind + 2] = a, b, c
 
 
 @inline_kernel
-def push_on(shape: Floats, first: int, stop: int, f: Vector, force: Floats) -> None:
-    """force += P^T f."""
-    for j in range(first, stop):
-        force[j] += shape[j, 0] * f[0] + shape[j, 1] * f[1] + shape[j, 2] * f[2]
+def of_point(cloud: Cloud, what: int, p: int) -> Vector:
+    return load3(cloud.scratch, what, 3 * p)
 
 
 @inline_kernel
-def place_of(cloud: Cloud, k: int, q: Floats, motion: Floats) -> Vector:
-    """Where point k is in the world."""
-    b = cloud.home[k] + 1
-    d = add(load3(cloud.point, k, PLACE), moved_by(cloud.shape[k], cloud.span[k, 0], cloud.span[k, 1], q))
+def of_spin(cloud: Cloud, what: int, k: int) -> Vector:
+    return load3(cloud.scratch, what, 3 * (cloud.point.shape[0] + k))
+
+
+@inline_kernel
+def place_of(cloud: Cloud, p: int, b: int, motion: Floats) -> Vector:
+    """Where point p is in the world, from its displacement in the scratch."""
+    d = add(load3(cloud.point, p, PLACE), of_point(cloud, MOVED, p))
     return add(load3(motion, b, at.POSE_X), apply(load9(motion, b, at.POSE_R), d))
-
-
-@inner_kernel
-def push_links(cloud: Cloud, q: Floats, v: Floats, a: Floats, motion: Floats) -> None:
-    """Adds wrench and momentum of points and inertias to the bodies that carry them; twists and accelerations stand.
-
-    What they push the coordinates by stays in the scratch.
-    """
-    for k in range(cloud.home.shape[0]):
-        b, first, stop, shape = cloud.home[k] + 1, cloud.span[k, 0], cloud.span[k, 1], cloud.shape[k]
-        R, V, A = load9(motion, b, at.POSE_R), load6(motion, b, at.TWIST), load6(motion, b, at.ACCELERATION)
-        m = cloud.point[k, MASS]
-        w, r = angular(V), place_of(cloud, k, q, motion)
-        speed = add(linear(V), cross(w, r))
-        own = apply(R, moved_by(shape, first, stop, v))
-        push = add(add(linear(A), cross(angular(A), r)), cross(w, add(speed, scale(2.0, own))))
-        f = scale(m, add(push, apply(R, moved_by(shape, first, stop, a))))
-        p = scale(m, add(speed, own))
-        add_to(1.0, join(f, cross(r, f)), motion, b, at.WRENCH)
-        add_to(1.0, join(p, cross(r, p)), motion, b, at.MOMENTUM)
-        store(apply_transpose(R, f), cloud.scratch, k, FORCE)
-        store(apply_transpose(R, p), cloud.scratch, k, MOMENTUM)
-    for k in range(cloud.spin_home.shape[0]):
-        b = cloud.spin_home[k] + 1
-        R, first, stop, turn = load9(motion, b, at.POSE_R), cloud.spin_span[k, 0], cloud.spin_span[k, 1], cloud.turn[k]
-        axes, J = load9(cloud.axes, k), load3(cloud.spin, k)
-        w = in_axes(axes, R, angular(load6(motion, b, at.TWIST)))
-        al = in_axes(axes, R, angular(load6(motion, b, at.ACCELERATION)))
-        L = times(J, add(w, moved_by(turn, first, stop, v)))
-        n = times(J, add(al, moved_by(turn, first, stop, a)))
-        none = (0.0, 0.0, 0.0)
-        add_to(1.0, join(none, apply(R, apply(axes, add(n, cross(w, L))))), motion, b, at.WRENCH)
-        add_to(1.0, join(none, apply(R, apply(axes, L))), motion, b, at.MOMENTUM)
-        store(n, cloud.spin_scratch, k, FORCE)
-        store(L, cloud.spin_scratch, k, MOMENTUM)
-
-
-@inner_kernel
-def push_coordinates(cloud: Cloud, column: int, force: Floats) -> None:
-    """Adds what the last pass left in the scratch, FORCE or MOMENTUM, to the coordinates."""
-    for k in range(cloud.home.shape[0]):
-        push_on(cloud.shape[k], cloud.span[k, 0], cloud.span[k, 1], load3(cloud.scratch, k, column), force)
-    for k in range(cloud.spin_home.shape[0]):
-        push_on(
-            cloud.turn[k], cloud.spin_span[k, 0], cloud.spin_span[k, 1], load3(cloud.spin_scratch, k, column), force
-        )
 
 
 @inline_kernel
@@ -174,85 +132,125 @@ def in_axes(axes: Matrix, R: Matrix, x: Vector) -> Vector:
 
 
 @inner_kernel
+def push_links(cloud: Cloud, q: Floats, v: Floats, a: Floats, motion: Floats) -> None:
+    """Adds wrench and momentum of points and spins to the bodies that carry them; twists and accelerations stand.
+
+    What they push the coordinates by stays in the scratch.
+    """
+    for k in range(cloud.link.shape[0]):
+        spread(cloud, k, q, MOVED)
+        spread(cloud, k, v, SPEED)
+        spread(cloud, k, a, ACCELERATION)
+        b = cloud.link[k, HOME] + 1
+        R, V, A = load9(motion, b, at.POSE_R), load6(motion, b, at.TWIST), load6(motion, b, at.ACCELERATION)
+        w, W, H = angular(V), EMPTY, EMPTY
+        for p in range(cloud.link[k, START], cloud.link[k, END]):
+            m, r = cloud.point[p, MASS], place_of(cloud, p, b, motion)
+            speed, own = add(linear(V), cross(w, r)), apply(R, of_point(cloud, SPEED, p))
+            push = add(add(linear(A), cross(angular(A), r)), cross(w, add(speed, scale(2.0, own))))
+            f = scale(m, add(push, apply(R, of_point(cloud, ACCELERATION, p))))
+            momentum = scale(m, add(speed, own))
+            W = plus6(W, 1.0, join(f, cross(r, f)))
+            H = plus6(H, 1.0, join(momentum, cross(r, momentum)))
+            store(apply_transpose(R, f), cloud.scratch, FORCE, 3 * p)
+            store(apply_transpose(R, momentum), cloud.scratch, MOMENTUM, 3 * p)
+        axes, J, behind = load9(cloud.axes, k), load3(cloud.spin, k), 3 * (cloud.point.shape[0] + k)
+        turning = in_axes(axes, R, w)
+        L = times(J, add(turning, of_spin(cloud, SPEED, k)))
+        n = times(J, add(in_axes(axes, R, angular(A)), of_spin(cloud, ACCELERATION, k)))
+        W = plus6(W, 1.0, join(NONE, apply(R, apply(axes, add(n, cross(turning, L))))))
+        H = plus6(H, 1.0, join(NONE, apply(R, apply(axes, L))))
+        store(n, cloud.scratch, FORCE, behind)
+        store(L, cloud.scratch, MOMENTUM, behind)
+        add_to(1.0, W, motion, b, at.WRENCH)
+        add_to(1.0, H, motion, b, at.MOMENTUM)
+
+
+@inner_kernel
+def push_coordinates(cloud: Cloud, what: int, force: Floats) -> None:
+    """Adds what the last pass left in the scratch, FORCE or MOMENTUM, to the coordinates."""
+    push = cloud.scratch[what]
+    for k in range(cloud.link.shape[0]):
+        behind = 3 * (cloud.point.shape[0] + k)
+        for rows in ((3 * cloud.link[k, START], 3 * cloud.link[k, END]), (behind, behind + 3)):
+            for r in range(rows[0], rows[1]):
+                factor, shape = push[r], cloud.to_coordinates[r]
+                for j in range(cloud.link[k, FIRST], cloud.link[k, STOP]):
+                    force[j] += factor * shape[j]
+
+
+@inner_kernel
 def cloud_energies(tree: Tree, cloud: Cloud, q: Floats, v: Floats, motion: Floats) -> tuple[float, float]:
     """Kinetic energy and potential of gravity, from poses and twists that stand."""
-    kinetic, potential, g = 0.0, 0.0, tree.base
-    for k in range(cloud.home.shape[0]):
-        b, m = cloud.home[k] + 1, cloud.point[k, MASS]
-        V, r = load6(motion, b, at.TWIST), place_of(cloud, k, q, motion)
-        own = moved_by(cloud.shape[k], cloud.span[k, 0], cloud.span[k, 1], v)
-        speed = add(add(linear(V), cross(angular(V), r)), apply(load9(motion, b, at.POSE_R), own))
-        kinetic += 0.5 * m * dot(speed, speed)
-        potential -= m * (r[0] * g[at.GRAVITY] + r[1] * g[at.GRAVITY + 1] + r[2] * g[at.GRAVITY + 2])
-    for k in range(cloud.spin_home.shape[0]):
-        b = cloud.spin_home[k] + 1
-        w = in_axes(load9(cloud.axes, k), load9(motion, b, at.POSE_R), angular(load6(motion, b, at.TWIST)))
-        w = add(w, moved_by(cloud.turn[k], cloud.spin_span[k, 0], cloud.spin_span[k, 1], v))
+    kinetic, potential, g = 0.0, 0.0, load3(tree.base[None], 0, at.GRAVITY)
+    for k in range(cloud.link.shape[0]):
+        spread(cloud, k, q, MOVED)
+        spread(cloud, k, v, SPEED)
+        b = cloud.link[k, HOME] + 1
+        R, V = load9(motion, b, at.POSE_R), load6(motion, b, at.TWIST)
+        for p in range(cloud.link[k, START], cloud.link[k, END]):
+            m, r = cloud.point[p, MASS], place_of(cloud, p, b, motion)
+            speed = add(add(linear(V), cross(angular(V), r)), apply(R, of_point(cloud, SPEED, p)))
+            kinetic += 0.5 * m * dot(speed, speed)
+            potential -= m * dot(r, g)
+        w = add(in_axes(load9(cloud.axes, k), R, angular(V)), of_spin(cloud, SPEED, k))
         kinetic += 0.5 * dot(w, times(load3(cloud.spin, k), w))
     return kinetic, potential
 
 
 @inner_kernel
-def cloud_lift(tree: Tree, cloud: Cloud, step: tuple[Floats, Floats, float], motion: Floats, columns: Ints3) -> float:
+def cloud_lift(tree: Tree, cloud: Cloud, way: tuple[Floats, Floats, float], motion: Floats, columns: Columns) -> float:
     """Change of the potential from q to q + h w, as `midpoint.lift`, whose columns hold difference, mean and way."""
-    q, w, h = step
+    q, w, h = way
     lifted, g = 0.0, load3(tree.base[None], 0, at.GRAVITY)
-    for k in range(cloud.home.shape[0]):
-        b, first, stop = cloud.home[k] + 1, cloud.span[k, 0], cloud.span[k, 1]
-        own = scale(h, moved_by(cloud.shape[k], first, stop, w))
-        middle = add(load3(cloud.point, k, PLACE), moved_by(cloud.shape[k], first, stop, q))
-        middle = add(middle, scale(0.5, own))
-        way = add(apply(load9(motion, b, columns[0]), middle), apply(load9(motion, b, columns[1]), own))
-        lifted -= cloud.point[k, MASS] * dot(add(load3(motion, b, columns[2]), way), g)
+    for k in range(cloud.link.shape[0]):
+        spread(cloud, k, q, MOVED)
+        spread(cloud, k, w, SPEED)
+        b = cloud.link[k, HOME] + 1
+        for p in range(cloud.link[k, START], cloud.link[k, END]):
+            own = scale(h, of_point(cloud, SPEED, p))
+            middle = add(add(load3(cloud.point, p, PLACE), of_point(cloud, MOVED, p)), scale(0.5, own))
+            moved = add(apply(load9(motion, b, columns[0]), middle), apply(load9(motion, b, columns[1]), own))
+            lifted -= cloud.point[p, MASS] * dot(add(load3(motion, b, columns[2]), moved), g)
     return lifted
 
 
 @inner_kernel
 def add_cloud_inertia(cloud: Cloud, q: Floats, motion: Floats) -> None:
-    """Mass, first and second moment of all points and inertias, to those of the bodies that carry them."""
-    for k in range(cloud.home.shape[0]):
-        m, (x, y, z) = cloud.point[k, MASS], place_of(cloud, k, q, motion)
-        mx, my, mz = m * x, m * y, m * z
-        ten = (m, mx, my, mz, my * y + mz * z, mx * x + mz * z, mx * x + my * y, -mx * y, -mx * z, -my * z)
-        add_to(1.0, ten, motion, cloud.home[k] + 1, at.COMPOSITE)
-    for k in range(cloud.spin_home.shape[0]):
-        b = cloud.spin_home[k] + 1
+    """Mass, first and second moment of all points and spins, to those of the bodies that carry them."""
+    for k in range(cloud.link.shape[0]):
+        spread(cloud, k, q, MOVED)
+        b = cloud.link[k, HOME] + 1
+        for p in range(cloud.link[k, START], cloud.link[k, END]):
+            m, (x, y, z) = cloud.point[p, MASS], place_of(cloud, p, b, motion)
+            mx, my, mz = m * x, m * y, m * z
+            ten = (m, mx, my, mz, my * y + mz * z, mx * x + mz * z, mx * x + my * y, -mx * y, -mx * z, -my * z)
+            add_to(1.0, ten, motion, b, at.COMPOSITE)
         R, axes, J = load9(motion, b, at.POSE_R), load9(cloud.axes, k), load3(cloud.spin, k)
         for i in range(3):
-            unit = (1.0 * (i == 0), 1.0 * (i == 1), 1.0 * (i == 2))
-            x, y, z = apply(R, apply(axes, unit))
-            spread = (x * x, y * y, z * z, x * y, x * z, y * z)
-            add_to(J[i], spread, motion, b, at.COMPOSITE + 4)
+            x, y, z = apply(R, apply(axes, (1.0 * (i == 0), 1.0 * (i == 1), 1.0 * (i == 2))))
+            add_to(J[i], (x * x, y * y, z * z, x * y, x * z, y * z), motion, b, at.COMPOSITE + 4)
 
 
 @inner_kernel
-def add_coupling(tree: Tree, cloud: Cloud, moved: tuple[Floats, Ints], q: Floats, motion: Floats, M: Floats) -> None:
-    """Between the coordinates of shapes and the joints that carry the link: adds to M, both ways.
+def add_coupling(tree: Tree, cloud: Cloud, moved: tuple[Floats, Ints], motion: Floats, M: Floats) -> None:
+    """What coordinates of shapes add to M among themselves, which is constant, and with the joints that carry the link.
 
-    What coordinates of shapes share among themselves is constant. ``moved`` are S and the span of its rows.
+    The displacements of `add_cloud_inertia` stand. ``moved`` are S and the span of its rows.
     """
     n, (S, span) = cloud.mass.shape[0], moved
     for j in range(n):
         for c in range(n):
             M[j, c] += cloud.mass[j, c]
-    for j in range(n):
-        k, s = 0, 0
-        while k < cloud.home.shape[0] or s < cloud.spin_home.shape[0]:
-            home, W = NOWHERE, EMPTY
-            while k < cloud.home.shape[0] and (home == NOWHERE or cloud.home[k] == home):
-                home = cloud.home[k]
-                if cloud.span[k, 0] <= j < cloud.span[k, 1]:
-                    f = scale(cloud.point[k, MASS], load3(cloud.shape[k], j))
-                    f = apply(load9(motion, home + 1, at.POSE_R), f)
-                    W = plus6(W, 1.0, join(f, cross(place_of(cloud, k, q, motion), f)))
-                k += 1
-            while s < cloud.spin_home.shape[0] and (home == NOWHERE or cloud.spin_home[s] == home):
-                home = cloud.spin_home[s]
-                if cloud.spin_span[s, 0] <= j < cloud.spin_span[s, 1]:
-                    n_own = times(load3(cloud.spin, s), load3(cloud.turn[s], j))
-                    moment = apply(load9(motion, home + 1, at.POSE_R), apply(load9(cloud.axes, s), n_own))
-                    W = plus6(W, 1.0, join((0.0, 0.0, 0.0), moment))
-                s += 1
+    for k in range(cloud.link.shape[0]):
+        home, spin = cloud.link[k, HOME], load3(cloud.spin, k)
+        b, behind = home + 1, 3 * (cloud.point.shape[0] + k)
+        R, axes = load9(motion, b, at.POSE_R), load9(cloud.axes, k)
+        for j in range(cloud.link[k, FIRST], cloud.link[k, STOP]):
+            W = join(NONE, apply(R, apply(axes, times(spin, load3(cloud.to_rows, j, behind)))))
+            for p in range(cloud.link[k, START], cloud.link[k, END]):
+                f = apply(R, scale(cloud.point[p, MASS], load3(cloud.to_rows, j, 3 * p)))
+                W = plus6(W, 1.0, join(f, cross(place_of(cloud, p, b, motion), f)))
             i = home
             while i >= 0:
                 value = dot6(load6(motion, i + 1, at.AXIS), W)

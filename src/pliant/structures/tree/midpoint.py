@@ -286,7 +286,7 @@ def fill_mass(mechanism: Mechanism, q: Floats, motion: Floats, step: Step) -> No
         recursions.sum_inertias(tree, n, motion)
         recursions.fill_from_inertias(tree, n, motion, joints.M)
         gather_matrix(shapes, joints.M, joints.half, step.factors)
-        add_coupling(tree, shapes.cloud, (shapes.S, shapes.span), q, motion, step.factors)
+        add_coupling(tree, shapes.cloud, (shapes.S, shapes.span), motion, step.factors)
     else:
         recursions.fill_mass_matrix(tree, n, motion, step.factors)
 
