@@ -38,7 +38,7 @@ class Springs(NamedTuple):
     rest: Floats  # (n,)
     D_field: Floats  # (n, n) symmetric: its loss is that of the material
     D_joint: Floats  # (n, n) symmetric: its loss is that of the joints
-    span: Ints  # (n, 2) first column of a row that is not zero in one of the three, and the one after the last
+    span: Ints  # (n, 4) first column of a row that is not zero in K, and the one after the last; the same of D
     laws: JointLaws
 
 
@@ -111,7 +111,7 @@ def new_springs(
     for given in (K, D_field, D_joint):
         values = np.zeros(n) if given is None else np.asarray(given, float)
         matrices.append(np.ascontiguousarray(np.diag(values) if values.ndim == 1 else values))
-    span = spans((matrices[0] != 0.0) | (matrices[1] != 0.0) | (matrices[2] != 0.0))
+    span = np.hstack([spans(matrices[0] != 0.0), spans((matrices[1] != 0.0) | (matrices[2] != 0.0))])
     place = np.zeros(n) if rest is None else np.array(rest, float)
     return Springs(
         matrices[0],

@@ -29,8 +29,10 @@ from pliant.structures.tree.motion import EMPTY, Floats, Ints, Tree
 
 HOME, FIRST, STOP, START, END = range(5)  # columns of Cloud.link: body, range of coordinates, range of points
 MASS, PLACE = 0, 1  # columns of Cloud.point
-# rows of the scratch: displacement, its rate and acceleration; force and momentum
-MOVED, SPEED, ACCELERATION, FORCE, MOMENTUM = range(5)
+# rows of the scratch: displacement and its rate at the start of a step and in its mean; the same and its acceleration
+# where forces are computed, at the end; force and momentum
+START_MOVED, START_SPEED, MEAN_SPEED, MOVED, SPEED, ACCELERATION, END_MOVED, END_SPEED, FORCE, MOMENTUM = range(10)
+SCRATCH_ROWS = 10
 NONE = (0.0, 0.0, 0.0)
 Columns = tuple[int, int, int]
 
@@ -50,7 +52,7 @@ class LinkCloud(NamedTuple):
 
 
 class Cloud(NamedTuple):
-    """Of all links. Rows 3 p to 3 p + 2 are x, y, z of point p; those of the spins of link k follow behind the points."""
+    """Of all links. Rows 3 p to 3 p + 2 are those of point p; those of the spins of link k come behind all points."""
 
     link: Ints  # (links, 5)
     point: Floats  # (points, 4) mass, place in the frame of the body
@@ -58,28 +60,35 @@ class Cloud(NamedTuple):
     axes: Floats  # (links, 9) from these axes to those of the body
     to_rows: Floats  # (n, rows) displacement of points in the frame of the body, and turns about the axes
     to_coordinates: Floats  # (rows, n) its transpose: both are read along their rows
-    mass: Floats  # (n, n) constant part of the mass matrix
-    scratch: Floats  # (5, rows)
+    scratch: Floats  # (10, rows)
 
 
 def new_cloud(links: Sequence[LinkCloud], n: int) -> Cloud:
     """Of links that deform by some of n coordinates."""
     points = np.concatenate([np.zeros((0, 4)), *(np.column_stack([link.mass, link.place]) for link in links)])
     rows, start = 3 * len(points), 0
-    to_coordinates, mass = np.zeros((rows + 3 * len(links), n)), np.zeros((n, n))
+    to_coordinates = np.zeros((rows + 3 * len(links), n))
     facts = np.zeros((len(links), 5), np.int64)
     for k, link in enumerate(links):
         end, part = start + len(link.mass), slice(link.first, link.first + link.turn.shape[1])
         facts[k] = link.home, part.start, part.stop, start, end
         to_coordinates[3 * start : 3 * end, part] = link.shape.reshape(3 * len(link.mass), -1)
         to_coordinates[rows + 3 * k : rows + 3 * k + 3, part] = link.turn
-        mass[part, part] = np.einsum("p,pil,pim->lm", link.mass, link.shape, link.shape)
-        mass[part, part] += link.turn.T @ (link.spin[:, None] * link.turn)
         start = end
     spin, axes = (np.array([getattr(link, name).ravel() for link in links]) for name in ("spin", "axes"))
     own = points, spin.reshape(-1, 3), axes.reshape(-1, 9)
     both = np.ascontiguousarray(to_coordinates.T), to_coordinates
-    return Cloud(facts, *own, *both, mass, np.zeros((5, len(to_coordinates))))
+    return Cloud(facts, *own, *both, np.zeros((SCRATCH_ROWS, len(to_coordinates))))
+
+
+def mass_of_shapes(links: Sequence[LinkCloud], n: int) -> Floats:
+    """(n, n) what coordinates of shapes share with each other."""
+    mass = np.zeros((n, n))
+    for link in links:
+        part = slice(link.first, link.first + link.turn.shape[1])
+        mass[part, part] = np.einsum("p,pil,pim->lm", link.mass, link.shape, link.shape)
+        mass[part, part] += link.turn.T @ (link.spin[:, None] * link.turn)
+    return mass
 
 
 def no_cloud() -> Cloud:
@@ -91,16 +100,18 @@ def spread(cloud: Cloud, k: int, x: Floats, out: int) -> None:
     """Points and spins of link k moved by the coordinates x, to a row of the scratch."""
     to_rows, moved = cloud.to_rows, cloud.scratch[out]
     start, end, behind = 3 * cloud.link[k, START], 3 * cloud.link[k, END], 3 * (cloud.point.shape[0] + k)
-    for r in range(start, end):
-        moved[r] = 0.0
+    first, stop = cloud.link[k, FIRST], cloud.link[k, STOP]
+    # slices, so that the compiler knows that no index counts from the end
+    own, by = moved[start:end], x[first:stop]
+    own[:] = 0.0
     a, b, c = 0.0, 0.0, 0.0
-    for j in range(cloud.link[k, FIRST], cloud.link[k, STOP]):
-        factor = x[j]
-        for r in range(start, end):
-            moved[r] += factor * to_rows[j, r]
-        a += factor * to_rows[j, behind]
-        b += factor * to_rows[j, behind + 1]
-        c += factor * to_rows[j, behind + 2]
+    for j in range(by.shape[0]):
+        factor, shape, turn = by[j], to_rows[first + j, start:end], to_rows[first + j, behind : behind + 3]
+        for r in range(own.shape[0]):
+            own[r] += factor * shape[r]
+        a += factor * turn[0]
+        b += factor * turn[1]
+        c += factor * turn[2]
     moved[behind], moved[behind + 1], moved[behind + 2] = a, b, c
 
 
@@ -115,9 +126,9 @@ def of_spin(cloud: Cloud, what: int, k: int) -> Vector:
 
 
 @inline_kernel
-def place_of(cloud: Cloud, p: int, b: int, motion: Floats) -> Vector:
-    """Where point p is in the world, from its displacement in the scratch."""
-    d = add(load3(cloud.point, p, PLACE), of_point(cloud, MOVED, p))
+def place_of(cloud: Cloud, p: int, moved: int, b: int, motion: Floats) -> Vector:
+    """Where point p is in the world, from its displacement in a row of the scratch."""
+    d = add(load3(cloud.point, p, PLACE), of_point(cloud, moved, p))
     return add(load3(motion, b, at.POSE_X), apply(load9(motion, b, at.POSE_R), d))
 
 
@@ -132,84 +143,115 @@ def in_axes(axes: Matrix, R: Matrix, x: Vector) -> Vector:
 
 
 @inner_kernel
-def push_links(cloud: Cloud, q: Floats, v: Floats, a: Floats, motion: Floats) -> None:
-    """Adds wrench and momentum of points and spins to the bodies that carry them; twists and accelerations stand.
+def begin_step(cloud: Cloud, q: Floats, v: Floats) -> None:
+    """Points and spins at the start of a step."""
+    for k in range(cloud.link.shape[0]):
+        spread(cloud, k, q, START_MOVED)
+        spread(cloud, k, v, START_SPEED)
 
-    What they push the coordinates by stays in the scratch.
-    """
+
+@inner_kernel
+def follow_step(cloud: Cloud, w: Floats, h: float) -> None:
+    """Points and spins in the middle and at the end of a step with the mean velocity w, none of which is prescribed."""
+    for k in range(cloud.link.shape[0]):
+        spread(cloud, k, w, MEAN_SPEED)
+    per_half, scratch = 2.0 / h, cloud.scratch
+    for r in range(scratch.shape[1]):
+        u, v, mean = scratch[START_MOVED, r], scratch[START_SPEED, r], scratch[MEAN_SPEED, r]
+        scratch[MOVED, r], scratch[SPEED, r], scratch[ACCELERATION, r] = u + 0.5 * h * mean, mean, per_half * (mean - v)
+        scratch[END_MOVED, r], scratch[END_SPEED, r] = u + h * mean, 2.0 * mean - v
+
+
+@inner_kernel
+def end_step(cloud: Cloud, q: Floats, v: Floats) -> None:
+    """Points and spins at the end of a step of another kind."""
+    for k in range(cloud.link.shape[0]):
+        spread(cloud, k, q, END_MOVED)
+        spread(cloud, k, v, END_SPEED)
+
+
+@inner_kernel
+def stand_at(cloud: Cloud, q: Floats, v: Floats, a: Floats) -> None:
+    """Points and spins where forces are computed."""
     for k in range(cloud.link.shape[0]):
         spread(cloud, k, q, MOVED)
         spread(cloud, k, v, SPEED)
         spread(cloud, k, a, ACCELERATION)
+
+
+@inner_kernel
+def push_links(cloud: Cloud, motion: Floats) -> None:
+    """Adds wrench and momentum of points and spins to the bodies that carry them; twists and accelerations stand.
+
+    What the motion of the link pushes the coordinates by stays in the scratch; what these do to each other is constant
+    and in the matrix m of the shapes.
+    """
+    for k in range(cloud.link.shape[0]):
         b = cloud.link[k, HOME] + 1
         R, V, A = load9(motion, b, at.POSE_R), load6(motion, b, at.TWIST), load6(motion, b, at.ACCELERATION)
         w, W, H = angular(V), EMPTY, EMPTY
         for p in range(cloud.link[k, START], cloud.link[k, END]):
-            m, r = cloud.point[p, MASS], place_of(cloud, p, b, motion)
+            m, r = cloud.point[p, MASS], place_of(cloud, p, MOVED, b, motion)
             speed, own = add(linear(V), cross(w, r)), apply(R, of_point(cloud, SPEED, p))
             push = add(add(linear(A), cross(angular(A), r)), cross(w, add(speed, scale(2.0, own))))
+            store(scale(m, apply_transpose(R, push)), cloud.scratch, FORCE, 3 * p)
+            store(scale(m, apply_transpose(R, speed)), cloud.scratch, MOMENTUM, 3 * p)
             f = scale(m, add(push, apply(R, of_point(cloud, ACCELERATION, p))))
             momentum = scale(m, add(speed, own))
             W = plus6(W, 1.0, join(f, cross(r, f)))
             H = plus6(H, 1.0, join(momentum, cross(r, momentum)))
-            store(apply_transpose(R, f), cloud.scratch, FORCE, 3 * p)
-            store(apply_transpose(R, momentum), cloud.scratch, MOMENTUM, 3 * p)
         axes, J, behind = load9(cloud.axes, k), load3(cloud.spin, k), 3 * (cloud.point.shape[0] + k)
-        turning = in_axes(axes, R, w)
+        turning, faster = in_axes(axes, R, w), in_axes(axes, R, angular(A))
         L = times(J, add(turning, of_spin(cloud, SPEED, k)))
-        n = times(J, add(in_axes(axes, R, angular(A)), of_spin(cloud, ACCELERATION, k)))
+        n = times(J, add(faster, of_spin(cloud, ACCELERATION, k)))
         W = plus6(W, 1.0, join(NONE, apply(R, apply(axes, add(n, cross(turning, L))))))
         H = plus6(H, 1.0, join(NONE, apply(R, apply(axes, L))))
-        store(n, cloud.scratch, FORCE, behind)
-        store(L, cloud.scratch, MOMENTUM, behind)
+        store(times(J, faster), cloud.scratch, FORCE, behind)
+        store(times(J, turning), cloud.scratch, MOMENTUM, behind)
         add_to(1.0, W, motion, b, at.WRENCH)
         add_to(1.0, H, motion, b, at.MOMENTUM)
 
 
 @inner_kernel
-def push_coordinates(cloud: Cloud, what: int, force: Floats) -> None:
-    """Adds what the last pass left in the scratch, FORCE or MOMENTUM, to the coordinates."""
-    push = cloud.scratch[what]
+def push_coordinates(cloud: Cloud, force: Floats, momentum: Floats) -> None:
+    """Adds what the last pass left in the scratch to force and momentum of the coordinates."""
     for k in range(cloud.link.shape[0]):
-        behind = 3 * (cloud.point.shape[0] + k)
+        behind, first, stop = 3 * (cloud.point.shape[0] + k), cloud.link[k, FIRST], cloud.link[k, STOP]
+        own, moving = force[first:stop], momentum[first:stop]
         for rows in ((3 * cloud.link[k, START], 3 * cloud.link[k, END]), (behind, behind + 3)):
             for r in range(rows[0], rows[1]):
-                factor, shape = push[r], cloud.to_coordinates[r]
-                for j in range(cloud.link[k, FIRST], cloud.link[k, STOP]):
-                    force[j] += factor * shape[j]
+                f, p, shape = cloud.scratch[FORCE, r], cloud.scratch[MOMENTUM, r], cloud.to_coordinates[r, first:stop]
+                for j in range(own.shape[0]):
+                    own[j] += f * shape[j]
+                    moving[j] += p * shape[j]
 
 
 @inner_kernel
-def cloud_energies(tree: Tree, cloud: Cloud, q: Floats, v: Floats, motion: Floats) -> tuple[float, float]:
-    """Kinetic energy and potential of gravity, from poses and twists that stand."""
+def cloud_energies(tree: Tree, cloud: Cloud, motion: Floats) -> tuple[float, float]:
+    """Kinetic energy, but for that of shapes alone, and potential of gravity at the end of a step; twists stand."""
     kinetic, potential, g = 0.0, 0.0, load3(tree.base[None], 0, at.GRAVITY)
     for k in range(cloud.link.shape[0]):
-        spread(cloud, k, q, MOVED)
-        spread(cloud, k, v, SPEED)
         b = cloud.link[k, HOME] + 1
         R, V = load9(motion, b, at.POSE_R), load6(motion, b, at.TWIST)
         for p in range(cloud.link[k, START], cloud.link[k, END]):
-            m, r = cloud.point[p, MASS], place_of(cloud, p, b, motion)
-            speed = add(add(linear(V), cross(angular(V), r)), apply(R, of_point(cloud, SPEED, p)))
-            kinetic += 0.5 * m * dot(speed, speed)
+            m, r = cloud.point[p, MASS], place_of(cloud, p, END_MOVED, b, motion)
+            speed, own = add(linear(V), cross(angular(V), r)), apply(R, of_point(cloud, END_SPEED, p))
+            kinetic += m * dot(speed, add(scale(0.5, speed), own))
             potential -= m * dot(r, g)
-        w = add(in_axes(load9(cloud.axes, k), R, angular(V)), of_spin(cloud, SPEED, k))
-        kinetic += 0.5 * dot(w, times(load3(cloud.spin, k), w))
+        w = in_axes(load9(cloud.axes, k), R, angular(V))
+        kinetic += dot(times(load3(cloud.spin, k), w), add(scale(0.5, w), of_spin(cloud, END_SPEED, k)))
     return kinetic, potential
 
 
 @inner_kernel
-def cloud_lift(tree: Tree, cloud: Cloud, way: tuple[Floats, Floats, float], motion: Floats, columns: Columns) -> float:
-    """Change of the potential from q to q + h w, as `midpoint.lift`, whose columns hold difference, mean and way."""
-    q, w, h = way
+def cloud_lift(tree: Tree, cloud: Cloud, h: float, motion: Floats, columns: Columns) -> float:
+    """Change of the potential over a step, as `midpoint.lift`, whose columns hold difference, mean and way."""
     lifted, g = 0.0, load3(tree.base[None], 0, at.GRAVITY)
     for k in range(cloud.link.shape[0]):
-        spread(cloud, k, q, MOVED)
-        spread(cloud, k, w, SPEED)
         b = cloud.link[k, HOME] + 1
         for p in range(cloud.link[k, START], cloud.link[k, END]):
-            own = scale(h, of_point(cloud, SPEED, p))
-            middle = add(add(load3(cloud.point, p, PLACE), of_point(cloud, MOVED, p)), scale(0.5, own))
+            own = scale(h, of_point(cloud, MEAN_SPEED, p))
+            middle = add(add(load3(cloud.point, p, PLACE), of_point(cloud, START_MOVED, p)), scale(0.5, own))
             moved = add(apply(load9(motion, b, columns[0]), middle), apply(load9(motion, b, columns[1]), own))
             lifted -= cloud.point[p, MASS] * dot(add(load3(motion, b, columns[2]), moved), g)
     return lifted
@@ -222,7 +264,7 @@ def add_cloud_inertia(cloud: Cloud, q: Floats, motion: Floats) -> None:
         spread(cloud, k, q, MOVED)
         b = cloud.link[k, HOME] + 1
         for p in range(cloud.link[k, START], cloud.link[k, END]):
-            m, (x, y, z) = cloud.point[p, MASS], place_of(cloud, p, b, motion)
+            m, (x, y, z) = cloud.point[p, MASS], place_of(cloud, p, MOVED, b, motion)
             mx, my, mz = m * x, m * y, m * z
             ten = (m, mx, my, mz, my * y + mz * z, mx * x + mz * z, mx * x + my * y, -mx * y, -mx * z, -my * z)
             add_to(1.0, ten, motion, b, at.COMPOSITE)
@@ -234,14 +276,11 @@ def add_cloud_inertia(cloud: Cloud, q: Floats, motion: Floats) -> None:
 
 @inner_kernel
 def add_coupling(tree: Tree, cloud: Cloud, moved: tuple[Floats, Ints], motion: Floats, M: Floats) -> None:
-    """What coordinates of shapes add to M among themselves, which is constant, and with the joints that carry the link.
+    """Adds to M what coordinates of shapes share with the joints that carry the link.
 
     The displacements of `add_cloud_inertia` stand. ``moved`` are S and the span of its rows.
     """
-    n, (S, span) = cloud.mass.shape[0], moved
-    for j in range(n):
-        for c in range(n):
-            M[j, c] += cloud.mass[j, c]
+    S, span = moved
     for k in range(cloud.link.shape[0]):
         home, spin = cloud.link[k, HOME], load3(cloud.spin, k)
         b, behind = home + 1, 3 * (cloud.point.shape[0] + k)
@@ -250,7 +289,7 @@ def add_coupling(tree: Tree, cloud: Cloud, moved: tuple[Floats, Ints], motion: F
             W = join(NONE, apply(R, apply(axes, times(spin, load3(cloud.to_rows, j, behind)))))
             for p in range(cloud.link[k, START], cloud.link[k, END]):
                 f = apply(R, scale(cloud.point[p, MASS], load3(cloud.to_rows, j, 3 * p)))
-                W = plus6(W, 1.0, join(f, cross(place_of(cloud, p, b, motion), f)))
+                W = plus6(W, 1.0, join(f, cross(place_of(cloud, p, MOVED, b, motion), f)))
             i = home
             while i >= 0:
                 value = dot6(load6(motion, i + 1, at.AXIS), W)

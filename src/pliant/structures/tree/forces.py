@@ -41,12 +41,18 @@ def rounded(x: float, resolution: float) -> float:
 @inline_kernel
 def spring_forces(springs: Springs, q: Floats, v: Floats, step: Step) -> None:
     """Elastic and damping forces, as they resist."""
+    span = springs.span
     for i in range(q.shape[0]):
         pull, field, joint = 0.0, 0.0, 0.0
-        for j in range(springs.span[i, 0], springs.span[i, 1]):
-            pull += springs.K[i, j] * (q[j] - springs.rest[j])
-            field += springs.D_field[i, j] * v[j]
-            joint += springs.D_joint[i, j] * v[j]
+        a, b, c, d = span[i, 0], span[i, 1], span[i, 2], span[i, 3]
+        # slices, so that the compiler knows that no index counts from the end
+        row, at_q, rest = springs.K[i, a:b], q[a:b], springs.rest[a:b]
+        for j in range(row.shape[0]):
+            pull += row[j] * (at_q[j] - rest[j])
+        own, other, rate = springs.D_field[i, c:d], springs.D_joint[i, c:d], v[c:d]
+        for j in range(rate.shape[0]):
+            field += own[j] * rate[j]
+            joint += other[j] * rate[j]
         step.elastic[i] = pull
         step.lost_field[i] = field
         step.lost_joint[i] = joint

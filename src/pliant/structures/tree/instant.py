@@ -165,6 +165,7 @@ def forces_at(mechanism: Mechanism, signals: Signals, step: Step, slopes: tuple[
             by_position[i, j] -= step.stiffness[i, j]
         for j in range(springs.span[i, 0], springs.span[i, 1]):
             by_position[i, j] -= springs.K[i, j]
+        for j in range(springs.span[i, 2], springs.span[i, 3]):
             by_rate[i, j] -= springs.D_field[i, j] + springs.D_joint[i, j]
         if not drives.prescribed[i] and abs(step.drive[i]) < drives.limit[i]:
             by_position[i, i] -= drives.gain[i, 0]

@@ -39,12 +39,12 @@ from pliant.structures.tree import recursions
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import factorise, solve
 from pliant.structures.tree.clouds import (
-    FORCE,
-    MOMENTUM,
     add_cloud_inertia,
     add_coupling,
     cloud_energies,
     cloud_lift,
+    end_step,
+    follow_step,
     push_coordinates,
     push_links,
 )
@@ -101,6 +101,7 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
         for i in range(joints.q.shape[0]):
             joints.q_mid[i] = joints.q[i] + 0.5 * h * joints.w[i]
             joints.q_end[i] = joints.q[i] + h * joints.w[i]
+        follow_step(shapes.cloud, step.w, h)
     for i in range(joints.q.shape[0]):
         if mechanism.tree.joints[i, at.KIND] < at.TRANSLATION_X:
             angle = 0.5 * h * joints.w[i]
@@ -170,7 +171,7 @@ def middle_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
             store(recursions.own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
             store(recursions.own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
     if is_shaped(shapes):
-        push_links(shapes.cloud, step.q_mid, step.w, step.acceleration, motion)
+        push_links(shapes.cloud, motion)
     for i in range(n - 1, -1, -1):
         J, rotor = load6(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
         joints.inertial[i] = dot6(J, recursions.gather(tree, i, at.WRENCH, motion)) + rotor * joints.acceleration[i]
@@ -180,13 +181,12 @@ def middle_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
         gather_forces(shapes, joints.momentum, step.momentum)
         add_more_mass(shapes, step.acceleration, step.inertial)
         add_more_mass(shapes, step.w, step.momentum)
-        push_coordinates(shapes.cloud, FORCE, step.inertial)
-        push_coordinates(shapes.cloud, MOMENTUM, step.momentum)
+        push_coordinates(shapes.cloud, step.inertial, step.momentum)
 
 
 @inline_kernel
 def end_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
-    """Energies at the end of the step, whose poses stay in ``motion_end``; ``q_end`` of the joints stands."""
+    """Energies at the end of the step, whose poses stay in ``motion_end``; joints and clouds stand there."""
     number, joints = step.number, step.joints
     if is_shaped(shapes):
         expand(shapes, step.v_end, joints.v_end)
@@ -194,7 +194,7 @@ def end_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
         tree, joints.q_end, joints.v_end, step.turn[2], step.motion_end
     )
     if is_shaped(shapes):
-        own = cloud_energies(tree, shapes.cloud, step.q_end, step.v_end, step.motion_end)
+        own = cloud_energies(tree, shapes.cloud, step.motion_end)
         number[at.T_END] += own[0] + more_energy(shapes, step.v_end)
         number[at.V_END] += own[1]
     number[at.LIFTED] = number[at.V_END] - number[at.V_START]
@@ -253,7 +253,7 @@ def sharpen(tree: Tree, shapes: Shapes, step: Step) -> None:
     step.number[at.LIFTED] = lift(tree, step.joints.q, step.joints.w, h, motion)
     if is_shaped(shapes):
         ends = (DIFFERENCE, MEAN, WAY)
-        step.number[at.LIFTED] += cloud_lift(tree, shapes.cloud, (step.q, step.w, h), motion, ends)
+        step.number[at.LIFTED] += cloud_lift(tree, shapes.cloud, h, motion, ends)
     step.number[at.LIFT_SIZE] = abs(step.number[at.LIFTED])
 
 
@@ -333,6 +333,7 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     for k in range(rows):
         for i in range(n):
             step.v_end[i] -= step.AG[k, i] * step.violation[k]
+    end_step(mechanism.shapes.cloud, step.q_end, step.v_end)
     before = step.number[at.T_END]
     lifted = step.number[at.LIFTED]
     end_pass(mechanism.tree, mechanism.shapes, step)
@@ -359,8 +360,9 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     fill_mass(mechanism, step.q_mid, step.motion, step)
     for i in range(n):
         for j in range(springs.span[i, 0], springs.span[i, 1]):
-            damping = springs.D_field[i, j] + springs.D_joint[i, j]
-            A[i, j] += half * damping + half * half * springs.K[i, j]
+            A[i, j] += half * half * springs.K[i, j]
+        for j in range(springs.span[i, 2], springs.span[i, 3]):
+            A[i, j] += half * (springs.D_field[i, j] + springs.D_joint[i, j])
         for j in range(n):
             A[i, j] += half * half * step.stiffness[i, j]
         A[i, i] += half * drives.gain[i, 1] + half * half * drives.gain[i, 0]

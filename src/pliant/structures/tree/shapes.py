@@ -55,9 +55,9 @@ def expand(shapes: Shapes, x: Floats, s: Floats) -> None:
     """s = S x, where there is an S: elsewhere both are one array."""
     S, span = shapes.S, shapes.span
     for i in range(S.shape[0]):
-        total = 0.0
-        for j in range(span[i, 0], span[i, 1]):
-            total += S[i, j] * x[j]
+        row, by, total = S[i, span[i, 0] : span[i, 1]], x[span[i, 0] : span[i, 1]], 0.0
+        for j in range(row.shape[0]):
+            total += row[j] * by[j]
         s[i] = total
 
 
@@ -68,26 +68,32 @@ def gather_forces(shapes: Shapes, s: Floats, x: Floats) -> None:
     if S.shape[0] > 0:
         x[:] = 0.0
     for i in range(S.shape[0]):
-        for j in range(span[i, 0], span[i, 1]):
-            x[j] += S[i, j] * s[i]
+        row, own, force = S[i, span[i, 0] : span[i, 1]], x[span[i, 0] : span[i, 1]], s[i]
+        for j in range(row.shape[0]):
+            own[j] += row[j] * force
 
 
 @inner_kernel
 def add_more_mass(shapes: Shapes, v: Floats, p: Floats) -> None:
     """p += m v."""
-    m, span = shapes.m, shapes.m_span
-    for i in range(m.shape[0]):
-        for j in range(span[i, 0], span[i, 1]):
-            p[i] += m[i, j] * v[j]
+    span = shapes.m_span
+    for i in range(span.shape[0]):
+        # slices, so that the compiler knows that no index counts from the end
+        row, rate, total = shapes.m[i, span[i, 0] : span[i, 1]], v[span[i, 0] : span[i, 1]], 0.0
+        for j in range(row.shape[0]):
+            total += row[j] * rate[j]
+        p[i] += total
 
 
 @inner_kernel
 def more_energy(shapes: Shapes, v: Floats) -> float:
     """v . m v / 2."""
-    m, span, doubled = shapes.m, shapes.m_span, 0.0
-    for i in range(m.shape[0]):
-        for j in range(span[i, 0], span[i, 1]):
-            doubled += v[i] * m[i, j] * v[j]
+    span, doubled = shapes.m_span, 0.0
+    for i in range(span.shape[0]):
+        row, rate, total = shapes.m[i, span[i, 0] : span[i, 1]], v[span[i, 0] : span[i, 1]], 0.0
+        for j in range(row.shape[0]):
+            total += row[j] * rate[j]
+        doubled += v[i] * total
     return 0.5 * doubled
 
 

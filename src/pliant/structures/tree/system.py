@@ -32,7 +32,7 @@ from pliant.structures.tree.arrays import (
     new_springs,
     new_step,
 )
-from pliant.structures.tree.clouds import new_cloud
+from pliant.structures.tree.clouds import mass_of_shapes, new_cloud
 from pliant.structures.tree.columns import BODY, NOTHING, PARENT, TRANSLATION_X, TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.flexibility import Condensed, add_condensed_stiffness, condensed_state, steady_parts
@@ -43,6 +43,7 @@ from pliant.structures.tree.motion import Bools, Floats, Ints, Tree, new_tree
 from pliant.structures.tree.shapes import Shapes, new_shapes
 from pliant.structures.tree.structure import ON_BASE, Structure
 
+SAME_MASS = 1e-13  # part of the largest entry of a constant mass matrix that is rounding
 SAME_POINT = 1e-9  # m, of a load and its station
 SINGULAR = 1e-13  # smallest eigenvalue of the scaled mass matrix of coordinates that move without mass
 TAKES_PART = 0.2  # of the largest share in a motion
@@ -196,6 +197,8 @@ class System:
         needed[[link.home for link in self.structure.clouds if link.home != ON_BASE]] = True
         needed = self.before[1:][needed].any(axis=0)
         number = np.append(np.cumsum(needed) - 1, ON_BASE)
+        mass = self.shapes.m + mass_of_shapes(self.structure.clouds, self.size)
+        mass[np.abs(mass) <= SAME_MASS * np.abs(mass).max(initial=0.0)] = 0.0  # modes are orthogonal, but for rounding
         clouds = [link._replace(home=int(number[link.home])) for link in self.structure.clouds]
         joints = tree.joints[needed]
         joints[:, PARENT] = number[joints[:, PARENT]]
@@ -203,7 +206,7 @@ class System:
             tree=tree._replace(joints=joints, facts=tree.facts[needed]),
             wrenches=whole.wrenches._replace(body=number[whole.wrenches.body]),
             loops=whole.loops._replace(body=number[whole.loops.body]),
-            shapes=new_shapes(self.shapes.S[needed], self.shapes.m, new_cloud(clouds, self.size)),
+            shapes=new_shapes(self.shapes.S[needed], mass, new_cloud(clouds, self.size)),
         )
 
     @cached_property
