@@ -1,5 +1,6 @@
 """Describe an arm: links, joints, sections, materials, payloads, with the same words in Python and YAML."""
 
+from pliant.robot.bracket import write_bracket as write_bracket
 from pliant.robot.declared import Declared as Declared
 from pliant.robot.declared import Quantity as Quantity
 from pliant.robot.declared import Row as Row
@@ -32,6 +33,10 @@ from pliant.robot.link import RigidLink as RigidLink
 from pliant.robot.loop import At as At
 from pliant.robot.loop import LoopJoint as LoopJoint
 from pliant.robot.loop import LoopKind as LoopKind
+from pliant.robot.reduced_link import Interface as Interface
+from pliant.robot.reduced_link import MatrixFiles as MatrixFiles
+from pliant.robot.reduced_link import MeshFile as MeshFile
+from pliant.robot.reduced_link import ReducedLink as ReducedLink
 from pliant.robot.rest_shape import Across as Across
 from pliant.robot.rest_shape import Arc as Arc
 from pliant.robot.rest_shape import Helix as Helix

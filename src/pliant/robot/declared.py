@@ -331,6 +331,10 @@ class Rule:
     def remedy(self) -> str:
         return f"write the {self.meaning}"
 
+    def checked(self, value: object) -> Any:
+        """The value as the field keeps it; raises BadValue with the reason otherwise."""
+        raise NotImplementedError
+
 
 class Name(Rule):
     """The declaration of a field that holds a name."""
@@ -389,7 +393,7 @@ class Declaration:
     """Everything that is declared about one field; several quantities mean alternatives."""
 
     name: str
-    rule: Quantity | Name | Choice | Part
+    rule: Quantity | Rule
     quantities: tuple[Quantity, ...]
     required: bool
     default: Any

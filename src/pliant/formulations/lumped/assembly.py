@@ -20,7 +20,7 @@ from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import BASE, End, FlexibleLink, Freedom, Joint, RigidLink, Robot
+from pliant.robot import BASE, End, FlexibleLink, Freedom, Joint, ReducedLink, RigidLink, Robot
 from pliant.robot.declared import BadValue, MatrixLike, Quantity
 from pliant.robot.loop import parent_frame
 from pliant.structures.places import IDENTITY, ORIGIN, Place, place_on
@@ -117,8 +117,8 @@ def assemble(
         if joint.name in yielding:
             root = builder.yield_at(yielding[joint.name], root)
         link = robot.link(joint.child)
-        if isinstance(link, RigidLink):
-            builder.add_rigid(link, root)
+        if isinstance(link, (RigidLink, ReducedLink)):
+            builder.add_rigid(link if isinstance(link, RigidLink) else link.undeformed, root)
         else:
             assert isinstance(link, FlexibleLink)
             if link.name in fields:

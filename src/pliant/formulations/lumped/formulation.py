@@ -9,6 +9,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble, refuse_other_choice
 from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
 from pliant.formulations.lumped.model import LumpedArm
+from pliant.model.arm import refuse_reduced_links
 from pliant.robot import FlexibleLink, FreeJoint, LinearLaw, Robot, SphericalJoint
 from pliant.robot.robot import nearest
 
@@ -128,6 +129,8 @@ def _refuse_massless_rows(robot: Robot, divisions: Mapping[str, Fields]) -> None
 
 def _refuse(robot: Robot, formulation: str) -> None:
     """What these formulations do not model."""
+    if formulation == "Lumped":
+        refuse_reduced_links(robot, formulation)
     for loop in robot.loops:
         if not loop.obeys_nothing:
             raise InvalidInput(
