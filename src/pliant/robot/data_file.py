@@ -77,7 +77,7 @@ def read_numbers(path: str, name: str) -> Any:
         OverflowError,
         zipfile.BadZipFile,
     ) as error:
-        if "pickle" in str(error):
+        if "pickle" in str(error) or "Python objects" in str(error):
             raise BadValue("holds pickled objects, which could run code; write plain numbers") from None
         raise BadValue(f"cannot be read ({clip(str(error), 80)}); write the file anew") from None
     values = numbers if isinstance(numbers, np.ndarray) else numbers.data

@@ -112,7 +112,7 @@ class Interface(Declared, word="interface"):
     plane: Annotated[
         Vector3 | None,
         Quantity(
-            "1", "normal of a plane through the origin of the frame, whose nodes are all meant", (3,),
+            "1", "normal of a plane through the origin of the frame, for all nodes on it", (3,),
             demand=Demand.NONZERO_DIRECTION,
         ),
     ] = None  # fmt: skip
