@@ -26,11 +26,11 @@ class March:
 
     @property
     def q(self) -> Floats:
-        return self.output.x[:-1, : self.mechanism.tree.size]
+        return self.output.x[:-1, : self.mechanism.size]
 
     @property
     def v(self) -> Floats:
-        return self.output.x[:-1, self.mechanism.tree.size :]
+        return self.output.x[:-1, self.mechanism.size :]
 
     @property
     def sums(self) -> Floats:
@@ -59,7 +59,7 @@ def march(
 
     ``joint`` and ``load`` give the tables (times, n, 3) and (times, loads, 6) at many times.
     """
-    n, servos = mechanism.tree.size, len(mechanism.servos.coordinate)
+    n, servos = mechanism.size, len(mechanism.servos.coordinate)
     begin = step * np.arange(steps)
     times = np.stack([begin + 0.5 * step, begin + step, begin], axis=1)
     joints = np.zeros((steps, 3, n, 3)) if joint is None else joint(times.ravel()).reshape(steps, 3, n, 3)

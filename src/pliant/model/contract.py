@@ -102,11 +102,13 @@ class Consistency:
     ``twist``: tip velocity from the strain rates against the tip velocity of the state, metre per second.
     ``gravity``: change of potential energy of the rebuilt shape against the work of gravity in the ledger, joule.
     ``reason``: what an error that matters means, and what to do; mostly it is the spatial error of the mesh.
+    ``warning``: what else users must know about the errors of the model in this run.
     """
 
     twist: Array
     gravity: Array
     reason: str = COARSE
+    warning: str = ""
 
 
 @dataclass(frozen=True, eq=False)

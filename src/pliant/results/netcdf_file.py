@@ -108,7 +108,8 @@ def _read_consistency(dataset: Dataset) -> Consistency:
     names = ("consistency_error", *OF_TRAJECTORIES)  # files of earlier versions have an older word
     word = next(name for name in names if f"{name}_twist" in dataset)
     twist, gravity = dataset[f"{word}_twist"], dataset[f"{word}_gravity"]
-    return Consistency(twist.values, gravity.values, twist.attrs.get("reason", COARSE))
+    words = twist.attrs.get("reason", COARSE), twist.attrs.get("warning", "")
+    return Consistency(twist.values, gravity.values, *words)
 
 
 def _about(unit: str, meaning: str) -> dict[str, str]:
@@ -145,7 +146,7 @@ def _arm(trajectory: Trajectory) -> Variables:
         if dimensions == ("joint",):
             unit = " or ".join(f"{each}{unit}" for each in units)
         variables[name] = (("time", *dimensions), getattr(trajectory, name), _about(unit, meaning))
-    about = {**observables.CONSISTENCY_TWIST.attributes, "reason": error.reason}
+    about = {**observables.CONSISTENCY_TWIST.attributes, "reason": error.reason, "warning": error.warning}
     variables["consistency_error_twist"] = (("time",), error.twist, about)
     variables["consistency_error_gravity"] = (("time",), error.gravity, observables.CONSISTENCY_GRAVITY.attributes)
     return variables | _links(trajectory.links)

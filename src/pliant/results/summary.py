@@ -83,7 +83,7 @@ def warn(trajectory: Trajectory) -> list[str]:
         ("potential energy", consistency_error.gravity, exchanged, "of the energy exchanged"),
     ):
         warnings += _consistency_warning(name, found, scale, of_what, consistency_error.reason)
-    return warnings
+    return [*warnings, consistency_error.warning] if consistency_error.warning else warnings
 
 
 def _exchanges(trajectory: Trajectory) -> bool:

@@ -156,3 +156,16 @@ def to_frame(R: Numbers, r: Numbers) -> Numbers:
     out[..., :3, :3], out[..., 3:, 3:] = back, back
     out[..., :3, 3:] = -back @ hat(r)
     return out
+
+
+def turned_in_order(turns: Numbers) -> Numbers:
+    """Rotations (..., 3, 3) about x, then about the new y, then about the newest z, by angles (..., 3)."""
+    c, s = np.cos(turns), np.sin(turns)
+    cx, cy, cz = np.moveaxis(c, -1, 0)
+    sx, sy, sz = np.moveaxis(s, -1, 0)
+    rows = [
+        [cy * cz, -cy * sz, sy],
+        [sx * sy * cz + cx * sz, -sx * sy * sz + cx * cz, -sx * cy],
+        [-cx * sy * cz + sx * sz, cx * sy * sz + sx * cz, cx * cy],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -12,22 +12,20 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.lumped import fields as springs
-from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Beam, Deflection, Field, LumpedStructure, Stretch
-from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import BASE, End, FlexibleLink, Freedom, Joint, ReducedLink, RigidLink, Robot
+from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Deflection, Field, LumpedStructure
+from pliant.mechanics.rigid_body import spatial_inertia
+from pliant.robot import FlexibleLink, Joint, ReducedLink, RigidLink, Robot
 from pliant.robot.declared import BadValue, MatrixLike, Quantity
-from pliant.robot.loop import parent_frame
-from pliant.structures.places import IDENTITY, ORIGIN, Place, place_on
-from pliant.structures.tree import structure as places
-from pliant.structures.tree.columns import TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z, TURN_X, TURN_Y, TURN_Z
+from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, lumped_inertia
+from pliant.structures.places import ORIGIN, Place
+from pliant.structures.tree.assembly import ROTATIONS, TRANSLATIONS, TreeBuilder, center_of_inertia
 from pliant.structures.tree.motion import Floats
-from pliant.structures.tree.structure import ON_BASE, LinkPlaces, Part
+from pliant.structures.tree.structure import ON_BASE, LinkPlaces
 
 MOST_FIELDS = 200
 FIELD_STIFFNESS = Quantity.matrix(
@@ -93,8 +91,6 @@ def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     return balanced
 
 
-TRANSLATIONS, ROTATIONS = (TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z), (TURN_X, TURN_Y, TURN_Z)
-BASE_MOTIONS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 SAME_POINT = 1e-9  # m, of a mass and the station that it belongs to
 SPREAD_POINTS = 17  # of a flexible link that is taken as rigid, for loads along it
 
@@ -108,77 +104,48 @@ def assemble(
     moving_base: bool,
 ) -> LumpedStructure:
     """The structure of a robot; flexible links without fields are rigid in their rest shape."""
-    builder = _Builder(robot, beam, condensed)
-    if moving_base:
-        builder.loosen_base()
-    yielding = {each.joint: each for each in joint_fields}
-    for joint in robot.chain_order:
-        root = builder.cross(joint)
-        if joint.name in yielding:
-            root = builder.yield_at(yielding[joint.name], root)
-        link = robot.link(joint.child)
-        if isinstance(link, (RigidLink, ReducedLink)):
-            builder.add_rigid(link if isinstance(link, RigidLink) else link.undeformed, root)
-        else:
-            assert isinstance(link, FlexibleLink)
-            if link.name in fields:
-                builder.add_fields(link, root, fields[link.name])
-            else:
-                builder.add_rest_shape(link, root)
-    for payload in robot.payloads:
-        builder.add_payload(payload.link, payload.at, payload.center_of_mass, payload.mass, payload.inertia)
+    builder = _Builder(robot, fields, beam, condensed, {each.joint: each for each in joint_fields})
+    builder.build(moving_base)
     return builder.structure()
 
 
-class _Builder:
-    def __init__(self, robot: Robot, beam: Beam, condensed: bool) -> None:
-        self.robot, self.beam, self.condensed = robot, beam, condensed
-        self.names: list[str] = []
-        self.parent: list[int] = []
-        self.kind: list[int] = []
-        self.placement: list[tuple[Floats, Floats]] = []
-        self.inertia: list[Floats] = []
+class _Builder(TreeBuilder):
+    def __init__(
+        self,
+        robot: Robot,
+        divisions: Mapping[str, Fields],
+        beam: Beam,
+        condensed: bool,
+        yielding: Mapping[str, JointField],
+    ) -> None:
+        super().__init__(robot)
+        self.divisions, self.beam, self.condensed, self.yielding = divisions, beam, condensed, yielding
         self.behind_field: list[bool] = []
-        self.freedoms: list[Freedom] = []
-        self.joints: list[int] = []
-        self.elastic: list[int] = []
-        self.base: list[int] = []
         self.fields: list[Field] = []
         self.stations: list[tuple[str, Place]] = []
         self.masses: dict[str, float] = {}
-        self.parts: list[Part] = []
-        self.links: dict[str, LinkPlaces] = {}
 
     def coordinate(self, name: str, kind: int, at: Place) -> Place:
-        """One more coordinate and its body; the frame of that body."""
-        behind = at.body != ON_BASE and self.behind_field[at.body]
-        self.names.append(name)
-        self.parent.append(at.body)
-        self.kind.append(kind)
-        self.placement.append((at.rotation, at.position))
-        self.inertia.append(np.zeros((6, 6)))
-        self.behind_field.append(behind)
-        return Place(len(self.names) - 1, ORIGIN, IDENTITY)
+        self.behind_field.append(at.body != ON_BASE and self.behind_field[at.body])
+        return super().coordinate(name, kind, at)
 
-    def loosen_base(self) -> None:
-        """Three translations and three rotations before everything else."""
-        at = places.base_place(0)
-        for kind, word in zip((*TRANSLATIONS, *ROTATIONS), BASE_MOTIONS, strict=True):
-            self.base.append(len(self.names))
-            at = self.coordinate(f"{BASE}.{word}", kind, at)
+    def at_station(self, link: LinkPlaces, station: float) -> Place:
+        return springs.section_at(self.robot, link, station)
 
     def cross(self, joint: Joint) -> Place:
-        """The root of the child of a joint."""
-        on_base = places.base_place(len(self.base))
-        at = place_on(self.links, on_base, parent_frame(joint), partial(springs.section_at, self.robot))
-        for freedom in joint.freedoms:
-            axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)
-            frame, letter = _frame_of(axis)
-            kinds = TRANSLATIONS if freedom.translates else ROTATIONS
-            self.joints.append(len(self.names))
-            self.freedoms.append(freedom)
-            at = self.coordinate(freedom.name, kinds[letter], at.turned(frame)).turned(frame.T)
-        return at
+        root = super().cross(joint)
+        return self.yield_at(self.yielding[joint.name], root) if joint.name in self.yielding else root
+
+    def add_flexible(self, name: str, root: Place) -> None:
+        link = self.robot.link(name)
+        if isinstance(link, ReducedLink):
+            self.add_rigid(link.undeformed, root)
+            return
+        assert isinstance(link, FlexibleLink)
+        if name in self.divisions:
+            self.add_fields(link, root, self.divisions[name])
+        else:
+            self.add_rest_shape(link, root)
 
     def deflect(
         self, name: str, root: Place, far: Floats, chosen: tuple[Deflection, ...]
@@ -222,8 +189,8 @@ class _Builder:
             start, end = float(marks[k]), float(marks[k + 1])
             stretch, name = Stretch.of(link, start, end), f"{link.name}.field[{k}]"
             if chosen.stiffness is None:
-                stiffness = _inverse(springs.end_flexibility(stretch, self.beam))
-                damping = springs.end_damping(stretch, self.beam, stiffness)
+                stiffness = _inverse(end_flexibility(stretch, self.beam))
+                damping = end_damping(stretch, self.beam, stiffness)
             else:
                 stiffness, damping = np.array(chosen.stiffness, float), np.zeros((6, 6))
             near = nodes[-1]
@@ -254,10 +221,10 @@ class _Builder:
     def add_node(self, link: FlexibleLink, k: int, place: Place, span: tuple[float, float, float]) -> None:
         name = self.station(f"{link.name}.station[{k}]", place)
         if not link.massless:
-            inertia = springs.lumped_inertia(link, *span)
+            inertia = lumped_inertia(link, *span)
             if self.condensed:
                 inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
-            self.carry(link.name, name, place, inertia)
+            self.carry(link.name, place, inertia, name)
 
     def add_rest_shape(self, link: FlexibleLink, root: Place) -> None:
         """A flexible link as a rigid body in its rest shape."""
@@ -269,39 +236,31 @@ class _Builder:
         whole = Stretch.of(link, 0.0, link.length)
         nodes[-1] = root.at(whole.far)
         name = self.station(f"{link.name}.station", root)
-        self.carry(link.name, name, root, whole.inertia())
+        self.carry(link.name, root, whole.inertia(), name)
         self.links[link.name] = LinkPlaces(link.name, marks, tuple(nodes), shares, (), nodes[-1])
 
     def add_rigid(self, link: RigidLink, root: Place) -> None:
-        tip = root.moved(link.tip_position).turned(matrix_of(link.tip_rotation))
-        name = self.station(f"{link.name}.station", root)
-        self.carry(link.name, name, root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
-        ends = np.array([0.0, float(np.linalg.norm(link.tip_position))])
-        self.links[link.name] = LinkPlaces(link.name, ends, (root, tip), np.zeros(2), (), tip)
+        self.station(f"{link.name}.station", root)
+        super().add_rigid(link, root)
 
-    def add_payload(self, link: str, end: End, center: object, mass: float, inertia: object) -> None:
-        own = self.links[link]
-        place = own.tip if end is End.TIP else own.root
-        names = [name for name, _ in self.stations if name.startswith(f"{link}.station")]
-        name = names[-1] if end is End.TIP else names[0]
-        whole = spatial_inertia(mass, np.asarray(center, float), np.asarray(inertia, float))
-        self.carry(link, name, place, whole)
+    def carry(self, link: str, place: Place, inertia: Floats, station: str = "") -> None:
+        """On a station, by default the last one of the link for what sits on its tip, else the first.
 
-    def carry(self, link: str, station: str, place: Place, inertia: Floats) -> None:
-        """A rigid body on a frame; where station inertia is neglected and fields lie before it, its mass alone."""
+        Where station inertia is neglected and fields lie before it, its mass alone.
+        """
+        if not station:
+            names = [name for name, _ in self.stations if name.startswith(f"{link}.station")]
+            station = names[-1] if place is self.links[link].tip else names[0]
         self.masses[station] += float(inertia[0, 0])
         if self.condensed and place.body != ON_BASE and self.behind_field[place.body]:
-            off = place.position + place.rotation @ _center(inertia)
+            off = place.position + place.rotation @ center_of_inertia(inertia)
             if inertia[0, 0] > 0.0 and np.linalg.norm(off) > SAME_POINT:
                 raise InvalidInput(
                     f"'{station}' has a mass {np.linalg.norm(off):.3g} m from the station before it, which a rotation"
                     " of the fields would move; keep the inertia of stations, or put the mass on the station"
                 )
             inertia = spatial_inertia(inertia[0, 0], ORIGIN, ORIGIN)
-        own = transform_inertia(inertia, place.rotation, place.position)
-        self.parts.append(Part(link, place.body, own))
-        if place.body != ON_BASE:
-            self.inertia[place.body] += own
+        super().carry(link, place, inertia)
 
     def structure(self) -> LumpedStructure:
         stations = tuple(springs.Station(name, place, self.masses[name]) for name, place in self.stations)
@@ -312,48 +271,8 @@ class _Builder:
             tuple(self.links.values()), self.condensed, self.beam, tuple(self.fields), stations,
         )  # fmt: skip
 
-    def bodies(self) -> places.Bodies:
-        n = len(self.names)
-        mass, center, tensor = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
-        for i, matrix in enumerate(self.inertia):
-            mass[i] = matrix[0, 0]
-            if not np.allclose(matrix[:3, :3], mass[i] * IDENTITY, rtol=0.0, atol=1e-12 * mass[i]):
-                raise InvalidInput(
-                    f"robot '{self.robot.name}' has a section whose mass differs between directions, which no rigid"
-                    " body has; use GeometricallyExact, or give the linear inertia as a multiple of the identity"
-                )
-            center[i] = _center(matrix)
-            cross = hat(center[i])
-            tensor[i] = matrix[3:, 3:] + mass[i] * cross @ cross
-            tensor[i] = 0.5 * (tensor[i] + tensor[i].T)
-            if np.abs(tensor[i]).max() <= 1e-14 * np.abs(matrix[3:, 3:]).max():
-                tensor[i] = 0.0  # a point mass, but for rounding
-        rotation = np.array([R for R, _ in self.placement]).reshape(n, 3, 3)
-        position = np.array([r for _, r in self.placement]).reshape(n, 3)
-        parent, kind = np.array(self.parent, np.int64), np.array(self.kind, np.int64)
-        return places.Bodies(parent, kind, rotation, position, mass, center, tensor)
-
 
 def _inverse(matrix: Floats) -> Floats:
     """Of a symmetric matrix, symmetric to the last digit."""
     inverse = np.linalg.inv(matrix)
     return np.asarray(0.5 * (inverse + inverse.T), np.float64)
-
-
-def _center(inertia: Floats) -> Floats:
-    """Centre of mass of a spatial inertia."""
-    if inertia[0, 0] == 0.0:
-        return np.zeros(3)
-    first = inertia[3:, :3] / inertia[0, 0]
-    return 0.5 * np.array([first[2, 1] - first[1, 2], first[0, 2] - first[2, 0], first[1, 0] - first[0, 1]])
-
-
-def _frame_of(axis: Floats) -> tuple[Floats, int]:
-    """A rotation and which of its axes lies along ``axis``; none where the axis is x, y or z already."""
-    for letter in range(3):
-        if axis[letter] == 1.0:
-            return IDENTITY, letter
-    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    one = np.cross(helper, axis)
-    one /= np.linalg.norm(one)
-    return np.column_stack([one, np.cross(axis, one), axis]), 2

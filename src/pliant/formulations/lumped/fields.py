@@ -1,12 +1,7 @@
-"""Fields of lumped arms: deflections, stiffness of massless beams, and what a tree needs of them.
+"""Fields of lumped arms: deflections, and what a tree needs of them.
 
-A stretch of a flexible link as a massless beam: stiffness at its end, shape and section forces inside. With wrench
-W = (f, n) on the far end, in the axes of the near end, the section at s with pose (R, X) carries
-
-    N = R^T f ,   M = R^T (n + (X_end - X) x f) ,   strain = C (N, M) ,
-
-C the inverse of the section stiffness. The deflection of a point follows by virtual work, F = int A^T C A ds at the
-end. Everything is linear about the rest shape, which may be curved; large rotations of an arm add up over its fields.
+A field is a massless stretch of a flexible link (`structures/beam_stretch.py`), linear about its rest shape; large
+rotations of an arm add up over its fields.
 
 The deflection s = (dx, dy, dz, phx, phy, phz) of equation (5) [konno1996] displaces the far end along the axes of the
 near end and rotates it about x, then about its new y, then about its newest z. In a chain of fields and joints these
@@ -15,7 +10,6 @@ are scalar joints, which is how the equations of motion see them.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 from functools import cached_property
@@ -24,10 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import WEIGHT, hat, inertia_along, inside_pieces, poses_along, transform_inertia
-from pliant.robot import FlexibleLink, Robot, Straight
+from pliant.robot import FlexibleLink, Robot
 from pliant.robot.link import STATION_SLACK
-from pliant.robot.section import UniformSection
+from pliant.spatial.arrays import turned_in_order
+from pliant.structures.beam_stretch import Beam as Beam
+from pliant.structures.beam_stretch import Stretch
 from pliant.structures.places import Place
 from pliant.structures.tree.flexibility import ASIDE, BOTH, ONLY_IT, Condensed, FieldFacts, new_condensed
 from pliant.structures.tree.motion import Floats, Ints
@@ -57,68 +52,11 @@ class Deflection(IntEnum):
 ALL_DEFLECTIONS = tuple(Deflection)
 
 
-class Beam(Enum):
-    """Which theory gives the stiffness of a field from the section of its link."""
-
-    TIMOSHENKO = "bends and shears"
-    EULER_BERNOULLI = "bends without shear"
-
-
 class StationInertia(Enum):
     """Whether stations are rigid bodies, or point masses behind which the rotations of fields follow statically."""
 
     KEPT = "rigid bodies"
     NEGLECTED = "point masses"
-
-
-PIECES = 16  # between jumps of a link that is curved or whose section changes; each is a helix
-NO_SHEAR = [0, 3, 4, 5]
-
-
-@dataclass(frozen=True, eq=False)
-class Stretch:
-    """The material of a link between two stations, with Gauss points in pieces of constant rest strain."""
-
-    link: FlexibleLink
-    start: float
-    end: float
-    width: Floats  # (pieces,)
-    station: Floats  # (pieces, 3)
-    inside: Floats  # (pieces, 3, 4, 4) in the frame of the start
-    far: Floats  # (4, 4)
-
-    @staticmethod
-    def of(link: FlexibleLink, start: float, end: float) -> Stretch:
-        marks = [start, *(s for s in link.breakpoints if start < s < end), end]
-        even = isinstance(link.rest_shape, Straight) and isinstance(link.section, UniformSection)
-        pieces = 1 if even else PIECES
-        ends = np.unique(np.concatenate([np.linspace(a, b, pieces + 1) for a, b in itertools.pairwise(marks)]))
-        width = np.diff(ends)
-        poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
-        return Stretch(link, start, end, width, inside_pieces(ends), inside, poses[-1])
-
-    def inertia(self) -> Floats:
-        """(6, 6) about the start, in its axes."""
-        shape = (len(self.width), 3, 6, 6)
-        return inertia_along(self.inside, self.width, self.link.inertia(self.station.ravel()).reshape(shape))
-
-    def compliance(self, beam: Beam) -> Floats:
-        """C at the Gauss points, (pieces x 3, 6, 6)."""
-        stiffness = self.link.stiffness(self.station.ravel())
-        if beam is Beam.TIMOSHENKO:
-            return np.asarray(np.linalg.inv(stiffness))
-        without = np.zeros_like(stiffness)
-        without[np.ix_(range(len(stiffness)), NO_SHEAR, NO_SHEAR)] = np.linalg.inv(
-            stiffness[:, NO_SHEAR][:, :, NO_SHEAR]
-        )
-        return without
-
-    def carried(self, point: Floats) -> Floats:
-        """A at the Gauss points, (pieces x 3, 6, 6), for a wrench on a point in the frame of the start."""
-        return carried(self.inside.reshape(-1, 4, 4), point)
-
-    def weights(self) -> Floats:
-        return np.asarray((self.width[:, None] * WEIGHT).ravel())
 
 
 def section_at(robot: Robot, link: LinkPlaces, station: float) -> Place:
@@ -128,59 +66,6 @@ def section_at(robot: Robot, link: LinkPlaces, station: float) -> Place:
     if near or link.fields or not isinstance(own, FlexibleLink):
         return node_at(link, station)
     return link.root.at(Stretch.of(own, 0.0, station).far)
-
-
-def carried(poses: Floats, point: Floats) -> Floats:
-    """Section wrench at poses (n, 4, 4) per wrench on a point, (n, 6, 6)."""
-    turned = np.swapaxes(poses[:, :3, :3], 1, 2)
-    matrix = np.zeros((len(poses), 6, 6))
-    matrix[:, :3, :3] = matrix[:, 3:, 3:] = turned
-    levers = np.array([hat(point - pose[:3, 3]) for pose in poses]).reshape(-1, 3, 3)
-    matrix[:, 3:, :3] = turned @ levers
-    return matrix
-
-
-def end_flexibility(stretch: Stretch, beam: Beam) -> Floats:
-    """Deflection of the far end per wrench on it, (6, 6)."""
-    A, C = stretch.carried(stretch.far[:3, 3]), stretch.compliance(beam)
-    return np.asarray(np.einsum("n,nij,nik,nkl->jl", stretch.weights(), A, C, A, optimize=True))
-
-
-def end_damping(stretch: Stretch, beam: Beam, stiffness: Floats) -> Floats:
-    """Wrench on the far end per rate of its deflection, by the damping of the section in the static shape."""
-    damping = stretch.link.material_damping(stretch.station.ravel())
-    if not damping.any():
-        return np.zeros((6, 6))
-    A, C = stretch.carried(stretch.far[:3, 3]), stretch.compliance(beam)
-    strain = C @ A @ stiffness
-    return np.asarray(np.einsum("n,nij,nik,nkl->jl", stretch.weights(), strain, damping, strain))
-
-
-def shape_inside(link: FlexibleLink, start: float, end: float, at: float, beam: Beam) -> tuple[Floats, ...]:
-    """At the station ``at`` of a field: its rest pose, and per wrench on the far end its deflection and strain."""
-    whole, near = (Stretch.of(link, start, end), Stretch.of(link, start, max(at, start + 1e-12 * (end - start))))
-    point = whole.far[:3, 3]
-    A_here, C = near.carried(near.far[:3, 3]), near.compliance(beam)
-    deflection = np.einsum("n,nij,nik,nkl->jl", near.weights(), A_here, C, near.carried(point), optimize=True)
-    section = carried(near.far[None], point)[0]
-    stiffness = link.stiffness([at])[0]
-    strain = np.linalg.inv(stiffness)
-    if beam is Beam.EULER_BERNOULLI:
-        strain = np.zeros((6, 6))
-        strain[np.ix_(NO_SHEAR, NO_SHEAR)] = np.linalg.inv(stiffness[np.ix_(NO_SHEAR, NO_SHEAR)])
-    return near.far, deflection, strain @ section, section
-
-
-def lumped_inertia(link: FlexibleLink, start: float, end: float, node: float) -> Floats:
-    """Inertia (6, 6) of the material between two stations about the section at ``node``, in its axes."""
-    total = np.zeros((6, 6))
-    if start < node:
-        before = Stretch.of(link, start, node)
-        back = np.asarray(np.linalg.inv(before.far), np.float64)
-        total += transform_inertia(before.inertia(), back[:3, :3], back[:3, 3])
-    if node < end:
-        total += Stretch.of(link, node, end).inertia()
-    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,16 +226,3 @@ def _six(deflection: ArrayLike) -> Floats:
             f"deflection has {values.size} numbers; give six, (dx, dy, dz) in m and (phx, phy, phz) in rad"
         )
     return values
-
-
-def turned_in_order(turns: Floats) -> Floats:
-    """Rotations (..., 3, 3) about x, then about the new y, then about the newest z, by angles (..., 3)."""
-    c, s = np.cos(turns), np.sin(turns)
-    cx, cy, cz = np.moveaxis(c, -1, 0)
-    sx, sy, sz = np.moveaxis(s, -1, 0)
-    rows = [
-        [cy * cz, -cy * sz, sy],
-        [sx * sy * cz + cx * sz, -sx * sy * sz + cx * cz, -sx * cy],
-        [-cx * sy * cz + sx * sz, cx * sy * sz + sx * cz, cx * cy],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

@@ -10,8 +10,9 @@ from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField,
 from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
 from pliant.formulations.lumped.model import LumpedArm
 from pliant.model.arm import refuse_reduced_links
-from pliant.robot import FlexibleLink, FreeJoint, LinearLaw, Robot, SphericalJoint
+from pliant.robot import FlexibleLink, Robot
 from pliant.robot.robot import nearest
+from pliant.structures.tree.assembly import refuse_beyond_trees, refuse_other_laws
 
 Divisions = int | Fields | Mapping[str, int | Fields]
 
@@ -129,33 +130,10 @@ def _refuse_massless_rows(robot: Robot, divisions: Mapping[str, Fields]) -> None
 
 def _refuse(robot: Robot, formulation: str) -> None:
     """What these formulations do not model."""
+    refuse_beyond_trees(robot, formulation)
     if formulation == "Lumped":
         refuse_reduced_links(robot, formulation)
-    for loop in robot.loops:
-        if not loop.obeys_nothing:
-            raise InvalidInput(
-                f"loop joint '{loop.name}' has a spring, damping, friction or stops, which {formulation} carries at"
-                " joints of the tree only; close the loop at another joint, or use PoseElement"
-            )
-    for joint in robot.chain_order:
-        if isinstance(joint, (SphericalJoint, FreeJoint)):
-            raise InvalidInput(
-                f"joint '{joint.name}' is a {type(joint).__name__}, whose three angles have a singular posture,"
-                f" which {formulation} does not carry; use a universal joint, or PoseElement"
-            )
-    for link in robot.links:
-        if not isinstance(link, FlexibleLink):
-            continue
-        if not isinstance(link.law, LinearLaw) and formulation == "Lumped":
-            raise InvalidInput(
-                f"link '{link.name}' has a {link.law.word} law, and fields are linear springs; use GeometricallyExact,"
-                " or write a linear law"
-            )
-        if any(link.viscous_damping):
-            raise InvalidInput(
-                f"link '{link.name}' has viscous_damping, which {formulation} does not carry; remove it, or use"
-                " GeometricallyExact"
-            )
+        refuse_other_laws(robot, "fields are linear springs")
 
 
 def _refuse_without_inertia(robot: Robot) -> None:

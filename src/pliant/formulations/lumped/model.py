@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import Field, LumpedStructure
 from pliant.mechanics.shape_functions import gauss_rule
-from pliant.model.contract import Consistency, Record
 from pliant.model.inputs import Inputs
 from pliant.model.state import LinkObservation
 from pliant.robot import FlexibleLink
 from pliant.robot.robot import nearest
+from pliant.spatial.arrays import turned_in_order
+from pliant.structures.beam_stretch import Stretch, end_flexibility, shape_inside
 from pliant.structures.places import Place
 from pliant.structures.tree.model import TreeArm
 from pliant.structures.tree.motion import Floats
@@ -39,9 +39,7 @@ from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
 from pliant.structures.tree.structure import ON_BASE, LinkPlaces
 from pliant.structures.tree.system import System
 
-PAIRS = (("joint_position", "joint_rate"), ("deflection", "deflection_rate"))
 POINTS = 4  # rotations are polynomials of second degree in uniform fields, their squares of fourth
-SMALL = 1e-4  # rad or m: a displacement that balances truncation and round-off of the difference
 TOO_BENT = (
     "bent links grow shorter and straight fields do not; take more fields for each link, bend it less, or"
     " compile the robot with GeometricallyExact()"
@@ -125,8 +123,8 @@ class LumpedArm(TreeArm):
             each, beam = self.structure.fields[k], self.structure.beam
             link = self.robot.link(each.link)
             assert isinstance(link, FlexibleLink)
-            rest, deflection, strain, section = springs.shape_inside(link, each.start, each.end, station, beam)
-            stiffness = np.linalg.inv(springs.end_flexibility(springs.Stretch.of(link, each.start, each.end), beam))
+            rest, deflection, strain, section = shape_inside(link, each.start, each.end, station, beam)
+            stiffness = np.linalg.inv(end_flexibility(Stretch.of(link, each.start, each.end), beam))
             self._shapes[k, station] = rest, deflection @ stiffness, strain @ stiffness, section
         return self._shapes[k, station]
 
@@ -155,33 +153,14 @@ class LumpedArm(TreeArm):
         deflection = s @ per_end.T
         x, R = poses.at(own.root)
         inside = rest[:3, 3] + deflection[:, :3]
-        turned = springs.turned_in_order(deflection[:, 3:]) @ rest[:3, :3]
+        turned = turned_in_order(deflection[:, 3:]) @ rest[:3, :3]
         wrench = s @ own.stiffness.T + rate @ own.damping.T
         return x + np.einsum("nij,nj->ni", R, inside), R @ turned, s @ strain_of.T, wrench @ section.T
 
-    def consistency_error(self, record: Record) -> Consistency:
-        """What straight fields neglect; potential energy and the work of gravity follow from the same coordinates."""
-        return Consistency(self.neglected_speed(record.states), np.zeros(len(record.time)), TOO_BENT)
-
-    def neglected_speed(self, states: Floats) -> Floats:
-        """Rate (n,) of the shortening that the tip lacks, metre per second."""
-        if not self.structure.fields:
-            return np.zeros(len(states))
-        part, slices = self.layout.part, self.layout.slices
-        pairs = [(place, rate) for place, rate in PAIRS if place in slices]
-        rates = [part(states, rate) for _, rate in pairs]
-        step = SMALL / max(1e-12, *(float(np.abs(rate).max(initial=0.0)) for rate in rates))
-
-        def shifted(by: float) -> Floats:
-            moved = states.copy()
-            for (place, _), rate in zip(pairs, rates):
-                moved[:, slices[place]] += by * rate
-            return self.neglected_displacement(moved)
-
-        return np.asarray(np.linalg.norm(shifted(step) - shifted(-step), axis=1) / (2.0 * step))
+    too_bent = TOO_BENT
 
     def neglected_displacement(self, states: Floats) -> Floats:
-        """Where the tip ought to be, from where it is, (n, 3) in the world."""
+        """By what straight fields neglect."""
         poses, before = poses_of(self, states), self.bare.before[self.structure.tip.body + 1]
         deflection, _ = self.deflections(states, poses)
         total = np.zeros((len(states), 3))

@@ -20,6 +20,7 @@ from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.tree.columns import MOTION_COLUMNS, NUMBERS, SERVO_COLUMNS
 from pliant.structures.tree.flexibility import Condensed, none_condensed
 from pliant.structures.tree.motion import Bools, Floats, Ints, Tree
+from pliant.structures.tree.shapes import Shapes, new_shapes, spans
 
 
 class JointLaws(NamedTuple):
@@ -89,6 +90,12 @@ class Mechanism(NamedTuple):
     servos: Servos
     loops: Loops
     condensed: Condensed
+    shapes: Shapes
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return len(self.springs.rest)
 
 
 def new_springs(
@@ -104,11 +111,7 @@ def new_springs(
     for given in (K, D_field, D_joint):
         values = np.zeros(n) if given is None else np.asarray(given, float)
         matrices.append(np.ascontiguousarray(np.diag(values) if values.ndim == 1 else values))
-    filled = (matrices[0] != 0.0) | (matrices[1] != 0.0) | (matrices[2] != 0.0)
-    span = np.zeros((n, 2), np.int64)
-    for i in np.flatnonzero(filled.any(axis=1)):
-        columns = np.flatnonzero(filled[i])
-        span[i] = columns[0], columns[-1] + 1
+    span = spans((matrices[0] != 0.0) | (matrices[1] != 0.0) | (matrices[2] != 0.0))
     place = np.zeros(n) if rest is None else np.array(rest, float)
     return Springs(
         matrices[0],
@@ -144,14 +147,38 @@ def new_mechanism(
     servos: Servos | None = None,
     loops: Loops | None = None,
     condensed: Condensed | None = None,
+    shapes: Shapes | None = None,
 ) -> Mechanism:
     """A tree with what acts on it; what is left out is not there."""
-    n, z, none, nowhere = tree.size, np.zeros, np.zeros(0, np.int64), np.zeros((0, 2, 3))
+    shapes = shapes or new_shapes()
+    n = shapes.S.shape[1] if len(shapes.S) else tree.size
+    z, none, nowhere = np.zeros, np.zeros(0, np.int64), np.zeros((0, 2, 3))
     springs, drives = springs or new_springs(n), drives or new_drives(n)
     wrenches = wrenches or Wrenches(none, none, z((0, 3)), z(0), z(0, np.bool_))
     servos = servos or Servos(none, z((0, SERVO_COLUMNS)))
     loops = loops or Loops(none, z((0, 2), np.int64), nowhere, nowhere)
-    return Mechanism(tree, springs, drives, wrenches, servos, loops, condensed or none_condensed())
+    return Mechanism(tree, springs, drives, wrenches, servos, loops, condensed or none_condensed(), shapes)
+
+
+class JointStep(NamedTuple):
+    """A step as the joints of the tree see it; all (joints,) unless said.
+
+    Where every coordinate is a joint, these are the arrays of the step itself, and the last three are empty.
+    """
+
+    q: Floats
+    q_end: Floats
+    v_end: Floats
+    q_mid: Floats
+    w: Floats
+    acceleration: Floats
+    inertial: Floats
+    momentum: Floats
+    load: Floats
+    change: Floats
+    M: Floats  # (joints, joints)
+    half: Floats  # (joints, n)
+    G: Floats  # (constraints, joints)
 
 
 class Step(NamedTuple):
@@ -175,11 +202,11 @@ class Step(NamedTuple):
     load: Floats
     residual: Floats
     change: Floats  # of w by Newton's method
-    turn: Floats  # (3, n, 2) sine and cosine of coordinates that turn, at the start, the middle and the end
+    turn: Floats  # (3, joints, 2) sine and cosine of joints that turn, at the start, the middle and the end
     past: Floats  # (4, n) mean velocities of the last steps
     stiffness: Floats  # (n, n) of condensed fields
     factors: Floats  # (n, n)
-    motion: Floats  # (n + 1, columns) at the middle
+    motion: Floats  # (joints + 1, columns) at the middle
     motion_end: Floats
     number: Floats  # (17,)
     held: Floats  # (n,) torques of servos
@@ -191,6 +218,7 @@ class Step(NamedTuple):
     S: Floats  # (constraints, constraints)
     kept: Bools  # (constraints,) whether a constraint says more than those before it
     slope: Floats  # (laws, 3) of friction and stops, now and in the factors; what else is in the factors there
+    joints: JointStep
 
 
 class RunningLedger(NamedTuple):
@@ -211,16 +239,23 @@ class Signals(NamedTuple):
     load: Floats  # (loads, 6)
 
 
-def new_step(n: int, wrenches: int, constraints: int, laws: int) -> Step:
-    z, motion = np.zeros, (n + 1, MOTION_COLUMNS)
+def new_step(mechanism: Mechanism) -> Step:
+    n, rows, constraints = mechanism.size, mechanism.tree.size, len(mechanism.loops.measure)
+    z, motion = np.zeros, (rows + 1, MOTION_COLUMNS)
     shapes: dict[str, int | tuple[int, ...]] = {
-        "turn": (3, n, 2), "past": (4, n), "stiffness": (n, n), "factors": (n, n), "motion": motion,
-        "motion_end": motion, "number": NUMBERS, "wrench": (wrenches, 6), "loop": constraints,
+        "turn": (3, rows, 2), "past": (4, n), "stiffness": (n, n), "factors": (n, n), "motion": motion,
+        "motion_end": motion, "number": NUMBERS, "wrench": (len(mechanism.wrenches.load), 6), "loop": constraints,
         "violation": constraints, "G": (constraints, n), "AG": (constraints, n), "S": (constraints, constraints),
-        "slope": (laws, 3),
+        "slope": (len(mechanism.springs.laws.coordinate), 3),
     }  # fmt: skip
-    arrays = {name: z(shapes.get(name, n)) for name in Step._fields if name != "kept"}
-    return Step(**arrays, kept=np.ones(constraints, np.bool_))
+    arrays = {name: z(shapes.get(name, n)) for name in Step._fields if name not in ("kept", "joints")}
+    own, shaped = {name: arrays[name] for name in JointStep._fields if name in arrays}, len(mechanism.shapes.S) > 0
+    scratch = {"M": (rows, rows), "half": (rows, n), "G": (constraints, rows)}
+    for name in JointStep._fields:
+        if shaped or name in scratch:
+            own[name] = z(scratch.get(name, rows) if shaped else (0, 0))
+    joints = JointStep(**own)
+    return Step(**arrays, kept=np.ones(constraints, np.bool_), joints=joints)
 
 
 def new_ledger(n: int, loads: int) -> RunningLedger:

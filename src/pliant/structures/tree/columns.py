@@ -7,9 +7,9 @@ BASE_PARENT = -1
 # what a coordinate does
 TURN_X, TURN_Y, TURN_Z, TRANSLATION_X, TRANSLATION_Y, TRANSLATION_Z = range(6)
 
-# columns of Tree.joints; a body that is elastic by shapes has the coordinates SHAPES .. SHAPES_END - 1 beside its own
-PARENT, KIND, TURNED, BODY, SHAPES, SHAPES_END = range(6)
-JOINT_COLUMNS = 6
+# columns of Tree.joints
+PARENT, KIND, TURNED, BODY = range(4)
+JOINT_COLUMNS = 4
 
 # values of the column BODY: what the body weighs decides what is computed for it
 NOTHING, POINT, RIGID = range(3)

@@ -46,6 +46,7 @@ from pliant.structures.tree import columns as at
 from pliant.structures.tree import recursions
 from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body
 from pliant.structures.tree.recursions import Ten
+from pliant.structures.tree.shapes import Shapes
 
 TRIANGLE = 21
 BIAS = at.MOMENTUM  # the columns of momenta hold the bias accelerations c here
@@ -258,41 +259,45 @@ def jacobian_at(tree: Tree, motion: Floats, body: int, point: Vector, columns: F
 
 
 class TreeDynamics:
-    """The equations of motion of a tree, from Python. Every call has memory of its own: threads may share a tree."""
+    """The equations of motion of a tree, from Python. Every call has memory of its own: threads may share a tree.
 
-    def __init__(self, tree: Tree) -> None:
-        self.tree, self.size = tree, tree.size
+    Coordinates that move several joints need their ``shapes``; what is about bodies has one row for each joint.
+    """
+
+    def __init__(self, tree: Tree, shapes: Shapes | None = None) -> None:
+        self.tree, self.shapes = tree, shapes if shapes is not None and len(shapes.S) else None
+        self.size = tree.size if self.shapes is None else self.shapes.S.shape[1]
         self._free: Bools = np.zeros(self.size, np.bool_)
 
     def placed(self, q: ArrayLike) -> Floats:
         """Poses and Jacobian columns of the base and all bodies, (n + 1, columns)."""
         motion = self._motion()
-        recursions.place(self.tree, self._values(q), motion)
+        recursions.place(self.tree, self._joints(q), motion)
         return motion
 
     def poses(self, q: ArrayLike) -> tuple[Floats, Floats]:
         """Rotations (n, 3, 3) and positions (n, 3) of all bodies in the world."""
         rows = self.placed(q)[1:]
-        R = rows[:, at.POSE_R : at.POSE_R + 9].reshape(self.size, 3, 3)
+        R = rows[:, at.POSE_R : at.POSE_R + 9].reshape(len(rows), 3, 3)
         return R, rows[:, at.POSE_X : at.POSE_X + 3].copy()
 
     def jacobian(self, q: ArrayLike, body: int, point: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
         """(6, n): velocity of a point given in the body's frame, and spin of the body, in world axes."""
-        columns = np.zeros((self.size, 6))
+        columns = np.zeros((self.tree.size, 6))
         x, y, z = np.asarray(point, float).tolist()
         jacobian_at(self.tree, self.placed(q), body, (x, y, z), columns)
-        return columns.T
+        return self._gathered(columns).T
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
-        M = np.empty((self.size, self.size))
-        recursions.mass_matrix(self.tree, self._values(q), self._motion(), M)
-        return M
+        M = np.empty((self.tree.size, self.tree.size))
+        recursions.mass_matrix(self.tree, self._joints(q), self._motion(), M)
+        return M if self.shapes is None else self._square(M) + self.shapes.m
 
     def moved(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Floats, Floats]:
         """The torques (n,) that give the accelerations a, and the motion of the base and all bodies."""
-        tau, motion = np.empty(self.size), self._motion()
-        recursions.inverse_dynamics(self.tree, self._values(q), self._values(v), self._values(a), motion, tau)
-        return tau, motion
+        tau, motion = np.empty(self.tree.size), self._motion()
+        recursions.inverse_dynamics(self.tree, self._joints(q), self._joints(v), self._joints(a), motion, tau)
+        return self._gathered(tau) + self._more(a), motion
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
         """The torques that give the accelerations a."""
@@ -313,17 +318,19 @@ class TreeDynamics:
     def forward_dynamics(self, q: Floats, v: Floats, tau: Floats) -> Floats:
         """The accelerations under the torques tau; arguments are arrays of floats."""
         a = np.empty(self.size)
+        if self.shapes is not None:
+            return np.asarray(np.linalg.solve(self.mass_matrix(q), tau - self.bias(q, v)), float)
         if not forward_dynamics(self.tree, self._free, q, v, tau, self._motion(), a):
             raise ValueError("a coordinate moves without mass; give it a rotor or the bodies behind it a mass")
         return a
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Floats, Floats]:
         """Derivatives (n, n) of the torques in the positions and in the velocities."""
-        state = (self._values(q), self._values(v), self._values(a))
-        n = self.size
+        state = (self._joints(q), self._joints(v), self._joints(a))
+        n = self.tree.size
         slopes = np.empty((n, n)), np.empty((n, n))
         inverse_dynamics_derivatives(self.tree, state, (self._motion(), np.zeros((n, 36)), np.empty(n)), slopes)
-        return slopes
+        return self._square(slopes[0]), self._square(slopes[1])
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """C with h = C v and dM/dt - 2 C skew."""
@@ -331,18 +338,34 @@ class TreeDynamics:
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
         """p = M v, and the derivative of the kinetic energy in q at constant v."""
-        p, push = np.empty(self.size), np.empty(self.size)
-        recursions.momentum(self.tree, self._values(q), self._values(v), self._motion(), p, push)
-        return p, push
+        p, push = np.empty(self.tree.size), np.empty(self.tree.size)
+        recursions.momentum(self.tree, self._joints(q), self._joints(v), self._motion(), p, push)
+        return self._gathered(p) + self._more(v), self._gathered(push)
 
     def energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
         """Kinetic energy and potential of gravity, joule; the potential is zero at the world's origin."""
-        turn = np.empty((self.size, 2))
-        kinetic, potential = recursions.energies(self.tree, self._values(q), self._values(v), turn, self._motion())
-        return kinetic, potential
+        turn = np.empty((self.tree.size, 2))
+        kinetic, potential = recursions.energies(self.tree, self._joints(q), self._joints(v), turn, self._motion())
+        return kinetic + float(0.5 * np.dot(v, self._more(v))), potential
 
     def _motion(self) -> Floats:
-        return np.empty((self.size + 1, at.MOTION_COLUMNS))
+        return np.empty((self.tree.size + 1, at.MOTION_COLUMNS))
+
+    def _joints(self, x: ArrayLike) -> Floats:
+        """Values of the joints of the tree, from those of the coordinates."""
+        values = self._values(x)
+        return values if self.shapes is None else self.shapes.S @ values
+
+    def _gathered(self, forces: Floats) -> Floats:
+        """On the coordinates, from those on the joints."""
+        return forces if self.shapes is None else self.shapes.S.T @ forces
+
+    def _square(self, matrix: Floats) -> Floats:
+        return matrix if self.shapes is None else self.shapes.S.T @ matrix @ self.shapes.S
+
+    def _more(self, v: ArrayLike) -> Floats:
+        """Momentum that the bodies of the tree lack."""
+        return np.zeros(self.size) if self.shapes is None else self.shapes.m @ np.asarray(v, float)
 
     def _values(self, x: ArrayLike) -> Floats:
         values = np.ascontiguousarray(x, float)

@@ -49,7 +49,7 @@ class _Search:
             self.q = close(system, self.q, joints[~held])
         self.yielding = _yielding(system)
         # weights that make turns and displacements comparable
-        self.scale = np.where(system.tree.kind < 3, 1.0, 1.0 / arm.reach)
+        self.scale = np.where(system.turning, 1.0, 1.0 / arm.reach)
 
     def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
         """Newton's method at a part of the load; whether it converged, and its iterations."""

@@ -22,6 +22,7 @@ from pliant.structures.tree.arrays import Drives, JointLaws, Loops, Mechanism, S
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.flexibility import condensed_force
 from pliant.structures.tree.motion import Bools, Floats, Tree
+from pliant.structures.tree.shapes import gather_forces
 
 NO_TIME = 1e-30  # s, of a step that goes nowhere
 SAME_SLOPE = 0.1  # part of a diagonal entry by which the slopes of friction and stops may have changed
@@ -154,7 +155,8 @@ def instant_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     law_forces(mechanism.springs.laws, step.q_mid, step.w, NO_TIME, step)
     step.condensed[:] = 0.0
     if step.wrench.shape[0] > 0:
-        load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
+        load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.joints.load)
+        gather_forces(mechanism.shapes, step.joints.load, step.load)
     condensed_force(mechanism.condensed, tree, step.motion, step.q_mid, step.turn[1], step.condensed)
     for i in range(step.q.shape[0]):
         step.residual[i] = step.condensed[i] + step.load[i] - step.elastic[i]

@@ -37,6 +37,7 @@ from pliant.structures.tree.arrays import (
 from pliant.structures.tree.flexibility import add_condensed_stiffness
 from pliant.structures.tree.motion import Floats, Tree, place_all, place_base, turn_afresh
 from pliant.structures.tree.recursions import inverse_dynamics, place
+from pliant.structures.tree.shapes import expand
 from pliant.structures.tree.step import accelerate
 
 SEEN_COLUMNS = at.WRENCH  # of the motion of a tree: those before its wrenches
@@ -140,21 +141,24 @@ def constraints_at(
 
 
 @kernel
-def forces_at(mechanism: Mechanism, signals: Signals, step: Step, by_position: Floats, by_rate: Floats) -> None:
-    """`instant_forces` at (q_mid, w) with derivatives.
+def forces_at(mechanism: Mechanism, signals: Signals, step: Step, slopes: tuple[Floats, Floats, Floats]) -> None:
+    """`instant_forces` at (q_mid, w) with derivatives in positions and rates of the coordinates.
 
-    Of condensed fields the derivative is that at constant joint positions.
+    Of condensed fields the derivative is that at constant joint positions. The last of the slopes is that of loads in
+    the joints of the tree; it may be the first one where every coordinate is a joint.
     """
+    by_position, by_rate, by_joint = slopes
     tree, springs, drives, laws = mechanism.tree, mechanism.springs, mechanism.drives, mechanism.springs.laws
     n = step.q.shape[0]
     place_base(tree, step.motion)
-    turn_afresh(tree, step.q_mid, step.turn[1])
-    place_all(tree, step.q_mid, step.turn[1], step.motion)
+    expand(mechanism.shapes, step.q_mid, step.joints.q_mid)
+    turn_afresh(tree, step.joints.q_mid, step.turn[1])
+    place_all(tree, step.joints.q_mid, step.turn[1], step.motion)
     acting.instant_forces(mechanism, signals, step)
     by_position[:] = 0.0
     by_rate[:] = 0.0
     step.stiffness[:] = 0.0
-    load_slopes(tree, mechanism.wrenches, step.motion, step.wrench, by_position)
+    load_slopes(tree, mechanism.wrenches, step.motion, step.wrench, by_joint)
     add_condensed_stiffness(mechanism.condensed, step.stiffness)
     for i in range(n):
         for j in range(n):
@@ -186,7 +190,7 @@ class Instants(NamedTuple):
 class Snapshots(NamedTuple):
     """At these instants; wrenches are in the world about its origin."""
 
-    motion: Floats  # (rows, n + 1, columns) pose, Jacobian column, twist, acceleration of the base and all bodies
+    motion: Floats  # (rows, joints + 1, columns) pose, Jacobian column, twist, acceleration of the base and all bodies
     load: Floats  # (rows, wrenches, 6)
     constraint: Floats  # (rows, constraints, 2, 6) on the two bodies of each constraint
 
@@ -202,7 +206,7 @@ class Scratch(NamedTuple):
 @kernel
 def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots) -> int:
     """Fill the snapshots; returns how many instants were seen before one at which no mass resists."""
-    step, signals, loops = scratch.step, scratch.signals, mechanism.loops
+    step, signals, loops, joints = scratch.step, scratch.signals, mechanism.loops, scratch.step.joints
     n = step.q.shape[0]
     place_base(mechanism.tree, step.motion)
     for row in range(given.q.shape[0]):
@@ -210,11 +214,13 @@ def see(mechanism: Mechanism, given: Instants, scratch: Scratch, seen: Snapshots
             step.q[i], step.q_mid[i], step.w[i] = given.q[row, i], given.q[row, i], given.v[row, i]
         copy_to(given.target[row], signals.target)
         copy_to(given.load[row], signals.load)
-        turn_afresh(mechanism.tree, step.q, step.turn[0])
+        expand(mechanism.shapes, step.q, joints.q)
+        turn_afresh(mechanism.tree, joints.q, step.turn[0])
         if not accelerate(mechanism, signals, step, scratch.ledger):
             return row
-        inverse_dynamics(mechanism.tree, step.q_mid, step.w, step.acceleration, step.motion, step.inertial)
-        for i in range(n + 1):
+        expand(mechanism.shapes, step.acceleration, joints.acceleration)
+        inverse_dynamics(mechanism.tree, joints.q_mid, joints.w, joints.acceleration, step.motion, joints.inertial)
+        for i in range(joints.q.shape[0] + 1):
             for k in range(SEEN_COLUMNS):
                 seen.motion[row, i, k] = step.motion[i, k]
         copy_to(step.wrench, seen.load[row])
@@ -229,8 +235,8 @@ def snapshots(mechanism: Mechanism, given: Instants) -> tuple[Snapshots, int]:
     """With how many of them could be taken."""
     rows, n = given.q.shape
     wrenches, closed = len(mechanism.wrenches.load), len(mechanism.loops.measure)
-    loads, laws = given.load.shape[1], len(mechanism.springs.laws.coordinate)
-    scratch = Scratch(new_step(n, wrenches, closed, laws), new_signals(n, loads), new_ledger(n, loads))
+    loads = given.load.shape[1]
+    scratch = Scratch(new_step(mechanism), new_signals(n, loads), new_ledger(n, loads))
     z = np.zeros
-    seen = Snapshots(z((rows, n + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, closed, 2, 6)))
+    seen = Snapshots(z((rows, mechanism.tree.size + 1, SEEN_COLUMNS)), z((rows, wrenches, 6)), z((rows, closed, 2, 6)))
     return seen, int(see(mechanism, given, scratch, seen))

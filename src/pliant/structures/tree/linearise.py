@@ -51,7 +51,7 @@ def seen_tips(arm: TreeArm, maps: Maps, q: Floats) -> list[Floats]:
     """(6, coordinates) body displacement of the tip of each link, in the axes in which it is seen."""
     system = maps.system
     moving = np.setdiff1d(np.arange(system.size), system.structure.base)
-    size = PROBE * np.where(system.tree.kind < 3, 1.0, arm.reach)[moving]
+    size = PROBE * np.where(system.turning, 1.0, arm.reach)[moving]
     ways = np.zeros((4, len(moving), system.size))
     ways[:, np.arange(len(moving)), moving] = np.outer([-2.0, -1.0, 1.0, 2.0], size)
     around = np.concatenate([q + ways.reshape(-1, system.size), q[None]])
@@ -189,7 +189,7 @@ class Maps:
         self.system, self.order = now.system, order
         self.motion = now.system.placed(now.q)
         J = self.motion[1:, AXIS : AXIS + 6]
-        V = now.system.before[1:] @ (J * now.v[:, None])
+        V = now.system.before[1:] @ (J * now.system.joint_values(now.v)[:, None])
         self.J = J
         # V_i x J_i
         self.carried = np.concatenate(
@@ -214,6 +214,8 @@ class Maps:
         R = self.motion[place.body + 1, POSE_R : POSE_R + 9].reshape(3, 3)
         x = self.motion[place.body + 1, POSE_X : POSE_X + 3] + R @ place.position
         seen = to_frame(R @ place.rotation, x) @ (columns * self.system.before[place.body + 1][:, None]).T
+        if len(self.system.shapes.S):
+            seen = seen @ self.system.shapes.S
         if slaved and place.body in self.turns:
             turns, own = self.turns[place.body], (R @ place.rotation).T
             seen[:3] += own @ np.cross(turns.T, R @ place.position).T

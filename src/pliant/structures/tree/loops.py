@@ -52,21 +52,22 @@ def closed_links(robot: Robot) -> tuple[tuple[str, str], ...]:
 
 def constraints(system: System, q: Floats, v: Floats | None = None) -> tuple[Floats, Floats, Floats]:
     """phi (rows,), G (rows, n) and G' v (rows,), what the accelerations of a moving arm must undo."""
-    n, rows = system.size, len(system.loops.measure)
+    n, rows, shapes = system.tree.size, len(system.loops.measure), system.shapes
     still = np.zeros(n)
     out = (np.zeros(rows), np.zeros((rows, n)), np.zeros(rows), np.zeros(n))
     motion = np.empty((n + 1, MOTION_COLUMNS))
-    constraints_at(system.tree, system.loops, (q, still if v is None else v, still), motion, out)
-    return out[:3]
+    moving = still if v is None else system.joint_values(v)
+    constraints_at(system.tree, system.loops, (system.joint_values(q), moving, still), motion, out)
+    return out[0], out[1] @ shapes.S if len(shapes.S) else out[1], out[2]
 
 
 def pull_slope(system: System, q: Floats, multipliers: Floats) -> Floats:
     """The derivative (n, n) of G^T multipliers in q."""
-    n = system.size
+    n, at = system.tree.size, system.joint_values(q)
     slope = np.zeros((n, n))
     if multipliers.any():
-        constraint_slopes(system.tree, system.loops, q, multipliers, np.empty((n + 1, MOTION_COLUMNS)), slope)
-    return slope
+        constraint_slopes(system.tree, system.loops, at, multipliers, np.empty((n + 1, MOTION_COLUMNS)), slope)
+    return system.gathered(slope)
 
 
 def close(system: System, q: Floats, moving: Ints) -> Floats:
@@ -92,9 +93,11 @@ def fitted(system: System, q: Floats, v: Floats, moving: Ints) -> Floats:
 
 def in_loops(system: System) -> Ints:
     """The coordinates between the two frames of some loop joint."""
-    touched = np.zeros(system.size, np.bool_)
+    touched = np.zeros(system.tree.size, np.bool_)
     for a, b in system.loops.body:
         touched |= system.before[a + 1] ^ system.before[b + 1]
+    if len(system.shapes.S):
+        touched = (system.shapes.S[touched] != 0.0).any(axis=0)
     return np.flatnonzero(touched)
 
 

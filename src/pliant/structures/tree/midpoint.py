@@ -40,6 +40,15 @@ from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Ste
 from pliant.structures.tree.cholesky import factorise, solve
 from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
 from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body, place_all, place_turned
+from pliant.structures.tree.shapes import (
+    Shapes,
+    add_more_mass,
+    expand,
+    gather_forces,
+    gather_matrix,
+    is_shaped,
+    more_energy,
+)
 
 # columns of the motion that hold mean, difference and way of the ends of a step
 DIFFERENCE, MEAN, WAY = at.ARTICULATED, at.ARTICULATED + 9, at.ARTICULATED + 18
@@ -75,20 +84,28 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
             step.v_end[i] = 2.0 * step.w[i] - step.v[i]
         step.q_mid[i] = step.q[i] + 0.5 * h * step.w[i]
         step.acceleration[i] = (step.v_end[i] - step.v[i]) * per_step
+    joints, shapes = step.joints, mechanism.shapes
+    if is_shaped(shapes):
+        expand(shapes, step.w, joints.w)
+        expand(shapes, step.acceleration, joints.acceleration)
+        for i in range(joints.q.shape[0]):
+            joints.q_mid[i] = joints.q[i] + 0.5 * h * joints.w[i]
+            joints.q_end[i] = joints.q[i] + h * joints.w[i]
+    for i in range(joints.q.shape[0]):
         if mechanism.tree.joints[i, at.KIND] < at.TRANSLATION_X:
-            angle = 0.5 * h * step.w[i]
-            half = turned((step.turn[0, i, 0], step.turn[0, i, 1]), angle, step.q_mid[i])
+            angle = 0.5 * h * joints.w[i]
+            half = turned((step.turn[0, i, 0], step.turn[0, i, 1]), angle, joints.q_mid[i])
             step.turn[1, i, 0], step.turn[1, i, 1] = half
-            step.turn[2, i, 0], step.turn[2, i, 1] = turned(half, angle, step.q_end[i])
+            step.turn[2, i, 0], step.turn[2, i, 1] = turned(half, angle, joints.q_end[i])
 
 
 @inline_kernel
 def turn_along(tree: Tree, q: Floats, place: int, step: Step) -> None:
-    """Sines and cosines at q, which lies near the start of the step, as those of a place in it."""
+    """Sines and cosines of joints at q, which lies near the start of the step, as those of a place in it."""
     for i in range(q.shape[0]):
         if tree.joints[i, at.KIND] < at.TRANSLATION_X:
             start = (step.turn[0, i, 0], step.turn[0, i, 1])
-            step.turn[place, i, 0], step.turn[place, i, 1] = turned(start, q[i] - step.q[i], q[i])
+            step.turn[place, i, 0], step.turn[place, i, 1] = turned(start, q[i] - step.joints.q[i], q[i])
 
 
 @inline_kernel
@@ -128,13 +145,14 @@ def remember(step: Step) -> None:
 
 
 @inline_kernel
-def middle_pass(tree: Tree, step: Step) -> None:
+def middle_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
     """Inverse dynamics and momentum at the middle of the step."""
-    n, motion = step.q.shape[0], step.motion
+    joints, motion = step.joints, step.motion
+    n = joints.q.shape[0]
     for i in range(n):
-        place_turned(tree, i, step.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
-        V = move_body(tree, i, step.w[i], motion)
-        A = recursions.accelerate_body(tree, i, step.w[i], step.acceleration[i], motion)
+        place_turned(tree, i, joints.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
+        V = move_body(tree, i, joints.w[i], motion)
+        A = recursions.accelerate_body(tree, i, joints.w[i], joints.acceleration[i], motion)
         if tree.joints[i, at.BODY] == at.NOTHING:
             store(EMPTY, motion, i + 1, at.WRENCH)
             store(EMPTY, motion, i + 1, at.MOMENTUM)
@@ -143,17 +161,26 @@ def middle_pass(tree: Tree, step: Step) -> None:
             store(recursions.own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
     for i in range(n - 1, -1, -1):
         J, rotor = load6(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
-        step.inertial[i] = dot6(J, recursions.gather(tree, i, at.WRENCH, motion)) + rotor * step.acceleration[i]
-        step.momentum[i] = dot6(J, recursions.gather(tree, i, at.MOMENTUM, motion)) + rotor * step.w[i]
+        joints.inertial[i] = dot6(J, recursions.gather(tree, i, at.WRENCH, motion)) + rotor * joints.acceleration[i]
+        joints.momentum[i] = dot6(J, recursions.gather(tree, i, at.MOMENTUM, motion)) + rotor * joints.w[i]
+    if is_shaped(shapes):
+        gather_forces(shapes, joints.inertial, step.inertial)
+        gather_forces(shapes, joints.momentum, step.momentum)
+        add_more_mass(shapes, step.acceleration, step.inertial)
+        add_more_mass(shapes, step.w, step.momentum)
 
 
 @inline_kernel
-def end_pass(tree: Tree, step: Step) -> None:
-    """Energies at the end of the step, whose poses stay in ``motion_end``."""
-    number = step.number
+def end_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
+    """Energies at the end of the step, whose poses stay in ``motion_end``; ``q_end`` of the joints stands."""
+    number, joints = step.number, step.joints
+    if is_shaped(shapes):
+        expand(shapes, step.v_end, joints.v_end)
     number[at.T_END], number[at.V_END] = recursions.energies_at(
-        tree, step.q_end, step.v_end, step.turn[2], step.motion_end
+        tree, joints.q_end, joints.v_end, step.turn[2], step.motion_end
     )
+    if is_shaped(shapes):
+        number[at.T_END] += more_energy(shapes, step.v_end)
     number[at.LIFTED] = number[at.V_END] - number[at.V_START]
     number[at.LIFT_SIZE] = abs(number[at.V_END]) + abs(number[at.V_START])
 
@@ -206,7 +233,7 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
 @inline_kernel
 def sharpen(tree: Tree, step: Step) -> None:
     """The change of the potential anew, where the difference of two potentials is not good enough."""
-    step.number[at.LIFTED] = lift(tree, step.q, step.w, step.number[at.H], step.motion_end)
+    step.number[at.LIFTED] = lift(tree, step.joints.q, step.joints.w, step.number[at.H], step.motion_end)
     step.number[at.LIFT_SIZE] = abs(step.number[at.LIFTED])
 
 
@@ -228,17 +255,38 @@ def closed_force(step: Step, i: int) -> float:
     return total
 
 
+@inline_kernel
+def fill_mass(mechanism: Mechanism, motion: Floats, step: Step) -> None:
+    """M of the coordinates into the factors, from poses that stand."""
+    joints, tree = step.joints, mechanism.tree
+    if is_shaped(mechanism.shapes):
+        recursions.fill_mass_matrix(tree, joints.q.shape[0], motion, joints.M)
+        gather_matrix(mechanism.shapes, joints.M, joints.half, step.factors)
+    else:
+        recursions.fill_mass_matrix(tree, joints.q.shape[0], motion, step.factors)
+
+
+@inner_kernel
+def fill_gradients(mechanism: Mechanism, motion: Floats, step: Step) -> None:
+    """G of all constraints, from poses that stand."""
+    if is_shaped(mechanism.shapes):
+        acting.constraint_gradients(mechanism.tree, mechanism.loops, motion, step.joints.G)
+        for k in range(step.G.shape[0]):
+            gather_forces(mechanism.shapes, step.joints.G[k], step.G[k])
+    else:
+        acting.constraint_gradients(mechanism.tree, mechanism.loops, motion, step.G)
+
+
 @inner_kernel
 def factorise_mass(mechanism: Mechanism, motion: Floats, step: Step, ledger: RunningLedger) -> bool:
     """Factors of M and of the constraints from poses that stand; prescribed coordinates do not give way."""
-    n = step.q.shape[0]
-    recursions.fill_mass_matrix(mechanism.tree, n, motion, step.factors)
+    fill_mass(mechanism, motion, step)
     leave_out_prescribed(mechanism.drives.prescribed, step.factors)
     step.number[at.STALE] = 1.0
     ledger.counts[1] += 1
     if not factorise(step.factors):
         return False
-    acting.constraint_gradients(mechanism.tree, mechanism.loops, motion, step.G)
+    fill_gradients(mechanism, motion, step)
     acting.factorise_constraints(step, mechanism.drives.prescribed)
     return True
 
@@ -262,7 +310,7 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
             step.v_end[i] -= step.AG[k, i] * step.violation[k]
     before = step.number[at.T_END]
     lifted = step.number[at.LIFTED]
-    end_pass(mechanism.tree, step)
+    end_pass(mechanism.tree, mechanism.shapes, step)
     step.number[at.LIFTED] = lifted
     step.number[at.FITTED] = before - step.number[at.T_END]
     return True
@@ -277,13 +325,13 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     """M + h/2 D + h^2/4 K at the present middle posture, with feedback; prescribed coordinates are left out."""
     springs, drives, A, tree = mechanism.springs, mechanism.drives, step.factors, mechanism.tree
     n, half = step.q.shape[0], 0.5 * step.number[at.H]
-    place_all(tree, step.q_mid, step.turn[1], step.motion)
+    place_all(tree, step.joints.q_mid, step.turn[1], step.motion)
     step.stiffness[:] = 0.0
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
         condensed_energy(condensed, tree, step.motion, step.q_mid, step.turn[1])
         add_condensed_stiffness(condensed, step.stiffness)
-    recursions.fill_mass_matrix(tree, n, step.motion, A)
+    fill_mass(mechanism, step.motion, step)
     for i in range(n):
         for j in range(springs.span[i, 0], springs.span[i, 1]):
             damping = springs.D_field[i, j] + springs.D_joint[i, j]
@@ -376,7 +424,7 @@ def imbalance(step: Step) -> tuple[float, float]:
 @inline_kernel
 def measure_end(mechanism: Mechanism, step: Step) -> None:
     """Energies at the end of the step."""
-    end_pass(mechanism.tree, step)
+    end_pass(mechanism.tree, mechanism.shapes, step)
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
         stored = condensed_energy(condensed, mechanism.tree, step.motion_end, step.q_end, step.turn[2])
@@ -387,10 +435,11 @@ def measure_end(mechanism: Mechanism, step: Step) -> None:
 def evaluate(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     """All forces at the present w but the correction."""
     tree = mechanism.tree
-    middle_pass(tree, step)
+    middle_pass(tree, mechanism.shapes, step)
     outer_forces(mechanism, signals, step)
     if step.wrench.shape[0] > 0:
-        acting.load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.load)
+        acting.load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.joints.load)
+        gather_forces(mechanism.shapes, step.joints.load, step.load)
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
         step.condensed[:] = 0.0

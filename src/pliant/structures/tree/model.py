@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from pliant.model.arm import ArmFacts
-from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
+from pliant.model.contract import COARSE, Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.state import Block, Layout, LinkObservation, Observation
 from pliant.robot import Robot
@@ -33,6 +33,8 @@ class TreeFormulation(Protocol):
 
 CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 REMEDY = "compile the robot with PoseElement()"
+PAIRS = (("joint_position", "joint_rate"), ("deflection", "deflection_rate"))
+SMALL = 1e-4  # rad or m: a displacement that balances truncation and round-off of a difference
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,12 +47,16 @@ class TreeArm(ArmFacts):
     # constants that are found when they are asked for: two threads may both find one, and keep either
     _systems: dict[tuple[object, ...], System] = field(default_factory=dict, init=False)
 
+    elastic_words = ("m or rad", "m/s or rad/s", "deflections of the fields")
+    too_bent = COARSE
+
     @cached_property
     def layout(self) -> Layout:
         dofs, elastic = len(self.joint_names), len(self.structure.elastic)
+        unit, rate_unit, word = self.elastic_words
         deflections = (
-            Block("deflection", (elastic,), "m or rad", "deflections of the fields"),
-            Block("deflection_rate", (elastic,), "m/s or rad/s", "rates of the deflections"),
+            Block("deflection", (elastic,), unit, word),
+            Block("deflection_rate", (elastic,), rate_unit, f"rates of the {word.split()[0]}"),
         )
         return Layout(
             (
@@ -168,8 +174,28 @@ class TreeArm(ArmFacts):
         return joint_wrenches(self, record, inputs)
 
     def consistency_error(self, record: Record) -> Consistency:
-        """Potential energy and the work of gravity follow from the same coordinates; nothing else is known twice."""
-        return Consistency(np.zeros(len(record.time)), np.zeros(len(record.time)))
+        """What deflections neglect; potential energy and the work of gravity follow from the same coordinates."""
+        return Consistency(self.neglected_speed(record.states), np.zeros(len(record.time)), self.too_bent)
+
+    def neglected_speed(self, states: Floats) -> Floats:
+        """Rate (n,) of the displacement that the tip lacks, metre per second."""
+        if not len(self.structure.elastic):
+            return np.zeros(len(states))
+        part, slices = self.layout.part, self.layout.slices
+        rates = [part(states, rate) for _, rate in PAIRS]
+        step = SMALL / max(1e-12, *(float(np.abs(rate).max(initial=0.0)) for rate in rates))
+
+        def shifted(by: float) -> Floats:
+            moved = states.copy()
+            for (place, _), rate in zip(PAIRS, rates):
+                moved[:, slices[place]] += by * rate
+            return self.neglected_displacement(moved)
+
+        return np.asarray(np.linalg.norm(shifted(step) - shifted(-step), axis=1) / (2.0 * step))
+
+    def neglected_displacement(self, states: Floats) -> Floats:
+        """Where the tip ought to be, from where it is, (n, 3) in the world."""
+        return np.zeros((len(states), 3))
 
     def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""

@@ -1,9 +1,9 @@
 """The arrays of an arm in minimal coordinates, shared by all kernels here.
 
-An arm is a tree of bodies, rigid or elastic by shapes; body i follows its parent by coordinate i, one scalar that
-rotates or translates it along an axis of its own frame. The coordinates of its shapes are a range of their own, which
-is empty for a rigid body; no kernel reads it yet. Joints of several degrees of freedom and the deflections of a field
-are several such coordinates in a row, with bodies without mass between them. The frame of body i in that of its parent
+An arm is a tree of rigid bodies; body i follows its parent by joint i, one scalar that rotates or translates it along
+an axis of its own frame. Joints of several degrees of freedom and the deflections of a field are several such scalars
+in a row, with bodies without mass between them. Each is a coordinate of the arm, but where links deform by shapes: then
+coordinates move several joints at once (`shapes`). The frame of body i in that of its parent
 p is
 
     R = rotation_i  (rotation by q_i about own axis) ,   x = position_i + rotation_i (q_i along own axis) ,
@@ -49,7 +49,7 @@ EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 class Tree(NamedTuple):
     """A tree of n coordinates; `new_tree` makes one."""
 
-    joints: Ints  # (n, 6) parent, kind, whether the placement turns, kind of body, range of its shapes
+    joints: Ints  # (n, 4) parent, kind, whether the placement turns, kind of body
     facts: Floats  # (n, 23) placement (9 + 3), mass, centre (3), inertia (6: xx yy zz xy xz yz), rotor inertia
     base: Floats  # (15,) rotation and position of the base in the world, gravity in the world
 

@@ -31,6 +31,7 @@ from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, S
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.motion import Floats, Tree, place_base, turn_afresh
 from pliant.structures.tree.recursions import momentum
+from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
 
 SAME_VELOCITY = 1e-11  # error of the velocities that ends Newton's method, as a part in the norm of kinetic energy
 SAME_ENERGY = 3e-13  # part of the exchanged energy that may be missing
@@ -93,11 +94,25 @@ def give_to_end(step: Step, excess: float) -> None:
     step.number[at.T_END] -= excess
 
 
+@inline_kernel
+def momentum_of(mechanism: Mechanism, moving: tuple[Floats, Floats, Floats], step: Step, p: Floats) -> None:
+    """p = M v of joints at places with rates, and the rates of the coordinates; residuals are scratch."""
+    q, v, rate = moving
+    tree, shapes, joints = mechanism.tree, mechanism.shapes, step.joints
+    if is_shaped(shapes):
+        momentum(tree, q, v, step.motion_end, joints.momentum, joints.inertial)
+        gather_forces(shapes, joints.momentum, p)
+        add_more_mass(shapes, rate, p)
+    else:
+        momentum(tree, q, v, step.motion_end, p, step.residual)
+
+
 @inner_kernel
 def give_to_free_end(mechanism: Mechanism, step: Step, excess: float) -> bool:
     """The same where some velocities of the end are given: the others change. Says if they can do it."""
     given, p, doubled = mechanism.drives.prescribed, step.acceleration, 0.0
-    momentum(mechanism.tree, step.q_end, step.v_end, step.motion_end, p, step.residual)
+    expand(mechanism.shapes, step.v_end, step.joints.v_end)
+    momentum_of(mechanism, (step.joints.q_end, step.joints.v_end, step.v_end), step, p)
     for i in range(step.q.shape[0]):
         doubled += 0.0 if given[i] else p[i] * step.v_end[i]
     if abs(excess) >= CLOSED * doubled:
@@ -183,7 +198,8 @@ def work_at_given_rates(mechanism: Mechanism, step: Step) -> None:
     n = step.q.shape[0]
     for i in range(n):
         step.change[i] = step.v_end[i] - step.v[i]
-    momentum(mechanism.tree, step.q_mid, step.change, step.motion_end, step.extra, step.residual)
+    expand(mechanism.shapes, step.change, step.joints.change)
+    momentum_of(mechanism, (step.joints.q_mid, step.joints.change, step.change), step, step.extra)
     for i in range(n):
         missed = 0.5 * (step.v[i] + step.v_end[i]) - step.w[i]
         step.extra[i] *= missed if mechanism.drives.prescribed[i] else 0.0
@@ -207,7 +223,7 @@ def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, boo
     """All that a step leaves at the present w: whether the factors know the laws of joints, and loops are shut."""
     rule.evaluate(mechanism, signals, step)
     known = acting.law_forces(mechanism.springs.laws, step.q, step.w, step.number[at.H], step)
-    acting.constraint_gradients(mechanism.tree, mechanism.loops, step.motion, step.G)
+    rule.fill_gradients(mechanism, step.motion, step)
     work_at_given_rates(mechanism, step)
     rule.measure_end(mechanism, step)
     rule.sharpen(mechanism.tree, step)
@@ -226,8 +242,10 @@ def step_residual(mechanism: Mechanism, signals: Signals, step: Step) -> float:
     place_base(tree, step.motion_end)
     for i in range(step.q.shape[0]):
         step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
-    turn_afresh(tree, step.q, step.turn[0])
-    turn_afresh(tree, step.q, step.turn[2])
+    expand(mechanism.shapes, step.q, step.joints.q)
+    expand(mechanism.shapes, step.q, step.joints.q_end)
+    turn_afresh(tree, step.joints.q, step.turn[0])
+    turn_afresh(tree, step.joints.q, step.turn[2])
     rule.measure_end(mechanism, step)
     number[at.T_START], number[at.V_START] = number[at.T_END], number[at.V_END]
     number[at.STRAIN_START] = number[at.STRAIN_END]

@@ -42,7 +42,7 @@ class Poses:
 def poses_of(arm: TreeArm, states: Floats) -> Poses:
     """Of many states (n, size)."""
     system, count = arm.bare, len(states)
-    bodies = system.size + 1
+    bodies = system.tree.size + 1
     R, x = np.zeros((count, bodies, 3, 3)), np.zeros((count, bodies, 3))
     turn = np.tile(np.eye(3), (count, bodies, 1, 1))
     for row, q in enumerate(arm.coordinates(system, states)[0]):
@@ -85,7 +85,7 @@ def place_motions(arm: TreeArm, states: Floats, places: tuple[Place, ...]) -> tu
         for body, turn in arm.static_turns(system, q).items():
             slaved[row, at == body + 1] = turn @ v
         motion = system.placed(q)
-        twist[row] = before @ (motion[1:, AXIS : AXIS + 6] * v[:, None])
+        twist[row] = before @ (motion[1:, AXIS : AXIS + 6] * system.joint_values(v)[:, None])
         pose[row, :, :9], pose[row, :, 9:] = motion[at, POSE_R : POSE_R + 9], motion[at, POSE_X : POSE_X + 3]
     R, origin = pose[..., :9].reshape(count, -1, 3, 3), pose[..., 9:]
     lever = np.einsum("npij,pj->npi", R, np.array([place.position for place in places]).reshape(-1, 3))

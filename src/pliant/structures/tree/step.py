@@ -32,10 +32,12 @@ from pliant.structures.tree import columns as at
 from pliant.structures.tree import forces as acting
 from pliant.structures.tree import midpoint as rule
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step, new_ledger, new_signals, new_step
+from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.dynamics import placed_dynamics
 from pliant.structures.tree.motion import Bools, Floats, Ints, place_all, place_base, turn_afresh
 from pliant.structures.tree.newton import solve_step
 from pliant.structures.tree.recursions import inverse_dynamics
+from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
 
 ROOT = math.sqrt(2.0)
 # rows: parts of the three rates so far in the state of stages 1, 2, 3
@@ -71,6 +73,37 @@ def closed_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger
     return True
 
 
+@inner_kernel
+def shaped_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> bool:
+    """Accelerations of coordinates that move several joints, from the forces in the residual, by the mass matrix."""
+    tree, shapes, joints, prescribed = mechanism.tree, mechanism.shapes, step.joints, mechanism.drives.prescribed
+    n = step.q.shape[0]
+    for i in range(n):
+        if not prescribed[i]:
+            step.acceleration[i] = 0.0
+    shaped_dynamics(mechanism, step)
+    if not rule.factorise_mass(mechanism, step.motion, step, ledger):
+        return False
+    for i in range(n):
+        step.change[i] = 0.0 if prescribed[i] else step.residual[i] - step.inertial[i]
+    solve(step.factors, step.change, step.momentum)
+    for i in range(n):
+        step.acceleration[i] += step.momentum[i]
+    expand(shapes, step.acceleration, joints.acceleration)
+    inverse_dynamics(tree, joints.q_mid, joints.w, joints.acceleration, step.motion, joints.inertial)
+    return True
+
+
+@inner_kernel
+def shaped_dynamics(mechanism: Mechanism, step: Step) -> None:
+    """Inverse dynamics at (q_mid, w) and the accelerations of the coordinates."""
+    shapes, joints = mechanism.shapes, step.joints
+    expand(shapes, step.acceleration, joints.acceleration)
+    inverse_dynamics(mechanism.tree, joints.q_mid, joints.w, joints.acceleration, step.motion, joints.inertial)
+    gather_forces(shapes, joints.inertial, step.inertial)
+    add_more_mass(shapes, step.acceleration, step.inertial)
+
+
 @inline_kernel
 def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger) -> bool:
     """Accelerations at (q_mid, w), and the drives of all coordinates."""
@@ -80,10 +113,16 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         if drives.prescribed[i]:
             step.q_mid[i], step.w[i] = signals.target[i, 0], signals.target[i, 1]
             step.acceleration[i] = signals.target[i, 2]
-    rule.turn_along(tree, step.q_mid, 1, step)
-    place_all(tree, step.q_mid, step.turn[1], motion)
+    shapes, joints = mechanism.shapes, step.joints
+    expand(shapes, step.q_mid, joints.q_mid)
+    expand(shapes, step.w, joints.w)
+    rule.turn_along(tree, joints.q_mid, 1, step)
+    place_all(tree, joints.q_mid, step.turn[1], motion)
     acting.instant_forces(mechanism, signals, step)
-    if not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
+    if is_shaped(shapes):
+        if not shaped_accelerations(mechanism, step, ledger):
+            return False
+    elif not placed_dynamics(tree, drives.prescribed, step.w, step.residual, motion, step.acceleration):
         return False
     if step.loop.shape[0] > 0 and not closed_accelerations(mechanism, step, ledger):
         return False
@@ -91,7 +130,7 @@ def accelerate(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
     for i in range(n):
         some_prescribed = some_prescribed or drives.prescribed[i]
     if some_prescribed:
-        inverse_dynamics(tree, step.q_mid, step.w, step.acceleration, motion, step.inertial)
+        shaped_dynamics(mechanism, step)
         for i in range(n):
             if drives.prescribed[i]:
                 step.drive[i] = step.inertial[i] - step.residual[i] - rule.closed_force(step, i)
@@ -110,8 +149,15 @@ def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> 
         stages.lost[1] += weight * (step.lost_joint[i] + heat) * step.w[i]
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
-        power = acting.load_power(mechanism.tree, body, load6(step.wrench, k), step.w, step.motion)
+        power = acting.load_power(mechanism.tree, body, load6(step.wrench, k), step.joints.w, step.motion)
         stages.loads[mechanism.wrenches.load[k]] += weight * power
+
+
+@inline_kernel
+def end_joints(mechanism: Mechanism, step: Step) -> None:
+    """Joints of the tree at the end of the step, whose coordinates stand."""
+    expand(mechanism.shapes, step.q_end, step.joints.q_end)
+    rule.turn_along(mechanism.tree, step.joints.q_end, 2, step)
 
 
 @inner_kernel
@@ -125,6 +171,7 @@ def close_positions(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> 
     for k in range(step.loop.shape[0]):
         for i in range(step.q.shape[0]):
             step.q_end[i] -= step.AG[k, i] * step.violation[k]
+    end_joints(mechanism, step)
     return True
 
 
@@ -162,11 +209,9 @@ def gill_step(
         step.drive[i] = stages.effort[i]
         if mechanism.drives.prescribed[i]:
             step.q_end[i], step.v_end[i] = signals[1].target[i, 0], signals[1].target[i, 1]
-    rule.turn_along(mechanism.tree, step.q_end, 2, step)
-    if step.loop.shape[0] > 0:
-        if not close_positions(mechanism, step, ledger):
-            return SINGULAR
-        rule.turn_along(mechanism.tree, step.q_end, 2, step)
+    end_joints(mechanism, step)
+    if step.loop.shape[0] > 0 and not close_positions(mechanism, step, ledger):
+        return SINGULAR
     rule.measure_end(mechanism, step)
     if not number[at.T_END] < math.inf:
         return NOT_FINITE
@@ -222,9 +267,7 @@ class Work(NamedTuple):
 
 def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
     """Memory for a run from the state (q, v); prescribed coordinates start where they are."""
-    n = mechanism.tree.size
-    closed, laws = len(mechanism.loops.measure), len(mechanism.springs.laws.coordinate)
-    step = new_step(n, len(mechanism.wrenches.load), closed, laws)
+    n, step = mechanism.size, new_step(mechanism)
     step.q[:], step.v[:] = q, v
     signals = (new_signals(n, loads), new_signals(n, loads), new_signals(n, loads))
     before = np.stack([q, v], axis=1).astype(float)
@@ -232,19 +275,22 @@ def new_work(mechanism: Mechanism, loads: int, q: Floats, v: Floats) -> Work:
 
 
 def new_output(mechanism: Mechanism, loads: int, rows: int) -> Output:
-    n, closed = mechanism.tree.size, len(mechanism.loops.measure)
+    n, closed = mechanism.size, len(mechanism.loops.measure)
     return zeros_of(Output, *((rows + 1, count) for count in (2 * n, COLUMNS, n, loads, n, closed)))
 
 
 @inline_kernel
 def take_end(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> None:
     """The end of the step becomes the state."""
-    number = step.number
+    number, joints = step.number, step.joints
     for i in range(step.q.shape[0]):
         step.q[i], step.v[i] = step.q_end[i], step.v_end[i]
+    for i in range(joints.q.shape[0]):
+        joints.q[i] = joints.q_end[i]
         step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
     if ledger.worst[STEPS] % TURNS_KEPT == 0.0:
-        turn_afresh(mechanism.tree, step.q, step.turn[0])
+        expand(mechanism.shapes, step.q, joints.q)
+        turn_afresh(mechanism.tree, joints.q, step.turn[0])
     number[at.T_START], number[at.V_START] = number[at.T_END], number[at.V_END]
     number[at.STRAIN_START] = number[at.STRAIN_END]
 
@@ -257,7 +303,8 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     place_base(tree, step.motion_end)
     for i in range(step.q.shape[0]):
         step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
-    turn_afresh(tree, step.q, step.turn[2])
+    expand(mechanism.shapes, step.q, step.joints.q_end)
+    turn_afresh(tree, step.joints.q_end, step.turn[2])
     rule.measure_end(mechanism, step)
     fits = rule.fit_velocities(mechanism, step, work.ledger)
     take_end(mechanism, step, work.ledger)
@@ -282,9 +329,10 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
         supplied += work
         works += abs(work)
         ledger.joints[i] += work
+    expand(mechanism.shapes, step.change, step.joints.change)
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
-        work = acting.load_power(mechanism.tree, body, load6(step.wrench, k), step.change, step.motion)
+        work = acting.load_power(mechanism.tree, body, load6(step.wrench, k), step.joints.change, step.motion)
         supplied += work
         works += abs(work)
         ledger.loads[mechanism.wrenches.load[k]] += work

@@ -75,7 +75,7 @@ class TreeStep(StepMatrices):
         """The tree without gravity, whose inverse dynamics at rest is M a."""
         base = self.system.tree.base.copy()
         base[12:] = 0.0
-        return TreeDynamics(self.system.tree._replace(base=base))
+        return TreeDynamics(self.system.tree._replace(base=base), self.system.shapes)
 
     def mass_slope(self, q: Floats, a: Floats) -> Floats:
         """d(M(q) a)/dq, (n, n)."""
@@ -120,13 +120,13 @@ class MidpointStep(TreeStep):
         self.given_w = unknowns[2 * n : 3 * n]
         self.v_e = np.where(self.prescribed, self.end[:, 1], 2.0 * self.w - self.v0)
         self.c = float(c[0])
-        laws = self.system.springs.laws
-        work = new_step(n, len(self.system.loads.wrenches.load), m, len(laws.coordinate))
+        mechanism = self.system.mechanism()
+        work = new_step(mechanism)
         work.q[:], work.v[:], work.w[:], work.loop[:] = self.q0, self.v0, self.w, self.multipliers
         work.number[H], work.number[CORRECTION] = step, self.c
         self.target_now, self.loads_now = target, loads
         signals = Signals(target, np.ascontiguousarray(self.end), self.system.loads.in_body_axes(loads))
-        self.lacking = step_residual(self.system.mechanism(), signals, work)
+        self.lacking = step_residual(mechanism, signals, work)
         self.work = work
         self.kept = _independent(work.G[:, self.free])
 

@@ -115,6 +115,16 @@ class Structure:
         """What else to do about a coordinate that moves no mass."""
         return ()
 
+    @property
+    def shapes(self) -> Floats | None:
+        """(joints, n) by which coordinates move the joints of the tree; none where each is a joint of its own."""
+        return None
+
+    @property
+    def more_mass(self) -> Floats | None:
+        """(n, n) of the coordinates beside that of the bodies of the tree; none without shapes."""
+        return None
+
     def condense(self, size: int) -> Condensed:
         """Tables of condensed stations for a tree of ``size`` coordinates that begins with those of the structure."""
         return none_condensed()

@@ -32,13 +32,14 @@ from pliant.structures.tree.arrays import (
     new_springs,
     new_step,
 )
-from pliant.structures.tree.columns import TURN_Z
+from pliant.structures.tree.columns import TRANSLATION_X, TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
 from pliant.structures.tree.flexibility import Condensed, add_condensed_stiffness, condensed_state, steady_parts
 from pliant.structures.tree.forces import spring_energy
 from pliant.structures.tree.instant import forces_at
 from pliant.structures.tree.loops import constraint_rows
 from pliant.structures.tree.motion import Bools, Floats, Ints, Tree, new_tree
+from pliant.structures.tree.shapes import Shapes, new_shapes
 from pliant.structures.tree.structure import ON_BASE, Structure
 
 SAME_POINT = 1e-9  # m, of a load and its station
@@ -89,6 +90,7 @@ class System:
     drives: Drives
     loads: Loads
     loops: Loops
+    shapes: Shapes
     drive: Ints
     geared: Ints  # joints with an elastic gear, whose rotors are the last coordinates
 
@@ -120,13 +122,31 @@ class System:
             new_drives(n, prescribed, stiffness, damping, limit, motors),
             _loads(structure, inputs),
             constraint_rows(structure),
+            _shapes(structure, len(elastic)),
             drive,
             geared,
         )
 
     @property
     def size(self) -> int:
-        return self.tree.size
+        return len(self.names)
+
+    def joint_values(self, x: Floats) -> Floats:
+        """Of the joints of the tree, from those of the coordinates."""
+        return self.shapes.S @ x if len(self.shapes.S) else x
+
+    def gathered(self, slope: Floats) -> Floats:
+        """A matrix of the coordinates, from one of the joints of the tree."""
+        return self.shapes.S.T @ slope @ self.shapes.S if len(self.shapes.S) else slope
+
+    @cached_property
+    def turning(self) -> Bools:
+        """(n,) coordinates that are angles."""
+        if not len(self.shapes.S):
+            return self.tree.kind < TRANSLATION_X
+        turned = np.zeros(self.size, np.bool_)
+        turned[self.structure.joints] = [not freedom.translates for freedom in self.structure.freedoms]
+        return turned
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -142,7 +162,7 @@ class System:
 
     @cached_property
     def dynamics(self) -> TreeDynamics:
-        return TreeDynamics(self.tree)
+        return TreeDynamics(self.tree, self.shapes)
 
     @cached_property
     def condensed(self) -> Condensed:
@@ -158,12 +178,12 @@ class System:
     def mechanism(self, drives: Drives | None = None, servos: Servos | None = None) -> Mechanism:
         """Everything that acts on the tree, with scratch of its own."""
         acting = drives or self.drives, self.loads.wrenches, servos, self.loops
-        return new_mechanism(self.tree, self.springs, *acting, self.new_condensed())
+        return new_mechanism(self.tree, self.springs, *acting, self.new_condensed(), self.shapes)
 
     @cached_property
     def before(self) -> Bools:
-        """(n + 1, n) whether coordinate i moves body b; row 0 is the base."""
-        table = np.zeros((self.size + 1, self.size), np.bool_)
+        """(joints + 1, joints) whether a joint of the tree moves body b; row 0 is the base."""
+        table = np.zeros((self.tree.size + 1, self.tree.size), np.bool_)
         for i, parent in enumerate(self.tree.parent):
             table[i + 1] = table[parent + 1]
             table[i + 1, i] = True
@@ -194,11 +214,15 @@ class System:
     def forces(self, q: Floats, v: Floats, target: Floats, loads: Floats) -> Forces:
         """Of springs, joint laws, drives towards ``target`` (n, 3) and given loads (k, 6)."""
         n, mechanism = self.size, self.mechanism()
-        step = new_step(n, len(self.loads.wrenches.load), 0, len(self.springs.laws.coordinate))
+        step = new_step(mechanism)
         step.q_mid[:], step.w[:] = q, v
         signals = Signals(target, np.zeros((n, 2)), self.loads.in_body_axes(loads))
         found = Forces(step.residual, np.empty((n, n)), np.empty((n, n)))
-        forces_at(mechanism, signals, step, found.by_position, found.by_rate)
+        rows = self.tree.size
+        by_joint = np.zeros((rows, rows)) if len(self.shapes.S) else found.by_position
+        forces_at(mechanism, signals, step, (found.by_position, found.by_rate, by_joint))
+        if len(self.shapes.S):
+            return found._replace(by_position=found.by_position + self.gathered(by_joint))
         return found._replace(by_position=found.by_position - self.stiffness_between(q))
 
     @cached_property
@@ -293,14 +317,18 @@ class System:
 
 
 def _tree(structure: Structure, rotor: Floats) -> Tree:
-    """With bodies without mass for the rotors of elastic gears."""
+    """With bodies without mass for the rotors of elastic gears; ``rotor`` has a number for each coordinate."""
     bodies, robot, more = structure.bodies, structure.robot, len(rotor) - structure.size
+    own = len(bodies.parent)
+    if structure.shapes is not None:
+        # each of the rotors turns one joint alone
+        rotor = np.append((structure.shapes == 1.0) @ rotor[: structure.size], rotor[structure.size :])
     columns = {
         name: np.concatenate([column, np.zeros((more, *column.shape[1:]))])
         for name, column in vars(bodies).items()
         if name not in ("parent", "kind")
     }
-    columns["rotation"][structure.size :] = np.eye(3)
+    columns["rotation"][own:] = np.eye(3)
     return new_tree(
         np.append(bodies.parent, np.full(more, ON_BASE)),
         np.append(bodies.kind, np.full(more, TURN_Z)),
@@ -310,6 +338,17 @@ def _tree(structure: Structure, rotor: Floats) -> Tree:
         base_position=robot.base.position,
         gravity=robot.gravity,
     )
+
+
+def _shapes(structure: Structure, rotors: int) -> Shapes:
+    """How coordinates move the joints of the tree; rotors of elastic gears are joints of their own behind them."""
+    if structure.shapes is None:
+        return new_shapes()
+    S, m = structure.shapes, structure.more_mass
+    rows, n = S.shape
+    whole, more = np.eye(rows + rotors, n + rotors, n - rows), np.zeros((n + rotors, n + rotors))
+    whole[:rows, :n], more[:n, :n] = S, m
+    return new_shapes(whole, more)
 
 
 def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int) -> Springs:

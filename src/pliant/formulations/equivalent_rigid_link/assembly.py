@@ -1,0 +1,187 @@
+"""From a robot to a tree whose elastic links move by shapes.
+
+Equation (2) of [vidoni2018] places a point of a link by the motion of the equivalent rigid link and a small
+displacement in its frame. The root of a link follows the deformed tip of the link before it, (3); here that is a tree:
+
+    link frame -- three displacements -- mass point               for every mass point of the link
+    link frame -- three displacements -- three rotations -- frame     for its nodes and its tip
+    link frame -- three rotations -- body of the rotary inertia of its sections
+
+and each of these joints moves by the shapes of the link, s = S q (`structures.tree.shapes`). Shapes are clamped at the
+root, so that the link frame is that of the root and no pseudo-inverse of C_r, (10) and (11), is needed. Rotations of
+frames are turns about x, the new y and the newest z by the elements of S q: small ones are right to first order, and
+all that lies behind them is carried along as a rigid motion, whatever their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.formulations.equivalent_rigid_link.component_modes import Basis
+from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Shaped
+from pliant.formulations.equivalent_rigid_link.elements import BeamMesh
+from pliant.mechanics.rigid_body import spatial_inertia
+from pliant.robot import Robot
+from pliant.robot.link import STATION_SLACK
+from pliant.structures.places import ORIGIN, Place
+from pliant.structures.tree.assembly import ROTATIONS, TRANSLATIONS, TreeBuilder
+from pliant.structures.tree.motion import Floats, Ints
+from pliant.structures.tree.structure import LinkPlaces, Structure
+
+WORDS = ("dx", "dy", "dz", "phx", "phy", "phz")
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticLink:
+    """A link with its shapes; a beam has a mesh along its axis."""
+
+    name: str
+    body: ElasticBody
+    basis: Basis
+    damping: Floats  # (m, m)
+    mesh: BeamMesh | None
+    nodal: bool
+
+    @cached_property
+    def shaped(self) -> Shaped:
+        return self.body.shaped(self.basis.shapes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the coordinates."""
+        if not self.nodal:
+            return tuple(f"{self.name}.mode[{k}]" for k in range(1, len(self.basis.frequencies) + 1))
+        whole = [f"{self.name}.dof[{k}]" for k in range(self.body.size)]
+        for frame in self.body.frames:
+            for dof, word in zip(frame.dofs, WORDS):
+                whole[dof] = f"{self.name}.{frame.name}.{word}"
+        return tuple(whole[k] for k in self.body.free)
+
+    @property
+    def stations(self) -> Floats:
+        """Of the frames, metre."""
+        if self.mesh is not None:
+            return self.mesh.ends
+        away = [frame.position - self.body.frames[0].position for frame in self.body.frames]
+        return np.asarray(np.linalg.norm(away, axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedStructure(Structure):
+    """Links that deform by shapes; ``columns`` are the coordinates of each."""
+
+    shapes_of_joints: Floats
+    elastic_links: tuple[ElasticLink, ...]
+    columns: tuple[Ints, ...]
+
+    @property
+    def shapes(self) -> Floats:
+        return self.shapes_of_joints
+
+    @cached_property
+    def more_mass(self) -> Floats:
+        return self._of_links("more_mass")
+
+    @cached_property
+    def elastic_stiffness(self) -> Floats:
+        return self._of_links("stiffness")
+
+    @cached_property
+    def elastic_damping(self) -> Floats:
+        whole = self._of_links("damping")
+        for link, own in zip(self.elastic_links, self.columns):
+            whole[np.ix_(own, own)] += link.damping
+        return whole
+
+    def _of_links(self, matrix: str) -> Floats:
+        whole = np.zeros((self.size, self.size))
+        for link, own in zip(self.elastic_links, self.columns):
+            whole[np.ix_(own, own)] = getattr(link.shaped, matrix)
+        return whole
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        return ("give the links at the tip an inertia",)
+
+    def at_station(self, link: LinkPlaces, station: float) -> Place:
+        return node_at(link, station)
+
+
+def node_at(link: LinkPlaces, station: float) -> Place:
+    """The frame of a link at a station in metres, where it has a node."""
+    near = int(np.argmin(np.abs(link.stations - station)))
+    if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
+        return link.nodes[near]
+    raise InvalidInput(
+        f"station = {station:g} m of link '{link.name}' lies between its nodes; write {link.stations[near]:.6g} m, or"
+        " choose a number of elements that puts a node there"
+    )
+
+
+def assemble(robot: Robot, links: Mapping[str, ElasticLink], moving_base: bool) -> ShapedStructure:
+    """The tree of a robot."""
+    builder = _Builder(robot, links)
+    builder.build(moving_base)
+    return builder.structure()
+
+
+class _Builder(TreeBuilder):
+    def __init__(self, robot: Robot, links: Mapping[str, ElasticLink]) -> None:
+        super().__init__(robot)
+        self.elastic_links = links
+        self.moved_by: list[tuple[int, Floats]] = []  # first column and numbers of each row of S
+        self.columns: list[Ints] = []
+
+    def coordinate(self, name: str, kind: int, at: Place) -> Place:
+        self.moved_by.append((len(self.names), np.ones(1)))
+        return super().coordinate(name, kind, at)
+
+    def displaced(self, at: Place, first: int, kinds: tuple[int, ...], shapes: Floats) -> Place:
+        """A frame that moves from ``at`` by the shapes (kinds, m), the coordinates from ``first`` on."""
+        for kind, shape in zip(kinds, shapes, strict=True):
+            if shape.any():
+                self.moved_by.append((first, shape))
+                at = self.body(kind, at)
+        return at
+
+    def at_station(self, link: LinkPlaces, station: float) -> Place:
+        return node_at(link, station)
+
+    def add_flexible(self, name: str, root: Place) -> None:
+        link, first = self.elastic_links[name], len(self.names)
+        shaped = link.shaped
+        self.names += link.names
+        own = np.arange(first, len(self.names))
+        self.elastic += own.tolist()
+        self.columns.append(own)
+        for mass, position, shape in zip(shaped.mass, shaped.position, shaped.shape):
+            at = self.displaced(root.moved(position), first, TRANSLATIONS, shape)
+            self.carry(name, at, spatial_inertia(mass, ORIGIN, np.zeros((3, 3))))
+        if shaped.spin_inertia.any():
+            at = self.displaced(root, first, ROTATIONS, shaped.spin_shape)
+            self.carry(name, at, spatial_inertia(0.0, ORIGIN, shaped.spin_inertia))
+        nodes = tuple(
+            self.displaced(root.moved(frame.position), first, (*TRANSLATIONS, *ROTATIONS), shape).turned(frame.rotation)
+            for frame, shape in zip(link.body.frames, shaped.frames, strict=True)
+        )
+        marks = link.stations
+        shares = np.zeros(len(marks))
+        if link.mesh is not None:
+            shares = np.diff(np.concatenate([marks[:1], 0.5 * (marks[1:] + marks[:-1]), marks[-1:]]))
+        self.links[name] = LinkPlaces(name, marks, nodes, shares, (), nodes[-1])
+
+    def structure(self) -> ShapedStructure:
+        S = np.zeros((len(self.moved_by), len(self.names)))
+        for row, (first, numbers) in enumerate(self.moved_by):
+            S[row, first : first + len(numbers)] = numbers
+        return ShapedStructure(
+            self.robot, tuple(self.names), self.bodies(), tuple(self.freedoms), np.array(self.joints, np.int64),
+            np.array(self.elastic, np.int64), np.array(self.base, np.int64), tuple(self.parts),
+            tuple(self.links.values()), False, S, tuple(self.elastic_links[link] for link in self.links if
+            link in self.elastic_links), tuple(self.columns),
+        )  # fmt: skip

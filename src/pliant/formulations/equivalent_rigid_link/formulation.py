@@ -1,0 +1,107 @@
+"""The choice that compiles a robot into equivalent rigid links with small deflections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure, assemble
+from pliant.formulations.equivalent_rigid_link.component_modes import (
+    ModalDamping,
+    Modes,
+    Nodal,
+    Rayleigh,
+    basis,
+    damping_matrix,
+)
+from pliant.formulations.equivalent_rigid_link.elements import MOST_ELEMENTS, BeamElement, BeamMesh, MassMatrix
+from pliant.formulations.equivalent_rigid_link.model import EquivalentRigidLinkArm
+from pliant.model.arm import refuse_massless_links
+from pliant.robot import FlexibleLink, Robot
+from pliant.robot.link import STATION_SLACK
+from pliant.robot.loop import parent_frame
+from pliant.robot.robot import nearest
+from pliant.structures.tree.assembly import refuse_beyond_trees, refuse_other_laws
+
+
+@dataclass(frozen=True)
+class EquivalentRigidLink:
+    """Small deflections from a rigid arm that moves by any joint angles [vidoni2018].
+
+    Flexible links are finite elements: ``elements`` for each, one number or a mapping from link names, of the kind
+    ``element`` with the mass ``mass``. ``basis`` says by which shapes a link deforms: all its nodes, or component
+    modes; one choice for all links or a mapping from names. ``damping`` is added to that of the material.
+    """
+
+    elements: int | Mapping[str, int] = 8
+    basis: Nodal | Modes | Mapping[str, Nodal | Modes] = field(default_factory=lambda: Modes(count=6))
+    element: BeamElement = BeamElement.TIMOSHENKO
+    mass: MassMatrix = MassMatrix.CONSISTENT
+    damping: Rayleigh | ModalDamping | None = None
+
+    def __post_init__(self) -> None:
+        for choice in self.basis.values() if isinstance(self.basis, Mapping) else (self.basis,):
+            if not isinstance(choice, (Nodal, Modes)):
+                raise InvalidInput(
+                    f"EquivalentRigidLink: basis = {choice!r} is no choice of shapes; write Nodal() or Modes(count=...)"
+                )
+        if self.damping is not None and not isinstance(self.damping, (Rayleigh, ModalDamping)):
+            raise InvalidInput(
+                f"EquivalentRigidLink: damping = {self.damping!r} is not known; write Rayleigh(...) or"
+                " ModalDamping(...)"
+            )
+
+    def __hash__(self) -> int:
+        return hash((repr(self.elements), repr(self.basis), self.element, self.mass, self.damping))
+
+    def finer(self) -> EquivalentRigidLink | None:
+        """The next choice to compare with: twice the elements, and all shapes where they are not many."""
+        twice: int | Mapping[str, int]
+        if isinstance(self.elements, Mapping):
+            twice = {name: 2 * count for name, count in self.elements.items()}
+            most = 2 * max(self.elements.values(), default=0)
+        else:
+            twice = most = 2 * self.elements
+        if most > MOST_ELEMENTS:
+            return None
+        if isinstance(self.basis, Modes) and self.basis.count is not None:
+            return replace(self, elements=twice, basis=replace(self.basis, count=2 * self.basis.count))
+        return replace(self, elements=twice)
+
+    def compile(self, robot: Robot) -> EquivalentRigidLinkArm:
+        """The equations of the robot."""
+        refuse_beyond_trees(robot, "EquivalentRigidLink")
+        refuse_other_laws(robot, "finite elements here are linear")
+        refuse_massless_links(robot, "EquivalentRigidLink")
+        for given, word in ((self.elements, "elements"), (self.basis, "basis")):
+            names = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
+            for name in given if isinstance(given, Mapping) else ():
+                if name not in names:
+                    raise InvalidInput(
+                        f"{word}: '{name}' is not a flexible link of robot '{robot.name}'; {nearest(name, names)}"
+                    )
+        return EquivalentRigidLinkArm(robot, self, self.structure(robot))
+
+    def structure(self, robot: Robot, moving_base: bool = False) -> ShapedStructure:
+        """Bodies and shapes of a robot, on its base or on one that moves by six coordinates."""
+        links = [self._elastic(robot, link) for link in robot.links if isinstance(link, FlexibleLink)]
+        return assemble(robot, {link.name: link for link in links}, moving_base)
+
+    def _elastic(self, robot: Robot, link: FlexibleLink) -> ElasticLink:
+        """A link with its shapes, and nodes wherever something is attached to it."""
+        frames = [parent_frame(joint) for joint in robot.joints]
+        frames += [frame for loop in robot.loops for frame in (loop.first, loop.second)]
+        stations = [float(at.station) for at in frames if at.link == link.name and at.station is not None]
+        count = self.elements.get(link.name, 8) if isinstance(self.elements, Mapping) else self.elements
+        chosen = self.basis.get(link.name, Modes(count=6)) if isinstance(self.basis, Mapping) else self.basis
+        mesh = BeamMesh.of(link, count, self.element, stations)
+        body = mesh.body(self.mass)
+        away = np.abs(mesh.ends[:, None] - np.array(stations)).min(axis=1, initial=np.inf)
+        interfaces = tuple(frame.name for frame, far in zip(body.frames, away) if far <= STATION_SLACK * link.length)
+        shapes = basis(body, chosen, interfaces)
+        m = shapes.shapes.shape[1]
+        damping = np.zeros((m, m)) if self.damping is None else damping_matrix(body, shapes, self.damping)
+        return ElasticLink(link.name, body, shapes, damping, mesh, isinstance(chosen, Nodal))

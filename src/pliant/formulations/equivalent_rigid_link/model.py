@@ -1,0 +1,146 @@
+"""A compiled arm of equivalent rigid links: joint positions and the coordinates of shapes.
+
+What linear deflections neglect: a beam that bends grows shorter. Sections that turn by small θ(s) against the tangent t
+of the undeformed link draw its tip in by the integral of  cross(θ, cross(θ, t)) / 2 .
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure
+from pliant.formulations.equivalent_rigid_link.component_modes import Truncation, truncation
+from pliant.mechanics.shape_functions import gauss_rule
+from pliant.model.contract import Consistency, Record
+from pliant.model.state import LinkObservation
+from pliant.spatial.arrays import turned_in_order
+from pliant.structures.tree.model import TreeArm
+from pliant.structures.tree.motion import Floats
+from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
+from pliant.structures.tree.structure import LinkPlaces
+
+POINTS = 4  # Gauss points of an element, for what its bending neglects
+LARGE_ROTATION = 0.05  # rad: a tip rotation at which a cantilever is drawn in by 2 % of its deflection
+TOO_BENT = (
+    "bent links grow shorter and equivalent rigid links do not; bend them less, or compile the robot with"
+    " GeometricallyExact()"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EquivalentRigidLinkArm(TreeArm):
+    """States: positions and rates of the joints, coordinates of the shapes and their rates, rotors of gear motors."""
+
+    structure: ShapedStructure
+    _along: dict[tuple[str, int], tuple[Floats, ...]] = field(default_factory=dict, init=False)
+
+    elastic_words = ("m or rad, or m sqrt(kg)", "the same per second", "coordinates of the shapes")
+    too_bent = TOO_BENT
+
+    @property
+    def truncation(self) -> dict[str, Truncation]:
+        """What the shapes of each elastic link keep of its finite elements, with the root clamped."""
+        return {link.name: truncation(link.body, link.basis) for link in self.structure.elastic_links}
+
+    def along(self, link: ElasticLink, stations: int) -> tuple[Floats, ...]:
+        """Stations, rest poses, and displacement, strain and section wrench (s, 6, m) per coordinate of a beam."""
+        known = self._along.get((link.name, stations))
+        if known is None:
+            assert link.mesh is not None
+            marks, P = np.linspace(0.0, link.mesh.link.length, stations), link.basis.shapes
+            fields = (link.mesh.displacement(marks), *link.mesh.strain(marks))
+            known = (marks, link.mesh.rest_poses(marks), *(each @ P for each in fields))
+            self._along[link.name, stations] = known
+        return known
+
+    def own_coordinates(self, states: Floats, link: ElasticLink) -> Floats:
+        """(n, m) of one link."""
+        place = [each.name for each in self.structure.elastic_links].index(link.name)
+        return self.coordinates(self.bare, states)[0][:, self.structure.columns[place]]
+
+    def observe_links(self, states: Floats, poses: Poses, stations: int) -> tuple[LinkObservation, ...]:
+        elastic = {link.name: link for link in self.structure.elastic_links}
+        return tuple(
+            self._observe_beam(states, poses, link, elastic[link.name], stations)
+            if link.name in elastic and elastic[link.name].mesh is not None
+            else observe_rigid_link(self, poses, link)
+            for link in self.structure.links
+        )
+
+    def _observe_beam(
+        self, states: Floats, poses: Poses, link: LinkPlaces, elastic: ElasticLink, stations: int
+    ) -> LinkObservation:
+        q = self.own_coordinates(states, elastic)
+        marks, rest, moved, strain, wrench = self.along(elastic, stations)
+        x, R = poses.at(link.root)
+        u = np.einsum("sim,nm->nsi", moved, q)
+        position = x[:, None] + np.einsum("nij,nsj->nsi", R, rest[:, :3, 3] + u[..., :3])
+        rotation = R[:, None] @ turned_in_order(u[..., 3:]) @ rest[:, :3, :3]
+        seen = (np.einsum("sim,nm->nsi", each, q) for each in (strain, wrench))
+        return LinkObservation(link.name, marks, position, rotation, *seen)
+
+    def neglected_displacement(self, states: Floats) -> Floats:
+        """By shortening, of the links between base and tip."""
+        poses, before = poses_of(self, states), self.bare.before[self.structure.tip.body + 1]
+        total = np.zeros((len(states), 3))
+        for link in self.structure.elastic_links:
+            places = self.structure.link(link.name)
+            if link.mesh is None or not _carries(before, places):
+                continue
+            width, (at, weights) = np.diff(link.mesh.ends), gauss_rule(POINTS)
+            marks = (link.mesh.ends[:-1, None] + width[:, None] * at).ravel()
+            turns = link.mesh.displacement(marks)[:, 3:] @ link.basis.shapes
+            tangents = link.mesh.rest_poses(marks)[:, :3, 0]
+            turn = np.einsum("sim,nm->nsi", turns, self.own_coordinates(states, link))
+            drawn_in = 0.5 * np.cross(turn, np.cross(turn, tangents))
+            _, R = poses.at(places.root)
+            total += np.einsum("nij,nsj,s->ni", R, drawn_in, (width[:, None] * weights).ravel())
+        return total
+
+    def consistency_error(self, record: Record) -> Consistency:
+        return replace(super().consistency_error(record), warning=self.rotation_warning(record.time, record.states))
+
+    def rotation_warning(self, time: Floats, states: Floats) -> str:
+        """One sentence on the first time at which elastic rotations add up to what linear deflections do not carry."""
+        turned, strained = np.zeros((2, len(states)))
+        on_the_way = {link.name: np.zeros(len(states)) for link in self.structure.links}
+        elastic = {link.name: link for link in self.structure.elastic_links}
+        for joint in self.robot.chain_order:
+            before = on_the_way.get(joint.parent, np.zeros(len(states)))
+            link = elastic.get(joint.child)
+            inside = np.zeros((len(states), 1))
+            if link is not None:
+                q = self.own_coordinates(states, link)
+                shapes = link.shaped.frames[:, 3:]
+                inside = np.linalg.norm(np.einsum("fim,nm->nfi", shapes, q), axis=2)
+                if link.mesh is not None:
+                    strain = np.einsum("sim,nm->nsi", self.along(link, 21)[3], q)
+                    strained = np.maximum(strained, np.abs(strain[..., 0]).max(axis=1) + _bending(link, strain))
+            turned = np.maximum(turned, before + inside.max(axis=1))
+            on_the_way[joint.child] = before + inside[:, -1]
+        late = np.flatnonzero(turned > LARGE_ROTATION)
+        if not len(late):
+            return ""
+        first = late[0]
+        return (
+            f"elastic rotations add up to {turned[first]:.2g} rad at t = {time[first]:.3g} s (largest strain"
+            f" {strained[first]:.2g}) and to {turned.max():.2g} rad later, more than {LARGE_ROTATION:g} rad, where"
+            " linear deflections are wrong by some percent; stiffen the links, or compile the robot with"
+            " GeometricallyExact()"
+        )
+
+
+def _carries(before: Floats, link: LinkPlaces) -> bool:
+    """Whether the tip of the arm lies behind the tip of a link."""
+    return link.tip.body == -1 or bool(before[link.tip.body])
+
+
+def _bending(link: ElasticLink, strain: Floats) -> Floats:
+    """(n,) strain of the outer fibres by bending, their distance taken from the radius of gyration of the section."""
+    assert link.mesh is not None
+    beam = link.mesh.link
+    stiffness = beam.stiffness(np.linspace(0.0, beam.length, strain.shape[1]))
+    reach = np.sqrt(3.0 * stiffness[:, [4, 5], [4, 5]] / stiffness[:, :1, 0])
+    return np.asarray((np.abs(strain[..., 4:]) * reach).sum(axis=2).max(axis=1))
