@@ -20,8 +20,8 @@ import pliant.robot as r
 from pliant.analysis.joint_dynamics import joint_dynamics
 from pliant.errors import InvalidFile, InvalidInput
 from pliant.robot import data_file, solid_mesh
-from pliant.robot.bracket import grid_mesh
 from pliant.robot.reduced_link import rotation_of
+from pliant.robot.solid_mesh import grid_mesh
 from tests.support.solids import CUBE, STEEL, TURNED, bar, truss, truss_link, write_bar, write_truss
 
 ROBOT = """pliant: 1

@@ -1,6 +1,5 @@
 """Describe an arm: links, joints, sections, materials, payloads, with the same words in Python and YAML."""
 
-from pliant.robot.bracket import write_bracket as write_bracket
 from pliant.robot.declared import Declared as Declared
 from pliant.robot.declared import Quantity as Quantity
 from pliant.robot.declared import Row as Row
@@ -56,6 +55,7 @@ from pliant.robot.section import Section as Section
 from pliant.robot.section import Stations as Stations
 from pliant.robot.section import Tapered as Tapered
 from pliant.robot.section import Tube as Tube
+from pliant.robot.solid_mesh import write_bracket as write_bracket
 from pliant.robot.yaml_write import dump as dump
 from pliant.robot.yaml_write import load as load
 from pliant.robot.yaml_write import loads as loads

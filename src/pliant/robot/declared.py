@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 import re
-from abc import ABCMeta
+from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
@@ -322,7 +322,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(ABC):
     """The declaration of a field that holds no number."""
 
     meaning: str
@@ -331,9 +331,9 @@ class Rule:
     def remedy(self) -> str:
         return f"write the {self.meaning}"
 
+    @abstractmethod
     def checked(self, value: object) -> Any:
         """The value as the field keeps it; raises BadValue with the reason otherwise."""
-        raise NotImplementedError
 
 
 class Name(Rule):
