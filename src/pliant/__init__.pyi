@@ -7,6 +7,7 @@ from pliant import library as library
 from pliant import linear as linear
 from pliant import rest_shapes as rest_shapes
 from pliant import sections as sections
+from pliant import solids as solids
 from pliant.analysis.frequency_response import frequency_response as frequency_response
 from pliant.analysis.kinematics import forward_kinematics as forward_kinematics
 from pliant.analysis.kinematics import inverse_kinematics as inverse_kinematics
@@ -59,6 +60,7 @@ from pliant.robot import Material as Material
 from pliant.robot import Payload as Payload
 from pliant.robot import PrismaticJoint as PrismaticJoint
 from pliant.robot import Rectangle as Rectangle
+from pliant.robot import ReducedLink as ReducedLink
 from pliant.robot import RevoluteJoint as RevoluteJoint
 from pliant.robot import RigidLink as RigidLink
 from pliant.robot import Robot as Robot

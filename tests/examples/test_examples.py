@@ -137,3 +137,11 @@ def test_a_tuned_mass_damper_calms_a_strip(tmp_path: Path, monkeypatch: pytest.M
     # both modes of mode and absorber decay by about half of the damping ratio of the latter, 0.06: to 3 % in 1.4 s
     assert shown["left"]["with"] < 0.05
     assert shown["left"]["without"] > 0.95
+
+
+def test_a_bracket_swings_as_far_as_it_falls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("bracket_from_a_mesh", tmp_path, monkeypatch)
+    assert shown["bracket"].mass == pytest.approx(shown["volume"] * 7850.0, rel=1e-10)
+    assert (tmp_path / "bracket.vtu").stat().st_size < 200_000
+    assert shown["run"].ledger.worst_ratio < 1e-9
+    assert shown["lowest"] < -0.1  # below the pin, from 0.095 m above it

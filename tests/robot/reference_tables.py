@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pliant.robot as parts
-from pliant.robot.declared import Choice, Declaration, Declared, Name, Part, Quantity, declarations
+from pliant.robot.data_file import DataFile
+from pliant.robot.declared import Choice, Declaration, Declared, Name, Part, Quantity, Rule, declarations
 from pliant.robot.field_table import bound_in_words, shape_in_words, value_in_words
 
 TABLE = re.compile(r"<!-- fields of (\w+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -35,7 +36,9 @@ def renew(page: str) -> str:
     )
 
 
-def _holds(rule: Quantity | Name | Choice | Part) -> str:
+def _holds(rule: Quantity | Rule) -> str:
+    if isinstance(rule, DataFile):
+        return f"file {', '.join(f'`{suffix}`' for suffix in rule.suffixes)}"
     if isinstance(rule, Name):
         return "name"
     if isinstance(rule, Choice):
@@ -43,6 +46,7 @@ def _holds(rule: Quantity | Name | Choice | Part) -> str:
     if isinstance(rule, Part):
         words = ", ".join(f"`{word}`" for word in rule.kind.words)
         return f"list of {words}" if rule.many else words
+    assert isinstance(rule, Quantity)
     return shape_in_words(rule)
 
 

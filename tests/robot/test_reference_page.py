@@ -46,7 +46,7 @@ def test_tables_are_up_to_date() -> None:
 def test_every_part_has_a_table_and_every_type_word_is_named() -> None:
     shown = {match[1] for match in TABLE.finditer(TEXT)}
     assert shown == {part.__name__ for part in PARTS if declarations(part)}
-    without_type = {r.Robot, r.Base, r.Material, r.Payload, r.At, r.LoopJoint, *LAWS}
+    without_type = {r.Robot, r.Base, r.Material, r.Payload, r.At, r.LoopJoint, r.Interface, *LAWS}
     for part in PARTS:
         assert part in without_type or f"`type: {part.word}`" in TEXT
 
@@ -67,9 +67,14 @@ def test_the_examples_of_the_page_are_the_same_in_both_languages(
     for code in blocks("python"):
         exec(code, shown)
     assert r.loads(yaml[0]) == shown["robot"]
-    joint = r.loads(RODS + "  root: {type: fixed, parent: base, child: upper}\n" + indent(yaml[1], "  "))
+    links = "links:\n" + indent(yaml[1], "  ")
+    joints = "joints:\n  hub: {type: fixed, parent: base, child: bracket}\n"
+    steel = yaml[0].partition("materials:")[2].partition("sections:")[0]
+    bracket = r.loads(f"pliant: 1\nname: arm\nmaterials:{steel}{links}{joints}")
+    assert bracket.link("bracket") == shown["bracket"]
+    joint = r.loads(RODS + "  root: {type: fixed, parent: base, child: upper}\n" + indent(yaml[2], "  "))
     assert joint.joint("elbow") == shown["elbow"]
-    engine = r.loads(ENGINE + indent(yaml[2], "  "))
+    engine = r.loads(ENGINE + indent(yaml[3], "  "))
     assert engine.joint("mount") == shown["mounted"]
     before_loops, _, _ = r.dump(shown["four_bar"]).partition("loops:")
-    assert r.loads(before_loops + yaml[3]) == shown["four_bar"]
+    assert r.loads(before_loops + yaml[4]) == shown["four_bar"]

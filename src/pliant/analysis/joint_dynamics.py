@@ -20,7 +20,7 @@ from pliant.mechanics import rigid_body
 from pliant.mechanics.rigid_body import hat, matrix_of, spatial_inertia
 from pliant.model.contract import Arm
 from pliant.model.state import Array
-from pliant.robot import BASE, End, FlexibleLink, FreeJoint, Joint, RigidLink, Robot, SphericalJoint
+from pliant.robot import BASE, End, FlexibleLink, FreeJoint, Joint, ReducedLink, RigidLink, Robot, SphericalJoint
 from pliant.spatial.arrays import rotation_from_vector
 
 PIECES = 64  # of a flexible link between jumps of its properties; each is a helix, exact for straight links and arcs
@@ -202,6 +202,7 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
     if isinstance(link, FlexibleLink):
         inertia, tip = _along_rest_shape(link, link.length)
     else:
+        link = link.undeformed if isinstance(link, ReducedLink) else link
         assert isinstance(link, RigidLink)
         inertia = spatial_inertia(link.mass, link.center_of_mass, link.inertia)
         tip = np.eye(4)

@@ -177,8 +177,9 @@ class Load(Contribution):
         super().check(arm, label)
         link = self.place.link
         if self.place.distributed and not isinstance(arm.robot.link(link), FlexibleLink):
+            word = arm.robot.link(link).word
             raise InvalidInput(
-                f"{label}: link '{link}' is rigid and has no length to spread a load along; use a TipWrench"
+                f"{label}: link '{link}' is {word} and has no length to spread a load along; use a TipWrench"
             )
         check_signal(f"{label} '{self.place.name}'", self.signal, 6)
 

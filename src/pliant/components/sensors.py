@@ -19,7 +19,7 @@ from pliant.errors import InvalidInput, Problem
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, rounded
 from pliant.model.state import Array, Observation
-from pliant.robot import Across, FlexibleLink
+from pliant.robot import Across, FlexibleLink, RigidLink
 from pliant.robot.declared import Choice, Declared, Name, Quantity
 
 __all__ = ["DeflectionSensor", "Encoder", "Sensor", "StrainGauge", "Tachometer"]
@@ -142,5 +142,7 @@ def refuse_link(label: str, arm: Arm, link: str) -> None:
     if link in flexible:
         return
     if link in (each.name for each in arm.robot.links):
-        raise InvalidInput(f"{label}: link '{link}' is rigid and does not bend; {nearest(link, flexible)}")
+        rigid = isinstance(arm.robot.link(link), RigidLink)
+        why = "is rigid and does not bend" if rigid else "has no sections that bend"
+        raise InvalidInput(f"{label}: link '{link}' {why}; {nearest(link, flexible)}")
     raise InvalidInput(f"{label}: the arm has no flexible link '{link}'; {nearest(link, flexible)}")

@@ -14,7 +14,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
 from pliant.model.state import Array
 from pliant.renamed import OF_MODELS, Renamed
-from pliant.robot import FlexibleLink, Robot
+from pliant.robot import FlexibleLink, ReducedLink, Robot
 from pliant.robot.shown import Shown, listed
 
 
@@ -25,6 +25,16 @@ def refuse_massless_links(robot: Robot, formulation: str) -> None:
             raise InvalidInput(
                 f"link '{link.name}' has a section without inertia, which {formulation} does not carry; write its"
                 " inertia per length in kg/m, kg and kg m, or use Lumped"
+            )
+
+
+def refuse_reduced_links(robot: Robot, formulation: str) -> None:
+    """Refuse a robot with a link of any shape."""
+    for link in robot.links:
+        if isinstance(link, ReducedLink):
+            raise InvalidInput(
+                f"link '{link.name}' is a ReducedLink, which {formulation} does not carry; compile with"
+                " EquivalentRigidLink or Rigid"
             )
 
 

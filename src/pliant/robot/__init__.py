@@ -32,6 +32,10 @@ from pliant.robot.link import RigidLink as RigidLink
 from pliant.robot.loop import At as At
 from pliant.robot.loop import LoopJoint as LoopJoint
 from pliant.robot.loop import LoopKind as LoopKind
+from pliant.robot.reduced_link import Interface as Interface
+from pliant.robot.reduced_link import MatrixFiles as MatrixFiles
+from pliant.robot.reduced_link import MeshFile as MeshFile
+from pliant.robot.reduced_link import ReducedLink as ReducedLink
 from pliant.robot.rest_shape import Across as Across
 from pliant.robot.rest_shape import Arc as Arc
 from pliant.robot.rest_shape import Helix as Helix
@@ -51,6 +55,7 @@ from pliant.robot.section import Section as Section
 from pliant.robot.section import Stations as Stations
 from pliant.robot.section import Tapered as Tapered
 from pliant.robot.section import Tube as Tube
+from pliant.robot.solid_mesh import write_bracket as write_bracket
 from pliant.robot.yaml_write import dump as dump
 from pliant.robot.yaml_write import load as load
 from pliant.robot.yaml_write import loads as loads

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 import re
-from abc import ABCMeta
+from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
@@ -322,7 +322,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(ABC):
     """The declaration of a field that holds no number."""
 
     meaning: str
@@ -330,6 +330,10 @@ class Rule:
     @property
     def remedy(self) -> str:
         return f"write the {self.meaning}"
+
+    @abstractmethod
+    def checked(self, value: object) -> Any:
+        """The value as the field keeps it; raises BadValue with the reason otherwise."""
 
 
 class Name(Rule):
@@ -389,7 +393,7 @@ class Declaration:
     """Everything that is declared about one field; several quantities mean alternatives."""
 
     name: str
-    rule: Quantity | Name | Choice | Part
+    rule: Quantity | Rule
     quantities: tuple[Quantity, ...]
     required: bool
     default: Any

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from textwrap import fill
 
+from pliant.robot.data_file import DataFile
 from pliant.robot.declared import Choice, Declaration, Declared, Part, Quantity, declarations
 
 WIDTH = 100  # of help, in characters
@@ -58,6 +59,8 @@ def _holds(rule: object) -> str:
         return f"{'several of' if rule.many else 'one of' if kinds[1:] else article} {', '.join(kinds)}"
     if isinstance(rule, Choice):
         return " or ".join(f"{rule.options.__name__}.{option.name}" for option in rule.options)
+    if isinstance(rule, DataFile):
+        return f"a file {' or '.join(rule.suffixes)}"
     return shape_in_words(rule) if isinstance(rule, Quantity) else ""
 
 

@@ -17,6 +17,7 @@ from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Ve
 from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, WholeJoint
 from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
+from pliant.robot.reduced_link import ReducedLink
 from pliant.robot.section import Material
 from pliant.robot.shown import Shown, listed
 
@@ -230,7 +231,8 @@ class Robot(Shown, Declared, word="robot"):
             return ""
         link = self.link(at.link)
         if not isinstance(link, FlexibleLink):
-            return f"= {at.station:g} m has no meaning on the rigid link '{at.link}'; leave it out and write a position"
+            kind = f"{link.word} link '{at.link}'"
+            return f"= {at.station:g} m has no meaning on the {kind}; leave it out and write a position"
         if at.station > link.length * (1.0 + STATION_SLACK):
             return f"= {at.station:g} m lies beyond the tip of link '{at.link}'; write at most {link.length:g} m"
         return ""
@@ -250,7 +252,7 @@ class Robot(Shown, Declared, word="robot"):
     @property
     def materials(self) -> tuple[Material, ...]:
         """The distinct materials of the links, in order of first use."""
-        used = (link.material for link in self.links if isinstance(link, FlexibleLink))
+        used = (link.material for link in self.links if isinstance(link, (FlexibleLink, ReducedLink)))
         return tuple(dict.fromkeys(material for material in used if material is not None))
 
     @cached_property
@@ -307,7 +309,7 @@ class Robot(Shown, Declared, word="robot"):
 def _has_mass(link: Link) -> bool:
     if isinstance(link, FlexibleLink):
         return not link.massless
-    return isinstance(link, RigidLink) and link.mass > 0.0
+    return link.mass > 0.0
 
 
 def _needs_mass(joint: Joint) -> bool:
@@ -333,7 +335,7 @@ def material_problems(links: Sequence[Link]) -> Iterator[Problem]:
     """Different materials under one name, which no file could tell apart."""
     first: dict[str, Material] = {}
     for link in links:
-        material = link.material if isinstance(link, FlexibleLink) else None
+        material = link.material if isinstance(link, (FlexibleLink, ReducedLink)) else None
         if material is not None and first.setdefault(material.name, material) != material:
             yield Problem(
                 f"= '{material.name}' names two different materials; give each its own name",

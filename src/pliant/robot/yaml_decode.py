@@ -9,6 +9,7 @@ from typing import Any
 
 from pliant.errors import InvalidFile, InvalidInput, Problem, clip
 from pliant.robot import robot as tree
+from pliant.robot.data_file import DataFile
 from pliant.robot.declared import BadValue, Declaration, Declared, Name, Part, declarations, try_checked, unit_of_motion
 from pliant.robot.joint import Joint
 from pliant.robot.link import Link, Payload
@@ -42,9 +43,12 @@ class _Broken:
 BROKEN = _Broken()
 
 
-def decode(root: Mapping, file: str, problems: list[Problem]) -> Robot:
-    """The robot of a file; raises InvalidFile with these and all further problems, in file order."""
-    decoder = _Decoder(root, file)
+def decode(root: Mapping, file: str, problems: list[Problem], folder: str) -> Robot:
+    """The robot of a file; raises InvalidFile with these and all further problems, in file order.
+
+    Other files that it names lie in ``folder`` or below.
+    """
+    decoder = _Decoder(root, file, folder)
     robot = decoder.robot()
     found = sorted([*problems, *decoder.problems], key=_position)
     if found or robot is None:
@@ -58,9 +62,10 @@ def _position(problem: Problem) -> tuple[int, int]:
 
 
 class _Decoder:
-    def __init__(self, root: Mapping, file: str) -> None:
+    def __init__(self, root: Mapping, file: str, folder: str) -> None:
         self.root = root
         self.file = file
+        self.folder = folder
         self.problems: list[Problem] = []
         self.tables: dict[str, dict[str, Declared | _Broken]] = {name: {} for name in TABLES}
         self.fields: dict[Path, dict[str, Any]] = {}
@@ -197,11 +202,19 @@ class _Decoder:
             elif isinstance(field.rule, Part):
                 values[field.name] = self._part(given, here, field.rule, motion)
             else:
-                value, problems = try_checked(field, _plain(given, bool(field.quantities)))
+                value, problems = self._checked(field, _plain(given, bool(field.quantities)))
                 self._add_all(problem.inside(*path) for problem in problems)
                 if not problems:
                     values[field.name] = value
         return values
+
+    def _checked(self, field: Declaration, plain: object) -> tuple[Any, list[Problem]]:
+        if not isinstance(field.rule, DataFile):
+            return try_checked(field, plain)
+        try:
+            return field.rule.checked_inside(self.folder, plain), []
+        except BadValue as bad:
+            return None, [Problem(bad.text, (field.name,))]
 
     def _part(self, node: Node, path: Path, part: Part, motion: bool | None) -> Any:
         if not part.many:

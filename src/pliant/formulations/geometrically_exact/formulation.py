@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
-from pliant.model.arm import refuse_massless_links
+from pliant.model.arm import refuse_massless_links, refuse_reduced_links
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 from pliant.structures.collocation.bending import SPECTRAL_TURN
 from pliant.structures.collocation.chain import Points
@@ -92,6 +92,7 @@ class GeometricallyExact:
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
         """The equations of the robot; by pose elements, as a substitution, where spectral links do not carry it."""
+        refuse_reduced_links(robot, "GeometricallyExact")
         refuse_massless_links(robot, "GeometricallyExact")
         reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
@@ -155,6 +156,7 @@ class PoseElement:
         from pliant.structures.nodal.assembly import assemble
         from pliant.structures.nodal.model import PoseElementArm
 
+        refuse_reduced_links(robot, "PoseElement")
         refuse_massless_links(robot, "PoseElement")
         return PoseElementArm(robot, self, assemble(robot, _counts(robot, self.elements)))
 
@@ -187,6 +189,7 @@ class MixedElement:
 
     def compile(self, robot: Robot) -> GeometricallyExactArm:
         """The equations of the robot."""
+        refuse_reduced_links(robot, "MixedElement")
         refuse_massless_links(robot, "MixedElement")
         for joint in robot.joints:
             if joint.parent != "base" and not isinstance(joint, FixedJoint):

@@ -19,7 +19,7 @@ from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.lumped import fields as springs
 from pliant.formulations.lumped.fields import ALL_DEFLECTIONS, Deflection, Field, LumpedStructure
 from pliant.mechanics.rigid_body import spatial_inertia
-from pliant.robot import FlexibleLink, Joint, RigidLink, Robot
+from pliant.robot import FlexibleLink, Joint, ReducedLink, RigidLink, Robot
 from pliant.robot.declared import BadValue, MatrixLike, Quantity
 from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, lumped_inertia
 from pliant.structures.places import ORIGIN, Place
@@ -138,6 +138,9 @@ class _Builder(TreeBuilder):
 
     def add_flexible(self, name: str, root: Place) -> None:
         link = self.robot.link(name)
+        if isinstance(link, ReducedLink):
+            self.add_rigid(link.undeformed, root)
+            return
         assert isinstance(link, FlexibleLink)
         if name in self.divisions:
             self.add_fields(link, root, self.divisions[name])

@@ -9,6 +9,7 @@ from pliant.errors import InvalidInput
 from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField, assemble, refuse_other_choice
 from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
 from pliant.formulations.lumped.model import LumpedArm
+from pliant.model.arm import refuse_reduced_links
 from pliant.robot import FlexibleLink, Robot
 from pliant.robot.robot import nearest
 from pliant.structures.tree.assembly import refuse_beyond_trees, refuse_other_laws
@@ -131,6 +132,7 @@ def _refuse(robot: Robot, formulation: str) -> None:
     """What these formulations do not model."""
     refuse_beyond_trees(robot, formulation)
     if formulation == "Lumped":
+        refuse_reduced_links(robot, formulation)
         refuse_other_laws(robot, "fields are linear springs")
 
 

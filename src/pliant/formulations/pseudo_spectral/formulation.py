@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
-from pliant.model.arm import refuse_massless_links
+from pliant.model.arm import refuse_massless_links, refuse_reduced_links
 from pliant.robot import BASE, FixedJoint, PrismaticJoint, RevoluteJoint, Robot
 from pliant.structures.linear.model import PseudoSpectralArm
 
@@ -41,6 +41,7 @@ class PseudoSpectral:
 
 def _refuse(robot: Robot) -> None:
     """What this formulation does not model."""
+    refuse_reduced_links(robot, "PseudoSpectral")
     refuse_massless_links(robot, "PseudoSpectral")
     if robot.loops:
         raise InvalidInput(
