@@ -17,10 +17,12 @@ from pliant.formulations.equivalent_rigid_link.component_modes import (
     basis,
     damping_matrix,
 )
+from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
 from pliant.formulations.equivalent_rigid_link.elements import MOST_ELEMENTS, BeamElement, BeamMesh, MassMatrix
 from pliant.formulations.equivalent_rigid_link.model import EquivalentRigidLinkArm
+from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
 from pliant.model.arm import refuse_massless_links
-from pliant.robot import FlexibleLink, Robot
+from pliant.robot import FlexibleLink, ReducedLink, Robot
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.loop import parent_frame
 from pliant.robot.robot import nearest
@@ -77,31 +79,41 @@ class EquivalentRigidLink:
         refuse_other_laws(robot, "finite elements here are linear")
         refuse_massless_links(robot, "EquivalentRigidLink")
         for given, word in ((self.elements, "elements"), (self.basis, "basis")):
-            names = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
+            kinds = FlexibleLink if word == "elements" else (FlexibleLink, ReducedLink)
+            names = [link.name for link in robot.links if isinstance(link, kinds)]
             for name in given if isinstance(given, Mapping) else ():
                 if name not in names:
                     raise InvalidInput(
-                        f"{word}: '{name}' is not a flexible link of robot '{robot.name}'; {nearest(name, names)}"
+                        f"{word}: '{name}' is not a link of robot '{robot.name}' that deforms; {nearest(name, names)}"
                     )
         return EquivalentRigidLinkArm(robot, self, self.structure(robot))
 
     def structure(self, robot: Robot, moving_base: bool = False) -> ShapedStructure:
         """Bodies and shapes of a robot, on its base or on one that moves by six coordinates."""
-        links = [self._elastic(robot, link) for link in robot.links if isinstance(link, FlexibleLink)]
-        return assemble(robot, {link.name: link for link in links}, moving_base)
+        links = {}
+        for link in robot.links:
+            if isinstance(link, FlexibleLink):
+                links[link.name] = self._shaped(link.name, *self._beam(robot, link))
+            elif isinstance(link, ReducedLink):
+                links[link.name] = self._shaped(link.name, reduced_body(link), (), None)
+        return assemble(robot, links, moving_base)
 
-    def _elastic(self, robot: Robot, link: FlexibleLink) -> ElasticLink:
-        """A link with its shapes, and nodes wherever something is attached to it."""
+    def _beam(self, robot: Robot, link: FlexibleLink) -> tuple[ElasticBody, tuple[str, ...], BeamMesh]:
+        """Finite elements with nodes wherever something is attached to the link, the names of these, and the mesh."""
         frames = [parent_frame(joint) for joint in robot.joints]
         frames += [frame for loop in robot.loops for frame in (loop.first, loop.second)]
         stations = [float(at.station) for at in frames if at.link == link.name and at.station is not None]
         count = self.elements.get(link.name, 8) if isinstance(self.elements, Mapping) else self.elements
-        chosen = self.basis.get(link.name, Modes(count=6)) if isinstance(self.basis, Mapping) else self.basis
         mesh = BeamMesh.of(link, count, self.element, stations)
         body = mesh.body(self.mass)
         away = np.abs(mesh.ends[:, None] - np.array(stations)).min(axis=1, initial=np.inf)
         interfaces = tuple(frame.name for frame, far in zip(body.frames, away) if far <= STATION_SLACK * link.length)
+        return body, interfaces, mesh
+
+    def _shaped(self, name: str, body: ElasticBody, interfaces: tuple[str, ...], mesh: BeamMesh | None) -> ElasticLink:
+        """A body with the shapes that were chosen for its link."""
+        chosen = self.basis.get(name, Modes(count=6)) if isinstance(self.basis, Mapping) else self.basis
         shapes = basis(body, chosen, interfaces)
         m = shapes.shapes.shape[1]
         damping = np.zeros((m, m)) if self.damping is None else damping_matrix(body, shapes, self.damping)
-        return ElasticLink(link.name, body, shapes, damping, mesh, isinstance(chosen, Nodal))
+        return ElasticLink(name, body, shapes, damping, mesh, isinstance(chosen, Nodal))
