@@ -94,7 +94,8 @@ def test_the_warning_comes_before_the_models_part() -> None:
     assert parts == sorted(parts)
     warned = [any("elastic rotations add up to" in each for each in warnings) for _, _, warnings in seen]
     assert warned == sorted(warned)
-    assert warned[-1] and not warned[0]
+    assert warned[-1]
+    assert not warned[0]
     assert all(said for said, part in zip(warned, parts) if part > 0.05), list(zip(warned, parts))
 
 
