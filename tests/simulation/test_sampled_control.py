@@ -41,7 +41,7 @@ def test_called_at_its_own_period(integrator: object) -> None:
     """Whatever the steps are."""
     law = Counter()
     closed = pl.connect(arm(), pl.control.SampledController(law, 0.03, joints=["elbow"]))
-    trajectory = pl.simulate(closed, 0.2, integrator)
+    trajectory = pl.simulate(closed, 0.2, integrator, outputs=10)
     assert trajectory.ending.completed, trajectory.ending
     np.testing.assert_allclose(law.times, np.arange(7) * 0.03, atol=1e-12)
 

@@ -184,7 +184,7 @@ def test_results_figures_and_files(tmp_path: Path) -> None:
         drawn = [draw(run) for draw in (draw_motion, draw_strains, draw_ledger, draw_shape)]
         if case == "rigid":
             drawn[1].savefig(tmp_path / "strains_of_none.png")
-    adaptive = pl.simulate(CASES["torque"](), until=0.002, integrator=pl.Adaptive(accuracy=1e-6, order=2))
+    adaptive = pl.simulate(CASES["torque"](), 0.002, pl.Adaptive(accuracy=1e-6, order=2), outputs=10)
     assert adaptive.ending.completed
 
 
