@@ -171,7 +171,7 @@ def test_a_run_stops_as_a_value_where_the_explicit_method_explodes() -> None:
 
 
 def test_results_figures_and_files(tmp_path: Path) -> None:
-    """All figures of all cases are drawn; rendering knows no arms, so one case and the figure without axes serve."""
+    """All figures of all cases are drawn; rendering knows no arms, so one case and strains that are nil serve."""
     for case in ("gears", "rigid", "point masses"):
         run = pl.simulate(CASES[case](), until=0.05)
         run.save(tmp_path / f"{case}.nc")
@@ -183,8 +183,8 @@ def test_results_figures_and_files(tmp_path: Path) -> None:
             continue
         drawn = [draw(run) for draw in (draw_motion, draw_strains, draw_ledger, draw_shape)]
         if case == "rigid":
-            drawn[1].savefig(tmp_path / "strains_of_none.png")
-    adaptive = pl.simulate(CASES["torque"](), 0.002, pl.Adaptive(accuracy=1e-6, order=2), outputs=10)
+            drawn[1].savefig(tmp_path / "no_strains.png")
+    adaptive = pl.simulate(CASES["torque"](), 0.002, pl.Adaptive(accuracy=1e-4, order=2), outputs=10)
     assert adaptive.ending.completed
 
 
