@@ -226,7 +226,11 @@ class KernelLibrary(JITCodeLibrary):
 
 
 def all_needed(library: Any) -> Any:
-    """The LLVM code of a kernel and of all it calls."""
+    """The LLVM code of a kernel and of all that it calls and that was not inlined.
+
+    LLVM takes from a module what is wanted at that moment, so that a module may have to be linked again for what others
+    want of it later.
+    """
     found: dict[Any, None] = {}
     pending = [library]
     while pending:
@@ -234,10 +238,22 @@ def all_needed(library: Any) -> Any:
         if one not in found:
             found[one] = None
             pending += one._linking_libraries
+    homes = {name: one for one in reversed(found) for name in _functions(one._get_module_for_linking())[0]}
     whole = library._get_module_for_linking().clone()
-    for other in list(found)[1:]:
-        whole.link_in(other._get_module_for_linking(), preserve=True)
+    while missing := [homes[name] for name in _functions(whole)[1] if name in homes]:
+        for home in dict.fromkeys(missing):
+            whole.link_in(home._get_module_for_linking(), preserve=True)
     return whole
+
+
+def _functions(module: Any) -> tuple[list[str], list[str]]:
+    """Names of functions: those that a module holds, and those that it leaves to others."""
+    held: list[str] = []
+    left: list[str] = []
+    for fn in module.functions:
+        others = fn.is_declaration or fn.linkage == llvm.Linkage.available_externally
+        (left if others else held).append(fn.name)
+    return held, left
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
