@@ -322,7 +322,8 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     for fn in program.functions:
         if not fn.is_declaration and fn.name != symbol:
             fn.linkage = "internal"
-    passes, builder = _codegen()._module_pass_manager()
+    # All functions are optimised; what is left is what shows in the whole. Loops that are vectorised twice get slower.
+    passes, builder = _codegen()._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
     passes.run(program, builder)
     program.verify()
     return [_processor(level).emit_object(program) for level in levels]
