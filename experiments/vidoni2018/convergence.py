@@ -58,12 +58,14 @@ def converge(models: Models) -> Convergence:
     for name, kind in KINDS.items():
         by_element[name] = np.array([hinged(elastic_frame(count, *kind))[1 : SHOWN + 1] for count in PER_ROD])
     fine = elastic_frame(FINE, *KINDS[TRUE_BEAM])
-    arm = pl.EquivalentRigidLink(
-        elements=2, basis=Nodal(), element=BeamElement.LINEAR, mass=MassMatrix.LUMPED
-    ).compile(two_links(WEIGHTLESS))
+    arm = pl.EquivalentRigidLink(elements=2, basis=Nodal(), element=BeamElement.LINEAR, mass=MassMatrix.LUMPED).compile(
+        two_links(WEIGHTLESS)
+    )
     one = hinged_frequencies(models.arm(Case(4, 30, 30), heavy=False))[1:]
     apart = np.abs(hinged_frequencies(arm)[1:] / one - 1.0).max()
-    return Convergence(truncated, by_element, hinged(fine)[1 : SHOWN + 1], _frequencies(fine, range(0))[6:12], float(apart))
+    return Convergence(
+        truncated, by_element, hinged(fine)[1 : SHOWN + 1], _frequencies(fine, range(0))[6:12], float(apart)
+    )
 
 
 def hinged(body: ElasticBody) -> Floats:

@@ -1,7 +1,7 @@
 """The L frame as one elastic body on a hinge: its data, its matrices as files, and the models that the paper compares.
 
-Rod 1 lies along x of the frame, rod 2 along -y, which is also the hinge axis. In the world the hinge axis is x; at the angle
-0 rod 1 hangs down. The element that gives Table II is not printed: see README.md.
+Rod 1 lies along x of the frame, rod 2 along -y, which is also the hinge axis. In the world the hinge axis is x; at the
+angle 0 rod 1 hangs down. The element that gives Table II is not printed: see README.md.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ u = U q, the speeds v = (theta', q') and the turn V q of its section, velocities
     p' = B v ,   B = (a x (x + u), U)  of points and  (a, V)  of sections ,
     p'' = B v' + theta'^2 a x (a x (x + u)) + 2 theta' a x U q' ,   the second part of points alone.
 
-Virtual displacements are  dp = W (dtheta, dq) .  The full equations have W = B. The text has  J = a x x  in the column of
-theta: the rigid motion does not carry the displacement along. Then W^T M B is not symmetric, and no energy is conserved.
-All of these are sums of a few constant fields, whose products are computed once.
+Virtual displacements are  dp = W (dtheta, dq) .  The full equations have W = B. The text has  J = a x x  in the column
+of theta: the rigid motion does not carry the displacement along. Then W^T M B is not symmetric, and no energy is
+conserved. All of these are sums of a few constant fields, whose products are computed once.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def fall(literal: bool, until: float, outputs: int = 200, case: Case = CASE) -> 
 
 
 def missing_rank(elements: int = 4) -> int:
-    """By how much the matrix of (7) falls short of full rank: rigid rotations are among the displacements of all nodes."""
+    """How much the matrix of (7) lacks of full rank: the rigid rotation is among the displacements of all nodes."""
     body = elastic_frame(elements // 2)
     M, J = body.mass.toarray(), body.rigid[:, ROTATION_ABOUT_HINGE]
     whole = np.block([[M, (M @ J)[:, None]], [(J @ M)[None], np.array([[J @ M @ J]])]])

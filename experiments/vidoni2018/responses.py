@@ -52,7 +52,7 @@ class Pace:
         return self.step * self.every
 
 
-QUICK, WHOLE = Pace(1e-4, 2), Pace(1e-5, 4)
+QUICK, WHOLE = Pace(1e-4, 5), Pace(1e-5, 4)
 
 
 @dataclass(frozen=True, eq=False)
