@@ -7,6 +7,7 @@ of the undeformed link draw its tip in by the integral of  cross(θ, cross(θ, t
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -41,6 +42,11 @@ class EquivalentRigidLinkArm(TreeArm):
 
     elastic_words = ("m or rad, or m sqrt(kg)", "the same per second", "coordinates of the shapes")
     too_bent = TOO_BENT
+
+    @cached_property
+    def seen_bodies(self) -> Ints:
+        """Those of nodes: most others are between the joints of one."""
+        return np.unique([-1, *(node.body for link in self.structure.links for node in (*link.nodes, link.tip))])
 
     @property
     def truncation(self) -> dict[str, Truncation]:

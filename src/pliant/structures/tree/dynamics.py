@@ -44,7 +44,7 @@ from pliant.spatial.se3 import Twist, ad, angular, carried_wrench, linear
 from pliant.spatial.vectors import Vector, add, apply, cross
 from pliant.structures.tree import columns as at
 from pliant.structures.tree import recursions
-from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body
+from pliant.structures.tree.motion import EMPTY, Bools, Floats, Ints, Tree, move_body
 from pliant.structures.tree.recursions import Ten
 from pliant.structures.tree.shapes import Shapes
 
@@ -274,6 +274,13 @@ class TreeDynamics:
         motion = self._motion()
         recursions.place(self.tree, self._joints(q), motion)
         return motion
+
+    def seen(self, q: Floats, bodies: Ints) -> Floats:
+        """Poses and Jacobian columns (states, bodies, 18) at many states (states, n); body -1 is the base."""
+        joints = q if self.shapes is None else q @ self.shapes.S.T
+        seen = np.empty((len(q), len(bodies), at.TWIST))
+        recursions.place_states(self.tree, np.ascontiguousarray(joints), bodies + 1, self._motion(), seen)
+        return seen
 
     def poses(self, q: ArrayLike) -> tuple[Floats, Floats]:
         """Rotations (n, 3, 3) and positions (n, 3) of all bodies in the world."""

@@ -17,7 +17,7 @@ from pliant.structures.tree.equilibrium import find_equilibrium
 from pliant.structures.tree.joint_wrenches import joint_wrenches
 from pliant.structures.tree.linearise import linearise
 from pliant.structures.tree.loops import close, fitted
-from pliant.structures.tree.motion import Floats
+from pliant.structures.tree.motion import Floats, Ints
 from pliant.structures.tree.observe import Poses, load_flows, observe, observe_rigid_link, poses_of
 from pliant.structures.tree.step_equations import Method, TreeStep, step_equations, step_inputs, step_unknowns
 from pliant.structures.tree.stepper import Stepper
@@ -135,6 +135,11 @@ class TreeArm(ArmFacts):
         q = np.zeros((len(positions), self.bare.size))
         q[:, self.structure.joints] = positions
         return self.state_of(self.bare, q, np.zeros_like(q))
+
+    @cached_property
+    def seen_bodies(self) -> Ints:
+        """Bodies whose frames are asked for; the base is -1."""
+        return np.arange(-1, self.bare.tree.size)
 
     def static_turns(self, system: System, q: Floats) -> dict[int, Floats]:
         """Of each body behind turns that are no coordinates: its turn (3, n) in the world per coordinate."""

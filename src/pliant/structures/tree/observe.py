@@ -17,7 +17,7 @@ from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures.places import Place
 from pliant.structures.tree.columns import AXIS, POSE_R, POSE_X
-from pliant.structures.tree.motion import Floats
+from pliant.structures.tree.motion import Floats, Ints
 from pliant.structures.tree.structure import LinkPlaces
 from pliant.structures.tree.system import load_places
 
@@ -27,31 +27,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """All bodies, the base first, at n times."""
+    """Bodies at n times; ``place`` is where in the arrays each of them stands, the base last."""
 
-    rotation: Floats  # (n, bodies + 1, 3, 3)
-    position: Floats  # (n, bodies + 1, 3)
-    turn: Floats  # (n, bodies + 1, 3, 3) that follow statically
+    place: Ints
+    rotation: Floats  # (n, bodies, 3, 3)
+    position: Floats  # (n, bodies, 3)
 
     def at(self, place: Place) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of a frame."""
-        R = self.turn[:, place.body + 1] @ self.rotation[:, place.body + 1]
-        return self.position[:, place.body + 1] + R @ place.position, R @ place.rotation
+        body = self.place[place.body]
+        R = self.rotation[:, body]
+        return self.position[:, body] + R @ place.position, R @ place.rotation
 
 
 def poses_of(arm: TreeArm, states: Floats) -> Poses:
-    """Of many states (n, size)."""
-    system, count = arm.bare, len(states)
-    bodies = system.tree.size + 1
-    R, x = np.zeros((count, bodies, 3, 3)), np.zeros((count, bodies, 3))
-    turn = np.tile(np.eye(3), (count, bodies, 1, 1))
-    for row, q in enumerate(arm.coordinates(system, states)[0]):
-        motion = system.placed(q)
-        R[row] = motion[:, POSE_R : POSE_R + 9].reshape(bodies, 3, 3)
-        x[row] = motion[:, POSE_X : POSE_X + 3]
-        for body, map_of in arm.static_turns(system, q).items():
-            turn[row, body + 1] = rotation_from_vector(map_of @ q)
-    return Poses(R, x, turn)
+    """Of many states (n, size), with turns that follow statically."""
+    system, bodies = arm.bare, arm.seen_bodies
+    q = arm.coordinates(system, states)[0]
+    seen = system.dynamics.seen(q, bodies)
+    R = seen[..., POSE_R : POSE_R + 9].reshape(len(states), len(bodies), 3, 3)
+    place = np.full(system.tree.size + 1, len(bodies))
+    place[bodies] = np.arange(len(bodies))
+    if arm.structure.condensed:
+        for row, one in enumerate(q):
+            for body, map_of in arm.static_turns(system, one).items():
+                R[row, place[body]] = rotation_from_vector(map_of @ one) @ R[row, place[body]]
+    return Poses(place, R, seen[..., POSE_X : POSE_X + 3])
 
 
 def observe(arm: TreeArm, states: Floats, stations: int) -> Observation:
@@ -78,16 +79,21 @@ def observe_rigid_link(arm: TreeArm, poses: Poses, link: LinkPlaces) -> LinkObse
 def place_motions(arm: TreeArm, states: Floats, places: tuple[Place, ...]) -> tuple[Floats, Floats]:
     """World velocity and spin (n, places, 2, 3), and the axes (n, places, 3, 3) of the tree there."""
     system, count = arm.bare, len(states)
-    at = np.array([place.body + 1 for place in places], np.int64)
-    before = system.before[at].astype(float)
-    twist, pose, slaved = (np.zeros((count, len(at), size)) for size in (6, 12, 3))
-    for row, (q, v) in enumerate(zip(*arm.coordinates(system, states))):
-        for body, turn in arm.static_turns(system, q).items():
-            slaved[row, at == body + 1] = turn @ v
-        motion = system.placed(q)
-        twist[row] = before @ (motion[1:, AXIS : AXIS + 6] * system.joint_values(v)[:, None])
-        pose[row, :, :9], pose[row, :, 9:] = motion[at, POSE_R : POSE_R + 9], motion[at, POSE_X : POSE_X + 3]
-    R, origin = pose[..., :9].reshape(count, -1, 3, 3), pose[..., 9:]
+    at = np.array([place.body for place in places], np.int64)
+    q, v = arm.coordinates(system, states)
+    moving = np.flatnonzero(system.before[at + 1].any(axis=0))
+    slaved = np.zeros((count, len(at), 3))
+    if arm.structure.condensed:
+        for row, (one, rate) in enumerate(zip(q, v)):
+            for body, turn in arm.static_turns(system, one).items():
+                slaved[row, at == body] = turn @ rate
+    # columns of all joints before one of the places, each times its rate
+    rates = v[:, moving] if not len(system.shapes.S) else v @ system.shapes.S[moving].T
+    columns = system.dynamics.seen(q, moving)[..., AXIS : AXIS + 6] * rates[..., None]
+    twist = np.einsum("pj,njc->npc", system.before[at + 1][:, moving].astype(float), columns)
+    pose = system.dynamics.seen(q, at)
+    R = pose[..., POSE_R : POSE_R + 9].reshape(count, -1, 3, 3)
+    origin = pose[..., POSE_X : POSE_X + 3]
     lever = np.einsum("npij,pj->npi", R, np.array([place.position for place in places]).reshape(-1, 3))
     spin = twist[..., 3:]
     velocity = twist[..., :3] + np.cross(spin, origin + lever) + np.cross(slaved, lever)

@@ -26,6 +26,7 @@ from pliant.structures.tree import columns as at
 from pliant.structures.tree.motion import (
     EMPTY,
     Floats,
+    Ints,
     Tree,
     center_of,
     move_body,
@@ -113,6 +114,16 @@ def place(tree: Tree, q: Floats, motion: Floats) -> None:
     place_base(tree, motion)
     for i in range(q.shape[0]):
         place_body(tree, i, q[i], motion)
+
+
+@kernel
+def place_states(tree: Tree, q: Floats, wanted: Ints, motion: Floats, seen: Floats) -> None:
+    """Poses and Jacobian columns, the first 18 of a motion, of some rows of it at many states (states, n)."""
+    for row in range(q.shape[0]):
+        place(tree, q[row], motion)
+        for k in range(wanted.shape[0]):
+            for c in range(seen.shape[2]):
+                seen[row, k, c] = motion[wanted[k], c]
 
 
 @kernel
