@@ -108,8 +108,8 @@ class Structure:
 
     @property
     def turned_statically(self) -> Bools:
-        """(n,) bodies with such turns."""
-        return np.zeros(self.size, np.bool_)
+        """(bodies,) those with such turns."""
+        return np.zeros(len(self.bodies.parent), np.bool_)
 
     @property
     def remedies(self) -> tuple[str, ...]:
