@@ -53,8 +53,8 @@ $(VENV)/installed: $(VENV)/made pyproject.toml
 	$(INSTALL) --no-build-isolation --editable .
 	touch $@
 
-# Byte code for those who start Python often, by all cores: pip would make it by one.
-$(VENV)/installed-%: $(VENV)/installed
+# Byte code for those who start Python often, by all cores: pip would make it by one, and of tests of packages too.
+$(VENV)/installed-%: $(VENV)/made pyproject.toml
 	$(INSTALL) --no-build-isolation --editable ".[$*]"
-	-$(BIN)/python -m compileall -q -j $(WORKERS) $(VENV)/lib > /dev/null
-	touch $@
+	-$(BIN)/python -m compileall -q -j $(WORKERS) -x '/tests?/' $(VENV)/lib src experiments > /dev/null
+	touch $(VENV)/installed $@

@@ -9,11 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import cost_per_step, mechanisms, minimal, report, startup
+from benchmarks import component_modes, cost_per_step, mechanisms, minimal, report, startup
 from benchmarks.harness import Comparison, Problem, Session, compare
 
-PROBLEMS = ("pp_f", "damic_two_link", "l_frame", "rubber_pendulum", "steel_strip")
+PROBLEMS = ("pp_f", "damic_two_link", "l_frame", "rubber_pendulum", "steel_strip", "solid_bar")
 OWN = {
+    "component_modes": component_modes.measure,
     "cost_per_step": cost_per_step.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,

@@ -32,6 +32,7 @@ class Element(StrEnum):
     LINEAR = "planar linear"
     QUADRATIC = "planar quadratic"
     SPATIAL = "spatial linear"
+    REDUCED = "FFRFreducedOrder"
 
 
 @dataclass(frozen=True)

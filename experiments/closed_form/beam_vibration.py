@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from math import pi, sqrt
 
 import numpy as np
@@ -324,13 +325,17 @@ class ForcedResponse:
 
     def at_ends(self, seen: EndSignal) -> complex:
         """A signal at the point of an end."""
-        coordinates, efforts = self._ends.coordinates_and_efforts(self._waves)
+        coordinates, efforts = self._at_points
         k = seen.coordinate
         if seen.is_rate:
             value = complex(coordinates[k] @ self._shares * self._ends.state_units[k % 2])
             return value if self._per_rate else value * self.s
         value = complex(efforts[k] @ self._shares * self._ends.state_units[2 + k % 2])
         return value / self.s if self._per_rate else value
+
+    @cached_property
+    def _at_points(self) -> tuple[ComplexArray, ComplexArray]:
+        return self._ends.coordinates_and_efforts(self._waves)
 
     def _rate(self, row: int, station: Array | float) -> ComplexArray:
         values = self._ends.field(self._waves, self._shares, station)[row]

@@ -8,6 +8,7 @@ stiffness, posture, direction of gravity or size of the step; what stands here i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -42,6 +43,7 @@ BENDING = (pl.lumped.Deflection.Y, pl.lumped.Deflection.Z, pl.lumped.Deflection.
 WITH_TORSION = (*BENDING, pl.lumped.Deflection.TURN_X)
 
 
+@cache
 def table_one() -> pl.Robot:
     return pl.load(pl.library.path("adam"))
 

@@ -20,6 +20,7 @@ from pliant.results import Trajectory, load_trajectory
 from pliant.robot import FlexibleLink, Material, Rectangle, Robot, Tapered, load
 from tests.support.fake_arm import fake_trajectory
 
+DEMO_FILES = {MARK, "run.nc", "motion.png", "strains.png", "ledger.png", "shape.png"}
 SHORT = ["--until", "0.02", "--step", "2e-3", "--outputs", "10"]
 
 
@@ -153,31 +154,33 @@ def test_a_bad_file_is_answered_line_by_line(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(arguments: list[str], message: str) -> None:
-    answer = process("simulate", "steel_strip", *arguments)
-    assert answer.returncode == 2, answer.stderr
+    answer = run("simulate", "steel_strip", *arguments)
+    assert answer.exit_code == 2, answer.stderr
     assert message in answer.stderr
     assert answer.stderr.strip()
     assert "Traceback" not in answer.stderr
 
 
-def test_simulate_saves_and_draws_and_does_not_overwrite(tmp_path: Path) -> None:
+def test_simulate_saves_and_draws_but_overwrites_only_when_told(tmp_path: Path) -> None:
     arguments = ["simulate", "steel_strip", *SHORT, "--hold", "--output", "run.nc", "--figures", "pictures"]
-    first = process(*arguments, folder=tmp_path)
-    assert first.returncode == 0, first.stderr
-    assert "real-time factor" in first.stdout
-    assert "worst energy residual" in first.stdout
-    assert "wrote run.nc" in first.stdout
-    assert len(load_trajectory(tmp_path / "run.nc").time) == 11
-    assert (tmp_path / "pictures" / "shape.png").is_file()
-    before = (tmp_path / "run.nc").read_bytes()
-    second = process(*arguments, folder=tmp_path)
-    assert second.returncode == 2
+    (tmp_path / "pictures").mkdir()
+    old = (tmp_path / "run.nc", tmp_path / "pictures" / "shape.png")
+    for path in old:
+        path.write_text("precious")
+    refused = process(*arguments, folder=tmp_path)
+    assert refused.returncode == 2
     assert (
-        second.stderr
+        refused.stderr
         == "run.nc exists already; choose another name or allow overwriting (--overwrite, overwrite=True)\n"
     )
-    assert (tmp_path / "run.nc").read_bytes() == before
-    assert process(*arguments, "--overwrite", folder=tmp_path).returncode == 0
+    assert [path.read_text() for path in old] == ["precious"] * 2
+    done = process(*arguments, "--overwrite", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "real-time factor" in done.stdout
+    assert "worst energy residual" in done.stdout
+    assert "wrote run.nc" in done.stdout
+    assert len(load_trajectory(tmp_path / "run.nc").time) == 11
+    assert (tmp_path / "pictures" / "shape.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_simulate_runs_a_mechanism_with_a_loop(tmp_path: Path) -> None:
@@ -194,8 +197,8 @@ def test_simulate_runs_a_mechanism_with_a_loop(tmp_path: Path) -> None:
 
 
 def test_a_mechanism_refuses_an_order_that_it_does_not_take() -> None:
-    answer = process("simulate", "parallelogram", *SHORT, "--order", "4")
-    assert answer.returncode == 2
+    answer = run("simulate", "parallelogram", *SHORT, "--order", "4")
+    assert answer.exit_code == 2
     assert answer.stderr.endswith("which keeps energy and momentum; use Gauss(order=2)\n")
     assert "Traceback" not in answer.stderr
 
@@ -213,10 +216,11 @@ def test_a_run_that_stops_early_still_writes_and_says_why(tmp_path: Path, monkey
     assert load_trajectory(tmp_path / "run.nc").ending == ending
 
 
-def test_a_step_far_too_large_is_an_early_end_and_no_error(tmp_path: Path) -> None:
+def test_a_step_far_too_large_is_an_early_end_and_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     arguments = ["--until", "3", "--step", "1.5", "--output", "run.nc", "--figures", "pictures"]
-    answer = process("simulate", "rubber_pendulum", *arguments, folder=tmp_path)
-    assert answer.returncode == 1
+    answer = run("simulate", "rubber_pendulum", *arguments)
+    assert answer.exit_code == 1
     assert "warning: the run stopped at t = " in answer.stderr
     assert "Traceback" not in answer.stderr
     assert not load_trajectory(tmp_path / "run.nc").ending.completed
@@ -391,13 +395,18 @@ def test_reproduce_runs_the_experiment_in_a_fresh_folder(tmp_path: Path, monkeyp
     assert len(calls) == 1
 
 
-def test_the_demo_writes_its_folder_again_but_no_other(tmp_path: Path) -> None:
-    first = process("demo", folder=tmp_path)
-    assert first.returncode == 0, first.stderr
-    assert "warning" not in first.stderr
-    written = {path.name for path in (tmp_path / "pliant-demo").iterdir()}
-    assert written == {MARK, "run.nc", "motion.png", "strains.png", "ledger.png", "shape.png"}
-    assert run("demo", "--output", str(tmp_path / "pliant-demo")).exit_code == 0
+def test_the_demo_writes_its_folder_again_but_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it writes a new folder is seen where it runs from a wheel."""
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "pliant-demo"
+    own.mkdir()
+    for name in (MARK, "run.nc", "motion.png"):
+        (own / name).write_text("old")
+    again = run("demo")
+    assert again.exit_code == 0, again.stderr
+    assert "warning" not in again.stderr
+    assert {path.name for path in own.iterdir()} == DEMO_FILES
+    assert not [path.name for path in own.iterdir() if path.read_bytes() == b"old"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "motion.png").write_text("precious")
     refused = run("demo", "--output", str(tmp_path / "mine"))

@@ -2,7 +2,8 @@
 
 The blocks of one document share a namespace and a temporary folder, in the order in which they stand.
 A ``yaml`` block whose first line is ``# name.yaml`` becomes that file. Of a ``console`` block the lines
-that begin with ``$ `` run; what stands below them is only shown.
+that begin with ``$ `` run; what stands below them is only shown. Commands of pliant run in this process: that the
+program starts is seen in tests/cli.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from pliant.cli.app import app
 from tests.architecture.tree import ROOT, text, text_files
 
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -58,9 +61,11 @@ def run_console(block: Block, document: Path, folder: Path) -> None:
         if words[0] == "make":
             unknown = {word for word in words[1:] if not word.startswith("-")} - MAKE_TARGETS
             assert not unknown, f"{document.name}: the Makefile has no target {unknown}"
-        elif words[0] in ("pliant", "python"):
-            program = ["-m", "pliant"] if words[0] == "pliant" else []
-            done = subprocess.run([sys.executable, *program, *words[1:]], cwd=folder, capture_output=True, text=True)
+        elif words[0] == "pliant":
+            answer = CliRunner().invoke(app, words[1:])
+            assert answer.exit_code == 0, f"{document.name}: {line}\n{answer.output}{answer.exception or ''}"
+        elif words[0] == "python":
+            done = subprocess.run([sys.executable, *words[1:]], cwd=folder, capture_output=True, text=True)
             assert done.returncode == 0, f"{document.name}: {line}\n{done.stdout}{done.stderr}"
         else:
             assert words[0] in NOT_REPEATED, f"{document.name}: this test cannot run {line!r}"

@@ -94,10 +94,10 @@ def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pyte
 
 
 def test_an_adaptive_run_keeps_what_it_computed() -> None:
-    until = 0.08
-    press = PressesOnce(after=0.02)
+    until = 0.02
+    press = PressesOnce(after=0.005)
     closed = pl.connect(ARM, pl.JointTorque("elbow", pl.signals.FunctionSignal(press)))
-    kept = pl.simulate(closed, until, pl.Adaptive(accuracy=1e-6, order=4), outputs=40)
+    kept = pl.simulate(closed, until, pl.Adaptive(accuracy=1e-6, order=4), outputs=20)
     assert press.pressed
     assert kept.ending.cause is Cause.INTERRUPTED
     assert "what was computed is kept" in kept.ending.remedy

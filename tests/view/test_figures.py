@@ -189,25 +189,22 @@ def test_the_plane_of_largest_motion_is_chosen(extent: tuple[float, ...], axes: 
     assert choose_projection(corners).axes == axes
 
 
-def test_files_are_written_once_and_not_twice(tmp_path: Path) -> None:
-    paths = write_figures(fake_trajectory(), tmp_path / "figures")
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(path.name for path in paths)
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
-    paths[0].unlink()
-    with pytest.raises(InvalidInput, match="exists already"):
-        write_figures(fake_trajectory(), tmp_path / "figures")
-    assert not paths[0].exists()
-    write_figures(fake_trajectory(), tmp_path / "figures", overwrite=True)
-    assert paths[0].exists()
-
-
-def test_a_loaded_trajectory_draws_the_same_pixels(tmp_path: Path) -> None:
+def test_files_are_not_written_twice_but_a_loaded_trajectory_draws_the_same_pixels(tmp_path: Path) -> None:
     live = fake_trajectory()
     live.save(tmp_path / "run.nc")
-    before = write_figures(live, tmp_path / "live")
-    after = write_figures(load_trajectory(tmp_path / "run.nc"), tmp_path / "loaded")
-    for one, other in zip(before, after, strict=True):
-        assert one.read_bytes() == other.read_bytes(), one.name
+    paths = write_figures(live, tmp_path / "figures")
+    before = [path.read_bytes() for path in paths]
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == sorted(path.name for path in paths)
+    assert all(picture.startswith(b"\x89PNG") for picture in before)
+    paths[0].unlink()
+    with pytest.raises(InvalidInput, match="exists already"):
+        write_figures(live, tmp_path / "figures")
+    assert not paths[0].exists()
+    for path in paths[1:]:
+        path.write_bytes(b"old")
+    assert write_figures(load_trajectory(tmp_path / "run.nc"), tmp_path / "figures", overwrite=True) == paths
+    for path, picture in zip(paths, before, strict=True):
+        assert path.read_bytes() == picture, path.name
 
 
 def test_mode_shapes_name_frequencies_and_draw_both_ends_of_the_swing() -> None:

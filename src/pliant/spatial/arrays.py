@@ -55,12 +55,12 @@ def twist_from_pose(poses: ArrayLike) -> Array:
 
 def right_tangent(twists: ArrayLike) -> Array:
     """Matrices (..., 6, 6) T with exp(x + d) = exp(x) exp(T d) to first order."""
-    return _each(lambda x: _columns(se3.apply_blocks, se3.right_tangent(x)), twists, (6,), (6, 6))
+    return _of_blocks(se3.right_tangent, twists)
 
 
 def right_tangent_inverse(twists: ArrayLike) -> Array:
     """Their inverses J (..., 6, 6): log(exp(x) exp(d)) = x + J d to first order; for turns below a full one."""
-    return _each(lambda x: _columns(se3.apply_blocks, se3.right_tangent_inverse(x)), twists, (6,), (6, 6))
+    return _of_blocks(se3.right_tangent_inverse, twists)
 
 
 def _rows(values: ArrayLike, given: tuple[int, ...]) -> tuple[Array, tuple[int, ...]]:
@@ -115,8 +115,13 @@ def _logarithms(H: Array, out: Array) -> None:
             out[i, k] = x[k]
 
 
-def _columns(action: Callable[[Any, Any], se3.Twist], actor: object) -> Array:
-    return np.array([action(actor, tuple(unit)) for unit in np.eye(6).tolist()]).T
+def _of_blocks(tangent: Callable[[Any], se3.Blocks], twists: ArrayLike) -> Array:
+    """Matrices [[J, Q], [0, J]]."""
+    blocks = _each(tangent, twists, (6,), (2, 3, 3))
+    out = np.zeros((*blocks.shape[:-3], 6, 6))
+    out[..., :3, :3] = out[..., 3:, 3:] = blocks[..., 0, :, :]
+    out[..., :3, 3:] = blocks[..., 1, :, :]
+    return out
 
 
 Numbers = NDArray[Any]

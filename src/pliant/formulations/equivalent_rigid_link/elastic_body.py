@@ -29,7 +29,7 @@ from pliant.spatial.arrays import hat
 Floats = NDArray[np.float64]
 Matrix = Any  # an array, or a sparse array of scipy
 
-SAME = 1e-13  # part of the largest product of two fields below which a combination of them moves no mass
+SAME = 1e-12  # part of the largest product of two fields below which a combination of them moves no mass
 SMALL = 600  # degrees of freedom up to which joined matrices are full
 
 
@@ -129,7 +129,9 @@ def mass_points(weight: Matrix, position: Floats, shape: Floats) -> tuple[Floats
         return weight[heavy], position[heavy], shape[heavy]
     fields = np.concatenate([np.ones((n, 1)), position, shape.reshape(n, 3 * m)], axis=1)
     products = fields.T @ (weight[:, None] * fields if weight.ndim == 1 else np.asarray(weight @ fields))
-    size = np.sqrt(np.maximum(products.diagonal(), 1e-300))
+    own = products.diagonal()
+    place, shapes = own[1:4].sum(), own[4:].reshape(3, m).sum(axis=0)  # each of all three directions
+    size = np.sqrt(np.maximum(np.concatenate([own[:1], np.full(3, place), np.tile(shapes, 3)]), 1e-300))
     values, vectors = np.linalg.eigh(_symmetric(products) / np.outer(size, size))
     kept = values > SAME * values[-1]
     root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T * size

@@ -10,14 +10,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure
 from pliant.formulations.equivalent_rigid_link.component_modes import Truncation, truncation
+from pliant.formulations.equivalent_rigid_link.solid_body import surface_of
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.contract import Consistency, Record
 from pliant.model.state import LinkObservation
+from pliant.robot import ReducedLink
 from pliant.spatial.arrays import turned_in_order
 from pliant.structures.tree.model import TreeArm
-from pliant.structures.tree.motion import Floats
+from pliant.structures.tree.motion import Floats, Ints
 from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
 from pliant.structures.tree.structure import LinkPlaces
 
@@ -80,6 +83,19 @@ class EquivalentRigidLinkArm(TreeArm):
         rotation = R[:, None] @ turned_in_order(u[..., 3:]) @ rest[:, :3, :3]
         seen = (np.einsum("sim,nm->nsi", each, q) for each in (strain, wrench))
         return LinkObservation(link.name, marks, position, rotation, *seen)
+
+    def surface(self, states: Floats, name: str) -> tuple[Ints, Floats]:
+        """Triangles (t, 3) and nodes (n, nodes, 3) in the world of the deformed surface of a reduced link."""
+        link = self.robot.link(name)
+        if not isinstance(link, ReducedLink):
+            raise InvalidInput(f"link '{name}' has no surface; only reduced links have one, beams have sections")
+        states = np.atleast_2d(states)
+        elastic = next(each for each in self.structure.elastic_links if each.name == name)
+        surface = surface_of(link, elastic.body)
+        shapes = np.asarray(surface.to_node @ elastic.basis.shapes)
+        moved = (self.own_coordinates(states, elastic) @ shapes.T).reshape(len(states), -1, 3)
+        x, R = poses_of(self, states).at(self.structure.link(name).root)
+        return surface.triangles, x[:, None] + np.einsum("nij,npj->npi", R, surface.position + moved)
 
     def neglected_displacement(self, states: Floats) -> Floats:
         """By shortening, of the links between base and tip."""

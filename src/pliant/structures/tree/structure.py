@@ -108,7 +108,7 @@ class Structure:
 
     @property
     def turned_statically(self) -> Bools:
-        """(bodies,) those with such turns."""
+        """(bodies,) with such turns."""
         return np.zeros(len(self.bodies.parent), np.bool_)
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -187,11 +187,19 @@ class System:
         whole = self.mechanism(servos=servos)
         if not len(self.shapes.S):
             return whole
-        tree, places = whole.tree, (whole.wrenches.body, whole.loops.body.ravel())
+        lean = self._lean
+        cloud = lean["shapes"].cloud
+        own = cloud._replace(scratch=np.zeros_like(cloud.scratch))
+        return whole._replace(**{**lean, "shapes": lean["shapes"]._replace(cloud=own)})
+
+    @cached_property
+    def _lean(self) -> dict[str, Any]:
+        """Tree, wrenches, loops and shapes for steps."""
+        tree, wrenches, loops = self.tree, self.loads.wrenches, self.loops
         needed = tree.joints[:, BODY] != NOTHING
         for link in self.structure.clouds:
             needed[link.bodies] = False
-        needed[[body for place in places for body in place if body != ON_BASE]] = True
+        needed[[body for body in (*wrenches.body, *loops.body.ravel()) if body != ON_BASE]] = True
         elastic = np.isin(np.arange(self.size), self.structure.elastic)
         needed |= (self.shapes.S[:, ~elastic] != 0.0).any(axis=1)
         needed[[link.home for link in self.structure.clouds if link.home != ON_BASE]] = True
@@ -202,12 +210,12 @@ class System:
         clouds = [link._replace(home=int(number[link.home])) for link in self.structure.clouds]
         joints = tree.joints[needed]
         joints[:, PARENT] = number[joints[:, PARENT]]
-        return whole._replace(
-            tree=tree._replace(joints=joints, facts=tree.facts[needed]),
-            wrenches=whole.wrenches._replace(body=number[whole.wrenches.body]),
-            loops=whole.loops._replace(body=number[whole.loops.body]),
-            shapes=new_shapes(self.shapes.S[needed], mass, new_cloud(clouds, self.size)),
-        )
+        return {
+            "tree": tree._replace(joints=joints, facts=tree.facts[needed]),
+            "wrenches": wrenches._replace(body=number[wrenches.body]),
+            "loops": loops._replace(body=number[loops.body]),
+            "shapes": new_shapes(self.shapes.S[needed], mass, new_cloud(clouds, self.size)),
+        }
 
     @cached_property
     def before(self) -> Bools:
