@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pliant.jit import ahead
-from pliant.jit.insides import name_of, type_of
+from pliant.jit.insides import all_needed, name_of, type_of
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_NUMBA = """
@@ -79,3 +79,30 @@ def test_a_worker_that_dies_leaves_its_work_to_the_others(
     assert not team.work()
     assert sorted(done) == list(range(7))
     assert "module:f3 was not compiled: the worker ended" in capsys.readouterr().err
+
+
+class Library:
+    """Stands for one of Numba's: functions by name, each with what it calls."""
+
+    def __init__(self, functions: dict[str, list[str]], *others: Library) -> None:
+        import llvmlite.binding as llvm
+
+        bodies = [
+            f"define linkonce_odr void @{name}() {{ {' '.join(f'call void @{each}()' for each in calls)} ret void }}"
+            for name, calls in functions.items()
+        ]
+        outside = {each for calls in functions.values() for each in calls} - functions.keys()
+        self.module = llvm.parse_assembly("\n".join([*bodies, *(f"declare void @{each}()" for each in outside)]))
+        self._linking_libraries = list(others)
+
+    def _get_module_for_linking(self) -> Any:
+        return self.module
+
+
+def test_code_that_is_wanted_only_later_is_linked_too() -> None:
+    shared = Library({"small": [], "wanted_later": []})
+    caller = Library({"caller": ["wanted_later"]}, shared)
+    for others in ((shared, caller), (caller, shared)):
+        whole = all_needed(Library({"main": ["small", "caller"]}, *others))
+        found = {fn.name: fn.is_declaration for fn in whole.functions}
+        assert found == dict.fromkeys(["main", "small", "caller", "wanted_later"], False)

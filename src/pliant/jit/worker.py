@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pliant.jit import ahead, compiling, shipping
+from pliant.jit import ahead, compiling, insides, shipping
 
 
 def do(task: ahead.Task) -> None:
@@ -18,6 +18,7 @@ def do(task: ahead.Task) -> None:
 
 
 def serve() -> None:
+    insides.quicken()
     for line in sys.stdin:
         try:
             do(ahead.listed()[int(line)])

@@ -21,19 +21,18 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.errors import InvalidInput
 from pliant.formulations.equivalent_rigid_link.component_modes import Basis
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Shaped
 from pliant.formulations.equivalent_rigid_link.elements import BeamMesh
 from pliant.mechanics.rigid_body import spatial_inertia
 from pliant.robot import Robot
-from pliant.robot.link import STATION_SLACK
 from pliant.structures.places import ORIGIN, Place
 from pliant.structures.tree.assembly import ROTATIONS, TRANSLATIONS, TreeBuilder
 from pliant.structures.tree.clouds import LinkCloud
 from pliant.structures.tree.motion import Floats, Ints
-from pliant.structures.tree.structure import LinkPlaces, Structure
+from pliant.structures.tree.structure import LinkPlaces, Structure, node_at
 
+NODES = "nodes", "or choose a number of elements that puts a node there"
 WORDS = ("dx", "dy", "dz", "phx", "phy", "phz")
 
 
@@ -119,18 +118,7 @@ class ShapedStructure(Structure):
         return ("make the joint fixed",)
 
     def at_station(self, link: LinkPlaces, station: float) -> Place:
-        return node_at(link, station)
-
-
-def node_at(link: LinkPlaces, station: float) -> Place:
-    """The frame of a link at a station in metres, where it has a node."""
-    near = int(np.argmin(np.abs(link.stations - station)))
-    if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
-        return link.nodes[near]
-    raise InvalidInput(
-        f"station = {station:g} m of link '{link.name}' lies between its nodes; write {link.stations[near]:.6g} m, or"
-        " choose a number of elements that puts a node there"
-    )
+        return node_at(link, station, NODES)
 
 
 def assemble(robot: Robot, links: Mapping[str, ElasticLink], moving_base: bool) -> ShapedStructure:
@@ -161,7 +149,7 @@ class _Builder(TreeBuilder):
         return at
 
     def at_station(self, link: LinkPlaces, station: float) -> Place:
-        return node_at(link, station)
+        return node_at(link, station, NODES)
 
     def add_flexible(self, name: str, root: Place) -> None:
         link, first = self.elastic_links[name], len(self.names)

@@ -143,11 +143,11 @@ def in_axes(axes: Matrix, R: Matrix, x: Vector) -> Vector:
 
 
 @inner_kernel
-def begin_step(cloud: Cloud, q: Floats, v: Floats) -> None:
-    """Points and spins at the start of a step."""
+def stand(cloud: Cloud, q: Floats, v: Floats, where: int) -> None:
+    """Points and spins with coordinates q and their rates v, at the start or the end of a step or where forces act."""
     for k in range(cloud.link.shape[0]):
-        spread(cloud, k, q, START_MOVED)
-        spread(cloud, k, v, START_SPEED)
+        spread(cloud, k, q, where)
+        spread(cloud, k, v, where + 1)
 
 
 @inner_kernel
@@ -163,19 +163,9 @@ def follow_step(cloud: Cloud, w: Floats, h: float) -> None:
 
 
 @inner_kernel
-def end_step(cloud: Cloud, q: Floats, v: Floats) -> None:
-    """Points and spins at the end of a step of another kind."""
+def accelerate_cloud(cloud: Cloud, a: Floats) -> None:
+    """Accelerations of points and spins where forces act."""
     for k in range(cloud.link.shape[0]):
-        spread(cloud, k, q, END_MOVED)
-        spread(cloud, k, v, END_SPEED)
-
-
-@inner_kernel
-def stand_at(cloud: Cloud, q: Floats, v: Floats, a: Floats) -> None:
-    """Points and spins where forces are computed."""
-    for k in range(cloud.link.shape[0]):
-        spread(cloud, k, q, MOVED)
-        spread(cloud, k, v, SPEED)
         spread(cloud, k, a, ACCELERATION)
 
 

@@ -39,14 +39,15 @@ from pliant.structures.tree import recursions
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import factorise, solve
 from pliant.structures.tree.clouds import (
+    END_MOVED,
     add_cloud_inertia,
     add_coupling,
     cloud_energies,
     cloud_lift,
-    end_step,
     follow_step,
     push_coordinates,
     push_links,
+    stand,
 )
 from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
 from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body, place_all, place_turned
@@ -333,7 +334,7 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     for k in range(rows):
         for i in range(n):
             step.v_end[i] -= step.AG[k, i] * step.violation[k]
-    end_step(mechanism.shapes.cloud, step.q_end, step.v_end)
+    stand(mechanism.shapes.cloud, step.q_end, step.v_end, END_MOVED)
     before = step.number[at.T_END]
     lifted = step.number[at.LIFTED]
     end_pass(mechanism.tree, mechanism.shapes, step)

@@ -30,7 +30,7 @@ from pliant.structures.tree import forces as acting
 from pliant.structures.tree import midpoint as rule
 from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import solve
-from pliant.structures.tree.clouds import begin_step, end_step, push_coordinates, push_links, stand_at
+from pliant.structures.tree.clouds import END_MOVED, MOVED, START_MOVED, push_coordinates, push_links, stand
 from pliant.structures.tree.motion import Floats, move_body, place_base, place_body, turn_afresh
 from pliant.structures.tree.recursions import gather, momentum, own_momentum
 from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
@@ -106,7 +106,7 @@ def momentum_of(mechanism: Mechanism, moving: tuple[Floats, Floats, Floats, Floa
             place_body(tree, i, q[i], motion)
             V = move_body(tree, i, v[i], motion)
             store(own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
-        stand_at(shapes.cloud, place, rate, rate)
+        stand(shapes.cloud, place, rate, MOVED)
         push_links(shapes.cloud, motion)
         for i in range(q.shape[0] - 1, -1, -1):
             H = gather(tree, i, at.MOMENTUM, motion)
@@ -255,8 +255,8 @@ def step_residual(mechanism: Mechanism, signals: Signals, step: Step) -> float:
         step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
     expand(mechanism.shapes, step.q, step.joints.q)
     expand(mechanism.shapes, step.q, step.joints.q_end)
-    begin_step(mechanism.shapes.cloud, step.q, step.v)
-    end_step(mechanism.shapes.cloud, step.q, step.v)
+    stand(mechanism.shapes.cloud, step.q, step.v, START_MOVED)
+    stand(mechanism.shapes.cloud, step.q, step.v, END_MOVED)
     turn_afresh(tree, step.joints.q, step.turn[0])
     turn_afresh(tree, step.joints.q, step.turn[2])
     rule.measure_end(mechanism, step)

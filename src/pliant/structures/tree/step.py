@@ -33,7 +33,7 @@ from pliant.structures.tree import forces as acting
 from pliant.structures.tree import midpoint as rule
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step, new_ledger, new_signals, new_step
 from pliant.structures.tree.cholesky import solve
-from pliant.structures.tree.clouds import begin_step, end_step, stand_at
+from pliant.structures.tree.clouds import END_MOVED, MOVED, START_MOVED, accelerate_cloud, stand
 from pliant.structures.tree.dynamics import placed_dynamics
 from pliant.structures.tree.motion import Bools, Floats, Ints, place_all, place_base, turn_afresh
 from pliant.structures.tree.newton import solve_step
@@ -95,7 +95,8 @@ def shaped_accelerations(mechanism: Mechanism, step: Step, ledger: RunningLedger
 @inner_kernel
 def shaped_dynamics(mechanism: Mechanism, step: Step) -> None:
     """Inverse dynamics at (q_mid, w) and the accelerations of the coordinates; sines stand."""
-    stand_at(mechanism.shapes.cloud, step.q_mid, step.w, step.acceleration)
+    stand(mechanism.shapes.cloud, step.q_mid, step.w, MOVED)
+    accelerate_cloud(mechanism.shapes.cloud, step.acceleration)
     expand(mechanism.shapes, step.acceleration, step.joints.acceleration)
     rule.middle_pass(mechanism.tree, mechanism.shapes, step)
 
@@ -152,7 +153,7 @@ def add_works(mechanism: Mechanism, step: Step, stages: Stages, part: float) -> 
 @inline_kernel
 def end_joints(mechanism: Mechanism, step: Step) -> None:
     """Joints of the tree and clouds at the end of the step, whose coordinates stand."""
-    end_step(mechanism.shapes.cloud, step.q_end, step.v_end)
+    stand(mechanism.shapes.cloud, step.q_end, step.v_end, END_MOVED)
     expand(mechanism.shapes, step.q_end, step.joints.q_end)
     rule.turn_along(mechanism.tree, step.joints.q_end, 2, step)
 
@@ -282,7 +283,7 @@ def take_end(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> None:
     number, joints = step.number, step.joints
     for i in range(step.q.shape[0]):
         step.q[i], step.v[i] = step.q_end[i], step.v_end[i]
-    begin_step(mechanism.shapes.cloud, step.q, step.v)
+    stand(mechanism.shapes.cloud, step.q, step.v, START_MOVED)
     for i in range(joints.q.shape[0]):
         joints.q[i] = joints.q_end[i]
         step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
@@ -302,7 +303,7 @@ def start_run(mechanism: Mechanism, work: Work) -> bool:
     for i in range(step.q.shape[0]):
         step.q_end[i], step.v_end[i] = step.q[i], step.v[i]
     expand(mechanism.shapes, step.q, step.joints.q_end)
-    end_step(mechanism.shapes.cloud, step.q, step.v)
+    stand(mechanism.shapes.cloud, step.q, step.v, END_MOVED)
     turn_afresh(tree, step.joints.q_end, step.turn[2])
     rule.measure_end(mechanism, step)
     fits = rule.fit_velocities(mechanism, step, work.ledger)

@@ -53,15 +53,17 @@ class LinkPlaces:
         return self.nodes[0]
 
 
-def node_at(link: LinkPlaces, station: float) -> Place:
-    """The node of a link at a station in metres; stations between nodes are refused."""
+FIELDS = "masses", "choose fields that end there, or cut the link there in two by a fixed joint"
+
+
+def node_at(link: LinkPlaces, station: float, words: tuple[str, str] = FIELDS) -> Place:
+    """The node of a link at a station in metres; one between nodes is refused: of what, and the remedy are words."""
     near = int(np.argmin(np.abs(link.stations - station)))
     if abs(link.stations[near] - station) <= STATION_SLACK * link.stations[-1]:
         return link.nodes[near]
     raise InvalidInput(
-        f"station = {station:g} m of link '{link.name}' lies between its masses; write"
-        f" {link.stations[near]:.6g} m, choose fields that end there, or cut the link there in two by a fixed"
-        " joint"
+        f"station = {station:g} m of link '{link.name}' lies between its {words[0]}; write"
+        f" {link.stations[near]:.6g} m, {words[1]}"
     )
 
 
