@@ -393,7 +393,7 @@ def _processor(level: str) -> Any:
 
 
 def quicken() -> None:
-    """Have Numba answer at once what it works out over and over: a fifth of its time; for processes that only compile.
+    """Have Numba answer at once what it works out over and over; for processes that only compile.
 
     The answers are the same.
     """

@@ -1,0 +1,1 @@
+"""The L-shaped manipulator of [vidoni2018]: finite elements and component modes of an equivalent rigid link."""
