@@ -188,6 +188,7 @@ CHOICES = (
     pl.PoseElement(6),
     pl.MixedElement(6),
     pl.Lumped(3),
+    pl.EquivalentRigidLink(2, basis=pl.equivalent_rigid_link.Modes(count=2)),
 )
 
 

@@ -71,7 +71,13 @@ def test_rigid_links_on_a_moved_base_are_the_same_to_all_formulations_that_carry
     )
     models = [
         pl.connect(formulation.compile(robot), *parts)
-        for formulation in (pl.GeometricallyExact(), pl.Rigid(), pl.Lumped(), pl.PoseElement())
+        for formulation in (
+            pl.GeometricallyExact(),
+            pl.Rigid(),
+            pl.Lumped(),
+            pl.EquivalentRigidLink(),
+            pl.PoseElement(),
+        )
     ]
     for q in rng.normal(size=(3, 4)):
         v = rate * rng.normal(size=4)
@@ -268,7 +274,15 @@ def test_a_fixed_arm_that_is_displaced_with_its_base_feels_only_its_weight_turn(
     # seen from a base that turns by phi the pull changes by pull x phi; the base holds against it
     tilt = np.cross(pull, np.eye(3)).T
     expected = -np.vstack([tilt, np.cross(np.array([0.2, 0.05, 0.1]), tilt.T).T])
-    for formulation in (pl.GeometricallyExact(), pl.PoseElement(), pl.PseudoSpectral(), pl.Rigid(), pl.Lumped()):
+    for choice in (
+        pl.GeometricallyExact,
+        pl.PoseElement,
+        pl.PseudoSpectral,
+        pl.Rigid,
+        pl.Lumped,
+        pl.EquivalentRigidLink,
+    ):
+        formulation = choice()
         model = pl.connect(formulation.compile(robot), pl.PrescribedMotion("slide", pl.motions.Hold(0.0)))
         held = model.linearise(model.initial_state(), model.inputs, 0.0).held
         assert held.K[-6:, -3:] == pytest.approx(expected, abs=1e-12), formulation

@@ -318,6 +318,7 @@ def test_frequency_takes_the_motion_of_a_held_joint_and_of_the_base() -> None:
         ("mixed-element", []),
         ("pseudo-spectral", ["--degree", "8"]),
         ("lumped", ["--elements", "8"]),
+        ("equivalent-rigid-link", ["--elements", "4"]),
     ],
 )
 def test_a_formulation_is_chosen_by_name(formulation: str, options: list[str]) -> None:

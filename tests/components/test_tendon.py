@@ -162,8 +162,10 @@ def test_spectral_links_hand_over_and_say_so() -> None:
     assert "does not carry the tendon 'cable'" in model.substitution
 
 
-@pytest.mark.parametrize("formulation", [pl.Rigid(), pl.Lumped(), pl.PseudoSpectral()])
-def test_other_formulations_refuse_it_with_the_remedy(formulation: pl.Rigid | pl.Lumped | pl.PseudoSpectral) -> None:
+@pytest.mark.parametrize("formulation", [pl.Rigid(), pl.Lumped(), pl.EquivalentRigidLink(), pl.PseudoSpectral()])
+def test_other_formulations_refuse_it_with_the_remedy(
+    formulation: pl.Rigid | pl.Lumped | pl.EquivalentRigidLink | pl.PseudoSpectral,
+) -> None:
     model = pl.connect(formulation.compile(beam()), routed())
     with pytest.raises(InvalidInput) as refused:
         pl.simulate(model, until=0.01)

@@ -17,8 +17,8 @@ from pliant.robot import At, End, FixedJoint, FlexibleLink, PrismaticJoint, Rigi
 CART, RAIL = 2.0, 800.0  # kg, N/m
 MASS, STIFFNESS, DAMPING = 0.1, 36.0, 0.4
 Y = (0.0, 1.0, 0.0)
-Formulation = pl.PoseElement | pl.Rigid | pl.Lumped | pl.PseudoSpectral
-FORMULATIONS = [pl.PoseElement(), pl.Rigid(), pl.Lumped(), pl.PseudoSpectral()]
+Formulation = pl.PoseElement | pl.Rigid | pl.Lumped | pl.EquivalentRigidLink | pl.PseudoSpectral
+FORMULATIONS = [pl.PoseElement(), pl.Rigid(), pl.Lumped(), pl.EquivalentRigidLink(), pl.PseudoSpectral()]
 STEEL = pl.Material("steel", young=2e11, density=7800.0, shear=8e10)
 LENGTH = 1.0
 
@@ -90,6 +90,8 @@ def den_hartog(ratio: float, g: np.ndarray, tuning: float, damping: float) -> np
         (pl.PoseElement(elements=24), 0.75),
         (pl.Lumped(fields=16), None),
         (pl.Lumped(fields=16), 0.75),
+        (pl.EquivalentRigidLink(), None),
+        (pl.EquivalentRigidLink(), 0.75),
         (pl.PseudoSpectral(degree=12), None),
         (pl.PseudoSpectral(degree=12), 0.75),
     ],

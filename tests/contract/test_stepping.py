@@ -96,7 +96,7 @@ def test_models_and_trajectories_can_be_pickled(kind: Kind) -> None:
 @every_formulation
 def test_an_explicit_method_is_taken_or_refused_in_a_sentence(kind: Kind) -> None:
     arm, gill = swing(kind), pl.RungeKuttaGill(step=1e-5)
-    if isinstance(kind.formulation, (pl.Lumped, pl.Rigid)):
+    if isinstance(kind.formulation, (pl.Lumped, pl.EquivalentRigidLink, pl.Rigid)):
         assert pl.simulate(arm, 1e-4, gill).ending.completed
     else:
         with pytest.raises(pl.InvalidInput, match=r"; use Gauss"):

@@ -130,6 +130,27 @@ def test_more_fields_come_nearer_to_the_exact_arms(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "lumped_error.png").is_file()
 
 
+def test_small_deflections_reach_as_far_as_the_page_on_equivalent_rigid_links_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = run("equivalent_rigid_link", tmp_path, monkeypatch)
+    printed = {  # six modes between root and tip, in parts of the deflection
+        "steel_strip": (0.005, 0.016, 0.092, 0.40),
+        "damic_two_link": (0.001, 0.003, 0.012, 0.103),
+        "l_frame": (0.010, 0.017, 0.027, 0.136),
+        "seven_joint_two_flexible": (0.010, 0.025, 0.148, 0.33),
+    }
+    for name, parts in printed.items():
+        assert [six for _, six in shown["error"][name]] == pytest.approx(parts, rel=0.1)
+        assert shown["warned"][name][-1]
+    # slow swings of little bent links: the static shapes of the tip alone are not enough
+    for name in ("steel_strip", "damic_two_link"):
+        few, six = shown["error"][name][0]
+        assert six < 0.1 * few
+        assert not shown["warned"][name][0]
+    assert np.abs(shown["strip"].truncation["strip"].error[:5]).max() < 1e-3
+
+
 def test_a_tuned_mass_damper_calms_a_strip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("tuned_mass_damper", tmp_path, monkeypatch)
     # fixed points of the absorber, sqrt(1 + 2 / mu) [denhartog1956], less what higher modes take part of

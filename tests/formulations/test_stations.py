@@ -34,7 +34,13 @@ def exact_deflection(station: float) -> float:
 @pytest.mark.parametrize("station", [0.5, 0.3])
 @pytest.mark.parametrize(
     "formulation",
-    [pl.GeometricallyExact(4), pl.GeometricallyExact(4, elements=2), pl.PseudoSpectral(6), pl.Lumped(fields=10)],
+    [
+        pl.GeometricallyExact(4),
+        pl.GeometricallyExact(4, elements=2),
+        pl.PseudoSpectral(6),
+        pl.Lumped(fields=10),
+        pl.EquivalentRigidLink(elements=10, basis=pl.equivalent_rigid_link.Nodal()),
+    ],
     ids=str,
 )
 def test_a_cantilever_under_a_force_within_it(formulation: Formulation, station: float, frame: pl.Frame) -> None:

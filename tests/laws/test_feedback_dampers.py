@@ -10,7 +10,8 @@ import pliant as pl
 
 INERTIA, STIFFNESS, DAMPING, PLACE, UNTIL = 0.1 + 2.0 * 0.5**2, 20.0, 1.5, 0.3, 0.5
 GEAR = {"rotor_inertia": 1e-3, "ratio": 10.0}
-FORMULATIONS = [pl.GeometricallyExact(degree=2), pl.PoseElement(), pl.PseudoSpectral(4), pl.Lumped(), pl.Rigid()]
+TREES = [pl.Lumped(), pl.EquivalentRigidLink(), pl.Rigid()]
+FORMULATIONS = [pl.GeometricallyExact(degree=2), pl.PoseElement(), pl.PseudoSpectral(4), *TREES]
 
 
 def expected(inertia: float) -> tuple[float, float]:
@@ -41,7 +42,7 @@ def test_it_is_a_loss_of_the_joint_but_part_of_a_motor(formulation: object, moto
     assert ledger.worst_ratio < 1e-10
 
 
-@pytest.mark.parametrize("formulation", [pl.Lumped(), pl.Rigid()])
+@pytest.mark.parametrize("formulation", TREES)
 def test_runge_kutta_gill_shows_it_as_well(formulation: object) -> None:
     body = pl.RigidLink("body", (0.8, 0.0, 0.0), mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1,) * 3)
     robot = pl.Robot("pendulum", (body,), (pl.RevoluteJoint("hinge", "base", "body"),))

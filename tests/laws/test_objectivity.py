@@ -60,7 +60,9 @@ def test_strains_twists_and_joints_do_not_change(unmoved: pl.Trajectory, seed: i
 
 
 @pytest.mark.parametrize(
-    ("formulation", "order"), [(pl.MixedElement(elements=6), 4), (pl.PoseElement(elements=6), 2)], ids=["mixed", "pose"]
+    ("formulation", "order"),
+    [(pl.MixedElement(elements=6), 4), (pl.PoseElement(elements=6), 2), (pl.EquivalentRigidLink(elements=6), 2)],
+    ids=["mixed", "pose", "equivalent rigid link"],
 )
 def test_the_other_elements_do_not_feel_it_either(formulation: object, order: int) -> None:
     """One link on a hinge, which all elements carry, under gravity and a dead load."""

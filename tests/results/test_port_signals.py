@@ -45,7 +45,7 @@ def test_power_of_joints_and_loads_adds_up_to_their_work(frame: pl.Frame) -> Non
 WRENCH = pl.signals.Sine((1.0, -2.0, 0.5, 0.02, 0.03, -0.01), 2.0, phase=0.5)
 SPREAD = pl.signals.Sine((0.3, -0.4, 0.5, 0.02, 0.03, -0.01), 3.0, phase=0.5)
 ASIDE_OF_THE_ROOT = pl.At("lower", pl.End.ROOT, position=(0.01, 0.02, 0.03))
-ANYWHERE = (pl.PoseElement(elements=6), pl.Lumped(fields=3), pl.Rigid())
+ANYWHERE = (pl.PoseElement(elements=6), pl.Lumped(fields=3), pl.EquivalentRigidLink(elements=3), pl.Rigid())
 LOADED = [
     *(
         (formulation, frame)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -12,9 +14,13 @@ from tests.support.lumped_arms import WITH_TORSION, condensed, spatial_tree, two
 PUSH = (3.0, -2.0, 1.0, 0.4, 0.5, -0.3)
 
 
-def driven_tree() -> object:
+LUMPED = pl.Lumped(fields=2)
+SHAPES = pl.EquivalentRigidLink(elements=2, basis=pl.equivalent_rigid_link.Modes(count=2))
+
+
+def driven_tree(formulation: pl.Lumped | pl.EquivalentRigidLink = LUMPED) -> object:
     """Every kind of joint, loads in both axes, feedback, a prescribed joint, a rigid and an elastic gear."""
-    arm = pl.Lumped(fields=2).compile(spatial_tree())
+    arm = formulation.compile(spatial_tree())
     return pl.connect(
         arm,
         pl.PrescribedMotion("j1", pl.motions.FunctionMotion(lambda t: (0.3 + 0 * t, 0.7 + 0 * t, 2.0 + 0 * t))),
@@ -33,7 +39,10 @@ def bent_elbow() -> object:
     return pl.connect(arm, *motors, pl.JointPD(pl.motions.Hold(0.1), stiffness=200.0, damping=1.0, joints=["shoulder"]))
 
 
-@pytest.mark.parametrize("case", [driven_tree, bent_elbow])
+CASES = [driven_tree, partial(driven_tree, SHAPES), bent_elbow]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_deviations_are_derivatives_of_the_motion(case: object) -> None:
     model = case()
     arm, rng = model.arm, np.random.default_rng(8)
@@ -59,7 +68,7 @@ def test_deviations_are_derivatives_of_the_motion(case: object) -> None:
     assert np.abs(exact - numeric).max() < 1e-6 * np.abs(exact).max()
 
 
-@pytest.mark.parametrize("case", [driven_tree, bent_elbow])
+@pytest.mark.parametrize("case", CASES)
 def test_the_flow_at_a_tip_is_the_change_of_its_twist(case: object) -> None:
     model = case()
     arm, rng = model.arm, np.random.default_rng(9)

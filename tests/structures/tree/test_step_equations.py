@@ -17,13 +17,15 @@ from tests.formulations.minimal.test_linearised_motion import PUSH, bent_elbow
 from tests.support import four_bar
 from tests.support.lumped_arms import spatial_tree
 
+LUMPED = pl.Lumped(fields=2)
+SHAPES = pl.EquivalentRigidLink(elements=2, basis=pl.equivalent_rigid_link.Modes(count=2))
 GAUSS, GILL = pl.Gauss(order=2, step=1e-3), pl.RungeKuttaGill(step=1e-3)
 
 
-def moved_tree() -> Model:
+def moved_tree(formulation: pl.Lumped | pl.EquivalentRigidLink = LUMPED) -> Model:
     """Every kind of joint, loads in both axes, feedback, a prescribed joint, two gears, one of them at its limit."""
     return pl.connect(
-        pl.Lumped(fields=2).compile(spatial_tree()),
+        formulation.compile(spatial_tree()),
         pl.PrescribedMotion("j1", pl.motions.FunctionMotion(lambda t: (0.3 + t + t**2, 1.0 + 2.0 * t, 2.0 + 0 * t))),
         pl.JointPD(pl.motions.Hold(0.2), stiffness=30.0, damping=2.0, joints=["j4"]),
         pl.GearMotor("j4", rotor_inertia=1e-4, ratio=50.0, stiffness=200.0, damping=0.5),
@@ -75,15 +77,18 @@ def loop(kind: pl.joints.LoopKind, prescribed: bool = False) -> Model:
     return pl.connect(arm, pl.JointPD(pl.motions.Hold(0.5), 10.0, 0.3, joints=[crank]))
 
 
-# a model, the method, the step in seconds: stages of the explicit one must resolve the fields
+# a model, the method, the step in seconds: stages of the explicit one must resolve the fields,
+# and steps of the other one the kicks that its start gives to the stiff shapes
 CASES: dict[str, tuple[Callable[[], Model], object, float]] = {
     "tree": (moved_tree, GAUSS, 2e-3),
+    "shapes": (partial(moved_tree, SHAPES), GAUSS, 2e-4),
     "condensed": (bent_elbow, GAUSS, 2e-3),
     "laws": (rubbing, GAUSS, 2e-3),
     "revolute loop": (partial(loop, pl.joints.LoopKind.REVOLUTE), GAUSS, 2e-3),
     "universal loop": (partial(loop, pl.joints.LoopKind.UNIVERSAL), GAUSS, 2e-3),
     "prescribed loop": (partial(loop, pl.joints.LoopKind.REVOLUTE, True), GAUSS, 2e-3),
     "tree, explicit": (moved_tree, GILL, 1e-4),
+    "shapes, explicit": (partial(moved_tree, SHAPES), GILL, 1e-5),
     "condensed, explicit": (bent_elbow, GILL, 1e-4),
     "laws, explicit": (rubbing, GILL, 1e-4),
 }

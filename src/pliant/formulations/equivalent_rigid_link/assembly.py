@@ -115,7 +115,7 @@ class ShapedStructure(Structure):
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        return ("give the links at the tip an inertia",)
+        return ("make the joint fixed",)
 
     def at_station(self, link: LinkPlaces, station: float) -> Place:
         return node_at(link, station, NODES)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure, assemble
 from pliant.formulations.equivalent_rigid_link.component_modes import (
     ModalDamping,
@@ -45,6 +45,13 @@ class EquivalentRigidLink:
     damping: Rayleigh | ModalDamping | None = None
 
     def __post_init__(self) -> None:
+        for count in self.elements.values() if isinstance(self.elements, Mapping) else (self.elements,):
+            refuse_outside("elements of EquivalentRigidLink", count, 1, MOST_ELEMENTS, "4 to 16 serves most links")
+        for word, kind, kinds in (("element", self.element, BeamElement), ("mass", self.mass, MassMatrix)):
+            if not isinstance(kind, kinds):
+                raise InvalidInput(
+                    f"EquivalentRigidLink: {word} = {kind!r} is not known; write one of {', '.join(map(str, kinds))}"
+                )
         for choice in self.basis.values() if isinstance(self.basis, Mapping) else (self.basis,):
             if not isinstance(choice, (Nodal, Modes)):
                 raise InvalidInput(

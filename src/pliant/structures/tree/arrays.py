@@ -151,7 +151,7 @@ def new_mechanism(
 ) -> Mechanism:
     """A tree with what acts on it; what is left out is not there."""
     shapes = shapes or new_shapes()
-    n = shapes.S.shape[1] if len(shapes.S) else tree.size
+    n = shapes.S.shape[1] or tree.size
     z, none, nowhere = np.zeros, np.zeros(0, np.int64), np.zeros((0, 2, 3))
     springs, drives = springs or new_springs(n), drives or new_drives(n)
     wrenches = wrenches or Wrenches(none, none, z((0, 3)), z(0), z(0, np.bool_))
@@ -249,7 +249,7 @@ def new_step(mechanism: Mechanism) -> Step:
         "slope": (len(mechanism.springs.laws.coordinate), 3),
     }  # fmt: skip
     arrays = {name: z(shapes.get(name, n)) for name in Step._fields if name not in ("kept", "joints")}
-    own, shaped = {name: arrays[name] for name in JointStep._fields if name in arrays}, len(mechanism.shapes.S) > 0
+    own, shaped = {name: arrays[name] for name in JointStep._fields if name in arrays}, mechanism.shapes.S.shape[1] > 0
     scratch = {"M": (rows, rows), "half": (rows, n), "G": (constraints, rows)}
     for name in JointStep._fields:
         if shaped or name in scratch:

@@ -21,7 +21,7 @@ from pliant.structures.tree.motion import Floats, Ints
 class Shapes(NamedTuple):
     """S and m with the parts of their rows that are not zero; `new_shapes` makes them."""
 
-    S: Floats  # (joints, n), or (0, 0) where every coordinate is a joint
+    S: Floats  # (joints, n), (0, 0) where every coordinate is a joint, (0, n) where none moves one
     span: Ints  # (joints, 2) first column and the one after the last
     m: Floats  # (n, n) symmetric
     m_span: Ints  # (n, 2)
@@ -47,7 +47,7 @@ def spans(filled: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Ints:
 
 @inline_kernel
 def is_shaped(shapes: Shapes) -> bool:
-    return bool(shapes.S.shape[0] > 0)
+    return bool(shapes.S.shape[1] > 0)
 
 
 @inner_kernel
@@ -65,7 +65,7 @@ def expand(shapes: Shapes, x: Floats, s: Floats) -> None:
 def gather_forces(shapes: Shapes, s: Floats, x: Floats) -> None:
     """x = S^T s, likewise."""
     S, span = shapes.S, shapes.span
-    if S.shape[0] > 0:
+    if S.shape[1] > 0:
         x[:] = 0.0
     for i in range(S.shape[0]):
         row, own, force = S[i, span[i, 0] : span[i, 1]], x[span[i, 0] : span[i, 1]], s[i]

@@ -1,0 +1,57 @@
+"""What component modes keep of a link, and how far small deflections reach.
+
+Four arms of the library, at rest under their weight, are led through the same angles in shorter and shorter times: by
+equivalent rigid links, with and without modes between root and tip, and by geometrically exact ones.
+"""
+
+import numpy as np
+
+import pliant as pl
+
+SWINGS = {  # joints that turn, by how many radians, and in how many seconds
+    "steel_strip": ({"hub": 1.0}, (1.6, 0.8, 0.4, 0.2)),
+    "damic_two_link": ({"shoulder": -1.0, "elbow": 1.0}, (32.0, 16.0, 8.0, 4.0)),
+    "l_frame": ({"hinge": 1.0}, (1.6, 0.8, 0.4, 0.2)),
+    "seven_joint_two_flexible": ({"joint_2": 0.7, "joint_4": 0.7}, (1.6, 0.8, 0.4, 0.2)),
+}
+FEW, SIX = (pl.EquivalentRigidLink(elements=8, basis=pl.equivalent_rigid_link.Modes(count=count)) for count in (0, 6))
+
+strip = SIX.compile(pl.load(pl.library.path("steel_strip")))
+print(strip.truncation["strip"])  # before anything is simulated
+
+
+def led(
+    formulation: pl.EquivalentRigidLink | pl.GeometricallyExact | pl.Rigid, name: str, duration: float
+) -> pl.Trajectory:
+    """A run in which all joints are led, and held for half that time after."""
+    arm = formulation.compile(pl.load(pl.library.path(name)))
+    start = arm.layout.part(arm.initial_state(), "joint_position").tolist()
+    turns = [SWINGS[name][0].get(joint, 0.0) for joint in arm.joint_names]
+    motions = [pl.motions.Quintic(at, at + turn, duration) for at, turn in zip(start, turns)]
+    model = pl.connect(arm, *map(pl.PrescribedMotion, arm.joint_names, motions))
+    rest, times = pl.equilibrium(model).state, np.linspace(0.0, 1.5 * duration, 61)
+    run = pl.simulate(model, times[-1], pl.Gauss(2, duration / 400), initial=rest, outputs=times)
+    assert run.ending.completed, run.ending
+    return run
+
+
+def apart(one: pl.Trajectory, other: pl.Trajectory) -> float:
+    """Largest distance of two tips."""
+    return float(np.linalg.norm(one.tip_position - other.tip_position, axis=1).max())
+
+
+deflection: dict[str, list[float]] = {}  # of the reach
+error: dict[str, list[list[float]]] = {}  # of the deflection, without and with modes between root and tip
+warned: dict[str, list[bool]] = {}
+for name, (_, durations) in SWINGS.items():
+    reach = pl.Rigid().compile(pl.load(pl.library.path(name))).reach
+    deflection[name], error[name], warned[name] = [], [], []
+    for each in durations:
+        exact, few, six = (led(formulation, name, each) for formulation in (pl.GeometricallyExact(degree=4), FEW, SIX))
+        deflected = apart(exact, led(pl.Rigid(), name, each))
+        deflection[name].append(deflected / reach)
+        error[name].append([apart(run, exact) / deflected for run in (few, six)])
+        warned[name].append(bool(six.warnings()))
+        off = " and ".join(f"{100 * part:.1f} %" for part in error[name][-1])
+        print(f"{name}: deflected by {deflection[name][-1]:.1e} of the reach; of this, off by {off}")
+print(f"energy kept to {six.ledger.worst_ratio:.0e}")
