@@ -7,10 +7,10 @@ import time as clock
 from pathlib import Path
 
 import numpy as np
-from experiments.vidoni2018 import frame
 
 import pliant as pl
 from benchmarks.harness import OwnMeasure, Session, verdict
+from experiments.vidoni2018 import frame
 
 DURATION, FINE, ERROR = 2.0, 2e-5, 1e-3  # s, s, part of the length of a rod
 STEPS = (2.5e-3, 2e-3, 1.6e-3, 1e-3)
