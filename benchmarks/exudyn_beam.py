@@ -55,7 +55,7 @@ class Assembly:
 
 @dataclass(frozen=True)
 class Choice:
-    """Elements per link, step in seconds, absolute Newton tolerances tried until one converges.
+    """Elements per link, or modes, step in seconds, absolute Newton tolerances tried until one converges.
 
     Exudyn's residual is not scaled, so a tolerance below its round-off stalls Newton's method.
     """
@@ -66,7 +66,8 @@ class Choice:
     tolerances: tuple[float, ...]
 
     def __str__(self) -> str:
-        return f"{self.element}, {self.elements} elements a link, step {self.step:g} s"
+        size = "modes" if self.element is Element.REDUCED else "elements a link"
+        return f"{self.element}, {self.elements} {size}, step {self.step:g} s"
 
 
 def rectangle(young: float, poisson: float, density: float, width: float, height: float) -> Section:

@@ -26,7 +26,7 @@ def provenance(loads: dict[str, float]) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     busy = ", ".join(f"{name} {load:.1f}" for name, load in loads.items())
     return (
-        f"{date.today()}, {platform.stepper()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
+        f"{date.today()}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"pliant {pl.__version__}, {versions}. Load average: {busy}."
     )
 
