@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.structures.energy_ledger import COLUMNS
-from pliant.structures.tree.columns import MOTION_COLUMNS, NUMBERS, SERVO_COLUMNS
+from pliant.structures.tree.columns import MOTION_COLUMNS, NUMBERS, SAME_VELOCITY, SERVO_COLUMNS
 from pliant.structures.tree.flexibility import Condensed, none_condensed
 from pliant.structures.tree.motion import Bools, Floats, Ints, Tree
 from pliant.structures.tree.shapes import Shapes, new_shapes, spans
+
+DEFAULT_ERROR = 1e-11  # of velocities, where Newton's method ends
 
 
 class JointLaws(NamedTuple):
@@ -208,7 +210,7 @@ class Step(NamedTuple):
     factors: Floats  # (n, n)
     motion: Floats  # (joints + 1, columns) at the middle
     motion_end: Floats
-    number: Floats  # (17,)
+    number: Floats  # (18,)
     held: Floats  # (n,) torques of servos
     wrench: Floats  # (wrenches, 6) in the world about its origin, at the middle
     loop: Floats  # (constraints,) multipliers
@@ -255,6 +257,7 @@ def new_step(mechanism: Mechanism) -> Step:
         if shaped or name in scratch:
             own[name] = z(scratch.get(name, rows) if shaped else (0, 0))
     joints = JointStep(**own)
+    arrays["number"][SAME_VELOCITY] = DEFAULT_ERROR
     return Step(**arrays, kept=np.ones(constraints, np.bool_), joints=joints)
 
 

@@ -40,9 +40,10 @@ NOW, IN_FACTORS, BESIDE = 0, 1, 2
 # start and at its end; change of the first potential and the size of what it was computed from; correction; how many
 # mean velocities are known; whether the factors are stale; square of the contraction of Newton's method when last seen
 # and with fresh factors; kinetic energy that fitting velocities took; multipliers times the size of their constraints;
-# energy that rounding leaves open
+# energy that rounding leaves open; error of the velocities that ends Newton's method, as a part in the norm of kinetic
+# energy
 H, T_START, V_START, STRAIN_START, T_END, V_END, STRAIN_END, LIFTED, LIFT_SIZE = range(9)
-CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED, ROUNDED = range(9, 17)
-NUMBERS = 17
+CORRECTION, KNOWN, STALE, CONTRACTION, FRESH, FITTED, TIED, ROUNDED, SAME_VELOCITY = range(9, 18)
+NUMBERS = 18
 
 UNKNOWN = -1.0  # contraction with factors that have not been tried

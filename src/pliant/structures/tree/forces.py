@@ -22,7 +22,7 @@ from pliant.structures.tree.arrays import Drives, JointLaws, Loops, Mechanism, S
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.flexibility import condensed_force
 from pliant.structures.tree.motion import Bools, Floats, Tree
-from pliant.structures.tree.shapes import gather_forces
+from pliant.structures.tree.shapes import gather_forces, row_times
 
 NO_TIME = 1e-30  # s, of a step that goes nowhere
 SAME_SLOPE = 0.1  # part of a diagonal entry by which the slopes of friction and stops may have changed
@@ -45,14 +45,15 @@ def spring_forces(springs: Springs, q: Floats, v: Floats, step: Step) -> None:
     for i in range(q.shape[0]):
         pull, field, joint = 0.0, 0.0, 0.0
         a, b, c, d = span[i, 0], span[i, 1], span[i, 2], span[i, 3]
-        # slices, so that the compiler knows that no index counts from the end
-        row, at_q, rest = springs.K[i, a:b], q[a:b], springs.rest[a:b]
-        for j in range(row.shape[0]):
-            pull += row[j] * (at_q[j] - rest[j])
-        own, other, rate = springs.D_field[i, c:d], springs.D_joint[i, c:d], v[c:d]
-        for j in range(rate.shape[0]):
-            field += own[j] * rate[j]
-            joint += other[j] * rate[j]
+        if b - a == 1:
+            pull = springs.K[i, a] * (q[a] - springs.rest[a])
+        elif b > a:
+            # slices, so that the compiler knows that no index counts from the end
+            row, at_q, rest = springs.K[i, a:b], q[a:b], springs.rest[a:b]
+            for j in range(row.shape[0]):
+                pull += row[j] * (at_q[j] - rest[j])
+        if d > c:
+            field, joint = row_times(springs.D_field, i, c, d, v), row_times(springs.D_joint, i, c, d, v)
         step.elastic[i] = pull
         step.lost_field[i] = field
         step.lost_joint[i] = joint

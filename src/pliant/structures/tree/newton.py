@@ -35,7 +35,6 @@ from pliant.structures.tree.motion import Floats, move_body, place_base, place_b
 from pliant.structures.tree.recursions import gather, momentum, own_momentum
 from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
 
-SAME_VELOCITY = 1e-11  # error of the velocities that ends Newton's method, as a part in the norm of kinetic energy
 SAME_ENERGY = 3e-13  # part of the exchanged energy that may be missing
 CLOSED = 1e-8
 AGING = 1.1  # of the square of the contraction, per step in which it is not seen
@@ -185,10 +184,10 @@ def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         noise = rule.ROUND_OFF * rule.energy_size(number)
         if iteration == 0:
             number[at.CONTRACTION] *= AGING
-        elif iteration != PATIENCE and size > rule.ROUND_OFF * scale * SAME_VELOCITY:
+        elif iteration != PATIENCE and size > rule.ROUND_OFF * scale * number[at.SAME_VELOCITY]:
             see_contraction(number, size / before)
         before = size
-        near = number[at.CONTRACTION] * size <= SAME_VELOCITY * SAME_VELOCITY * scale
+        near = number[at.CONTRACTION] * size <= number[at.SAME_VELOCITY] * number[at.SAME_VELOCITY] * scale
         near = near or (iteration > 3 and size <= noise)
         if near or iteration >= PATIENCE - 1:
             rule.measure_end(mechanism, step)
@@ -333,7 +332,9 @@ def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runn
             noise += rounded[0]
             missing += rounded[1]
         excess, exchanged = rule.imbalance(step)
-        if size <= SAME_VELOCITY * SAME_VELOCITY * scale or (iteration > 3 and shut and size <= noise):
+        if size <= number[at.SAME_VELOCITY] * number[at.SAME_VELOCITY] * scale or (
+            iteration > 3 and shut and size <= noise
+        ):
             closed = abs(excess) <= SAME_ENERGY * max(exchanged, usual)
             if not closed and prescribed:
                 closed = give_to_free_end(mechanism, step, excess)
@@ -345,7 +346,7 @@ def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runn
                 if iteration > 3 and laws.coordinate.shape[0] > 0:
                     number[at.STALE] = 1.0
                 return CONVERGED
-        if iteration > 0 and size > rule.ROUND_OFF * scale * SAME_VELOCITY:
+        if iteration > 0 and size > rule.ROUND_OFF * scale * number[at.SAME_VELOCITY]:
             see_contraction(number, size / before)
         before = size
         if iteration > 8 and number[at.CONTRACTION] > 0.25 and size > noise:

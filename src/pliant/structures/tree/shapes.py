@@ -50,15 +50,24 @@ def is_shaped(shapes: Shapes) -> bool:
     return bool(shapes.S.shape[1] > 0)
 
 
+@inline_kernel
+def row_times(matrix: Floats, i: int, first: int, stop: int, x: Floats) -> float:
+    """The part from ``first`` to ``stop`` of row i times x; mostly it is one number or none."""
+    if stop - first == 1:
+        return float(matrix[i, first] * x[first])
+    # slices, so that the compiler knows that no index counts from the end
+    row, by, total = matrix[i, first:stop], x[first:stop], 0.0
+    for j in range(row.shape[0]):
+        total += row[j] * by[j]
+    return total
+
+
 @inner_kernel
 def expand(shapes: Shapes, x: Floats, s: Floats) -> None:
     """s = S x, where there is an S: elsewhere both are one array."""
-    S, span = shapes.S, shapes.span
-    for i in range(S.shape[0]):
-        row, by, total = S[i, span[i, 0] : span[i, 1]], x[span[i, 0] : span[i, 1]], 0.0
-        for j in range(row.shape[0]):
-            total += row[j] * by[j]
-        s[i] = total
+    span = shapes.span
+    for i in range(span.shape[0]):
+        s[i] = row_times(shapes.S, i, span[i, 0], span[i, 1], x)
 
 
 @inner_kernel
@@ -78,11 +87,7 @@ def add_more_mass(shapes: Shapes, v: Floats, p: Floats) -> None:
     """p += m v."""
     span = shapes.m_span
     for i in range(span.shape[0]):
-        # slices, so that the compiler knows that no index counts from the end
-        row, rate, total = shapes.m[i, span[i, 0] : span[i, 1]], v[span[i, 0] : span[i, 1]], 0.0
-        for j in range(row.shape[0]):
-            total += row[j] * rate[j]
-        p[i] += total
+        p[i] += row_times(shapes.m, i, span[i, 0], span[i, 1], v)
 
 
 @inner_kernel
@@ -90,10 +95,7 @@ def more_energy(shapes: Shapes, v: Floats) -> float:
     """v . m v / 2."""
     span, doubled = shapes.m_span, 0.0
     for i in range(span.shape[0]):
-        row, rate, total = shapes.m[i, span[i, 0] : span[i, 1]], v[span[i, 0] : span[i, 1]], 0.0
-        for j in range(row.shape[0]):
-            total += row[j] * rate[j]
-        doubled += v[i] * total
+        doubled += v[i] * row_times(shapes.m, i, span[i, 0], span[i, 1], v)
     return 0.5 * doubled
 
 

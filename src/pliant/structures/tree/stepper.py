@@ -17,7 +17,7 @@ from pliant.structures.energy_ledger import KINETIC, STRAIN
 from pliant.structures.ledger import ledger_of
 from pliant.structures.stepping import NOT_CONVERGED, SINGULAR
 from pliant.structures.tree.arrays import Mechanism, Servos
-from pliant.structures.tree.columns import SERVO_COLUMNS
+from pliant.structures.tree.columns import SAME_VELOCITY, SERVO_COLUMNS
 from pliant.structures.tree.motion import Floats
 from pliant.structures.tree.step import Output, Tables, Work, new_output, new_work, run_gill, run_midpoint, start_run
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 
 SERVO_LAW = ("gain", "command_limit", "command_resolution", "rate_limit", "rate_resolution", "torque_limit")
+PART_OF_TOLERANCE = 0.01  # velocities are asked for more than displacements, whose errors add up over a run
 WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
 
 
@@ -56,6 +57,7 @@ class Stepper:
         loads = len(system.loads.given)
         q, v = arm.coordinates(system, run.start)
         self.work = new_work(self.mechanism, loads, q, v)
+        self.work.step.number[SAME_VELOCITY] = PART_OF_TOLERANCE * run.newton_tolerance.displacement
         self.output = new_output(self.mechanism, loads, len(run.schedule.tau) + 1)
 
     def command(self, rates: Floats) -> None:
