@@ -221,14 +221,10 @@ def write_bracket(
     values = {"length": length, "height": height, "width": width, "thickness": thickness}
     for name, value in {**values, "size": thickness if size is None else size}.items():
         if not 0.0 < value < np.inf:
-            raise InvalidInput(
-                f"{name} = {value:g} m must be greater than 0; write the {name} of the bracket in metres"
-            )
+            raise InvalidInput(f"{name} = {value:g} m of a bracket must be greater than 0; write it in metres")
     for name in ("length", "height"):
         if values[name] <= thickness:
-            raise InvalidInput(
-                f"{name} = {values[name]:g} m must be greater than thickness = {thickness:g} m; write so"
-            )
+            raise InvalidInput(f"{name} = {values[name]:g} m must exceed thickness = {thickness:g} m; write more")
     long = size or thickness
 
     def marks(*ends: float) -> Array:

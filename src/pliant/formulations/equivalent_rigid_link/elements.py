@@ -26,20 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput, refuse_outside
-from pliant.formulations.equivalent_rigid_link.elastic_body import (
-    ElasticBody,
-    Floats,
-    Frame,
-    RigidPart,
-    rigidly_moved,
-    with_parts,
-)
+from pliant.formulations.equivalent_rigid_link import elastic_body
+from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Frame, RigidPart, with_parts
 from pliant.mechanics.rigid_body import element_ends, hat
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.robot import FlexibleLink, Straight
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.section import UniformSection
-from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, shape_inside
+from pliant.structures.beam_stretch import Beam, Floats, Stretch, end_damping, end_flexibility, shape_inside
 
 MOST_ELEMENTS = 200
 POINTS_OF_EVEN, POINTS_OF_OTHERS = 4, 8  # Gauss points; cubic displacements of uniform elements need four
@@ -122,7 +116,7 @@ class BeamMesh:
                 found.append(_linear_strain(length) @ self._in_axes[k])
             else:
                 lever = start[:3, :3].T @ (self.poses[k + 1][:3, 3] - start[:3, 3])
-                found.append(np.concatenate([-rigidly_moved(lever), np.eye(6)], axis=1) @ self._in_axes[k])
+                found.append(np.concatenate([-elastic_body.rigidly_moved(lever), np.eye(6)], axis=1) @ self._in_axes[k])
         return np.array(found)
 
     @cached_property
@@ -196,7 +190,7 @@ class BeamMesh:
             return moved, G, spring @ G / (end - start)
         rest, deflection, strain, section = self._shape(start, end, station)
         moved = deflection @ spring @ G
-        moved[:, :6] += rigidly_moved(rest[:3, 3]) @ self._in_axes[k][:6, :6]
+        moved[:, :6] += elastic_body.rigidly_moved(rest[:3, 3]) @ self._in_axes[k][:6, :6]
         moved = self._in_axes[k][:6, :6].T @ moved
         return moved, strain @ spring @ G, section @ spring @ G
 
@@ -220,7 +214,7 @@ class BeamMesh:
         )
 
     def _rigid(self) -> Floats:
-        return np.concatenate([rigidly_moved(pose[:3, 3]) for pose in self.poses])
+        return np.concatenate([elastic_body.rigidly_moved(pose[:3, 3]) for pose in self.poses])
 
     def body(self, mass: MassMatrix, attached: Sequence[RigidPart] = ()) -> ElasticBody:
         """The elastic body of the link, with rigid parts fixed to its nodes."""
@@ -241,7 +235,7 @@ class BeamMesh:
                 f"mass = {mass!r} is not known; write one of {', '.join(str(each) for each in MassMatrix)}"
             )
         masses, levers, inertias = found
-        at_mass = np.array([rigidly_moved(lever) for lever in levers]) @ moved
+        at_mass = np.array([elastic_body.rigidly_moved(lever) for lever in levers]) @ moved
         stiffness, damping = self.matrices()
         body = ElasticBody(
             self._frames(), stiffness, damping, self._rigid(),

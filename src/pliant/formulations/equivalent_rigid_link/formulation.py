@@ -8,15 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_outside
+from pliant.formulations.equivalent_rigid_link import component_modes as reduction
 from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure, assemble
-from pliant.formulations.equivalent_rigid_link.component_modes import (
-    ModalDamping,
-    Modes,
-    Nodal,
-    Rayleigh,
-    basis,
-    damping_matrix,
-)
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
 from pliant.formulations.equivalent_rigid_link.elements import MOST_ELEMENTS, BeamElement, BeamMesh, MassMatrix
 from pliant.formulations.equivalent_rigid_link.model import EquivalentRigidLinkArm
@@ -39,10 +32,12 @@ class EquivalentRigidLink:
     """
 
     elements: int | Mapping[str, int] = 8
-    basis: Nodal | Modes | Mapping[str, Nodal | Modes] = field(default_factory=lambda: Modes(count=6))
+    basis: reduction.Nodal | reduction.Modes | Mapping[str, reduction.Nodal | reduction.Modes] = field(
+        default_factory=lambda: reduction.Modes(count=6)
+    )
     element: BeamElement = BeamElement.TIMOSHENKO
     mass: MassMatrix = MassMatrix.CONSISTENT
-    damping: Rayleigh | ModalDamping | None = None
+    damping: reduction.Rayleigh | reduction.ModalDamping | None = None
 
     def __post_init__(self) -> None:
         for count in self.elements.values() if isinstance(self.elements, Mapping) else (self.elements,):
@@ -53,11 +48,11 @@ class EquivalentRigidLink:
                     f"EquivalentRigidLink: {word} = {kind!r} is not known; write one of {', '.join(map(str, kinds))}"
                 )
         for choice in self.basis.values() if isinstance(self.basis, Mapping) else (self.basis,):
-            if not isinstance(choice, (Nodal, Modes)):
+            if not isinstance(choice, (reduction.Nodal, reduction.Modes)):
                 raise InvalidInput(
                     f"EquivalentRigidLink: basis = {choice!r} is no choice of shapes; write Nodal() or Modes(count=...)"
                 )
-        if self.damping is not None and not isinstance(self.damping, (Rayleigh, ModalDamping)):
+        if self.damping is not None and not isinstance(self.damping, (reduction.Rayleigh, reduction.ModalDamping)):
             raise InvalidInput(
                 f"EquivalentRigidLink: damping = {self.damping!r} is not known; write Rayleigh(...) or"
                 " ModalDamping(...)"
@@ -76,7 +71,7 @@ class EquivalentRigidLink:
             twice = most = 2 * self.elements
         if most > MOST_ELEMENTS:
             return None
-        if isinstance(self.basis, Modes) and self.basis.count is not None:
+        if isinstance(self.basis, reduction.Modes) and self.basis.count is not None:
             return replace(self, elements=twice, basis=replace(self.basis, count=2 * self.basis.count))
         return replace(self, elements=twice)
 
@@ -119,8 +114,8 @@ class EquivalentRigidLink:
 
     def _shaped(self, name: str, body: ElasticBody, interfaces: tuple[str, ...], mesh: BeamMesh | None) -> ElasticLink:
         """A body with the shapes that were chosen for its link."""
-        chosen = self.basis.get(name, Modes(count=6)) if isinstance(self.basis, Mapping) else self.basis
-        shapes = basis(body, chosen, interfaces)
+        chosen = self.basis.get(name, reduction.Modes(count=6)) if isinstance(self.basis, Mapping) else self.basis
+        shapes = reduction.basis(body, chosen, interfaces)
         m = shapes.shapes.shape[1]
-        damping = np.zeros((m, m)) if self.damping is None else damping_matrix(body, shapes, self.damping)
-        return ElasticLink(name, body, shapes, damping, mesh, isinstance(chosen, Nodal))
+        damping = np.zeros((m, m)) if self.damping is None else reduction.damping_matrix(body, shapes, self.damping)
+        return ElasticLink(name, body, shapes, damping, mesh, isinstance(chosen, reduction.Nodal))

@@ -109,7 +109,7 @@ class EquivalentRigidLinkArm(TreeArm):
         total = np.zeros((len(states), 3))
         for link in self.structure.elastic_links:
             places = self.structure.link(link.name)
-            if link.mesh is None or not _carries(before, places):
+            if link.mesh is None or not (places.tip.body == -1 or before[places.tip.body]):
                 continue
             width, (at, weights) = np.diff(link.mesh.ends), gauss_rule(POINTS)
             marks = (link.mesh.ends[:-1, None] + width[:, None] * at).ravel()
@@ -152,11 +152,6 @@ class EquivalentRigidLinkArm(TreeArm):
             " linear deflections are wrong by some percent; stiffen the links, or compile the robot with"
             " GeometricallyExact()"
         )
-
-
-def _carries(before: Floats, link: LinkPlaces) -> bool:
-    """Whether the tip of the arm lies behind the tip of a link."""
-    return link.tip.body == -1 or bool(before[link.tip.body])
 
 
 def _bending(link: ElasticLink, strain: Floats) -> Floats:

@@ -33,33 +33,14 @@ from pliant.jit import inline_kernel, inner_kernel
 from pliant.spatial.rows import dot6, load3, load6, load9, store
 from pliant.spatial.vectors import add, apply, dot, product
 from pliant.structures.energy_ledger import REST
+from pliant.structures.tree import clouds, recursions
 from pliant.structures.tree import columns as at
 from pliant.structures.tree import forces as acting
-from pliant.structures.tree import recursions
+from pliant.structures.tree import shapes as shaped
 from pliant.structures.tree.arrays import Mechanism, RunningLedger, Signals, Step
 from pliant.structures.tree.cholesky import factorise, solve
-from pliant.structures.tree.clouds import (
-    END_MOVED,
-    add_cloud_inertia,
-    add_coupling,
-    cloud_energies,
-    cloud_lift,
-    follow_step,
-    push_coordinates,
-    push_links,
-    stand,
-)
 from pliant.structures.tree.flexibility import add_condensed_stiffness, condensed_energy, condensed_force
 from pliant.structures.tree.motion import EMPTY, Bools, Floats, Tree, move_body, place_all, place_turned
-from pliant.structures.tree.shapes import (
-    Shapes,
-    add_more_mass,
-    expand,
-    gather_forces,
-    gather_matrix,
-    is_shaped,
-    more_energy,
-)
 
 # columns of the motion that hold mean, difference and way of the ends of a step
 DIFFERENCE, MEAN, WAY = at.ARTICULATED, at.ARTICULATED + 9, at.ARTICULATED + 18
@@ -96,13 +77,13 @@ def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
         step.q_mid[i] = step.q[i] + 0.5 * h * step.w[i]
         step.acceleration[i] = (step.v_end[i] - step.v[i]) * per_step
     joints, shapes = step.joints, mechanism.shapes
-    if is_shaped(shapes):
-        expand(shapes, step.w, joints.w)
-        expand(shapes, step.acceleration, joints.acceleration)
+    if shaped.is_shaped(shapes):
+        shaped.expand(shapes, step.w, joints.w)
+        shaped.expand(shapes, step.acceleration, joints.acceleration)
         for i in range(joints.q.shape[0]):
             joints.q_mid[i] = joints.q[i] + 0.5 * h * joints.w[i]
             joints.q_end[i] = joints.q[i] + h * joints.w[i]
-        follow_step(shapes.cloud, step.w, h)
+        clouds.follow_step(shapes.cloud, step.w, h)
     for i in range(joints.q.shape[0]):
         if mechanism.tree.joints[i, at.KIND] < at.TRANSLATION_X:
             angle = 0.5 * h * joints.w[i]
@@ -157,7 +138,7 @@ def remember(step: Step) -> None:
 
 
 @inline_kernel
-def middle_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
+def middle_pass(tree: Tree, shapes: shaped.Shapes, step: Step) -> None:
     """Inverse dynamics and momentum at the middle of the step."""
     joints, motion = step.joints, step.motion
     n = joints.q.shape[0]
@@ -171,32 +152,32 @@ def middle_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
         else:
             store(recursions.own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
             store(recursions.own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
-    if is_shaped(shapes):
-        push_links(shapes.cloud, motion)
+    if shaped.is_shaped(shapes):
+        clouds.push_links(shapes.cloud, motion)
     for i in range(n - 1, -1, -1):
         J, rotor = load6(motion, i + 1, at.AXIS), tree.facts[i, at.ROTOR]
         joints.inertial[i] = dot6(J, recursions.gather(tree, i, at.WRENCH, motion)) + rotor * joints.acceleration[i]
         joints.momentum[i] = dot6(J, recursions.gather(tree, i, at.MOMENTUM, motion)) + rotor * joints.w[i]
-    if is_shaped(shapes):
-        gather_forces(shapes, joints.inertial, step.inertial)
-        gather_forces(shapes, joints.momentum, step.momentum)
-        add_more_mass(shapes, step.acceleration, step.inertial)
-        add_more_mass(shapes, step.w, step.momentum)
-        push_coordinates(shapes.cloud, step.inertial, step.momentum)
+    if shaped.is_shaped(shapes):
+        shaped.gather_forces(shapes, joints.inertial, step.inertial)
+        shaped.gather_forces(shapes, joints.momentum, step.momentum)
+        shaped.add_more_mass(shapes, step.acceleration, step.inertial)
+        shaped.add_more_mass(shapes, step.w, step.momentum)
+        clouds.push_coordinates(shapes.cloud, step.inertial, step.momentum)
 
 
 @inline_kernel
-def end_pass(tree: Tree, shapes: Shapes, step: Step) -> None:
+def end_pass(tree: Tree, shapes: shaped.Shapes, step: Step) -> None:
     """Energies at the end of the step, whose poses stay in ``motion_end``; joints and clouds stand there."""
     number, joints = step.number, step.joints
-    if is_shaped(shapes):
-        expand(shapes, step.v_end, joints.v_end)
+    if shaped.is_shaped(shapes):
+        shaped.expand(shapes, step.v_end, joints.v_end)
     number[at.T_END], number[at.V_END] = recursions.energies_at(
         tree, joints.q_end, joints.v_end, step.turn[2], step.motion_end
     )
-    if is_shaped(shapes):
-        own = cloud_energies(tree, shapes.cloud, step.motion_end)
-        number[at.T_END] += own[0] + more_energy(shapes, step.v_end)
+    if shaped.is_shaped(shapes):
+        own = clouds.cloud_energies(tree, shapes.cloud, step.motion_end)
+        number[at.T_END] += own[0] + shaped.more_energy(shapes, step.v_end)
         number[at.V_END] += own[1]
     number[at.LIFTED] = number[at.V_END] - number[at.V_START]
     number[at.LIFT_SIZE] = abs(number[at.V_END]) + abs(number[at.V_START])
@@ -248,13 +229,13 @@ def lift(tree: Tree, q: Floats, w: Floats, h: float, motion: Floats) -> float:
 
 
 @inline_kernel
-def sharpen(tree: Tree, shapes: Shapes, step: Step) -> None:
+def sharpen(tree: Tree, shapes: shaped.Shapes, step: Step) -> None:
     """The change of the potential anew, where the difference of two potentials is not good enough."""
     h, motion = step.number[at.H], step.motion_end
     step.number[at.LIFTED] = lift(tree, step.joints.q, step.joints.w, h, motion)
-    if is_shaped(shapes):
+    if shaped.is_shaped(shapes):
         ends = (DIFFERENCE, MEAN, WAY)
-        step.number[at.LIFTED] += cloud_lift(tree, shapes.cloud, h, motion, ends)
+        step.number[at.LIFTED] += clouds.cloud_lift(tree, shapes.cloud, h, motion, ends)
     step.number[at.LIFT_SIZE] = abs(step.number[at.LIFTED])
 
 
@@ -281,13 +262,13 @@ def fill_mass(mechanism: Mechanism, q: Floats, motion: Floats, step: Step) -> No
     """M of the coordinates q into the factors, from poses that stand."""
     joints, tree, shapes = step.joints, mechanism.tree, mechanism.shapes
     n = joints.q.shape[0]
-    if is_shaped(shapes):
+    if shaped.is_shaped(shapes):
         recursions.own_inertias(tree, n, motion)
-        add_cloud_inertia(shapes.cloud, q, motion)
+        clouds.add_cloud_inertia(shapes.cloud, q, motion)
         recursions.sum_inertias(tree, n, motion)
         recursions.fill_from_inertias(tree, n, motion, joints.M)
-        gather_matrix(shapes, joints.M, joints.half, step.factors)
-        add_coupling(tree, shapes.cloud, (shapes.S, shapes.span), motion, step.factors)
+        shaped.gather_matrix(shapes, joints.M, joints.half, step.factors)
+        clouds.add_coupling(tree, shapes.cloud, (shapes.S, shapes.span), motion, step.factors)
     else:
         recursions.fill_mass_matrix(tree, n, motion, step.factors)
 
@@ -295,10 +276,10 @@ def fill_mass(mechanism: Mechanism, q: Floats, motion: Floats, step: Step) -> No
 @inner_kernel
 def fill_gradients(mechanism: Mechanism, motion: Floats, step: Step) -> None:
     """G of all constraints, from poses that stand."""
-    if is_shaped(mechanism.shapes):
+    if shaped.is_shaped(mechanism.shapes):
         acting.constraint_gradients(mechanism.tree, mechanism.loops, motion, step.joints.G)
         for k in range(step.G.shape[0]):
-            gather_forces(mechanism.shapes, step.joints.G[k], step.G[k])
+            shaped.gather_forces(mechanism.shapes, step.joints.G[k], step.G[k])
     else:
         acting.constraint_gradients(mechanism.tree, mechanism.loops, motion, step.G)
 
@@ -334,7 +315,7 @@ def fit_velocities(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     for k in range(rows):
         for i in range(n):
             step.v_end[i] -= step.AG[k, i] * step.violation[k]
-    stand(mechanism.shapes.cloud, step.q_end, step.v_end, END_MOVED)
+    clouds.stand(mechanism.shapes.cloud, step.q_end, step.v_end, clouds.END_MOVED)
     before = step.number[at.T_END]
     lifted = step.number[at.LIFTED]
     end_pass(mechanism.tree, mechanism.shapes, step)
@@ -467,7 +448,7 @@ def evaluate(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     outer_forces(mechanism, signals, step)
     if step.wrench.shape[0] > 0:
         acting.load_forces(tree, mechanism.wrenches, signals.load, step.motion, step.wrench, step.joints.load)
-        gather_forces(mechanism.shapes, step.joints.load, step.load)
+        shaped.gather_forces(mechanism.shapes, step.joints.load, step.load)
     condensed = mechanism.condensed
     if condensed.coordinate.shape[0] > 0:
         step.condensed[:] = 0.0

@@ -19,19 +19,7 @@ from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
 from pliant.structures.places import IDENTITY, Place
-from pliant.structures.tree.arrays import (
-    Drives,
-    Loops,
-    Mechanism,
-    Servos,
-    Signals,
-    Springs,
-    Wrenches,
-    new_drives,
-    new_mechanism,
-    new_springs,
-    new_step,
-)
+from pliant.structures.tree import arrays
 from pliant.structures.tree.clouds import mass_of_shapes, new_cloud
 from pliant.structures.tree.columns import BODY, NOTHING, PARENT, TRANSLATION_X, TURN_Z
 from pliant.structures.tree.dynamics import TreeDynamics
@@ -56,7 +44,7 @@ SCRATCH = ("shift", "end", "push", "unit", "F", "f", "deflection")  # of condens
 class Loads:
     """Wrenches on points of bodies, and which of the given loads, turned how, each of them is."""
 
-    wrenches: Wrenches
+    wrenches: arrays.Wrenches
     given: Ints
     turn: Floats  # (loads, 3, 3)
     forces_only: tuple[str, ...]  # names of given loads, empty where a moment is welcome too
@@ -88,10 +76,10 @@ class System:
 
     structure: Structure
     tree: Tree
-    springs: Springs
-    drives: Drives
+    springs: arrays.Springs
+    drives: arrays.Drives
     loads: Loads
-    loops: Loops
+    loops: arrays.Loops
     shapes: Shapes
     drive: Ints
     geared: Ints  # joints with an elastic gear, whose rotors are the last coordinates
@@ -121,7 +109,7 @@ class System:
             structure,
             _tree(structure, rotor),
             _springs(structure, elastic, structure.joints[geared], n),
-            new_drives(n, prescribed, stiffness, damping, limit, motors),
+            arrays.new_drives(n, prescribed, stiffness, damping, limit, motors),
             _loads(structure, inputs),
             constraint_rows(structure),
             _shapes(structure, len(elastic)),
@@ -177,12 +165,12 @@ class System:
         """The tables with scratch of their own."""
         return self.condensed._replace(**{name: getattr(self.condensed, name).copy() for name in SCRATCH})
 
-    def mechanism(self, drives: Drives | None = None, servos: Servos | None = None) -> Mechanism:
+    def mechanism(self, drives: arrays.Drives | None = None, servos: arrays.Servos | None = None) -> arrays.Mechanism:
         """Everything that acts on the tree, with scratch of its own."""
         acting = drives or self.drives, self.loads.wrenches, servos, self.loops
-        return new_mechanism(self.tree, self.springs, *acting, self.new_condensed(), self.shapes)
+        return arrays.new_mechanism(self.tree, self.springs, *acting, self.new_condensed(), self.shapes)
 
-    def stepping(self, servos: Servos) -> Mechanism:
+    def stepping(self, servos: arrays.Servos) -> arrays.Mechanism:
         """The same for steps: mass points as clouds, and no frames of shapes to which nothing is attached."""
         whole = self.mechanism(servos=servos)
         if not len(self.shapes.S):
@@ -251,9 +239,9 @@ class System:
     def forces(self, q: Floats, v: Floats, target: Floats, loads: Floats) -> Forces:
         """Of springs, joint laws, drives towards ``target`` (n, 3) and given loads (k, 6)."""
         n, mechanism = self.size, self.mechanism()
-        step = new_step(mechanism)
+        step = arrays.new_step(mechanism)
         step.q_mid[:], step.w[:] = q, v
-        signals = Signals(target, np.zeros((n, 2)), self.loads.in_body_axes(loads))
+        signals = arrays.Signals(target, np.zeros((n, 2)), self.loads.in_body_axes(loads))
         found = Forces(step.residual, np.empty((n, n)), np.empty((n, n)))
         rows = self.tree.size
         by_joint = np.zeros((rows, rows)) if len(self.shapes.S) else found.by_position
@@ -388,7 +376,7 @@ def _shapes(structure: Structure, rotors: int) -> Shapes:
     return new_shapes(whole, more)
 
 
-def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int) -> Springs:
+def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int) -> arrays.Springs:
     own = structure.size
     K, D_field, D_joint, rest = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), np.zeros(n)
     K[:own, :own], D_field[:own, :own] = structure.elastic_stiffness, structure.elastic_damping
@@ -403,7 +391,7 @@ def _springs(structure: Structure, gears: list[MotorPlace], joints: Ints, n: int
         K[pair] += motor.stiffness * twist
         rest[own + k] = rest[joint]
         D_joint[pair] += motor.damping * twist
-    return new_springs(n, K, rest, D_field, D_joint, structure.laws)
+    return arrays.new_springs(n, K, rest, D_field, D_joint, structure.laws)
 
 
 def load_places(structure: Structure, load: LoadPlace) -> list[tuple[Place, float]]:
@@ -431,7 +419,9 @@ def _loads(structure: Structure, inputs: Inputs) -> Loads:
     load_of, at, part, in_world = list(zip(*rows)) or [()] * 4
     body = np.array([place_of.body for place_of in at], np.int64)
     points = np.array([place_of.position for place_of in at]).reshape(len(rows), 3)
-    wrenches = Wrenches(np.array(load_of, np.int64), body, points, np.array(part, float), np.array(in_world, np.bool_))
+    wrenches = arrays.Wrenches(
+        np.array(load_of, np.int64), body, points, np.array(part, float), np.array(in_world, np.bool_)
+    )
     forces_only = [""] * len(inputs.loads)
     for row, place_of, _, _ in rows:
         if structure.turned_statically[place_of.body]:
