@@ -14,7 +14,7 @@ from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, 
 from pliant.formulations.equivalent_rigid_link.elements import BeamElement, BeamMesh, MassMatrix, beam_body
 from pliant.spatial.arrays import hat
 from pliant.structures.beam_stretch import Stretch
-from tests.support.l_frame import FOUR_ELEMENTS, TWO_ELEMENTS, l_frame
+from tests.support.l_frame import FOUR_ELEMENTS, TWO_ELEMENTS, elastic_frame
 from tests.support.textbook import euler_bernoulli_cantilever_frequencies
 
 ALUMINIUM = pl.Material(name="aluminium", young=7e10, density=2700.0, poisson=0.33, damping=1e-4)
@@ -174,7 +174,7 @@ def test_lumped_mass_keeps_mass_and_first_moment() -> None:
 @pytest.mark.parametrize(("per_rod", "printed"), [(1, TWO_ELEMENTS), (2, FOUR_ELEMENTS)])
 def test_table_two_of_the_paper(per_rod: int, printed: tuple[float, ...]) -> None:
     """Printed with two decimals; residuals of 0.017 Hz above 20 kHz are those of the constants found from the table."""
-    body = l_frame(per_rod)
+    body = elastic_frame(per_rod)
     squares = eigh(body.stiffness, body.mass.toarray(), eigvals_only=True)
     found, expected = np.sqrt(squares[6:]) / (2.0 * np.pi), np.array(printed)
     low = expected < 2e4
@@ -238,7 +238,7 @@ def test_a_quarter_circle_converges() -> None:
 
 @pytest.mark.parametrize("shapes", [4, 40])
 def test_few_points_keep_the_energy_of_many(shapes: int) -> None:
-    body = l_frame(8, BeamElement.TIMOSHENKO, MassMatrix.CONSISTENT)
+    body = elastic_frame(8, BeamElement.TIMOSHENKO, MassMatrix.CONSISTENT)
     rng = np.random.default_rng(1)
     P = rng.standard_normal((body.size, shapes)) * np.repeat([1.0, 1.0], body.size // 2)[:, None]
     points = np.asarray(body.to_point @ P).reshape(-1, 3, shapes)
