@@ -145,6 +145,16 @@ def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
 
 
 @inline_kernel
+def turned_pair(a: Vector, b: Vector, turn: tuple[float, float]) -> tuple[Vector, Vector]:
+    """Two axes after a turn about the third, from the first towards the second."""
+    s, c = turn
+    return (
+        (c * a[0] + s * b[0], c * a[1] + s * b[1], c * a[2] + s * b[2]),
+        (c * b[0] - s * a[0], c * b[1] - s * a[1], c * b[2] - s * a[2]),
+    )
+
+
+@inline_kernel
 def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion: Floats) -> None:
     """The same with the sine and cosine of a coordinate that turns."""
     facts, own, p = tree.facts, i + 1, tree.joints[i, at.PARENT] + 1
@@ -153,22 +163,27 @@ def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion
     x = add(load3(motion, p, at.POSE_X), apply(R, load3(facts, i, at.POSITION)))
     if tree.joints[i, at.TURNED] != 0:
         R = product(R, load9(facts, i, at.ROTATION))
-    store(R, motion, own, at.POSE_R)
-    k = kind % 3
-    axis = (motion[own, at.POSE_R + k], motion[own, at.POSE_R + 3 + k], motion[own, at.POSE_R + 6 + k])
+    a, b, c = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
     if kind >= at.TRANSLATION_X:
+        axis = a if kind == at.TRANSLATION_X else (b if kind == at.TRANSLATION_Y else c)
         store(plus3(x, q, axis), motion, own, at.POSE_X)
         store(axis, motion, own, at.AXIS)
         store((0.0, 0.0, 0.0), motion, own, at.AXIS + 3)
-        return
-    s, c = turn
-    one, two = at.POSE_R + (k + 1) % 3, at.POSE_R + (k + 2) % 3
-    for r in range(0, 9, 3):
-        a, b = motion[own, one + r], motion[own, two + r]
-        motion[own, one + r], motion[own, two + r] = c * a + s * b, c * b - s * a
-    store(x, motion, own, at.POSE_X)
-    store(cross(x, axis), motion, own, at.AXIS)
-    store(axis, motion, own, at.AXIS + 3)
+    else:
+        # all in registers: columns that are written one by one and read as a whole would stall
+        axis = a
+        if kind == at.TURN_X:
+            b, c = turned_pair(b, c, turn)
+        elif kind == at.TURN_Y:
+            axis = b
+            c, a = turned_pair(c, a, turn)
+        else:
+            axis = c
+            a, b = turned_pair(a, b, turn)
+        store(x, motion, own, at.POSE_X)
+        store(cross(x, axis), motion, own, at.AXIS)
+        store(axis, motion, own, at.AXIS + 3)
+    store((a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2]), motion, own, at.POSE_R)
 
 
 @inline_kernel
