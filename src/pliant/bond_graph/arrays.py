@@ -73,6 +73,7 @@ class Separated:
 def separate(formula: Expression) -> Separated:
     found = Separated(0.0, {}, ZERO)
     _collect(formula, 1.0, found)
+    found.linear = {leaf: by for leaf, by in found.linear.items() if by}  # what cancels is not there
     return found
 
 

@@ -50,7 +50,7 @@ class _Assignment:
         self.flat = flat
         self.along: list[bool | None] = [None] * len(flat.bonds)
         self.waiting: list[int] = []
-        self.conflicts: dict[str, None] = {}
+        self.conflicts: dict[Place, str] = {}
 
     def told(self, bond: int, sign: int) -> bool | None:
         """Whether the effort of a bond is told to the part at which it arrives (sign 1) or begins (-1)."""
@@ -66,7 +66,8 @@ class _Assignment:
             self.waiting += [own.start.place, own.end.place]
         elif known != effort:
             word, other = ("effort", "flow") if effort else ("flow", "effort")
-            self.conflicts.setdefault(f"{_label(place)} must be told the {word} of a bond that tells it the {other}")
+            text = f"{_label(place)} must be told the {word} of a bond that tells it the {other}"
+            self.conflicts.setdefault(place, text)
 
     def follow(self) -> None:
         """All that follows from what is decided."""
@@ -82,13 +83,13 @@ class _Assignment:
         known = [self.told(bond, sign) for bond, _, sign in place.bonds]
         count, word = known.count(decides), "effort" if decides else "flow"
         if count > 1:
-            self.conflicts.setdefault(f"{_label(place)} is told its {word} by {count} bonds")
-        elif count == 1:
+            self.conflicts[place] = f"{_label(place)} is told its {word} by {count} bonds"
+        if count:
             self.tell_open(place, known, not decides)
         elif known.count(None) == 1:
             self.tell_open(place, known, decides)
         elif None not in known:
-            self.conflicts.setdefault(f"{_label(place)} is told its {word} by no bond")
+            self.conflicts[place] = f"{_label(place)} is told its {word} by no bond"
 
     def tell_open(self, place: Place, known: list[bool | None], effort: bool) -> None:
         for (bond, _, sign), each in zip(place.bonds, known, strict=True):
@@ -100,6 +101,9 @@ class _Assignment:
             known = self.told(*place.at(port))
             if known is not None:
                 self.tell(place, *place.at(other), known if isinstance(part, GY) else not known)
+
+    def is_free(self, place: Place) -> bool:
+        return self.told(*place.at(place.part.ports[0].name)) is None
 
     def result(self) -> Causality:
         derivative, loops = [], []
@@ -118,10 +122,11 @@ class _Assignment:
                         self.tell(place, *place.at(port.name), effort)
                         self.follow()
         for place in self.flat.places:
-            if isinstance(place.part, R) and self.told(*place.at(place.part.ports[0].name)) is None:
-                loops.append(_label(place))
+            if isinstance(place.part, R) and self.is_free(place):
+                free = [each for each in self.flat.places if isinstance(each.part, R) and self.is_free(each)]
                 self.tell(place, *place.at(place.part.ports[0].name), not place.part.gives_effort)
                 self.follow()
+                loops += [_label(each) for each in free if not self.is_free(each)]
         for k, along in enumerate(self.along):
             if along is None and self.along[k] is None:
                 start = self.flat.places[self.flat.bonds[k].start.place]
@@ -130,7 +135,7 @@ class _Assignment:
                 self.follow()
         strokes = {(bond.path, bond.number): bool(along) for bond, along in zip(self.flat.bonds, self.along, strict=True)}
         unique = (tuple(dict.fromkeys(each)) for each in (derivative, loops))
-        return Causality(strokes, *unique, tuple(self.conflicts))
+        return Causality(strokes, *unique, tuple(self.conflicts.values()))
 
 
 def _required(part: Part) -> tuple[tuple[str, bool], ...]:
