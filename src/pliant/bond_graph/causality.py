@@ -1,9 +1,9 @@
 """Which end of each bond decides its effort: assigned in sequence, to draw and to explain.
 
-Sources first, then stores, whose rates then are what acts on them, then losses, then what is left; after each choice all
-that follows from it. Nothing is computed from it: a store whose flow or effort is decided elsewhere depends on other stores
-(derivative causality), a loss whose causality is free stands in an algebraic loop, and a junction that is told twice is
-a conflict, which numbers may yet resolve.
+Sources first, then stores, whose rates then are what acts on them, then losses, then what is left; after each choice
+all that follows from it. Nothing is computed from it: a store whose flow or effort is decided elsewhere depends on
+other stores (derivative causality), a loss whose causality is free stands in an algebraic loop, and a junction that is told
+twice is a conflict, which numbers may yet resolve.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pliant.bond_graph.graph import Component
 
 @dataclass(frozen=True)
 class Causality:
-    """``strokes`` says of each bond, by the path of its component and its number there, whether the stroke is at its end.
+    """``strokes``: of each bond, by the path of its component and its number there, whether the stroke is at its end.
 
     The part at the stroke is told the effort and answers with the flow. ``derivative`` are stores with derivative
     causality, ``loops`` parts in algebraic loops whose causality was free, ``conflicts`` sentences.
@@ -37,6 +37,10 @@ class Causality:
 def causality(graph: Component) -> Causality:
     """Of all bonds of a graph."""
     return _Assignment(flatten(graph)).result()
+
+
+def _once(words: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
 
 
 def _label(place: Place) -> str:
@@ -106,7 +110,8 @@ class _Assignment:
         return self.told(*place.at(place.part.ports[0].name)) is None
 
     def result(self) -> Causality:
-        derivative, loops = [], []
+        derivative: list[str] = []
+        loops: list[str] = []
         for wanted in (Source, TwoPort):
             for place in self.flat.places:
                 for port, effort in _required(place.part) if isinstance(place.part, wanted) else ():
@@ -114,12 +119,12 @@ class _Assignment:
             self.follow()
         for place in self.flat.places:
             if isinstance(place.part, Store):
-                for port in place.part.ports:
+                for own in place.part.ports:
                     effort = not isinstance(place.part, C)
-                    if self.told(*place.at(port.name)) is (not effort):
+                    if self.told(*place.at(own.name)) is (not effort):
                         derivative.append(_label(place))
                     else:
-                        self.tell(place, *place.at(port.name), effort)
+                        self.tell(place, *place.at(own.name), effort)
                         self.follow()
         for place in self.flat.places:
             if isinstance(place.part, R) and self.is_free(place):
@@ -133,9 +138,10 @@ class _Assignment:
                 loops.append(_label(start))
                 self.tell(start, k, -1, False)
                 self.follow()
-        strokes = {(bond.path, bond.number): bool(along) for bond, along in zip(self.flat.bonds, self.along, strict=True)}
-        unique = (tuple(dict.fromkeys(each)) for each in (derivative, loops))
-        return Causality(strokes, *unique, tuple(self.conflicts.values()))
+        strokes = {
+            (bond.path, bond.number): bool(along) for bond, along in zip(self.flat.bonds, self.along, strict=True)
+        }
+        return Causality(strokes, _once(derivative), _once(loops), tuple(self.conflicts.values()))
 
 
 def _required(part: Part) -> tuple[tuple[str, bool], ...]:
