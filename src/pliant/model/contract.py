@@ -379,7 +379,7 @@ class Descriptor(Protocol):
     """The equations of a model with its inputs,  0 = F(t, y, y') , of index at most two, and the scratch of one run.
 
     Velocities are unknowns, and constraints act on them. Where forces of constraints are the rates of unknown impulses,
-    all that F asks for is a rate, and the matrix of a step is conditioned alike for steps of any length [gear2006].
+    all that F asks for is a rate, and the matrix of a step is conditioned alike for steps of any length [gear1988].
     """
 
     @property
@@ -406,9 +406,11 @@ class Descriptor(Protocol):
     def jacobian(self, t: float, y: Array, rate: Array, c: float, out: Array) -> None:
         """F_y + c F_y' into ``out`` (n, n), whose entries outside of the band are not touched."""
 
-    def energies(self, t: float, y: Array, rate: Array, out: Array) -> None:
-        """Into ``out`` (6 + works,): kinetic and strain energy, J; then, W, the power of gravity, those lost in the
-        material, by drag and in joints, and those of the works."""
+    def powers(self, t: float, y: Array, rate: Array, out: Array) -> None:
+        """Into ``out`` (4 + works,), watt: of gravity, lost in the material, by drag and in joints; then of the works."""
+
+    def stored(self, y: Array) -> tuple[Array, Array]:
+        """Kinetic and strain energy (m,) of y (m, n), J, with those of everything connected."""
 
     def problem(self, t: float, y: Array) -> Ending | None:
         """Why the model does not reach as far as y."""
