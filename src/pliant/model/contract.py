@@ -407,7 +407,7 @@ class Descriptor(Protocol):
         """F_y + c F_y' into ``out`` (n, n), whose entries outside of the band are not touched."""
 
     def powers(self, t: float, y: Array, rate: Array, out: Array) -> None:
-        """Into ``out`` (4 + works,), watt: of gravity, lost in the material, by drag and in joints; then of the works."""
+        """Into ``out`` (4 + works,), W: of gravity, lost in the material, by drag and in joints; then of the works."""
 
     def stored(self, y: Array) -> tuple[Array, Array]:
         """Kinetic and strain energy (m,) of y (m, n), J, with those of everything connected."""

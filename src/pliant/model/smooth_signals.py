@@ -1,7 +1,7 @@
 """Signals of a stretch of time without jumps as polynomials, for integrators that choose their own instants.
 
-Python is asked for all values before the run, and not at every instant. At both ends of the stretch the polynomials have
-the values of its inside, whatever the signal itself says at the instant of a jump.
+Python is asked for all values before the run, and not at every instant. At both ends of the stretch the polynomials
+have the values of its inside, whatever the signal itself says at the instant of a jump.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class SmoothSignals:
         piece = np.clip(np.searchsorted(self.edges, times, side="right") - 1, 0, len(self.edges) - 2)
         a, b = self.edges[piece], self.edges[piece + 1]
         angle = np.arccos(np.clip((2.0 * times - a - b) / (b - a), -1.0, 1.0))
-        values: Array = np.einsum("nd,ndc->nc", np.cos(np.outer(angle, np.arange(DEGREE + 1))), self.coefficients[piece])
+        values: Array = np.einsum(
+            "nd,ndc->nc", np.cos(np.outer(angle, np.arange(DEGREE + 1))), self.coefficients[piece]
+        )
         return values
 
 
@@ -73,10 +75,10 @@ def smooth_inputs(inputs: Inputs, span: tuple[float, float]) -> tuple[Inputs, Sm
     signals = SmoothSignals.of(partial(_both, inputs), span)
 
     def joint_signals(times: Array) -> Array:
-        return signals(times)[:, : 3 * joints].reshape(-1, joints, 3)
+        return signals(times)[:, : 3 * joints].reshape(len(times), joints, 3)
 
     def load_signals(times: Array) -> Array:
-        return signals(times)[:, 3 * joints :].reshape(-1, loads, 6)
+        return signals(times)[:, 3 * joints :].reshape(len(times), loads, 6)
 
     return replace(inputs, joint_signals=joint_signals, load_signals=load_signals), signals
 
