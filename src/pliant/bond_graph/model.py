@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant.bond_graph.arrays import Energies, System, energies, instant_system, step_system
+from pliant.bond_graph.descriptor import GraphDescriptor
 from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
 from pliant.bond_graph.elements import Source
 from pliant.bond_graph.equations import Equations, Exchange, assemble
@@ -138,6 +139,10 @@ class BondGraph(Shown):
 
     def stepper(self, run: Run) -> Stepper:
         return Stepper(self, run)
+
+    def descriptor(self, inputs: Inputs) -> GraphDescriptor:
+        """The equations as they are, for integrators with error control."""
+        return GraphDescriptor(self, inputs)
 
     def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """A state near ``start`` in which nothing changes; sources that are driven are raised in steps."""
