@@ -115,8 +115,16 @@ PointMassesOption = Annotated[
 ]
 
 
+RigidOption = Annotated[list[str] | None, typer.Option(metavar="LINK", help="Take this link as rigid.")]
+
+
 def compiled(
-    robot: pl.Robot, formulation: Formulation, degree: int | None, elements: int | None, point_masses: bool = False
+    robot: pl.Robot,
+    formulation: Formulation,
+    degree: int | None,
+    elements: int | None,
+    point_masses: bool = False,
+    rigid: list[str] | None = None,
 ) -> pl.Arm:
     """The robot by the formulation, whose own choices stand where none is given."""
     for option, value, known in (
@@ -130,9 +138,11 @@ def compiled(
             f"--point-masses has no meaning for the formulation {formulation.value}; leave it out, or write"
             f" --formulation {Formulation.LUMPED.value}"
         )
+    if rigid and formulation is Formulation.RIGID:
+        raise InvalidInput(f"--rigid {rigid[0]} has no meaning for the formulation rigid; leave it out")
     count = "fields" if formulation is Formulation.LUMPED else "elements"
     inertia = pl.lumped.StationInertia.NEGLECTED if point_masses else None
-    choices = (("degree", degree), (count, elements), ("station_inertia", inertia))
+    choices = (("degree", degree), (count, elements), ("station_inertia", inertia), ("rigid", rigid or None))
     given = {name: value for name, value in choices if value is not None}
     chosen_class = getattr(pl, formulation.title().replace("-", ""))
     arm: pl.Arm = chosen_class(**given).compile(robot)
