@@ -1,0 +1,389 @@
+"""A bond graph as a model: it is simulated, balanced, linearised and connected like an arm.
+
+States are those of stores and integrals; ports are the sources that are left open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from pliant.bond_graph.arrays import Energies, System, energies, instant_system, step_system
+from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
+from pliant.bond_graph.equations import Equations, Exchange, assemble
+from pliant.bond_graph.flat import FlatGraph, flatten
+from pliant.bond_graph.graph import Component
+from pliant.bond_graph.solver import Plan, equilibrated, make_plan
+from pliant.bond_graph.step import Program, Stored
+from pliant.bond_graph.stepper import Stepper
+from pliant.bond_graph.tape import Point, evaluate_once, row_values
+from pliant.errors import InvalidInput
+from pliant.model.contract import Equilibrium, Run, SecondOrder
+from pliant.model.inputs import Inputs
+from pliant.model.linear import LinearSystem
+from pliant.model.linear.port import LinearPort
+from pliant.model.port import Causality, Frame, Port
+from pliant.model.state import Array, Block, Cause, Ending, Layout
+from pliant.robot.shown import Shown, listed
+
+USUAL_STEP = 1e-3  # s; pivots are tried with it
+INSTANT = 1e-20  # s; so short a step changes states by impulses alone
+MOST_ITERATIONS = 50
+GUESSES = (0.0, 1e-3, 1.0)  # of all unknowns, where a law has no derivative at zero
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """What is worked out once from a graph."""
+
+    flat: FlatGraph
+    equations: Equations
+    step: System
+    instant: System
+    energies: Energies
+    program: Program
+    plan: Plan
+    guess: Array
+
+
+@dataclass(frozen=True, repr=False)
+class BondGraph(Shown):
+    """The model of a graph, with what is connected to its open sources.
+
+    The start satisfies all constraints: where stores depend on each other, impulses make them agree.
+    """
+
+    graph: Component
+    inputs: Inputs = field(compare=False)
+    components: tuple[object, ...] = ()
+
+    highest_order = 2
+
+    def __getstate__(self) -> dict[str, object]:
+        return {word: self.__dict__[word] for word in ("graph", "inputs", "components")}
+
+    def _shown(self) -> tuple[str, dict[str, str]]:
+        return "Bond graph", {
+            "parts": listed(tuple(self.graph.parts)),
+            "state": f"{self.layout.size} numbers ({listed([block.name for block in self.layout.blocks])})",
+            "ports": listed([port.name for port in self.ports]),
+            "equations": f"{len(self.compiled.equations.rows)}",
+            "components": listed([repr(each) for each in self.components]),
+        }
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        flat = flatten(self.graph)
+        equations = assemble(flat)
+        step = step_system(equations)
+        refuse_undetermined(step, equations)
+        found, guess = _first_plan(step, equations)
+        stored = energies(equations)
+        return Compiled(
+            flat, equations, step, instant_system(equations), stored, _program(equations, step, stored), found, guess
+        )
+
+    # what it is ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def layout(self) -> Layout:
+        meaning = {"C": "displacement", "I": "momentum", "": "integral of a signal"}
+        return Layout(
+            tuple(
+                Block(block.name, (len(block.starts),), block.unit, meaning[block.kind])
+                for block in self.compiled.equations.blocks
+            )
+        )
+
+    @cached_property
+    def open_sources(self) -> tuple[Exchange, ...]:
+        return tuple(each for each in self.compiled.equations.sources if each.first >= 0)
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        return tuple(_port(each) for each in self.open_sources)
+
+    @cached_property
+    def state_names(self) -> tuple[str, ...]:
+        blocks = self.layout.blocks
+        return tuple(
+            block.name if block.size == 1 else f"{block.name}[{k}]" for block in blocks for k in range(block.size)
+        )
+
+    def initial_state(self) -> Array:
+        """Where stores and integrals start; those that constraints bind are brought to agree by impulses."""
+        start = np.array([each for block in self.compiled.equations.blocks for each in block.starts])
+        return self.consistent(start, 0.0)
+
+    def energy(self, states: Array) -> tuple[Array, Array, Array]:
+        """That of I, that of C, and nothing for gravity, which is a source or a C."""
+        own, n = self.compiled.energies, len(states)
+        values = np.zeros((n, len(own.kinetic)))
+        none = np.zeros(len(self.compiled.equations.unknowns))
+        point = Point(np.zeros(self.layout.size), none, np.zeros(0), self.compiled.step.rate, np.zeros(2))
+        row_values(own.tape, point, np.ascontiguousarray(states, dtype=float), np.zeros(own.longest), values)
+        kinetic = own.kinetic == 1
+        return values[:, kinetic].sum(axis=1), values[:, ~kinetic].sum(axis=1), np.zeros(n)
+
+    def with_inputs(self, inputs: Inputs, components: tuple[object, ...]) -> BondGraph:
+        """The same graph with signals on its open sources; column 2 of the joint signals holds them, port by port."""
+        made = replace(self, inputs=inputs, components=components)
+        if "compiled" in self.__dict__:
+            made.__dict__["compiled"] = self.compiled
+        return made
+
+    # what it does -------------------------------------------------------------------------------------------------
+
+    def stepper(self, run: Run) -> Stepper:
+        return Stepper(self, run)
+
+    def given(self, inputs: Inputs, times: Array) -> Array:
+        """Values of all open sources at times, (n, inputs)."""
+        return inputs.joint_signals(np.atleast_1d(times))[:, :, 2]
+
+    def instant(self, y: Array, time: float, u: Array) -> tuple[Array, Array]:
+        """F and its dense Jacobian by unknowns and states, at y = (z, x)."""
+        own = self.compiled.instant
+        values = own.values()
+        rate = np.zeros(0, np.int64)
+        evaluate_once(own.equation, own.tape, Point(np.zeros(0), y, u, rate, np.array([time, 0.0])), values)
+        jacobian = np.zeros((len(values.F), own.size))
+        jacobian[own.rows_of_slots(), own.columns] = values.J
+        return values.F, jacobian
+
+    def consistent(self, state: Array, time: float) -> Array:
+        """The state after impulses that make it satisfy all constraints; itself if there are none."""
+        equations, u = self.compiled.equations, self.given(self.inputs, np.array([time]))[0]
+        n, rates = len(equations.unknowns), np.array(equations.rates, np.int64)
+        z = self.compiled.guess.copy()
+        _, jacobian = self.instant(np.concatenate([z, state]), time, u)
+        if not _is_singular(jacobian[:, :n]):
+            return state
+        for _ in range(MOST_ITERATIONS):
+            moved = INSTANT * z[rates] if len(rates) else np.zeros(0)
+            F, jacobian = self.instant(np.concatenate([z, state + moved]), time, u)
+            own = jacobian[:, :n].copy()
+            np.add.at(own.T, rates, INSTANT * jacobian[:, n:].T)
+            change = _solved(own, F)
+            if change is None:
+                raise InvalidInput(
+                    "the start of the graph satisfies no constraint that binds its stores; give other starts, or"
+                    " give dependent stores equal flows"
+                )
+            z -= change
+            if np.abs(INSTANT * change[rates]).max(initial=0.0) <= 1e-15 * np.abs(state + moved).max(initial=1e-300):
+                break
+        return np.asarray(state + INSTANT * z[rates])
+
+    def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
+        """A state near ``start`` in which nothing changes; sources are raised in steps."""
+        equations = self.compiled.equations
+        n, rates = len(equations.unknowns), np.array(sorted(set(equations.rates)), np.int64)
+        y, goal = np.concatenate([self.compiled.guess, start]), self.given(inputs, np.array([time]))[0]
+        total = 0
+        for step in range(1, load_steps + 1):
+            reached = y[n:].copy()
+            for iteration in range(MOST_ITERATIONS):
+                F, jacobian = self.instant(y, time, goal * step / load_steps)
+                still = np.zeros((len(rates), len(y)))
+                still[np.arange(len(rates)), rates] = 1.0
+                change = _nearest(np.vstack([jacobian, still]), np.concatenate([F, y[rates]]))
+                y, total = y - change, total + 1
+                if not np.isfinite(y).all():
+                    break
+                if np.abs(change[n:]).max(initial=0.0) <= accuracy * np.abs(y[n:]).max(initial=1e-300) and iteration:
+                    break
+            F, _ = self.instant(y, time, goal * step / load_steps)
+            lack = max(np.abs(F).max(initial=0.0), np.abs(y[rates]).max(initial=0.0))
+            if not lack <= 1e-8 * np.abs(y).max(initial=1.0):
+                worst = int(np.argmax(np.abs(y[rates]))) if len(rates) else 0
+                place = equations.unknowns[rates[worst]] if len(rates) else ""
+                remedy = "the graph has no equilibrium near the start, or start nearer to it"
+                ending = Ending(Cause.NOT_CONVERGED, time, place, remedy)
+                return Equilibrium(reached, (step - 1) / load_steps, total, ending)
+        return Equilibrium(y[n:].copy(), 1.0, total, Ending(Cause.COMPLETED, time))
+
+    def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
+        raise InvalidInput("a bond graph has equations of first order, with no mass matrix; use linearize")
+
+    def linear_system(self, state: Array, inputs: Inputs, time: float) -> LinearSystem:
+        """Small deviations: inputs are the open sources, outputs what answers at them."""
+        equations, u = self.compiled.equations, self.given(inputs, np.array([time]))[0]
+        n, m = len(equations.unknowns), len(state)
+        z = self.unknowns(state[None], np.array([time]), inputs)[0]
+        _, jacobian = self.instant(np.concatenate([z, state]), time, u)
+        row_size, size = _equilibrated(jacobian[:, :n])
+        own, by_state = jacobian[:, :n] * np.outer(row_size, size), jacobian[:, n:] * row_size[:, None]
+        by_input = self._by_input(n) * row_size[:, None]
+        rates, answers = np.zeros((m, n)), np.zeros((by_input.shape[1], n))
+        rates[np.arange(m), list(equations.rates)] = size[list(equations.rates)]
+        for source in self.open_sources:
+            effort_in = _port(source).causality is Causality.EFFORT_IN
+            for k, number in enumerate(source.flows if effort_in else source.efforts):
+                answers[source.first + k, number] = source.sign * size[number]
+        ports = [LinearPort.of(port) for port in self.ports]
+        in_names = tuple(name for port in ports for name in port.input_names)
+        out_names = tuple(
+            name
+            for port in ports
+            for name in port.names_of(port.flow if port.causality is Causality.EFFORT_IN else port.effort)
+        )
+        names = {"inputs": in_names, "outputs": out_names}
+        if not _is_singular(own):
+            through = -np.linalg.solve(own, np.hstack([by_state, by_input]))
+            A, B, C, D = rates @ through[:, :m], rates @ through[:, m:], answers @ through[:, :m], answers @ through[:, m:]
+            return LinearSystem(A=A, B=B, C=C, D=D, states=self.state_names, **names)
+        E = np.zeros((m + n, m + n))
+        E[:m, :m] = np.eye(m)
+        return LinearSystem(
+            E=E,
+            A=np.block([[np.zeros((m, m)), rates], [by_state, own]]),
+            B=np.vstack([np.zeros((m, by_input.shape[1])), by_input]),
+            C=np.hstack([np.zeros((len(answers), m)), answers]),
+            D=np.zeros((len(answers), by_input.shape[1])),
+            states=(*self.state_names, *(f"unknown {k}" for k in range(n))),
+            **names,
+        )
+
+    def _by_input(self, rows: int) -> Array:
+        own = self.compiled.instant.equation
+        matrix = np.zeros((rows, self.compiled.equations.inputs))
+        np.add.at(matrix, (own.u_at[:, 0], own.u_at[:, 1]), own.u_by)
+        return matrix
+
+    def unknowns(self, states: Array, times: Array, inputs: Inputs | None = None) -> Array:
+        """All efforts, flows and signals (n, unknowns) at states; of constraints, those of least size."""
+        n = len(self.compiled.equations.unknowns)
+        given = self.given(self.inputs if inputs is None else inputs, times)
+        answer = np.zeros((len(states), n))
+        z = self.compiled.guess
+        for row, (state, time, u) in enumerate(zip(states, times, given, strict=True)):
+            for _ in range(MOST_ITERATIONS):
+                F, jacobian = self.instant(np.concatenate([z, state]), float(time), u)
+                change = _solved(jacobian[:, :n], F)
+                change = _nearest(jacobian[:, :n], F) if change is None else change
+                z = z - change
+                if np.abs(change).max(initial=0.0) <= 1e-13 * np.abs(z).max(initial=1e-300):
+                    break
+            answer[row] = z
+        return answer
+
+    def values(self, states: Array, name: str, times: Array | None = None) -> Array:
+        """A variable or signal by its name, such as ``spring.e`` or ``link.theta[1]``, at states (n, size)."""
+        from pliant.bond_graph.expression import names_in, parse
+
+        asked = next(names_in(parse(name)), None)
+        if asked is None:
+            raise InvalidInput(f"'{name}' is no name of a variable; write one such as spring.e")
+        leaf = self.compiled.equations.leaf((), asked.name, asked.index)
+        if leaf.is_constant:
+            return np.full(len(states), leaf.value)
+        if leaf.name == "#x":
+            return np.asarray(states[:, leaf.index])
+        at = np.zeros(len(states)) if times is None else np.asarray(times, float)
+        return self.unknowns(np.asarray(states, float), at)[:, leaf.index]
+
+
+def compiled(graph: Component) -> BondGraph:
+    """The model of a graph; what cannot be computed is refused in a sentence with its path."""
+    sources = sum(each.part.ports[0].size or 1 for each in _open(flatten(graph)))
+    model = BondGraph(graph, Inputs.none(sources))
+    _ = model.compiled
+    return model
+
+
+def _open(flat: FlatGraph) -> Sequence[object]:
+    from pliant.bond_graph.elements import Source
+
+    return [place for place in flat.places if isinstance(place.part, Source) and place.part.is_open]
+
+
+def _port(source: Exchange) -> Port:
+    part, domain = source.place.part, source.place.part.domain
+    causality = Causality.EFFORT_IN if part.symbol == "Se" else Causality.FLOW_IN
+    return Port(
+        source.name,
+        domain.effort,
+        domain.effort_unit,
+        domain.flow,
+        domain.flow_unit,
+        len(source.efforts),
+        Frame.WORLD,
+        causality,
+    )
+
+
+def _first_plan(system: System, equations: Equations) -> tuple[Plan, Array]:
+    """Pivots for the start of the graph; refused where it is singular wherever it is tried."""
+    x = np.array([each for block in equations.blocks for each in block.starts])
+    values, why = system.values(), ""
+    for guess in GUESSES:
+        z = np.full(system.size, guess)
+        evaluate_once(
+            system.equation, system.tape, system.point(x, z, np.zeros(equations.inputs), 0.0, USUAL_STEP), values
+        )
+        found = make_plan(system.begin, system.columns, values.J)
+        if found is not None:
+            return found, z
+        why = why or why_singular(system, equations, values.J)
+    raise InvalidInput(why)
+
+
+def _program(equations: Equations, step: System, stored: Energies) -> Program:
+    pairs: list[tuple[int, int, int]] = []
+    signs: list[float] = []
+    efforts: list[int] = []
+    for k, source in enumerate(equations.sources):
+        pairs += [(e, f, k) for e, f in zip(source.efforts, source.flows, strict=True)]
+        signs += [float(source.sign)] * len(source.efforts)
+        efforts += source.efforts
+    for loss in equations.losses:
+        pairs += [(e, f, -1) for e, f in zip(loss.efforts, loss.flows, strict=True)]
+        signs += [float(loss.sign)] * len(loss.efforts)
+    own = Stored(
+        stored.K_at,
+        stored.K_by,
+        stored.K_kinetic,
+        stored.b_at,
+        stored.b_by,
+        stored.b_kinetic,
+        stored.change,
+        stored.change_kinetic,
+    )
+    table = np.array(pairs, np.int64).reshape(-1, 3)
+    return Program(
+        step.equation, step.tape, own, table, np.array(signs), np.array(efforts, np.int64), step.linear
+    )
+
+
+def _equilibrated(matrix: Array) -> tuple[Array, Array]:
+    rows, columns = np.nonzero(matrix)
+    return equilibrated(rows, columns, matrix[rows, columns], len(matrix))
+
+
+def _is_singular(matrix: Array) -> bool:
+    if not len(matrix):
+        return False
+    row_size, size = _equilibrated(matrix)
+    return bool(np.linalg.cond(matrix * np.outer(row_size, size)) > 1e12)
+
+
+def _solved(matrix: Array, right: Array) -> Array | None:
+    """The solution, or None where the matrix is singular."""
+    row_size, size = _equilibrated(matrix)
+    scaled = matrix * np.outer(row_size, size)
+    if not np.isfinite(scaled).all() or np.linalg.cond(scaled) > 1e13:
+        return None
+    return np.asarray(size * np.linalg.solve(scaled, row_size * right))
+
+
+def _nearest(matrix: Array, right: Array) -> Array:
+    """The least solution of equations that are too many or too few."""
+    sizes = np.abs(matrix).max(axis=1, initial=0.0)
+    scale = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
+    return np.asarray(np.linalg.lstsq(matrix * scale[:, None], right * scale, rcond=1e-12)[0])
+
+
