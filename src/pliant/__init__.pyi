@@ -1,5 +1,6 @@
 """The public names, each with the module that it comes from: read by type checkers, editors and __init__.py."""
 
+from pliant import bond_graph as bond_graph
 from pliant import control as control
 from pliant import joints as joints
 from pliant import kinematics as kinematics
@@ -24,6 +25,7 @@ from pliant.components.distributed_wrench import DistributedWrench as Distribute
 from pliant.components.gear_motor import GearMotor as GearMotor
 from pliant.components.joint_torque import JointTorque as JointTorque
 from pliant.components.point_wrench import PointWrench as PointWrench
+from pliant.components.port_signal import PortSignal as PortSignal
 from pliant.components.prescribed_motion import PrescribedMotion as PrescribedMotion
 from pliant.components.spring_damper import SpringDamper as SpringDamper
 from pliant.components.tendon import Tendon as Tendon

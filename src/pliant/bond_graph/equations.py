@@ -1,7 +1,7 @@
 """The equations of a graph in descriptor form, without causality.
 
-Unknowns z are the efforts and flows of all bonds and the signals that are computed; those that a junction makes equal are one.
-States x are those of stores and of integrals, each with the unknown that is its rate:
+Unknowns z are the efforts and flows of all bonds and the signals that are computed; those that a junction makes equal
+are one. States x are those of stores and of integrals, each with the unknown that is its rate:
 
     0 = F(z, x, u, t) ,     x' = z[rate] .
 
@@ -13,18 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pliant.bond_graph.elements import (
-    C,
-    Junction,
-    Part,
-    R,
-    Source,
-    Store,
-    TF,
-    TwoPort,
-    ZeroJunction,
-    products,
-)
+from pliant.bond_graph.elements import TF, C, Junction, Part, R, Source, Store, TwoPort, ZeroJunction, products
 from pliant.bond_graph.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
 from pliant.bond_graph.flat import FlatGraph, FlatSignal, Path, Place, Variable, resolve, unused_wires
 from pliant.errors import InvalidInput, clip
@@ -57,8 +46,11 @@ class StateBlock:
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Pairs of effort and flow of a source or a loss; ``sign`` is 1 where the bond carries power out of a source, or into
-    a loss. ``first`` is that of its inputs, or -1 if it is not open."""
+    """Pairs of effort and flow of a source or a loss.
+
+    ``sign`` is 1 where the bond carries power out of a source, or into a loss. ``first`` is that of its inputs, or -1 if
+    it is not open.
+    """
 
     place: Place
     efforts: tuple[int, ...]
@@ -359,7 +351,9 @@ def _signal_words(signal: FlatSignal, k: int) -> str:
 
 def _component(values: list[Expression], asked: Expression, who: str) -> Expression:
     if asked.index >= len(values):
-        raise InvalidInput(f"{who}: '{clip(asked.name)}' has {len(values)} components, not {asked.index + 1}; correct it")
+        raise InvalidInput(
+            f"{who}: '{clip(asked.name)}' has {len(values)} components, not {asked.index + 1}; correct it"
+        )
     return values[asked.index]
 
 
@@ -371,5 +365,3 @@ def _only_own(part: Part, place: Place) -> None:
                 f"energy of {_label(place)} depends on '{clip(each.name)}', but may depend on its own state"
                 f" '{part.variable}' alone; add a port for it, or put a modulated TF before it"  # type: ignore[attr-defined]
             )
-
-

@@ -20,8 +20,6 @@ from pliant.errors import InvalidInput, clip
 CONSTANT, NAME = "constant", "name"
 ADD, MULTIPLY, DIVIDE, POWER, ATAN2, LARGER = "add", "multiply", "divide", "power", "atan2", "larger"
 Number = float | int
-# a value that elements take: a number, a formula, or the text of one
-Formula = "Expression | float | int | str"
 
 _known: WeakValueDictionary[tuple[Any, ...], Expression] = WeakValueDictionary()
 _making = threading.Lock()
@@ -148,7 +146,7 @@ def as_expression(given: Expression | Number | str) -> Expression:
         return parse(given)
     if isinstance(given, bool) or not isinstance(given, (int, float)) or not math.isfinite(given):
         try:
-            number = float(given)  # type: ignore[arg-type]
+            number = float(given)
         except (TypeError, ValueError):
             number = math.nan
         if not math.isfinite(number) or isinstance(given, bool):
@@ -483,8 +481,8 @@ def _read(node: ast.expr, text: str) -> Expression:
         case ast.Name() | ast.Attribute():
             return name(_path(node, text))
     raise InvalidInput(
-        f"'{clip(ast.unparse(node))}' is not allowed in the formula '{clip(text)}'; write numbers, names, + - * / ** and"
-        f" the functions {', '.join(FUNCTIONS)}"
+        f"'{clip(ast.unparse(node))}' is not allowed in the formula '{clip(text)}'; write numbers, names, + - * / **"
+        f" and the functions {', '.join(FUNCTIONS)}"
     )
 
 

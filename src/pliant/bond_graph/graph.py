@@ -2,8 +2,8 @@
 
 A component is constant and knows nobody outside. Using it twice copies the whole tree below it, as in [damic2006]:
 
-    wheel = Component(parts={"mass": I(inertia=20.0), "v": OneJunction()}, bonds=(Bond("v", "mass"),), ports={"hub": "v"})
-    car = Component(parts={"left": wheel, "right": wheel, ...}, ...)
+    wheel = Component({"mass": I(inertia=20.0), "v": OneJunction()}, [Bond("v", "mass")], ports={"hub": "v"})
+    car = Component({"left": wheel, "right": wheel, ...}, ...)
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
 from pliant.bond_graph.equations import Equations, Exchange, assemble
 from pliant.bond_graph.flat import FlatGraph, flatten
 from pliant.bond_graph.graph import Component
-from pliant.bond_graph.solver import Plan, equilibrated, make_plan
+from pliant.bond_graph.instant import at_instant, balanced, consistent, given, scaled, solved
+from pliant.bond_graph.solver import Plan, make_plan
 from pliant.bond_graph.step import Program, Stored
 from pliant.bond_graph.stepper import Stepper
 from pliant.bond_graph.tape import Point, evaluate_once, row_values
@@ -26,12 +27,10 @@ from pliant.model.inputs import Inputs
 from pliant.model.linear import LinearSystem
 from pliant.model.linear.port import LinearPort
 from pliant.model.port import Causality, Frame, Port
-from pliant.model.state import Array, Block, Cause, Ending, Layout
+from pliant.model.state import Array, Block, Layout
 from pliant.robot.shown import Shown, listed
 
 USUAL_STEP = 1e-3  # s; pivots are tried with it
-INSTANT = 1e-20  # s; so short a step changes states by impulses alone
-MOST_ITERATIONS = 50
 GUESSES = (0.0, 1e-3, 1.0)  # of all unknowns, where a law has no derivative at zero
 
 
@@ -116,7 +115,7 @@ class BondGraph(Shown):
     def initial_state(self) -> Array:
         """Where stores and integrals start; those that constraints bind are brought to agree by impulses."""
         start = np.array([each for block in self.compiled.equations.blocks for each in block.starts])
-        return self.consistent(start, 0.0)
+        return consistent(self.compiled, self.inputs, start, 0.0)
 
     def energy(self, states: Array) -> tuple[Array, Array, Array]:
         """That of I, that of C, and nothing for gravity, which is a source or a C."""
@@ -140,83 +139,30 @@ class BondGraph(Shown):
     def stepper(self, run: Run) -> Stepper:
         return Stepper(self, run)
 
-    def given(self, inputs: Inputs, times: Array) -> Array:
-        """Values of all open sources at times, (n, inputs)."""
-        return inputs.joint_signals(np.atleast_1d(times))[:, :, 2]
-
-    def instant(self, y: Array, time: float, u: Array) -> tuple[Array, Array]:
-        """F and its dense Jacobian by unknowns and states, at y = (z, x)."""
-        own = self.compiled.instant
-        values = own.values()
-        rate = np.zeros(0, np.int64)
-        evaluate_once(own.equation, own.tape, Point(np.zeros(0), y, u, rate, np.array([time, 0.0])), values)
-        jacobian = np.zeros((len(values.F), own.size))
-        jacobian[own.rows_of_slots(), own.columns] = values.J
-        return values.F, jacobian
-
-    def consistent(self, state: Array, time: float) -> Array:
-        """The state after impulses that make it satisfy all constraints; itself if there are none."""
-        equations, u = self.compiled.equations, self.given(self.inputs, np.array([time]))[0]
-        n, rates = len(equations.unknowns), np.array(equations.rates, np.int64)
-        z = self.compiled.guess.copy()
-        _, jacobian = self.instant(np.concatenate([z, state]), time, u)
-        if not _is_singular(jacobian[:, :n]):
-            return state
-        for _ in range(MOST_ITERATIONS):
-            moved = INSTANT * z[rates] if len(rates) else np.zeros(0)
-            F, jacobian = self.instant(np.concatenate([z, state + moved]), time, u)
-            own = jacobian[:, :n].copy()
-            np.add.at(own.T, rates, INSTANT * jacobian[:, n:].T)
-            change = _solved(own, F)
-            if change is None:
-                raise InvalidInput(
-                    "the start of the graph satisfies no constraint that binds its stores; give other starts, or"
-                    " give dependent stores equal flows"
-                )
-            z -= change
-            if np.abs(INSTANT * change[rates]).max(initial=0.0) <= 1e-15 * np.abs(state + moved).max(initial=1e-300):
-                break
-        return np.asarray(state + INSTANT * z[rates])
-
     def equilibrium(self, start: Array, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
-        """A state near ``start`` in which nothing changes; sources are raised in steps."""
-        equations = self.compiled.equations
-        n, rates = len(equations.unknowns), np.array(sorted(set(equations.rates)), np.int64)
-        y, goal = np.concatenate([self.compiled.guess, start]), self.given(inputs, np.array([time]))[0]
-        total = 0
+        """A state near ``start`` in which nothing changes; sources that are driven are raised in steps."""
+        state, total, goal = start, 0, given(inputs, np.array([time]))[0]
         for step in range(1, load_steps + 1):
-            reached = y[n:].copy()
-            for iteration in range(MOST_ITERATIONS):
-                F, jacobian = self.instant(y, time, goal * step / load_steps)
-                still = np.zeros((len(rates), len(y)))
-                still[np.arange(len(rates)), rates] = 1.0
-                change = _nearest(np.vstack([jacobian, still]), np.concatenate([F, y[rates]]))
-                y, total = y - change, total + 1
-                if not np.isfinite(y).all():
-                    break
-                if np.abs(change[n:]).max(initial=0.0) <= accuracy * np.abs(y[n:]).max(initial=1e-300) and iteration:
-                    break
-            F, _ = self.instant(y, time, goal * step / load_steps)
-            lack = max(np.abs(F).max(initial=0.0), np.abs(y[rates]).max(initial=0.0))
-            if not lack <= 1e-8 * np.abs(y).max(initial=1.0):
-                worst = int(np.argmax(np.abs(y[rates]))) if len(rates) else 0
-                place = equations.unknowns[rates[worst]] if len(rates) else ""
-                remedy = "the graph has no equilibrium near the start, or start nearer to it"
-                ending = Ending(Cause.NOT_CONVERGED, time, place, remedy)
-                return Equilibrium(reached, (step - 1) / load_steps, total, ending)
-        return Equilibrium(y[n:].copy(), 1.0, total, Ending(Cause.COMPLETED, time))
+            found, iterations, ending = balanced(self.compiled, state, goal * (step / load_steps), time, accuracy)
+            total += iterations
+            if not ending.completed:
+                return Equilibrium(state, (step - 1) / load_steps, total, ending)
+            state = found
+        return Equilibrium(state, 1.0, total, ending)
 
     def linearise(self, state: Array, inputs: Inputs, time: float) -> SecondOrder:
         raise InvalidInput("a bond graph has equations of first order, with no mass matrix; use linearize")
 
     def linear_system(self, state: Array, inputs: Inputs, time: float) -> LinearSystem:
         """Small deviations: inputs are the open sources, outputs what answers at them."""
-        equations, u = self.compiled.equations, self.given(inputs, np.array([time]))[0]
+        equations = self.compiled.equations
         n, m = len(equations.unknowns), len(state)
-        z = self.unknowns(state[None], np.array([time]), inputs)[0]
-        _, jacobian = self.instant(np.concatenate([z, state]), time, u)
-        row_size, size = _equilibrated(jacobian[:, :n])
-        own, by_state = jacobian[:, :n] * np.outer(row_size, size), jacobian[:, n:] * row_size[:, None]
+        z = solved(self.compiled, inputs, state, time)
+        u = given(inputs, np.array([time]))[0]
+        _, jacobian = at_instant(self.compiled, np.concatenate([z, state]), time, u)
+        part = scaled(jacobian[:, :n])
+        own, size, row_size = part.F_z, part.size, part.rows
+        by_state = jacobian[:, n:] * row_size[:, None]
         by_input = self._by_input(n) * row_size[:, None]
         rates, answers = np.zeros((m, n)), np.zeros((by_input.shape[1], n))
         rates[np.arange(m), list(equations.rates)] = size[list(equations.rates)]
@@ -232,9 +178,14 @@ class BondGraph(Shown):
             for name in port.names_of(port.flow if port.causality is Causality.EFFORT_IN else port.effort)
         )
         names = {"inputs": in_names, "outputs": out_names}
-        if not _is_singular(own):
+        if not part.N.shape[1]:
             through = -np.linalg.solve(own, np.hstack([by_state, by_input]))
-            A, B, C, D = rates @ through[:, :m], rates @ through[:, m:], answers @ through[:, :m], answers @ through[:, m:]
+            A, B, C, D = (
+                rates @ through[:, :m],
+                rates @ through[:, m:],
+                answers @ through[:, :m],
+                answers @ through[:, m:],
+            )
             return LinearSystem(A=A, B=B, C=C, D=D, states=self.state_names, **names)
         E = np.zeros((m + n, m + n))
         E[:m, :m] = np.eye(m)
@@ -254,22 +205,13 @@ class BondGraph(Shown):
         np.add.at(matrix, (own.u_at[:, 0], own.u_at[:, 1]), own.u_by)
         return matrix
 
-    def unknowns(self, states: Array, times: Array, inputs: Inputs | None = None) -> Array:
-        """All efforts, flows and signals (n, unknowns) at states; of constraints, those of least size."""
-        n = len(self.compiled.equations.unknowns)
-        given = self.given(self.inputs if inputs is None else inputs, times)
-        answer = np.zeros((len(states), n))
-        z = self.compiled.guess
-        for row, (state, time, u) in enumerate(zip(states, times, given, strict=True)):
-            for _ in range(MOST_ITERATIONS):
-                F, jacobian = self.instant(np.concatenate([z, state]), float(time), u)
-                change = _solved(jacobian[:, :n], F)
-                change = _nearest(jacobian[:, :n], F) if change is None else change
-                z = z - change
-                if np.abs(change).max(initial=0.0) <= 1e-13 * np.abs(z).max(initial=1e-300):
-                    break
-            answer[row] = z
-        return answer
+    def unknowns(self, states: Array, times: Array) -> Array:
+        """All efforts, flows and signals (n, unknowns) at states."""
+        z, rows = None, []
+        for state, time in zip(np.asarray(states, float), times, strict=True):
+            z = solved(self.compiled, self.inputs, state, float(time), z)
+            rows.append(z)
+        return np.array(rows).reshape(len(states), -1)
 
     def values(self, states: Array, name: str, times: Array | None = None) -> Array:
         """A variable or signal by its name, such as ``spring.e`` or ``link.theta[1]``, at states (n, size)."""
@@ -354,36 +296,4 @@ def _program(equations: Equations, step: System, stored: Energies) -> Program:
         stored.change_kinetic,
     )
     table = np.array(pairs, np.int64).reshape(-1, 3)
-    return Program(
-        step.equation, step.tape, own, table, np.array(signs), np.array(efforts, np.int64), step.linear
-    )
-
-
-def _equilibrated(matrix: Array) -> tuple[Array, Array]:
-    rows, columns = np.nonzero(matrix)
-    return equilibrated(rows, columns, matrix[rows, columns], len(matrix))
-
-
-def _is_singular(matrix: Array) -> bool:
-    if not len(matrix):
-        return False
-    row_size, size = _equilibrated(matrix)
-    return bool(np.linalg.cond(matrix * np.outer(row_size, size)) > 1e12)
-
-
-def _solved(matrix: Array, right: Array) -> Array | None:
-    """The solution, or None where the matrix is singular."""
-    row_size, size = _equilibrated(matrix)
-    scaled = matrix * np.outer(row_size, size)
-    if not np.isfinite(scaled).all() or np.linalg.cond(scaled) > 1e13:
-        return None
-    return np.asarray(size * np.linalg.solve(scaled, row_size * right))
-
-
-def _nearest(matrix: Array, right: Array) -> Array:
-    """The least solution of equations that are too many or too few."""
-    sizes = np.abs(matrix).max(axis=1, initial=0.0)
-    scale = 1.0 / np.where(sizes > 0.0, sizes, 1.0)
-    return np.asarray(np.linalg.lstsq(matrix * scale[:, None], right * scale, rcond=1e-12)[0])
-
-
+    return Program(step.equation, step.tape, own, table, np.array(signs), np.array(efforts, np.int64), step.linear)

@@ -1,7 +1,7 @@
 """Sparse linear systems with pivots that are chosen once.
 
-`scipy` orders rows and columns and finds pivots; the fill follows from them. The compiled loop then only computes numbers,
-row by row, and asks for a new plan where a pivot has become much smaller than it was.
+`scipy` orders rows and columns and finds pivots; the fill follows from them. The compiled loop then only computes
+numbers, row by row, and asks for a new plan where a pivot has become much smaller than it was.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ def make_plan(begin: Ints, columns: Ints, J: Floats) -> Plan | None:
     fill = _fill([place[begin[r] : begin[r + 1]].tolist() for r in row.tolist()])
     fill_begin = np.append(0, np.cumsum([len(each) for each in fill])).astype(np.int64)
     column = np.concatenate(fill).astype(np.int64)
-    diagonal = np.array([start + int(np.searchsorted(each, i)) for i, (start, each) in enumerate(zip(fill_begin, fill))])
+    diagonal = np.array(
+        [start + int(np.searchsorted(each, i)) for i, (start, each) in enumerate(zip(fill_begin, fill))]
+    )
     smallest = LOST * pivots / (row_size[row] * size[unknown])
     return Plan(row, begin, place, unknown, fill_begin, column, diagonal.astype(np.int64), smallest, size)
 
@@ -140,7 +142,7 @@ def equilibrated(rows: Ints, columns: Ints, J: Floats, n: int) -> tuple[Floats, 
 
 
 def _fill(rows: list[list[int]]) -> list[Ints]:
-    """Columns of each row of L + U: those of the matrix, and what elimination adds. Sets of columns are bits of numbers."""
+    """Columns of each row of L + U: those of the matrix, and what elimination adds; sets of columns are bits."""
     upper: list[int] = []
     found = []
     for i, own in enumerate(rows):

@@ -1,8 +1,8 @@
 """One compiled loop over the steps of any graph: the midpoint rule, exact in energy.
 
-A step of length h finds the means z of all efforts, flows and signals,  F(z, x + h z[rate] / 2, u, t) = 0 ,  where stores
-give the mean of their gradient, and then  x1 = x0 + h z[rate] .  Junctions, transformers and gyrators hold for the means, so
-that the powers of all bonds cancel: what sources give is stored or lost.
+A step of length h finds the means z of all efforts, flows and signals,  F(z, x + h z[rate] / 2, u, t) = 0 ,  where
+stores give the mean of their gradient, and then  x1 = x0 + h z[rate] .  Junctions, transformers and gyrators hold for
+the means, so that the powers of all bonds cancel: what sources give is stored or lost.
 """
 
 from __future__ import annotations
@@ -14,14 +14,7 @@ from pliant.bond_graph.tape import Equation, Floats, Ints, Point, Tape, Values, 
 from pliant.jit import inner_kernel, kernel
 from pliant.spatial.rows import copy_to
 from pliant.structures.energy_ledger import ROUNDING, RunningLedger, close_step
-from pliant.structures.stepping import (
-    CONVERGED,
-    DEEPEST,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    between_samples,
-    next_level,
-)
+from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_CONVERGED, NOT_FINITE, between_samples, next_level
 
 LOST = 7  # a step ended because a pivot was lost
 EPSILON = 2.220446049250313e-16

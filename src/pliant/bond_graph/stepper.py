@@ -71,7 +71,9 @@ class Stepper:
         a, b, joints = tables
         plan = self.run.schedule
         u = np.ascontiguousarray(with_held(joints, held)[..., 2])
-        rows = Tables(self.run.grid[a:b].copy(), plan.h[a:b].copy(), u, plan.first[a:b].copy(), plan.stop[a:b].copy(), plan.tau)
+        rows = Tables(
+            self.run.grid[a:b].copy(), plan.h[a:b].copy(), u, plan.first[a:b].copy(), plan.stop[a:b].copy(), plan.tau
+        )
         first, done, planned = part.start, 0, -1
         while True:
             span = (first + done, part.stop)
@@ -109,7 +111,9 @@ class Stepper:
         worst = int(np.argmax(np.abs(self.work.change) / self.plan.size))
         place = own.equations.unknowns[worst]
         if status == NOT_FINITE:
-            return Ending(Cause.NOT_FINITE, time, place, "a law grows without bound or leaves its range; check its formula")
+            return Ending(
+                Cause.NOT_FINITE, time, place, "a law grows without bound or leaves its range; check its formula"
+            )
         return Ending(Cause.NOT_CONVERGED, time, place, "take shorter steps, or smooth the laws and signals there")
 
     def kept(self, times: Array) -> Kept:
@@ -125,5 +129,3 @@ class Stepper:
         ledger = ledger_of(out.sums[:n], works, self.ledger.worst, exact=True)
         counts = dict(zip(("iterations", "factorisations"), map(float, self.work.counts)))
         return Kept(out.states[:n], efforts, ledger, counts)
-
-

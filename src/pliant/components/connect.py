@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pliant.components.base_motion import rotated
 from pliant.components.fields import first_repeated, merged_breaks, nearest
 from pliant.components.kinds import Component, Contribution, Feedback, Load, told
 from pliant.components.motions import Hold, Motion
+from pliant.components.port_signal import PortSignal, connect_ports
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
@@ -24,10 +25,12 @@ from pliant.model.contract import (
     Arm,
     Consistency,
     Equilibrium,
+    Model,
     SecondOrder,
     StepEquations,
     Stepper,
     Substitutes,
+    TakesSignals,
     refuse_other_than_arm,
 )
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
@@ -132,14 +135,20 @@ def _on_what(component: Component) -> str:
     return f"{type(component).__name__}{f' ({name})' if name else ''}"
 
 
-def connect(arm: Arm, *components: Component) -> Connected:
+@overload
+def connect(arm: Arm, *components: Component) -> Connected: ...
+@overload
+def connect(arm: TakesSignals, *components: PortSignal) -> Model: ...
+def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Connected | Model:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
     Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, feedback and
     motions in part of ball and free joints, a joint that is prescribed and also driven with torque or by a motor, or
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
-    and equal names.
+    and equal names. A bond graph takes signals on its open sources, `PortSignal`.
     """
+    if isinstance(arm, TakesSignals):
+        return connect_ports(arm, (*getattr(arm, "components", ()), *components))
     refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):

@@ -349,4 +349,4 @@ def check_signal(label: str, signal: Signal, size: int) -> None:
         )
     if answer.shape[1:] != (() if size == 1 else (size,)):
         has = answer.shape[1] if answer.ndim > 1 else 1
-        raise InvalidInput(f"{label}: the signal must have {COMPONENTS[size]}, it has {has}")
+        raise InvalidInput(f"{label}: the signal must have {COMPONENTS.get(size, f'{size} components')}, it has {has}")

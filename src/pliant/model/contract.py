@@ -18,6 +18,7 @@ from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array, Ending, Layout, Observation
 
 if TYPE_CHECKING:
+    from pliant.model.linear import LinearSystem
     from pliant.robot import Robot
 
 
@@ -364,6 +365,25 @@ class Substitutes(Protocol):
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Arm, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
+
+
+@runtime_checkable
+class TakesSignals(Protocol):
+    """A model whose ports take signals as they are, such as a bond graph with open sources."""
+
+    @property
+    def ports(self) -> tuple[Port, ...]: ...
+
+    def with_inputs(self, inputs: Inputs, components: tuple[object, ...]) -> Model:
+        """The same model; the last column of the joint signals holds the values of all ports, one after the other."""
+
+
+@runtime_checkable
+class FirstOrder(Protocol):
+    """A model whose linear form is no balance of masses, such as a bond graph."""
+
+    def linear_system(self, state: Array, inputs: Inputs, time: float) -> LinearSystem:
+        """Of deviations from the motion that goes through ``state`` at ``time``."""
 
 
 def refuse_other_than_model(given: object) -> None:
