@@ -15,8 +15,9 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, ZeroJunction
+from pliant.bond_graph.expression import NAME
 from pliant.bond_graph.graph import Bond, Component, Integral, modulators, shown, split_end
-from pliant.bond_graph.layout import Node, Placed, Point, place
+from pliant.bond_graph.layout import Node, Placed, Point, place, row_below
 from pliant.errors import InvalidInput
 from pliant.whole_file import whole_file
 
@@ -27,12 +28,12 @@ MOST_SIGNALS = 8  # that the box of a component lists
 SIGNALS, PORT = "#signals", "#port "
 STYLE = """
 text { font-family: 'DejaVu Sans', Arial, sans-serif; font-size: 15px; text-anchor: middle; dominant-baseline: central; fill: #1a1a1a }
-.small { font-size: 11px; fill: #555 } .size { font-size: 11px; fill: #444 }
+.small { font-size: 11px; fill: #555 } .size { font-size: 11px; fill: #444; paint-order: stroke; stroke: #fff; stroke-width: 3px }
 .box { fill: #eef3f8; stroke: #35516d; stroke-width: 1.4 } .frame { fill: #fff; stroke: #35516d; stroke-width: 1.2 }
 .signals { fill: #fbf7ea; stroke: #b9a15a; stroke-width: 1 } .blank { fill: #fff }
 .bond { fill: none; stroke: #1a1a1a; stroke-width: 1.4 } .wide { stroke-width: 4.6 } .core { stroke: #fff; stroke-width: 1.8 }
 .stroke { stroke: #1a1a1a; stroke-width: 2.2 } .signal { fill: none; stroke: #b9a15a; stroke-width: 1 } .tip { fill: #b9a15a; stroke: none }
-.lead { stroke: #35516d; stroke-width: 1 } .title { font-weight: bold; fill: #35516d }
+.lead { fill: none; stroke: #35516d; stroke-width: 1 } .title { font-weight: bold; fill: #35516d }
 """
 SCRIPT = """
 (function () {
@@ -131,42 +132,40 @@ class _Artist:
         self.graph, self.nested, self.opened = graph, nested, opened
         self.looks = _looks(graph)
 
-    def sheet(self, path: Path, level: int | None, arrives: Mapping[str, bool] | None = None) -> _Sheet:
-        """A component with its parts; ``arrives`` says which of its ports power enters through."""
+    def sheet(self, path: Path, level: int | None, only: int = -1) -> _Sheet:
+        """A component with its parts; a port that it has alone lies on the side ``only``."""
         scope = self.graph.at(path)
         if not isinstance(scope, Component):
             raise InvalidInput(f"'{shown(path)}' is an element and holds nothing to be drawn; name a component")
         if not scope.parts:
             return _words(path, scope)
-        arrives = arrives or {port: k == 0 for k, port in enumerate(scope.ports)}
-        enters = {name: _entered(scope, name) for name in scope.parts}
         inner: dict[str, _Sheet] = {}
         nodes: dict[str, Node] = {}
         for name, part in scope.parts.items():
             if isinstance(part, Component) and part.parts and (level is None or level > 1 or not self.nested):
                 deeper = level if level is None else level - 1
-                inner[name] = self.sheet((*path, name), deeper, enters[name])
+                inner[name] = self.sheet((*path, name), deeper, _only_side(scope, name))
             nodes[name] = _node(name, part, inner.get(name) if self.nested else None)
-        for port, enters_here in arrives.items():
-            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, side=-1 if enters_here else 1)
+        for port in scope.ports:
+            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, side=_side(scope, port) or only)
         edges = [(split_end(bond.start)[0], split_end(bond.end)[0]) for bond in scope.bonds]
-        for port, target in scope.ports.items():
-            both = (PORT + port, split_end(target)[0])
-            edges.append(both if arrives[port] else (both[1], both[0]))
-        placed = place(nodes, edges, _leaves(scope, edges))
-        return self._drawn(path, scope, placed, inner)
+        edges += [(PORT + port, split_end(target)[0]) for port, target in scope.ports.items()]
+        joined = {name for edge in edges for name in edge}
+        alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined and len(joined) > 1}
+        turned = [_turned(scope, bond) for bond in scope.bonds]
+        turned += [nodes[PORT + port].side > 0 for port in scope.ports]
+        placed = place(nodes, edges, turned, _leaves(scope, edges))
+        return self._drawn(path, scope, placed, alone, inner)
 
-    def _drawn(self, path: Path, scope: Component, placed: Placed, inner: Mapping[str, _Sheet]) -> _Sheet:
-        nodes = placed.nodes
-        height = placed.height
+    def _drawn(
+        self, path: Path, scope: Component, placed: Placed, alone: dict[str, Node], inner: Mapping[str, _Sheet]
+    ) -> _Sheet:
         listed = _signal_lines(scope)
         if listed:
             wide = max(len(line) for line in listed) * SMALL * LETTER + 2 * GAP
-            box = Node(wide, len(listed) * 1.4 * SMALL + 2 * GAP, x=0.5 * max(placed.width, wide))
-            box.y = height + 30.0 + 0.5 * box.height
-            nodes = {**nodes, SIGNALS: box}
-            height = box.y + 0.5 * box.height
-        width = max(placed.width, nodes[SIGNALS].width if listed else 0.0)
+            alone[SIGNALS] = Node(wide, len(listed) * 1.4 * SMALL + 2 * GAP)
+        width, height = row_below(placed, list(alone.values()))
+        nodes = {**placed.nodes, **alone}
         out = [*self._signal_arrows(scope, nodes)]
         if listed:
             out += _signal_box(nodes[SIGNALS], listed)
@@ -178,8 +177,7 @@ class _Artist:
             out += _bond(_clipped(ends, corners), look)
         for (port, target), corners in zip(scope.ports.items(), placed.corners[len(scope.bonds) :]):
             dot, other = nodes[PORT + port], self._anchor(nodes, inner, target)
-            middle = corners if dot.side < 0 else corners[::-1]
-            way = _clipped([(dot, (dot.x, dot.y)), other], middle)
+            way = _clipped([(dot, (dot.x, dot.y)), other], corners)
             out.append(f'<path class="lead" d="{_line(way)}"/>')
             out.append(f'<text class="small" x="{dot.x:.1f}" y="{dot.y:.1f}">{escape(port)}</text>')
         ports = {port: (nodes[PORT + port].x, nodes[PORT + port].y) for port in scope.ports}
@@ -222,7 +220,7 @@ class _Artist:
                     pairs[_source(scope, each.name), name] = None
         for wire in scope.wires:
             pairs[_source(scope, wire.start), split_end(wire.end)[0]] = None
-        for value in scope.signals.values():
+        for value in scope.signals.values() if SIGNALS in nodes else ():
             for each in _names(value):
                 pairs[_source(scope, each), SIGNALS] = None
         for start, end in pairs:
@@ -264,15 +262,26 @@ def _leads_to_b(scope: Component, port: str) -> bool:
     return isinstance(part, TwoPort) and inner == "b"
 
 
-def _entered(scope: Component, name: str) -> dict[str, bool]:
-    """The ports of a part, and whether power enters through them."""
-    part = scope.parts[name]
-    if not isinstance(part, Component):
-        return {}
-    ends = {bond.end for bond in scope.bonds} | {
-        target for port, target in scope.ports.items() if not _leads_to_b(scope, port)
-    }
-    return {port: f"{name}.{port}" in ends for port in part.ports}
+def _side(part: Part | Component, port: str) -> int:
+    """On which border of a component a port lies: the first one on the left, others on the right, one alone on either."""
+    if not isinstance(part, Component) or len(part.ports) < 2:
+        return 0
+    return -1 if next(iter(part.ports)) == port else 1
+
+
+def _only_side(scope: Component, name: str) -> int:
+    """On which border the only port of a part lies: where its bond leads."""
+    for bond in scope.bonds:
+        ends = [split_end(end)[0] for end in (bond.start, bond.end)]
+        if name in ends:
+            return 1 if (ends[0] == name) is not _turned(scope, bond) else -1
+    return -1
+
+
+def _turned(scope: Component, bond: Bond) -> bool:
+    """Whether a bond leads to the left: from a port on the left, or to one on the right."""
+    first, last = (_side(scope.parts[name], port) for name, port in map(split_end, (bond.start, bond.end)))
+    return first < last
 
 
 def _leaves(scope: Component, edges: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -311,7 +320,7 @@ def _node(name: str, part: Part | Component, sheet: _Sheet | None) -> Node:
 
 def _label(name: str, part: Part) -> str:
     modulated = "M" if modulators(part) and isinstance(part, (TwoPort, Source, R)) else ""
-    return f"{modulated}{part.symbol}: {name}"
+    return f"{modulated}{part.symbol}" if name == part.symbol else f"{modulated}{part.symbol}: {name}"
 
 
 def _source(scope: Component, name: str) -> str:
@@ -332,6 +341,8 @@ def _signal_lines(scope: Component) -> list[str]:
     """One line for each signal that the component computes or takes in; integrals carry their sign."""
     lines = [f"\u2192 {name}" for name in scope.inputs]
     for name, value in scope.signals.items():
+        if not isinstance(value, Integral) and all(each.operation == NAME for each in value):  # type: ignore[union-attr]
+            continue  # another name for a signal of a part
         size = len(value.formulas) if isinstance(value, Integral) else len(value)  # type: ignore[arg-type]
         many = f" ({size})" if size > 1 else ""
         lines.append(f"\u222b {name}{many}" if isinstance(value, Integral) else f"{name}{many}")
@@ -401,9 +412,7 @@ def _border(node: Node, at: Point, towards: Point) -> Point:
     d = np.subtract(towards, at)
     length = float(np.hypot(*d)) or 1.0
     half = np.array([0.5 * node.width, 0.5 * node.height])
-    with np.errstate(divide="ignore"):
-        far = float(np.min(np.where(np.abs(d) > 1e-9, half / np.abs(d), np.inf)))
-    far = min(far if np.isfinite(far) else 0.0, 0.45) + 3.0 / length
+    far = min(float(np.min(half / np.maximum(np.abs(d), 1e-9))), 0.45) + 3.0 / length
     return float(at[0] + far * d[0]), float(at[1] + far * d[1])
 
 

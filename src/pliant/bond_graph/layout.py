@@ -38,13 +38,15 @@ class Placed:
     """Centres of all nodes, corners of bonds between their ends, and the rectangle that holds everything."""
 
     nodes: Mapping[str, Node]
-    corners: Sequence[tuple[Point, ...]]
+    corners: list[tuple[Point, ...]]
     width: float
     height: float
 
 
-def place(nodes: dict[str, Node], edges: Sequence[Edge], leaves: Mapping[str, str]) -> Placed:
-    """All nodes; ``leaves`` maps those that hang on another one to it."""
+def place(
+    nodes: dict[str, Node], edges: Sequence[Edge], turned: Sequence[bool], leaves: Mapping[str, str]
+) -> Placed:
+    """All nodes; ``turned`` edges lead to the left, ``leaves`` maps nodes that hang on another one to it."""
     rows = {name: node for name, node in nodes.items() if name not in leaves}
     for leaf, holder in leaves.items():
         own = nodes[holder]
@@ -52,7 +54,8 @@ def place(nodes: dict[str, Node], edges: Sequence[Edge], leaves: Mapping[str, st
     for node in rows.values():
         _reserve(nodes, node)
     inner = [(a, b) for a, b in edges if a in rows and b in rows]
-    layer = _layers(rows, inner)
+    ahead = [(b, a) if back else (a, b) for (a, b), back in zip(edges, turned) if a in rows and b in rows]
+    layer = _layers(rows, _directed(rows, ahead))
     points, ways = _ways(rows, inner, layer)
     order = _ordered(points, ways, layer, rows)
     _columns(points, order)
@@ -82,6 +85,45 @@ def _hang(nodes: dict[str, Node], node: Node) -> None:
             leaf.x = x + 0.5 * leaf.width
             leaf.y = node.y + sign * (0.5 * node.height + 0.75 * ACROSS + 0.5 * leaf.height)
             x += leaf.width + BESIDE
+
+
+def _directed(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> list[Edge]:
+    """Edges turned to lead from the left border to the right one, where the drawing has both.
+
+    Every node stands between its neighbours, as a network of equal resistors between the borders has it.
+    """
+    if not {-1, 1} <= {node.side for node in nodes.values()}:
+        return list(edges)
+    number = {name: k for k, name in enumerate(nodes)}
+    matrix, right = 1e-9 * np.eye(len(nodes)), np.full(len(nodes), 0.5e-9)
+    for a, b in edges:
+        for i, k in ((number[a], number[b]), (number[b], number[a])):
+            matrix[i, i] += 1.0
+            matrix[i, k] -= 1.0
+    for name, node in nodes.items():
+        if node.side:
+            matrix[number[name]] = 0.0
+            matrix[number[name], number[name]], right[number[name]] = 1.0, 0.5 + 0.5 * node.side
+    x = np.linalg.solve(matrix, right)
+    return [(b, a) if x[number[a]] > x[number[b]] + 1e-6 else (a, b) for a, b in edges]
+
+
+def row_below(placed: Placed, alone: Sequence[Node]) -> tuple[float, float]:
+    """Nodes without edges in a row under all others; the new width and height."""
+    if not alone:
+        return placed.width, placed.height
+    wide = sum(node.width + DOWN for node in alone) - DOWN
+    high = max(node.height for node in alone)
+    x = 0.5 * (placed.width - wide)
+    if x < 0.0:
+        for node in placed.nodes.values():
+            node.x -= x
+        placed.corners[:] = [tuple((px - x, py) for px, py in way) for way in placed.corners]
+        x = 0.0
+    for node in alone:
+        node.x, node.y = x + 0.5 * node.width, placed.height + 0.6 * ACROSS + 0.5 * high
+        x += node.width + DOWN
+    return max(placed.width, wide), placed.height + 0.6 * ACROSS + high
 
 
 def _layers(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> dict[str, int]:
@@ -121,6 +163,15 @@ def _layers(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> dict[str, int]:
     for name, own in ahead.items():  # what nothing leads to stands beside what it leads to
         if own and name not in arrives and nodes[name].side == 0:
             layer[name] = min(own) - 1
+    before: dict[str, list[str]] = {name: [] for name in nodes}
+    behind: dict[str, list[str]] = {name: [] for name in nodes}
+    for a, b in forward:
+        before[b].append(a)
+        behind[a].append(b)
+    for name in sorted(nodes, key=lambda each: layer[each]):  # in the middle of where it may stand
+        if before[name] and behind[name]:
+            lowest = max(layer[each] for each in before[name]) + 1
+            layer[name] = (lowest + min(layer[each] for each in behind[name]) - 1) // 2
     last = max(layer.values(), default=0)
     for name, node in nodes.items():
         if node.side < 0:
@@ -250,7 +301,7 @@ def _into_view(nodes: dict[str, Node], corners: Sequence[tuple[Point, ...]]) -> 
     every += [(n.x + 0.5 * n.width, n.y + 0.5 * n.height) for n in nodes.values()]
     every += [point for way in corners for point in way]
     if not every:
-        return Placed(nodes, (), 0.0, 0.0)
+        return Placed(nodes, [], 0.0, 0.0)
     (x0, y0), (x1, y1) = np.min(every, axis=0), np.max(every, axis=0)
     for node in nodes.values():
         node.x, node.y = node.x - float(x0), node.y - float(y0)
