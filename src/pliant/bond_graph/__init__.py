@@ -5,6 +5,8 @@ Equations are assembled without causality (`flat`, `equations`) and stepped by o
 (`tape`, `step`); causality is assigned to explain (`causality`).
 """
 
+from pliant.bond_graph.causality import Causality as Causality
+from pliant.bond_graph.causality import causality as causality
 from pliant.bond_graph.domain import ELECTRIC as ELECTRIC
 from pliant.bond_graph.domain import GENERAL as GENERAL
 from pliant.bond_graph.domain import HYDRAULIC as HYDRAULIC
@@ -42,3 +44,7 @@ from pliant.bond_graph.graph import Bond as Bond
 from pliant.bond_graph.graph import Component as Component
 from pliant.bond_graph.graph import Integral as Integral
 from pliant.bond_graph.graph import Signal as Signal
+from pliant.bond_graph.yaml_file import dump as dump
+from pliant.bond_graph.yaml_file import load as load
+from pliant.bond_graph.yaml_file import loads as loads
+from pliant.bond_graph.yaml_file import save as save

@@ -73,6 +73,7 @@ class Separated:
 def separate(formula: Expression) -> Separated:
     found = Separated(0.0, {}, ZERO)
     _collect(formula, 1.0, found)
+    found.linear = {leaf: by for leaf, by in found.linear.items() if by}  # what cancels is not there
     return found
 
 
@@ -152,7 +153,8 @@ class TapeWriter:
 
         def put(each: Expression, *entry: int) -> None:
             done[each] = len(self.operations) - begin
-            self.operations.append((*entry, *(0,) * (4 - len(entry))))
+            op, first, second, third = (*entry, 0, 0, 0)[:4]
+            self.operations.append((op, first, second, third))
 
         waiting = [formula]
         while waiting:
@@ -189,9 +191,9 @@ class TapeWriter:
 
     def tape(self) -> Tape:
         table = np.array(self.operations, np.int64).reshape(-1, 4)
-        columns = (np.ascontiguousarray(column) for column in table.T)
+        op, first, second, third = (np.ascontiguousarray(column) for column in table.T)
         rows = np.array(self.rows, np.int64).reshape(-1, 3)
-        return Tape(*columns, np.array([*self.numbers, 0.0]), rows, np.array(ROTATION_SERIES))
+        return Tape(op, first, second, third, np.array([*self.numbers, 0.0]), rows, np.array(ROTATION_SERIES))
 
     @property
     def longest(self) -> int:
@@ -259,8 +261,8 @@ def _system(equations: Equations, formulas: list[Expression], size: int) -> Syst
                 jacobian_h[slots[r, rates[leaf.index]]] += 0.5 * by
         if part.rest is not ZERO:
             writer.add(r, part.rest, slots, rates)
-    triples = [each for kind in (UNKNOWN, STATE, INPUT) for each in _triples(of[kind])]
-    equation = Equation(np.array([part.constant for part in parts]), *triples, jacobian, jacobian_h)  # type: ignore[arg-type]
+    z, x, u = (_triples(of[kind]) for kind in (UNKNOWN, STATE, INPUT))
+    equation = Equation(np.array([part.constant for part in parts]), *z, *x, *u, jacobian, jacobian_h)
     columns = np.array([column for each in used for column in each], np.int64)
     moving = any(_moves(part.rest) for part in parts)
     rate = np.array(rates, np.int64)

@@ -115,7 +115,7 @@ class Store(Part):
     def __post_init__(self) -> None:
         word = self.only_one_of(*self.linear, "energy")
         if word == "energy":
-            self.put("energy", as_expression(self.energy))  # type: ignore[arg-type]
+            self.put("energy", formula(self.symbol, word, self.energy))
             self.put("sizes", sizes_of(self.symbol, self.sizes, None))
         else:
             given = numbers(self.symbol, word, getattr(self, word))
@@ -127,7 +127,7 @@ class Store(Part):
 
     @property
     def ports(self) -> tuple[PowerPort, ...]:
-        return tuple(PowerPort(*each) for each in self.sizes)  # type: ignore[union-attr,arg-type]
+        return tuple(PowerPort(*each) for each in self.sizes)  # type: ignore[union-attr]
 
     @cached_property
     def size(self) -> int:
@@ -156,7 +156,7 @@ class Store(Part):
             return self.energy
         x = [name(self.variable, k) for k in range(self.size)]
         total = ZERO
-        for (i, k), value in np.ndenumerate(self.hessian):  # type: ignore[arg-type]
+        for (i, k), value in np.ndenumerate(self.hessian):
             total = total + 0.5 * float(value) * x[i] * x[k]
         return total
 

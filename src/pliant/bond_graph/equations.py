@@ -48,8 +48,8 @@ class StateBlock:
 class Exchange:
     """Pairs of effort and flow of a source or a loss.
 
-    ``sign`` is 1 where the bond carries power out of a source, or into a loss. ``first`` is that of its inputs, or -1 if
-    it is not open.
+    ``sign`` is 1 where the bond carries power out of a source, or into a loss. ``first`` is that of its inputs, or -1
+    if it is not open.
     """
 
     place: Place
@@ -342,8 +342,8 @@ class _Assembly:
 
     def exchange(self, place: Place, into: int, first: int = -1) -> Exchange:
         bond, sign = place.at(place.part.ports[0].name)
-        numbers = (tuple(self.numbers(bond, kind)) for kind in (EFFORT, FLOW))
-        return Exchange(place, *numbers, into * sign, first)
+        efforts, flows = tuple(self.numbers(bond, EFFORT)), tuple(self.numbers(bond, FLOW))
+        return Exchange(place, efforts, flows, into * sign, first)
 
 
 def _label(place: Place) -> str:

@@ -87,12 +87,12 @@ def flatten(top: Component) -> FlatGraph:
             places.append(Place(path, part))
     if not places:
         raise InvalidInput("the bond graph has no element; add parts")
-    ends = [(path, k, bond) for path, scope in scopes.items() for k, bond in enumerate(scope.bonds)]
-    joined = [
-        (path, k, *(_attachment(scopes, index, places, path, bond, at_end) for at_end in (False, True)))
-        for path, k, bond in ends
-    ]
-    sizes = _sizes(places, [(_bond_words(scopes, each[0], each[1]), each[2], each[3]) for each in joined])
+    joined = []
+    for path, scope in scopes.items():
+        for k, bond in enumerate(scope.bonds):
+            start, end = (_attachment(scopes, index, path, bond, at_end) for at_end in (False, True))
+            joined.append((path, k, start, end))
+    sizes = _sizes(places, [(_bond_words(scopes, path, k), start, end) for path, k, start, end in joined])
     bonds = [FlatBond(*each, size) for each, size in zip(joined, sizes, strict=True)]
     for k, each in enumerate(bonds):
         for attachment, sign in ((each.start, -1), (each.end, 1)):
@@ -109,7 +109,7 @@ def _bond_words(scopes: dict[Path, Component], path: Path, number: int) -> str:
 
 
 def _attachment(
-    scopes: dict[Path, Component], index: dict[Path, int], places: list[Place], path: Path, bond: Bond, at_end: bool
+    scopes: dict[Path, Component], index: dict[Path, int], path: Path, bond: Bond, at_end: bool
 ) -> Attachment:
     """Where an end of a bond leads, through the ports of components down to an element."""
     scope, here = scopes[path], path

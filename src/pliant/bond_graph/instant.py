@@ -1,8 +1,8 @@
 """The equations of a graph at an instant:  0 = F(z, x, u, t) ,  x' = z[rate] .
 
-Where F_z is singular, constraints bind the states: with N^T F_z = 0,  N^T F  does not depend on z, and z is found from its
-rate,  N^T (F_x x' + F_t) = 0 . States that do not satisfy N^T F = 0 are brought there by impulses, which are solutions
-of F_z z = 0.
+Where F_z is singular, constraints bind the states: with N^T F_z = 0,  N^T F  does not depend on z, and z is found from
+its rate,  N^T (F_x x' + F_t) = 0 . States that do not satisfy N^T F = 0 are brought there by impulses, which are
+solutions of F_z z = 0.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ States are those of stores and integrals; ports are the sources that are left op
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from pliant.bond_graph.arrays import Energies, System, energies, instant_system, step_system
 from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
+from pliant.bond_graph.elements import Source
 from pliant.bond_graph.equations import Equations, Exchange, assemble
 from pliant.bond_graph.flat import FlatGraph, flatten
 from pliant.bond_graph.graph import Component
@@ -177,7 +177,6 @@ class BondGraph(Shown):
             for port in ports
             for name in port.names_of(port.flow if port.causality is Causality.EFFORT_IN else port.effort)
         )
-        names = {"inputs": in_names, "outputs": out_names}
         if not part.N.shape[1]:
             through = -np.linalg.solve(own, np.hstack([by_state, by_input]))
             A, B, C, D = (
@@ -186,7 +185,7 @@ class BondGraph(Shown):
                 answers @ through[:, :m],
                 answers @ through[:, m:],
             )
-            return LinearSystem(A=A, B=B, C=C, D=D, states=self.state_names, **names)
+            return LinearSystem(A=A, B=B, C=C, D=D, inputs=in_names, outputs=out_names, states=self.state_names)
         E = np.zeros((m + n, m + n))
         E[:m, :m] = np.eye(m)
         return LinearSystem(
@@ -196,7 +195,8 @@ class BondGraph(Shown):
             C=np.hstack([np.zeros((len(answers), m)), answers]),
             D=np.zeros((len(answers), by_input.shape[1])),
             states=(*self.state_names, *(f"unknown {k}" for k in range(n))),
-            **names,
+            inputs=in_names,
+            outputs=out_names,
         )
 
     def _by_input(self, rows: int) -> Array:
@@ -231,16 +231,10 @@ class BondGraph(Shown):
 
 def compiled(graph: Component) -> BondGraph:
     """The model of a graph; what cannot be computed is refused in a sentence with its path."""
-    sources = sum(each.part.ports[0].size or 1 for each in _open(flatten(graph)))
-    model = BondGraph(graph, Inputs.none(sources))
+    sources = (place.part for place in flatten(graph).places if isinstance(place.part, Source))
+    model = BondGraph(graph, Inputs.none(sum(each.size or 1 for each in sources if each.is_open)))
     _ = model.compiled
     return model
-
-
-def _open(flat: FlatGraph) -> Sequence[object]:
-    from pliant.bond_graph.elements import Source
-
-    return [place for place in flat.places if isinstance(place.part, Source) and place.part.is_open]
 
 
 def _port(source: Exchange) -> Port:

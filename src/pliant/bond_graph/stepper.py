@@ -25,7 +25,7 @@ class Stepper:
     """State, scratch and rows of a run."""
 
     def __init__(self, model: BondGraph, run: Run) -> None:
-        if run.method.stages != 1 or not run.method.exact:  # type: ignore[union-attr]
+        if run.method.stages != 1 or not run.method.exact:
             raise InvalidInput("bond graphs step by the midpoint rule, which keeps energy; use Gauss(order=2)")
         self.model, self.run = model, run
         own = model.compiled

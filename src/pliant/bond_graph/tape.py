@@ -171,7 +171,7 @@ def forward(tape: Tape, row: int, point: Point, value: Floats) -> float:
         else:
             v = rotation(op - ROTATION, value[i], tape.series)
         value[k - begin] = v
-    return value[end - 1 - begin]
+    return float(value[end - 1 - begin])
 
 
 @inner_kernel

@@ -28,7 +28,8 @@ class PortSignal(Declared):
 
     def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
         raise InvalidInput(
-            f"PortSignal: an arm has no open source '{self.port}'; drive it by JointTorque, TipWrench or PrescribedMotion"
+            f"PortSignal: an arm has no open source '{self.port}'; drive it by JointTorque, TipWrench or"
+            " PrescribedMotion"
         )
 
 
