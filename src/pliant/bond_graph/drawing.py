@@ -14,8 +14,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from pliant.bond_graph.causality import causality
 from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, ZeroJunction
 from pliant.bond_graph.expression import NAME
+from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Bond, Component, Integral, modulators, shown, split_end
 from pliant.bond_graph.layout import Node, Placed, Point, place, row_below
 from pliant.errors import InvalidInput
@@ -232,8 +234,6 @@ class _Artist:
 
 def _looks(graph: Component) -> dict[tuple[Path, int], _BondLook]:
     """Sizes and causal strokes of all bonds, where the graph is whole; of a component alone the sizes."""
-    from pliant.bond_graph.flat import flatten
-
     whole, at = graph, 0
     if graph.ports:
         whole, at = _closed(graph), 1
@@ -241,7 +241,12 @@ def _looks(graph: Component) -> dict[tuple[Path, int], _BondLook]:
         flat = flatten(whole)
     except InvalidInput:  # word models have no elements inside; they are drawn with plain bonds
         return {}
-    return {(each.path[at:], each.number): _BondLook(each.size) for each in flat.bonds if len(each.path) >= at}
+    strokes = {} if graph.ports else causality(graph).strokes
+    return {
+        (each.path[at:], each.number): _BondLook(each.size, strokes.get((each.path, each.number)))
+        for each in flat.bonds
+        if len(each.path) >= at
+    }
 
 
 def _closed(graph: Component) -> Component:
