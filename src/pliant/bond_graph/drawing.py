@@ -26,6 +26,7 @@ from pliant.whole_file import whole_file
 Path = tuple[str, ...]
 LETTER, TEXT, SMALL = 0.62, 15.0, 11.0  # width of a letter against its height, heights in pixels
 MARGIN, TITLE, BARB, STROKE, GAP = 16.0, 24.0, 9.0, 8.0, 5.0
+ASIDE = 9.0  # pixels by which signals pass beside bonds
 MOST_SIGNALS = 8  # that the box of a component lists
 SIGNALS, PORT = "#signals", "#port "
 STYLE = """
@@ -134,27 +135,29 @@ class _Artist:
         self.graph, self.nested, self.opened = graph, nested, opened
         self.looks = _looks(graph)
 
-    def sheet(self, path: Path, level: int | None, only: int = -1) -> _Sheet:
-        """A component with its parts; a port that it has alone lies on the side ``only``."""
+    def sheet(self, path: Path, level: int | None, sides: Mapping[str, int] | None = None) -> _Sheet:
+        """A component with its parts, and with its ports on these sides."""
         scope = self.graph.at(path)
         if not isinstance(scope, Component):
             raise InvalidInput(f"'{shown(path)}' is an element and holds nothing to be drawn; name a component")
         if not scope.parts:
             return _words(path, scope)
+        sides = _sides(scope) if sides is None else sides
+        of_parts = {name: _sides(part, scope, name) for name, part in scope.parts.items()}
         inner: dict[str, _Sheet] = {}
         nodes: dict[str, Node] = {}
         for name, part in scope.parts.items():
             if isinstance(part, Component) and part.parts and (level is None or level > 1 or not self.nested):
                 deeper = level if level is None else level - 1
-                inner[name] = self.sheet((*path, name), deeper, _only_side(scope, name))
+                inner[name] = self.sheet((*path, name), deeper, of_parts[name])
             nodes[name] = _node(name, part, inner.get(name) if self.nested else None)
         for port in scope.ports:
-            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, side=_side(scope, port) or only)
+            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, side=sides[port])
         edges = [(split_end(bond.start)[0], split_end(bond.end)[0]) for bond in scope.bonds]
         edges += [(PORT + port, split_end(target)[0]) for port, target in scope.ports.items()]
         joined = {name for edge in edges for name in edge}
         alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined and len(joined) > 1}
-        turned = [_turned(scope, bond) for bond in scope.bonds]
+        turned = [_turned(of_parts, bond) for bond in scope.bonds]
         turned += [nodes[PORT + port].side > 0 for port in scope.ports]
         placed = place(nodes, edges, turned, _leaves(scope, edges))
         return self._drawn(path, scope, placed, alone, inner)
@@ -173,10 +176,11 @@ class _Artist:
             out += _signal_box(nodes[SIGNALS], listed)
         for name, part in scope.parts.items():
             out += self._part((*path, name), nodes[name], part, inner.get(name))
+        beside = _shifts(scope)
         for number, (bond, corners) in enumerate(zip(scope.bonds, placed.corners)):
             look = self.looks.get((path, number), _BondLook())
             ends = [self._anchor(nodes, inner, text) for text in (bond.start, bond.end)]
-            out += _bond(_clipped(ends, corners), look)
+            out += _bond(_beside(_clipped(ends, corners), beside[number]), look)
         for (port, target), corners in zip(scope.ports.items(), placed.corners[len(scope.bonds) :]):
             dot, other = nodes[PORT + port], self._anchor(nodes, inner, target)
             way = _clipped([(dot, (dot.x, dot.y)), other], corners)
@@ -222,13 +226,13 @@ class _Artist:
                     pairs[_source(scope, each.name), name] = None
         for wire in scope.wires:
             pairs[_source(scope, wire.start), split_end(wire.end)[0]] = None
-        for value in scope.signals.values() if SIGNALS in nodes else ():
-            for each in _names(value):
+        for value in scope.signals.values():
+            for each in () if _is_alias(value) else _names(value):
                 pairs[_source(scope, each), SIGNALS] = None
         for start, end in pairs:
             if start in nodes and end in nodes and start != end:
                 a, b = nodes[start], nodes[end]
-                way = _clipped([(a, (a.x, a.y)), (b, (b.x, b.y))], ())
+                way = _beside(_clipped([(a, (a.x, a.y)), (b, (b.x, b.y))], ()), ASIDE)
                 yield f'<path class="signal" d="{_line(way)}"/>{_arrow_head(way)}'
 
 
@@ -267,25 +271,30 @@ def _leads_to_b(scope: Component, port: str) -> bool:
     return isinstance(part, TwoPort) and inner == "b"
 
 
-def _side(part: Part | Component, port: str) -> int:
-    """On which border of a component a port lies: the first one on the left, others on the right, one alone on either."""
-    if not isinstance(part, Component) or len(part.ports) < 2:
-        return 0
-    return -1 if next(iter(part.ports)) == port else 1
+def _sides(part: Part | Component, scope: Component | None = None, name: str = "") -> dict[str, int]:
+    """On which border of a component its ports lie, -1 left and 1 right.
+
+    The first one lies on the left, the second on the right, others, such as drives, on the left. Where all bonds leave a
+    component, or it has one port only, it lies where its bonds lead.
+    """
+    if not isinstance(part, Component):
+        return {}
+    sides = {port: 1 if k == 1 else -1 for k, port in enumerate(part.ports)}
+    if scope is not None and part.ports:
+        starts = [bond for bond in scope.bonds if split_end(bond.start)[0] == name]
+        ends = [bond for bond in scope.bonds if split_end(bond.end)[0] == name]
+        if len(part.ports) == 1 and starts and not ends:
+            other, port = split_end(starts[0].end)
+            to = _sides(scope.parts[other]).get(port, -1) if len(getattr(scope.parts[other], "ports", ())) > 1 else -1
+            return {next(iter(part.ports)): -to}
+        if starts and not ends and not set(scope.ports.values()) & {f"{name}.{port}" for port in part.ports}:
+            return dict.fromkeys(part.ports, 1)
+    return sides
 
 
-def _only_side(scope: Component, name: str) -> int:
-    """On which border the only port of a part lies: where its bond leads."""
-    for bond in scope.bonds:
-        ends = [split_end(end)[0] for end in (bond.start, bond.end)]
-        if name in ends:
-            return 1 if (ends[0] == name) is not _turned(scope, bond) else -1
-    return -1
-
-
-def _turned(scope: Component, bond: Bond) -> bool:
+def _turned(sides: Mapping[str, Mapping[str, int]], bond: Bond) -> bool:
     """Whether a bond leads to the left: from a port on the left, or to one on the right."""
-    first, last = (_side(scope.parts[name], port) for name, port in map(split_end, (bond.start, bond.end)))
+    first, last = (sides[name].get(port, 0) for name, port in map(split_end, (bond.start, bond.end)))
     return first < last
 
 
@@ -342,12 +351,17 @@ def _names(value: object) -> Iterator[str]:
             yield each.name
 
 
+def _is_alias(value: object) -> bool:
+    """Whether a signal is another name for one of a part."""
+    return isinstance(value, tuple) and all(each.operation == NAME for each in value)
+
+
 def _signal_lines(scope: Component) -> list[str]:
     """One line for each signal that the component computes or takes in; integrals carry their sign."""
     lines = [f"\u2192 {name}" for name in scope.inputs]
     for name, value in scope.signals.items():
-        if not isinstance(value, Integral) and all(each.operation == NAME for each in value):  # type: ignore[union-attr]
-            continue  # another name for a signal of a part
+        if _is_alias(value):
+            continue
         size = len(value.formulas) if isinstance(value, Integral) else len(value)  # type: ignore[arg-type]
         many = f" ({size})" if size > 1 else ""
         lines.append(f"\u222b {name}{many}" if isinstance(value, Integral) else f"{name}{many}")
@@ -411,6 +425,22 @@ def _clipped(ends: Sequence[tuple[Node, Point]], corners: Sequence[Point]) -> li
     (first, _), (last, _) = ends
     start, end = _border(first, way[0], way[1]), _border(last, way[-1], way[-2])
     return [start, *way[1:-1], end]
+
+
+def _shifts(scope: Component) -> list[float]:
+    """How far bonds between the same two parts are drawn aside, so that each is seen."""
+    pairs = [tuple(sorted(split_end(end)[0] for end in (bond.start, bond.end))) for bond in scope.bonds]
+    return [12.0 * (pairs[:k].count(pair) - 0.5 * (pairs.count(pair) - 1)) for k, pair in enumerate(pairs)]
+
+
+def _beside(way: list[Point], shift: float) -> list[Point]:
+    """A straight way moved aside, to the same side whichever way it leads."""
+    if len(way) > 2 or not shift:
+        return way
+    (x0, y0), (x1, y1) = way
+    n = np.array([y0 - y1, x1 - x0]) / (np.hypot(x1 - x0, y1 - y0) or 1.0)
+    n *= shift if (x1, y1) > (x0, y0) else -shift
+    return [(x0 + float(n[0]), y0 + float(n[1])), (x1 + float(n[0]), y1 + float(n[1]))]
 
 
 def _border(node: Node, at: Point, towards: Point) -> Point:
