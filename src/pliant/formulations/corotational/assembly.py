@@ -57,7 +57,7 @@ class CorotationalElements:
         stretch = Stretch.of(link, a, b)
         deformation, W = rest_deformation(stretch.far, b - a)
         back = np.linalg.inv(W)
-        stiffness = np.linalg.inv(end_flexibility(stretch, self.theory))
+        stiffness = np.asarray(np.linalg.inv(end_flexibility(stretch, self.theory)), float)
         damping = end_damping(stretch, self.theory, stiffness)
         row.rest = deformation / (b - a)
         row.K, row.C = ((b - a) * _symmetric(back.T @ each @ back) for each in (stiffness, damping))

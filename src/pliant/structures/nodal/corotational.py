@@ -1,7 +1,7 @@
 """The deformation of a co-rotational beam element and its exact finite change, as potentials of the relative pose.
 
-[damic2006] (4)-(13), with p = R_a^T (x_b - x_a) and S = R_a^T R_b of the two end sections. The co-rotated frame E has its
-x-axis along the chord and its z-axis across the y-axis of section a. With l = |p| , rho = sqrt(p1^2 + p3^2) ,
+[damic2006] (4)-(13), with p = R_a^T (x_b - x_a) and S = R_a^T R_b of the two end sections. The co-rotated frame E has
+its x-axis along the chord and its z-axis across the y-axis of section a. With l = |p| , rho = sqrt(p1^2 + p3^2) ,
 c = p1/rho , s = p3/rho , r = rho/l , i = p2/l , in the axes of a,
 
         | c r  -c i  -s |
@@ -11,17 +11,17 @@ c = p1/rho , s = p3/rho , r = rho/l , i = p2/l , in the axes of a,
     w = (u, -L theta1_z, L theta1_y, theta2 - theta1) ,   V = L/2 (w/L - rest) . K (w/L - rest) .
 
 The energy (12) of the paper depends on these six numbers only. To first order they are displacement and rotation of
-section b seen from section a, so that K is L times the inverse of the flexibility of the stretch between them. We depart
-from the paper in two points: links may be curved or tapered, and an element that steps in time measures the change of w
-exactly.
+section b seen from section a, so that K is L times the inverse of the flexibility of the stretch between them. We
+depart from the paper in two points: links may be curved or tapered, and the change of w over a step is exact.
 
-Every factor is a product, a quotient or a function of one scalar, so the product rule with means and divided differences
-gives the change of w as an exact linear function of those of p and S, and forces follow by the transposed function:
+Every factor is a product, a quotient or a function of one scalar, so the product rule with means and divided
+differences gives the change of w as an exact linear function of those of p and S, and forces follow by the transposed
+function:
 
     l dl = p . dp ,  rho drho = p1 dp1 + p3 dp3 ,  rho dc = dp1 - c drho ,  l di = dp2 - i dl ,  l dr = drho - r dl
 
-with means for all factors, and d(E^T S) = dE^T S + E^T dS. Rotation vectors are A(k) times the skew part of their matrix,
-as in `relative_pose`.
+with means for all factors, and d(E^T S) = dE^T S + E^T dS. Rotation vectors are A(k) times the skew part of their
+matrix, as in `relative_pose`.
 """
 
 from __future__ import annotations
@@ -148,12 +148,18 @@ def change_of_frame(dp: Vector, means: Corotated) -> tuple[float, Matrix]:
 
 @inline_kernel
 def measure_deformation_change(
-    length: float, moved: tuple[Vector, Vector], world: Matrix, Rb: Matrix, means: Corotated, rows: tuple[Floats, Floats], e: int
+    length: float,
+    moved: tuple[Vector, Vector],
+    world: Matrix,
+    Rb: Matrix,
+    means: Corotated,
+    rows: tuple[Floats, Floats],
+    e: int,
 ) -> None:
     """Change of w over a step into row e of the second of ``rows``, exactly.
 
-    ``moved`` is dp in the axes of a, and what b turned relative to a in the world; ``world`` the mean directors of a times
-    the mean of E, ``Rb`` the mean directors of b.
+    ``moved`` is dp in the axes of a, and what b turned relative to a in the world; ``world`` the mean directors of a
+    times the mean of E, ``Rb`` the mean directors of b.
     """
     start, end = rows
     dp, turn = moved
@@ -213,7 +219,9 @@ def rotation_vector_rates(theta: Vector) -> Matrix:
 
 
 @inner_kernel
-def put_row(v: Vector, spin: Vector, frames: tuple[Matrix, Matrix], chord: float, on_b: Floats, on_a: Floats, k: int) -> None:
+def put_row(
+    v: Vector, spin: Vector, frames: tuple[Matrix, Matrix], chord: float, on_b: Floats, on_a: Floats, k: int
+) -> None:
     """Row k of both operators from the same row in the co-rotated frame, per velocity and spin of b."""
     E, F = frames
     carried = (spin[0], spin[1] - chord * v[2], spin[2] + chord * v[1])

@@ -14,7 +14,20 @@ from pliant.jit import inline_kernel
 from pliant.spatial.rows import add_to, load3, load6, load9, plus6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
 from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
-from pliant.spatial.vectors import UNIT, Matrix, Vector, add, apply, apply_transpose, cross, dot, mean, product, scale, sub
+from pliant.spatial.vectors import (
+    UNIT,
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transpose,
+    cross,
+    dot,
+    mean,
+    product,
+    scale,
+    sub,
+)
 from pliant.structures.nodal.codes import COROTATIONAL
 from pliant.structures.nodal.corotational import (
     K_FRAME,
@@ -66,13 +79,18 @@ def angles(data: Floats, i: int) -> tuple[float, float]:
 def too_bent(elements: Elements, i: int, at: Moment) -> bool:
     """Whether an element turned beyond what its measure of deformation tells."""
     if elements.kind == COROTATIONAL:
-        return max(at.strain[i, K], at.strain[i, K_FRAME]) > LARGEST_TURN
-    return at.strain[i, K] > LARGEST_BEND
+        return bool(max(at.strain[i, K], at.strain[i, K_FRAME]) > LARGEST_TURN)
+    return bool(at.strain[i, K] > LARGEST_BEND)
 
 
 @inline_kernel
 def change_and_force(
-    elements: Elements, i: int, h: float, moved: tuple[Vector, Vector], means: tuple[Matrix, Matrix], ends: tuple[Moment, Moment]
+    elements: Elements,
+    i: int,
+    h: float,
+    moved: tuple[Vector, Vector],
+    means: tuple[Matrix, Matrix],
+    ends: tuple[Moment, Moment],
 ) -> tuple[Twist, Vector, Vector]:
     """Change of the deformation over a step, section force and moment, and force and torque on node b in the world.
 
