@@ -33,6 +33,7 @@ BOTH = ("upper", "fore")
 EVERY: tuple[Formulation, ...] = (
     pl.GeometricallyExact(3, rigid=BOTH),
     pl.PoseElement(3, rigid=BOTH),
+    pl.Corotational(3, rigid=BOTH),
     pl.Lumped(2, rigid=BOTH),
     pl.EquivalentRigidLink(2, NODAL, rigid=BOTH),
 )
@@ -113,7 +114,7 @@ def test_all_links_rigid_move_like_the_rigid_arm_to_the_square_of_the_step(formu
     assert coarse / fine == pytest.approx(4.0, rel=0.05)
 
 
-def off_the_rigid_one(formulation: pl.GeometricallyExact | pl.PoseElement | pl.Lumped, factor: float) -> np.ndarray:
+def off_the_rigid_one(formulation: pl.GeometricallyExact | pl.PoseElement | pl.Corotational | pl.Lumped, factor: float) -> np.ndarray:
     """Frequencies of the arm with an upper link so many times stiffer, less those with a rigid one."""
     stiffness = tuple(factor * value for value in STIFFNESS)
     section = pl.GeneralSection(stiffness=stiffness, inertia=INERTIA)
@@ -124,8 +125,10 @@ def off_the_rigid_one(formulation: pl.GeometricallyExact | pl.PoseElement | pl.L
     return off
 
 
-@pytest.mark.parametrize("formulation", [pl.GeometricallyExact(3), pl.Lumped(2)], ids=str)
-def test_a_link_whose_stiffness_grows_tends_to_the_rigid_one(formulation: pl.GeometricallyExact | pl.Lumped) -> None:
+@pytest.mark.parametrize("formulation", [pl.GeometricallyExact(3), pl.Corotational(3), pl.Lumped(2)], ids=str)
+def test_a_link_whose_stiffness_grows_tends_to_the_rigid_one(
+    formulation: pl.GeometricallyExact | pl.Corotational | pl.Lumped,
+) -> None:
     """Flexibility enters linearly: ten times the stiffness leaves a tenth of the difference."""
     off = [off_the_rigid_one(formulation, factor) for factor in (1e3, 1e4)]
     np.testing.assert_allclose(off[0] / off[1], 10.0, rtol=0.01)
