@@ -2,8 +2,8 @@
 
 Sources first, then stores, whose rates then are what acts on them, then losses, then what is left; after each choice
 all that follows from it. Nothing is computed from it: a store whose flow or effort is decided elsewhere depends on
-other stores (derivative causality), a loss whose causality is free stands in an algebraic loop, and a junction that is told
-twice is a conflict, which numbers may yet resolve.
+other stores (derivative causality), a loss whose causality is free stands in an algebraic loop, and a junction that
+is told twice is a conflict, which numbers may yet resolve.
 """
 
 from __future__ import annotations

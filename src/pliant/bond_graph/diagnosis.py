@@ -61,12 +61,12 @@ def why_singular(system: System, equations: Equations, J: Floats) -> str:
     """Which equations depend on each other, and what they leave open, where numbers make a matrix singular."""
     n = system.size
     rows = system.rows_of_slots()
+    if not np.isfinite(J).all():
+        bad = sorted({equations.rows[r].owner for r in rows[~np.isfinite(J)].tolist()})
+        return f"a formula or its derivative is no number in {_named(bad)}; start elsewhere, or write it smoothly"
     row_size, size = equilibrated(rows, system.columns, J, n)
     dense = np.zeros((n, n))
     np.add.at(dense, (rows, system.columns), J * row_size[rows] * size[system.columns])
-    if not np.isfinite(dense).all():
-        bad = sorted({equations.rows[r].owner for r in rows[~np.isfinite(J)].tolist()})
-        return f"a formula or its derivative is no number at the start of {_named(bad)}; start elsewhere"
     left, _, right = np.linalg.svd(dense)
     owners = [equations.rows[k].owner for k in _largest(left[:, -1])]
     free = [equations.unknowns[k] for k in _largest(right[-1])]

@@ -7,7 +7,7 @@ solutions of F_z z = 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pliant.bond_graph.model import Compiled
 
 RANK = 1e-11  # part of the largest singular value of the scaled F_z below which one is zero
+SMALL = 400  # unknowns up to which null spaces come from a singular value decomposition
 MOST_ITERATIONS = 50
 TIME_DIFFERENCE = 1e-6  # s
 NO_INDEX_2 = (
@@ -30,24 +31,27 @@ NO_INDEX_2 = (
 
 
 class Scaled(NamedTuple):
-    """F_z with rows and columns of about size one, and its null spaces: N^T F_z = 0, F_z V = 0."""
+    """F_z with rows and columns of about size one, and its null spaces  N^T F_z = 0  and  F_z V = 0  in these sizes."""
 
-    F_z: Array
+    F_z: Any
     rows: Array
     size: Array
     N: Array
     V: Array
 
 
-def at_instant(own: Compiled, y: Array, time: float, u: Array) -> tuple[Array, Array]:
-    """F and its dense Jacobian by unknowns and states, at y = (z, x)."""
-    system = own.instant
+def at_instant(own: Compiled, y: Array, time: float, u: Array) -> tuple[Array, Any, Any]:
+    """F and its sparse Jacobians by unknowns and by states, at y = (z, x)."""
+    from scipy.sparse import csr_array
+
+    system, n = own.instant, len(own.equations.unknowns)
     values = system.values()
     point = Point(np.zeros(0), np.ascontiguousarray(y), u, np.zeros(0, np.int64), np.array([time, 0.0]))
     evaluate_once(system.equation, system.tape, point, values)
-    jacobian = np.zeros((len(values.F), system.size))
-    jacobian[system.rows_of_slots(), system.columns] = values.J
-    return values.F, jacobian
+    if not np.isfinite(values.J).all():
+        raise InvalidInput("a formula or its derivative is no number at this state; start elsewhere")
+    jacobian = csr_array((values.J, system.columns, system.begin), shape=(len(values.F), system.size)).tocsc()
+    return values.F, jacobian[:, :n], jacobian[:, n:]
 
 
 def given(inputs: Inputs, times: Array) -> Array:
@@ -55,36 +59,75 @@ def given(inputs: Inputs, times: Array) -> Array:
     return np.ascontiguousarray(inputs.joint_signals(np.atleast_1d(times))[:, :, 2])
 
 
-def scaled(matrix: Array) -> Scaled:
-    rows, columns = np.nonzero(matrix)
-    row_size, size = equilibrated(rows, columns, matrix[rows, columns], len(matrix))
-    F_z = matrix * np.outer(row_size, size)
-    if not np.isfinite(F_z).all():
-        raise InvalidInput("a formula or its derivative is no number at this state; start elsewhere")
-    left, values, right = np.linalg.svd(F_z)
-    rank = int(np.sum(values > RANK * values.max(initial=0.0)))
-    return Scaled(F_z, row_size, size, left[:, rank:] * row_size[:, None], right[rank:].T * size[:, None])
+def scaled(matrix: Any) -> Scaled:
+    entries = matrix.tocoo()
+    row_size, size = equilibrated(entries.row, entries.col, entries.data, matrix.shape[0])
+    F_z = (matrix * row_size[:, None]) * size[None]
+    left, right = _null_spaces(F_z.tocsc())
+    return Scaled(F_z.tocsc(), row_size, size, left, right)
+
+
+def _null_spaces(F_z: Any) -> tuple[Array, Array]:
+    n = F_z.shape[0]
+    if n <= SMALL:
+        left, values, right = np.linalg.svd(F_z.toarray())
+        rank = int(np.sum(values > RANK * values.max(initial=0.0)))
+        return left[:, rank:], right[rank:].T
+    from scipy.sparse.csgraph import structural_rank
+
+    # rows and columns at random make a regular matrix of one that lacks as many
+    random = np.random.default_rng(1)
+    for lack in range(n - structural_rank(F_z), n):
+        found = factorised(bordered(F_z, random.standard_normal((n, lack)), random.standard_normal((lack, n))))
+        if found is not None:
+            unit = np.vstack([np.zeros((n, lack)), np.eye(lack)])
+            left, right = found.solve(unit, "T")[:n], found.solve(unit)[:n]
+            return np.linalg.qr(left)[0], np.linalg.qr(right)[0]
+    raise InvalidInput(NO_INDEX_2)
+
+
+def bordered(F_z: Any, columns: Array, rows: Array) -> Any:
+    from scipy.sparse import block_array, csc_array
+
+    if not columns.shape[1]:
+        return F_z
+    return block_array([[F_z, csc_array(columns)], [csc_array(rows), None]], format="csc")
+
+
+def factorised(matrix: Any) -> Any:
+    """Its factors; None where it is singular."""
+    from scipy.sparse.linalg import splu
+
+    try:
+        found = splu(matrix)
+    except RuntimeError:
+        return None
+    pivots = np.abs(found.U.diagonal())
+    return found if pivots.min(initial=1.0) > 1e-13 * pivots.max(initial=0.0) else None
 
 
 def solved(own: Compiled, inputs: Inputs, state: Array, time: float, guess: Array | None = None) -> Array:
     """All efforts, flows and signals z at a state that satisfies the constraints."""
-    n, rates = len(own.equations.unknowns), list(own.equations.rates)
+    from scipy.sparse import csc_array
+
+    n, rates = len(own.equations.unknowns), np.array(own.equations.rates, np.int64)
     u = given(inputs, np.array([time]))[0]
     z = own.guess if guess is None else guess
+    move = csc_array((np.ones(len(rates)), (np.arange(len(rates)), rates)), shape=(len(rates), n))
     for _ in range(MOST_ITERATIONS):
-        F, jacobian = at_instant(own, np.concatenate([z, state]), time, u)
-        part = scaled(jacobian[:, :n])
-        matrix, right = part.F_z, part.rows * F
-        if part.N.shape[1]:
-            hidden = np.zeros((part.N.shape[1], n))
-            np.add.at(hidden.T, rates, (part.N.T @ jacobian[:, n:]).T)
-            drift = part.N.T @ _by_time(own, inputs, np.concatenate([z, state]), time)
-            matrix, right = np.vstack([matrix, hidden * part.size]), np.append(right, hidden @ z + drift)
-        lengths = np.abs(matrix).max(axis=1, initial=0.0)
-        lengths = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
-        change = part.size * np.linalg.lstsq(matrix * lengths[:, None], lengths * right, rcond=1e-13)[0]
+        F, F_z, F_x = at_instant(own, np.concatenate([z, state]), time, u)
+        part = scaled(F_z)
+        across = (part.N * part.rows[:, None]).T
+        hidden = (across @ F_x) @ move
+        drift = across @ _by_time(own, inputs, np.concatenate([z, state]), time) if len(across) else np.zeros(0)
+        lengths = np.abs(hidden * part.size).max(axis=1, initial=1e-300)
+        matrix = bordered(part.F_z, part.N, hidden * part.size / lengths[:, None])
+        found = factorised(matrix)
+        if found is None:
+            raise InvalidInput(NO_INDEX_2)
+        change = part.size * found.solve(np.append(part.rows * F, (hidden @ z + drift) / lengths))[:n]
         z = z - change
-        if np.abs(change / part.size).max(initial=0.0) <= 1e-13 * np.abs(z / part.size).max(initial=1e-300):
+        if np.abs(change / part.size).max(initial=0.0) <= 1e-12 * np.abs(z / part.size).max(initial=1e-300):
             break
     return np.asarray(z)
 
@@ -99,20 +142,22 @@ def _by_time(own: Compiled, inputs: Inputs, y: Array, time: float) -> Array:
 
 def consistent(own: Compiled, inputs: Inputs, state: Array, time: float) -> Array:
     """The state after impulses that make it satisfy all constraints; itself if there are none."""
-    n, rates = len(own.equations.unknowns), list(own.equations.rates)
+    rates = list(own.equations.rates)
     u, z, x = given(inputs, np.array([time]))[0], own.guess, state
     for _ in range(MOST_ITERATIONS):
-        F, jacobian = at_instant(own, np.concatenate([z, x]), time, u)
-        part = scaled(jacobian[:, :n])
+        F, F_z, F_x = at_instant(own, np.concatenate([z, x]), time, u)
+        part = scaled(F_z)
         if not part.N.shape[1]:
             return x
-        jumps = part.V[rates]
-        G = part.N.T @ jacobian[:, n:] @ jumps
+        across, jumps = (part.N * part.rows[:, None]).T, (part.V * part.size[:, None])[rates]
+        G = (across @ F_x) @ jumps
         if np.linalg.matrix_rank(G, 1e-10 * np.abs(G).max(initial=1e-300)) < len(G):
             raise InvalidInput(NO_INDEX_2)
-        change = -jumps @ np.linalg.solve(G, part.N.T @ F)
+        change = -jumps @ np.linalg.solve(G, across @ F)
         x = x + change
-        z = z - part.size * np.linalg.lstsq(part.F_z, part.rows * F, rcond=RANK)[0]
+        # unknowns in which F is not linear follow
+        found = factorised(bordered(part.F_z, part.N, part.V.T))
+        z = z - part.size * found.solve(np.append(part.rows * F, np.zeros(len(G))))[: len(z)] if found else z
         if np.abs(change).max(initial=0.0) <= 1e-15 * np.abs(x).max(initial=1e-300):
             return x
     raise InvalidInput("no start near the given one satisfies the constraints; give starts that nearly do")
@@ -125,7 +170,8 @@ def balanced(own: Compiled, start: Array, u: Array, time: float, accuracy: float
     still = np.zeros((len(rates), len(y)))
     still[np.arange(len(rates)), rates] = 1.0
     for iteration in range(1, MOST_ITERATIONS + 1):
-        F, jacobian = at_instant(own, y, time, u)
+        F, F_z, F_x = at_instant(own, y, time, u)
+        jacobian = np.hstack([F_z.toarray(), F_x.toarray()])
         lengths = np.abs(jacobian).max(axis=1, initial=0.0)
         lengths = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
         matrix = np.vstack([jacobian * lengths[:, None], still])

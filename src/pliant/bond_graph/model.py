@@ -159,10 +159,10 @@ class BondGraph(Shown):
         n, m = len(equations.unknowns), len(state)
         z = solved(self.compiled, inputs, state, time)
         u = given(inputs, np.array([time]))[0]
-        _, jacobian = at_instant(self.compiled, np.concatenate([z, state]), time, u)
-        part = scaled(jacobian[:, :n])
-        own, size, row_size = part.F_z, part.size, part.rows
-        by_state = jacobian[:, n:] * row_size[:, None]
+        _, F_z, F_x = at_instant(self.compiled, np.concatenate([z, state]), time, u)
+        part = scaled(F_z)
+        own, size, row_size = part.F_z.toarray(), part.size, part.rows
+        by_state = F_x.toarray() * row_size[:, None]
         by_input = self._by_input(n) * row_size[:, None]
         rates, answers = np.zeros((m, n)), np.zeros((by_input.shape[1], n))
         rates[np.arange(m), list(equations.rates)] = size[list(equations.rates)]

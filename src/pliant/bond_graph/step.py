@@ -123,6 +123,7 @@ def enter_powers(program: Program, work: Work, ledger: RunningLedger) -> None:
     for k in range(stored.K_by.shape[0]):
         i, j = stored.K_at[k, 0], stored.K_at[k, 1]
         moved = h * z[rate[i]] * stored.K_by[k] * (x[j] + 0.5 * h * z[rate[j]])
+        rounding += 4.0 * EPSILON * abs(moved)  # stores with several states exchange energy inside
         kinetic += moved if stored.K_kinetic[k] else 0.0
         strain += 0.0 if stored.K_kinetic[k] else moved
     for k in range(stored.b_by.shape[0]):
