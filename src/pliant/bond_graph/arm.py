@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -34,22 +35,45 @@ from pliant.robot.link import Link, Payload
 from pliant.robot.loop import LoopJoint, parent_frame
 from pliant.spatial.arrays import rotation_from_vector
 
+if TYPE_CHECKING:
+    from pliant.bond_graph.mixed_element import MixedElements
+
 CONTROLLER, MANIPULATOR, GROUND, TIP = "Controller", "Manipulator", "Base", "End"
 SLACK = 1e-9
 
 
-def of(arm: Arm | Robot, elements: int | Mapping[str, int] = 10) -> Component:
+@dataclass(frozen=True)
+class Beams:
+    """Flexible links are rows of co-rotational beams, in super elements of five.
+
+    ``elements`` for each link, one number or a mapping from names; links without a number have ten.
+    """
+
+    elements: int | Mapping[str, int] = 10
+
+    def of(self, link: FlexibleLink) -> int:
+        """The elements of a link."""
+        count = self.elements.get(link.name, 10) if isinstance(self.elements, Mapping) else self.elements
+        refuse_outside(f"elements of link '{link.name}'", count, 1, 10_000, "5 or 10 serves most links")
+        return count
+
+
+def of(arm: Arm | Robot, links: Beams | MixedElements | None = None) -> Component:
     """The bond graph of a robot, or of an arm with what is connected to its joints.
 
-    Flexible links are co-rotational beams, ``elements`` for each, one number or a mapping from their names.
+    ``links`` says what flexible links are made of, by default of co-rotational beams.
     """
+    from pliant.bond_graph.mixed_element import BodyBuilder, MixedElements
+
     robot = arm if isinstance(arm, Robot) else arm.robot
     drives = {} if isinstance(arm, Robot) else _drives(arm)
-    return _Builder(robot, elements, drives).whole()
+    if isinstance(links, MixedElements):
+        return BodyBuilder(robot, drives, links).whole()
+    return Builder(robot, drives, Beams() if links is None else links).whole()
 
 
 @dataclass
-class _Drive:
+class Drive:
     """What acts on a joint: a torque as a formula, or a motion; both may be left open to signals."""
 
     torque: Expression = ZERO
@@ -58,9 +82,9 @@ class _Drive:
     still: bool = False
 
 
-def _drives(arm: Arm) -> dict[str, _Drive]:
+def _drives(arm: Arm) -> dict[str, Drive]:
     """What the components of a connected arm do to its joints; loads on links and sampled laws are refused."""
-    drives: dict[str, _Drive] = {}
+    drives: dict[str, Drive] = {}
     given = getattr(arm, "given", arm)
     for part in getattr(arm, "components", ()):
         for each in part.attachments(given):
@@ -68,7 +92,7 @@ def _drives(arm: Arm) -> dict[str, _Drive]:
                 raise InvalidInput(
                     f"{type(part).__name__} has no place in the bond graph of an arm; connect it to the arm alone"
                 )
-            own = drives.setdefault(each.joint, _Drive())
+            own = drives.setdefault(each.joint, Drive())
             angle, rate = name(f"{each.joint} angle"), name(f"{each.joint} rate")
             match each:
                 case kinds.Feedback(reference=Hold(position=target)):
@@ -90,20 +114,21 @@ def _drives(arm: Arm) -> dict[str, _Drive]:
 
 
 @dataclass
-class _Builder:
+class Builder:
+    """A graph on its way: what the Manipulator holds, and where its links start."""
+
     robot: Robot
-    elements: int | Mapping[str, int]
-    drives: Mapping[str, _Drive]
+    drives: Mapping[str, Drive]
+    links: Beams | MixedElements
     parts: dict[str, Part | Component] = field(default_factory=dict)
     bonds: list[Bond] = field(default_factory=list)
     wires: list[Signal] = field(default_factory=list)
     ports: dict[str, str] = field(default_factory=dict)
     roots: dict[str, Pose] = field(default_factory=dict)
     tips: dict[str, Pose] = field(default_factory=dict)
+    inputs: ClassVar[dict[str, int]] = {"m": 3, "n": 3}  # of the Manipulator, from the Base
 
     def __post_init__(self) -> None:
-        if not isinstance(self.elements, Mapping):
-            refuse_outside("elements", self.elements, 1, 10_000, "5 or 10 serves most links")
         self.gravity = np.array(self.robot.gravity, float)
 
     def whole(self) -> Component:
@@ -125,8 +150,10 @@ class _Builder:
         for each in moving:
             self.ports[each] = f"{each}.drive"
             signals |= {f"{each} {word}": name(f"{each}.{word}") for word in ("angle", "rate")}
-        signals["position"] = tuple(variables(f"{robot.tip_link}.r"))
-        inputs = {"m": 3, "n": 3}
+        tip = self.parts[robot.tip_link]
+        if isinstance(tip, Component) and "r" in tip.signals:
+            signals["position"] = tuple(variables(f"{robot.tip_link}.r"))
+        inputs = self.inputs
         about = f"the links and joints of {robot.name}"
         manipulator = Component(self.parts, self.bonds, self.ports, signals, inputs, self.wires, about)
         columns = {word: tuple(constant(float(x)) for x in ground.rotation[:, k]) for k, word in ((1, "m"), (2, "n"))}
@@ -152,7 +179,7 @@ class _Builder:
         parts: dict[str, Part | Component] = {}
         bonds, ports = [], {}
         for joint in joints:
-            own = self.drives.get(joint, _Drive())
+            own = self.drives.get(joint, Drive())
             ports[joint] = joint
             if own.moves:
                 parts[joint] = Sf(flow=0.0 if own.still else None, domain=ROTATION)
@@ -170,7 +197,7 @@ class _Builder:
 
     def add_joint(self, joint: Joint) -> None:
         at = parent_frame(joint)
-        start = self.tips[joint.parent].moved(np.array(at.position, float), matrix_of(at.rotation))
+        start = self.start_of(at)
         self.parts[joint.name], self.roots[joint.child] = self.joint(joint, at, start)
         if joint.parent == BASE:
             self.ports["base"] = "ground" if "base" in self.ports else f"{joint.name}.left"
@@ -190,6 +217,18 @@ class _Builder:
             if joint.parent == BASE and joint.name in self.parts and f"{joint.name}.left" not in joined:
                 self.bonds.append(Bond("ground", f"{joint.name}.left"))
 
+    def start_of(self, end: At) -> Pose:
+        """A frame at the start."""
+        at = (self.tips if end.end is End.TIP else self.roots)[end.link]
+        return at.moved(np.array(end.position, float), matrix_of(end.rotation))
+
+    def turned(self, joint: RevoluteJoint, start: Pose) -> Pose:
+        """The root of the child of a joint that starts turned."""
+        axis = np.array(joint.axis, float) / np.linalg.norm(joint.axis)
+        turn = rotation_from_vector(axis * joint.initial_position)
+        spin = start.spin + start.rotation @ axis * joint.initial_rate
+        return Pose(start.position, start.rotation @ turn, start.velocity, spin)
+
     def wire(self, carrier: str, part: str) -> None:
         """The unit vectors of the section that carries a part."""
         for word in ("m", "n"):
@@ -198,22 +237,20 @@ class _Builder:
     def joint(self, joint: Joint, at: At, start: Pose) -> tuple[Component, Pose]:
         """The component of a joint, and the root of its child at the start."""
         if at.station is not None:
-            return _words(joint, "a joint at a station"), start
+            return words_only(joint, "a joint at a station"), start
         if isinstance(joint, FixedJoint):
             return fixed_joint(np.array(at.position, float)), start
         if not isinstance(joint, RevoluteJoint):
-            return _words(joint, f"a {joint.word} joint"), start
+            return words_only(joint, f"a {joint.word} joint"), start
         if joint.friction or joint.limits:
-            return _words(joint, "a joint with friction or stops"), start
+            return words_only(joint, "a joint with friction or stops"), start
         axis = np.array(joint.axis, float) / np.linalg.norm(joint.axis)
         spring = joint.spring
         law = (spring.stiffness, joint.initial_position - spring.rest_position) if spring else (0.0, 0.0)
         made = revolute_joint(
             np.array(at.position, float), matrix_of(at.rotation) @ axis, joint.initial_position, law, joint.damping
         )
-        turn = rotation_from_vector(axis * joint.initial_position)
-        spin = start.spin + start.rotation @ axis * joint.initial_rate
-        return made, Pose(start.position, start.rotation @ turn, start.velocity, spin)
+        return made, self.turned(joint, start)
 
     def add_loop(self, loop: LoopJoint) -> None:
         """A joint between two frames of the tree, of no drive."""
@@ -222,11 +259,14 @@ class _Builder:
         if loop.kind is LoopKind.REVOLUTE and plain and loop.obeys_nothing and BASE not in (here.link, there.link):
             self.parts[loop.name] = revolute_joint(np.zeros(3), np.array(loop.axis, float), 0.0, (0.0, 0.0), 0.0, True)
         else:
-            self.parts[loop.name] = _words(loop, f"a {loop.kind} loop joint with a law or off the ends of links")
-        for end, side in ((here, "left"), (there, "right")):
+            self.parts[loop.name] = words_only(loop, f"a {loop.kind} loop joint with a law or off the ends of links")
+        self.tie(loop)
+        self.wire(here.link, loop.name)
+
+    def tie(self, loop: LoopJoint) -> None:
+        for end, side in ((loop.first, "left"), (loop.second, "right")):
             where = "right" if end.end is End.TIP else "left"
             self.bonds.append(Bond(f"{end.link}.{where}", f"{loop.name}.{side}"))
-        self.wire(here.link, loop.name)
 
     # links --------------------------------------------------------------------------------------------------------
 
@@ -243,11 +283,10 @@ class _Builder:
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
         tip = start.moved(np.array([link.length, 0.0, 0.0]))
-        count = self.elements.get(link.name, 10) if isinstance(self.elements, Mapping) else self.elements
-        refuse_outside(f"elements of link '{link.name}'", count, 1, 10_000, "5 or 10 serves most links")
+        count = self.links.of(link)
         why = _beyond_beams(link)
         if why:
-            return _words(link, why), tip
+            return words_only(link, why), tip
         ends = np.linspace(0.0, link.length, count + 1)
         poses = [start.moved(np.array([s, 0.0, 0.0])) for s in ends]
         beams = []
@@ -260,7 +299,7 @@ class _Builder:
         tip = payload.at is End.TIP
         start = (self.tips if tip else self.roots)[payload.link]
         if payload.mass == 0.0:
-            self.parts[payload.name] = _words(payload, "an inertia without mass")
+            self.parts[payload.name] = words_only(payload, "an inertia without mass")
         else:
             center, J = np.array(payload.center_of_mass, float), np.array(payload.inertia, float)
             self.parts[payload.name] = beam.rigid_body(payload.mass, center, J, self.gravity, start)
@@ -270,7 +309,7 @@ class _Builder:
             self.wires.append(Signal(f"{payload.link}.{word}", f"{payload.name}.{inner}"))
 
 
-def _words(part: object, what: str) -> Component:
+def words_only(part: object, what: str) -> Component:
     """A component that is a word only."""
     ports = ("port",) if isinstance(part, Payload) else ("left", "right")
     if isinstance(part, Joint) and part.moves:
@@ -332,7 +371,7 @@ def revolute_joint(
 ) -> Component:
     """Fig. 7a: what the joint ties, and what turns it about an axis given in the frame of the section before it."""
     unit = section_axes() @ axis.astype(object)
-    parts: dict[str, Part | Component] = {"Revolute": revolute(), "Drive": drive(unit, spring, damping, free)}
+    parts: dict[str, Part | Component] = {"Revolute": revolute(), "Drive": beam.drive(unit, spring, damping, free, {"m": 3, "n": 3})}
     bonds = [Bond("Drive.axis", "Revolute.drive")]
     ports = {"left": "Revolute.left", "right": "Revolute.right"}
     if position.any():
@@ -366,28 +405,6 @@ def revolute() -> Component:
     for side in ("left", "right"):
         bonds += [Bond(side, f"v {side}"), Bond(side, f"w {side}"), Bond(f"v {side}", "Tr"), Bond(f"w {side}", "Rot")]
     return Component(parts, bonds, {"left": "left", "right": "right", "drive": "Rot"}, about="the bearing of the joint")
-
-
-def drive(unit: Formulas, spring: tuple[float, float], damping: float, free: bool) -> Component:
-    """Fig. 7d: (20) as a transformer of the axis in the world; spring and damper of the joint act beside its torque."""
-    parts: dict[str, Part | Component] = {
-        "theta": OneJunction(size=1, domain=ROTATION),
-        "MTF": TF(ratio=[[each] for each in unit]),
-    }
-    bonds = [Bond("theta", "MTF")]
-    if spring[0]:
-        parts["spring"] = C(stiffness=spring[0], start=spring[1], domain=ROTATION)
-        bonds.append(Bond("theta", "spring"))
-    if damping:
-        parts["damper"] = R(resistance=damping, domain=ROTATION)
-        bonds.append(Bond("theta", "damper"))
-    if free:
-        parts["Se"] = Se(effort=0.0)
-        bonds.append(Bond("Se", "theta"))
-    signals = {"rate": name("theta.f")}
-    return Component(
-        parts, bonds, {"torque": "theta", "axis": "MTF.b"}, signals, inputs={"m": 3, "n": 3}, about="axis of the joint"
-    )
 
 
 def rigid_link(link: RigidLink, gravity: Array, start: Pose) -> Component:

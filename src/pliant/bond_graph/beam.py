@@ -7,17 +7,18 @@ A section has its position r and its unit vectors m and n, which its flows turn;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.bond_graph.domain import SPATIAL
+from pliant.bond_graph.domain import ROTATION, SPATIAL
 from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, R, Se, ZeroJunction
 from pliant.bond_graph.expression import Expression, name, rotation_factor, sqrt
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.model.state import Array
+from pliant.spatial.arrays import pose_from_twist
 
 Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the operators of arrays
 IDENTITY, NONE = np.eye(3).astype(object), np.zeros((3, 3)).astype(object)
@@ -40,6 +41,11 @@ class Pose:
         lever = self.rotation @ offset
         rotation = self.rotation if turn is None else self.rotation @ turn
         return Pose(self.position + lever, rotation, self.velocity + np.cross(self.spin, lever), self.spin)
+
+    def along(self, twist: Array) -> Pose:
+        """A frame fixed to this one, reached by a constant strain: twist = strain times length."""
+        pose = pose_from_twist(twist)
+        return self.moved(pose[:3, 3], pose[:3, :3])
 
 
 @dataclass(frozen=True)
@@ -290,3 +296,25 @@ def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start
         else:
             bonds.append(Bond(f"to {k}", f"mass {k}"))
     return Component(parts, bonds, ports={"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body as four masses")
+
+
+def drive(unit: Formulas, spring: tuple[float, float], damping: float, free: bool, inputs: Mapping[str, int]) -> Component:
+    """Fig. 7d: (20) as a transformer of the axis in the world; spring and damper of the joint act beside its torque."""
+    parts: dict[str, Part | Component] = {
+        "theta": OneJunction(size=1, domain=ROTATION),
+        "MTF": TF(ratio=[[each] for each in unit]),
+    }
+    bonds = [Bond("theta", "MTF")]
+    if spring[0]:
+        parts["spring"] = C(stiffness=spring[0], start=spring[1], domain=ROTATION)
+        bonds.append(Bond("theta", "spring"))
+    if damping:
+        parts["damper"] = R(resistance=damping, domain=ROTATION)
+        bonds.append(Bond("theta", "damper"))
+    if free:
+        parts["Se"] = Se(effort=0.0)
+        bonds.append(Bond("Se", "theta"))
+    signals = {"rate": name("theta.f")}
+    return Component(
+        parts, bonds, {"torque": "theta", "axis": "MTF.b"}, signals, inputs=inputs, about="axis of the joint"
+    )

@@ -434,6 +434,7 @@ class Violable(Protocol):
         """By name, the largest violation (m,) of each kind in m states: metre, radian or, of directors, no unit."""
 
 
+@runtime_checkable
 class TakesSignals(Protocol):
     """A model whose ports take signals as they are, such as a bond graph with open sources."""
 
