@@ -209,9 +209,14 @@ class _Assembly:
         elif formula.is_constant:
             self.known[key] = formula
         else:
-            self.known[key] = name(UNKNOWN, self.new_unknown(_signal_words(signal, k)))
+            self.known[key] = unknown = name(UNKNOWN, self.new_unknown(_signal_words(signal, k)))
             residual = self.resolved(formula, signal.scope, {}, f"signal '{signal.words}'")
-            self.rows.append(Row(self.known[key] - residual, f"signal '{signal.words}'"))
+            alone = all(each.name != UNKNOWN for each in names_in(residual))
+            if alone and unknown.index == len(self.unknowns) - 1:  # it follows from states: no need to solve for it
+                self.unknowns.pop()
+                self.known[key] = residual
+                return residual
+            self.rows.append(Row(unknown - residual, f"signal '{signal.words}'"))
         return self.known[key]
 
     # equations ----------------------------------------------------------------------------------------------------

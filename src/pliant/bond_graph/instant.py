@@ -150,10 +150,13 @@ def consistent(own: Compiled, inputs: Inputs, state: Array, time: float) -> Arra
         if not part.N.shape[1]:
             return x
         across, jumps = (part.N * part.rows[:, None]).T, (part.V * part.size[:, None])[rates]
+        lack = across @ F
+        if np.all(np.abs(lack) <= RANK * np.abs(across) @ np.abs(F)):
+            return x
         G = (across @ F_x) @ jumps
         if np.linalg.matrix_rank(G, 1e-10 * np.abs(G).max(initial=1e-300)) < len(G):
             raise InvalidInput(NO_INDEX_2)
-        change = -jumps @ np.linalg.solve(G, across @ F)
+        change = -jumps @ np.linalg.solve(G, lack)
         x = x + change
         # unknowns in which F is not linear follow
         found = factorised(bordered(part.F_z, part.N, part.V.T))

@@ -183,7 +183,7 @@ def report(connected: Connected) -> str:
     users: dict[str, list[str]] = {port.name: [] for port in connected.ports}
     for component in connected.components:
         for each in component.attachments(connected.arm):
-            for port in dict.fromkeys(each.ports):
+            for port in dict.fromkeys(each.off_stations(connected.robot).ports):
                 users[port].append(f"{type(component).__name__} ({each.effect})")
     used = [f"  {port}: {', '.join(names)}" for port, names in users.items() if names]
     unused = [port for port, names in users.items() if not names]
@@ -298,12 +298,12 @@ def assemble(arm: Arm, components: Iterable[Component]) -> Inputs:
     names = [port.name for port in arm.ports]
     for label, each in pairs:
         each.check(arm, label)
-        for name in each.ports:
+        for name in each.off_stations(arm.robot).ports:
             # the reference of a ball joint is there unless the joint is prescribed too, which is a conflict
             if name not in names and not (isinstance(each, Feedback) and each.whole):
                 raise InvalidInput(f"{label}: the arm has no port '{name}'; {nearest(name, names)}")
     _refuse_conflicts(arm, pairs)
-    return _inputs(arm, [each for _, each in pairs])
+    return _inputs(arm, [each.off_stations(arm.robot) for _, each in pairs])
 
 
 def _of(kind: type[Kind], contributions: Iterable[Contribution]) -> list[Kind]:

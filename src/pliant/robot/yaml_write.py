@@ -35,7 +35,7 @@ def dump(robot: Robot, folder: str | os.PathLike[str] = ".") -> str:
             lines.append(f"{table}:")
         for part in parts:
             lines.append(f"{INDENT}{_word(vars(part)['name'])}:")
-            lines += _object(part, kind, INDENT * 2, home, skip=("name",))
+            lines += _object(part.written, kind, INDENT * 2, home, skip=("name",))
     return "\n".join(lines) + "\n"
 
 
