@@ -127,6 +127,8 @@ def _attachment(
         if isinstance(part, Part):
             return Attachment(index[here], _port_of(part, port, at_end, here))
         scope = part
+        if not scope.parts:
+            raise InvalidInput(f"'{shown(here)}' has no elements inside: {scope.about or 'give it parts'}")
         if port not in scope.ports:
             found = f"has no port '{clip(port)}'" if port else "is a component, whose port must be named"
             raise InvalidInput(f"{words}: '{shown(here)}' {found}; name one of {_some(scope.ports) or 'none'}")
