@@ -17,7 +17,7 @@ import numpy as np
 from pliant.bond_graph import beam
 from pliant.bond_graph.beam import NONE, ONTO_VELOCITY, BeamSection, Formulas, Pose, variables
 from pliant.bond_graph.domain import ROTATION, SPATIAL
-from pliant.bond_graph.elements import TF, C, OneJunction, Part, R, Se, Sf, ZeroJunction
+from pliant.bond_graph.elements import TF, OneJunction, Part, Se, Sf, ZeroJunction
 from pliant.bond_graph.expression import ZERO, Expression, constant, name
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.components import kinds
@@ -27,8 +27,19 @@ from pliant.errors import InvalidInput, refuse_outside
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Arm
 from pliant.model.state import Array
-from pliant.robot import At, End, FixedJoint, FlexibleLink, Joint, LinearLaw, LoopKind, RevoluteJoint, RigidLink, Robot
-from pliant.robot import ReducedLink
+from pliant.robot import (
+    At,
+    End,
+    FixedJoint,
+    FlexibleLink,
+    Joint,
+    LinearLaw,
+    LoopKind,
+    ReducedLink,
+    RevoluteJoint,
+    RigidLink,
+    Robot,
+)
 from pliant.robot.axes import IDENTITY, ORIGIN
 from pliant.robot.joint import BASE
 from pliant.robot.link import Link, Payload
@@ -255,7 +266,9 @@ class Builder:
     def add_loop(self, loop: LoopJoint) -> None:
         """A joint between two frames of the tree, of no drive."""
         here, there = loop.first, loop.second
-        plain = all(end.position == ORIGIN and end.rotation == IDENTITY and end.station is None for end in (here, there))
+        plain = all(
+            end.position == ORIGIN and end.rotation == IDENTITY and end.station is None for end in (here, there)
+        )
         if loop.kind is LoopKind.REVOLUTE and plain and loop.obeys_nothing and BASE not in (here.link, there.link):
             self.parts[loop.name] = revolute_joint(np.zeros(3), np.array(loop.axis, float), 0.0, (0.0, 0.0), 0.0, True)
         else:
@@ -371,7 +384,10 @@ def revolute_joint(
 ) -> Component:
     """Fig. 7a: what the joint ties, and what turns it about an axis given in the frame of the section before it."""
     unit = section_axes() @ axis.astype(object)
-    parts: dict[str, Part | Component] = {"Revolute": revolute(), "Drive": beam.drive(unit, spring, damping, free, {"m": 3, "n": 3})}
+    parts: dict[str, Part | Component] = {
+        "Revolute": revolute(),
+        "Drive": beam.drive(unit, spring, damping, free, {"m": 3, "n": 3}),
+    }
     bonds = [Bond("Drive.axis", "Revolute.drive")]
     ports = {"left": "Revolute.left", "right": "Revolute.right"}
     if position.any():
@@ -381,7 +397,9 @@ def revolute_joint(
     if not free:
         ports["drive"] = "Drive.torque"
     signals = {"angle": Integral(name("Drive.rate"), angle), "rate": name("Drive.rate")}
-    return Component(parts, bonds, ports, signals, inputs={"m": 3, "n": 3}, wires=_vectors("Drive"), about="revolute joint")
+    return Component(
+        parts, bonds, ports, signals, inputs={"m": 3, "n": 3}, wires=_vectors("Drive"), about="revolute joint"
+    )
 
 
 def _vectors(part: str) -> tuple[Signal, ...]:

@@ -22,8 +22,8 @@ from pliant.bond_graph.expression import (
     CONSTANT,
     MULTIPLY,
     NAME,
+    PARTIALS,
     POWER,
-    ROTATION_SERIES,
     ZERO,
     Expression,
     add,
@@ -38,27 +38,7 @@ from pliant.mechanics.shape_functions import gauss_rule
 
 PART = "#s"  # the name of a state at a part of the step, which is its value
 MOST_POINTS, USUAL_POINTS = 8, 6  # of Gauss, for polynomials and for other energies
-OPERATIONS = {
-    "add": codes.ADD,
-    "multiply": codes.MULTIPLY,
-    "divide": codes.DIVIDE,
-    "power": codes.POWER,
-    "atan2": codes.ATAN2,
-    "larger": codes.LARGER,
-    "sin": codes.SIN,
-    "cos": codes.COS,
-    "tan": codes.TAN,
-    "sqrt": codes.SQRT,
-    "exp": codes.EXP,
-    "log": codes.LOG,
-    "tanh": codes.TANH,
-    "abs": codes.ABS,
-    "sign": codes.SIGN,
-    "asin": codes.ASIN,
-    "rotation": codes.ROTATION,
-    "rotation1": codes.ROTATION1,
-    "rotation2": codes.ROTATION2,
-}
+OPERATIONS = {word: getattr(codes, word.upper()) for word in (*PARTIALS, "rotation2")}
 
 
 @dataclass
@@ -193,7 +173,7 @@ class TapeWriter:
         table = np.array(self.operations, np.int64).reshape(-1, 4)
         op, first, second, third = (np.ascontiguousarray(column) for column in table.T)
         rows = np.array(self.rows, np.int64).reshape(-1, 3)
-        return Tape(op, first, second, third, np.array([*self.numbers, 0.0]), rows, np.array(ROTATION_SERIES))
+        return Tape(op, first, second, third, np.array([*self.numbers, 0.0]), rows, np.array(codes.ROTATION_SERIES))
 
     @property
     def longest(self) -> int:

@@ -232,8 +232,7 @@ def beam3d(section: BeamSection, ends: Sequence[Pose], gravity: Array) -> Compon
         "f2e": OneJunction(size=6),
     }
     parts |= {
-        word: TF(ratio=matrix)
-        for word, matrix in jacobians(name(f"{MODULATING}.eta"), name(f"{MODULATING}.l")).items()
+        word: TF(ratio=matrix) for word, matrix in jacobians(name(f"{MODULATING}.eta"), name(f"{MODULATING}.l")).items()
     }
     parts |= {"f1": ZeroJunction(size=3), "f2": ZeroJunction(size=4)}
     parts |= {DEFORMATION: deformation(section), MODULATING: modulating_signals()}
@@ -298,7 +297,9 @@ def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start
     return Component(parts, bonds, ports={"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body as four masses")
 
 
-def drive(unit: Formulas, spring: tuple[float, float], damping: float, free: bool, inputs: Mapping[str, int]) -> Component:
+def drive(
+    unit: Formulas, spring: tuple[float, float], damping: float, free: bool, inputs: Mapping[str, int]
+) -> Component:
     """Fig. 7d: (20) as a transformer of the axis in the world; spring and damper of the joint act beside its torque."""
     parts: dict[str, Part | Component] = {
         "theta": OneJunction(size=1, domain=ROTATION),

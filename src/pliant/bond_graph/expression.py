@@ -12,13 +12,14 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
+from numbers import Real
 from typing import Any
 from weakref import WeakValueDictionary
 
 from pliant.errors import InvalidInput, clip
 
 CONSTANT, NAME = "constant", "name"
-ADD, MULTIPLY, DIVIDE, POWER, ATAN2, LARGER = "add", "multiply", "divide", "power", "atan2", "larger"
+ADD, MULTIPLY, DIVIDE, POWER, ATAN2 = "add", "multiply", "divide", "power", "atan2"
 Number = float | int
 
 _known: WeakValueDictionary[tuple[Any, ...], Expression] = WeakValueDictionary()
@@ -47,9 +48,8 @@ class Expression:
             found = _known.get(key)
             if found is None:
                 found = super().__new__(cls)
-                for slot, given in zip(
-                    ("operation", "arguments", "value", "name", "index"), (operation, arguments, value, name, index)
-                ):
+                own = {"operation": operation, "arguments": arguments, "value": value, "name": name, "index": index}
+                for slot, given in own.items():
                     object.__setattr__(found, slot, given)
                 _known[key] = found
         return found
@@ -144,15 +144,9 @@ def as_expression(given: Expression | Number | str) -> Expression:
         return given
     if isinstance(given, str):
         return parse(given)
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not math.isfinite(given):
-        try:
-            number = float(given)
-        except (TypeError, ValueError):
-            number = math.nan
-        if not math.isfinite(number) or isinstance(given, bool):
-            raise InvalidInput(f"{clip(repr(given))} is no finite number and no formula; give one of them")
-        return constant(number)
-    return constant(given)
+    if isinstance(given, bool) or not isinstance(given, Real) or not math.isfinite(given):
+        raise InvalidInput(f"{clip(repr(given))} is no finite number and no formula; give one of them")
+    return constant(float(given))
 
 
 def add(a: Expression, b: Expression) -> Expression:
@@ -197,7 +191,7 @@ def power(a: Expression, b: Expression) -> Expression:
 
 
 def function(operation: str, *arguments: Expression) -> Expression:
-    if all(each.is_constant for each in arguments):
+    if operation in FOLDED and all(each.is_constant for each in arguments):
         return _folded(operation, *arguments)
     return Expression(operation, arguments)
 
@@ -205,71 +199,14 @@ def function(operation: str, *arguments: Expression) -> Expression:
 def _folded(operation: str, *arguments: Expression) -> Expression:
     values = [each.value for each in arguments]
     try:
-        value = VALUES[operation](*values)
-        if isinstance(value, complex):
-            raise ValueError
-    except (ValueError, OverflowError, ZeroDivisionError):
+        return as_expression(FOLDED[operation](*values))
+    except (ArithmeticError, ValueError):
         text = ", ".join(f"{each:g}" for each in values)
         raise InvalidInput(f"{operation} of {text} is no real number; correct the formula") from None
-    return constant(value)
 
 
-SERIES = 0.06  # below, the rotation factor and its derivatives come from their series
-# of the rotation factor: 2^(2n) |B_2n| / (2n)! for n = 1, 2, ...
-ROTATION_SERIES = (
-    1.0 / 3.0,
-    1.0 / 45.0,
-    2.0 / 945.0,
-    1.0 / 4725.0,
-    2.0 / 93555.0,
-    1382.0 / 638512875.0,
-    4.0 / 18243225.0,
-    3617.0 / 162820783125.0,
-    87734.0 / 38979295480125.0,
-    349222.0 / 1531329465290625.0,
-)
-
-
-def rotation_value(order: int, y: float) -> float:
-    """A derivative of the rotation factor  L(y) = (1 - sqrt(y) cot sqrt(y)) / y ,  by  2 y L' = 1 - 3 L + y L^2."""
-    if abs(y) < SERIES:
-        total = 0.0
-        for n in range(len(ROTATION_SERIES) - 1, order - 1, -1):
-            total = total * y + ROTATION_SERIES[n] * math.perm(n, order)
-        return total
-    if y > 0.0:
-        x = math.sqrt(y)
-        first = (1.0 - x / math.tan(x)) / y
-    else:
-        x = math.sqrt(-y)
-        first = (1.0 - x / math.tanh(x)) / y
-    d1 = (1.0 - 3.0 * first + y * first * first) / (2.0 * y)
-    d2 = (first * first + 2.0 * y * first * d1 - 5.0 * d1) / (2.0 * y)
-    d3 = (4.0 * first * d1 + 2.0 * y * (d1 * d1 + first * d2) - 7.0 * d2) / (2.0 * y)
-    return (first, d1, d2, d3)[order]
-
-
-VALUES: dict[str, Callable[..., float]] = {
-    ADD: lambda a, b: a + b,
-    MULTIPLY: lambda a, b: a * b,
-    DIVIDE: lambda a, b: a / b,
-    POWER: lambda a, b: a**b,
-    ATAN2: math.atan2,
-    LARGER: max,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "sqrt": math.sqrt,
-    "exp": math.exp,
-    "log": math.log,
-    "tanh": math.tanh,
-    "abs": abs,
-    "sign": lambda a: float((a > 0.0) - (a < 0.0)),
-    "asin": math.asin,
-    "rotation": lambda y: rotation_value(0, y),
-    "rotation1": lambda y: rotation_value(1, y),
-    "rotation2": lambda y: rotation_value(2, y),
-}
+FOLDED: dict[str, Callable[..., float]] = {each: getattr(math, each) for each in ("sin", "cos", "exp", "log", "tanh")}
+FOLDED |= {POWER: math.pow, ATAN2: math.atan2, "abs": abs, "sign": lambda a: float((a > 0.0) - (a < 0.0))}
 
 
 def unary(operation: str) -> Callable[[Expression | Number], Expression]:
@@ -280,13 +217,24 @@ def unary(operation: str) -> Callable[[Expression | Number], Expression]:
     return made
 
 
-sin, cos, tan, sqrt, exp, log = map(unary, ("sin", "cos", "tan", "sqrt", "exp", "log"))
-tanh, asin, sign = map(unary, ("tanh", "asin", "sign"))
+sin, cos, exp, log, tanh, sign = map(unary, ("sin", "cos", "exp", "log", "tanh", "sign"))
 
 
 def rotation_factor(half_angle_squared: Expression | Number) -> Expression:
     """(1 - x / tan x) / x^2 of [damic2006] (10) with x^2 as argument: smooth at zero, where it is 1/3."""
     return function("rotation", as_expression(half_angle_squared))
+
+
+def tan(x: Expression | Number) -> Expression:
+    return sin(x) / cos(x)
+
+
+def sqrt(x: Expression | Number) -> Expression:
+    return as_expression(x) ** 0.5
+
+
+def asin(x: Expression | Number) -> Expression:
+    return atan2(x, sqrt(1.0 - as_expression(x) ** 2))
 
 
 def atan2(y: Expression | Number, x: Expression | Number) -> Expression:
@@ -295,7 +243,7 @@ def atan2(y: Expression | Number, x: Expression | Number) -> Expression:
 
 def larger(a: Expression | Number, b: Expression | Number) -> Expression:
     """The larger of two values."""
-    return function(LARGER, as_expression(a), as_expression(b))
+    return 0.5 * (as_expression(a) + b + abs(as_expression(a) - b))
 
 
 def smooth_sign(x: Expression | Number, width: float) -> Expression:
@@ -322,46 +270,28 @@ def derivative(of: Expression, by: Expression) -> Expression:
 
 def partial(of: Expression, k: int) -> Expression:
     """The derivative of an operation by its k-th argument."""
-    a = of.arguments[0]
-    b = of.arguments[-1]
-    match of.operation:
-        case "add":
-            return ONE
-        case "multiply":
-            return (b, a)[k]
-        case "divide":
-            return ONE / b if k == 0 else -of / b
-        case "power":
-            return b * a ** (b - 1.0) if k == 0 else of * log(a)
-        case "atan2":
-            return (b if k == 0 else -a) / (a * a + b * b)
-        case "larger":
-            return 0.5 * (1.0 + (sign(a - b) if k == 0 else sign(b - a)))
-        case "sin":
-            return cos(a)
-        case "cos":
-            return -sin(a)
-        case "tan":
-            return 1.0 + of * of
-        case "sqrt":
-            return 0.5 / of
-        case "exp":
-            return of
-        case "log":
-            return 1.0 / a
-        case "tanh":
-            return 1.0 - of * of
-        case "abs":
-            return sign(a)
-        case "sign":
-            return ZERO
-        case "asin":
-            return 1.0 / sqrt(1.0 - a * a)
-        case "rotation":
-            return function("rotation1", a)
-        case "rotation1":
-            return function("rotation2", a)
-    raise InvalidInput(f"{of.operation} has no further derivative; use another formula for this energy")
+    if of.operation not in PARTIALS:
+        raise InvalidInput(f"{of.operation} has no further derivative; use another formula for this energy")
+    return as_expression(PARTIALS[of.operation][k](of.arguments[0], of.arguments[-1], of))
+
+
+Partial = Callable[[Expression, Expression, Expression], Expression | float]
+PARTIALS: dict[str, tuple[Partial, ...]] = {  # by the first and the last argument and the value
+    ADD: (lambda a, b, v: ONE, lambda a, b, v: ONE),
+    MULTIPLY: (lambda a, b, v: b, lambda a, b, v: a),
+    DIVIDE: (lambda a, b, v: 1.0 / b, lambda a, b, v: -v / b),
+    POWER: (lambda a, b, v: b * a ** (b - 1.0), lambda a, b, v: v * log(a)),
+    ATAN2: (lambda a, b, v: b / (a * a + b * b), lambda a, b, v: -a / (a * a + b * b)),
+    "sin": (lambda a, b, v: cos(a),),
+    "cos": (lambda a, b, v: -sin(a),),
+    "exp": (lambda a, b, v: v,),
+    "log": (lambda a, b, v: 1.0 / a,),
+    "tanh": (lambda a, b, v: 1.0 - v * v,),
+    "abs": (lambda a, b, v: sign(a),),
+    "sign": (lambda a, b, v: ZERO,),
+    "rotation": (lambda a, b, v: function("rotation1", a),),
+    "rotation1": (lambda a, b, v: function("rotation2", a),),
+}
 
 
 def names_in(*expressions: Expression) -> Iterator[Expression]:
@@ -402,10 +332,6 @@ def rebuilt(operation: str, arguments: list[Expression]) -> Expression:
 
 
 SYMBOLS = {ADD: ("+", 1), MULTIPLY: ("*", 2), DIVIDE: ("/", 2), POWER: ("**", 4)}
-FUNCTIONS: dict[str, int] = {each: 1 for each in VALUES if each not in (*SYMBOLS, ATAN2, LARGER)} | {
-    ATAN2: 2,
-    LARGER: 2,
-}
 
 
 def written(of: Expression, around: int = 0) -> str:
@@ -433,6 +359,13 @@ def _quoted(word: str) -> str:
 
 
 LONGEST = 20_000  # characters of a formula in a file
+FUNCTIONS: dict[str, Callable[..., Expression]] = {
+    **{
+        each: unary(each)
+        for each in ("sin", "cos", "exp", "log", "tanh", "abs", "sign", "rotation", "rotation1", "rotation2")
+    },
+    "tan": tan, "sqrt": sqrt, "asin": asin, ATAN2: atan2, "larger": larger,
+}
 
 
 def parse(text: str) -> Expression:
@@ -473,9 +406,9 @@ def _read(node: ast.expr, text: str) -> Expression:
         case ast.Subscript(value=value, slice=ast.Constant(value=int() as index)) if index >= 0:
             return name(_path(value, text), index)
         case ast.Call(func=ast.Name(id=word), args=arguments, keywords=[]) if word in FUNCTIONS:
-            if len(arguments) != FUNCTIONS[word]:
-                raise InvalidInput(f"{word} takes {FUNCTIONS[word]} arguments, not {len(arguments)}, in '{clip(text)}'")
-            return function(word, *(_read(each, text) for each in arguments))
+            if len(arguments) != (count := 2 if word in (ATAN2, "larger") else 1):
+                raise InvalidInput(f"{word} takes {count} arguments, not {len(arguments)}, in '{clip(text)}'")
+            return FUNCTIONS[word](*(_read(each, text) for each in arguments))
         case ast.Name(id="pi"):
             return constant(math.pi)
         case ast.Name() | ast.Attribute():

@@ -43,9 +43,7 @@ class Placed:
     height: float
 
 
-def place(
-    nodes: dict[str, Node], edges: Sequence[Edge], turned: Sequence[bool], leaves: Mapping[str, str]
-) -> Placed:
+def place(nodes: dict[str, Node], edges: Sequence[Edge], turned: Sequence[bool], leaves: Mapping[str, str]) -> Placed:
     """All nodes; ``turned`` edges lead to the left, ``leaves`` maps nodes that hang on another one to it."""
     rows = {name: node for name, node in nodes.items() if name not in leaves}
     for leaf, holder in leaves.items():

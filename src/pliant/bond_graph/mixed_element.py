@@ -21,15 +21,25 @@ import numpy as np
 from pliant.bond_graph import beam
 from pliant.bond_graph.arm import Builder, words_only
 from pliant.bond_graph.beam import IDENTITY, NONE, Formulas, Pose, hat, variables
-from pliant.bond_graph.domain import ROTATION, SPATIAL
+from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, ZeroJunction
 from pliant.bond_graph.expression import Expression, cos, name, sin
 from pliant.bond_graph.graph import Bond, Component, Integral
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
-from pliant.mechanics.rigid_body import element_ends, matrix_of, spatial_inertia, transform_inertia
+from pliant.mechanics.rigid_body import element_ends, matrix_of, spatial_inertia
 from pliant.model.state import Array
-from pliant.robot import At, End, FixedJoint, FlexibleLink, Joint, LinearLaw, LoopKind, ReducedLink, RevoluteJoint
-from pliant.robot import RigidLink
+from pliant.robot import (
+    At,
+    End,
+    FixedJoint,
+    FlexibleLink,
+    Joint,
+    LinearLaw,
+    LoopKind,
+    ReducedLink,
+    RevoluteJoint,
+    RigidLink,
+)
 from pliant.robot.link import Link, Payload
 from pliant.robot.loop import LoopJoint
 from pliant.spatial.arrays import hat as hat_of
@@ -105,7 +115,13 @@ def mixed_element(section: MixedSection, alpha: float, twist: Array) -> Componen
         "strain": ZeroJunction(size=6),
         "C": C(stiffness=section.stiffness / h, domain=SPATIAL),
     }
-    bonds += [Bond("a", "beta"), Bond("b", "alpha"), Bond("beta", "mean"), Bond("alpha", "mean"), Bond("mean", "motion")]
+    bonds += [
+        Bond("a", "beta"),
+        Bond("b", "alpha"),
+        Bond("beta", "mean"),
+        Bond("alpha", "mean"),
+        Bond("mean", "motion"),
+    ]
     bonds += [Bond("a", "minus"), Bond("minus", "strain"), Bond("b", "strain")]
     bonds += [Bond("motion", "ad n"), Bond("ad n", "strain")]
     if section.damping.any():
@@ -145,7 +161,11 @@ class BodyBuilder(Builder):
             return words_only(joint, "a joint at a station"), start
         fixed = to_frame(matrix_of(at.rotation), np.array(at.position, float))
         if isinstance(joint, FixedJoint):
-            parts: dict[str, Part | Component] = {"1": OneJunction(size=6), "Ad": TF(ratio=fixed), "2": OneJunction(size=6)}
+            parts: dict[str, Part | Component] = {
+                "1": OneJunction(size=6),
+                "Ad": TF(ratio=fixed),
+                "2": OneJunction(size=6),
+            }
             return Component(parts, [Bond("1", "Ad"), Bond("Ad", "2")], {"left": "1", "right": "2"}), start
         if not isinstance(joint, RevoluteJoint) or joint.friction or joint.limits:
             return words_only(joint, f"a {joint.word} joint, or one with friction or stops,"), start

@@ -10,11 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.bond_graph.arrays import Energies, System, energies, instant_system, step_system
+from pliant.bond_graph.arrays import PART, Energies, System, TapeWriter, energies, instant_system, step_system
 from pliant.bond_graph.descriptor import GraphDescriptor
 from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
 from pliant.bond_graph.elements import Source
-from pliant.bond_graph.equations import Equations, Exchange, assemble
+from pliant.bond_graph.equations import STATE, UNKNOWN, Equations, Exchange, assemble
+from pliant.bond_graph.expression import NAME, TIME, Expression, names_in, parse, substituted
 from pliant.bond_graph.flat import FlatGraph, flatten
 from pliant.bond_graph.graph import Component
 from pliant.bond_graph.instant import at_instant, balanced, consistent, given, scaled, solved
@@ -218,20 +219,27 @@ class BondGraph(Shown):
             rows.append(z)
         return np.array(rows).reshape(len(states), -1)
 
-    def values(self, states: Array, name: str, times: Array | None = None) -> Array:
-        """A variable or signal by its name, such as ``spring.e`` or ``link.theta[1]``, at states (n, size)."""
-        from pliant.bond_graph.expression import names_in, parse
+    def values(self, states: Array, formula: str, times: Array | None = None) -> Array:
+        """A formula of variables and signals, such as ``spring.e * v.f`` or ``link.theta[1]``, at states (n, size)."""
+        own, n = self.compiled, len(self.compiled.equations.unknowns)
 
-        asked = next(names_in(parse(name)), None)
-        if asked is None:
-            raise InvalidInput(f"'{name}' is no name of a variable; write one such as spring.e")
-        leaf = self.compiled.equations.leaf((), asked.name, asked.index)
-        if leaf.is_constant:
-            return np.full(len(states), leaf.value)
-        if leaf.name == "#x":
-            return np.asarray(states[:, leaf.index])
-        at = np.zeros(len(states)) if times is None else np.asarray(times, float)
-        return self.unknowns(np.asarray(states, float), at)[:, leaf.index]
+        def at(leaf: Expression) -> Expression:
+            """A variable as a state of the vector (z, x, t)."""
+            place = {UNKNOWN: leaf.index, STATE: n + leaf.index}.get(leaf.name, n + self.layout.size)
+            return Expression(NAME, name=PART, index=place)
+
+        named = substituted(
+            parse(formula), lambda each: each if each is TIME else own.equations.leaf((), each.name, each.index)
+        )
+        asked, writer = substituted(named, at), TapeWriter()
+        writer.add(0, asked, {}, (0,) * (n + self.layout.size + 1))
+        rows, now = np.asarray(states, float), np.zeros(len(states)) if times is None else np.asarray(times, float)
+        z = self.unknowns(rows, now) if UNKNOWN in {each.name for each in names_in(named)} else np.zeros((len(rows), n))
+        whole, out = np.column_stack([z, rows, now]), np.zeros((len(rows), 1))
+        rate = np.zeros(whole.shape[1], np.int64)
+        point = Point(np.zeros(whole.shape[1]), np.zeros(1), np.zeros(0), rate, np.zeros(2))
+        row_values(writer.tape(), point, whole, np.zeros(writer.longest), out)
+        return out[:, 0]
 
 
 def compiled(graph: Component) -> BondGraph:

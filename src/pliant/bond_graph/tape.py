@@ -20,33 +20,14 @@ from pliant.jit import inner_kernel, kernel
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# operations; the first ones read numbers, unknowns, states, inputs and time
-(
-    NUMBER,
-    UNKNOWN,
-    STATE,
-    INPUT,
-    TIME,
-    ADD,
-    MULTIPLY,
-    DIVIDE,
-    POWER,
-    ATAN2,
-    LARGER,
-    SIN,
-    COS,
-    TAN,
-    SQRT,
-    EXP,
-    LOG,
-    TANH,
-    ABS,
-    SIGN,
-    ASIN,
-    ROTATION,
-    ROTATION1,
-    ROTATION2,
-) = range(24)
+# operations: the first five read, the next five have two operands
+NUMBER, UNKNOWN, STATE, INPUT, TIME, ADD, MULTIPLY, DIVIDE, POWER, ATAN2 = range(10)
+SIN, COS, EXP, LOG, TANH, ABS, SIGN, ROTATION, ROTATION1, ROTATION2 = range(10, 20)
+# of the rotation factor: 2^(2n) |B_2n| / (2n)! for n = 1, 2, ...
+ROTATION_SERIES = (1 / 3, 1 / 45, 2 / 945, 1 / 4725, 2 / 93555, 1382 / 638512875, 4 / 18243225, 3617 / 162820783125) + (
+    87734 / 38979295480125,
+    349222 / 1531329465290625,
+)
 SERIES = 0.06  # below, the rotation factor and its derivatives come from their series
 
 
@@ -146,16 +127,10 @@ def forward(tape: Tape, row: int, point: Point, value: Floats) -> float:
             v = value[i] ** value[j]
         elif op == ATAN2:
             v = math.atan2(value[i], value[j])
-        elif op == LARGER:
-            v = max(value[i], value[j])
         elif op == SIN:
             v = math.sin(value[i])
         elif op == COS:
             v = math.cos(value[i])
-        elif op == TAN:
-            v = math.tan(value[i])
-        elif op == SQRT:
-            v = math.sqrt(value[i]) if value[i] >= 0.0 else math.nan
         elif op == EXP:
             v = math.exp(min(value[i], 709.0))
         elif op == LOG:
@@ -166,8 +141,6 @@ def forward(tape: Tape, row: int, point: Point, value: Floats) -> float:
             v = abs(value[i])
         elif op == SIGN:
             v = 1.0 if value[i] > 0.0 else (-1.0 if value[i] < 0.0 else 0.0)
-        elif op == ASIN:
-            v = math.asin(value[i]) if abs(value[i]) <= 1.0 else math.nan
         else:
             v = rotation(op - ROTATION, value[i], tape.series)
         value[k - begin] = v
@@ -190,16 +163,10 @@ def partials(op: int, a: float, b: float, v: float, series: Floats) -> tuple[flo
     elif op == ATAN2:
         square = a * a + b * b
         first, second = b / square, -a / square
-    elif op == LARGER:
-        first, second = (1.0, 0.0) if a > b else ((0.0, 1.0) if b > a else (0.5, 0.5))
     elif op == SIN:
         first = math.cos(a)
     elif op == COS:
         first = -math.sin(a)
-    elif op == TAN:
-        first = 1.0 + v * v
-    elif op == SQRT:
-        first = 0.5 / v if v > 0.0 else math.nan
     elif op == EXP:
         first = v
     elif op == LOG:
@@ -210,8 +177,6 @@ def partials(op: int, a: float, b: float, v: float, series: Floats) -> tuple[flo
         first = 1.0 if a > 0.0 else (-1.0 if a < 0.0 else 0.0)
     elif op == SIGN:
         first = 0.0
-    elif op == ASIN:
-        first = 1.0 / math.sqrt(1.0 - v * v) if abs(v) < 1.0 else math.nan
     elif op >= ROTATION:
         first = rotation(op - ROTATION + 1, a, series)
     return first, second
@@ -233,7 +198,7 @@ def backward(tape: Tape, row: int, point: Point, values: Values) -> None:
             if j >= 0:
                 values.J[j] += w * tape.numbers[tape.third[k]] * point.at[1]
         elif op >= ADD and w != 0.0:
-            two = op <= LARGER
+            two = op <= ATAN2
             b = value[j] if two else 0.0
             first, second = partials(op, value[i], b, value[k - begin], tape.series)
             weight[i] += w * first

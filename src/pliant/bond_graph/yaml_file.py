@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
 from pliant.bond_graph.domain import DOMAINS, GENERAL
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
-from pliant.bond_graph.expression import Expression, parse, substituted
+from pliant.bond_graph.expression import Expression, constant, parse, substituted
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
 from pliant.errors import InvalidFile, InvalidInput, Problem, clip
 from pliant.robot.robot import nearest
@@ -36,11 +37,12 @@ WHAT = "bond graph"
 TYPES: dict[str, type[Part]] = {each.symbol: each for each in (C, I, R, Se, Sf, TF, GY, ZeroJunction, OneJunction)}
 OF_COMPONENTS = ("about", "parts", "bonds", "ports", "signals", "inputs", "wires")
 ARROW = "->"
+SHAPE = "compare it with the example at the top of docs/bond_graphs.md"
 Path = tuple[str | int, ...]
 
 
 def load(path: str | os.PathLike[str]) -> Component:
-    """The bond graph of a YAML file; raises InvalidFile listing what is wrong in it, with its lines."""
+    """The bond graph of a YAML file; raises InvalidFile with what is wrong in it and its line."""
     file = os.fspath(path)
     try:
         with open(file, "rb") as stream:
@@ -55,11 +57,9 @@ def loads(text: str, name: str = "<string>") -> Component:
     """The bond graph of a YAML text; ``name`` stands for the file in messages."""
     refuse_huge(len(text.encode(errors="replace")), name, WHAT)
     root, problems = read(text, name, WHAT)
-    decoder = _Decoder(root, name, problems)
-    graph = decoder.graph()
-    if decoder.problems or graph is None:
-        raise InvalidFile(*decoder.problems)
-    return graph
+    if problems:
+        raise InvalidFile(*problems)
+    return _Decoder(root, name).graph()
 
 
 def save(graph: Component, path: str | os.PathLike[str], overwrite: bool = False) -> None:
@@ -68,195 +68,147 @@ def save(graph: Component, path: str | os.PathLike[str], overwrite: bool = False
         temporary.write_text(dump(graph), encoding="utf-8")
 
 
-class _Refused(Exception):
-    """A node that cannot be used; its problem is already listed."""
-
-
 class _Decoder:
-    def __init__(self, root: Mapping, file: str, problems: list[Problem]) -> None:
-        self.root, self.file, self.problems = root, file, problems
+    """Reads nodes into plain values first, whose places it keeps; every problem is told with that of its field."""
+
+    def __init__(self, root: Mapping, file: str) -> None:
+        self.file = file
+        self.places: dict[Path, Node] = {}
+        self.root = self.plain(root, ())
         self.parameters: dict[str, Expression] = {}
-        self.made: dict[str, Component | None] = {}
+        self.made: dict[str, Component] = {}
         self.open: list[str] = []  # components that are being made
 
-    def refuse(self, node: Node, path: Path, text: str) -> _Refused:
-        self.problems.append(Problem(text, path, f"{self.file}:{node.line}:{node.column}"))
-        return _Refused()
+    def plain(self, node: Node, path: Path) -> Any:
+        self.places[path] = node
+        match node:
+            case Mapping():
+                return {key: self.plain(value, (*path, key)) for key, value in node.values.items()}
+            case Listing():
+                return [self.plain(value, (*path, k)) for k, value in enumerate(node.items)]
+            case Scalar():
+                return {} if node.empty else node.text
 
-    def graph(self) -> Component | None:
+    @contextmanager
+    def at(self, *path: str | int) -> Iterator[None]:
+        """Errors inside are those of a field, or of the nearest one around it that is written."""
         try:
-            self.known_keys(self.root, (), ("pliant", "parameters", "components", "graph"), "of a bond graph file")
-            version = self.root.values.get("pliant")
-            if not isinstance(version, Scalar) or version.value != VERSION:
-                raise self.refuse(self.root, ("pliant",), f"must be {VERSION}; write 'pliant: {VERSION}' first")
-            for name, node in self.mapping(self.root.values.get("parameters"), ("parameters",)):
-                self.parameters[name] = self.value(node, ("parameters", name))
-                if not isinstance(self.parameters[name], Expression) or not self.parameters[name].is_constant:
-                    raise self.refuse(
-                        node, ("parameters", name), "is no number; write a number or a formula of numbers"
-                    )
-            for name, _ in self.mapping(self.root.values.get("components"), ("components",)):
-                self.component_named(name, self.root, ("components", name))
-            if "graph" not in self.root.values:
-                raise self.refuse(self.root, ("graph",), "is missing; write the parts and bonds of the whole graph")
-            return self.component(self.root.values["graph"], ("graph",))
-        except _Refused:
-            return None
+            yield
+        except InvalidFile:
+            raise
+        except (InvalidInput, KeyError, TypeError, AttributeError, ValueError) as error:
+            known = next(path[:k] for k in range(len(path), -1, -1) if path[:k] in self.places)
+            node = self.places[known]
+            missing = f"lacks {error}" if isinstance(error, KeyError) else "has values of a wrong kind or lacks some"
+            text = f": {error}" if isinstance(error, InvalidInput) else f": {missing}; {SHAPE}"
+            raise InvalidFile(Problem(text, known, f"{self.file}:{node.line}:{node.column}")) from None
 
-    def known_keys(self, node: Mapping, path: Path, known: tuple[str, ...], of: str) -> None:
-        for key, at in node.keys.items():
-            if key not in known:
-                raise self.refuse(at, (*path, key), f"is no field {of}; {nearest(key, list(known))}")
+    def graph(self) -> Component:
+        with self.at():
+            only(self.root, ("pliant", "parameters", "components", "graph"), "a bond graph file")
+            if float(self.root["pliant"]) != VERSION:
+                raise InvalidInput(f"pliant must be {VERSION}; write 'pliant: {VERSION}' first")
+            for name, text in self.root.get("parameters", {}).items():
+                with self.at("parameters", name):
+                    self.parameters[name] = constant(self.number(text))
+            for name in self.root.get("components", {}):
+                self.named(name, ("components", name))
+            return self.component(self.root["graph"], ("graph",))
 
-    def mapping(self, node: Node | None, path: Path) -> Iterator[tuple[str, Node]]:
-        if isinstance(node, Mapping):
-            yield from node.values.items()
-        elif node is not None and not (isinstance(node, Scalar) and node.empty):
-            raise self.refuse(node, path, "must be a mapping; write name: value")
-
-    def listing(self, node: Node | None, path: Path) -> Iterator[tuple[int, Scalar]]:
-        if node is not None and not isinstance(node, Listing):
-            raise self.refuse(node, path, f"must be a list; write [a {ARROW} b, ...]")
-        for k, each in enumerate(node.items if isinstance(node, Listing) else ()):
-            if not isinstance(each, Scalar):
-                raise self.refuse(each, (*path, k), f"is no arrow; write a {ARROW} b")
-            yield k, each
-
-    def component_named(self, name: str, asked: Node, path: Path) -> Component:
-        table = self.root.values.get("components")
-        if not isinstance(table, Mapping) or name not in table.values:
-            known = list(table.values) if isinstance(table, Mapping) else []
-            raise self.refuse(asked, path, f"= '{clip(name)}' is no component; {nearest(name, known)}")
-        if name in self.open:
-            around = shown([*self.open[self.open.index(name) :], name])
-            raise self.refuse(asked, path, f"makes component '{name}' hold itself: {around}; remove it there")
+    def named(self, name: str, path: Path) -> Component:
+        """A component by its name."""
+        table = self.root.get("components", {})
+        with self.at(*path):
+            if name not in table:
+                raise InvalidInput(f"'{clip(name)}' is no component; {nearest(name, list(table))}")
+            if name in self.open:
+                around = shown([*self.open[self.open.index(name) :], name])
+                raise InvalidInput(f"it makes component '{name}' hold itself: {around}; remove it there")
         if name not in self.made:
-            self.made[name] = None
             self.open.append(name)
-            self.made[name] = self.component(table.values[name], ("components", name))
+            self.made[name] = self.component(table[name], ("components", name))
             self.open.pop()
-        found = self.made[name]
-        if found is None:
-            raise _Refused
-        return found
+        return self.made[name]
 
-    def component(self, node: Node, path: Path) -> Component:
-        if not isinstance(node, Mapping):
-            raise self.refuse(node, path, "must be a mapping; write parts and bonds")
-        self.known_keys(node, path, OF_COMPONENTS, "of a component")
-        inner = node.values
-        parts = {}
-        for name, each in self.mapping(inner.get("parts"), (*path, "parts")):
-            parts[name] = self.part(each, (*path, "parts", name))
-        bonds = [
-            self.arrow(each, (*path, "bonds", k), Bond)
-            for k, each in self.listing(inner.get("bonds"), (*path, "bonds"))
-        ]
-        wires = [
-            self.arrow(each, (*path, "wires", k), Signal)
-            for k, each in self.listing(inner.get("wires"), (*path, "wires"))
-        ]
-        ports = {
-            name: self.text(each, (*path, "ports", name))
-            for name, each in self.mapping(inner.get("ports"), (*path, "ports"))
-        }
-        signals = {}
-        for name, each in self.mapping(inner.get("signals"), (*path, "signals")):
-            signals[name] = self.signal(each, (*path, "signals", name))
-        inputs = {
-            name: self.whole(each, (*path, "inputs", name))
-            for name, each in self.mapping(inner.get("inputs"), (*path, "inputs"))
-        }
-        about = self.text(inner["about"], (*path, "about")) if "about" in inner else ""
-        try:
-            return Component(parts, bonds, ports, signals, inputs, wires, about)
-        except InvalidInput as error:
-            raise self.refuse(node, path, f": {error}") from None
+    def component(self, given: Any, path: Path) -> Component:
+        with self.at(*path):
+            only(given, OF_COMPONENTS, "a component")
+            made: dict[str, Any] = {"parts": {}, "signals": {}, "inputs": {}}
+            readers = {"parts": self.part, "signals": self.signal, "inputs": self.whole}
+            for word, table in made.items():
+                for name, value in given.get(word, {}).items():
+                    with self.at(*path, word, name):
+                        table[name] = readers[word](value, (*path, word, name))
+            arrows: dict[str, Any] = {"bonds": [], "wires": []}
+            for word, found in arrows.items():
+                for k, text in enumerate(given.get(word, [])):
+                    with self.at(*path, word, k):
+                        start, arrow, end = (each.strip() for each in text.partition(ARROW))
+                        if not (start and arrow and end):
+                            raise InvalidInput(f"'{clip(text)}' is no arrow; write a {ARROW} b")
+                        found.append((Bond if word == "bonds" else Signal)(start, end))
+            return Component(**made, **arrows, ports=given.get("ports", {}), about=given.get("about", ""))
 
-    def part(self, node: Node, path: Path) -> Part | Component:
-        if not isinstance(node, Mapping):
-            raise self.refuse(node, path, "must be a mapping; write {type: C, stiffness: 1.0} or {component: name}")
-        if "component" in node.values:
-            self.known_keys(node, path, ("component",), "beside component")
-            name = self.text(node.values["component"], (*path, "component"))
-            return self.component_named(name, node.values["component"], (*path, "component"))
-        word = self.text(node.values["type"], (*path, "type")) if "type" in node.values else ""
-        if word not in TYPES:
-            text = f"= '{clip(word)}' is no element; write one of {', '.join(TYPES)}" if word else "is missing"
-            raise self.refuse(node.values.get("type", node), (*path, "type"), text)
-        kind = TYPES[word]
-        self.known_keys(node, path, ("type", *(each.name for each in fields(kind))), f"of {word}")
-        values = {key: self.field(key, each, (*path, key)) for key, each in node.values.items() if key != "type"}
-        try:
-            return kind(**values)
-        except (InvalidInput, TypeError) as error:
-            text = str(error) if isinstance(error, InvalidInput) else "lacks a field, such as ratio"
-            raise self.refuse(node, path, f": {text}") from None
+    def part(self, given: Any, path: Path) -> Part | Component:
+        if "component" in given:
+            only(given, ("component",), "a part beside component")
+            return self.named(given["component"], (*path, "component"))
+        kind = TYPES.get(given["type"])
+        if kind is None:
+            raise InvalidInput(f"type = '{clip(given['type'])}' is no element; write one of {', '.join(TYPES)}")
+        only(given, ("type", *(each.name for each in fields(kind))), given["type"])
+        values = {}
+        for key, value in given.items():
+            if key != "type":
+                with self.at(*path, key):
+                    values[key] = self.field(key, value, path)
+        return kind(**values)
 
-    def field(self, key: str, node: Node, path: Path) -> Any:
-        if key == "domain":
-            word = self.text(node, path)
-            if word not in DOMAINS:
-                raise self.refuse(node, path, f"= '{clip(word)}' is no domain; {nearest(word, list(DOMAINS))}")
-            return DOMAINS[word]
-        if key == "size" or (key == "sizes" and isinstance(node, Scalar)):
-            return self.whole(node, path)
-        if key == "sizes":
-            return {name: self.whole(each, (*path, name)) for name, each in self.mapping(node, path)}
-        if key == "start":
-            return self.numbers(node, path)
-        return self.value(node, path)
+    def field(self, key: str, value: Any, path: Path) -> Any:
+        match key:
+            case "domain":
+                if value not in DOMAINS:
+                    raise InvalidInput(f"'{clip(value)}' is no domain; {nearest(value, list(DOMAINS))}")
+                return DOMAINS[value]
+            case "size" | "sizes":
+                return (
+                    {name: self.whole(each, path) for name, each in value.items()}
+                    if isinstance(value, dict)
+                    else (self.whole(value, path))
+                )
+            case "start":
+                return [self.number(each) for each in value] if isinstance(value, list) else self.number(value)
+        return self.formula(value)
 
-    def signal(self, node: Node, path: Path) -> Any:
-        if not isinstance(node, Mapping):
-            return self.value(node, path)
-        self.known_keys(node, path, ("integral", "start"), "of a signal")
-        if "integral" not in node.values:
-            raise self.refuse(node, (*path, "integral"), "is missing; write the formula whose integral it is")
-        start = self.numbers(node.values["start"], (*path, "start")) if "start" in node.values else 0.0
-        try:
-            return Integral(self.value(node.values["integral"], (*path, "integral")), start)
-        except InvalidInput as error:
-            raise self.refuse(node, path, f": {error}") from None
+    def signal(self, value: Any, path: Path) -> Any:
+        if not isinstance(value, dict):
+            return self.formula(value)
+        only(value, ("integral", "start"), "a signal")
+        start = self.field("start", value.get("start", "0"), path)
+        return Integral(self.formula(value["integral"]), start)
 
-    def numbers(self, node: Node, path: Path) -> Any:
-        found = self.value(node, path)
-        if isinstance(found, list):
-            return [self.number(each, node, path) for each in found]
-        return self.number(found, node, path)
-
-    def number(self, given: Any, node: Node, path: Path) -> float:
-        if not isinstance(given, Expression) or not given.is_constant:
-            raise self.refuse(node, path, "must be numbers; correct it")
-        return given.value
-
-    def value(self, node: Node, path: Path) -> Any:
+    def formula(self, value: Any) -> Any:
         """A formula, or lists of them."""
-        if isinstance(node, Listing):
-            return [self.value(each, (*path, k)) for k, each in enumerate(node.items)]
-        text = self.text(node, path)
-        try:
-            found = parse(text)
-            return substituted(found, lambda each: each if each.index else self.parameters.get(each.name, each))
-        except InvalidInput as error:
-            raise self.refuse(node, path, f": {error}") from None
+        if isinstance(value, list):
+            return [self.formula(each) for each in value]
+        return substituted(parse(value), lambda each: each if each.index else self.parameters.get(each.name, each))
 
-    def whole(self, node: Node, path: Path) -> int:
-        value = node.value if isinstance(node, Scalar) else None
-        if not isinstance(value, float) or value != int(value):
-            raise self.refuse(node, path, "must be a whole number; correct it")
-        return int(value)
+    def number(self, text: Any) -> float:
+        found = self.formula(text)
+        if not found.is_constant:
+            raise InvalidInput(f"'{clip(text)}' is no number; write a number or a formula of numbers")
+        return float(found.value)
 
-    def text(self, node: Node, path: Path) -> str:
-        if not isinstance(node, Scalar):
-            raise self.refuse(node, path, "must be one word or formula; correct it")
-        return node.text
+    def whole(self, text: Any, path: Path) -> int:
+        if self.number(text) != int(self.number(text)):
+            raise InvalidInput(f"'{clip(text)}' must be a whole number; correct it")
+        return int(self.number(text))
 
-    def arrow(self, node: Scalar, path: Path, kind: type[Any]) -> Any:
-        start, arrow, end = (each.strip() for each in node.text.partition(ARROW))
-        if not (start and arrow and end):
-            raise self.refuse(node, path, f"= '{clip(node.text)}' is no arrow; write a {ARROW} b")
-        return kind(start, end)
+
+def only(given: Any, known: tuple[str, ...], of: str) -> None:
+    for key in given:
+        if key not in known:
+            raise InvalidInput(f"'{clip(key)}' is no field of {of}; {nearest(key, list(known))}")
 
 
 def dump(graph: Component) -> str:
