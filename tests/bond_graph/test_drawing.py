@@ -10,10 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 import pliant as pl
+from experiments.bond_graph_images import pictures
 from experiments.wang2017.bond_graph import rig_graph
 from pliant.bond_graph.layout import Node, place
 
 bg = pl.bond_graph
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 LETTER = 0.6  # width of most letters against their height
 
@@ -133,6 +135,11 @@ def test_one_file_opens_and_closes_all_components() -> None:
     script = next(ElementTree.fromstring(svg).iter(NAMESPACE + "script"))
     assert "classList.toggle('open')" in (script.text or "")
     assert not list(ElementTree.fromstring(bg.draw(graph).svg).iter(NAMESPACE + "script"))
+
+
+def test_pictures_of_the_page_are_those_of_the_graphs() -> None:
+    stale = [name for name, drawing in pictures().items() if (IMAGES / f"bond_graph_{name}.svg").read_text() != drawing.svg]
+    assert not stale, "run: python -m experiments.bond_graph_images docs/images"
 
 
 def test_files_are_written_whole_and_nothing_is_overwritten(tmp_path: Path) -> None:
