@@ -35,4 +35,6 @@ for step in (1e-3, 5e-4):
     compiled = pl.simulate(arm, 0.1, method)
     tip = [model.values(by_elements.states[-1:], f"Manipulator.position[{k}]")[0] for k in range(3)]
     differences.append(float(np.linalg.norm(tip - arm.tip(compiled.states[-1:])[0][0])))
-    print(f"step {step:g} s: tips differ by {differences[-1]:.2e} m, energy residual {by_elements.ledger.worst_ratio:.0e}")
+    print(
+        f"step {step:g} s: tips differ by {differences[-1]:.2e} m, energy residual {by_elements.ledger.worst_ratio:.0e}"
+    )

@@ -138,7 +138,9 @@ def test_one_file_opens_and_closes_all_components() -> None:
 
 
 def test_pictures_of_the_page_are_those_of_the_graphs() -> None:
-    stale = [name for name, drawing in pictures().items() if (IMAGES / f"bond_graph_{name}.svg").read_text() != drawing.svg]
+    stale = [
+        name for name, drawing in pictures().items() if (IMAGES / f"bond_graph_{name}.svg").read_text() != drawing.svg
+    ]
     assert not stale, "run: python -m experiments.bond_graph_images docs/images"
 
 

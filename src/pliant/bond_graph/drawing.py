@@ -1,8 +1,8 @@
 """Bond graphs as pictures (SVG): half arrows, causal strokes, vector bonds, signals, and components as boxes.
 
 `draw` shows a graph down to a level: deeper components are closed boxes, others frames around what they hold. `browse`
-gives one file in which a reader opens and closes them by a click: what a component holds is drawn small inside its box, and
-the view moves there.
+gives one file in which a reader opens and closes them by a click: what a component holds is drawn small inside its
+box, and the view moves there.
 """
 
 from __future__ import annotations
@@ -15,51 +15,50 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from pliant.bond_graph.causality import causality
-from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, ZeroJunction
-from pliant.bond_graph.expression import NAME
+from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort
+from pliant.bond_graph.expression import NAME, names_in
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Bond, Component, Integral, modulators, shown, split_end
-from pliant.bond_graph.layout import Node, Placed, Point, place, row_below
+from pliant.bond_graph.layout import Node, Placed, Point, place
 from pliant.errors import InvalidInput
 from pliant.whole_file import whole_file
 
 Path = tuple[str, ...]
+Anchor = tuple[Node, Point]  # a box, and the point of it that a line leads to
 LETTER, TEXT, SMALL = 0.62, 15.0, 11.0  # width of a letter against its height, heights in pixels
-MARGIN, TITLE, BARB, STROKE, GAP = 16.0, 24.0, 9.0, 8.0, 5.0
-ASIDE = 9.0  # pixels by which signals pass beside bonds
+MARGIN, TITLE, BARB, STROKE, INSET = 16.0, 24.0, 9.0, 8.0, 5.0
+PARALLEL, ASIDE = 12.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
 MOST_SIGNALS = 8  # that the box of a component lists
 SIGNALS, PORT = "#signals", "#port "
 STYLE = """
-text { font-family: 'DejaVu Sans', Arial, sans-serif; font-size: 15px; text-anchor: middle; dominant-baseline: central; fill: #1a1a1a }
-.small { font-size: 11px; fill: #555 } .size { font-size: 11px; fill: #444; paint-order: stroke; stroke: #fff; stroke-width: 3px }
+text { font-family: 'DejaVu Sans', Arial, sans-serif; font-size: 15px; text-anchor: middle; fill: #1a1a1a;
+  dominant-baseline: central }
+.small, .size { font-size: 11px; fill: #555 } .size { paint-order: stroke; stroke: #fff; stroke-width: 3px }
+.title { font-weight: bold; fill: #35516d } .blank { fill: #fff } .tip { fill: #b9a15a }
 .box { fill: #eef3f8; stroke: #35516d; stroke-width: 1.4 } .frame { fill: #fff; stroke: #35516d; stroke-width: 1.2 }
-.signals { fill: #fbf7ea; stroke: #b9a15a; stroke-width: 1 } .blank { fill: #fff }
-.bond { fill: none; stroke: #1a1a1a; stroke-width: 1.4 } .wide { stroke-width: 4.6 } .core { stroke: #fff; stroke-width: 1.8 }
-.stroke { stroke: #1a1a1a; stroke-width: 2.2 } .signal { fill: none; stroke: #b9a15a; stroke-width: 1 } .tip { fill: #b9a15a; stroke: none }
-.lead { fill: none; stroke: #35516d; stroke-width: 1 } .title { font-weight: bold; fill: #35516d }
-"""
-SCRIPT = """
-(function () {
-  var svg = document.documentElement;
-  function fit(group) {
-    var b = group.getBBox(), m = group.getCTM(), base = svg.getCTM(), k = base.inverse().multiply(m), pad = 0.04;
-    var x = k.a * b.x + k.e, y = k.d * b.y + k.f, w = k.a * b.width, h = k.d * b.height;
-    svg.setAttribute('viewBox', [x - pad * w, y - pad * h, w * (1 + 2 * pad), h * (1 + 2 * pad)].join(' '));
-  }
-  svg.addEventListener('click', function (event) {
-    var part = event.target.closest('.component');
-    if (!part) { svg.setAttribute('viewBox', svg.getAttribute('data-whole')); return; }
-    var open = part.classList.contains('open');
-    if (open && !event.target.closest('.handle')) { fit(part); return; }
-    part.classList.toggle('open');
-    var around = open ? part.parentNode.closest('.component') : part;
-    if (around) { fit(around); } else { svg.setAttribute('viewBox', svg.getAttribute('data-whole')); }
-  });
-})();
+.signals { fill: #fbf7ea; stroke: #b9a15a } .bond, .lead, .signal { fill: none; stroke: #1a1a1a; stroke-width: 1.4 }
+.wide { stroke-width: 4.6 } .core { stroke: #fff; stroke-width: 1.8 } .stroke { stroke: #1a1a1a; stroke-width: 2.2 }
+.lead { stroke: #35516d; stroke-width: 1 } .signal { stroke: #b9a15a; stroke-width: 1 }
 """
 FOLDING = """
 .component { cursor: pointer } .component > .inside { display: none } .component.open > .inside { display: inline }
 .component.open > .closed { display: none }
+"""
+SCRIPT = """
+(function () {
+  var svg = document.documentElement;
+  function show(group) {
+    if (!group) { svg.setAttribute('viewBox', svg.getAttribute('data-whole')); return; }
+    var b = group.getBBox(), k = svg.getCTM().inverse().multiply(group.getCTM()), w = k.a * b.width, h = k.d * b.height;
+    svg.setAttribute('viewBox', [k.a * b.x + k.e - w / 25, k.d * b.y + k.f - h / 25, w * 1.08, h * 1.08].join(' '));
+  }
+  svg.addEventListener('click', function (event) {
+    var part = event.target.closest('.component'), open = part && part.classList.contains('open');
+    if (!part || (open && !event.target.closest('.handle'))) { show(part); return; }
+    part.classList.toggle('open');
+    show(open ? part.parentNode.closest('.component') : part);
+  });
+})();
 """
 
 
@@ -68,8 +67,6 @@ class Drawing:
     """A picture of a bond graph as the text of an SVG file."""
 
     svg: str
-    width: float
-    height: float
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -83,7 +80,8 @@ class Drawing:
 def draw(graph: Component, level: int | None = 1, at: Sequence[str] = ()) -> Drawing:
     """A graph with components open down to ``level``; all of them if that is None.
 
-    ``at`` is the path of the component to be shown, by default the whole graph.
+    ``at`` is the path of the component to be shown, by default the whole graph. Sizes and strokes follow from a whole
+    graph; a component alone has plain bonds.
     """
     if level is not None and (isinstance(level, bool) or not isinstance(level, int) or level < 1):
         raise InvalidInput(f"level = {level!r} must be a whole number from 1 on; 1 shows components as closed boxes")
@@ -98,34 +96,26 @@ def browse(graph: Component, level: int = 1, at: Sequence[str] = ()) -> Drawing:
     return _document(_Artist(graph, nested=False, opened=level).sheet(tuple(at), None), FOLDING, SCRIPT)
 
 
-def _document(sheet: _Sheet, style: str, script: str) -> Drawing:
-    width, height = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
-    view = f"0 0 {width:.1f} {height:.1f}"
-    code = f"<script><![CDATA[{script}]]></script>" if script else ""
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="{view}"'
-        f' data-whole="{view}"><title>{escape(sheet.title)}</title><style><![CDATA[{STYLE}{style}]]></style>'
-        f'<rect class="blank" width="100%" height="100%"/>'
-        f'<g transform="translate({MARGIN:g} {MARGIN:g})">{sheet.content}</g>{code}</svg>\n'
-    )
-    return Drawing(svg, width, height)
-
-
 @dataclass(frozen=True)
 class _Sheet:
-    """What a component holds, drawn; ``ports`` are the places of its ports on the border."""
+    """What a component holds, drawn; ``ports`` are the places of its ports."""
 
-    title: str
     content: str
     width: float
     height: float
     ports: Mapping[str, Point]
 
 
-@dataclass(frozen=True)
-class _BondLook:
-    size: int = 1
-    stroke_at_end: bool | None = None
+def _document(sheet: _Sheet, style: str, script: str) -> Drawing:
+    width, height = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
+    view = f"0 0 {width:.1f} {height:.1f}"
+    code = f"<script><![CDATA[{script}]]></script>" if script else ""
+    return Drawing(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="{view}"'
+        f' data-whole="{view}"><style><![CDATA[{STYLE}{style}]]></style>'
+        f'<rect class="blank" width="100%" height="100%"/>'
+        f'<g transform="translate({MARGIN:g} {MARGIN:g})">{sheet.content}</g>{code}</svg>\n'
+    )
 
 
 class _Artist:
@@ -133,164 +123,118 @@ class _Artist:
 
     def __init__(self, graph: Component, nested: bool, opened: int = 1) -> None:
         self.graph, self.nested, self.opened = graph, nested, opened
-        self.looks = _looks(graph)
+        self.sizes: dict[tuple[Path, int], int] = {}
+        self.strokes: dict[tuple[Path, int], bool] = {}
+        try:
+            self.sizes = {(bond.path, bond.number): bond.size for bond in flatten(graph).bonds}
+            self.strokes = causality(graph).strokes
+        except InvalidInput:  # words without elements, or a component alone
+            pass
 
     def sheet(self, path: Path, level: int | None, sides: Mapping[str, int] | None = None) -> _Sheet:
         """A component with its parts, and with its ports on these sides."""
         scope = self.graph.at(path)
         if not isinstance(scope, Component):
             raise InvalidInput(f"'{shown(path)}' is an element and holds nothing to be drawn; name a component")
-        if not scope.parts:
-            return _words(path, scope)
         sides = _sides(scope) if sides is None else sides
         of_parts = {name: _sides(part, scope, name) for name, part in scope.parts.items()}
         inner: dict[str, _Sheet] = {}
         nodes: dict[str, Node] = {}
         for name, part in scope.parts.items():
-            if isinstance(part, Component) and part.parts and (level is None or level > 1 or not self.nested):
-                deeper = level if level is None else level - 1
-                inner[name] = self.sheet((*path, name), deeper, of_parts[name])
+            if isinstance(part, Component) and (level is None or level > 1):
+                inner[name] = self.sheet((*path, name), level and level - 1, of_parts[name])
             nodes[name] = _node(name, part, inner.get(name) if self.nested else None)
         for port in scope.ports:
-            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, side=sides[port])
+            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, sides[port])
         edges = [(split_end(bond.start)[0], split_end(bond.end)[0]) for bond in scope.bonds]
-        edges += [(PORT + port, split_end(target)[0]) for port, target in scope.ports.items()]
+        edges += [(PORT + port, split_end(target)[0]) for port, target in scope.ports.items() if scope.parts]
+        turned = [_turned(of_parts, bond) for bond in scope.bonds] + [side > 0 for side in sides.values()]
         joined = {name for edge in edges for name in edge}
-        alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined and len(joined) > 1}
-        turned = [_turned(of_parts, bond) for bond in scope.bonds]
-        turned += [nodes[PORT + port].side > 0 for port in scope.ports]
-        placed = place(nodes, edges, turned, _leaves(scope, edges))
-        return self._drawn(path, scope, placed, alone, inner)
+        alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined}
+        lines = _signal_lines(scope)
+        if lines:
+            wide = max(map(len, lines)) * SMALL * LETTER + 2 * INSET
+            alone[SIGNALS] = Node(wide, len(lines) * 1.4 * SMALL + 2 * INSET)
+        placed = place(nodes, edges, turned, _leaves(scope, edges), alone.values())
+        nodes |= alone
+        content = "".join(self._drawn(path, scope, nodes, placed, inner, lines))
+        ports = {port: (nodes[PORT + port].x, nodes[PORT + port].y) for port in scope.ports}
+        return _Sheet(content, placed.width, placed.height, ports)
 
     def _drawn(
-        self, path: Path, scope: Component, placed: Placed, alone: dict[str, Node], inner: Mapping[str, _Sheet]
-    ) -> _Sheet:
-        listed = _signal_lines(scope)
-        if listed:
-            wide = max(len(line) for line in listed) * SMALL * LETTER + 2 * GAP
-            alone[SIGNALS] = Node(wide, len(listed) * 1.4 * SMALL + 2 * GAP)
-        width, height = row_below(placed, list(alone.values()))
-        nodes = {**placed.nodes, **alone}
-        out = [*self._signal_arrows(scope, nodes)]
-        if listed:
-            out += _signal_box(nodes[SIGNALS], listed)
+        self,
+        path: Path,
+        scope: Component,
+        nodes: Mapping[str, Node],
+        placed: Placed,
+        inner: Mapping[str, _Sheet],
+        lines: Sequence[str],
+    ) -> Iterator[str]:
+        for start, end in _signal_pairs(scope):
+            if start in nodes and end in nodes and start != end:
+                way = _beside(_clipped(*((each, (each.x, each.y)) for each in (nodes[start], nodes[end]))), ASIDE)
+                (x, y), (u, v), (a, b) = _along(way, True)
+                head = [(x, y), *((x - 8 * u + s * 3 * a, y - 8 * v + s * 3 * b) for s in (1.0, -1.0))]
+                yield _path("signal", way) + _path("tip", head)
+        if lines:
+            box = nodes[SIGNALS]
+            yield _rect(box, "signals")
+            for k, line in enumerate(lines):
+                yield _text(box.x, box.y + (k + 0.5 - 0.5 * len(lines)) * 1.4 * SMALL, line, "small")
         for name, part in scope.parts.items():
-            out += self._part((*path, name), nodes[name], part, inner.get(name))
-        beside = _shifts(scope)
-        for number, (bond, corners) in enumerate(zip(scope.bonds, placed.corners)):
-            look = self.looks.get((path, number), _BondLook())
+            yield from self._part((*path, name), nodes[name], part, inner.get(name))
+        pairs = [sorted(split_end(end)[0] for end in (bond.start, bond.end)) for bond in scope.bonds]
+        for k, bond in enumerate(scope.bonds):
             ends = [self._anchor(nodes, inner, text) for text in (bond.start, bond.end)]
-            aside = beside[number] if all(node.width for node, _ in ends) else 0.0
-            out += _bond(_beside(_clipped(ends, corners), aside), look)
-        for (port, target), corners in zip(scope.ports.items(), placed.corners[len(scope.bonds) :]):
-            dot, other = nodes[PORT + port], self._anchor(nodes, inner, target)
-            way = _clipped([(dot, (dot.x, dot.y)), other], corners)
-            out.append(f'<path class="lead" d="{_line(way)}"/>')
-            out.append(f'<text class="small" x="{dot.x:.1f}" y="{dot.y:.1f}">{escape(port)}</text>')
-        ports = {port: (nodes[PORT + port].x, nodes[PORT + port].y) for port in scope.ports}
-        return _Sheet(path[-1] if path else "bond graph", "".join(out), width, height, ports)
+            shift = PARALLEL * (pairs[:k].count(pairs[k]) - 0.5 * (pairs.count(pairs[k]) - 1))
+            way = _clipped(*ends, placed.corners[k])
+            way = _beside(way, shift) if all(node.width for node, _ in ends) else way
+            yield from _bond(way, self.sizes.get((path, k), 1), self.strokes.get((path, k)))
+        for k, (port, target) in enumerate(scope.ports.items()):
+            dot = nodes[PORT + port]
+            if scope.parts:
+                corners = placed.corners[len(scope.bonds) + k]
+                yield _path("lead", _clipped((dot, (dot.x, dot.y)), self._anchor(nodes, inner, target), corners))
+            yield _text(dot.x, dot.y, port, "small")
 
-    def _anchor(self, nodes: Mapping[str, Node], inner: Mapping[str, _Sheet], text: str) -> tuple[Node, Point]:
-        """The box of a part and the point of it that a bond leads to."""
+    def _anchor(self, nodes: Mapping[str, Node], inner: Mapping[str, _Sheet], text: str) -> Anchor:
+        """The end of a bond: the centre of a box, or the place of a port on the border of a frame."""
         name, port = split_end(text)
         node, sheet = nodes[name], inner.get(name)
         if sheet is None or not self.nested or port not in sheet.ports:
             return node, (node.x, node.y)
         x, y = sheet.ports[port]
         edge = node.x + (-0.5 if x < 0.5 * sheet.width else 0.5) * node.width
-        top = node.y - 0.5 * node.height + TITLE + 0.5 * (node.height - TITLE - sheet.height)
-        return Node(0.0, 0.0), (edge, top + y)
+        return Node(0.0, 0.0), (edge, node.y + 0.5 * TITLE + y - 0.5 * sheet.height)
 
     def _part(self, path: Path, node: Node, part: Part | Component, sheet: _Sheet | None) -> Iterator[str]:
-        name = path[-1]
-        if isinstance(part, Part):
-            yield from _element(name, part, node)
-            return
-        closed = _box(node, name, part.about)
+        name, kind = path[-1], "blank" if isinstance(part, Part) else "box"
+        told = name if isinstance(part, Part) else part.about
+        closed = f"<g><title>{escape(told)}</title>{_rect(node, kind)}{_text(node.x, node.y, _label(name, part))}</g>"
         if sheet is None:
             yield closed
         elif self.nested:
             yield _frame(node, name, sheet, 1.0)
         else:
-            room = node.width - 2 * GAP, node.height - TITLE * 0.5 - GAP
-            scale = min(room[0] / (sheet.width + 2 * MARGIN), room[1] / (sheet.height + TITLE + 2 * MARGIN))
+            wide, high = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
+            scale = min((node.width - 2 * INSET) / wide, (node.height - 0.5 * TITLE - INSET) / high)
             state = " open" if len(path) < self.opened else ""
-            yield f'<g class="component{state}" data-path={quoteattr(shown(path))}>'
-            yield f'<g class="closed">{closed}</g><g class="inside">{_frame(node, name, sheet, scale)}</g></g>'
-
-    def _signal_arrows(self, scope: Component, nodes: Mapping[str, Node]) -> Iterator[str]:
-        """From parts and from the signals of the component to what they modulate."""
-        pairs: dict[tuple[str, str], None] = {}
-        for name, part in scope.parts.items():
-            if isinstance(part, Part):
-                for each in modulators(part):
-                    pairs[_source(scope, each.name), name] = None
-        for wire in scope.wires:
-            pairs[_source(scope, wire.start), split_end(wire.end)[0]] = None
-        for value in scope.signals.values():
-            for each in () if _is_alias(value) else _names(value):
-                pairs[_source(scope, each), SIGNALS] = None
-        for start, end in pairs:
-            if start in nodes and end in nodes and start != end:
-                a, b = nodes[start], nodes[end]
-                way = _beside(_clipped([(a, (a.x, a.y)), (b, (b.x, b.y))], ()), ASIDE)
-                yield f'<path class="signal" d="{_line(way)}"/>{_arrow_head(way)}'
-
-
-def _looks(graph: Component) -> dict[tuple[Path, int], _BondLook]:
-    """Sizes and causal strokes of all bonds, where the graph is whole; of a component alone the sizes."""
-    whole, at = graph, 0
-    if graph.ports:
-        whole, at = _closed(graph), 1
-    try:
-        flat = flatten(whole)
-    except InvalidInput:  # word models have no elements inside; they are drawn with plain bonds
-        return {}
-    strokes = {} if graph.ports else causality(graph).strokes
-    return {
-        (each.path[at:], each.number): _BondLook(each.size, strokes.get((each.path, each.number)))
-        for each in flat.bonds
-        if len(each.path) >= at
-    }
-
-
-def _closed(graph: Component) -> Component:
-    """A component alone, with a junction at each of its ports."""
-    bonds = []
-    for port in graph.ports:
-        leaves = _leads_to_b(graph, port)
-        bonds.append(Bond("inside." + port, "to " + port) if leaves else Bond("to " + port, "inside." + port))
-    return Component({"inside": graph, **{"to " + port: ZeroJunction() for port in graph.ports}}, bonds)
-
-
-def _leads_to_b(scope: Component, port: str) -> bool:
-    """Whether a port is in the end the port b of a two-port, which power leaves."""
-    name, inner = split_end(scope.ports[port])
-    part = scope.parts.get(name)
-    if isinstance(part, Component):
-        return inner in part.ports and _leads_to_b(part, inner)
-    return isinstance(part, TwoPort) and inner == "b"
+            yield f'<g class="component{state}" data-path={quoteattr(shown(path))}><g class="closed">{closed}</g>'
+            yield f'<g class="inside">{_frame(node, name, sheet, scale)}</g></g>'
 
 
 def _sides(part: Part | Component, scope: Component | None = None, name: str = "") -> dict[str, int]:
-    """On which border of a component its ports lie, -1 left and 1 right.
-
-    The first one lies on the left, the second on the right, others, such as drives, on the left. Where all bonds leave a
-    component, or it has one port only, it lies where its bonds lead.
-    """
+    """On which border of a component its ports lie, -1 left and 1 right: the first on the left, the second on the
+    right, others, such as drives, on the left. A component that bonds only leave has them all where its bonds lead."""
     if not isinstance(part, Component):
         return {}
-    sides = {port: 1 if k == 1 else -1 for k, port in enumerate(part.ports)}
-    if scope is not None and part.ports:
-        starts = [bond for bond in scope.bonds if split_end(bond.start)[0] == name]
-        ends = [bond for bond in scope.bonds if split_end(bond.end)[0] == name]
-        if len(part.ports) == 1 and starts and not ends:
-            other, port = split_end(starts[0].end)
-            to = _sides(scope.parts[other]).get(port, -1) if len(getattr(scope.parts[other], "ports", ())) > 1 else -1
-            return {next(iter(part.ports)): -to}
-        if starts and not ends and not set(scope.ports.values()) & {f"{name}.{port}" for port in part.ports}:
-            return dict.fromkeys(part.ports, 1)
-    return sides
+    if scope is not None:
+        ends = [split_end(text)[0] for text in (*(bond.end for bond in scope.bonds), *scope.ports.values())]
+        leaving = [split_end(bond.end) for bond in scope.bonds if split_end(bond.start)[0] == name]
+        if leaving and name not in ends:
+            other, port = leaving[0]
+            return dict.fromkeys(part.ports, -_sides(scope.parts[other]).get(port, -1))
+    return {port: 1 if k == 1 else -1 for k, port in enumerate(part.ports)}
 
 
 def _turned(sides: Mapping[str, Mapping[str, int]], bond: Bond) -> bool:
@@ -300,190 +244,141 @@ def _turned(sides: Mapping[str, Mapping[str, int]], bond: Bond) -> bool:
 
 
 def _leaves(scope: Component, edges: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Elements with one bond, and the junction or box above or below which they hang.
-
-    The last one of a node that leads nowhere else stands behind it, and so does the first source before it.
-    """
-    hang: dict[str, str] = {}
+    """Elements with one bond that stand above or below another one; where that one leads nowhere else the last of its
+    stores stands behind it, and the first source before it."""
+    leaf: dict[str, str] = {}
     for name, part in scope.parts.items():
         own = [edge for edge in edges if name in edge]
         if isinstance(part, (C, I, R, Source)) and len(own) == 1:
-            hang[name] = own[0][0] if own[0][1] == name else own[0][1]
-    hang = {leaf: on for leaf, on in hang.items() if on not in hang and isinstance(scope.parts.get(on), Part)}
-    for holder in dict.fromkeys(hang.values()):
-        mine = [leaf for leaf, on in hang.items() if on == holder]
-        others = [edge for edge in edges if holder in edge and edge[0] not in mine and edge[1] not in mine]
-        behind = [leaf for leaf in mine if not isinstance(scope.parts[leaf], Source)]
-        before = [leaf for leaf in mine if isinstance(scope.parts[leaf], Source)]
-        if before and not any(b == holder for _, b in others):
-            del hang[before[0]]
-        if behind and not any(a == holder for a, _ in others):
-            del hang[behind[-1]]
-    return hang
+            leaf[name] = own[0][0] if own[0][1] == name else own[0][1]
+    leaf = {name: on for name, on in leaf.items() if on not in leaf and isinstance(scope.parts.get(on), Part)}
+    for holder in dict.fromkeys(leaf.values()):
+        mine = [name for name, on in leaf.items() if on == holder]
+        others = [edge for edge in edges if holder in edge and not set(edge) & set(mine)]
+        sources = [name for name in mine if isinstance(scope.parts[name], Source)]
+        stores = [name for name in mine if name not in sources]
+        if sources and all(b != holder for _, b in others):
+            del leaf[sources[0]]
+        if stores and all(a != holder for a, _ in others):
+            del leaf[stores[-1]]
+    return leaf
 
 
 def _node(name: str, part: Part | Component, sheet: _Sheet | None) -> Node:
+    text = TEXT * LETTER * len(_label(name, part))
     if sheet is not None:
-        wide = max(sheet.width, TEXT * LETTER * len(name)) + 2 * MARGIN
-        return Node(wide, sheet.height + TITLE + 2 * MARGIN)
+        return Node(max(sheet.width, text) + 2 * MARGIN, sheet.height + TITLE + 2 * MARGIN)
+    return Node(max(84.0, text + 24.0), 46.0) if isinstance(part, Component) else Node(text + 8.0, 22.0)
+
+
+def _label(name: str, part: Part | Component) -> str:
     if isinstance(part, Component):
-        return Node(max(84.0, TEXT * LETTER * len(name) + 24.0), 46.0)
-    if isinstance(part, Junction):
-        return Node(22.0, 22.0)
-    return Node(TEXT * LETTER * len(_label(name, part)) + 6.0, 22.0)
+        return name
+    symbol = f"M{part.symbol}" if isinstance(part, (TwoPort, Source, R)) and modulators(part) else part.symbol
+    return symbol if isinstance(part, Junction) or name == part.symbol else f"{symbol}: {name}"
 
 
-def _label(name: str, part: Part) -> str:
-    modulated = "M" if modulators(part) and isinstance(part, (TwoPort, Source, R)) else ""
-    return f"{modulated}{part.symbol}" if name == part.symbol else f"{modulated}{part.symbol}: {name}"
-
-
-def _source(scope: Component, name: str) -> str:
-    first = name.partition(".")[0]
-    return first if first in scope.parts else SIGNALS
-
-
-def _names(value: object) -> Iterator[str]:
-    from pliant.bond_graph.expression import names_in
-
-    formulas = value.formulas if isinstance(value, Integral) else value
-    for each in names_in(*formulas):  # type: ignore[misc]
-        if "." in each.name:
-            yield each.name
-
-
-def _is_alias(value: object) -> bool:
-    """Whether a signal is another name for one of a part."""
-    return isinstance(value, tuple) and all(each.operation == NAME for each in value)
+def _own_signals(scope: Component) -> dict[str, Integral | Sequence[object]]:
+    """The signals that a component computes; others are names for those of parts."""
+    return {
+        name: value
+        for name, value in scope.signals.items()
+        if isinstance(value, Integral) or any(each.operation != NAME for each in value)  # type: ignore[union-attr]
+    }
 
 
 def _signal_lines(scope: Component) -> list[str]:
     """One line for each signal that the component computes or takes in; integrals carry their sign."""
     lines = [f"\u2192 {name}" for name in scope.inputs]
-    for name, value in scope.signals.items():
-        if _is_alias(value):
-            continue
-        size = len(value.formulas) if isinstance(value, Integral) else len(value)  # type: ignore[arg-type]
-        many = f" ({size})" if size > 1 else ""
-        lines.append(f"\u222b {name}{many}" if isinstance(value, Integral) else f"{name}{many}")
+    for name, value in _own_signals(scope).items():
+        formulas = value.formulas if isinstance(value, Integral) else value
+        many = f" ({len(formulas)})" if len(formulas) > 1 else ""
+        lines.append(("\u222b " if isinstance(value, Integral) else "") + name + many)
     if len(lines) > MOST_SIGNALS:
         lines = [*lines[: MOST_SIGNALS - 1], f"and {len(lines) - MOST_SIGNALS + 1} more signals"]
     return lines
 
 
-def _rect(node: Node, kind: str, corner: float) -> str:
-    x, y = node.x - 0.5 * node.width, node.y - 0.5 * node.height
-    size = f'width="{node.width:.1f}" height="{node.height:.1f}"'
-    return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" {size} rx="{corner:g}"/>'
+def _signal_pairs(scope: Component) -> dict[tuple[str, str], None]:
+    """From where to where signals lead: parts, or the box of those of the component."""
+    found = [
+        (each.name, name) for name, part in scope.parts.items() if isinstance(part, Part) for each in modulators(part)
+    ]
+    found += [(wire.start, split_end(wire.end)[0]) for wire in scope.wires]
+    for value in _own_signals(scope).values():
+        formulas = value.formulas if isinstance(value, Integral) else value
+        found += [(each.name, SIGNALS) for each in names_in(*formulas)]  # type: ignore[arg-type]
+    first = [(start.partition(".")[0], end) for start, end in found]
+    return dict.fromkeys((start if start in scope.parts else SIGNALS, end) for start, end in first)
 
 
-def _box(node: Node, name: str, about: str) -> str:
-    told = f"<title>{escape(about)}</title>" if about else ""
-    return f'<g>{told}{_rect(node, "box", 5)}<text x="{node.x:.1f}" y="{node.y:.1f}">{escape(name)}</text></g>'
+def _rect(node: Node, kind: str) -> str:
+    at = f'x="{node.x - 0.5 * node.width:.1f}" y="{node.y - 0.5 * node.height:.1f}"'
+    return f'<rect class="{kind}" {at} width="{node.width:.1f}" height="{node.height:.1f}" rx="5"/>'
+
+
+def _text(x: float, y: float, text: str, kind: str = "", more: str = "") -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{more}>{escape(text)}</text>'
+
+
+def _path(kind: str, way: Sequence[Point]) -> str:
+    return f'<path class="{kind}" d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in way)}"/>'
 
 
 def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
-    x, y = node.x - 0.5 * node.width, node.y - 0.5 * node.height
-    title = TITLE * (1.0 if scale == 1.0 else 0.5)
-    size = "" if scale == 1.0 else f' style="font-size:{0.7 * title:.1f}px"'
-    inside_x = node.x - 0.5 * scale * sheet.width
-    inside_y = y + title + 0.5 * (node.height - title - scale * sheet.height)
+    """An open component: a title, and what it holds below."""
+    title = TITLE if scale == 1.0 else 0.5 * TITLE
+    bar = Node(node.width, title, x=node.x, y=node.y - 0.5 * node.height + 0.5 * title)
+    x, y = node.x - 0.5 * scale * sheet.width, node.y + 0.5 * title - 0.5 * scale * sheet.height
+    text = _text(bar.x, bar.y, name, "title", "" if scale == 1.0 else f' style="font-size:{0.7 * title:.1f}px"')
     return (
-        f'{_rect(node, "frame", 5)}<g class="handle"><rect class="box" x="{x:.1f}" y="{y:.1f}"'
-        f' width="{node.width:.1f}" height="{title:.1f}" rx="5"/><text class="title"{size} x="{node.x:.1f}"'
-        f' y="{y + 0.5 * title:.1f}">{escape(name)}</text></g>'
-        f'<g transform="translate({inside_x:.2f} {inside_y:.2f}) scale({scale:.5g})">{sheet.content}</g>'
+        f'{_rect(node, "frame")}<g class="handle">{_rect(bar, "box")}{text}</g>'
+        f'<g transform="translate({x:.2f} {y:.2f}) scale({scale:.5g})">{sheet.content}</g>'
     )
 
 
-def _element(name: str, part: Part, node: Node) -> Iterator[str]:
-    yield _rect(node, "blank", 0)
-    if isinstance(part, Junction):
-        yield f'<g><title>{escape(name)}</title><text x="{node.x:.1f}" y="{node.y:.1f}">{part.symbol}</text></g>'
-    else:
-        yield f'<text x="{node.x:.1f}" y="{node.y:.1f}">{escape(_label(name, part))}</text>'
-
-
-def _signal_box(node: Node, lines: Sequence[str]) -> Iterator[str]:
-    yield _rect(node, "signals", 8)
-    for k, line in enumerate(lines):
-        y = node.y - 0.5 * node.height + GAP + (k + 0.5) * 1.4 * SMALL
-        yield f'<text class="small" x="{node.x:.1f}" y="{y:.1f}">{escape(line)}</text>'
-
-
-def _words(path: Path, scope: Component) -> _Sheet:
-    """A component without elements says why."""
-    text = scope.about or "nothing is inside"
-    width, height = SMALL * LETTER * len(text), 2 * SMALL
-    content = f'<text class="small" x="{0.5 * width:.1f}" y="{0.5 * height:.1f}">{escape(text)}</text>'
-    ports = {port: (0.0 if k == 0 else width, 0.5 * height) for k, port in enumerate(scope.ports)}
-    return _Sheet(path[-1] if path else "bond graph", content, width, height, ports)
-
-
-def _clipped(ends: Sequence[tuple[Node, Point]], corners: Sequence[Point]) -> list[Point]:
+def _clipped(first: Anchor, last: Anchor, corners: Sequence[Point] = ()) -> list[Point]:
     """The way from box to box: it begins and ends at their borders."""
-    way = [ends[0][1], *corners, ends[1][1]]
-    (first, _), (last, _) = ends
-    start, end = _border(first, way[0], way[1]), _border(last, way[-1], way[-2])
-    return [start, *way[1:-1], end]
-
-
-def _shifts(scope: Component) -> list[float]:
-    """How far bonds between the same two parts are drawn aside, so that each is seen."""
-    pairs = [tuple(sorted(split_end(end)[0] for end in (bond.start, bond.end))) for bond in scope.bonds]
-    return [12.0 * (pairs[:k].count(pair) - 0.5 * (pairs.count(pair) - 1)) for k, pair in enumerate(pairs)]
-
-
-def _beside(way: list[Point], shift: float) -> list[Point]:
-    """A straight way moved aside, to the same side whichever way it leads."""
-    if len(way) > 2 or not shift:
-        return way
-    (x0, y0), (x1, y1) = way
-    n = np.array([y0 - y1, x1 - x0]) / (np.hypot(x1 - x0, y1 - y0) or 1.0)
-    n *= shift if (x1, y1) > (x0, y0) else -shift
-    return [(x0 + float(n[0]), y0 + float(n[1])), (x1 + float(n[0]), y1 + float(n[1]))]
+    way = [first[1], *corners, last[1]]
+    return [_border(first[0], way[0], way[1]), *corners, _border(last[0], way[-1], way[-2])]
 
 
 def _border(node: Node, at: Point, towards: Point) -> Point:
     d = np.subtract(towards, at)
-    length = float(np.hypot(*d)) or 1.0
-    half = np.array([0.5 * node.width, 0.5 * node.height])
-    far = min(float(np.min(half / np.maximum(np.abs(d), 1e-9))), 0.45) + 3.0 / length
+    half = 0.5 * np.array([node.width, node.height])
+    far = min(float(np.min(half / np.maximum(np.abs(d), 1e-9))), 0.45) + 3.0 / (float(np.hypot(*d)) or 1.0)
     return float(at[0] + far * d[0]), float(at[1] + far * d[1])
 
 
-def _line(way: Sequence[Point]) -> str:
-    return "M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in way)
+def _beside(way: list[Point], shift: float) -> list[Point]:
+    """A straight way moved aside, to the same side whichever way it leads."""
+    if len(way) > 2:
+        return way
+    _, _, (a, b) = _along(way, True)
+    shift = shift if way[1] > way[0] else -shift
+    return [(x + shift * a, y + shift * b) for x, y in way]
 
 
 def _along(way: Sequence[Point], last: bool) -> tuple[Point, Point, Point]:
     """An end of a way, the direction to it and across."""
     end, before = (way[-1], way[-2]) if last else (way[0], way[1])
     d = np.subtract(end, before)
-    u = d / (float(np.hypot(*d)) or 1.0)
-    return end, (float(u[0]), float(u[1])), (float(-u[1]), float(u[0]))
+    u, v = (d / (float(np.hypot(*d)) or 1.0)).tolist()
+    return end, (u, v), (-v, u)
 
 
-def _bond(way: list[Point], look: _BondLook) -> Iterator[str]:
+def _bond(way: list[Point], size: int, stroke_at_end: bool | None) -> Iterator[str]:
     """A line with a half arrow, double where it carries a vector, and with its causal stroke."""
-    end, u, n = _along(way, last=True)
-    line = _line(way)
-    if look.size > 1:
-        yield f'<path class="bond wide" d="{line}"/><path class="bond core" d="{line}"/>'
+    (x, y), (u, v), (a, b) = _along(way, True)
+    if size > 1:
+        yield _path("bond wide", way) + _path("bond core", way)
         k = (len(way) - 1) // 2
-        x, y = np.add(way[k], way[k + 1]) / 2 + np.multiply(n, -9.0)
-        yield f'<text class="size" x="{x:.1f}" y="{y:.1f}">{look.size}</text>'
+        yield _text(
+            0.5 * (way[k][0] + way[k + 1][0]) - 9 * a, 0.5 * (way[k][1] + way[k + 1][1]) - 9 * b, str(size), "size"
+        )
     else:
-        yield f'<path class="bond" d="{line}"/>'
-    barb = (end[0] - BARB * u[0] + 0.6 * BARB * n[0], end[1] - BARB * u[1] + 0.6 * BARB * n[1])
-    yield f'<path class="bond" d="{_line([end, barb])}"/>'
-    if look.stroke_at_end is not None:
-        (x, y), _, (a, b) = _along(way, last=look.stroke_at_end)
-        both = [(x - STROKE * a, y - STROKE * b), (x + STROKE * a, y + STROKE * b)]
-        yield f'<path class="stroke" d="{_line(both)}"/>'
-
-
-def _arrow_head(way: Sequence[Point]) -> str:
-    (x, y), (u, v), (a, b) = _along(way, last=True)
-    left, right = ((x - 8 * u + s * 3 * a, y - 8 * v + s * 3 * b) for s in (1.0, -1.0))
-    return f'<path class="tip" d="{_line([(x, y), left, right])} Z"/>'
+        yield _path("bond", way)
+    yield _path("bond", [(x, y), (x - BARB * u + 0.6 * BARB * a, y - BARB * v + 0.6 * BARB * b)])
+    if stroke_at_end is not None:
+        (x, y), _, (a, b) = _along(way, stroke_at_end)
+        yield _path("stroke", [(x + s * STROKE * a, y + s * STROKE * b) for s in (-1.0, 1.0)])
