@@ -34,8 +34,13 @@ def rig_graph(elements: int = ELEMENTS) -> bg.Component:
         {"gear": "theta_h", "beam": "rim.b"},
         about="rigid hub",
     )
-    parts = {"M_M": bg.Se(domain=bg.ROTATION), "Motor": motor, "Gear": gear, "Hub": hub}
-    parts |= {"Beam": link_elements(link(), elements), "End": bg.Se(effort=(0.0,) * 6)}
+    parts: dict[str, bg.Component | bg.Se] = {
+        "M_M": bg.Se(domain=bg.ROTATION),
+        "Motor": motor,
+        "Gear": gear,
+        "Hub": hub,
+    }
+    parts |= {"Beam": link_elements(link(), bg.MixedElements(elements))[0], "End": bg.Se(effort=(0.0,) * 6)}
     bonds = [
         bg.Bond("M_M", "Motor.torque"),
         bg.Bond("Motor.shaft", "Gear.motor"),

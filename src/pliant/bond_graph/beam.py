@@ -1,28 +1,30 @@
-"""The co-rotational beam of [damic2006] as a component: Beam3D of Fig. 2, Deformation of Fig. 3, RigidBodyMotion of Fig. 4.
+"""The co-rotational beam of [damic2006] as a component: Beam3D of Fig. 2, Deformation of Fig. 3, Rigid Body Motion of
+Fig. 4; and a rigid body.
 
-Ports carry efforts (force, torque) and flows (velocity, angular velocity) of the two end sections in the axes of the world.
-A section has its position r and its unit vectors m and n, which its flows turn; the local frame has its x axis i from node
-1 to node 2 and m_1 in its plane of x and y, so that (5) holds with eta = m_1x / m_1y.
+Ports carry efforts (force, torque) and flows (velocity, angular velocity) of sections in the axes of the world. A
+section has its position r and its unit vectors m and n, which its flows turn; the local frame has its x axis i from
+node 1 to node 2 and m_1 in its plane of x and y, so that (5) holds with eta = m_1x / m_1y.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.bond_graph.domain import ROTATION, SPATIAL
-from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, R, Se, ZeroJunction
+from pliant.bond_graph.domain import SPATIAL
+from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, Se, ZeroJunction
 from pliant.bond_graph.expression import Expression, name, rotation_factor, sqrt
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.model.state import Array
-from pliant.spatial.arrays import pose_from_twist
 
 Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the operators of arrays
+Parts = dict[str, Part | Component]
 IDENTITY, NONE = np.eye(3).astype(object), np.zeros((3, 3)).astype(object)
-ONTO_VELOCITY = np.hstack([IDENTITY, NONE])  # from a flow (v, w) to v
+TO_VELOCITY, TO_SPIN = np.hstack([IDENTITY, NONE]), np.hstack([NONE, IDENTITY])  # from a flow (v, w)
 SUPER = 5  # elements of a super element, Fig. 5
 MODULATING, MOTION, DEFORMATION = "Modulating Signals", "Rigid Body Motion", "Deformation"
 
@@ -38,29 +40,18 @@ class Pose:
 
     def moved(self, offset: Array, turn: Array | None = None) -> Pose:
         """A frame fixed to this one, at an offset in its axes."""
-        lever = self.rotation @ offset
+        arm = self.rotation @ offset
         rotation = self.rotation if turn is None else self.rotation @ turn
-        return Pose(self.position + lever, rotation, self.velocity + np.cross(self.spin, lever), self.spin)
-
-    def along(self, twist: Array) -> Pose:
-        """A frame fixed to this one, reached by a constant strain: twist = strain times length."""
-        pose = pose_from_twist(twist)
-        return self.moved(pose[:3, 3], pose[:3, :3])
+        return Pose(self.position + arm, rotation, self.velocity + np.cross(self.spin, arm), self.spin)
 
 
-@dataclass(frozen=True)
-class BeamSection:
-    """What one element is made of: length, stiffness EA, G I_x, E I_y, E I_z, and per length mass and rotary inertia.
+def junction(size: int = 6) -> OneJunction:
+    return OneJunction(size=size, domain=SPATIAL)
 
-    ``damping`` are the same four of a viscous law. ``inertia_y`` is that of rotation about y, rho I_y.
-    """
 
-    length: float
-    stiffness: tuple[float, float, float, float]
-    mass: float
-    inertia_y: float
-    inertia_z: float
-    damping: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+def chain(*names: str) -> list[Bond]:
+    """Bonds from each part to the next."""
+    return [Bond(a, b) for a, b in pairwise(names)]
 
 
 def variables(path: str, count: int = 3) -> Formulas:
@@ -77,138 +68,94 @@ def hat(a: Formulas) -> Formulas:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]], dtype=object)
 
 
-def onto_turned(a: Formulas) -> Formulas:
-    """(15): from a flow (v, w) to the rate w x a of a vector that turns."""
-    return np.hstack([NONE, -hat(a)])
-
-
-def onto_point(offset: Formulas) -> Formulas:
+def to_point(offset: Formulas) -> Formulas:
     """From a flow (v, w) to the velocity v + w x offset of a point."""
     return np.hstack([IDENTITY, -hat(offset)])
 
 
-def turning(at: str, start: Pose) -> dict[str, Integral]:
-    """Signals m and n, the unit vectors across a section whose flow is that of the junction ``at``."""
-    w = variables(f"{at}.f", 6)[3:]
-    columns = {"m": start.rotation[:, 1], "n": start.rotation[:, 2]}
-    return {word: Integral(tuple(cross(w, variables(word))), tuple(begin)) for word, begin in columns.items()}
-
-
-def shared(path: str, *words: str) -> dict[str, tuple[Expression, ...]]:
-    """Signals of a part under the same names for those outside."""
-    return {word: tuple(variables(f"{path}.{word}")) for word in words}
+def turned(word: str, at: str, start: Array) -> Integral:
+    """The signal of this name: a unit vector that the flow of a junction turns (15)."""
+    return Integral(tuple(cross(variables(f"{at}.f", 6)[3:], variables(word))), tuple(start))
 
 
 def local_stiffness(length: float, along: float, twist: float, bend_y: float, bend_z: float) -> Array:
     """The second derivatives of (12) by (theta_1, u_2, theta_2)."""
     K = np.zeros((7, 7))
     K[3, 3] = along / length
-    K[0, 0] = K[4, 4] = twist / length
-    K[0, 4] = K[4, 0] = -twist / length
+    K[np.ix_([0, 4], [0, 4])] = twist / length * np.array([[1.0, -1.0], [-1.0, 1.0]])
     for k, bend in ((1, bend_y), (2, bend_z)):
-        K[k, k] = K[4 + k, 4 + k] = 4.0 * bend / length
-        K[k, 4 + k] = K[4 + k, k] = 2.0 * bend / length
+        K[np.ix_([k, 4 + k], [k, 4 + k])] = bend / length * np.array([[4.0, 2.0], [2.0, 4.0]])
     return K
 
 
 def rotation_rate(theta: Formulas) -> Formulas:
     """Lambda of (9): the rate of a rotation vector per angular velocity."""
-    skew = hat(theta)
-    square: Expression = theta @ theta
-    return IDENTITY - 0.5 * skew + (skew @ skew) * (0.25 * rotation_factor(0.25 * square))
+    skew, square = hat(theta), theta @ theta
+    return np.array(IDENTITY - 0.5 * skew + (skew @ skew) * (0.25 * rotation_factor(0.25 * square)), dtype=object)
 
 
-def deformation(section: BeamSection) -> Component:
+def deformation(length: float, stiffness: Sequence[float]) -> Component:
     """Fig. 3: (8) to (10) as modulated transformers, (12) as a C field of the states theta_1, u_2, theta_2."""
-    q = variables("C.q", 7)
-    second = np.zeros((4, 4)).astype(object)
-    second[0, 0] = 1.0
+    q, second = variables("C.q", 7), np.eye(4).astype(object)
     second[1:, 1:] = rotation_rate(q[4:])
-    stiffness = local_stiffness(section.length, *section.stiffness)
-    parts: dict[str, Part | Component] = {
-        "Lambda 1": TF(ratio=rotation_rate(q[:3])),
-        "Lambda 2": TF(ratio=second),
-        "C": C(stiffness=stiffness, sizes={"1": 3, "2": 4}),
-    }
+    parts: Parts = {"Lambda 1": TF(ratio=rotation_rate(q[:3])), "Lambda 2": TF(ratio=second)}
+    parts["C"] = C(stiffness=local_stiffness(length, *stiffness), sizes={"1": 3, "2": 4})
     bonds = [Bond("Lambda 1", "C.1"), Bond("Lambda 2", "C.2")]
-    if any(section.damping):
-        loss = local_stiffness(section.length, *section.damping)
-        parts |= {"R": R(resistance=loss), "rates 1": OneJunction(size=3), "rates 2": OneJunction(size=4)}
-        parts |= {"to R 1": TF(ratio=np.eye(7)[:, :3]), "to R 2": TF(ratio=np.eye(7)[:, 3:]), "both": ZeroJunction()}
-        bonds = []
-        for k in ("1", "2"):
-            bonds += [Bond(f"Lambda {k}", f"rates {k}"), Bond(f"rates {k}", f"C.{k}")]
-            bonds += [Bond(f"rates {k}", f"to R {k}"), Bond(f"to R {k}", "both")]
-        bonds.append(Bond("both", "R"))
-    return Component(
-        parts, bonds, ports={"1": "Lambda 1.a", "2": "Lambda 2.a"}, about="deformation in the local frame, (8) to (13)"
-    )
+    return Component(parts, bonds, {"1": "Lambda 1.a", "2": "Lambda 2.a"}, about="deformation, (8) to (13)")
 
 
-def rigid_body_motion(section: BeamSection, ends: Sequence[Pose], gravity: Array) -> Component:
-    """Fig. 4: (15) as transformers Rot-m and Rot-n, (16) to (18) as I fields of r, m and n; its weight."""
-    share = section.length * np.array([[1.0 / 3.0, 1.0 / 6.0], [1.0 / 6.0, 1.0 / 3.0]])
-    fields = {"r": section.mass, "m": section.inertia_z, "n": section.inertia_y}
-    parts: dict[str, Part | Component] = {}
+def rigid_body_motion(length: float, inertia: Sequence[float], ends: Sequence[Pose], gravity: Array) -> Component:
+    """Fig. 4: (15) as transformers Rot-m and Rot-n, (16) to (18) as I fields of r, m and n; its weight.
+
+    ``inertia`` per length is mass, then that of rotation about z (of m) and about y (of n).
+    """
+    share = length * np.array([[1.0 / 3.0, 1.0 / 6.0], [1.0 / 6.0, 1.0 / 3.0]])
+    parts: Parts = {"node 1": junction(), "node 2": junction()}
     bonds: list[Bond] = []
     signals: dict[str, Integral] = {}
     for k, start in enumerate(ends, 1):
-        node = f"node {k}"
-        parts[node] = OneJunction(size=6, domain=SPATIAL)
-        flow = variables(f"{node}.f", 6)
-        signals[f"r{k}"] = Integral(tuple(flow[:3]), tuple(start.position))
-        for word, begin in (("m", start.rotation[:, 1]), ("n", start.rotation[:, 2])):
-            signals[f"{word}{k}"] = Integral(tuple(cross(flow[3:], variables(f"{word}{k}"))), tuple(begin))
+        signals[f"r{k}"] = Integral(tuple(variables(f"node {k}.f", 6)[:3]), tuple(start.position))
+        signals |= {
+            f"{word}{k}": turned(f"{word}{k}", f"node {k}", start.rotation[:, "lmn".index(word)]) for word in "mn"
+        }
         if np.any(gravity):
-            weight = 0.5 * section.length * section.mass * gravity
-            parts[f"weight {k}"] = Se(effort=(*weight.tolist(), 0.0, 0.0, 0.0))
-            bonds.append(Bond(f"weight {k}", node))
-    for word, amount in fields.items():
+            parts[f"weight {k}"] = Se(effort=(*(0.5 * length * inertia[0] * gravity), 0.0, 0.0, 0.0))
+            bonds += chain(f"weight {k}", f"node {k}")
+    for word, amount in zip("rmn", inertia, strict=True):
         if amount == 0.0:
             continue
-        rates = [each.velocity if word == "r" else _rate(each, "lmn".index(word)) for each in ends]
-        matrix = np.kron(amount * share, np.eye(3))
-        parts[f"I {word}"] = I(inertia=matrix, sizes={"1": 3, "2": 3}, start=matrix @ np.concatenate(rates))
+        kept = [
+            each.velocity if word == "r" else np.cross(each.spin, each.rotation[:, "lmn".index(word)]) for each in ends
+        ]
+        field = np.kron(amount * share, np.eye(3))
+        parts[f"I {word}"] = I(inertia=field, sizes={"1": 3, "2": 3}, start=tuple(field @ np.concatenate(kept)))
         for k in (1, 2):
             part = f"Tr {k}" if word == "r" else f"Rot-{word} {k}"
-            parts[part] = TF(ratio=ONTO_VELOCITY if word == "r" else onto_turned(variables(f"{word}{k}")))
-            bonds += [Bond(f"node {k}", part), Bond(part, f"I {word}.{k}")]
-    return Component(
-        parts, bonds, ports={"1": "node 1", "2": "node 2"}, signals=signals, about="inertia by directors, (14) to (18)"
-    )
-
-
-def _rate(pose: Pose, column: int) -> Array:
-    return np.cross(pose.spin, pose.rotation[:, column])
+            ratio = TO_VELOCITY if word == "r" else np.hstack([NONE, -hat(variables(f"{word}{k}"))])
+            parts[part] = TF(ratio=ratio)
+            bonds += chain(f"node {k}", part, f"I {word}.{k}")
+    return Component(parts, bonds, {"1": "node 1", "2": "node 2"}, signals, about="inertia by directors, (14) to (18)")
 
 
 def modulating_signals() -> Component:
     """The local frame (i, j, k), the length l and eta, from positions r1, r2 and the unit vector m1."""
-    r1, r2, m1 = (variables(word) for word in ("r1", "r2", "m1"))
-    i, j = variables("i"), variables("j")
-    chord = r2 - r1
-    along: Expression = m1 @ i
-    across = m1 - i * along
-    return Component(
-        {},
-        inputs={"r1": 3, "r2": 3, "m1": 3},
-        signals={
-            "l": sqrt(chord @ chord),
-            "i": tuple(chord / name("l")),
-            "along": along,
-            "height": sqrt(1.0 - name("along") * name("along")),
-            "j": tuple(across / name("height")),
-            "k": tuple(cross(i, j)),
-            "eta": name("along") / name("height"),
-        },
-        about="the local frame and eta, for the transformers",
-    )
+    i, j, m1 = (variables(word) for word in ("i", "j", "m1"))
+    chord = variables("r2") - variables("r1")
+    signals = {
+        "l": sqrt(chord @ chord),
+        "i": tuple(chord / name("l")),
+        "along": m1 @ i,
+        "height": sqrt(1.0 - name("along") * name("along")),
+        "j": tuple((m1 - i * name("along")) / name("height")),
+        "k": tuple(cross(i, j)),
+        "eta": name("along") / name("height"),
+    }
+    return Component({}, signals=signals, inputs={"r1": 3, "r2": 3, "m1": 3}, about="local frame and eta")
 
 
 def jacobians(eta: Expression, length: Expression) -> dict[str, Formulas]:
     """(5a) to (5d)."""
-    a, b = eta / length, 1.0 / length
-    o = 0.0
+    a, b, o = eta / length, 1.0 / length, 0.0
     rows = {
         "J11": [[o, o, -a, o, eta, o], [o, o, -b, o, 1.0, o], [o, b, o, o, o, 1.0]],
         "J12": [[o, o, a, o, o, o], [o, o, b, o, o, o], [o, -b, o, o, o, o]],
@@ -218,104 +165,78 @@ def jacobians(eta: Expression, length: Expression) -> dict[str, Formulas]:
     return {word: np.array(matrix, dtype=object) for word, matrix in rows.items()}
 
 
-def beam3d(section: BeamSection, ends: Sequence[Pose], gravity: Array) -> Component:
-    """Fig. 2: two end sections, whose efforts branch (2) into those of inertia and, through (4), of deformation."""
-    turn = np.array([[name(f"{MODULATING}.{word}", k) for k in range(3)] for word in "ijk"], dtype=object)
-    to_local = np.block([[turn, NONE], [NONE, turn]])
-    parts: dict[str, Part | Component] = {
-        "e1": OneJunction(size=6, domain=SPATIAL),
-        "e2": OneJunction(size=6, domain=SPATIAL),
-        MOTION: rigid_body_motion(section, ends, gravity),
-        "local 1": TF(ratio=to_local),
-        "local 2": TF(ratio=to_local),
-        "f1e": OneJunction(size=6),
-        "f2e": OneJunction(size=6),
+def beam3d(
+    length: float, stiffness: Sequence[float], inertia: Sequence[float], ends: Sequence[Pose], gravity: Array
+) -> Component:
+    """Fig. 2: two end sections, whose efforts branch (2) into those of inertia and, through (4), of deformation.
+
+    ``stiffness`` is EA, G I_x, E I_y, E I_z; ``inertia`` that of `rigid_body_motion`.
+    """
+    turn = np.array([variables(f"{MODULATING}.{word}") for word in "ijk"])
+    to_local = TF(ratio=np.block([[turn, NONE], [NONE, turn]]))
+    parts: Parts = {
+        "e1": junction(),
+        "e2": junction(),
+        MOTION: rigid_body_motion(length, inertia, ends, gravity),
+        "local 1": to_local,
+        "local 2": to_local,
+        "f1e": junction(),
+        "f2e": junction(),
     }
-    parts |= {
-        word: TF(ratio=matrix) for word, matrix in jacobians(name(f"{MODULATING}.eta"), name(f"{MODULATING}.l")).items()
-    }
+    of_frame = (name(f"{MODULATING}.{word}") for word in ("eta", "l"))
+    parts |= {word: TF(ratio=matrix) for word, matrix in jacobians(*of_frame).items()}
     parts |= {"f1": ZeroJunction(size=3), "f2": ZeroJunction(size=4)}
-    parts |= {DEFORMATION: deformation(section), MODULATING: modulating_signals()}
+    parts |= {DEFORMATION: deformation(length, stiffness), MODULATING: modulating_signals()}
     bonds = []
     for k in (1, 2):
-        bonds += [Bond(f"e{k}", f"{MOTION}.{k}"), Bond(f"e{k}", f"local {k}"), Bond(f"local {k}", f"f{k}e")]
-    bonds += [Bond(f"f{k}e", f"J{i}{k}") for k in (1, 2) for i in (1, 2)]
-    bonds += [Bond(f"J{i}{k}", f"f{i}") for k in (1, 2) for i in (1, 2)]
-    bonds += [Bond(f"f{i}", f"{DEFORMATION}.{i}") for i in (1, 2)]
+        bonds += [Bond(f"e{k}", f"{MOTION}.{k}"), *chain(f"e{k}", f"local {k}", f"f{k}e")]
+        bonds += [
+            *chain(f"f{k}e", f"J1{k}", "f1"),
+            *chain(f"f{k}e", f"J2{k}", "f2"),
+            Bond(f"f{k}", f"{DEFORMATION}.{k}"),
+        ]
     wires = [Signal(f"{MOTION}.{word}", f"{MODULATING}.{word}") for word in ("r1", "r2", "m1")]
-    ends_of = {"r": "r2", "m": "m2", "n": "n2"}
-    signals = {word: tuple(variables(f"{MOTION}.{inner}")) for word, inner in ends_of.items()}
-    return Component(
-        parts, bonds, ports={"left": "e1", "right": "e2"}, signals=signals, wires=wires, about="co-rotational beam"
-    )
+    tip = {word: tuple(variables(f"{MOTION}.{word}2")) for word in "rmn"}
+    return Component(parts, bonds, {"left": "e1", "right": "e2"}, tip, wires=wires, about="co-rotational beam")
 
 
 def in_a_row(parts: dict[str, Component], about: str) -> Component:
     """Components with a left and a right port, joined port to port; the signals of the last are those of the row."""
-    names = list(parts)
-    bonds = [Bond(f"{a}.right", f"{b}.left") for a, b in zip(names, names[1:])]
-    ports = {"left": f"{names[0]}.left", "right": f"{names[-1]}.right"}
-    return Component(parts, bonds, ports, shared(names[-1], *parts[names[-1]].signals), about=about)
+    first, last = next(iter(parts)), list(parts)[-1]
+    bonds = [Bond(f"{a}.right", f"{b}.left") for a, b in pairwise(parts)]
+    signals = {word: tuple(variables(f"{last}.{word}")) for word in parts[last].signals}
+    return Component(dict(parts), bonds, {"left": f"{first}.left", "right": f"{last}.right"}, signals, about=about)
 
 
-def super_elements(beams: Sequence[Component], word: str) -> Component:
+def super_elements(elements: Sequence[Component], word: str) -> Component:
     """A link as super elements of five elements each (Fig. 5)."""
-    groups = [beams[k : k + SUPER] for k in range(0, len(beams), SUPER)]
-    inside = {
-        f"Super Element {k}": in_a_row({f"{word} {i}": each for i, each in enumerate(group, 1)}, "a super element")
-        for k, group in enumerate(groups, 1)
-    }
-    return in_a_row(inside, "a flexible link")
+    groups = [elements[k : k + SUPER] for k in range(0, len(elements), SUPER)]
+    rows = [in_a_row({f"{word} {i}": each for i, each in enumerate(group, 1)}, "super element") for group in groups]
+    return in_a_row({f"Super Element {k}": row for k, row in enumerate(rows, 1)}, "a flexible link")
+
+
+def section_axes(m: str = "m", n: str = "n") -> Formulas:
+    """The unit vectors (l, m, n) of a section as columns, from signals of these names."""
+    return np.column_stack([cross(variables(m), variables(n)), variables(m), variables(n)])
 
 
 def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start: Pose) -> Component:
-    """Mass, centre and inertia (3, 3) about it as four equal masses, which makes the same kinetic energy without gyrators.
+    """Mass, centre and inertia (3, 3) about it as four equal masses, so that no gyrator is needed.
 
-    They lie at  center +- sqrt(p_1 / m) a_1 +- sqrt(p_2 / m) a_2 +- sqrt(p_3 / m) a_3  with an even number of minus signs,
-    where p and a are principal values and axes of  int x x^T dm = tr(J) / 2 - J .
+    They lie at  center +- sqrt(p_1 / m) a_1 +- sqrt(p_2 / m) a_2 +- sqrt(p_3 / m) a_3  with an even number of minus
+    signs, where p and a are principal values and axes of  int x x^T dm = tr(J) / 2 - J .
     """
-    second = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    p, axes = np.linalg.eigh(0.5 * (second + second.T))
-    reach = axes * np.sqrt(np.maximum(p, 0.0) / mass)
-    m, n = variables("m"), variables("n")
-    frame = np.column_stack([cross(m, n), m, n])
-    parts: dict[str, Part | Component] = {"body": OneJunction(size=6, domain=SPATIAL)}
+    p, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - 0.5 * (inertia + inertia.T))
+    reach, quarter = axes * np.sqrt(np.maximum(p, 0.0) / mass), 0.25 * mass
+    parts: Parts = {"body": junction()}
     bonds = []
     for k, signs in enumerate(((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)), 1):
         offset = center + reach @ np.array(signs, float)
-        point = start.moved(offset)
-        parts[f"to {k}"] = TF(ratio=onto_point(frame @ offset.astype(object)))
-        parts[f"mass {k}"] = I(inertia=(0.25 * mass,) * 3, start=0.25 * mass * point.velocity)
-        bonds.append(Bond("body", f"to {k}"))
+        parts[f"to {k}"] = TF(ratio=to_point(section_axes() @ offset.astype(object)))
+        parts[f"point {k}"] = OneJunction(size=3)
+        parts[f"mass {k}"] = I(inertia=(quarter,) * 3, start=tuple(quarter * start.moved(offset).velocity))
+        bonds += chain("body", f"to {k}", f"point {k}", f"mass {k}")
         if np.any(gravity):
-            parts[f"point {k}"] = OneJunction(size=3)
-            parts[f"weight {k}"] = Se(effort=tuple(0.25 * mass * gravity))
-            bonds += [Bond(f"to {k}", f"point {k}"), Bond(f"point {k}", f"mass {k}")]
-            bonds.append(Bond(f"weight {k}", f"point {k}"))
-        else:
-            bonds.append(Bond(f"to {k}", f"mass {k}"))
-    return Component(parts, bonds, ports={"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body as four masses")
-
-
-def drive(
-    unit: Formulas, spring: tuple[float, float], damping: float, free: bool, inputs: Mapping[str, int]
-) -> Component:
-    """Fig. 7d: (20) as a transformer of the axis in the world; spring and damper of the joint act beside its torque."""
-    parts: dict[str, Part | Component] = {
-        "theta": OneJunction(size=1, domain=ROTATION),
-        "MTF": TF(ratio=[[each] for each in unit]),
-    }
-    bonds = [Bond("theta", "MTF")]
-    if spring[0]:
-        parts["spring"] = C(stiffness=spring[0], start=spring[1], domain=ROTATION)
-        bonds.append(Bond("theta", "spring"))
-    if damping:
-        parts["damper"] = R(resistance=damping, domain=ROTATION)
-        bonds.append(Bond("theta", "damper"))
-    if free:
-        parts["Se"] = Se(effort=0.0)
-        bonds.append(Bond("Se", "theta"))
-    signals = {"rate": name("theta.f")}
-    return Component(
-        parts, bonds, {"torque": "theta", "axis": "MTF.b"}, signals, inputs=inputs, about="axis of the joint"
-    )
+            parts[f"weight {k}"] = Se(effort=tuple(quarter * gravity))
+            bonds += chain(f"weight {k}", f"point {k}")
+    return Component(parts, bonds, {"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body as four masses")

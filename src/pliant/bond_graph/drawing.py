@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import cast
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from pliant.bond_graph.causality import causality
-from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort
+from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, Vector
 from pliant.bond_graph.expression import NAME, names_in
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Bond, Component, Integral, modulators, shown, split_end
@@ -151,7 +152,7 @@ class _Artist:
         turned = [_turned(of_parts, bond) for bond in scope.bonds] + [side > 0 for side in sides.values()]
         joined = {name for edge in edges for name in edge}
         alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined}
-        lines = _signal_lines(scope)
+        lines = _signal_lines(scope) or ([] if scope.parts else [scope.about])
         if lines:
             wide = max(map(len, lines)) * SMALL * LETTER + 2 * INSET
             alone[SIGNALS] = Node(wide, len(lines) * 1.4 * SMALL + 2 * INSET)
@@ -170,9 +171,10 @@ class _Artist:
         inner: Mapping[str, _Sheet],
         lines: Sequence[str],
     ) -> Iterator[str]:
-        for start, end in _signal_pairs(scope):
-            if start in nodes and end in nodes and start != end:
-                way = _beside(_clipped(*((each, (each.x, each.y)) for each in (nodes[start], nodes[end]))), ASIDE)
+        for pair in _signal_pairs(scope):
+            if nodes.keys() >= set(pair) and pair[0] != pair[1]:
+                first, last = ((each, (each.x, each.y)) for each in (nodes[word] for word in pair))
+                way = _beside(_clipped(first, last), ASIDE)
                 (x, y), (u, v), (a, b) = _along(way, True)
                 head = [(x, y), *((x - 8 * u + s * 3 * a, y - 8 * v + s * 3 * b) for s in (1.0, -1.0))]
                 yield _path("signal", way) + _path("tip", head)
@@ -185,10 +187,10 @@ class _Artist:
             yield from self._part((*path, name), nodes[name], part, inner.get(name))
         pairs = [sorted(split_end(end)[0] for end in (bond.start, bond.end)) for bond in scope.bonds]
         for k, bond in enumerate(scope.bonds):
-            ends = [self._anchor(nodes, inner, text) for text in (bond.start, bond.end)]
+            begin, end = (self._anchor(nodes, inner, text) for text in (bond.start, bond.end))
             shift = PARALLEL * (pairs[:k].count(pairs[k]) - 0.5 * (pairs.count(pairs[k]) - 1))
-            way = _clipped(*ends, placed.corners[k])
-            way = _beside(way, shift) if all(node.width for node, _ in ends) else way
+            way = _clipped(begin, end, placed.corners[k])
+            way = _beside(way, shift) if begin[0].width and end[0].width else way
             yield from _bond(way, self.sizes.get((path, k), 1), self.strokes.get((path, k)))
         for k, (port, target) in enumerate(scope.ports.items()):
             dot = nodes[PORT + port]
@@ -278,22 +280,22 @@ def _label(name: str, part: Part | Component) -> str:
     return symbol if isinstance(part, Junction) or name == part.symbol else f"{symbol}: {name}"
 
 
-def _own_signals(scope: Component) -> dict[str, Integral | Sequence[object]]:
-    """The signals that a component computes; others are names for those of parts."""
-    return {
-        name: value
-        for name, value in scope.signals.items()
-        if isinstance(value, Integral) or any(each.operation != NAME for each in value)  # type: ignore[union-attr]
-    }
+def _own_signals(scope: Component) -> Iterator[tuple[str, bool, Vector]]:
+    """The signals that a component computes, whether they are integrals, and their formulas; others are names for
+    those of parts."""
+    for name, value in scope.signals.items():
+        is_integral = isinstance(value, Integral)
+        formulas = cast(Vector, value.formulas if isinstance(value, Integral) else value)
+        if is_integral or any(each.operation != NAME for each in formulas):
+            yield name, is_integral, formulas
 
 
 def _signal_lines(scope: Component) -> list[str]:
     """One line for each signal that the component computes or takes in; integrals carry their sign."""
     lines = [f"\u2192 {name}" for name in scope.inputs]
-    for name, value in _own_signals(scope).items():
-        formulas = value.formulas if isinstance(value, Integral) else value
+    for name, is_integral, formulas in _own_signals(scope):
         many = f" ({len(formulas)})" if len(formulas) > 1 else ""
-        lines.append(("\u222b " if isinstance(value, Integral) else "") + name + many)
+        lines.append(("\u222b " if is_integral else "") + name + many)
     if len(lines) > MOST_SIGNALS:
         lines = [*lines[: MOST_SIGNALS - 1], f"and {len(lines) - MOST_SIGNALS + 1} more signals"]
     return lines
@@ -305,9 +307,8 @@ def _signal_pairs(scope: Component) -> dict[tuple[str, str], None]:
         (each.name, name) for name, part in scope.parts.items() if isinstance(part, Part) for each in modulators(part)
     ]
     found += [(wire.start, split_end(wire.end)[0]) for wire in scope.wires]
-    for value in _own_signals(scope).values():
-        formulas = value.formulas if isinstance(value, Integral) else value
-        found += [(each.name, SIGNALS) for each in names_in(*formulas)]  # type: ignore[arg-type]
+    for _, _, formulas in _own_signals(scope):
+        found += [(each.name, SIGNALS) for each in names_in(*formulas)]
     first = [(start.partition(".")[0], end) for start, end in found]
     return dict.fromkeys((start if start in scope.parts else SIGNALS, end) for start, end in first)
 
