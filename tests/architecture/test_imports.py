@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     SHARED: {"errors", "jit", "mechanics", "model", "robot", "spatial"},
     STRUCTURE: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED},
     FORMULATION: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED, STRUCTURE},
-    "bond_graph": {"errors", "jit", "mechanics", "model", "robot", "spatial", "whole_file", SHARED},
+    "bond_graph": {"components", "errors", "jit", "mechanics", "model", "robot", "spatial", "whole_file", SHARED},
     "components": {"errors", "mechanics", "model", "renamed", "robot", "spatial"},
     "control": {"components", "errors", "model", "robot"},
     "results": {"errors", "jit", "model", "renamed", "robot", "spatial", "whole_file"},

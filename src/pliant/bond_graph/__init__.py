@@ -5,6 +5,8 @@ Equations are assembled without causality (`flat`, `equations`) and stepped by o
 (`tape`, `step`); causality is assigned to explain (`causality`).
 """
 
+from pliant.bond_graph.arm import Beams as Beams
+from pliant.bond_graph.arm import of as of
 from pliant.bond_graph.causality import Causality as Causality
 from pliant.bond_graph.causality import causality as causality
 from pliant.bond_graph.domain import ELECTRIC as ELECTRIC
@@ -15,6 +17,9 @@ from pliant.bond_graph.domain import SPATIAL as SPATIAL
 from pliant.bond_graph.domain import THERMAL as THERMAL
 from pliant.bond_graph.domain import TRANSLATION as TRANSLATION
 from pliant.bond_graph.domain import Domain as Domain
+from pliant.bond_graph.drawing import Drawing as Drawing
+from pliant.bond_graph.drawing import browse as browse
+from pliant.bond_graph.drawing import draw as draw
 from pliant.bond_graph.elements import GY as GY
 from pliant.bond_graph.elements import TF as TF
 from pliant.bond_graph.elements import C as C
@@ -44,6 +49,7 @@ from pliant.bond_graph.graph import Bond as Bond
 from pliant.bond_graph.graph import Component as Component
 from pliant.bond_graph.graph import Integral as Integral
 from pliant.bond_graph.graph import Signal as Signal
+from pliant.bond_graph.mixed_element import MixedElements as MixedElements
 from pliant.bond_graph.yaml_file import dump as dump
 from pliant.bond_graph.yaml_file import load as load
 from pliant.bond_graph.yaml_file import loads as loads

@@ -167,7 +167,7 @@ class Builder:
         inputs = self.inputs
         about = f"the links and joints of {robot.name}"
         manipulator = Component(self.parts, self.bonds, self.ports, signals, inputs, self.wires, about)
-        columns = {word: tuple(constant(float(x)) for x in ground.rotation[:, k]) for k, word in ((1, "m"), (2, "n"))}
+        columns = {word: tuple(constant(float(x)) for x in ground.rotation[:, k]) for k, word in enumerate(inputs, 1)}
         base = Component(
             {"Sf": Sf(flow=(0.0,) * 6, domain=SPATIAL)}, ports={"ground": "Sf"}, signals=columns, about="fixed ground"
         )

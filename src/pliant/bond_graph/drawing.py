@@ -180,7 +180,8 @@ class _Artist:
         for number, (bond, corners) in enumerate(zip(scope.bonds, placed.corners)):
             look = self.looks.get((path, number), _BondLook())
             ends = [self._anchor(nodes, inner, text) for text in (bond.start, bond.end)]
-            out += _bond(_beside(_clipped(ends, corners), beside[number]), look)
+            aside = beside[number] if all(node.width for node, _ in ends) else 0.0
+            out += _bond(_beside(_clipped(ends, corners), aside), look)
         for (port, target), corners in zip(scope.ports.items(), placed.corners[len(scope.bonds) :]):
             dot, other = nodes[PORT + port], self._anchor(nodes, inner, target)
             way = _clipped([(dot, (dot.x, dot.y)), other], corners)
@@ -308,7 +309,7 @@ def _leaves(scope: Component, edges: Sequence[tuple[str, str]]) -> dict[str, str
         own = [edge for edge in edges if name in edge]
         if isinstance(part, (C, I, R, Source)) and len(own) == 1:
             hang[name] = own[0][0] if own[0][1] == name else own[0][1]
-    hang = {leaf: holder for leaf, holder in hang.items() if holder not in hang}
+    hang = {leaf: on for leaf, on in hang.items() if on not in hang and isinstance(scope.parts.get(on), Part)}
     for holder in dict.fromkeys(hang.values()):
         mine = [leaf for leaf, on in hang.items() if on == holder]
         others = [edge for edge in edges if holder in edge and edge[0] not in mine and edge[1] not in mine]

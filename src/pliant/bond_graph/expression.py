@@ -8,6 +8,7 @@ Equal formulas are one object, so that what they share is computed once.
 from __future__ import annotations
 
 import ast
+import cmath
 import math
 import threading
 from collections.abc import Callable, Iterator
@@ -206,6 +207,15 @@ def _folded(operation: str, *arguments: Expression) -> Expression:
 
 
 FOLDED: dict[str, Callable[..., float]] = {each: getattr(math, each) for each in ("sin", "cos", "exp", "log", "tanh")}
+
+
+def _rotation(y: float) -> float:
+    """The rotation factor of a number, by its series where the formula loses digits."""
+    x = cmath.sqrt(y)
+    return 1 / 3 + y / 45 + 2 * y**2 / 945 + y**3 / 4725 if abs(y) < 4e-3 else ((1.0 - x / cmath.tan(x)) / y).real
+
+
+FOLDED |= {"rotation": _rotation}
 FOLDED |= {POWER: math.pow, ATAN2: math.atan2, "abs": abs, "sign": lambda a: float((a > 0.0) - (a < 0.0))}
 
 
@@ -364,7 +374,11 @@ FUNCTIONS: dict[str, Callable[..., Expression]] = {
         each: unary(each)
         for each in ("sin", "cos", "exp", "log", "tanh", "abs", "sign", "rotation", "rotation1", "rotation2")
     },
-    "tan": tan, "sqrt": sqrt, "asin": asin, ATAN2: atan2, "larger": larger,
+    "tan": tan,
+    "sqrt": sqrt,
+    "asin": asin,
+    ATAN2: atan2,
+    "larger": larger,
 }
 
 

@@ -103,6 +103,8 @@ def _attachment(scopes: dict[Path, Component], index: dict[Path, int], path: Pat
         path = (*path, name)
         if path in index:
             break
+        if not scopes[path].parts:
+            raise InvalidInput(f"'{shown(path)}' has no elements inside: {scopes[path].about or 'give it parts'}")
         if port not in scopes[path].ports:
             found = f"has no port '{clip(port)}'" if port else "is a component, whose port must be named"
             raise InvalidInput(f"{words}: '{shown(path)}' {found}; name one of {some(scopes[path].ports) or 'none'}")

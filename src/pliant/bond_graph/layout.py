@@ -52,8 +52,8 @@ def place(nodes: dict[str, Node], edges: Sequence[Edge], turned: Sequence[bool],
     for node in rows.values():
         _reserve(nodes, node)
     inner = [(a, b) for a, b in edges if a in rows and b in rows]
-    ahead = [(b, a) if back else (a, b) for (a, b), back in zip(edges, turned) if a in rows and b in rows]
-    layer = _layers(rows, _directed(rows, ahead))
+    led = [(b, a) if back else (a, b) for (a, b), back in zip(edges, turned) if a in rows and b in rows]
+    layer = _layers(rows, _directed(rows, led))
     points, ways = _ways(rows, inner, layer)
     order = _ordered(points, ways, layer, rows)
     _columns(points, order)
@@ -63,8 +63,9 @@ def place(nodes: dict[str, Node], edges: Sequence[Edge], turned: Sequence[bool],
     found = iter(ways)
     corners = []
     for a, b in edges:
-        way = next(found)[1:-1] if a in rows and b in rows else []
-        corners.append(tuple((points[each].x, points[each].y) for each in way))
+        way = [points[each] for each in next(found)[1:-1]] if a in rows and b in rows else []
+        ahead = 1.0 if nodes[a].x < nodes[b].x else -1.0
+        corners.append(tuple((each.x + side * each.right, each.y) for each in way for side in (-ahead, ahead)))
     return _into_view(nodes, corners)
 
 
@@ -247,6 +248,8 @@ def _columns(points: Mapping[str, Node], order: Sequence[Sequence[str]]) -> None
         wide = max((points[name].left + points[name].right for name in row), default=0.0)
         for name in row:
             points[name].x = x + 0.5 * wide
+            if not points[name].width:  # of a bond, which crosses the whole layer before it bends
+                points[name].right = 0.5 * wide
         x += wide + ACROSS
 
 

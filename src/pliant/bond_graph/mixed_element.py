@@ -210,17 +210,7 @@ class BodyBuilder(Builder):
         if not isinstance(link.law, LinearLaw) or any(link.viscous_damping):
             tip = start.moved(np.array([link.length, 0.0, 0.0]))
             return words_only(link, "a link of another law than the linear one, or with viscous damping,"), tip
-        ends = element_ends(link, self.links.of(link))
-        made, pose = [], start
-        for a, b in zip(ends, ends[1:]):
-            middle = [0.5 * (a + b)]
-            K, M, D = (each(middle)[0] for each in (link.stiffness, link.inertia, link.material_damping))
-            section = MixedSection(float(b - a), K, M, link.rest_strain(middle)[0], D)
-            behind = pose.along(section.rest * section.length)
-            twist = (1.0 - self.links.alpha) * body_twist(pose) + self.links.alpha * body_twist(behind)
-            made.append(mixed_element(section, self.links.alpha, twist))
-            pose = behind
-        return beam.super_elements(made, "Element"), pose
+        return row_of_elements(link, self.links, start)
 
     def add_payload(self, payload: Payload) -> None:
         tip = payload.at is End.TIP
@@ -228,6 +218,27 @@ class BodyBuilder(Builder):
         parts, bonds = self.body(spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia), start)
         self.parts[payload.name] = Component(parts, bonds, {"port": "motion"}, about="a payload")
         self.bonds.append(Bond(f"{payload.link}.{'right' if tip else 'left'}", f"{payload.name}.port"))
+
+
+def row_of_elements(link: FlexibleLink, links: MixedElements, start: Pose) -> tuple[Component, Pose]:
+    """A link as super elements of mixed ones, and its tip at the start."""
+    ends = element_ends(link, links.of(link))
+    made, pose = [], start
+    for a, b in zip(ends, ends[1:]):
+        middle = [0.5 * (a + b)]
+        K, M, D = (each(middle)[0] for each in (link.stiffness, link.inertia, link.material_damping))
+        section = MixedSection(float(b - a), K, M, link.rest_strain(middle)[0], D)
+        behind = pose.along(section.rest * section.length)
+        twist = (1.0 - links.alpha) * body_twist(pose) + links.alpha * body_twist(behind)
+        made.append(mixed_element(section, links.alpha, twist))
+        pose = behind
+    return beam.super_elements(made, "Element"), pose
+
+
+def link_elements(link: FlexibleLink, elements: int = 20, alpha: float = 0.5) -> Component:
+    """A link at rest as a component with ports left and right, of wrenches and twists in section axes."""
+    zero = np.zeros(3)
+    return row_of_elements(link, MixedElements(elements, alpha), Pose(zero, np.eye(3), zero, zero))[0]
 
 
 def body_twist(pose: Pose) -> Array:
