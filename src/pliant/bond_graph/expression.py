@@ -61,12 +61,6 @@ class Expression:
     def __reduce__(self) -> tuple[type[Expression], tuple[object, ...]]:
         return Expression, (self.operation, self.arguments, self.value, self.name, self.index)
 
-    def __copy__(self) -> Expression:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Expression:
-        return self
-
     @property
     def is_constant(self) -> bool:
         return self.operation == CONSTANT
@@ -223,7 +217,7 @@ def unary(operation: str) -> Callable[[Expression | Number], Expression]:
     def made(argument: Expression | Number) -> Expression:
         return function(operation, as_expression(argument))
 
-    made.__name__ = operation
+    made.__name__, made.__doc__ = operation, f"The {operation} of a formula."
     return made
 
 
@@ -236,18 +230,22 @@ def rotation_factor(half_angle_squared: Expression | Number) -> Expression:
 
 
 def tan(x: Expression | Number) -> Expression:
+    """sin x / cos x"""
     return sin(x) / cos(x)
 
 
 def sqrt(x: Expression | Number) -> Expression:
+    """The square root."""
     return as_expression(x) ** 0.5
 
 
 def asin(x: Expression | Number) -> Expression:
+    """The angle between -pi/2 and pi/2 whose sine is x."""
     return atan2(x, sqrt(1.0 - as_expression(x) ** 2))
 
 
 def atan2(y: Expression | Number, x: Expression | Number) -> Expression:
+    """The angle of the point (x, y)."""
     return function(ATAN2, as_expression(y), as_expression(x))
 
 
