@@ -34,7 +34,7 @@ from pliant.bond_graph import (
     tanh,
 )
 from pliant.bond_graph.arrays import instant_system, step_system
-from pliant.bond_graph.equations import assemble
+from pliant.bond_graph.equations import Equations
 from pliant.bond_graph.expression import Expression, derivative, written
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.tape import evaluate_once
@@ -77,7 +77,7 @@ def graph_of(formula: Expression) -> Component:
 @pytest.mark.bounds
 @pytest.mark.parametrize("kind", FORMULAS)
 def test_jacobian_of_the_tape_is_that_of_differences(kind: str) -> None:
-    equations = assemble(flatten(graph_of(FORMULAS[kind])))
+    equations = Equations(flatten(graph_of(FORMULAS[kind])))
     system, random = step_system(equations), np.random.default_rng(3)
     x, z = np.zeros(2), random.uniform(-1.5, 1.5, system.size)
     values = system.values()
@@ -104,7 +104,7 @@ def test_states_of_a_step_have_exact_derivatives_too() -> None:
         {"v": OneJunction(), "spring": C(energy=exp(q) + q**4, start=0.2), "mass": I(inertia=2.0)},
         [Bond("v", "spring"), Bond("v", "mass")],
     )
-    system = step_system(assemble(flatten(graph)))
+    system = step_system(Equations(flatten(graph)))
     x, z, values = np.array([0.2, 0.1]), np.array([0.3, -1.0, 0.7]), system.values()
     rows = []
     for shift in np.arange(-3, 4) * 1e-3:
@@ -128,7 +128,7 @@ def test_linear_graphs_need_no_tape() -> None:
         {"v": OneJunction(), "mass": I(inertia=1.0), "spring": C(stiffness=2.0), "loss": R(resistance=0.1)},
         [Bond("v", each) for each in ("mass", "spring", "loss")],
     )
-    equations = assemble(flatten(graph))
+    equations = Equations(flatten(graph))
     for system in (step_system(equations), instant_system(equations)):
         assert system.linear
         assert len(system.tape.rows) == 0

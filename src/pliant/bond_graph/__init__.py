@@ -5,52 +5,23 @@ Equations are assembled without causality (`flat`, `equations`) and stepped by o
 (`tape`, `step`); causality is assigned to explain (`causality`).
 """
 
-from pliant.bond_graph.arm import Beams as Beams
-from pliant.bond_graph.arm import of as of
-from pliant.bond_graph.causality import Causality as Causality
-from pliant.bond_graph.causality import causality as causality
-from pliant.bond_graph.domain import ELECTRIC as ELECTRIC
-from pliant.bond_graph.domain import GENERAL as GENERAL
-from pliant.bond_graph.domain import HYDRAULIC as HYDRAULIC
-from pliant.bond_graph.domain import ROTATION as ROTATION
-from pliant.bond_graph.domain import SPATIAL as SPATIAL
-from pliant.bond_graph.domain import THERMAL as THERMAL
-from pliant.bond_graph.domain import TRANSLATION as TRANSLATION
-from pliant.bond_graph.domain import Domain as Domain
-from pliant.bond_graph.drawing import Drawing as Drawing
-from pliant.bond_graph.drawing import browse as browse
-from pliant.bond_graph.drawing import draw as draw
-from pliant.bond_graph.elements import GY as GY
-from pliant.bond_graph.elements import TF as TF
-from pliant.bond_graph.elements import C as C
-from pliant.bond_graph.elements import I as I
-from pliant.bond_graph.elements import OneJunction as OneJunction
-from pliant.bond_graph.elements import R as R
-from pliant.bond_graph.elements import Se as Se
-from pliant.bond_graph.elements import Sf as Sf
-from pliant.bond_graph.elements import ZeroJunction as ZeroJunction
-from pliant.bond_graph.expression import Expression as Expression
-from pliant.bond_graph.expression import asin as asin
-from pliant.bond_graph.expression import atan2 as atan2
-from pliant.bond_graph.expression import cos as cos
-from pliant.bond_graph.expression import exp as exp
-from pliant.bond_graph.expression import larger as larger
-from pliant.bond_graph.expression import log as log
-from pliant.bond_graph.expression import name as name
-from pliant.bond_graph.expression import parse as parse
-from pliant.bond_graph.expression import rotation_factor as rotation_factor
-from pliant.bond_graph.expression import sign as sign
-from pliant.bond_graph.expression import sin as sin
-from pliant.bond_graph.expression import smooth_sign as smooth_sign
-from pliant.bond_graph.expression import sqrt as sqrt
-from pliant.bond_graph.expression import tan as tan
-from pliant.bond_graph.expression import tanh as tanh
-from pliant.bond_graph.graph import Bond as Bond
-from pliant.bond_graph.graph import Component as Component
-from pliant.bond_graph.graph import Integral as Integral
-from pliant.bond_graph.graph import Signal as Signal
-from pliant.bond_graph.mixed_element import MixedElements as MixedElements
-from pliant.bond_graph.yaml_file import dump as dump
-from pliant.bond_graph.yaml_file import load as load
-from pliant.bond_graph.yaml_file import loads as loads
-from pliant.bond_graph.yaml_file import save as save
+from pliant.bond_graph.arm import Beams, of
+from pliant.bond_graph.causality import Causality, causality
+from pliant.bond_graph.domain import ELECTRIC, GENERAL, HYDRAULIC, ROTATION, SPATIAL, THERMAL, TRANSLATION, Domain
+from pliant.bond_graph.drawing import Drawing, browse, draw
+from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, R, Se, Sf, ZeroJunction
+from pliant.bond_graph.expression import Expression, asin, atan2, cos, exp, larger, log, name, parse, rotation_factor
+
+# isort: split
+from pliant.bond_graph.expression import sign, sin, smooth_sign, sqrt, tan, tanh
+from pliant.bond_graph.graph import Bond, Component, Integral, Signal
+from pliant.bond_graph.mixed_element import MixedElements
+from pliant.bond_graph.yaml_file import dump, load, loads, save
+
+__all__ = [
+    "ELECTRIC", "GENERAL", "GY", "HYDRAULIC", "ROTATION", "SPATIAL", "TF", "THERMAL", "TRANSLATION", "Beams", "Bond",
+    "C", "Causality", "Component", "Domain", "Drawing", "Expression", "I", "Integral", "MixedElements", "OneJunction",
+    "R", "Se", "Sf", "Signal", "ZeroJunction", "asin", "atan2", "browse", "causality", "cos", "draw", "dump", "exp",
+    "larger", "load", "loads", "log", "name", "of", "parse", "rotation_factor", "save", "sign", "sin", "smooth_sign",
+    "sqrt", "tan", "tanh",
+]  # fmt: skip

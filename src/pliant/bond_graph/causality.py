@@ -43,10 +43,6 @@ def _once(words: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _label(place: Place) -> str:
-    return f"{place.part.symbol} '{place.words}'"
-
-
 class _Assignment:
     """Causality on its way; True where effort acts along the arrow, so that the stroke is at its end."""
 
@@ -70,7 +66,7 @@ class _Assignment:
             self.waiting += [own.start.place, own.end.place]
         elif known != effort:
             word, other = ("effort", "flow") if effort else ("flow", "effort")
-            text = f"{_label(place)} must be told the {word} of a bond that tells it the {other}"
+            text = f"{place} must be told the {word} of a bond that tells it the {other}"
             self.conflicts.setdefault(place, text)
 
     def follow(self) -> None:
@@ -87,13 +83,13 @@ class _Assignment:
         known = [self.told(bond, sign) for bond, _, sign in place.bonds]
         count, word = known.count(decides), "effort" if decides else "flow"
         if count > 1:
-            self.conflicts[place] = f"{_label(place)} is told its {word} by {count} bonds"
+            self.conflicts[place] = f"{place} is told its {word} by {count} bonds"
         if count:
             self.tell_open(place, known, not decides)
         elif known.count(None) == 1:
             self.tell_open(place, known, decides)
         elif None not in known:
-            self.conflicts[place] = f"{_label(place)} is told its {word} by no bond"
+            self.conflicts[place] = f"{place} is told its {word} by no bond"
 
     def tell_open(self, place: Place, known: list[bool | None], effort: bool) -> None:
         for (bond, _, sign), each in zip(place.bonds, known, strict=True):
@@ -122,7 +118,7 @@ class _Assignment:
                 for own in place.part.ports:
                     effort = not isinstance(place.part, C)
                     if self.told(*place.at(own.name)) is (not effort):
-                        derivative.append(_label(place))
+                        derivative.append(str(place))
                     else:
                         self.tell(place, *place.at(own.name), effort)
                         self.follow()
@@ -131,11 +127,11 @@ class _Assignment:
                 free = [each for each in self.flat.places if isinstance(each.part, R) and self.is_free(each)]
                 self.tell(place, *place.at(place.part.ports[0].name), not place.part.gives_effort)
                 self.follow()
-                loops += [_label(each) for each in free if not self.is_free(each)]
+                loops += [str(each) for each in free if not self.is_free(each)]
         for k, along in enumerate(self.along):
             if along is None and self.along[k] is None:
                 start = self.flat.places[self.flat.bonds[k].start.place]
-                loops.append(_label(start))
+                loops.append(str(start))
                 self.tell(start, k, -1, False)
                 self.follow()
         strokes = {

@@ -9,13 +9,14 @@ follow from these and from the states by as many of the equations, g, and are so
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.bond_graph.instant import SMALL, at_instant, consistent, given, scaled, solved
-from pliant.bond_graph.tape import Floats, Ints, Point, evaluate_once
+from pliant.bond_graph.instant import at_instant, consistent, given, scaled, solution, solved
+from pliant.bond_graph.tape import Floats, Ints
 from pliant.errors import InvalidInput
 from pliant.model.inputs import Inputs
 from pliant.model.smooth_signals import smooth_inputs
@@ -29,54 +30,20 @@ ASIDE = 1e-2  # how far from the start impulses are looked for, since some vanis
 MOST_ITERATIONS = 25
 
 
-class Factors:
-    """Of a matrix, dense or sparse."""
-
-    def __init__(self, matrix: Any) -> None:
-        from scipy.linalg import lu_factor
-        from scipy.sparse.linalg import splu
-
-        self.dense = lu_factor(matrix, check_finite=False) if isinstance(matrix, np.ndarray) and len(matrix) else None
-        self.sparse = None if isinstance(matrix, np.ndarray) else splu(matrix.tocsc())
-
-    def solve(self, right: Floats) -> Floats:
-        from scipy.linalg import lu_solve
-
-        if self.dense is not None:
-            return np.asarray(lu_solve(self.dense, right, check_finite=False))
-        return np.asarray(self.sparse.solve(right)) if self.sparse is not None else right
-
-
-def entries(J: Any, rows: Any, columns: Any, dense: bool = False) -> Any:
-    """Some rows and columns of a matrix, dense or sparse."""
-    found = J[rows][:, columns]
-    return found.toarray() if dense and not isinstance(J, np.ndarray) else found
-
-
 class GraphDescriptor:
     """The equations of a graph with its inputs, and the scratch of one run."""
 
     band = None
 
     def __init__(self, model: BondGraph, inputs: Inputs) -> None:
-        self.model, self.inputs, self.own = model, inputs, model.compiled
+        self.model, self.inputs, self.signals, self.own = model, inputs, inputs, model.compiled
         self.rates = np.array(self.own.equations.rates, np.int64)
         self.works = tuple(source.name for source in self.own.equations.sources)
         state = model.initial_state()
-        self.z = solved(self.own, inputs, state, 0.0)
+        self.z, self.lost = solved(self.own, inputs, state, 0.0), False
         self.impulses, self.plain, self.g, self.rest, self.size = divided(self.own, inputs, self.z, state)
-        self.d, self.signals = len(self.impulses), inputs
-        self.lost = False
-        system, n = self.own.instant, len(self.z)
-        self.values, self.rows = system.values(), system.rows_of_slots()
-        self.point = Point(
-            np.zeros(0), np.zeros(system.size), np.zeros(self.own.equations.inputs), np.zeros(0, np.int64), np.zeros(2)
-        )
-        self.dense = np.zeros((n, system.size)) if n <= SMALL else None
-
-    @property
-    def controlled(self) -> NDArray[np.bool_]:
-        return np.append(np.zeros(self.d, np.bool_), np.ones(len(self.rates), np.bool_))
+        self.d = len(self.impulses)
+        self.controlled: NDArray[np.bool_] = np.arange(self.d + len(self.rates)) >= self.d
 
     def begin(self, state: Floats, span: tuple[float, float]) -> tuple[Floats, Floats]:
         self.signals, _ = smooth_inputs(self.inputs, span)
@@ -84,75 +51,54 @@ class GraphDescriptor:
         self.z, self.lost = solved(self.own, self.signals, x, span[0], self.z), False
         return np.append(np.zeros(self.d), x), np.append(self.z[self.impulses], self.z[self.rates])
 
-    def _at(self, t: float, z: Floats, x: Floats) -> tuple[Floats, Any]:
-        """F and its Jacobian by (z, x)."""
-        self.point.z[:], self.point.at[0] = np.concatenate([z, x]), t
-        if len(self.point.u):
-            self.point.u[:] = given(self.signals, np.array([t]))[0]
-        system = self.own.instant
-        evaluate_once(system.equation, system.tape, self.point, self.values)
-        if self.dense is not None:
-            self.dense[self.rows, system.columns] = self.values.J
-            return self.values.F, self.dense
-        from scipy.sparse import csr_array
-
-        return self.values.F, csr_array((self.values.J, system.columns, system.begin), shape=(len(z), system.size))
-
-    def _solve(self, t: float, y: Floats, rate: Floats) -> tuple[Floats, Any, Any]:
-        """The plain unknowns of an instant; F, its Jacobian and the factors of g there."""
+    def _solve(self, t: float, y: Floats, rate: Floats) -> tuple[Floats, Any, Any, Callable[[Floats], Floats]]:
+        """The plain unknowns of an instant; F, its Jacobians and what solves with g there."""
+        u = given(self.signals, np.array([t]))[0]
         z, x = self.z.copy(), y[self.d :]
         z[self.impulses] = rate[: self.d]
         for _ in range(MOST_ITERATIONS):
-            F, J = self._at(t, z, x)
-            factors = Factors(entries(J, self.g, self.plain))
-            change = factors.solve(F[self.g])
+            F, F_z, F_x = at_instant(self.own, np.concatenate([z, x]), t, u)
+            solve = solution(F_z[self.g][:, self.plain])
+            if solve is None:
+                break
+            change = solve(F[self.g])
             z[self.plain] -= change
             if (np.abs(change) <= 1e-10 * np.abs(z[self.plain] / self.size).max(initial=0.0) * self.size).all():
                 self.z = z
-                F[self.rest] -= entries(J, self.rest, self.plain) @ change
-                return F, J, factors
+                F[self.rest] -= F_z[self.rest][:, self.plain] @ change
+                return F, F_z, F_x, solve
         raise InvalidInput("algebraic unknowns were not found")
 
     def residual(self, t: float, y: Floats, rate: Floats, out: Floats) -> None:
         try:
             F, *_ = self._solve(t, y, rate)
-        except (InvalidInput, RuntimeError):
-            self.lost = True
-            out[:] = np.nan
-            return
-        out[: self.d] = F[self.rest]
-        out[self.d :] = rate[self.d :] - self.z[self.rates]
+            out[: self.d], out[self.d :] = F[self.rest], rate[self.d :] - self.z[self.rates]
+        except InvalidInput:
+            self.lost, out[:] = True, np.nan
 
     def jacobian(self, t: float, y: Floats, rate: Floats, c: float, out: Floats) -> None:
-        _, J, factors = self._solve(t, y, rate)
-        own = np.concatenate([self.impulses, len(self.z) + np.arange(len(self.rates))])
-        given_by = np.asarray(entries(J, slice(None), own, dense=True))
-        given_by[:, : self.d] *= c
-        follow = -factors.solve(given_by[self.g])
-        out[: self.d] = given_by[self.rest] + entries(J, self.rest, self.plain) @ follow
+        _, F_z, F_x, solve = self._solve(t, y, rate)
+        blocks = (c * F_z[:, self.impulses], F_x)
+        by_y = np.hstack([each if isinstance(each, np.ndarray) else each.toarray() for each in blocks])
         moved = np.zeros((len(self.z), len(y)))
-        moved[self.plain] = follow
+        moved[self.plain] = -solve(by_y[self.g])
+        out[: self.d] = by_y[self.rest] + F_z[self.rest][:, self.plain] @ moved[self.plain]
         moved[self.impulses, np.arange(self.d)] = c
-        out[self.d :] = -moved[self.rates]
-        states = self.d + np.arange(len(self.rates))
-        out[states, states] += c
+        out[self.d :] = np.eye(len(self.rates), len(y), self.d) * c - moved[self.rates]
 
     def powers(self, t: float, y: Floats, rate: Floats, out: Floats) -> None:
         self._solve(t, y, rate)
-        z, program = self.z, self.own.program
-        power = program.signs * z[program.pairs[:, 0]] * z[program.pairs[:, 1]]
-        source = program.pairs[:, 2]
+        program = self.own.program
+        power = program.signs * self.z[program.pairs[:, 0]] * self.z[program.pairs[:, 1]]
         out[:] = 0.0
-        out[3] = power[source < 0].sum()
-        np.add.at(out, 4 + source[source >= 0], power[source >= 0])
+        np.add.at(out, 4 + program.pairs[:, 2], power)  # losses are source -1, and stand before the works
 
     def stored(self, y: Floats) -> tuple[Floats, Floats]:
         return self.model.energy(self.states(y))[:2]
 
     def problem(self, t: float, y: Floats) -> Ending | None:
-        if not self.lost:
-            return None
-        return Ending(Cause.SINGULAR, t, "the algebraic equations", "take Gauss, or keep to where laws are defined")
+        remedy = "take Gauss, or keep to where laws are defined"
+        return Ending(Cause.SINGULAR, t, "the algebraic equations", remedy) if self.lost else None
 
     def states(self, y: Floats) -> Floats:
         return np.ascontiguousarray(y[:, self.d :])
@@ -170,6 +116,7 @@ class GraphDescriptor:
 
 def divided(own: Compiled, inputs: Inputs, z: Floats, state: Floats) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     """Impulses and plain unknowns, the rows that determine the latter and all others, and sizes of the plain ones."""
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     n, y = len(z), np.concatenate([z, state])
@@ -179,12 +126,9 @@ def divided(own: Compiled, inputs: Inputs, z: Floats, state: Floats) -> tuple[In
         part = scaled(at_instant(own, moved, 0.0, u)[1])
         found |= np.abs(part.V).max(axis=1, initial=0.0) > SEEN
     impulses, plain = np.flatnonzero(found), np.flatnonzero(~found)
-    if not len(plain):
-        return impulses, plain, plain, np.arange(n), np.ones(0)
-    # rows whose largest entries lie apart
-    entries = part.F_z[:, plain].T.tocsr()
-    entries.eliminate_zeros()
-    entries.data = 40.0 - np.log(np.maximum(np.abs(entries.data), 1e-15))
-    _, rows = min_weight_full_bipartite_matching(entries)
-    g = np.asarray(rows, np.int64)
+    g = np.zeros(0, np.int64)
+    if len(plain):  # rows whose largest entries lie apart
+        entries = csr_array(part.F_z[:, plain].T)
+        entries.data = 40.0 - np.log(np.maximum(np.abs(entries.data), 1e-15))
+        g = np.asarray(min_weight_full_bipartite_matching(entries)[1], np.int64)
     return impulses, plain, g, np.setdiff1d(np.arange(n), g), part.size[plain]

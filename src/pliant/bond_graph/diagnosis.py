@@ -31,16 +31,11 @@ def refuse_undetermined(system: System, equations: Equations) -> None:
     open_rows = np.flatnonzero(column_of < 0)
     if len(open_rows):
         owners = [equations.rows[r].owner for r in _reached(system, column_of, int(open_rows[0]))]
-        raise InvalidInput(
-            f"over-determined: {_named(owners)} decide the same thing; {REMEDY}"
-            if len(set(owners)) > 1
-            else f"over-determined: {_named(owners)} has no variable left to decide; {REMEDY}"
-        )
+        fault = "decide the same thing" if len(set(owners)) > 1 else "has no variable left to decide"
+        raise InvalidInput(f"over-determined: {_named(owners)} {fault}; {REMEDY}")
     if rows < n:
-        free = [k for k in range(n) if k not in set(column_of.tolist())]
-        raise InvalidInput(
-            f"under-determined: nothing decides {_named([equations.unknowns[k] for k in free])}; {FREE_REMEDY}"
-        )
+        free = [equations.unknowns[k] for k in np.setdiff1d(np.arange(n), column_of)]
+        raise InvalidInput(f"under-determined: nothing decides {_named(free)}; {FREE_REMEDY}")
 
 
 def _reached(system: System, column_of: Floats, row: int) -> list[int]:

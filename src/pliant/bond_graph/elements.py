@@ -11,25 +11,22 @@ component knows in which the element stands; where they use more than their own 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from pliant.bond_graph.domain import GENERAL, Domain
-from pliant.bond_graph.expression import ZERO, Expression, as_expression, constant, name
+from pliant.bond_graph.expression import ZERO, Expression, as_expression, name
 from pliant.errors import InvalidInput, clip
 from pliant.model.state import Array
 
 Value = Expression | float | int | str
 Vector = tuple[Expression, ...]
 Matrix = tuple[tuple[Expression, ...], ...]
-Numbers = tuple[tuple[float, ...], ...]
-Sizes = tuple[tuple[str, int], ...]
 ONLY = "port"  # the name of the port of an element that has one
 LARGEST = 1000  # components of one bond
-K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -70,10 +67,7 @@ class Part:
 
     symbol: ClassVar[str] = ""
     domain: Domain = GENERAL
-
-    @property
-    def ports(self) -> tuple[PowerPort, ...]:
-        raise NotImplementedError
+    ports: tuple[PowerPort, ...] = field(init=False, compare=False, default=())
 
     def formulas(self) -> Iterator[Expression]:
         """All formulas of the element."""
@@ -92,15 +86,17 @@ class Part:
         return given[0]
 
     def __repr__(self) -> str:
-        own = [(each.name, getattr(self, each.name), each.default) for each in fields(self)]
-        return (
-            f"{type(self).__name__}({', '.join(f'{word}={value!r}' for word, value, usual in own if value != usual)})"
-        )
+        own = [f"{each.name}={getattr(self, each.name)!r}" for each in self.given_fields()]
+        return f"{type(self).__name__}({', '.join(own)})"
+
+    def given_fields(self) -> list[Field[Any]]:
+        """Those that are not as usual."""
+        return [each for each in fields(self) if each.init and getattr(self, each.name) != each.default]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Store(Part):
-    """A C or I element, or both at once: energy H of states x, one for each component of its ports.
+    """A C or I element: energy H of states, one for each component of its ports.
 
     ``sizes`` are the names of its ports with the sizes of their bonds; a number stands for one port. ``start`` is the
     state at the start.
@@ -108,57 +104,48 @@ class Store(Part):
 
     energy: Value | None = None
     sizes: int | Mapping[str, int] | None = None
-    start: float | Sequence[float] = 0.0
+    start: float | Sequence[float] | Array = 0.0
     variable: ClassVar[str] = ""
     linear: ClassVar[tuple[str, ...]] = ()  # the fields of linear laws, the inverse of the Hessian second
 
     def __post_init__(self) -> None:
         word = self.only_one_of(*self.linear, "energy")
+        count = None
         if word == "energy":
-            self.put("energy", formula(self.symbol, word, self.energy))
-            self.put("sizes", sizes_of(self.symbol, self.sizes, None))
+            self.put("energy", table(self.symbol, word, self.energy).item())
         else:
-            given = numbers(self.symbol, word, getattr(self, word))
-            self.put(word, given)
-            self.put("sizes", sizes_of(self.symbol, self.sizes, len(given)))
-            _ = self.hessian
-        begin = np.broadcast_to(vector(self.symbol, "start", self.start, self.size), self.size)
-        self.put("start", tuple(begin.tolist()))
-
-    @property
-    def ports(self) -> tuple[PowerPort, ...]:
-        return tuple(PowerPort(*each) for each in self.sizes)  # type: ignore[union-attr]
+            rows = matrix(self.symbol, word, getattr(self, word), square=True)
+            if not all(entry.is_constant for row in rows for entry in row):
+                raise InvalidInput(
+                    f"{self.symbol}: {word} must be numbers, because energy is a function of the states alone; give an"
+                    " energy"
+                )
+            self.put(word, tuple(tuple(entry.value for entry in row) for row in rows))
+            count = len(rows)
+        self.put("sizes", sizes_of(self.symbol, self.sizes, count))
+        self.put("ports", tuple(PowerPort(*each) for each in self.sizes))  # type: ignore[union-attr]
+        self.put("start", starts_of(self.symbol, self.start, self.size))
+        _ = self.hamiltonian
 
     @cached_property
     def size(self) -> int:
         return sum(each.size or 1 for each in self.ports)
 
     @cached_property
-    def hessian(self) -> Array | None:
-        """Of a quadratic energy."""
-        if self.energy is not None:
-            return None
-        word = self.only_one_of(*self.linear)
-        matrix = np.array(getattr(self, word))
-        if not np.allclose(matrix, matrix.T, rtol=1e-12, atol=0.0):
-            raise InvalidInput(f"{self.symbol}: {word} is not symmetric, so that no energy belongs to it; correct it")
-        if word == self.linear[0]:
-            return matrix
-        if not np.linalg.cond(matrix) < 1e14:
-            raise InvalidInput(f"{self.symbol}: {word} cannot be inverted; every component needs its own, not zero")
-        inverse = np.linalg.inv(matrix)
-        return np.asarray(0.5 * (inverse + inverse.T))
-
-    @cached_property
     def hamiltonian(self) -> Expression:
         """The energy as a formula of the own state."""
         if isinstance(self.energy, Expression):
             return self.energy
-        x = [name(self.variable, k) for k in range(self.size)]
-        total = ZERO
-        for (i, k), value in np.ndenumerate(self.hessian):
-            total = total + 0.5 * float(value) * x[i] * x[k]
-        return total
+        word = self.only_one_of(*self.linear)
+        hessian = np.array(getattr(self, word))
+        if not np.allclose(hessian, hessian.T, rtol=1e-12, atol=0.0):
+            raise InvalidInput(f"{self.symbol}: {word} is not symmetric, so that no energy belongs to it; correct it")
+        if word == self.linear[1]:
+            if not np.linalg.cond(hessian) < 1e14:
+                raise InvalidInput(f"{self.symbol}: {word} cannot be inverted; every component needs its own, not zero")
+            hessian = np.linalg.inv(hessian)
+        x = np.array([name(self.variable, k) for k in range(self.size)])
+        return as_expression(0.5 * (x @ ((0.5 * (hessian + hessian.T)) @ x)))
 
     def formulas(self) -> Iterator[Expression]:
         if isinstance(self.energy, Expression):
@@ -198,34 +185,23 @@ class R(Part):
     symbol: ClassVar[str] = "R"
 
     def __post_init__(self) -> None:
-        word = self.law
-        given = getattr(self, word)
-        self.put(word, square(self.symbol, word, given) if self.is_linear else formula_vector(self.symbol, word, given))
-
-    @property
-    def law(self) -> str:
-        return self.only_one_of("resistance", "conductance", "effort", "flow")
-
-    @property
-    def is_linear(self) -> bool:
-        return self.law in ("resistance", "conductance")
+        word = self.only_one_of("resistance", "conductance", "effort", "flow")
+        law = getattr(self, word)
+        linear = word in ("resistance", "conductance")
+        self.put(word, matrix(self.symbol, word, law, square=True) if linear else vector(self.symbol, word, law))
+        self.put("ports", (PowerPort(ONLY, len(getattr(self, word))),))
 
     @property
     def gives_effort(self) -> bool:
-        return self.law in ("resistance", "effort")
+        return self.resistance is not None or self.effort is not None
 
     @cached_property
     def given(self) -> Vector:
         """The efforts as formulas of f, or the flows as formulas of e."""
-        law = getattr(self, self.law)
-        if not self.is_linear:
-            return tuple(law)
-        other = "f" if self.gives_effort else "e"
-        return products(law, [name(other, k) for k in range(len(law))])
-
-    @property
-    def ports(self) -> tuple[PowerPort, ...]:
-        return (PowerPort(ONLY, len(self.given)),)
+        if (law := self.effort if self.gives_effort else self.flow) is not None:
+            return tuple(law)  # type: ignore[arg-type]
+        rows: Any = self.resistance if self.gives_effort else self.conductance
+        return products(rows, [name("f" if self.gives_effort else "e", k) for k in range(len(rows))])
 
     def formulas(self) -> Iterator[Expression]:
         yield from self.given
@@ -239,15 +215,13 @@ class Source(Part):
     gives: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        given = getattr(self, self.gives)
-        if given is None:
-            self.put("size", checked_size(self.symbol, 1 if self.size is None else self.size))
-            return
-        formulas = formula_vector(self.symbol, self.gives, given)
-        if len(formulas) == 1 and self.size is not None:
-            formulas = formulas * checked_size(self.symbol, self.size)
-        self.put(self.gives, formulas)
-        self.put("size", len(formulas))
+        size = checked_size(self.symbol, 1 if self.size is None else self.size)
+        if not self.is_open:
+            formulas = vector(self.symbol, self.gives, getattr(self, self.gives))
+            self.put(self.gives, formulas * size if len(formulas) == 1 else formulas)
+            size = len(self.given)
+        self.put("size", size)
+        self.put("ports", (PowerPort(ONLY, size),))
 
     @property
     def is_open(self) -> bool:
@@ -255,11 +229,7 @@ class Source(Part):
 
     @property
     def given(self) -> Vector:
-        return () if self.is_open else tuple(getattr(self, self.gives))
-
-    @property
-    def ports(self) -> tuple[PowerPort, ...]:
-        return (PowerPort(ONLY, self.size),)
+        return getattr(self, self.gives) or ()
 
     def formulas(self) -> Iterator[Expression]:
         yield from self.given
@@ -288,21 +258,13 @@ class TwoPort(Part):
     """Passes power from port a to port b. ``ratio`` is a number, or a matrix with a row for each component of b."""
 
     ratio: object
-    size: int | None = None
+    size: int | None = None  # of vectors whose components have one ratio
 
     def __post_init__(self) -> None:
-        rows = matrix_of(self.symbol, "ratio", self.ratio)
-        if self.size is not None:
-            if (len(rows), len(rows[0])) != (1, 1):
-                raise InvalidInput(f"{self.symbol}: size goes with a ratio of one number; leave it out")
-            n = checked_size(self.symbol, self.size)
-            rows = tuple(tuple(rows[0][0] if i == k else ZERO for k in range(n)) for i in range(n))
-        self.put("ratio", rows)
+        alike = None if self.size is None else [self.ratio] * checked_size(self.symbol, self.size)
+        self.put("ratio", matrix(self.symbol, "ratio", alike or self.ratio, square=alike is not None))
         self.put("size", None)
-
-    @property
-    def ports(self) -> tuple[PowerPort, ...]:
-        return (PowerPort("a", len(self.matrix[0])), PowerPort("b", len(self.matrix)))
+        self.put("ports", (PowerPort("a", len(self.matrix[0])), PowerPort("b", len(self.matrix))))
 
     @property
     def matrix(self) -> Matrix:
@@ -334,12 +296,8 @@ class Junction(Part):
     size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.size is not None:
-            checked_size(self.symbol, self.size)
-
-    @property
-    def ports(self) -> tuple[PowerPort, ...]:
-        return (PowerPort(ONLY, self.size),)
+        size = None if self.size is None else checked_size(self.symbol, self.size)
+        self.put("ports", (PowerPort(ONLY, size),))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -356,15 +314,9 @@ class OneJunction(Junction):
     symbol: ClassVar[str] = "1"
 
 
-def products(matrix: Matrix, x: Sequence[Expression]) -> Vector:
+def products(rows: Matrix, x: Sequence[Expression]) -> Vector:
     """matrix x"""
-    rows = []
-    for row in matrix:
-        total = ZERO
-        for entry, each in zip(row, x, strict=True):
-            total = total + entry * each
-        rows.append(total)
-    return tuple(rows)
+    return tuple(as_expression(sum((entry * each for entry, each in zip(row, x, strict=True)), ZERO)) for row in rows)
 
 
 def checked_size(symbol: str, size: object) -> int:
@@ -375,80 +327,49 @@ def checked_size(symbol: str, size: object) -> int:
     return size
 
 
-def sizes_of(symbol: str, given: object, total: int | None) -> Sizes:
-    """Names and sizes of ports, which make up ``total`` components if that is known."""
-    if given is None:
-        return ((ONLY, 1 if total is None else total),)
-    if isinstance(given, (Mapping, tuple)):
-        pairs = tuple(given.items()) if isinstance(given, Mapping) else given
-        sizes = tuple((str(port), checked_size(symbol, size)) for port, size in pairs)
-    else:
-        sizes = ((ONLY, checked_size(symbol, given)),)
+def sizes_of(symbol: str, given: Any, count: int | None) -> tuple[tuple[str, int], ...]:
+    """Names and sizes of ports, which make up ``count`` components if that is known."""
+    if not isinstance(given, (Mapping, tuple)):
+        given = {ONLY: (count or 1) if given is None else given}
+    sizes = tuple((str(port), checked_size(symbol, size)) for port, size in dict(given).items())
     found = sum(size for _, size in sizes)
-    if total is not None and found != total:
-        raise InvalidInput(f"{symbol}: its ports have {found} components, but its matrix {total}; make them equal")
+    if count not in (None, found):
+        raise InvalidInput(f"{symbol}: its ports have {found} components, but its matrix {count}; make them equal")
     return sizes
 
 
-def vector(symbol: str, word: str, given: object, size: int) -> Array:
+def starts_of(symbol: str, given: Any, size: int) -> tuple[float, ...]:
+    """Numbers for all components; one alone stands for all."""
+    entries = vector(symbol, "start", given)
+    if len(entries) not in (1, size) or not all(each.is_constant for each in entries):
+        raise InvalidInput(f"{symbol}: start = {clip(repr(given))} must be {size} finite numbers; correct it")
+    return tuple(each.value for each in entries) * (size // len(entries))
+
+
+def table(symbol: str, word: str, given: Any) -> Any:
+    """Formulas in an array of at most two dimensions."""
     try:
-        values = np.atleast_1d(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
-        values = np.full(1, np.nan)
-    if values.ndim != 1 or len(values) not in (1, size) or not np.isfinite(values).all():
-        raise InvalidInput(f"{symbol}: {word} = {clip(repr(given))} must be {size} finite numbers; correct it")
-    return values
-
-
-def numbers(symbol: str, word: str, given: object) -> Numbers:
-    """A square matrix of numbers; a row stands for a diagonal."""
-    matrix = square(symbol, word, given)
-    if not all(entry.is_constant for row in matrix for entry in row):
-        raise InvalidInput(
-            f"{symbol}: {word} = {clip(repr(given))} must be numbers, because energy is a function of the states"
-            " alone; give an energy"
-        )
-    return tuple(tuple(entry.value for entry in row) for row in matrix)
-
-
-def square(symbol: str, word: str, given: object) -> Matrix:
-    """A square matrix of formulas; a row stands for a diagonal."""
-    if isinstance(given, (list, tuple, np.ndarray)) and not any(
-        isinstance(x, (list, tuple, np.ndarray)) for x in given
-    ):
-        diagonal = formula_vector(symbol, word, given)
-        n = len(diagonal)
-        return tuple(tuple(diagonal[i] if i == k else ZERO for k in range(n)) for i in range(n))
-    matrix = matrix_of(symbol, word, given)
-    if len(matrix) != len(matrix[0]):
-        raise InvalidInput(f"{symbol}: {word} has {len(matrix)} rows of {len(matrix[0])} entries; make it square")
-    return matrix
-
-
-def matrix_of(symbol: str, word: str, given: object) -> Matrix:
-    """A matrix of formulas; one number is a matrix of one entry."""
-    if isinstance(given, (Expression, float, int, str)):
-        return ((formula(symbol, word, given),),)
-    try:
-        rows = [list(row) for row in given]  # type: ignore[attr-defined]
-    except TypeError:
-        raise InvalidInput(f"{symbol}: {word} = {clip(repr(given))} is no number and no matrix; give one") from None
-    if not rows or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
-        raise InvalidInput(f"{symbol}: {word} must have rows of one length, at least one; correct it")
-    return tuple(tuple(formula(symbol, word, entry) for entry in row) for row in rows)
-
-
-def formula_vector(symbol: str, word: str, given: object) -> Vector:
-    """Formulas of all components; one alone stands for one component."""
-    if isinstance(given, (list, tuple, np.ndarray)):
-        if not len(given):
-            raise InvalidInput(f"{symbol}: {word} is empty; give a formula for each component")
-        return tuple(formula(symbol, word, each) for each in given)
-    return (formula(symbol, word, given),)
-
-
-def formula(symbol: str, word: str, given: Any) -> Expression:
-    try:
-        return constant(float(given)) if isinstance(given, np.number) else as_expression(given)
+        entries = np.array(given, dtype=object)
+        if entries.size and entries.ndim <= 2:
+            return np.vectorize(as_expression, otypes=[object])(entries)
     except InvalidInput as error:
         raise InvalidInput(f"{symbol}: {word}: {error}") from None
+    except ValueError:
+        pass  # rows of several lengths
+    raise InvalidInput(f"{symbol}: {word} must be a formula, or rows of one length of them; correct it")
+
+
+def vector(symbol: str, word: str, given: Any) -> Vector:
+    """Formulas of all components; one alone stands for one component."""
+    return tuple(table(symbol, word, given).ravel().tolist())
+
+
+def matrix(symbol: str, word: str, given: Any, square: bool = False) -> Matrix:
+    """A matrix of formulas; one alone is a matrix of one entry, where it must be square a row its diagonal."""
+    entries = table(symbol, word, given)
+    if entries.ndim == 1 and square:
+        entries = np.array([[each if i == k else ZERO for k in range(len(entries))] for i, each in enumerate(entries)])
+    entries = np.atleast_2d(entries)
+    if square and len(entries) != len(entries[0]):
+        raise InvalidInput(f"{symbol}: {word} has {len(entries)} rows of {len(entries[0])} entries; make it square")
+    return tuple(map(tuple, entries.tolist()))

@@ -10,16 +10,17 @@ So a constraint, an algebraic loop or a dependent store is an equation like all 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pliant.bond_graph.elements import TF, C, Junction, Part, R, Source, Store, TwoPort, ZeroJunction, products
+from pliant.bond_graph.elements import TF, C, Junction, R, Source, Store, TwoPort, Vector, ZeroJunction, products
 from pliant.bond_graph.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
-from pliant.bond_graph.flat import FlatGraph, FlatSignal, Path, Place, Variable, resolve, unused_wires
+from pliant.bond_graph.flat import FlatGraph, Path, Place, some
+from pliant.bond_graph.graph import Component, Integral, shown
 from pliant.errors import InvalidInput, clip
 
 # names of variables in resolved formulas; no user can write them
-UNKNOWN, STATE, INPUT = "#z", "#x", "#u"
+UNKNOWN, STATE, INPUT, SIGNAL = "#z", "#x", "#u", "#s"
 EFFORT, FLOW = 0, 1
 
 
@@ -63,310 +64,280 @@ class Exchange:
         return ".".join(self.place.path)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass
+class FlatSignal:
+    """A component of a signal that is computed, in the names of the component at ``scope``; ``known`` once resolved."""
+
+    words: str
+    scope: Path
+    formula: Expression
+    known: Expression | None = None
+    asked: bool = False
+
+
 class Equations:
     """Everything that is computed; names of unknowns and owners of rows are for messages."""
 
-    unknowns: tuple[str, ...]
-    rows: tuple[Row, ...]
-    blocks: tuple[StateBlock, ...]
-    rates: tuple[int, ...]
-    sources: tuple[Exchange, ...]
-    losses: tuple[Exchange, ...]
-    inputs: int
-    leaf: Callable[[Path, str, int], Expression]
-
-
-def assemble(graph: FlatGraph) -> Equations:
-    """All equations of a graph."""
-    for sentence in unused_wires(graph):
-        raise InvalidInput(sentence)
-    return _Assembly(graph).equations()
-
-
-class _Assembly:
-    """Equations on their way."""
-
     def __init__(self, graph: FlatGraph) -> None:
         self.graph = graph
-        self.offset: list[int] = []
-        total = 0
-        for bond in graph.bonds:
-            self.offset.append(total)
-            total += bond.size
-        self.same = list(range(2 * total))
         self.rows: list[Row] = []
         self.blocks: list[StateBlock] = []
+        self.stored: dict[Place, StateBlock] = {}
         self.rates: list[int] = []
-        self.states: dict[object, int] = {}  # first state of a place or an integral
-        self.known: dict[tuple[FlatSignal, int], Expression] = {}
-        self.asked: list[tuple[FlatSignal, int]] = []  # names that are being looked up
+        self.sources: list[Exchange] = []
+        self.losses: list[Exchange] = []
+        self.unknowns: list[str] = []
         self.inputs = 0
+        self.signals: list[FlatSignal] = []
+        self.names: dict[Path, dict[str, Vector]] = {}  # what formulas may name, by component
+        self.number_unknowns()
+        for place in graph.places:
+            if isinstance(place.part, Store):
+                self.add_states(place, place.part)
+        integrals = self.collect_names()
+        for path, word, integral in integrals:
+            self.add_integral(path, word, integral)
+        for place in graph.places:
+            match place.part:
+                case Junction():
+                    self.add_junction(place)
+                case Store() as part:
+                    self.add_store(place, part)
+                case R() as part:
+                    e, f = self.at(place, EFFORT), self.at(place, FLOW)
+                    own = {"f": f} if part.gives_effort else {"e": e}
+                    self.equate(place, e if part.gives_effort else f, self.resolved(part.given, place, own))
+                    self.losses.append(self.exchange(place, 1))
+                case Source() as part:
+                    self.add_source(place, part)
+                case TwoPort() as part:
+                    self.add_two_port(place, part)
+        for k in range(len(self.signals)):
+            self.signal(k)
 
     # variables of bonds -------------------------------------------------------------------------------------------
 
-    def root(self, variable: int) -> int:
-        while self.same[variable] != variable:
-            self.same[variable] = variable = self.same[self.same[variable]]
-        return variable
-
-    def variable(self, bond: int, k: int, kind: int) -> int:
-        return 2 * (self.offset[bond] + k) + kind
-
-    def join(self, a: int, b: int) -> None:
-        a, b = sorted((self.root(a), self.root(b)))
-        self.same[b] = a
-
-    def alias_junctions(self) -> None:
+    def number_unknowns(self) -> None:
         """What junctions make equal is one unknown, also the other variable of two bonds in a row."""
+        same: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+
+        def root(variable: tuple[int, int, int]) -> tuple[int, int, int]:
+            while variable in same:
+                variable = same[variable]
+            return variable
+
+        bonds = self.graph.bonds
         for place in self.graph.places:
             if isinstance(place.part, Junction):
                 common = EFFORT if isinstance(place.part, ZeroJunction) else FLOW
                 first = place.bonds[0][0]
-                through = len(place.bonds) == 2 and place.bonds[0][2] != place.bonds[1][2]
-                for bond, _, _ in place.bonds[1:]:
-                    for k in range(self.graph.bonds[bond].size):
-                        self.join(self.variable(first, k, common), self.variable(bond, k, common))
-                        if through:
-                            self.join(self.variable(first, k, 1 - common), self.variable(bond, k, 1 - common))
-
-    def number_unknowns(self) -> None:
-        self.unknowns: list[str] = []
-        self.number: dict[int, int] = {}
+                for kind in (EFFORT, FLOW) if passes(place) else (common,):
+                    for bond, _, _ in place.bonds[1:]:
+                        for k in range(bonds[bond].size):
+                            a, b = root((first, k, kind)), root((bond, k, kind))
+                            if a != b:
+                                same[max(a, b)] = min(a, b)
+        number: dict[tuple[int, int, int], int] = {}
         for place in self.graph.places:
             for bond, port, _ in place.bonds:
-                size = self.graph.bonds[bond].size
-                for k in range(size):
+                for k in range(bonds[bond].size):
                     for kind, word in ((EFFORT, "effort"), (FLOW, "flow")):
-                        root = self.root(self.variable(bond, k, kind))
-                        if root not in self.number:
-                            self.number[root] = len(self.unknowns)
-                            component = f" [{k}]" if size > 1 else ""
-                            at = f" at port '{port}'" if len(place.part.ports) > 1 else ""
-                            self.unknowns.append(f"the {word}{component} of {_label(place)}{at}")
-
-    def at(self, place: Place, port: str, kind: int) -> list[Expression]:
-        """Efforts or flows at a port of an element."""
-        bond = place.at(port)[0]
-        return [name(UNKNOWN, each) for each in self.numbers(bond, kind)]
-
-    def numbers(self, bond: int, kind: int) -> list[int]:
-        size = self.graph.bonds[bond].size
-        return [self.number[self.root(self.variable(bond, k, kind))] for k in range(size)]
+                        if (key := root((bond, k, kind))) not in number:
+                            component = f" [{k}]" if bonds[bond].size > 1 else ""
+                            port_words = f" at port '{port}'" if len(place.part.ports) > 1 else ""
+                            number[key] = self.new_unknown(f"the {word}{component} of {place}{port_words}")
+        self.number = {
+            (bond, kind): tuple(number[root((bond, k, kind))] for k in range(each.size))
+            for bond, each in enumerate(bonds)
+            for kind in (EFFORT, FLOW)
+        }
 
     def new_unknown(self, words: str) -> int:
         self.unknowns.append(words)
         return len(self.unknowns) - 1
 
+    def at(self, place: Place, kind: int, port: str | None = None) -> Vector:
+        """Efforts or flows at a port; at the first one if it is not named."""
+        bond = place.bonds[0][0] if port is None else place.at(port)[0]
+        return tuple(name(UNKNOWN, each) for each in self.number[bond, kind])
+
     # names in formulas --------------------------------------------------------------------------------------------
 
-    def resolved(self, formula: Expression, scope: Path, own: dict[str, list[Expression]], who: str) -> Expression:
+    def collect_names(self) -> list[tuple[Path, str, Integral]]:
+        """What formulas of each component may name; the signals that are integrals."""
+        first, integrals = len(self.rates), []
+        for path, scope in self.graph.scopes.items():
+            table = self.names[path] = {}
+            for word, value in scope.signals.items():
+                if isinstance(value, Integral):
+                    integrals.append((path, word, value))
+                    table[word] = tuple(name(STATE, first + k) for k in range(len(value.formulas)))
+                    first += len(value.formulas)
+                    continue
+                table[word] = tuple(name(SIGNAL, len(self.signals) + k) for k in range(len(value)))  # type: ignore[arg-type]
+                label = shown((*path, word))
+                self.signals += [FlatSignal(f"signal '{label}'", path, each) for each in value]  # type: ignore[arg-type,union-attr]
+        for place in self.graph.places:
+            table, own, part = self.names[place.path[:-1]], place.path[-1], place.part
+            if isinstance(part, Store):
+                begin = self.stored[place].first
+                table[f"{own}.{part.variable}"] = tuple(name(STATE, begin + k) for k in range(part.size))
+            words = ((EFFORT, "e"), (FLOW, "f"))
+            if isinstance(part, Junction):
+                words = words[:1] if isinstance(part, ZeroJunction) else words[1:]  # type: ignore[assignment]
+            for port in part.ports:
+                prefix = own if len(part.ports) == 1 else f"{own}.{port.name}"
+                bond = None if isinstance(part, Junction) else port.name
+                table |= {f"{prefix}.{word}": self.at(place, kind, bond) for kind, word in words}
+        for path in sorted(self.graph.scopes, key=len, reverse=True):
+            if path:
+                around = self.names[path[:-1]]
+                around |= {f"{path[-1]}.{word}": value for word, value in self.names[path].items()}
+        for path, scope in self.graph.scopes.items():
+            for wire in scope.wires:
+                self.connect_wire(path, scope, wire.start, wire.end)
+        return integrals
+
+    def connect_wire(self, path: Path, scope: Component, start: str, end: str) -> None:
+        part, _, word = end.partition(".")
+        target = scope.parts.get(part)
+        if not isinstance(target, Component) or word not in target.inputs:
+            inside = f" of '{shown(path)}'" if path else ""
+            raise InvalidInput(
+                f"the wire from '{clip(start)}' to '{clip(end)}'{inside} leads to no input of a component; write it as"
+                " part.input"
+            )
+        self.names[*path, part][word] = self.named(path, start)
+
+    def named(self, path: Path, word: str) -> Vector:
+        """The variables that a name means inside a component."""
+        table, scope = self.names[path], self.graph.scopes[path]
+        if word in table:
+            return table[word]
+        if word in scope.inputs:
+            whom = f"'{shown(path)}'" if path else "the whole graph"
+            raise InvalidInput(f"nobody gives the signal '{word}' to {whom}; add a wire to it in the component around")
+        near = [each for each in table if each.rpartition(".")[0] == word.rpartition(".")[0]] or list(table)
+        inside = f" in '{shown(path)}'" if path else ""
+        raise InvalidInput(f"the name '{clip(word)}'{inside} is not known; there are t, {some(near)}")
+
+    def leaf(self, path: Path, word: str, index: int) -> Expression:
+        """One of them, or the formula of a signal that needs no unknown."""
+        values = self.named(path, word)
+        if index >= len(values):
+            raise InvalidInput(f"'{clip(word)}' has {len(values)} components, not {index + 1}; correct it")
+        found = values[index]
+        return self.signal(found.index) if found.name == SIGNAL else found
+
+    def resolve(self, formula: Expression, path: Path, who: object, own: dict[str, Vector] | None = None) -> Expression:
         """A formula of a component in variables of the whole graph."""
 
         def change(each: Expression) -> Expression:
-            if each.name == "t":
-                return each
-            if each.name in own:
-                return _component(own[each.name], each, who)
+            values = (own or {}).get(each.name, ())
+            if each.name == "t" or each.index < len(values):
+                return each if each.name == "t" else values[each.index]
             try:
-                return self.leaf(scope, each.name, each.index)
+                return self.leaf(path, each.name, each.index)
             except InvalidInput as error:
                 raise InvalidInput(f"{who}: {error}") from None
 
         return substituted(formula, change)
 
-    def leaf(self, scope: Path, word: str, index: int) -> Expression:
-        """The variable that a name means inside a component."""
-        found = resolve(self.graph, scope, word)
-        if isinstance(found, Variable):
-            place = self.graph.places[found.place]
-            if found.word == getattr(place.part, "variable", ""):
-                first = self.states[place]
-                values = [name(STATE, first + k) for k in range(place.part.size)]  # type: ignore[attr-defined]
-            else:
-                kind = EFFORT if found.word == "e" else FLOW
-                bond = place.bonds[0][0] if isinstance(place.part, Junction) else place.at(found.port)[0]
-                values = [name(UNKNOWN, each) for each in self.numbers(bond, kind)]
-            return _component(values, name(word, index), f"'{clip(word)}'")
-        if index >= len(found.formulas):
-            raise InvalidInput(f"signal '{found.words}' has {len(found.formulas)} components, not {index + 1}")
-        return self.signal(found, index)
+    def resolved(self, formulas: Iterable[Expression], place: Place, own: dict[str, Vector]) -> Vector:
+        return tuple(self.resolve(each, place.path[:-1], place, own) for each in formulas)
 
-    def signal(self, signal: FlatSignal, k: int) -> Expression:
-        if signal.starts is not None:
-            return name(STATE, self.states[signal] + k)
-        key = (signal, k)
-        if key in self.known:
-            return self.known[key]
-        formula = signal.formulas[k]
-        if formula.operation == NAME:  # another name for the same
-            if key in self.asked:
-                around = " -> ".join(each.words for each, _ in (*self.asked, key))
-                raise InvalidInput(f"signals are defined by each other, {around}; give one of them a formula")
-            self.asked.append(key)
-            self.known[key] = self.resolved(formula, signal.scope, {}, f"signal '{signal.words}'")
-            self.asked.pop()
-        elif formula.is_constant:
-            self.known[key] = formula
-        else:
-            self.known[key] = unknown = name(UNKNOWN, self.new_unknown(_signal_words(signal, k)))
-            residual = self.resolved(formula, signal.scope, {}, f"signal '{signal.words}'")
-            alone = all(each.name != UNKNOWN for each in names_in(residual))
-            if alone and unknown.index == len(self.unknowns) - 1:  # it follows from states: no need to solve for it
-                self.unknowns.pop()
-                self.known[key] = residual
-                return residual
-            self.rows.append(Row(unknown - residual, f"signal '{signal.words}'"))
-        return self.known[key]
+    def signal(self, k: int) -> Expression:
+        """A signal that is computed: the variable it renames, a formula of states, or an unknown of its own."""
+        own = self.signals[k]
+        if own.known is None:
+            if own.asked and own.formula.operation == NAME:
+                around = [each.words for each in self.signals if each.asked and each.formula.operation == NAME]
+                raise InvalidInput(
+                    f"signals are defined by each other: {', '.join(around)}; give one of them a formula"
+                )
+            if own.asked:  # by its own formula: an algebraic loop
+                own.known = name(UNKNOWN, self.new_unknown(own.words))
+                return own.known
+            own.asked = True
+            value = self.resolve(own.formula, own.scope, own.words)
+            own.asked = False
+            simple = value.operation == NAME or all(each.name != UNKNOWN for each in names_in(value))
+            if own.known is None and simple:
+                own.known = value
+            else:
+                own.known = own.known or name(UNKNOWN, self.new_unknown(own.words))
+                self.rows.append(Row(own.known - value, own.words))
+        return own.known
 
     # equations ----------------------------------------------------------------------------------------------------
 
-    def equations(self) -> Equations:
-        self.alias_junctions()
-        self.number_unknowns()
-        for place in self.graph.places:
-            if isinstance(place.part, Store):
-                self.add_store_states(place, place.part)
-        integrals = [each for each in self.graph.signals.values() if each.starts is not None]
-        first = len(self.rates)
-        for signal in integrals:
-            self.states[signal] = first
-            first += len(signal.formulas)
-        for signal in integrals:
-            self.add_integral(signal)
-        sources, losses = [], []
-        for place in self.graph.places:
-            match place.part:
-                case Junction() as part:
-                    self.add_junction(place, part)
-                case Store() as part:
-                    self.add_store(place, part)
-                case R() as part:
-                    losses.append(self.add_loss(place, part))
-                case Source() as part:
-                    sources.append(self.add_source(place, part))
-                case TwoPort() as part:
-                    self.add_two_port(place, part)
-        for signal in self.graph.signals.values():
-            if signal.starts is None:
-                for k in range(len(signal.formulas)):
-                    self.signal(signal, k)
-        return Equations(
-            tuple(self.unknowns),
-            tuple(self.rows),
-            tuple(self.blocks),
-            tuple(self.rates),
-            tuple(sources),
-            tuple(losses),
-            self.inputs,
-            self.leaf,
-        )
+    def equate(self, place: Place, outputs: Vector, values: Vector) -> None:
+        self.rows += [Row(output - value, str(place)) for output, value in zip(outputs, values, strict=True)]
 
-    def add_store_states(self, place: Place, part: Store) -> None:
-        kind = FLOW if isinstance(part, C) else EFFORT
-        first = self.states[place] = len(self.rates)
+    def add_states(self, place: Place, part: Store) -> None:
+        for each in names_in(*part.formulas()):
+            if each.name != part.variable or each.index >= part.size:
+                raise InvalidInput(
+                    f"energy of {place} depends on '{clip(str(each))}', but may depend on its own {part.size} states"
+                    f" '{part.variable}' alone; add a port for it, or put a modulated TF before it"
+                )
+        is_c, first = isinstance(part, C), len(self.rates)
         for port in part.ports:
-            self.rates += self.numbers(place.at(port.name)[0], kind)
-        x = [name(STATE, first + k) for k in range(part.size)]
-        _only_own(part, place)
-        who = f"energy of {_label(place)}"
-        energy = self.resolved(part.hamiltonian, place.path[:-1], {part.variable: x}, who)
-        unit = part.domain.displacement_unit if isinstance(part, C) else part.domain.momentum_unit
-        label = ".".join((*place.path, part.variable))
-        self.blocks.append(StateBlock(label, unit, part.symbol, first, part.start, energy))  # type: ignore[arg-type]
+            self.rates += self.number[place.at(port.name)[0], FLOW if is_c else EFFORT]
+        energy = substituted(part.hamiltonian, lambda each: name(STATE, first + each.index))
+        unit = part.domain.displacement_unit if is_c else part.domain.momentum_unit
+        label, starts = ".".join((*place.path, part.variable)), tuple(part.start)  # type: ignore[arg-type]
+        self.stored[place] = StateBlock(label, unit, part.symbol, first, starts, energy)
+        self.blocks.append(self.stored[place])
 
-    def add_integral(self, signal: FlatSignal) -> None:
-        first, who = len(self.rates), f"signal '{signal.words}'"
-        for k, formula in enumerate(signal.formulas):
-            rate = self.resolved(formula, signal.scope, {}, who)
-            if rate.operation == NAME and rate.name == UNKNOWN:
-                self.rates.append(rate.index)
-                continue
-            number = self.new_unknown(f"the rate of {_signal_words(signal, k)}")
-            self.rates.append(number)
-            self.rows.append(Row(name(UNKNOWN, number) - rate, who))
-        label = ".".join((*signal.scope, signal.name))
-        self.blocks.append(StateBlock(label, "", "", first, signal.starts or ()))
+    def add_integral(self, path: Path, word: str, integral: Integral) -> None:
+        first, who = len(self.rates), f"signal '{shown((*path, word))}'"
+        for formula in integral.formulas:
+            rate = self.resolve(formula, path, who)
+            if rate.operation != NAME or rate.name != UNKNOWN:
+                unknown = name(UNKNOWN, self.new_unknown(f"the rate of {who}"))
+                self.rows.append(Row(unknown - rate, who))
+                rate = unknown
+            self.rates.append(rate.index)
+        self.blocks.append(StateBlock(".".join((*path, word)), "", "", first, tuple(integral.start)))  # type: ignore[arg-type]
 
-    def add_junction(self, place: Place, part: Junction) -> None:
-        if len(place.bonds) == 2 and place.bonds[0][2] != place.bonds[1][2]:
-            return
-        other = FLOW if isinstance(part, ZeroJunction) else EFFORT
-        for k in range(self.graph.bonds[place.bonds[0][0]].size):
-            total = ZERO
-            for bond, _, sign in place.bonds:
-                total = total + float(sign) * name(UNKNOWN, self.numbers(bond, other)[k])
-            self.rows.append(Row(total, _label(place)))
+    def add_junction(self, place: Place) -> None:
+        if not passes(place):
+            other = FLOW if isinstance(place.part, ZeroJunction) else EFFORT
+            each = [(float(sign), self.number[bond, other]) for bond, _, sign in place.bonds]
+            for k in range(len(each[0][1])):
+                total = sum((sign * name(UNKNOWN, numbers[k]) for sign, numbers in each), ZERO)
+                self.rows.append(Row(total, str(place)))
 
     def add_store(self, place: Place, part: Store) -> None:
+        block = self.stored[place]
         kind = EFFORT if isinstance(part, C) else FLOW
-        first = self.states[place]
-        energy = next(each.energy for each in self.blocks if each.first == first)
-        outputs = [each for port in part.ports for each in self.at(place, port.name, kind)]
+        outputs = [each for port in part.ports for each in self.at(place, kind, port.name)]
         for k, output in enumerate(outputs):
-            self.rows.append(Row(output, _label(place), derivative(energy, name(STATE, first + k))))
+            self.rows.append(Row(output, str(place), derivative(block.energy, name(STATE, block.first + k))))
 
-    def add_loss(self, place: Place, part: R) -> Exchange:
-        port = part.ports[0].name
-        e, f = self.at(place, port, EFFORT), self.at(place, port, FLOW)
-        own = {"f": f} if part.gives_effort else {"e": e}
-        for output, formula in zip(e if part.gives_effort else f, part.given, strict=True):
-            self.rows.append(Row(output - self.formula(formula, place, own), _label(place)))
-        return self.exchange(place, 1)
-
-    def add_source(self, place: Place, part: Source) -> Exchange:
-        kind = EFFORT if part.gives == "effort" else FLOW
-        outputs, first = self.at(place, part.ports[0].name, kind), -1
+    def add_source(self, place: Place, part: Source) -> None:
+        outputs, first = self.at(place, EFFORT if part.gives == "effort" else FLOW), -1
+        values = self.resolved(part.given, place, {})
         if part.is_open:
             first = self.inputs
-            given = [name(INPUT, first + k) for k in range(len(outputs))]
+            values = tuple(name(INPUT, first + k) for k in range(len(outputs)))
             self.inputs += len(outputs)
-        else:
-            given = [self.formula(each, place, {}) for each in part.given]
-        for output, value in zip(outputs, given, strict=True):
-            self.rows.append(Row(output - value, _label(place)))
-        return self.exchange(place, -1, first)
+        self.equate(place, outputs, values)
+        self.sources.append(self.exchange(place, -1, first))
 
     def add_two_port(self, place: Place, part: TwoPort) -> None:
-        ratio = tuple(tuple(self.formula(each, place, {}) for each in row) for row in part.matrix)
+        ratio = tuple(self.resolved(row, place, {}) for row in part.matrix)
+        told, given = (EFFORT, FLOW) if isinstance(part, TF) else (FLOW, EFFORT)
+        self.equate(place, self.at(place, given, "b"), products(ratio, self.at(place, FLOW, "a")))
         transposed = tuple(zip(*ratio))
-        in_a, in_b = self.at(place, "a", FLOW), self.at(place, "b", EFFORT if isinstance(part, TF) else FLOW)
-        out_b = self.at(place, "b", FLOW if isinstance(part, TF) else EFFORT)
-        for output, value in zip(out_b, products(ratio, in_a), strict=True):
-            self.rows.append(Row(output - value, _label(place)))
-        for output, value in zip(self.at(place, "a", EFFORT), products(transposed, in_b), strict=True):
-            self.rows.append(Row(output - value, _label(place)))
-
-    def formula(self, formula: Expression, place: Place, own: dict[str, list[Expression]]) -> Expression:
-        return self.resolved(formula, place.path[:-1], own, _label(place))
+        self.equate(place, self.at(place, EFFORT, "a"), products(transposed, self.at(place, told, "b")))
 
     def exchange(self, place: Place, into: int, first: int = -1) -> Exchange:
-        bond, sign = place.at(place.part.ports[0].name)
-        efforts, flows = tuple(self.numbers(bond, EFFORT)), tuple(self.numbers(bond, FLOW))
-        return Exchange(place, efforts, flows, into * sign, first)
+        bond, _, sign = place.bonds[0]
+        return Exchange(place, self.number[bond, EFFORT], self.number[bond, FLOW], into * sign, first)
 
 
-def _label(place: Place) -> str:
-    return f"{place.part.symbol} '{place.words}'"
-
-
-def _signal_words(signal: FlatSignal, k: int) -> str:
-    return f"signal '{signal.words}'" + (f" [{k}]" if len(signal.formulas) > 1 else "")
-
-
-def _component(values: list[Expression], asked: Expression, who: str) -> Expression:
-    if asked.index >= len(values):
-        raise InvalidInput(
-            f"{who}: '{clip(asked.name)}' has {len(values)} components, not {asked.index + 1}; correct it"
-        )
-    return values[asked.index]
-
-
-def _only_own(part: Part, place: Place) -> None:
-    """Energy depends on the own state alone, or it would not be kept."""
-    for each in names_in(*part.formulas()):
-        if each.name != part.variable:  # type: ignore[attr-defined]
-            raise InvalidInput(
-                f"energy of {_label(place)} depends on '{clip(each.name)}', but may depend on its own state"
-                f" '{part.variable}' alone; add a port for it, or put a modulated TF before it"  # type: ignore[attr-defined]
-            )
+def passes(place: Place) -> bool:
+    """Whether a junction has one bond in and one out, which then are one."""
+    return len(place.bonds) == 2 and place.bonds[0][2] != place.bonds[1][2]

@@ -8,6 +8,7 @@ Equal formulas are one object, so that what they share is computed once.
 from __future__ import annotations
 
 import ast
+import cmath
 import math
 import threading
 from collections.abc import Callable, Iterator
@@ -59,12 +60,6 @@ class Expression:
 
     def __reduce__(self) -> tuple[type[Expression], tuple[object, ...]]:
         return Expression, (self.operation, self.arguments, self.value, self.name, self.index)
-
-    def __copy__(self) -> Expression:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Expression:
-        return self
 
     @property
     def is_constant(self) -> bool:
@@ -206,6 +201,15 @@ def _folded(operation: str, *arguments: Expression) -> Expression:
 
 
 FOLDED: dict[str, Callable[..., float]] = {each: getattr(math, each) for each in ("sin", "cos", "exp", "log", "tanh")}
+
+
+def _rotation(y: float) -> float:
+    """The rotation factor of a number, by its series where the formula loses digits."""
+    x = cmath.sqrt(y)
+    return 1 / 3 + y / 45 + 2 * y**2 / 945 + y**3 / 4725 if abs(y) < 4e-3 else ((1.0 - x / cmath.tan(x)) / y).real
+
+
+FOLDED |= {"rotation": _rotation}
 FOLDED |= {POWER: math.pow, ATAN2: math.atan2, "abs": abs, "sign": lambda a: float((a > 0.0) - (a < 0.0))}
 
 
@@ -213,7 +217,7 @@ def unary(operation: str) -> Callable[[Expression | Number], Expression]:
     def made(argument: Expression | Number) -> Expression:
         return function(operation, as_expression(argument))
 
-    made.__name__ = operation
+    made.__name__, made.__doc__ = operation, f"The {operation} of a formula."
     return made
 
 
@@ -226,18 +230,22 @@ def rotation_factor(half_angle_squared: Expression | Number) -> Expression:
 
 
 def tan(x: Expression | Number) -> Expression:
+    """sin x / cos x"""
     return sin(x) / cos(x)
 
 
 def sqrt(x: Expression | Number) -> Expression:
+    """The square root."""
     return as_expression(x) ** 0.5
 
 
 def asin(x: Expression | Number) -> Expression:
+    """The angle between -pi/2 and pi/2 whose sine is x."""
     return atan2(x, sqrt(1.0 - as_expression(x) ** 2))
 
 
 def atan2(y: Expression | Number, x: Expression | Number) -> Expression:
+    """The angle of the point (x, y)."""
     return function(ATAN2, as_expression(y), as_expression(x))
 
 
@@ -364,7 +372,11 @@ FUNCTIONS: dict[str, Callable[..., Expression]] = {
         each: unary(each)
         for each in ("sin", "cos", "exp", "log", "tanh", "abs", "sign", "rotation", "rotation1", "rotation2")
     },
-    "tan": tan, "sqrt": sqrt, "asin": asin, ATAN2: atan2, "larger": larger,
+    "tan": tan,
+    "sqrt": sqrt,
+    "asin": asin,
+    ATAN2: atan2,
+    "larger": larger,
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pliant.bond_graph.elements import Names, Part, Value, Vector, formula_vector, vector
+from pliant.bond_graph.elements import Names, Part, Value, Vector, starts_of, vector
 from pliant.bond_graph.expression import Expression
 from pliant.errors import InvalidInput, clip
 
@@ -51,11 +51,8 @@ class Integral:
     start: float | Sequence[float] = 0.0
 
     def __post_init__(self) -> None:
-        formulas = formula_vector("integral", "of", self.of)
-        begin = vector("integral", "start", self.start, len(formulas))
-        begin = tuple(begin.tolist()) * (len(formulas) // len(begin))  # type: ignore[assignment]
-        object.__setattr__(self, "of", formulas)
-        object.__setattr__(self, "start", begin)
+        object.__setattr__(self, "of", vector("integral", "of", self.of))
+        object.__setattr__(self, "start", starts_of("integral", self.start, len(self.formulas)))
 
     @property
     def formulas(self) -> Vector:
@@ -131,7 +128,7 @@ def _listed(part: Part | Component) -> str:
 
 
 def _signal(name: str, value: object) -> Integral | Vector:
-    return value if isinstance(value, Integral) else formula_vector("signal", name, value)
+    return value if isinstance(value, Integral) else vector("signal", name, value)
 
 
 def check_name(word: str, name: object) -> None:

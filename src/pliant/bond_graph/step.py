@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.bond_graph.solver import Factors, Plan, factorise, solve
-from pliant.bond_graph.tape import Equation, Floats, Ints, Point, Tape, Values, evaluate, forward
+from pliant.bond_graph.tape import Equation, Floats, Ints, Point, Stored, Tape, Values, evaluate, forward
 from pliant.jit import inner_kernel, kernel
 from pliant.spatial.rows import copy_to
 from pliant.structures.energy_ledger import ROUNDING, RunningLedger, close_step
@@ -18,19 +18,6 @@ from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_CONVERGED, NOT_FI
 
 LOST = 7  # a step ended because a pivot was lost
 EPSILON = 2.220446049250313e-16
-
-
-class Stored(NamedTuple):
-    """Changes of energy over a step; see `arrays.Energies`."""
-
-    K_at: Ints
-    K_by: Floats
-    K_kinetic: Ints
-    b_at: Ints
-    b_by: Floats
-    b_kinetic: Ints
-    change: Tape
-    change_kinetic: Ints
 
 
 class Program(NamedTuple):
@@ -120,16 +107,13 @@ def enter_powers(program: Program, work: Work, ledger: RunningLedger) -> None:
         else:
             ledger.step_joints[source] += work_done
     kinetic = strain = rounding = 0.0
-    for k in range(stored.K_by.shape[0]):
-        i, j = stored.K_at[k, 0], stored.K_at[k, 1]
-        moved = h * z[rate[i]] * stored.K_by[k] * (x[j] + 0.5 * h * z[rate[j]])
+    for k in range(stored.by.shape[0]):
+        i, j = stored.at[k, 0], stored.at[k, 1]
+        gradient = stored.by[k] * (x[j] + 0.5 * h * z[rate[j]] if k < stored.quadratic else 1.0)
+        moved = h * z[rate[i]] * gradient
         rounding += 4.0 * EPSILON * abs(moved)  # stores with several states exchange energy inside
-        kinetic += moved if stored.K_kinetic[k] else 0.0
-        strain += 0.0 if stored.K_kinetic[k] else moved
-    for k in range(stored.b_by.shape[0]):
-        moved = h * z[rate[stored.b_at[k]]] * stored.b_by[k]
-        kinetic += moved if stored.b_kinetic[k] else 0.0
-        strain += 0.0 if stored.b_kinetic[k] else moved
+        kinetic += moved if stored.kinetic[k] else 0.0
+        strain += 0.0 if stored.kinetic[k] else moved
     for k in range(stored.change_kinetic.shape[0]):
         end = forward(stored.change, 2 * k, point, work.values.value)
         start = forward(stored.change, 2 * k + 1, point, work.values.value)

@@ -33,7 +33,7 @@ class Stepper:
         self.program, self.plan = own.program, own.plan
         x, z = run.start.copy(), own.guess.copy()
         values = own.step.values()
-        scratch = np.zeros(max(own.step.longest, own.energies.longest))
+        scratch = np.zeros(max(own.step.longest, own.longest))
         asked = run.newton_tolerance
         self.work = Work(
             own.step.point(x, z, np.zeros(own.equations.inputs), 0.0, 0.0),

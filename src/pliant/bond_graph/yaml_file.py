@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
-from pliant.bond_graph.domain import DOMAINS, GENERAL
+from pliant.bond_graph.domain import DOMAINS, Domain
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
 from pliant.bond_graph.expression import Expression, constant, parse, substituted
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
@@ -156,7 +156,7 @@ class _Decoder:
         kind = TYPES.get(given["type"])
         if kind is None:
             raise InvalidInput(f"type = '{clip(given['type'])}' is no element; write one of {', '.join(TYPES)}")
-        only(given, ("type", *(each.name for each in fields(kind))), given["type"])
+        only(given, ("type", *(each.name for each in fields(kind) if each.init)), given["type"])
         values = {}
         for key, value in given.items():
             if key != "type":
@@ -249,17 +249,16 @@ def _part(part: Part | Component, names: dict[Component, str]) -> str:
     if isinstance(part, Component):
         return f"{{component: {_word(names[part])}}}"
     entries = [f"type: {part.symbol}"]
-    for each in fields(part):
+    for each in part.given_fields():
         value = getattr(part, each.name)
-        if each.name == "domain":
-            entries += [] if value == GENERAL else [f"domain: {value.name}"]
-        elif value is not None and value != each.default:
-            entries.append(f"{each.name}: {_flow(dict(value) if each.name == 'sizes' else value)}")
+        entries.append(f"{each.name}: {_flow(dict(value) if each.name == 'sizes' else value)}")
     return f"{{{', '.join(entries)}}}"
 
 
 def _flow(value: object) -> str:
     match value:
+        case Domain():
+            return value.name
         case Integral():
             return f"{{integral: {_flow(value.formulas)}, start: {_flow(value.start)}}}"
         case dict():
