@@ -31,7 +31,7 @@ CASES = {
         Component({"a": OneJunction(), "b": OneJunction(), "m": I(inertia=1.0)}, [Bond("a", "m"), Bond("b", "m")]),
         "I 'arm / link 1 / m' has 2 bonds; put a junction",
     ),
-    "a bond to nobody": (Component({"v": OneJunction()}, [Bond("v", "ghost")]), "of 'arm / link 1': there is no part 'ghost'"),
+    "a bond to nobody": (Component({"v": OneJunction()}, [Bond("v", "ghost")]), "link 1': there is no part 'ghost'"),
     "a bond to a component without port": (
         Component({"v": OneJunction(), "in": mass()}, [Bond("v", "in")]),
         "'arm / link 1 / in' is a component, whose port must be named",

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.bond_graph.instant import at_instant, consistent, given, scaled, solution, solved
-from pliant.bond_graph.tape import Floats, Ints
 from pliant.errors import InvalidInput
+from pliant.formulas.tape import Floats, Ints
 from pliant.model.inputs import Inputs
 from pliant.model.smooth_signals import smooth_inputs
 from pliant.model.state import Cause, Ending

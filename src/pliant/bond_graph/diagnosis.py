@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pliant.bond_graph.arrays import System
 from pliant.bond_graph.equations import Equations
-from pliant.bond_graph.solver import equilibrated
-from pliant.bond_graph.tape import Floats
 from pliant.errors import InvalidInput
+from pliant.formulas.sparse import equilibrated
+from pliant.formulas.system import System
+from pliant.formulas.tape import Floats
 
 MOST_NAMED = 4
 REMEDY = (

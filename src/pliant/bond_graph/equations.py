@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pliant.bond_graph.elements import TF, C, Junction, R, Source, Store, TwoPort, Vector, ZeroJunction, products
-from pliant.bond_graph.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
 from pliant.bond_graph.flat import FlatGraph, Path, Place, some
 from pliant.bond_graph.graph import Component, Integral, shown
 from pliant.errors import InvalidInput, clip
+from pliant.formulas.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
+from pliant.formulas.system import INPUT, STATE, UNKNOWN
 
-# names of variables in resolved formulas; no user can write them
-UNKNOWN, STATE, INPUT, SIGNAL = "#z", "#x", "#u", "#s"
+SIGNAL = "#s"  # the name of a signal that is not resolved yet; no user can write it
 EFFORT, FLOW = 0, 1
 
 

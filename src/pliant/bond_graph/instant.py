@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pliant.bond_graph.solver import equilibrated
-from pliant.bond_graph.tape import Point, evaluate_once
 from pliant.errors import InvalidInput
+from pliant.formulas.sparse import equilibrated
+from pliant.formulas.tape import Point, evaluate_once
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause, Ending
 

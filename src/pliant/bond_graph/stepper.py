@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.bond_graph.diagnosis import why_singular
-from pliant.bond_graph.solver import make_plan, new_factors
 from pliant.bond_graph.step import LOST, Output, Tables, Work, run_steps
-from pliant.bond_graph.tape import Values
 from pliant.errors import InvalidInput
+from pliant.formulas.sparse import make_plan, new_factors
+from pliant.formulas.tape import Values
 from pliant.model.contract import Kept, Run, with_held
 from pliant.model.state import Array, Cause, Ending
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, STRAIN, new_ledger

@@ -25,9 +25,9 @@ from typing import Any
 
 from pliant.bond_graph.domain import DOMAINS, Domain
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
-from pliant.bond_graph.expression import Expression, constant, parse, substituted
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
 from pliant.errors import InvalidFile, InvalidInput, Problem, clip
+from pliant.formulas.expression import Expression, constant, parse, substituted
 from pliant.robot.robot import nearest
 from pliant.robot.yaml_reader import MAX_BYTES, Listing, Mapping, Node, Scalar, read, refuse_huge, text_of
 from pliant.whole_file import whole_file

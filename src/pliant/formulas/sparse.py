@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pliant.bond_graph.tape import Floats, Ints
+from pliant.formulas.tape import Floats, Ints
 from pliant.jit import inner_kernel, kernel
 
 LOST = 1e-4  # part of its first value below which a pivot asks for a new plan
