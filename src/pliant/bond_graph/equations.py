@@ -200,14 +200,15 @@ class Equations:
 
     def connect_wire(self, path: Path, scope: Component, start: str, end: str) -> None:
         part, _, word = end.partition(".")
-        target = scope.parts.get(part)
-        if not isinstance(target, Component) or word not in target.inputs:
+        target, values = scope.parts.get(part), self.named(path, start)
+        sizes = target.inputs if isinstance(target, Component) else {}
+        if sizes.get(word) != len(values):  # type: ignore[union-attr]
             inside = f" of '{shown(path)}'" if path else ""
             raise InvalidInput(
-                f"the wire from '{clip(start)}' to '{clip(end)}'{inside} leads to no input of a component; write it as"
-                " part.input"
+                f"the wire from '{clip(start)}' to '{clip(end)}'{inside} leads to no input of a component with"
+                f" {len(values)} components; write it as part.input, and give inputs their sizes"
             )
-        self.names[*path, part][word] = self.named(path, start)
+        self.names[*path, part][word] = values
 
     def named(self, path: Path, word: str) -> Vector:
         """The variables that a name means inside a component."""

@@ -85,6 +85,10 @@ class Component:
                 raise InvalidInput(f"part '{clip(name)}' is {clip(repr(part))}; give an element or a component")
         for name in self.ports:
             check_name("port", name)
+        for kind, arrows in ((Bond, self.bonds), (Signal, self.wires)):
+            for each in arrows:
+                if not isinstance(each, kind):
+                    raise InvalidInput(f"{clip(repr(each))} is no {kind.__name__}; write {kind.__name__}('a', 'b')")
         inputs = self.inputs if isinstance(self.inputs, Mapping) else dict.fromkeys(self.inputs, 1)
         for name in (*self.signals, *inputs):
             check_name("signal", name)
