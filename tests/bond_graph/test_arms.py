@@ -227,6 +227,21 @@ def test_the_rig_of_wang2017_tends_to_the_exact_one_with_the_square_of_the_eleme
     np.testing.assert_allclose(off[0] / off[1], 4.0, rtol=0.02)
 
 
+@pytest.mark.parametrize("name", pl.library.names())
+def test_every_arm_of_the_library_is_shown_and_computed_or_says_why_not(name: str) -> None:
+    graph = bg.of(pl.load(pl.library.path(name)), bg.Beams(1))
+    assert {"Manipulator", "Base", "End"} <= set(graph.parts)
+    assert bg.draw(graph, None).svg.startswith("<svg")
+    words = [
+        part.about for _, part in graph.walk() if isinstance(part, bg.Component) and "no element level" in part.about
+    ]
+    if words:
+        with pytest.raises(pl.InvalidInput, match="has no elements inside"):
+            graph.compile()
+    else:
+        assert np.isfinite(graph.compile().initial_state()).all()
+
+
 def test_joints_without_element_level_are_words_that_say_so() -> None:
     ball = pl.Robot(
         "ball", (pl.RigidLink("rod", (1.0, 0.0, 0.0), 1.0),), (pl.joints.SphericalJoint("socket", "base", "rod"),)

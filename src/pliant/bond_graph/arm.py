@@ -315,14 +315,17 @@ def _beyond_beams(link: FlexibleLink) -> str:
     """Why a link is no row of co-rotational beams here, or nothing."""
     s = np.linspace(0.0, link.length, 5)
     K, M = link.stiffness(s), link.inertia(s)
-    coupled = max(np.abs(each * (1.0 - np.eye(6))).max() / np.abs(each).max() for each in (K, M))
-    masses, J = M[:, [0, 1, 2], [0, 1, 2]], M[:, [3, 4, 5], [3, 4, 5]]
-    uneven = max(np.ptp(masses, axis=1).max() / masses.max(), np.abs(J[:, 0] - J[:, 1] - J[:, 2]).max() / J.max())
     if np.abs(link.rest_strain(s)[:, 1:]).max() > PLAIN or not isinstance(link.law, LinearLaw):
         return "a link that is curved or of another law than the linear one"
     if link.material_damping(s).any() or any(link.viscous_damping):
         return "a link with damping"
-    return "a section other than that of an area" if coupled > PLAIN or uneven > 1e-6 or link.massless else ""
+    mass, Jy, Jz = (M[:, k, k, None, None] for k in (0, 4, 5))
+    area = mass * np.diag([1, 1, 1, 0, 0, 0]) + Jy * np.diag([0, 0, 0, 1, 1, 0]) + Jz * np.diag([0, 0, 0, 1, 0, 1])
+    off = max(
+        np.abs(K * (1 - np.eye(6))).max() / K.max(), np.abs(M - area)[:, 3:, 3:].max() / (M[:, 3:, 3:].max() or 1.0)
+    )
+    plain = off < PLAIN and np.abs(M - area)[:, :3].max() <= PLAIN * mass.max()
+    return "" if plain and not link.massless else "a section other than that of an area"
 
 
 def turning_joint(
