@@ -118,7 +118,7 @@ class _Assignment:
                 elif kind is not R or known is None:
                     free = [each for each in own if kind is R and self.is_free(each)]
                     self.tell(place, *place.at(port), effort)
-                    if kind is not Source:  # all of them first
+                    if kind in (Store, R):  # of all others, all first
                         self.follow()
                     loops += [str(each) for each in free if not self.is_free(each)]
             self.follow()
