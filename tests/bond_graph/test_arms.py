@@ -77,7 +77,7 @@ def word_model(graph: bg.Component) -> dict[tuple[str, ...], object]:
 def test_word_models_of_rigid_and_flexible_arms_are_equal_on_two_levels() -> None:
     """[damic2006], case 2: "For both cases the models at the first two levels look the same"."""
     robot = pl.load(pl.library.path("anthropomorphic_three_link"))
-    flexible = bg.of(pl.Corotational(5).compile(robot), bg.Beams(5))
+    flexible = bg.of(pl.Corotational(5).compile(robot))
     rigid = bg.of(pl.Corotational(5, rigid=("upper_arm", "forearm")).compile(robot))
     assert word_model(flexible) == word_model(rigid)
     assert flexible.at(("Manipulator", "forearm")) != rigid.at(("Manipulator", "forearm"))
@@ -280,3 +280,11 @@ def test_graphs_of_arms_travel_and_refuse_in_sentences() -> None:
         bg.of(pushed)
     with pytest.raises(pl.InvalidInput, match="elements of link 'upper'"):
         bg.of(FLEXIBLE, bg.Beams(0))
+    with pytest.raises(pl.InvalidInput, match="elements: 'uper' is not a flexible link"):
+        bg.of(FLEXIBLE, bg.Beams({"uper": 2}))
+
+
+def test_super_elements_are_those_of_the_formulation() -> None:
+    graph = bg.of(pl.Corotational(elements={"upper": 6, "fore": 1}, super_element=4).compile(FLEXIBLE))
+    rows = [graph.at(("Manipulator", "upper", f"Super Element {k}")) for k in (1, 2)]
+    assert [len(row.parts) for row in rows if isinstance(row, bg.Component)] == [4, 2]

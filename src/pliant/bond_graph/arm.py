@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from pliant.bond_graph.beam import (
+    SUPER,
     TO_SPIN,
     TO_VELOCITY,
     Formulas,
@@ -58,46 +59,45 @@ from pliant.robot import (
 from pliant.robot.joint import BASE
 from pliant.robot.loop import LoopJoint, parent_frame
 from pliant.spatial.arrays import rotation_from_vector
+from pliant.structures.element_counts import MOST, Counts, counts_of
 
 if TYPE_CHECKING:
     from pliant.bond_graph.mixed_element import MixedElements
 
 CONTROLLER, MANIPULATOR, GROUND, TIP = "Controller", "Manipulator", "Base", "End"
 VECTORS = {"m": 3, "n": 3}  # what parts must know of the section that carries them
+USUAL = 10  # elements of links that a mapping does not name
 PLAIN = 1e-9  # part of a largest entry below which others are zero
 
 
 @dataclass(frozen=True)
 class Beams:
-    """Flexible links are rows of co-rotational beams, in super elements of five.
+    """Flexible links are rows of co-rotational beams, so many in each ``super_element``.
 
     ``elements`` for each link, one number or a mapping from names; links without a number have ten.
     """
 
-    elements: int | Mapping[str, int] = 10
+    elements: Counts = 10
+    super_element: int = SUPER
 
-    def of(self, link: FlexibleLink) -> int:
-        """The elements of a link."""
-        return elements_of(self.elements, link, 10)
-
-
-def elements_of(given: int | Mapping[str, int], link: FlexibleLink, usual: int) -> int:
-    count = given.get(link.name, usual) if isinstance(given, Mapping) else given
-    refuse_outside(f"elements of link '{link.name}'", count, 1, 10_000, f"{usual} serves most links")
-    return count
+    def __post_init__(self) -> None:
+        refuse_outside("super_element", self.super_element, 1, MOST, "5 as in the paper")
 
 
 def of(arm: Arm | Robot, links: Beams | MixedElements | None = None) -> Component:
     """The bond graph of a robot, or of an arm with what is connected to its joints.
 
-    ``links`` says what flexible links are made of, by default of co-rotational beams.
+    ``links`` says what flexible links are made of, by default of co-rotational beams, as many as the arm has if it is
+    `Corotational`.
     """
     from pliant.bond_graph.mixed_element import BodyBuilder, MixedElements
 
     builder = BodyBuilder if isinstance(links, MixedElements) else Builder
-    robot = arm if isinstance(arm, Robot) else arm.robot
-    drives = {} if isinstance(arm, Robot) else _drives(arm)
-    return builder(robot, drives, links or Beams()).whole()
+    if isinstance(arm, Robot):
+        return builder(arm, {}, links or Beams()).whole()
+    chosen: Any = arm.formulation
+    usual = Beams(chosen.elements, chosen.super_element) if hasattr(chosen, "super_element") else Beams()
+    return builder(arm.robot, _drives(arm), links or usual).whole()
 
 
 def _drives(arm: Arm) -> dict[str, Source]:
@@ -134,6 +134,7 @@ class Builder:
 
     def __init__(self, robot: Robot, drives: Mapping[str, Source], links: Beams | MixedElements) -> None:
         self.robot, self.drives, self.links = robot, drives, links
+        self.counts = counts_of(robot, links.elements, USUAL)
         self.gravity = np.array(robot.gravity, float)
         self.parts: Parts = {}
         self.bonds: list[Bond] = []
@@ -274,12 +275,14 @@ class Builder:
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
         tip, why = start.moved(np.array([link.length, 0.0, 0.0])), _beyond_beams(link)
-        ends, beams = np.linspace(0.0, link.length, self.links.of(link) + 1), []
+        ends, beams = np.linspace(0.0, link.length, self.counts[link.name] + 1), []
         for a, b in pairwise(ends):
             K, M = (np.diagonal(each([0.5 * (a + b)])[0]).tolist() for each in (link.stiffness, link.inertia))
             poses = [start.moved(np.array([s, 0.0, 0.0])) for s in (a, b)]
             beams.append(beam3d(float(b - a), (K[0], *K[3:]), (M[0], M[5], M[4]), poses, self.gravity))
-        return (words_only(why, "left", "right") if why else super_elements(beams, "Beam3D")), tip
+        return (
+            words_only(why, "left", "right") if why else super_elements(beams, "Beam3D", self.links.super_element)
+        ), tip
 
     def body(self, mass: float, center: object, inertia: object, start: Pose) -> Component | None:
         J = np.array(inertia, float)

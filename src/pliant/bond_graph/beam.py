@@ -208,10 +208,10 @@ def in_a_row(parts: dict[str, Component], about: str) -> Component:
     return Component(dict(parts), bonds, {"left": f"{first}.left", "right": f"{last}.right"}, signals, about=about)
 
 
-def super_elements(elements: Sequence[Component], word: str) -> Component:
-    """A link as super elements of five elements each (Fig. 5)."""
-    groups = [elements[k : k + SUPER] for k in range(0, len(elements), SUPER)]
-    rows = [in_a_row({f"{word} {i}": each for i, each in enumerate(group, 1)}, "super element") for group in groups]
+def super_elements(elements: Sequence[Component], word: str, each: int = SUPER) -> Component:
+    """A link as super elements of so many elements each (Fig. 5)."""
+    groups = [elements[k : k + each] for k in range(0, len(elements), each)]
+    rows = [in_a_row({f"{word} {i}": part for i, part in enumerate(group, 1)}, "super element") for group in groups]
     return in_a_row({f"Super Element {k}": row for k, row in enumerate(rows, 1)}, "a flexible link")
 
 

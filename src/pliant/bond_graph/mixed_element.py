@@ -19,10 +19,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.bond_graph.arm import Builder, elements_of, turning_joint, without_drive, words_only
+from pliant.bond_graph.arm import Builder, turning_joint, without_drive, words_only
 from pliant.bond_graph.beam import (
     IDENTITY,
     NONE,
+    SUPER,
     Formulas,
     Parts,
     Pose,
@@ -43,26 +44,24 @@ from pliant.robot import At, FlexibleLink, LinearLaw, RevoluteJoint, RigidLink
 from pliant.robot.loop import LoopJoint
 from pliant.spatial.arrays import hat as hat_of
 from pliant.spatial.arrays import pose_from_twist, to_frame
+from pliant.structures.element_counts import Counts
 
 
 @dataclass(frozen=True)
 class MixedElements:
     """Flexible links are rows of mixed elements with their parameter alpha; 1/2 is of second order.
 
-    ``elements`` for each link, one number or a mapping from names; links without a number have twenty.
+    ``elements`` for each link, one number or a mapping from names; links without a number have ten.
     """
 
-    elements: int | Mapping[str, int] = 20
+    elements: Counts = 20
     alpha: float = 0.5
+    super_element: ClassVar[int] = SUPER
 
     def __post_init__(self) -> None:
         refuse_other_than_number("alpha", self.alpha, "choose 0.5 for second order")
         if not 0.0 < self.alpha < 1.0:
             raise InvalidInput(f"alpha = {self.alpha:g} must lie between 0 and 1; choose 0.5 for second order")
-
-    def of(self, link: FlexibleLink) -> int:
-        """The elements of a link."""
-        return elements_of(self.elements, link, 20)
 
 
 def ad(x: Formulas) -> Formulas:
@@ -101,18 +100,20 @@ def mixed_element(length: float, matrices: tuple[Array, Array], rest: Array, alp
     return Component(parts, bonds, {"left": "a", "right": "b"}, about=f"mixed element, alpha = {alpha:g}")
 
 
-def link_elements(link: FlexibleLink, links: MixedElements, start: Pose | None = None) -> tuple[Component, Pose]:
+def link_elements(
+    link: FlexibleLink, count: int = 20, alpha: float = 0.5, start: Pose | None = None
+) -> tuple[Component, Pose]:
     """A link as super elements of mixed ones, and its tip; at rest in its own axes if no start is given."""
     zero = np.zeros(3)
     pose = Pose(zero, np.eye(3), zero, zero) if start is None else start
-    ends, made = element_ends(link, links.of(link)), []
+    ends, made = element_ends(link, count), []
     for a, b in pairwise(ends):
         K, M, rest = (each([0.5 * (a + b)])[0] for each in (link.stiffness, link.inertia, link.rest_strain))
         step = pose_from_twist(rest * (b - a))
         behind = pose.moved(step[:3, 3], step[:3, :3])
         twists = [np.append(each.rotation.T @ each.velocity, each.rotation.T @ each.spin) for each in (pose, behind)]
-        mean = (1.0 - links.alpha) * twists[0] + links.alpha * twists[1]
-        made.append(mixed_element(float(b - a), (K, M), rest, links.alpha, mean))
+        mean = (1.0 - alpha) * twists[0] + alpha * twists[1]
+        made.append(mixed_element(float(b - a), (K, M), rest, alpha, mean))
         pose = behind
     return super_elements(made, "Element"), pose
 
@@ -142,7 +143,7 @@ class BodyBuilder(Builder):
         return without_drive(body_joint(joint, to_frame(turn, np.zeros(3)), turn.T @ axis))
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
-        made, tip = link_elements(link, self.links, start)
+        made, tip = link_elements(link, self.counts[link.name], self.links.alpha, start)
         if isinstance(link.law, LinearLaw) and not link.material_damping([0.0]).any() and not any(link.viscous_damping):
             return made, tip
         return words_only("a mixed element with damping, or of another law than the linear one,", "left", "right"), tip
