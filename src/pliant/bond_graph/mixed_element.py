@@ -19,20 +19,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.bond_graph.arm import Builder, turning_joint, without_drive, words_only
-from pliant.bond_graph.beam import (
-    IDENTITY,
-    NONE,
-    SUPER,
-    Formulas,
-    Parts,
-    Pose,
-    chain,
-    hat,
-    junction,
-    super_elements,
-    variables,
-)
+from pliant.bond_graph import beam
+from pliant.bond_graph.arm import Builder, turning_joint, words_only
+from pliant.bond_graph.beam import IDENTITY, NONE, Formulas, Parts, Pose, chain, hat, junction, variables
 from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import GY, TF, C, I, ZeroJunction
 from pliant.bond_graph.expression import cos, name, sin
@@ -56,7 +45,7 @@ class MixedElements:
 
     elements: Counts = 20
     alpha: float = 0.5
-    super_element: ClassVar[int] = SUPER
+    super_element: ClassVar[int] = beam.SUPER
 
     def __post_init__(self) -> None:
         refuse_other_than_number("alpha", self.alpha, "choose 0.5 for second order")
@@ -115,7 +104,7 @@ def link_elements(
         mean = (1.0 - alpha) * twists[0] + alpha * twists[1]
         made.append(mixed_element(float(b - a), (K, M), rest, alpha, mean))
         pose = behind
-    return super_elements(made, "Element"), pose
+    return beam.super_elements(made, "Element"), pose
 
 
 class BodyBuilder(Builder):
@@ -127,20 +116,15 @@ class BodyBuilder(Builder):
     def wire(self, carrier: str, part: str, side: str = "right") -> None:
         """Nothing is to be known of the section that carries a part."""
 
-    def fixed(self, at: At) -> Component:
-        frame = to_frame(matrix_of(at.rotation), np.array(at.position, float))
-        return Component(
-            {"1": junction(), "Ad": TF(ratio=frame), "2": junction()},
-            chain("1", "Ad", "2"),
-            {"left": "1", "right": "2"},
-        )
+    def carried(self, at: At) -> Formulas:
+        return to_frame(matrix_of(at.rotation), np.array(at.position, float)).astype(object)
 
-    def revolute(self, joint: RevoluteJoint, at: At, axis: Array) -> Component:
-        return body_joint(joint, to_frame(matrix_of(at.rotation), np.array(at.position, float)), axis)
+    def revolute(self, joint: RevoluteJoint, at: At, axis: Array, free: bool = False) -> Component:
+        return body_joint(joint, self.carried(at), axis, free)
 
     def closing(self, loop: LoopJoint, joint: RevoluteJoint, axis: Array) -> Component:
         turn = self.start_of(loop.first).rotation.T @ self.start_of(loop.second).rotation
-        return without_drive(body_joint(joint, to_frame(turn, np.zeros(3)), turn.T @ axis))
+        return body_joint(joint, to_frame(turn, np.zeros(3)).astype(object), turn.T @ axis, free=True)
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
         made, tip = link_elements(link, self.counts[link.name], self.links.alpha, start)
@@ -163,13 +147,13 @@ class BodyBuilder(Builder):
         return super().whole()
 
 
-def body_joint(joint: RevoluteJoint, frame: Array, axis: Array) -> Component:
+def body_joint(joint: RevoluteJoint, frame: Formulas, axis: Array, free: bool) -> Component:
     """A revolute joint in the axes of sections: the twist behind it is the one before, turned back, and its rate."""
     skew, angle = hat_of(axis), name("angle")
     turn = IDENTITY - skew.astype(object) * sin(angle) + (skew @ skew).astype(object) * (1.0 - cos(angle))
-    back = TF(ratio=np.block([[turn, NONE], [NONE, turn]]) @ frame.astype(object))
+    back = TF(ratio=np.block([[turn, NONE], [NONE, turn]]) @ frame)
     parts: Parts = {"before": junction(), "Ad": back, "sum": ZeroJunction(size=6), "behind": junction()}
     unit = np.append(np.zeros(3), axis).astype(object)
-    made = turning_joint(joint, parts, ("before", "behind", "sum"), unit, {})
+    made = turning_joint(joint, parts, ("before", "behind", "sum"), unit, {}, free)
     bonds = [*made.bonds, *chain("before", "Ad", "sum", "behind")]
     return Component(made.parts, bonds, made.ports, made.signals, about="revolute joint")
