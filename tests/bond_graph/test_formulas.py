@@ -35,10 +35,10 @@ from pliant.bond_graph import (
 )
 from pliant.bond_graph.arrays import instant_system, step_system
 from pliant.bond_graph.equations import Equations
-from pliant.bond_graph.expression import Expression, derivative, written
 from pliant.bond_graph.flat import flatten
-from pliant.bond_graph.tape import evaluate_once
 from pliant.errors import InvalidInput
+from pliant.formulas.expression import Expression, derivative, written
+from pliant.formulas.tape import evaluate_once
 
 a, b = name("f"), name("other")
 # formulas of two flows, which the tape is to differentiate

@@ -71,6 +71,16 @@ def test_arms_have_no_open_sources() -> None:
         pl.connect(arm, pl.PortSignal("motor", pl.signals.Constant(1.0)))
 
 
+def test_what_needs_an_arm_or_a_mass_matrix_says_so() -> None:
+    model = mass_spring_damper().graph.compile()
+    with pytest.raises(InvalidInput, match="is a model but no arm; report lists"):
+        pl.report(model)
+    with pytest.raises(InvalidInput, match="equations of first order, with no mass matrix; use linearize"):
+        pl.linear.port_hamiltonian(model)
+    with pytest.raises(InvalidInput, match="has no prescribed joint 'wheel'; leave a source of flow open"):
+        pl.linearize(model, moved=("wheel",))
+
+
 def test_other_methods_are_refused() -> None:
     model = mass_spring_damper().graph.compile()
     with pytest.raises(InvalidInput, match="bond graphs step by the midpoint rule"):

@@ -31,7 +31,7 @@ CASES = {
         Component({"a": OneJunction(), "b": OneJunction(), "m": I(inertia=1.0)}, [Bond("a", "m"), Bond("b", "m")]),
         "I 'arm / link 1 / m' has 2 bonds; put a junction",
     ),
-    "a bond to nobody": (Component({"v": OneJunction()}, [Bond("v", "ghost")]), "of 'arm / link 1': there is no part 'ghost'"),
+    "a bond to nobody": (Component({"v": OneJunction()}, [Bond("v", "ghost")]), "link 1': there is no part 'ghost'"),
     "a bond to a component without port": (
         Component({"v": OneJunction(), "in": mass()}, [Bond("v", "in")]),
         "'arm / link 1 / in' is a component, whose port must be named",
@@ -95,6 +95,13 @@ CASES = {
         Component({"v": OneJunction(), "m": I(inertia=1.0)}, [Bond("v", "m")], wires=[Signal("v.f", "m.speed")]),
         "the wire from 'v.f' to 'm.speed' of 'arm / link 1' leads to no input",
     ),
+    "a wire of another size": (
+        Component({"v": OneJunction(size=2), "m": I(inertia=[1.0, 1.0]),
+                   "in": Component({"s": Se(effort="u"), "n": OneJunction(), "r": R(resistance=1.0)},
+                                   [Bond("s", "n"), Bond("n", "r")], inputs=("u",))},
+                  [Bond("v", "m")], wires=[Signal("v.f", "in.u")]),
+        "leads to no input of a component with 2 components",
+    ),
     "signals of each other": (
         Component({"v": OneJunction(), "m": I(inertia=1.0)}, [Bond("v", "m")], signals={"s": "u", "u": "s"}),
         "defined by each other: signal 'arm / link 1 / s', signal 'arm / link 1 / u'; give one of them a formula",
@@ -140,6 +147,7 @@ def test_a_singular_start_is_explained() -> None:
         (lambda: Component({"a.b": OneJunction()}), "needs a name without"),
         (lambda: Component({"a": 3.0}), "give an element or a component"),  # type: ignore[dict-item]
         (lambda: Component({"a": OneJunction()}, signals={"q": "1"}), "has the name of a part, of another signal"),
+        (lambda: Component({"a": OneJunction()}, [("a", "b")]), "is no Bond; write"),  # type: ignore[list-item]
         (lambda: Component({}).compile(), "the bond graph has no element"),
         (lambda: Integral(("1", "2"), (0.0, 1.0, 2.0)), "must be 2 finite numbers"),
     ],

@@ -10,13 +10,13 @@ from pliant.bond_graph.causality import Causality, causality
 from pliant.bond_graph.domain import ELECTRIC, GENERAL, HYDRAULIC, ROTATION, SPATIAL, THERMAL, TRANSLATION, Domain
 from pliant.bond_graph.drawing import Drawing, browse, draw
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, R, Se, Sf, ZeroJunction
-from pliant.bond_graph.expression import Expression, asin, atan2, cos, exp, larger, log, name, parse, rotation_factor
+from pliant.formulas.expression import Expression, asin, atan2, cos, exp, larger, log, name, parse, rotation_factor
 
 # isort: split
-from pliant.bond_graph.expression import sign, sin, smooth_sign, sqrt, tan, tanh
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.bond_graph.mixed_element import MixedElements
 from pliant.bond_graph.yaml_file import dump, load, loads, save
+from pliant.formulas.expression import sign, sin, smooth_sign, sqrt, tan, tanh
 
 __all__ = [
     "ELECTRIC", "GENERAL", "GY", "HYDRAULIC", "ROTATION", "SPATIAL", "TF", "THERMAL", "TRANSLATION", "Beams", "Bond",

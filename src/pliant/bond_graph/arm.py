@@ -20,12 +20,12 @@ from pliant.bond_graph import beam
 from pliant.bond_graph.beam import TO_SPIN, Formulas, Parts, Pose, chain, junction, section_axes, variables
 from pliant.bond_graph.domain import ROTATION
 from pliant.bond_graph.elements import TF, C, OneJunction, R, Se, Sf, Source, ZeroJunction
-from pliant.bond_graph.expression import Expression, constant, name
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.components import kinds
 from pliant.components.motions import Hold
 from pliant.components.signals import Constant
 from pliant.errors import InvalidInput, refuse_outside
+from pliant.formulas.expression import Expression, constant, name
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Arm
 from pliant.model.state import Array

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, Se, ZeroJunction
-from pliant.bond_graph.expression import Expression, name, rotation_factor, sqrt
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
+from pliant.formulas.expression import Expression, name, rotation_factor, sqrt
 from pliant.model.state import Array
 
 Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the operators of arrays

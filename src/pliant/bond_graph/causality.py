@@ -8,6 +8,7 @@ is told twice is a conflict, which numbers may yet resolve.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pliant.bond_graph.elements import GY, TF, C, Junction, Part, R, Source, Store, TwoPort, ZeroJunction
@@ -108,43 +109,37 @@ class _Assignment:
     def result(self) -> Causality:
         derivative: list[str] = []
         loops: list[str] = []
-        for wanted in (Source, TwoPort):
-            for place in self.flat.places:
-                for port, effort in _required(place.part) if isinstance(place.part, wanted) else ():
+        for kind in (Source, TwoPort, Store, R):
+            own = [place for place in self.flat.places if isinstance(place.part, kind)]
+            for place, port, effort in ((each, *wish) for each in own for wish in _wishes(each.part)):
+                known = self.told(*place.at(port))
+                if kind is Store and known is (not effort):
+                    derivative.append(str(place))
+                elif kind is not R or known is None:
+                    free = [each for each in own if kind is R and self.is_free(each)]
                     self.tell(place, *place.at(port), effort)
-            self.follow()
-        for place in self.flat.places:
-            if isinstance(place.part, Store):
-                for own in place.part.ports:
-                    effort = not isinstance(place.part, C)
-                    if self.told(*place.at(own.name)) is (not effort):
-                        derivative.append(str(place))
-                    else:
-                        self.tell(place, *place.at(own.name), effort)
+                    if kind in (Store, R):  # of all others, all first
                         self.follow()
-        for place in self.flat.places:
-            if isinstance(place.part, R) and self.is_free(place):
-                free = [each for each in self.flat.places if isinstance(each.part, R) and self.is_free(each)]
-                self.tell(place, *place.at(place.part.ports[0].name), not place.part.gives_effort)
-                self.follow()
-                loops += [str(each) for each in free if not self.is_free(each)]
-        for k, along in enumerate(self.along):
-            if along is None and self.along[k] is None:
-                start = self.flat.places[self.flat.bonds[k].start.place]
+                    loops += [str(each) for each in free if not self.is_free(each)]
+            self.follow()
+        for k, bond in enumerate(self.flat.bonds):
+            if self.along[k] is None:
+                start = self.flat.places[bond.start.place]
                 loops.append(str(start))
                 self.tell(start, k, -1, False)
                 self.follow()
-        strokes = {
-            (bond.path, bond.number): bool(along) for bond, along in zip(self.flat.bonds, self.along, strict=True)
-        }
+        strokes = {(bond.path, bond.number): bool(self.along[k]) for k, bond in enumerate(self.flat.bonds)}
         return Causality(strokes, _once(derivative), _once(loops), tuple(self.conflicts.values()))
 
 
-def _required(part: Part) -> tuple[tuple[str, bool], ...]:
-    """Ports whose causality an element fixes, and whether it is told their effort."""
+def _wishes(part: Part) -> Iterator[tuple[str, bool]]:
+    """Ports whose causality an element asks for, and whether it is to be told their effort."""
     match part:
         case Source():
-            return ((part.ports[0].name, part.gives == "flow"),)
+            yield part.ports[0].name, part.gives == "flow"
+        case R():
+            yield part.ports[0].name, not part.gives_effort
+        case Store():
+            yield from ((port.name, not isinstance(part, C)) for port in part.ports)
         case TwoPort() if len(part.matrix) != len(part.matrix[0]):  # such a matrix is only read one way
-            return (("a", False), ("b", isinstance(part, TF)))
-    return ()
+            yield from (("a", False), ("b", isinstance(part, TF)))

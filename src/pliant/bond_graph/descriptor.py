@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.bond_graph.instant import at_instant, consistent, given, scaled, solution, solved
-from pliant.bond_graph.tape import Floats, Ints
+from pliant.bond_graph.instant import at_instant, consistent, given, scaled, solved
 from pliant.errors import InvalidInput
+from pliant.formulas.sparse import solution
+from pliant.formulas.tape import Floats, Ints
 from pliant.model.inputs import Inputs
 from pliant.model.smooth_signals import smooth_inputs
 from pliant.model.state import Cause, Ending

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pliant.bond_graph.arrays import System
 from pliant.bond_graph.equations import Equations
-from pliant.bond_graph.solver import equilibrated
-from pliant.bond_graph.tape import Floats
 from pliant.errors import InvalidInput
+from pliant.formulas.sparse import null_spaces, sized
+from pliant.formulas.system import System
+from pliant.formulas.tape import Floats
 
 MOST_NAMED = 4
+LARGE = 1000  # unknowns
 REMEDY = (
     "remove one of them, or put an element between them that lets them differ, such as a C, an I or an R with a small"
     " loss"
@@ -54,17 +55,15 @@ def _reached(system: System, column_of: Floats, row: int) -> list[int]:
 
 def why_singular(system: System, equations: Equations, J: Floats) -> str:
     """Which equations depend on each other, and what they leave open, where numbers make a matrix singular."""
-    n = system.size
-    rows = system.rows_of_slots()
+    from scipy.sparse import csr_array
+
     if not np.isfinite(J).all():
-        bad = sorted({equations.rows[r].owner for r in rows[~np.isfinite(J)].tolist()})
+        bad = sorted({equations.rows[r].owner for r in system.rows_of_slots()[~np.isfinite(J)].tolist()})
         return f"a formula or its derivative is no number in {_named(bad)}; start elsewhere, or write it smoothly"
-    row_size, size = equilibrated(rows, system.columns, J, n)
-    dense = np.zeros((n, n))
-    np.add.at(dense, (rows, system.columns), J * row_size[rows] * size[system.columns])
-    left, _, right = np.linalg.svd(dense)
-    owners = [equations.rows[k].owner for k in _largest(left[:, -1])]
-    free = [equations.unknowns[k] for k in _largest(right[-1])]
+    matrix, _, _ = sized(csr_array((J, system.columns, system.begin), shape=(system.size, system.size)))
+    left, right = null_spaces(matrix if system.size > LARGE else matrix.toarray(), 1)
+    owners = [equations.rows[k].owner for k in _largest(left[:, 0])]
+    free = [equations.unknowns[k] for k in _largest(right[:, 0])]
     return f"over-determined: {_named(owners)} depend on each other and leave open {_named(free)}; {REMEDY}"
 
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from pliant.bond_graph.causality import causality
 from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, Vector
-from pliant.bond_graph.expression import NAME, names_in
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Bond, Component, Integral, modulators, shown, split_end
 from pliant.bond_graph.layout import Node, Placed, Point, place
 from pliant.errors import InvalidInput
+from pliant.formulas.expression import NAME, names_in
 from pliant.whole_file import whole_file
 
 Path = tuple[str, ...]

@@ -18,8 +18,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from pliant.bond_graph.domain import GENERAL, Domain
-from pliant.bond_graph.expression import ZERO, Expression, as_expression, name
 from pliant.errors import InvalidInput, clip
+from pliant.formulas.expression import ZERO, Expression, as_expression, name
 from pliant.model.state import Array
 
 Value = Expression | float | int | str

@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pliant.bond_graph.elements import TF, C, Junction, R, Source, Store, TwoPort, Vector, ZeroJunction, products
-from pliant.bond_graph.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
 from pliant.bond_graph.flat import FlatGraph, Path, Place, some
 from pliant.bond_graph.graph import Component, Integral, shown
 from pliant.errors import InvalidInput, clip
+from pliant.formulas.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
+from pliant.formulas.system import INPUT, STATE, UNKNOWN
 
-# names of variables in resolved formulas; no user can write them
-UNKNOWN, STATE, INPUT, SIGNAL = "#z", "#x", "#u", "#s"
+SIGNAL = "#s"  # the name of a signal that is not resolved yet; no user can write it
 EFFORT, FLOW = 0, 1
 
 
@@ -200,14 +200,15 @@ class Equations:
 
     def connect_wire(self, path: Path, scope: Component, start: str, end: str) -> None:
         part, _, word = end.partition(".")
-        target = scope.parts.get(part)
-        if not isinstance(target, Component) or word not in target.inputs:
+        target, values = scope.parts.get(part), self.named(path, start)
+        sizes = target.inputs if isinstance(target, Component) else {}
+        if sizes.get(word) != len(values):  # type: ignore[union-attr]
             inside = f" of '{shown(path)}'" if path else ""
             raise InvalidInput(
-                f"the wire from '{clip(start)}' to '{clip(end)}'{inside} leads to no input of a component; write it as"
-                " part.input"
+                f"the wire from '{clip(start)}' to '{clip(end)}'{inside} leads to no input of a component with"
+                f" {len(values)} components; write it as part.input, and give inputs their sizes"
             )
-        self.names[*path, part][word] = self.named(path, start)
+        self.names[*path, part][word] = values
 
     def named(self, path: Path, word: str) -> Vector:
         """The variables that a name means inside a component."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pliant.bond_graph.elements import Names, Part, Value, Vector, starts_of, vector
-from pliant.bond_graph.expression import Expression
 from pliant.errors import InvalidInput, clip
+from pliant.formulas.expression import Expression
 
 if TYPE_CHECKING:
     from pliant.bond_graph.model import BondGraph
@@ -85,6 +85,10 @@ class Component:
                 raise InvalidInput(f"part '{clip(name)}' is {clip(repr(part))}; give an element or a component")
         for name in self.ports:
             check_name("port", name)
+        for kind, arrows in ((Bond, self.bonds), (Signal, self.wires)):
+            for each in arrows:
+                if not isinstance(each, kind):
+                    raise InvalidInput(f"{clip(repr(each))} is no {kind.__name__}; write {kind.__name__}('a', 'b')")
         inputs = self.inputs if isinstance(self.inputs, Mapping) else dict.fromkeys(self.inputs, 1)
         for name in (*self.signals, *inputs):
             check_name("signal", name)
@@ -152,6 +156,6 @@ def split_end(text: str) -> tuple[str, str]:
 
 def modulators(part: Part) -> tuple[Expression, ...]:
     """The names in the formulas of an element that are not its own: where signals arrive."""
-    from pliant.bond_graph.expression import names_in
+    from pliant.formulas.expression import names_in
 
     return tuple(each for each in names_in(*part.formulas()) if each.name not in RESERVED)

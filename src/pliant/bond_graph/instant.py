@@ -7,21 +7,19 @@ solutions of F_z z = 0. Matrices are sparse where there are many unknowns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pliant.bond_graph.solver import equilibrated
-from pliant.bond_graph.tape import Point, evaluate_once
 from pliant.errors import InvalidInput
+from pliant.formulas.sparse import RANK, bordered, null_spaces, sized, solution
+from pliant.formulas.tape import Point, evaluate_once
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause, Ending
 
 if TYPE_CHECKING:
     from pliant.bond_graph.model import Compiled
 
-RANK = 1e-11  # part of the largest singular value of the scaled F_z below which one is zero
 SMALL = 400  # unknowns up to which matrices are dense
 MOST_ITERATIONS = 50
 TIME_DIFFERENCE = 1e-6  # s
@@ -70,64 +68,9 @@ class Scaled(NamedTuple):
         return (self.N * self.rows[:, None]).T
 
 
-def sized(matrix: Any) -> tuple[Any, Array, Array]:
-    """A matrix with rows and columns of about size one, and their factors."""
-    from scipy.sparse import coo_array, diags_array
-
-    entries = coo_array(matrix)
-    rows, size = equilibrated(entries.row, entries.col, entries.data, matrix.shape[0])
-    return diags_array(rows) @ matrix @ diags_array(size), rows, size
-
-
 def scaled(matrix: Any) -> Scaled:
     F_z, rows, size = sized(matrix)
-    return Scaled(F_z, rows, size, *_null_spaces(F_z))
-
-
-def _null_spaces(F_z: Any) -> tuple[Array, Array]:
-    n = F_z.shape[0]
-    if isinstance(F_z, np.ndarray):
-        left, values, right = np.linalg.svd(F_z)
-        rank = int(np.sum(values > RANK * values.max(initial=0.0)))
-        return left[:, rank:], right[rank:].T
-    from scipy.sparse.csgraph import structural_rank
-
-    # rows and columns at random make a regular matrix of one that lacks as many
-    random = np.random.default_rng(1)
-    for lack in range(n - structural_rank(F_z), n):
-        borders = random.standard_normal((n, lack)), random.standard_normal((lack, n))
-        unit = np.vstack([np.zeros((n, lack)), np.eye(lack)])
-        ahead, back = solution(bordered(F_z, *borders)), solution(bordered(F_z, *borders).T)
-        if ahead is not None and back is not None:
-            return np.linalg.qr(back(unit)[:n])[0], np.linalg.qr(ahead(unit)[:n])[0]
-    raise InvalidInput(NO_INDEX_2)
-
-
-def bordered(F_z: Any, columns: Array, rows: Array) -> Any:
-    from scipy.sparse import block_array
-
-    if isinstance(F_z, np.ndarray):
-        return np.block([[F_z, columns], [rows, np.zeros((len(rows), columns.shape[1]))]])
-    return block_array([[F_z, columns], [rows, None]], format="csc") if len(rows) else F_z
-
-
-def solution(matrix: Any) -> Callable[[Array], Array] | None:
-    """What solves with a matrix; None where it is singular."""
-    from scipy.linalg.lapack import dgetrf, dgetrs
-    from scipy.sparse.linalg import splu
-
-    if not matrix.shape[0]:
-        return np.asarray
-    if isinstance(matrix, np.ndarray):
-        lu, order, _ = dgetrf(matrix)
-        pivots, solve = np.abs(np.diag(lu)), lambda right: dgetrs(lu, order, right)[0]
-    else:
-        try:
-            factors = splu(matrix.tocsc())
-        except RuntimeError:
-            return None
-        pivots, solve = np.abs(factors.U.diagonal()), factors.solve
-    return solve if pivots.min() > 1e-14 * pivots.max() else None
+    return Scaled(F_z, rows, size, *null_spaces(F_z))
 
 
 def solved(own: Compiled, inputs: Inputs, state: Array, time: float, guess: Array | None = None) -> Array:

@@ -24,9 +24,9 @@ from pliant.bond_graph.arm import Builder, turning_joint, words_only
 from pliant.bond_graph.beam import IDENTITY, NONE, Formulas, Parts, Pose, chain, hat, junction, variables
 from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import GY, TF, C, I, ZeroJunction
-from pliant.bond_graph.expression import cos, name, sin
 from pliant.bond_graph.graph import Component
 from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.formulas.expression import cos, name, sin
 from pliant.mechanics.rigid_body import element_ends, matrix_of
 from pliant.model.state import Array
 from pliant.robot import At, FlexibleLink, LinearLaw, RevoluteJoint, RigidLink

@@ -10,20 +10,21 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.bond_graph.arrays import PART, System, TapeWriter, instant_system, step_system, stored_energies
+from pliant.bond_graph.arrays import instant_system, step_system, stored_energies
 from pliant.bond_graph.descriptor import GraphDescriptor
 from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
 from pliant.bond_graph.elements import Source
-from pliant.bond_graph.equations import STATE, UNKNOWN, Equations, Exchange
-from pliant.bond_graph.expression import NAME, TIME, Expression, names_in, parse, substituted
+from pliant.bond_graph.equations import Equations, Exchange
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Component
 from pliant.bond_graph.instant import at_instant, balanced, consistent, given, scaled, solved
-from pliant.bond_graph.solver import Plan, make_plan
 from pliant.bond_graph.step import Program
 from pliant.bond_graph.stepper import Stepper
-from pliant.bond_graph.tape import Floats, Ints, Point, Tape, evaluate_once, row_values
 from pliant.errors import InvalidInput
+from pliant.formulas.expression import NAME, TIME, Expression, names_in, parse, substituted
+from pliant.formulas.sparse import Plan, make_plan
+from pliant.formulas.system import PART, STATE, UNKNOWN, System, TapeWriter
+from pliant.formulas.tape import Floats, Ints, Point, Tape, evaluate_once, row_values
 from pliant.model.contract import Equilibrium, Run, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.linear import LinearSystem

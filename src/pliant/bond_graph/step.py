@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pliant.bond_graph.solver import Factors, Plan, factorise, solve
-from pliant.bond_graph.tape import Equation, Floats, Ints, Point, Stored, Tape, Values, evaluate, forward
+from pliant.formulas.sparse import Factors, Plan, factorise, solve
+from pliant.formulas.tape import Equation, Floats, Ints, Point, Tape, Values, evaluate, forward
 from pliant.jit import inner_kernel, kernel
 from pliant.spatial.rows import copy_to
 from pliant.structures.energy_ledger import ROUNDING, RunningLedger, close_step
@@ -18,6 +18,21 @@ from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_CONVERGED, NOT_FI
 
 LOST = 7  # a step ended because a pivot was lost
 EPSILON = 2.220446049250313e-16
+
+
+class Stored(NamedTuple):
+    """Changes of energy over a step.
+
+    Where gradients are linear, g = K x + b, they are products of g in the middle with the change of the state. All
+    other stores have two rows of the tape: the energy at the end and at the start.
+    """
+
+    at: Ints  # (k, 2) states of entries of K, then of b
+    by: Floats  # (k,)
+    kinetic: Ints  # (k,) 1 for I, 0 for C
+    quadratic: int  # how many are of K
+    change: Tape
+    change_kinetic: Ints
 
 
 class Program(NamedTuple):

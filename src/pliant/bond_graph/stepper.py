@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.bond_graph.diagnosis import why_singular
-from pliant.bond_graph.solver import make_plan, new_factors
 from pliant.bond_graph.step import LOST, Output, Tables, Work, run_steps
-from pliant.bond_graph.tape import Values
 from pliant.errors import InvalidInput
+from pliant.formulas.sparse import make_plan, new_factors
+from pliant.formulas.tape import Values
 from pliant.model.contract import Kept, Run, with_held
 from pliant.model.state import Array, Cause, Ending
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, STRAIN, new_ledger
@@ -81,18 +81,11 @@ class Stepper:
             done += count
             if status != LOST or done == planned:
                 return done, status
-            planned = done
-            if not self.plan_again():
+            planned, own = done, self.model.compiled.step
+            found = make_plan(own.begin, own.columns, self.work.values.J)  # new pivots for those that were lost
+            if found is None:
                 return done, status
-
-    def plan_again(self) -> bool:
-        """New pivots for the matrix whose pivots were lost."""
-        own = self.model.compiled.step
-        found = make_plan(own.begin, own.columns, self.work.values.J)
-        if found is None:
-            return False
-        self.plan, self.work = found, self.work._replace(factors=new_factors(found))
-        return True
+            self.plan, self.work = found, self.work._replace(factors=new_factors(found))
 
     def state_vector(self) -> Array:
         return self.work.point.x.copy()
@@ -105,15 +98,11 @@ class Stepper:
     def stopped(self, status: int, done: int) -> Ending:
         time, own = float(self.run.grid[done]), self.model.compiled
         if status == LOST:
-            why = why_singular(own.step, own.equations, self.work.values.J)
-            place, _, remedy = why.partition("; ")
+            place, _, remedy = why_singular(own.step, own.equations, self.work.values.J).partition("; ")
             return Ending(Cause.SINGULAR, time, place, remedy)
-        worst = int(np.argmax(np.abs(self.work.change) / self.plan.size))
-        place = own.equations.unknowns[worst]
+        place = own.equations.unknowns[int(np.argmax(np.abs(self.work.change) / self.plan.size))]
         if status == NOT_FINITE:
-            return Ending(
-                Cause.NOT_FINITE, time, place, "a law grows without bound or leaves its range; check its formula"
-            )
+            return Ending(Cause.NOT_FINITE, time, place, "a law grows without bound or leaves its range; check it")
         return Ending(Cause.NOT_CONVERGED, time, place, "take shorter steps, or smooth the laws and signals there")
 
     def kept(self, times: Array) -> Kept:

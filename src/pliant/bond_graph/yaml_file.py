@@ -25,11 +25,11 @@ from typing import Any
 
 from pliant.bond_graph.domain import DOMAINS, Domain
 from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
-from pliant.bond_graph.expression import Expression, constant, parse, substituted
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
 from pliant.errors import InvalidFile, InvalidInput, Problem, clip
+from pliant.formulas.expression import Expression, constant, parse, substituted
 from pliant.robot.robot import nearest
-from pliant.robot.yaml_reader import MAX_BYTES, Listing, Mapping, Node, Scalar, read, refuse_huge, text_of
+from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar, read, refuse_huge, text_in
 from pliant.whole_file import whole_file
 
 VERSION = 1
@@ -44,13 +44,7 @@ Path = tuple[str | int, ...]
 def load(path: str | os.PathLike[str]) -> Component:
     """The bond graph of a YAML file; raises InvalidFile with what is wrong in it and its line."""
     file = os.fspath(path)
-    try:
-        with open(file, "rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise InvalidFile(Problem(f"cannot be read ({reason}); write the path of a {WHAT} file", (), file)) from None
-    return loads(text_of(raw, file, WHAT), file)
+    return loads(text_in(file, WHAT), file)
 
 
 def loads(text: str, name: str = "<string>") -> Component:

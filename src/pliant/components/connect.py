@@ -180,6 +180,7 @@ def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Con
 
 def report(connected: Connected) -> str:
     """One line for each port in use with the components that use it, then the ports left unused."""
+    refuse_other_than_arm(connected, "report lists what joints, links and frames exchange")
     users: dict[str, list[str]] = {port.name: [] for port in connected.ports}
     for component in connected.components:
         for each in component.attachments(connected.arm):

@@ -72,6 +72,16 @@ def refuse_huge(size: int, file: str, what: str = "robot") -> None:
         )
 
 
+def text_in(file: str, what: str = "robot") -> str:
+    """The text of a file that describes something."""
+    try:
+        with open(file, "rb") as stream:
+            return text_of(stream.read(MAX_BYTES + 1), file, what)
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InvalidFile(Problem(f"cannot be read ({reason}); write the path of a {what} file", (), file)) from None
+
+
 def text_of(raw: bytes, file: str, what: str = "robot") -> str:
     """The bytes of a file as text, refused when they are too many or not UTF-8."""
     refuse_huge(len(raw), file, what)

@@ -6,15 +6,17 @@ numbers, row by row, and asks for a new plan where a pivot has become much small
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pliant.bond_graph.tape import Floats, Ints
+from pliant.formulas.tape import Floats, Ints
 from pliant.jit import inner_kernel, kernel
 
 LOST = 1e-4  # part of its first value below which a pivot asks for a new plan
 ROUNDS = 8  # of scaling rows and columns
+RANK = 1e-11  # part of the largest singular value below which one is zero
 NEGLIGIBLE = 1e-15  # scaled pivot below which a matrix is singular
 
 
@@ -160,3 +162,62 @@ def _fill(rows: list[list[int]]) -> list[Ints]:
         raw = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), np.uint8)
         found.append(np.flatnonzero(np.unpackbits(raw, bitorder="little")).astype(np.int64))
     return found
+
+
+def sized(matrix: Any) -> tuple[Any, Floats, Floats]:
+    """A matrix with rows and columns of about size one, and their factors."""
+    from scipy.sparse import coo_array, diags_array
+
+    entries = coo_array(matrix)
+    rows, size = equilibrated(entries.row, entries.col, entries.data, matrix.shape[0])
+    return diags_array(rows) @ matrix @ diags_array(size), rows, size
+
+
+def null_spaces(F_z: Any, least: int = 0) -> tuple[Floats, Floats]:
+    """N and V with orthonormal columns, N^T F_z = 0 and F_z V = 0, of a matrix that is dense or sparse.
+
+    They have at least as many columns as asked for, which then fit as nearly as can be.
+    """
+    n = F_z.shape[0]
+    if isinstance(F_z, np.ndarray):
+        left, values, right = np.linalg.svd(F_z)
+        rank = min(int(np.sum(values > RANK * values.max(initial=0.0))), n - least)
+        return left[:, rank:], right[rank:].T
+    from scipy.sparse.csgraph import structural_rank
+
+    # rows and columns at random make a regular matrix of one that lacks as many
+    random = np.random.default_rng(1)
+    for lack in range(max(n - structural_rank(F_z), least), n):
+        borders = random.standard_normal((n, lack)), random.standard_normal((lack, n))
+        unit = np.vstack([np.zeros((n, lack)), np.eye(lack)])
+        ahead, back = solution(bordered(F_z, *borders)), solution(bordered(F_z, *borders).T)
+        if ahead is not None and back is not None:
+            return np.linalg.qr(back(unit)[:n])[0], np.linalg.qr(ahead(unit)[:n])[0]
+    raise AssertionError("rows and columns at random make any matrix regular")
+
+
+def bordered(F_z: Any, columns: Floats, rows: Floats) -> Any:
+    from scipy.sparse import block_array
+
+    if isinstance(F_z, np.ndarray):
+        return np.block([[F_z, columns], [rows, np.zeros((len(rows), columns.shape[1]))]])
+    return block_array([[F_z, columns], [rows, None]], format="csc") if len(rows) else F_z
+
+
+def solution(matrix: Any) -> Callable[[Floats], Floats] | None:
+    """What solves with a matrix; None where it is singular."""
+    from scipy.linalg.lapack import dgetrf, dgetrs
+    from scipy.sparse.linalg import splu
+
+    if not matrix.shape[0]:
+        return np.asarray
+    if isinstance(matrix, np.ndarray):
+        lu, order, _ = dgetrf(matrix)
+        pivots, solve = np.abs(np.diag(lu)), lambda right: dgetrs(lu, order, right)[0]
+    else:
+        try:
+            factors = splu(matrix.tocsc())
+        except RuntimeError:
+            return None
+        pivots, solve = np.abs(factors.U.diagonal()), factors.solve
+    return solve if pivots.min() > 1e-14 * pivots.max() else None

@@ -67,21 +67,6 @@ class Equation(NamedTuple):
     jacobian_h: Floats  # (slots,) of c B, times h
 
 
-class Stored(NamedTuple):
-    """Changes of energy over a step.
-
-    Where gradients are linear, g = K x + b, they are products of g in the middle with the change of the state. All
-    other stores have two rows of the tape: the energy at the end and at the start.
-    """
-
-    at: Ints  # (k, 2) states of entries of K, then of b
-    by: Floats  # (k,)
-    kinetic: Ints  # (k,) 1 for I, 0 for C
-    quadratic: int  # how many are of K
-    change: Tape
-    change_kinetic: Ints
-
-
 class Values(NamedTuple):
     """What is evaluated, and scratch."""
 
