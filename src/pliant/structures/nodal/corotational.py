@@ -70,6 +70,7 @@ from pliant.structures.nodal.relative_pose import (
 # columns of a row beside P, U, PSI and CHANGE; K, A and DA are those of E^T S
 FRAME, S_TURN, K_FRAME, A_FRAME, DA_FRAME, CHORD, TURN, COSINE, SINE = 3, 7, 10, 11, 20, 22, 29, 38, 39
 COLUMNS = 40
+NO_LENGTH = 1e-200  # m^2
 LARGEST_TURN = 0.65  # 1 - cos of the angle between the chord and an end section, 1.2 rad
 
 Corotated = tuple[Matrix, Matrix, Vector, tuple[float, float, float, float], tuple[float, float]]
@@ -104,6 +105,8 @@ def measure_deformation(
     """Row e of ``data`` from the world vector r = x_b - x_a and the rotations; k0 of E^T S and of E at the start."""
     p = apply_transpose(Ra, r)
     flat = p[0] * p[0] + p[2] * p[2]
+    if not flat.real > NO_LENGTH:
+        flat = NO_LENGTH  # numbers that are none, in a search that failed, must not end the kernel
     chord, rho = np.sqrt(flat + p[1] * p[1]), np.sqrt(flat)
     c, s, share, i = p[0] / rho, p[2] / rho, rho / chord, p[1] / chord
     E, S = frame_matrix(c, s, share, i), product(transpose(Ra), Rb)
