@@ -11,6 +11,8 @@ import pliant as pl
 from pliant.formulations.corotational import Axes, Beam, Mass
 
 EXACT = pl.GeometricallyExact(degree=8)
+# how far from four errors may fall: of the mean of both masses the leading terms cancel in part, and the next is seen
+NEXT_TERM = {Mass.DIRECTOR: 0.2, Mass.LUMPED: 0.2, Mass.MEAN: 0.5}
 
 
 def frequencies(formulation: pl.GeometricallyExact | pl.Corotational, name: str, count: int) -> np.ndarray:
@@ -26,7 +28,7 @@ def test_frequencies_of_library_arms_tend_to_the_exact_ones(name: str, mass: Mas
     exact theory but for the next term of the error, a part (h/wavelength)^2 of the last change."""
     exact = frequencies(EXACT, name, 3)
     coarse, fine = (frequencies(pl.Corotational(n, theory=Beam.TIMOSHENKO, mass=mass), name, 3) for n in (8, 16))
-    assert (coarse - exact) / (fine - exact) == pytest.approx(4.0, abs=0.2)
+    assert (coarse - exact) / (fine - exact) == pytest.approx(4.0, abs=NEXT_TERM[mass])
     assert np.abs((4.0 * fine - coarse) / 3.0 / exact - 1.0).max() < 2e-4
 
 
@@ -47,7 +49,7 @@ def test_euler_bernoulli_cantilever_by_every_mass() -> None:
             pl.modes(pl.Corotational(n, mass=mass).compile(robot), count=4).frequency[::2] / exact - 1.0
             for n in (8, 16)
         )
-        assert coarse / fine == pytest.approx(4.0, abs=0.2)
+        assert coarse / fine == pytest.approx(4.0, abs=NEXT_TERM[mass])
         if mass is Mass.LUMPED:
             assert np.all(coarse < 0.0)
 
