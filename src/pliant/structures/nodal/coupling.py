@@ -186,16 +186,17 @@ class Condensed(NamedTuple):
 def new_condensed(mechanism: Mechanism, active: Bools) -> Condensed:
     """Of a mechanism whose ``active`` nodes remain."""
     tree, count = mechanism.tree, len(active)
+    sharing = range(count if mechanism.elements.couples else 0)
     parent = np.where((tree.joint_type == ELEMENT) & mechanism.elements.couples, tree.parent, -1)
     inner = ~active & (parent >= 0)
     inner[parent[parent >= 0]] = ~active[parent[parent >= 0]]
     above, below = np.full(count, -1), np.full(count, -1)
     own, shared = mechanism.bodies.mass.copy(), mechanism.elements.shared[:, 0]
     mass, follows, between = np.zeros((count, 2)), np.zeros((count, 2)), np.zeros(count)
-    for i in range(count):
+    for i in sharing:
         if parent[i] >= 0:
             above[i] = above[parent[i]] if inner[parent[i]] else parent[i]
-    for i in range(count - 1, -1, -1):
+    for i in reversed(sharing):
         p, b = parent[i], below[i]
         lower = i
         if inner[i]:
