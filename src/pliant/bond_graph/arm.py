@@ -27,6 +27,7 @@ from pliant.components.signals import Constant
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulas.expression import Expression, constant, name
 from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of
 from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import (
@@ -45,7 +46,6 @@ from pliant.robot import (
 from pliant.robot.joint import BASE
 from pliant.robot.loop import LoopJoint, parent_frame
 from pliant.spatial.arrays import rotation_from_vector
-from pliant.structures.element_counts import MOST, Counts, counts_of
 
 if TYPE_CHECKING:
     from pliant.bond_graph.mixed_element import MixedElements
@@ -67,7 +67,7 @@ class Beams:
     super_element: int = beam.SUPER
 
     def __post_init__(self) -> None:
-        refuse_outside("super_element", self.super_element, 1, MOST, "5 as in the paper")
+        refuse_outside("super_element", self.super_element, 1, MOST_ELEMENTS, "5 as in the paper")
 
 
 def of(arm: Arm | Robot, links: Beams | MixedElements | None = None) -> Component:

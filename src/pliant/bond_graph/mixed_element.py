@@ -28,12 +28,12 @@ from pliant.bond_graph.graph import Component
 from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.formulas.expression import cos, name, sin
 from pliant.mechanics.rigid_body import element_ends, matrix_of
+from pliant.model.arm import Counts
 from pliant.model.state import Array
 from pliant.robot import At, FlexibleLink, LinearLaw, RevoluteJoint, RigidLink
 from pliant.robot.loop import LoopJoint
 from pliant.spatial.arrays import hat as hat_of
 from pliant.spatial.arrays import pose_from_twist, to_frame
-from pliant.structures.element_counts import Counts
 
 
 @dataclass(frozen=True)
