@@ -40,7 +40,7 @@ def rig_graph(elements: int = ELEMENTS) -> bg.Component:
         "Gear": gear,
         "Hub": hub,
     }
-    parts |= {"Beam": link_elements(link(), bg.MixedElements(elements))[0], "End": bg.Se(effort=(0.0,) * 6)}
+    parts |= {"Beam": link_elements(link(), elements)[0], "End": bg.Se(effort=(0.0,) * 6)}
     bonds = [
         bg.Bond("M_M", "Motor.torque"),
         bg.Bond("Motor.shaft", "Gear.motor"),

@@ -77,7 +77,7 @@ def word_model(graph: bg.Component) -> dict[tuple[str, ...], object]:
 def test_word_models_of_rigid_and_flexible_arms_are_equal_on_two_levels() -> None:
     """[damic2006], case 2: "For both cases the models at the first two levels look the same"."""
     robot = pl.load(pl.library.path("anthropomorphic_three_link"))
-    flexible = bg.of(pl.Corotational(5).compile(robot), bg.Beams(5))
+    flexible = bg.of(pl.Corotational(5).compile(robot))
     rigid = bg.of(pl.Corotational(5, rigid=("upper_arm", "forearm")).compile(robot))
     assert word_model(flexible) == word_model(rigid)
     assert flexible.at(("Manipulator", "forearm")) != rigid.at(("Manipulator", "forearm"))
@@ -186,6 +186,31 @@ def test_beams_move_like_the_co_rotational_formulation_to_the_square_of_the_step
     assert off[0] / off[1] == pytest.approx(4.0, rel=0.05)
 
 
+def test_a_closed_loop_of_beams_moves_like_the_co_rotational_formulation() -> None:
+    """Four bars with a body on the root of one; velocities close the loop."""
+    bars = tuple(pl.FlexibleLink(name, 0.5, pl.Rectangle(0.01, 0.02), STEEL) for name in "abcd")
+    left, right = ((0.5**0.5, 0.0, 0.0, sign * 0.5**0.5) for sign in (1.0, -1.0))
+    joints = (
+        pl.RevoluteJoint("ja", "base", "a"),
+        pl.RevoluteJoint("jb", "a", "b", rotation=left),
+        pl.RevoluteJoint("jc", "base", "c", rotation=left),
+        pl.RevoluteJoint("jd", "c", "d", rotation=right),
+    )
+    hub = pl.Payload("hub", "b", 0.5, (0.01, 0.02, 0.0), (1e-3, 2e-3, 2e-3), at=pl.End.ROOT)
+    loop = pl.joints.LoopJoint("close", pl.joints.LoopKind.REVOLUTE, pl.At("b"), pl.At("d"))
+    robot = pl.Robot("four_bars", bars, joints, (hub,), gravity=(0.0, -9.81, 0.0), loops=(loop,))
+    law = pl.JointPD(pl.motions.Hold(0.2), stiffness=30.0, damping=1.0, joints=("ja", "jc"))
+    arm = pl.connect(pl.Corotational(1).compile(robot), law)
+    model, off = bg.of(arm).compile(), []
+    for step in (1e-3, 5e-4):
+        method = pl.Gauss(order=2, step=step)
+        run, compiled = pl.simulate(model, 0.1, method), pl.simulate(arm, 0.1, method)
+        assert run.ledger.worst_ratio < EXACT
+        off.append(np.abs(angles(model, run, ("ja", "jb", "jc", "jd")) - compiled.joint_position[-1]).max())
+    assert off[1] < 1e-8  # rad, of turns by 0.1 rad
+    assert off[0] / off[1] == pytest.approx(4.0, rel=0.1)
+
+
 def macchelli(name: str, law: pl.JointPD, formulation: pl.GeometricallyExact | pl.PoseElement) -> Arm:
     return pl.connect(formulation.compile(pl.load(pl.library.path(name))), law)
 
@@ -280,3 +305,11 @@ def test_graphs_of_arms_travel_and_refuse_in_sentences() -> None:
         bg.of(pushed)
     with pytest.raises(pl.InvalidInput, match="elements of link 'upper'"):
         bg.of(FLEXIBLE, bg.Beams(0))
+    with pytest.raises(pl.InvalidInput, match="elements: 'uper' is not a flexible link"):
+        bg.of(FLEXIBLE, bg.Beams({"uper": 2}))
+
+
+def test_super_elements_are_those_of_the_formulation() -> None:
+    graph = bg.of(pl.Corotational(elements={"upper": 6, "fore": 1}, super_element=4).compile(FLEXIBLE))
+    rows = [graph.at(("Manipulator", "upper", f"Super Element {k}")) for k in (1, 2)]
+    assert [len(row.parts) for row in rows if isinstance(row, bg.Component)] == [4, 2]

@@ -11,26 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from pliant.bond_graph.beam import (
-    TO_SPIN,
-    TO_VELOCITY,
-    Formulas,
-    Parts,
-    Pose,
-    beam3d,
-    chain,
-    junction,
-    rigid_body,
-    section_axes,
-    super_elements,
-    to_point,
-    turned,
-    variables,
-)
+from pliant.bond_graph import beam
+from pliant.bond_graph.beam import TO_SPIN, Formulas, Parts, Pose, chain, junction, section_axes, variables
 from pliant.bond_graph.domain import ROTATION
 from pliant.bond_graph.elements import TF, C, OneJunction, R, Se, Sf, Source, ZeroJunction
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
@@ -40,6 +27,7 @@ from pliant.components.signals import Constant
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulas.expression import Expression, constant, name
 from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of
 from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import (
@@ -64,40 +52,38 @@ if TYPE_CHECKING:
 
 CONTROLLER, MANIPULATOR, GROUND, TIP = "Controller", "Manipulator", "Base", "End"
 VECTORS = {"m": 3, "n": 3}  # what parts must know of the section that carries them
+USUAL = 10  # elements of links that a mapping does not name
 PLAIN = 1e-9  # part of a largest entry below which others are zero
 
 
 @dataclass(frozen=True)
 class Beams:
-    """Flexible links are rows of co-rotational beams, in super elements of five.
+    """Flexible links are rows of co-rotational beams, so many in each ``super_element``.
 
     ``elements`` for each link, one number or a mapping from names; links without a number have ten.
     """
 
-    elements: int | Mapping[str, int] = 10
+    elements: Counts = 10
+    super_element: int = beam.SUPER
 
-    def of(self, link: FlexibleLink) -> int:
-        """The elements of a link."""
-        return elements_of(self.elements, link, 10)
-
-
-def elements_of(given: int | Mapping[str, int], link: FlexibleLink, usual: int) -> int:
-    count = given.get(link.name, usual) if isinstance(given, Mapping) else given
-    refuse_outside(f"elements of link '{link.name}'", count, 1, 10_000, f"{usual} serves most links")
-    return count
+    def __post_init__(self) -> None:
+        refuse_outside("super_element", self.super_element, 1, MOST_ELEMENTS, "5 as in the paper")
 
 
 def of(arm: Arm | Robot, links: Beams | MixedElements | None = None) -> Component:
     """The bond graph of a robot, or of an arm with what is connected to its joints.
 
-    ``links`` says what flexible links are made of, by default of co-rotational beams.
+    ``links`` says what flexible links are made of, by default of co-rotational beams, as many as the arm has if it is
+    `Corotational`.
     """
     from pliant.bond_graph.mixed_element import BodyBuilder, MixedElements
 
     builder = BodyBuilder if isinstance(links, MixedElements) else Builder
-    robot = arm if isinstance(arm, Robot) else arm.robot
-    drives = {} if isinstance(arm, Robot) else _drives(arm)
-    return builder(robot, drives, links or Beams()).whole()
+    if isinstance(arm, Robot):
+        return builder(arm, {}, links or Beams()).whole()
+    chosen: Any = arm.formulation
+    usual = Beams(chosen.elements, chosen.super_element) if hasattr(chosen, "super_element") else Beams()
+    return builder(arm.robot, _drives(arm), links or usual).whole()
 
 
 def _drives(arm: Arm) -> dict[str, Source]:
@@ -134,6 +120,7 @@ class Builder:
 
     def __init__(self, robot: Robot, drives: Mapping[str, Source], links: Beams | MixedElements) -> None:
         self.robot, self.drives, self.links = robot, drives, links
+        self.counts = counts_of(robot, links.elements, USUAL)
         self.gravity = np.array(robot.gravity, float)
         self.parts: Parts = {}
         self.bonds: list[Bond] = []
@@ -223,24 +210,26 @@ class Builder:
             self.bonds.append(Bond(f"{joint.parent}.right", f"{joint.name}.left"))
 
     def fixed(self, at: At) -> Component:
-        ratio = np.vstack([to_point(section_axes() @ np.array(at.position, dtype=object)), TO_SPIN])
-        parts: Parts = {"1": junction(), "Offset": TF(ratio=ratio), "2": junction()}
-        return Component(parts, chain("1", "Offset", "2"), {"left": "1", "right": "2"}, inputs=VECTORS)
+        parts: Parts = {"1": junction(), "Offset": TF(ratio=self.carried(at)), "2": junction()}
+        return Component(parts, chain("1", "Offset", "2"), {"left": "1", "right": "2"}, inputs=self.inputs)
 
-    def revolute(self, joint: RevoluteJoint, at: At, axis: Array) -> Component:
+    def carried(self, at: At) -> Formulas:
+        """From the flow of a section to that of a frame on it, or of the same body."""
+        return _moved(section_axes(), at.position)
+
+    def revolute(self, joint: RevoluteJoint, at: At, axis: Array, free: bool = False) -> Component:
         """Fig. 7a to c: velocities are equal (Tr), the rate of the joint adds to the spin (Rot, 19)."""
         offset = section_axes() @ np.array(at.position, dtype=object)
         tied: Parts = {"left": junction(), "right": junction(), "Tr": OneJunction(size=3), "Rot": ZeroJunction(size=3)}
-        tied |= {"v left": TF(ratio=to_point(offset)), "w left": TF(ratio=TO_SPIN)}
-        tied |= {"v right": TF(ratio=TO_VELOCITY), "w right": TF(ratio=-1.0 * TO_SPIN)}
+        tied |= {"v left": TF(ratio=beam.to_point(offset)), "w left": TF(ratio=TO_SPIN)}
+        tied |= {"v right": TF(ratio=beam.TO_VELOCITY), "w right": TF(ratio=-1.0 * TO_SPIN)}
         bonds = [*chain("left", "v left", "Tr"), *chain("left", "w left", "Rot")]
         bonds += [*chain("right", "v right", "Tr"), *chain("right", "w right", "Rot")]
         ports = {"left": "left", "right": "right", "drive": "Rot"}
         bearing = Component(tied, bonds, ports, inputs=VECTORS, about="the bearing of the joint")
         unit = section_axes() @ (matrix_of(at.rotation) @ axis).astype(object)
-        return turning_joint(
-            joint, {"Revolute": bearing}, ("Revolute.left", "Revolute.right", "Revolute.drive"), unit, VECTORS
-        )
+        ends = ("Revolute.left", "Revolute.right", "Revolute.drive")
+        return turning_joint(joint, {"Revolute": bearing}, ends, unit, self.inputs, free)
 
     def add_loop(self, loop: LoopJoint) -> None:
         """A joint between two frames of the tree, of no drive."""
@@ -258,7 +247,7 @@ class Builder:
         self.wire(loop.first.link, loop.name, "right" if loop.first.end is End.TIP else "left")
 
     def closing(self, loop: LoopJoint, joint: RevoluteJoint, axis: Array) -> Component:
-        return without_drive(self.revolute(joint, loop.first, axis))
+        return self.revolute(joint, loop.first, axis, free=True)
 
     # links --------------------------------------------------------------------------------------------------------
 
@@ -274,23 +263,24 @@ class Builder:
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
         tip, why = start.moved(np.array([link.length, 0.0, 0.0])), _beyond_beams(link)
-        ends, beams = np.linspace(0.0, link.length, self.links.of(link) + 1), []
+        ends, beams = np.linspace(0.0, link.length, self.counts[link.name] + 1), []
         for a, b in pairwise(ends):
             K, M = (np.diagonal(each([0.5 * (a + b)])[0]).tolist() for each in (link.stiffness, link.inertia))
             poses = [start.moved(np.array([s, 0.0, 0.0])) for s in (a, b)]
-            beams.append(beam3d(float(b - a), (K[0], *K[3:]), (M[0], M[5], M[4]), poses, self.gravity))
-        return (words_only(why, "left", "right") if why else super_elements(beams, "Beam3D")), tip
+            beams.append(beam.beam3d(float(b - a), (K[0], *K[3:]), (M[0], M[5], M[4]), poses, self.gravity))
+        return (
+            words_only(why, "left", "right") if why else beam.super_elements(beams, "Beam3D", self.links.super_element)
+        ), tip
 
     def body(self, mass: float, center: object, inertia: object, start: Pose) -> Component | None:
         J = np.array(inertia, float)
         J = np.diag(J) if J.ndim == 1 else J
-        return rigid_body(mass, np.array(center, float), J, self.gravity, start) if mass > 0.0 else None
+        return beam.rigid_body(mass, np.array(center, float), J, self.gravity, start) if mass > 0.0 else None
 
     def rigid(self, link: RigidLink, start: Pose) -> Component:
         """A rigid body between two sections."""
         axes, tip = section_axes("root m", "root n"), np.array(link.tip_position, float)
-        ratio = np.vstack([to_point(axes @ tip.astype(object)), TO_SPIN])
-        parts: Parts = {"root": junction(), "Lever": TF(ratio=ratio), "tip": junction()}
+        parts: Parts = {"root": junction(), "Lever": TF(ratio=_moved(axes, tip)), "tip": junction()}
         bonds, wires = chain("root", "Lever", "tip"), []
         if body := self.body(link.mass, link.center_of_mass, link.inertia, start):
             parts["Rigid Body"] = body
@@ -298,11 +288,17 @@ class Builder:
             wires = [Signal(f"root {word}", f"Rigid Body.{word}") for word in VECTORS]
         at_tip = axes @ matrix_of(link.tip_rotation).astype(object)
         signals: dict[str, Integral | tuple[Expression, ...]] = {
-            f"root {word}": turned(f"root {word}", "root", start.rotation[:, k]) for k, word in enumerate(VECTORS, 1)
+            f"root {word}": beam.turned(f"root {word}", "root", start.rotation[:, k])
+            for k, word in enumerate(VECTORS, 1)
         }
         signals |= {word: tuple(at_tip[:, k]) for k, word in enumerate(VECTORS, 1)}
         signals["r"] = Integral(tuple(variables("tip.f", 6)[:3]), tuple(start.moved(tip).position))
         return Component(parts, bonds, {"left": "root", "right": "tip"}, signals, wires=wires, about="a rigid link")
+
+
+def _moved(axes: Formulas, offset: ArrayLike) -> Formulas:
+    """From the flow of a frame to that of another one of the same body, at an offset along these axes."""
+    return np.vstack([beam.to_point(axes @ np.array(offset, dtype=object)), TO_SPIN])
 
 
 def words_only(what: str, *ports: str) -> Component:
@@ -329,7 +325,12 @@ def _beyond_beams(link: FlexibleLink) -> str:
 
 
 def turning_joint(
-    joint: RevoluteJoint, parts: Parts, ends: tuple[str, str, str], unit: Formulas, inputs: Mapping[str, int]
+    joint: RevoluteJoint,
+    parts: Parts,
+    ends: tuple[str, str, str],
+    unit: Formulas,
+    inputs: Mapping[str, int],
+    free: bool,
 ) -> Component:
     """A bearing with its Drive (Fig. 7d): (20) as a transformer, spring and damper of the joint beside its torque."""
     inside: Parts = {"theta": OneJunction(size=1, domain=ROTATION), "MTF": TF(ratio=[[each] for each in unit])}
@@ -340,18 +341,13 @@ def turning_joint(
     if joint.damping:
         inside["damper"] = R(resistance=joint.damping, domain=ROTATION)
         bonds += chain("theta", "damper")
+    if free:
+        inside["Se"] = Se(effort=0.0, domain=ROTATION)
+        bonds += chain("Se", "theta")
     drive = Component(inside, bonds, {"torque": "theta", "axis": "MTF.b"}, inputs=inputs, about="axis of the joint")
     rate = name("Drive.theta.f")
     signals: dict[str, Integral | Expression] = {"angle": Integral(rate, joint.initial_position), "rate": rate}
     told = [part for part, each in parts.items() if isinstance(each, Component)]
     wires = [Signal(word, f"{part}.{word}") for part in ("Drive", *told) for word in inputs]
-    ports = {"left": ends[0], "right": ends[1], "drive": "Drive.torque"}
+    ports = {"left": ends[0], "right": ends[1]} | ({} if free else {"drive": "Drive.torque"})
     return Component({**parts, "Drive": drive}, [Bond("Drive.axis", ends[2])], ports, signals, inputs, wires)
-
-
-def without_drive(joint: Component) -> Component:
-    """A joint whose axis is free."""
-    parts: Parts = {"Joint": joint, "Se": Se(effort=0.0, domain=ROTATION)}
-    wires = [Signal(word, f"Joint.{word}") for word in joint.inputs]
-    ports = {"left": "Joint.left", "right": "Joint.right"}
-    return Component(parts, [Bond("Se", "Joint.drive")], ports, inputs=joint.inputs, wires=wires, about="a loop joint")

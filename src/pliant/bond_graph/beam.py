@@ -25,6 +25,7 @@ Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the opera
 Parts = dict[str, Part | Component]
 IDENTITY, NONE = np.eye(3).astype(object), np.zeros((3, 3)).astype(object)
 TO_VELOCITY, TO_SPIN = np.hstack([IDENTITY, NONE]), np.hstack([NONE, IDENTITY])  # from a flow (v, w)
+ROOT = "root "  # before the names of signals of a root section; those of tips have no word
 SUPER = 5  # elements of a super element, Fig. 5
 MODULATING, MOTION, DEFORMATION = "Modulating Signals", "Rigid Body Motion", "Deformation"
 
@@ -196,22 +197,25 @@ def beam3d(
             Bond(f"f{k}", f"{DEFORMATION}.{k}"),
         ]
     wires = [Signal(f"{MOTION}.{word}", f"{MODULATING}.{word}") for word in ("r1", "r2", "m1")]
-    tip = {word: tuple(variables(f"{MOTION}.{word}2")) for word in "rmn"}
-    return Component(parts, bonds, {"left": "e1", "right": "e2"}, tip, wires=wires, about="co-rotational beam")
+    signals = {word: tuple(variables(f"{MOTION}.{word}2")) for word in "rmn"}
+    signals |= {f"{ROOT}{word}": tuple(variables(f"{MOTION}.{word}1")) for word in "mn"}
+    return Component(parts, bonds, {"left": "e1", "right": "e2"}, signals, wires=wires, about="co-rotational beam")
 
 
 def in_a_row(parts: dict[str, Component], about: str) -> Component:
-    """Components with a left and a right port, joined port to port; the signals of the last are those of the row."""
+    """Components with a left and a right port, joined port to port; signals are those of its root and of its tip."""
     first, last = next(iter(parts)), list(parts)[-1]
     bonds = [Bond(f"{a}.right", f"{b}.left") for a, b in pairwise(parts)]
-    signals = {word: tuple(variables(f"{last}.{word}")) for word in parts[last].signals}
+    signals = {
+        word: tuple(variables(f"{first if word.startswith(ROOT) else last}.{word}")) for word in parts[last].signals
+    }
     return Component(dict(parts), bonds, {"left": f"{first}.left", "right": f"{last}.right"}, signals, about=about)
 
 
-def super_elements(elements: Sequence[Component], word: str) -> Component:
-    """A link as super elements of five elements each (Fig. 5)."""
-    groups = [elements[k : k + SUPER] for k in range(0, len(elements), SUPER)]
-    rows = [in_a_row({f"{word} {i}": each for i, each in enumerate(group, 1)}, "super element") for group in groups]
+def super_elements(elements: Sequence[Component], word: str, each: int = SUPER) -> Component:
+    """A link as super elements of so many elements each (Fig. 5)."""
+    groups = [elements[k : k + each] for k in range(0, len(elements), each)]
+    rows = [in_a_row({f"{word} {i}": part for i, part in enumerate(group, 1)}, "super element") for group in groups]
     return in_a_row({f"Super Element {k}": row for k, row in enumerate(rows, 1)}, "a flexible link")
 
 

@@ -19,25 +19,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.bond_graph.arm import Builder, elements_of, turning_joint, without_drive, words_only
-from pliant.bond_graph.beam import (
-    IDENTITY,
-    NONE,
-    Formulas,
-    Parts,
-    Pose,
-    chain,
-    hat,
-    junction,
-    super_elements,
-    variables,
-)
+from pliant.bond_graph import beam
+from pliant.bond_graph.arm import Builder, turning_joint, words_only
+from pliant.bond_graph.beam import IDENTITY, NONE, Formulas, Parts, Pose, chain, hat, junction, variables
 from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import GY, TF, C, I, ZeroJunction
 from pliant.bond_graph.graph import Component
 from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.formulas.expression import cos, name, sin
 from pliant.mechanics.rigid_body import element_ends, matrix_of
+from pliant.model.arm import Counts
 from pliant.model.state import Array
 from pliant.robot import At, FlexibleLink, LinearLaw, RevoluteJoint, RigidLink
 from pliant.robot.loop import LoopJoint
@@ -49,20 +40,17 @@ from pliant.spatial.arrays import pose_from_twist, to_frame
 class MixedElements:
     """Flexible links are rows of mixed elements with their parameter alpha; 1/2 is of second order.
 
-    ``elements`` for each link, one number or a mapping from names; links without a number have twenty.
+    ``elements`` for each link, one number or a mapping from names; links without a number have ten.
     """
 
-    elements: int | Mapping[str, int] = 20
+    elements: Counts = 20
     alpha: float = 0.5
+    super_element: ClassVar[int] = beam.SUPER
 
     def __post_init__(self) -> None:
         refuse_other_than_number("alpha", self.alpha, "choose 0.5 for second order")
         if not 0.0 < self.alpha < 1.0:
             raise InvalidInput(f"alpha = {self.alpha:g} must lie between 0 and 1; choose 0.5 for second order")
-
-    def of(self, link: FlexibleLink) -> int:
-        """The elements of a link."""
-        return elements_of(self.elements, link, 20)
 
 
 def ad(x: Formulas) -> Formulas:
@@ -101,20 +89,22 @@ def mixed_element(length: float, matrices: tuple[Array, Array], rest: Array, alp
     return Component(parts, bonds, {"left": "a", "right": "b"}, about=f"mixed element, alpha = {alpha:g}")
 
 
-def link_elements(link: FlexibleLink, links: MixedElements, start: Pose | None = None) -> tuple[Component, Pose]:
+def link_elements(
+    link: FlexibleLink, count: int = 20, alpha: float = 0.5, start: Pose | None = None
+) -> tuple[Component, Pose]:
     """A link as super elements of mixed ones, and its tip; at rest in its own axes if no start is given."""
     zero = np.zeros(3)
     pose = Pose(zero, np.eye(3), zero, zero) if start is None else start
-    ends, made = element_ends(link, links.of(link)), []
+    ends, made = element_ends(link, count), []
     for a, b in pairwise(ends):
         K, M, rest = (each([0.5 * (a + b)])[0] for each in (link.stiffness, link.inertia, link.rest_strain))
         step = pose_from_twist(rest * (b - a))
         behind = pose.moved(step[:3, 3], step[:3, :3])
         twists = [np.append(each.rotation.T @ each.velocity, each.rotation.T @ each.spin) for each in (pose, behind)]
-        mean = (1.0 - links.alpha) * twists[0] + links.alpha * twists[1]
-        made.append(mixed_element(float(b - a), (K, M), rest, links.alpha, mean))
+        mean = (1.0 - alpha) * twists[0] + alpha * twists[1]
+        made.append(mixed_element(float(b - a), (K, M), rest, alpha, mean))
         pose = behind
-    return super_elements(made, "Element"), pose
+    return beam.super_elements(made, "Element"), pose
 
 
 class BodyBuilder(Builder):
@@ -126,23 +116,18 @@ class BodyBuilder(Builder):
     def wire(self, carrier: str, part: str, side: str = "right") -> None:
         """Nothing is to be known of the section that carries a part."""
 
-    def fixed(self, at: At) -> Component:
-        frame = to_frame(matrix_of(at.rotation), np.array(at.position, float))
-        return Component(
-            {"1": junction(), "Ad": TF(ratio=frame), "2": junction()},
-            chain("1", "Ad", "2"),
-            {"left": "1", "right": "2"},
-        )
+    def carried(self, at: At) -> Formulas:
+        return to_frame(matrix_of(at.rotation), np.array(at.position, float)).astype(object)
 
-    def revolute(self, joint: RevoluteJoint, at: At, axis: Array) -> Component:
-        return body_joint(joint, to_frame(matrix_of(at.rotation), np.array(at.position, float)), axis)
+    def revolute(self, joint: RevoluteJoint, at: At, axis: Array, free: bool = False) -> Component:
+        return body_joint(joint, self.carried(at), axis, free)
 
     def closing(self, loop: LoopJoint, joint: RevoluteJoint, axis: Array) -> Component:
         turn = self.start_of(loop.first).rotation.T @ self.start_of(loop.second).rotation
-        return without_drive(body_joint(joint, to_frame(turn, np.zeros(3)), turn.T @ axis))
+        return body_joint(joint, to_frame(turn, np.zeros(3)).astype(object), turn.T @ axis, free=True)
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
-        made, tip = link_elements(link, self.links, start)
+        made, tip = link_elements(link, self.counts[link.name], self.links.alpha, start)
         if isinstance(link.law, LinearLaw) and not link.material_damping([0.0]).any() and not any(link.viscous_damping):
             return made, tip
         return words_only("a mixed element with damping, or of another law than the linear one,", "left", "right"), tip
@@ -162,13 +147,13 @@ class BodyBuilder(Builder):
         return super().whole()
 
 
-def body_joint(joint: RevoluteJoint, frame: Array, axis: Array) -> Component:
+def body_joint(joint: RevoluteJoint, frame: Formulas, axis: Array, free: bool) -> Component:
     """A revolute joint in the axes of sections: the twist behind it is the one before, turned back, and its rate."""
     skew, angle = hat_of(axis), name("angle")
     turn = IDENTITY - skew.astype(object) * sin(angle) + (skew @ skew).astype(object) * (1.0 - cos(angle))
-    back = TF(ratio=np.block([[turn, NONE], [NONE, turn]]) @ frame.astype(object))
+    back = TF(ratio=np.block([[turn, NONE], [NONE, turn]]) @ frame)
     parts: Parts = {"before": junction(), "Ad": back, "sum": ZeroJunction(size=6), "behind": junction()}
     unit = np.append(np.zeros(3), axis).astype(object)
-    made = turning_joint(joint, parts, ("before", "behind", "sum"), unit, {})
+    made = turning_joint(joint, parts, ("before", "behind", "sum"), unit, {}, free)
     bonds = [*made.bonds, *chain("before", "Ad", "sum", "behind")]
     return Component(made.parts, bonds, made.ports, made.signals, about="revolute joint")

@@ -37,7 +37,7 @@ class Moment(NamedTuple):
     x_low: Floats  # (nodes, 3)
     quaternion: Floats  # (nodes, 4)
     R: Floats  # (nodes, 9)
-    strain: Floats  # (nodes, 38) deformation of every element
+    strain: Floats  # (nodes, 40) deformation of every element
     q: Floats  # (coordinates,)
     phi: Floats  # (lines,)
     bushing: Floats  # (lines, 29) relative pose of every bushing, in its first row
