@@ -125,6 +125,9 @@ def runs() -> dict[str, Callable[[], Any]]:
         "lumped": lambda: seen(pl.simulate(lumped, until=2e-5, integrator=pl.Gauss(order=2, step=1e-5))),
         "lumped, explicit": lambda: seen(pl.simulate(lumped, until=2e-5, integrator=pl.RungeKuttaGill(step=1e-5))),
     }
+    graph = pl.bond_graph.load(pl.library.bond_graph("dc_motor")).compile()
+    found["bond graph"] = lambda: pl.simulate(graph, until=2e-3).summary()
+    found["bond graph, linear"] = lambda: pl.linearize(graph)
     for name, model in (("spectral", spectral), ("pose", pose), ("lumped", lumped)):
         found[f"{name} equilibrium"] = lambda model=model: pl.equilibrium(model)
         found[f"{name} modes"] = lambda model=model: pl.modes(model, count=1)

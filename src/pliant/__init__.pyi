@@ -1,5 +1,6 @@
 """The public names, each with the module that it comes from: read by type checkers, editors and __init__.py."""
 
+from pliant import bond_graph as bond_graph
 from pliant import control as control
 from pliant import joints as joints
 from pliant import kinematics as kinematics
@@ -24,6 +25,7 @@ from pliant.components.distributed_wrench import DistributedWrench as Distribute
 from pliant.components.gear_motor import GearMotor as GearMotor
 from pliant.components.joint_torque import JointTorque as JointTorque
 from pliant.components.point_wrench import PointWrench as PointWrench
+from pliant.components.port_signal import PortSignal as PortSignal
 from pliant.components.prescribed_motion import PrescribedMotion as PrescribedMotion
 from pliant.components.spring_damper import SpringDamper as SpringDamper
 from pliant.components.tendon import Tendon as Tendon
@@ -33,10 +35,12 @@ from pliant.components.wall import Wall as Wall
 from pliant.control import JointPD as JointPD
 from pliant.errors import InvalidFile as InvalidFile
 from pliant.errors import InvalidInput as InvalidInput
+from pliant.formulations import corotational as corotational
 from pliant.formulations import equivalent_rigid_link as equivalent_rigid_link
 from pliant.formulations import geometrically_exact as geometrically_exact
 from pliant.formulations import lumped as lumped
 from pliant.formulations import pseudo_spectral as pseudo_spectral
+from pliant.formulations.corotational import Corotational as Corotational
 from pliant.formulations.equivalent_rigid_link import EquivalentRigidLink as EquivalentRigidLink
 from pliant.formulations.geometrically_exact import GeometricallyExact as GeometricallyExact
 from pliant.formulations.geometrically_exact import MixedElement as MixedElement
@@ -71,6 +75,7 @@ from pliant.robot import loads as loads
 from pliant.robot import save as save
 from pliant.simulation.equilibrium import consistent_state as consistent_state
 from pliant.simulation.equilibrium import equilibrium as equilibrium
+from pliant.simulation.integrators import IDA as IDA
 from pliant.simulation.integrators import Adaptive as Adaptive
 from pliant.simulation.integrators import Gauss as Gauss
 from pliant.simulation.integrators import GeneralizedAlpha as GeneralizedAlpha

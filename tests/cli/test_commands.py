@@ -261,6 +261,20 @@ def test_point_masses_are_for_lumped_arms() -> None:
     assert "--point-masses has no meaning for the formulation geometrically-exact" in other.stderr
 
 
+def test_single_links_are_taken_as_rigid() -> None:
+    """With both links rigid the modes are those of the rigid arm, whatever the formulation."""
+    law = ("--count", "2", "--pd", "shoulder=15,3,0", "--pd", "elbow=8,1,0")
+    stiff = run("modes", "two_link_planar", "--rigid", "inner", "--rigid", "outer", *law)
+    assert stiff.exit_code == 0, stiff.stderr
+    other = run("modes", "two_link_planar", "--formulation", "rigid", *law)
+    assert stiff.stdout.splitlines()[-2:] == other.stdout.splitlines()[-2:]
+    unknown = run("modes", "two_link_planar", "--rigid", "inne")
+    assert unknown.exit_code == 2
+    assert "rigid = 'inne' is not a link of robot 'two_link_planar'; did you mean 'inner'?" in unknown.stderr
+    both = run("modes", "two_link_planar", "--rigid", "inner", "--formulation", "rigid")
+    assert "--rigid inner has no meaning for the formulation rigid" in both.stderr
+
+
 def test_modes_of_a_mechanism_say_who_computes() -> None:
     answer = run("modes", "parallelogram", "--count", "3", "--pd", "right_drive=15,3,0")
     assert answer.exit_code == 0, answer.stderr

@@ -166,3 +166,11 @@ def test_a_bracket_swings_as_far_as_it_falls(tmp_path: Path, monkeypatch: pytest
     assert (tmp_path / "bracket.vtu").stat().st_size < 200_000
     assert shown["run"].ledger.worst_ratio < 1e-9
     assert shown["lowest"] < -0.1  # below the pin, from 0.095 m above it
+
+
+def test_an_arm_as_bond_graph_moves_like_the_compiled_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = run("arm_as_bond_graph", tmp_path, monkeypatch)
+    # both steps are of second order: half the step, a quarter of the difference
+    assert shown["differences"][0] / shown["differences"][1] == pytest.approx(4.0, rel=0.2)
+    assert (tmp_path / "two_links.svg").is_file()
+    assert (tmp_path / "two_links_all_levels.svg").is_file()

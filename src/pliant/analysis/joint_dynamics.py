@@ -9,7 +9,6 @@ acceleration at q'' = 0 are carried from parent to child; then M = sum J^T I J, 
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,7 +22,6 @@ from pliant.model.state import Array
 from pliant.robot import BASE, End, FlexibleLink, FreeJoint, Joint, ReducedLink, RigidLink, Robot, SphericalJoint
 from pliant.spatial.arrays import rotation_from_vector
 
-PIECES = 64  # of a flexible link between jumps of its properties; each is a helix, exact for straight links and arcs
 FREE_ROWS = ("vx", "vy", "vz", "wx", "wy", "wz")
 
 
@@ -172,7 +170,7 @@ def _root_of(joint: Joint, sums: _Sums, robot: Robot, rows: tuple[str, ...], mot
         at, parent = sums.frames[joint.parent], robot.link(joint.parent)
         if joint.station is not None:
             assert isinstance(parent, FlexibleLink)
-            _, pose = _along_rest_shape(parent, joint.station)
+            _, pose = rigid_body.along_rest_shape(parent, joint.station)
             at = sums.roots[joint.parent].placed(pose[:3, 3], pose[:3, :3])
     at = at.placed(joint.position, matrix_of(joint.rotation))
     if isinstance(joint, FreeJoint):
@@ -200,7 +198,7 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
     """Inertia (6, 6) of a link and its payloads about the link's root, and position and rotation of its tip there."""
     link = robot.link(name)
     if isinstance(link, FlexibleLink):
-        inertia, tip = _along_rest_shape(link, link.length)
+        inertia, tip = rigid_body.along_rest_shape(link, link.length)
     else:
         link = link.undeformed if isinstance(link, ReducedLink) else link
         assert isinstance(link, RigidLink)
@@ -213,16 +211,6 @@ def rigid_form(robot: Robot, name: str) -> tuple[Array, Array, Array]:
             pose = tip if payload.at is End.TIP else np.eye(4)
             inertia = inertia + rigid_body.transform_inertia(body, pose[:3, :3], pose[:3, 3])
     return inertia, tip[:3, 3], tip[:3, :3]
-
-
-def _along_rest_shape(link: FlexibleLink, end: float) -> tuple[Array, Array]:
-    """Inertia of a flexible link up to a station about its root, and the pose (4, 4) of the section there."""
-    marks = [0.0, *(mark for mark in link.breakpoints if mark < end), end]
-    ends = np.unique(np.concatenate([np.linspace(a, b, PIECES + 1) for a, b in itertools.pairwise(marks)]))
-    width = np.diff(ends)
-    poses, inside = rigid_body.poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
-    sections = link.inertia(rigid_body.inside_pieces(ends).ravel()).reshape(len(width), 3, 6, 6)
-    return rigid_body.inertia_along(inside, width, sections), poses[-1]
 
 
 def checked_row(name: str, values: ArrayLike, count: int, wanted: str) -> Array:

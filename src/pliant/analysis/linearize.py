@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.modes import conservative_modes, linearised, refuse_stillness
+from pliant.analysis.modes import conservative_modes, linearisable_state, linearised, refuse_stillness
 from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import accelerated
-from pliant.model.contract import Held, Model, SecondOrder
+from pliant.model.contract import FirstOrder, Held, Model, SecondOrder
 from pliant.model.linear import LinearPort, LinearPortHamiltonian, LinearSystem
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array
@@ -190,6 +190,10 @@ def linearize(model: Model, state: Array | None = None, time: float = 0.0, moved
     their flows are inputs (``elbow.acceleration``, ``base.acceleration[0]`` in the axes of the base), the flows
     outputs, and places and flows states.
     """
+    if isinstance(model, FirstOrder):
+        if moved:
+            raise InvalidInput(f"moved: this model has no prescribed joint '{moved[0]}'; leave a source of flow open")
+        return model.linear_system(linearisable_state(model, state, time), model.inputs, time)
     small = linearised(model, state, time)
     if not moved:
         refuse_stillness(model, small)

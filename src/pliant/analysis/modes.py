@@ -300,6 +300,11 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
 
 def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:
     """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
+    return model.linearise(linearisable_state(model, state, time), model.inputs, time)
+
+
+def linearisable_state(model: Model, state: Array | None, time: float) -> Array:
+    """The given state, or where the model starts; models with control that acts at instants are refused."""
     refuse_other_than_model(model)
     inputs = model.inputs
     sampled = [f"sampled controller '{each.name}'" for each in (*inputs.controllers, *inputs.commands)]
@@ -307,8 +312,7 @@ def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:
         raise InvalidInput(
             f"the {word} acts at instants and has no linearisation; linearise the model without it, or use JointPD"
         )
-    at = consistent_start(model, time) if state is None else checked_state(model, state)
-    return model.linearise(at, model.inputs, time)
+    return consistent_start(model, time) if state is None else checked_state(model, state)
 
 
 def refuse_stillness(model: Model, small: SecondOrder) -> None:

@@ -96,6 +96,7 @@ class Formulation(StrEnum):
     GEOMETRICALLY_EXACT = "geometrically-exact"
     POSE_ELEMENT = "pose-element"
     MIXED_ELEMENT = "mixed-element"
+    COROTATIONAL = "corotational"
     PSEUDO_SPECTRAL = "pseudo-spectral"
     LUMPED = "lumped"
     EQUIVALENT_RIGID_LINK = "equivalent-rigid-link"
@@ -115,8 +116,16 @@ PointMassesOption = Annotated[
 ]
 
 
+RigidOption = Annotated[list[str] | None, typer.Option(metavar="LINK", help="Take this link as rigid.")]
+
+
 def compiled(
-    robot: pl.Robot, formulation: Formulation, degree: int | None, elements: int | None, point_masses: bool = False
+    robot: pl.Robot,
+    formulation: Formulation,
+    degree: int | None,
+    elements: int | None,
+    point_masses: bool = False,
+    rigid: list[str] | None = None,
 ) -> pl.Arm:
     """The robot by the formulation, whose own choices stand where none is given."""
     for option, value, known in (
@@ -130,9 +139,11 @@ def compiled(
             f"--point-masses has no meaning for the formulation {formulation.value}; leave it out, or write"
             f" --formulation {Formulation.LUMPED.value}"
         )
+    if rigid and formulation is Formulation.RIGID:
+        raise InvalidInput(f"--rigid {rigid[0]} has no meaning for the formulation rigid; leave it out")
     count = "fields" if formulation is Formulation.LUMPED else "elements"
     inertia = pl.lumped.StationInertia.NEGLECTED if point_masses else None
-    choices = (("degree", degree), (count, elements), ("station_inertia", inertia))
+    choices = (("degree", degree), (count, elements), ("station_inertia", inertia), ("rigid", rigid or None))
     given = {name: value for name, value in choices if value is not None}
     chosen_class = getattr(pl, formulation.title().replace("-", ""))
     arm: pl.Arm = chosen_class(**given).compile(robot)

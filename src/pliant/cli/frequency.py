@@ -38,6 +38,7 @@ def frequency(
     degree: given.DegreeOption = None,
     elements: given.ElementsOption = None,
     point_masses: given.PointMassesOption = False,
+    rigid: given.RigidOption = None,
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
     figure: Annotated[
@@ -58,7 +59,7 @@ def frequency(
     if points < 2:
         raise InvalidInput(f"--points {points} must be at least 2; raise it")
     path = given.figure_path(figure, "frequency", overwrite)
-    arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses)
+    arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses, rigid)
     model, at = given.model_and_state(arm, given.joint_drives(arm.robot, [], pd or [], hold), state)
     with terminal.progress_after_a_second("solving for the response"):
         response = pl.frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)

@@ -58,6 +58,7 @@ def modes(
     degree: given.DegreeOption = None,
     elements: given.ElementsOption = None,
     point_masses: given.PointMassesOption = False,
+    rigid: given.RigidOption = None,
     pd: given.PDOption = None,
     hold: given.HoldOption = False,
     figure: Annotated[
@@ -72,7 +73,7 @@ def modes(
     from pliant.cli.terminal import number, output, progress_after_a_second, table
 
     path = given.figure_path(figure, "modes", overwrite)
-    arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses)
+    arm = given.compiled(given.find_robot(robot), formulation, degree, elements, point_masses, rigid)
     drives = given.joint_drives(arm.robot, [], pd or [], hold)
     model, at = given.model_and_state(arm, drives, state)
     with progress_after_a_second("solving for the modes"):

@@ -23,6 +23,7 @@ def simulate(
     degree: given.DegreeOption = None,
     elements: given.ElementsOption = None,
     point_masses: given.PointMassesOption = False,
+    rigid: given.RigidOption = None,
     outputs: Annotated[int, typer.Option(help="Number of saved times after the first.")] = 1000,
     move: Annotated[
         list[str] | None, typer.Option(metavar="JOINT=ANGLE,DURATION", help="Prescribe a smooth move [rad or m, s].")
@@ -43,7 +44,7 @@ def simulate(
     to.refuse()
     described = given.find_robot(robot)
     drives = given.joint_drives(described, move or [], pd or [], hold)
-    arm = given.compiled(described, formulation, degree, elements, point_masses)
+    arm = given.compiled(described, formulation, degree, elements, point_masses, rigid)
     model = pl.connect(arm, *drives) if drives else arm
     best = min(4, model.highest_order)
     integrator = pl.Gauss(order=best if order is None else order, step=step)

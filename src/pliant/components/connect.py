@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pliant.components.base_motion import rotated
 from pliant.components.fields import first_repeated, merged_breaks, nearest
 from pliant.components.kinds import Component, Contribution, Feedback, Load, told
 from pliant.components.motions import Hold, Motion
+from pliant.components.port_signal import PortSignal, connect_ports
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
@@ -23,11 +24,14 @@ from pliant.model.arm import model_lines
 from pliant.model.contract import (
     Arm,
     Consistency,
+    Descriptor,
     Equilibrium,
+    Model,
     SecondOrder,
     StepEquations,
     Stepper,
     Substitutes,
+    TakesSignals,
     refuse_other_than_arm,
 )
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
@@ -119,6 +123,8 @@ class Connected(Shown, Renamed):
     consistency_error = OfTheArm[Callable[..., Consistency]]()
     step_equations = OfTheArm[Callable[..., StepEquations]]()
     step_unknowns = OfTheArm[Callable[..., tuple[Array, Array]]]()
+    descriptor = OfTheArm[Callable[..., Descriptor]]()
+    violations = OfTheArm[Callable[..., dict[str, Array]]]()
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None
@@ -132,14 +138,20 @@ def _on_what(component: Component) -> str:
     return f"{type(component).__name__}{f' ({name})' if name else ''}"
 
 
-def connect(arm: Arm, *components: Component) -> Connected:
+@overload
+def connect(arm: Arm, *components: Component) -> Connected: ...
+@overload
+def connect(arm: TakesSignals, *components: PortSignal) -> Model: ...
+def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Connected | Model:
     """Join ``components`` to ``arm``; to join more later, connect the answer again.
 
     Refused with InvalidInput: ports the arm does not have or that exchange something else, fixed joints, feedback and
     motions in part of ball and free joints, a joint that is prescribed and also driven with torque or by a motor, or
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
-    and equal names.
+    and equal names. A bond graph takes signals on its open sources, `PortSignal`.
     """
+    if isinstance(arm, TakesSignals):
+        return connect_ports(arm, (*getattr(arm, "components", ()), *components))
     refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):
@@ -168,10 +180,11 @@ def connect(arm: Arm, *components: Component) -> Connected:
 
 def report(connected: Connected) -> str:
     """One line for each port in use with the components that use it, then the ports left unused."""
+    refuse_other_than_arm(connected, "report lists what joints, links and frames exchange")
     users: dict[str, list[str]] = {port.name: [] for port in connected.ports}
     for component in connected.components:
         for each in component.attachments(connected.arm):
-            for port in dict.fromkeys(each.ports):
+            for port in dict.fromkeys(each.off_stations(connected.robot).ports):
                 users[port].append(f"{type(component).__name__} ({each.effect})")
     used = [f"  {port}: {', '.join(names)}" for port, names in users.items() if names]
     unused = [port for port, names in users.items() if not names]
@@ -286,12 +299,12 @@ def assemble(arm: Arm, components: Iterable[Component]) -> Inputs:
     names = [port.name for port in arm.ports]
     for label, each in pairs:
         each.check(arm, label)
-        for name in each.ports:
+        for name in each.off_stations(arm.robot).ports:
             # the reference of a ball joint is there unless the joint is prescribed too, which is a conflict
             if name not in names and not (isinstance(each, Feedback) and each.whole):
                 raise InvalidInput(f"{label}: the arm has no port '{name}'; {nearest(name, names)}")
     _refuse_conflicts(arm, pairs)
-    return _inputs(arm, [each for _, each in pairs])
+    return _inputs(arm, [each.off_stations(arm.robot) for _, each in pairs])
 
 
 def _of(kind: type[Kind], contributions: Iterable[Contribution]) -> list[Kind]:

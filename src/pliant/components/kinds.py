@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isinf
 from typing import Protocol
 
@@ -20,8 +20,10 @@ from pliant.components.signals import Signal
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm
 from pliant.model.inputs import BaseMotionSignals, LoadPlace, MotorPlace, Relation
+from pliant.model.port import Frame
+from pliant.model.rigid_links import off_stations
 from pliant.model.sampling import SampledController, ServoPlace
-from pliant.robot import At, FlexibleLink, Joint, Link, RigidLink
+from pliant.robot import At, FlexibleLink, Joint, Link, RigidLink, Robot
 from pliant.robot.axes import IDENTITY
 from pliant.robot.declared import Quaternion
 from pliant.robot.joint import BASE, reference_name
@@ -76,6 +78,10 @@ class Contribution(ABC):
             check_joint(arm, label, joint)
         for at in self.frames:
             check_frame(arm, label, at)
+
+    def off_stations(self, robot: Robot) -> Contribution:
+        """The same, with frames at stations of links that were made rigid written from their tips."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -183,6 +189,15 @@ class Load(Contribution):
             )
         check_signal(f"{label} '{self.place.name}'", self.signal, 6)
 
+    def off_stations(self, robot: Robot) -> Load:
+        turns = self.place.frame is Frame.BODY
+        own = replace(self.place.at, rotation=self.rotation if turns else IDENTITY)
+        at = off_stations(robot, own)
+        if at is own:
+            return self
+        place = replace(self.place, position=at.position, station=None)
+        return Load(place, self.signal, at.rotation if turns else self.rotation)
+
 
 @dataclass(frozen=True)
 class Related(Contribution):
@@ -209,6 +224,10 @@ class Related(Contribution):
         if len(links) == 1 and BASE not in links and isinstance(arm.robot.link(link := links.pop()), RigidLink):
             which = "first and second are both" if len(self.relation.frames) == 2 else "its frames are all"
             raise InvalidInput(f"{label}: {which} fixed to the rigid link '{link}'; put one on another part")
+
+    def off_stations(self, robot: Robot) -> Related:
+        frames = tuple(off_stations(robot, at) for at in self.relation.frames)
+        return Related(replace(self.relation, frames=frames))
 
 
 @dataclass(frozen=True)
@@ -244,6 +263,9 @@ class ExtraBody(Contribution):
     @property
     def effect(self) -> str:
         return self.about
+
+    def off_stations(self, robot: Robot) -> ExtraBody:
+        return replace(self, at=off_stations(robot, self.at))
 
 
 @dataclass(frozen=True)
@@ -327,4 +349,4 @@ def check_signal(label: str, signal: Signal, size: int) -> None:
         )
     if answer.shape[1:] != (() if size == 1 else (size,)):
         has = answer.shape[1] if answer.ndim > 1 else 1
-        raise InvalidInput(f"{label}: the signal must have {COMPONENTS[size]}, it has {has}")
+        raise InvalidInput(f"{label}: the signal must have {COMPONENTS.get(size, f'{size} components')}, it has {has}")

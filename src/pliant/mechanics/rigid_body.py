@@ -84,6 +84,19 @@ def inertia_along(inside: Array, width: Array, section: Array) -> Array:
     return total
 
 
+PIECES = 64  # of a flexible link between jumps of its properties; each is a helix, exact for straight links and arcs
+
+
+def along_rest_shape(link: FlexibleLink, end: float) -> tuple[Array, Array]:
+    """Inertia of a flexible link up to a station about its root, and the pose (4, 4) of the section there."""
+    marks = [0.0, *(mark for mark in link.breakpoints if mark < end), end]
+    ends = np.unique(np.concatenate([np.linspace(a, b, PIECES + 1) for a, b in itertools.pairwise(marks)]))
+    width = np.diff(ends)
+    poses, inside = poses_along(link.rest_strain(0.5 * (ends[1:] + ends[:-1])), width)
+    sections = link.inertia(inside_pieces(ends).ravel()).reshape(len(width), 3, 6, 6)
+    return inertia_along(inside, width, sections), poses[-1]
+
+
 def element_ends(link: FlexibleLink, count: int) -> Array:
     """Ends of about ``count`` elements; every breakpoint of the link's properties is one of them."""
     marks = np.array([0.0, *link.breakpoints, link.length])

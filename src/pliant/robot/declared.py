@@ -523,6 +523,11 @@ class Declared(metaclass=Documented):
         yield from ()
 
     @property
+    def written(self) -> Declared:
+        """What a file says of it."""
+        return self
+
+    @property
     def label(self) -> str:
         name = getattr(self, "name", None)
         return f"{type(self).__name__} '{name}'" if isinstance(name, str) else type(self).__name__

@@ -167,3 +167,19 @@ class RigidLink(Link, word="rigid"):
     def length(self) -> float:
         """From root to tip, in metres."""
         return float(np.linalg.norm(self.tip_position))
+
+
+@dataclass(frozen=True)
+class MadeRigid(RigidLink):
+    """A link that a formulation takes as rigid; it keeps the flexible one, so that stations still have a meaning."""
+
+    flexible: Annotated[FlexibleLink | None, Part("flexible link that it was made of")] = None
+
+    @property
+    def written(self) -> Link:
+        return RigidLink(
+            self.name, self.tip_position, self.mass, self.tip_rotation, self.center_of_mass, self.inertia
+        )  # fmt: skip
+
+
+MadeRigid.word = RigidLink.word  # what it is called; files have no word of its own for it

@@ -15,7 +15,7 @@ from pliant.errors import InvalidInput, Problem, clip
 from pliant.robot.axes import IDENTITY, ORIGIN
 from pliant.robot.declared import Declared, Name, Part, Quantity, Quaternion, Vector3
 from pliant.robot.joint import BASE, Freedom, FreeJoint, Joint, Role, WholeJoint
-from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, Payload, RigidLink
+from pliant.robot.link import STATION_SLACK, FlexibleLink, Link, MadeRigid, Payload, RigidLink
 from pliant.robot.loop import At, LoopJoint
 from pliant.robot.reduced_link import ReducedLink
 from pliant.robot.section import Material
@@ -230,6 +230,8 @@ class Robot(Shown, Declared, word="robot"):
         if at.station is None:
             return ""
         link = self.link(at.link)
+        if isinstance(link, MadeRigid) and link.flexible is not None:
+            link = link.flexible
         if not isinstance(link, FlexibleLink):
             kind = f"{link.word} link '{at.link}'"
             return f"= {at.station:g} m has no meaning on the {kind}; leave it out and write a position"
@@ -288,6 +290,10 @@ class Robot(Shown, Declared, word="robot"):
     def mass(self) -> float:
         """Of all links and payloads, in kilograms."""
         return sum(link.mass for link in self.links) + sum(payload.mass for payload in self.payloads)
+
+    def named_link(self, name: str) -> Link | None:
+        """The link of that name, if there is one."""
+        return next((link for link in self.links if link.name == name), None)
 
     def link(self, name: str) -> Link:
         """The link of that name."""

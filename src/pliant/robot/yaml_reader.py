@@ -64,17 +64,27 @@ class Mapping(Node):
     values: dict[str, Node] = field(default_factory=dict)
 
 
-def refuse_huge(size: int, file: str) -> None:
-    """Refuse what no robot needs before any time is spent on it."""
+def refuse_huge(size: int, file: str, what: str = "robot") -> None:
+    """Refuse what no robot needs before any time is spent on it; ``what`` is described in the file."""
     if size > MAX_BYTES:
         raise InvalidFile(
-            Problem(f"has more than {MAX_BYTES} bytes, too large for a robot; write a smaller file", (), file)
+            Problem(f"has more than {MAX_BYTES} bytes, too large for a {what}; write a smaller file", (), file)
         )
 
 
-def text_of(raw: bytes, file: str) -> str:
+def text_in(file: str, what: str = "robot") -> str:
+    """The text of a file that describes something."""
+    try:
+        with open(file, "rb") as stream:
+            return text_of(stream.read(MAX_BYTES + 1), file, what)
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InvalidFile(Problem(f"cannot be read ({reason}); write the path of a {what} file", (), file)) from None
+
+
+def text_of(raw: bytes, file: str, what: str = "robot") -> str:
     """The bytes of a file as text, refused when they are too many or not UTF-8."""
-    refuse_huge(len(raw), file)
+    refuse_huge(len(raw), file, what)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -84,13 +94,13 @@ def text_of(raw: bytes, file: str) -> str:
         raise InvalidFile(Problem("is not UTF-8 text; save the file in UTF-8", (), place)) from None
 
 
-def read(text: str, file: str) -> tuple[Mapping, list[Problem]]:
+def read(text: str, file: str, what: str = "robot") -> tuple[Mapping, list[Problem]]:
     """The top-level mapping of a YAML text, and keys that are written twice."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
-    reader = _Reader(file)
+    reader = _Reader(file, what)
     try:
         return reader.document(YAML(typ="safe", pure=True).parse(text)), reader.problems
     except InvalidFile:
@@ -115,8 +125,8 @@ def read(text: str, file: str) -> tuple[Mapping, list[Problem]]:
 class _Reader:
     """Builds nodes from parser events, so that no tag is ever acted on and no alias ever expanded."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, what: str) -> None:
+        self.file, self.what = file, what
         self.problems: list[Problem] = []
 
     def document(self, events: Iterator[Any]) -> Mapping:
@@ -131,10 +141,10 @@ class _Reader:
             if not isinstance(event, DocumentStartEvent):
                 continue
             if root is not None:
-                raise self._refusal(event, "begins a second document; write one robot per file")
+                raise self._refusal(event, f"begins a second document; write one {self.what} per file")
             root = self._node(next(events), events, ())
         if root is None or (isinstance(root, Scalar) and root.empty):
-            raise InvalidFile(Problem("is empty; write a robot, beginning with 'pliant: 1'", (), self.file))
+            raise InvalidFile(Problem(f"is empty; write a {self.what}, beginning with 'pliant: 1'", (), self.file))
         if not isinstance(root, Mapping):
             place = f"{self.file}:{root.line}:{root.column}"
             raise InvalidFile(Problem("is not a mapping; begin the file with 'pliant: 1'", (), place))

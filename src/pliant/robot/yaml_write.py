@@ -7,13 +7,13 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from pliant.errors import InvalidFile, InvalidInput, Problem, clip
+from pliant.errors import InvalidInput, clip
 from pliant.robot.data_file import DataFile
 from pliant.robot.declared import Declaration, Declared, Part, declarations
 from pliant.robot.robot import Robot
 from pliant.robot.section import Material
 from pliant.robot.yaml_decode import TABLES, TYPE_KEY, VERSION, VERSION_KEY, decode
-from pliant.robot.yaml_reader import MAX_BYTES, read, refuse_huge, text_of
+from pliant.robot.yaml_reader import read, refuse_huge, text_in
 from pliant.whole_file import whole_file
 
 # Plain words that YAML readers take for something else than text.
@@ -35,7 +35,7 @@ def dump(robot: Robot, folder: str | os.PathLike[str] = ".") -> str:
             lines.append(f"{table}:")
         for part in parts:
             lines.append(f"{INDENT}{_word(vars(part)['name'])}:")
-            lines += _object(part, kind, INDENT * 2, home, skip=("name",))
+            lines += _object(part.written, kind, INDENT * 2, home, skip=("name",))
     return "\n".join(lines) + "\n"
 
 
@@ -115,13 +115,7 @@ def files_of(part: Any) -> Iterator[tuple[str, str]]:
 def load(path: str | os.PathLike[str]) -> Robot:
     """The robot described in a YAML file; raises InvalidFile listing everything that is wrong in it."""
     file = os.fspath(path)
-    try:
-        with open(file, "rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise InvalidFile(Problem(f"cannot be read ({reason}); write the path of a robot file", (), file)) from None
-    return loads(text_of(raw, file), file, os.path.dirname(file) or ".")
+    return loads(text_in(file), file, os.path.dirname(file) or ".")
 
 
 def loads(text: str, name: str = "<string>", folder: str | os.PathLike[str] = ".") -> Robot:

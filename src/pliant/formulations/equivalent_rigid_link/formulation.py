@@ -15,20 +15,22 @@ from pliant.formulations.equivalent_rigid_link.elements import MOST_ELEMENTS, Be
 from pliant.formulations.equivalent_rigid_link.model import EquivalentRigidLinkArm
 from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
 from pliant.model.arm import refuse_massless_links
+from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FlexibleLink, ReducedLink, Robot
-from pliant.robot.link import STATION_SLACK
+from pliant.robot.link import STATION_SLACK, MadeRigid
 from pliant.robot.loop import parent_frame
 from pliant.robot.robot import nearest
 from pliant.structures.tree.assembly import refuse_beyond_trees, refuse_other_laws
 
 
-@dataclass(frozen=True)
-class EquivalentRigidLink:
+@dataclass(frozen=True, repr=False)
+class EquivalentRigidLink(SomeRigid):
     """Small deflections from a rigid arm that moves by any joint angles [vidoni2018].
 
     Flexible links are finite elements: ``elements`` for each, one number or a mapping from link names, of the kind
     ``element`` with the mass ``mass``. ``basis`` says by which shapes a link deforms: all its nodes, or component
-    modes; one choice for all links or a mapping from names. ``damping`` is added to that of the material.
+    modes; one choice for all links or a mapping from names. ``damping`` is added to that of the material. Links named
+    in ``rigid`` do not deform.
     """
 
     elements: int | Mapping[str, int] = 8
@@ -40,6 +42,7 @@ class EquivalentRigidLink:
     damping: reduction.Rayleigh | reduction.ModalDamping | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for count in self.elements.values() if isinstance(self.elements, Mapping) else (self.elements,):
             refuse_outside("elements of EquivalentRigidLink", count, 1, MOST_ELEMENTS, "4 to 16 serves most links")
         for word, kind, kinds in (("element", self.element, BeamElement), ("mass", self.mass, MassMatrix)):
@@ -59,7 +62,7 @@ class EquivalentRigidLink:
             )
 
     def __hash__(self) -> int:
-        return hash((repr(self.elements), repr(self.basis), self.element, self.mass, self.damping))
+        return hash((repr(self.elements), repr(self.basis), self.element, self.mass, self.damping, self.rigid))
 
     def finer(self) -> EquivalentRigidLink | None:
         """The next choice to compare with: twice the elements, and all shapes where they are not many."""
@@ -77,6 +80,7 @@ class EquivalentRigidLink:
 
     def compile(self, robot: Robot) -> EquivalentRigidLinkArm:
         """The equations of the robot."""
+        robot = self.taken(robot)
         refuse_beyond_trees(robot, "EquivalentRigidLink")
         refuse_other_laws(robot, "finite elements here are linear")
         refuse_massless_links(robot, "EquivalentRigidLink")
@@ -84,7 +88,7 @@ class EquivalentRigidLink:
             kinds = FlexibleLink if word == "elements" else (FlexibleLink, ReducedLink)
             names = [link.name for link in robot.links if isinstance(link, kinds)]
             for name in given if isinstance(given, Mapping) else ():
-                if name not in names:
+                if name not in names and not isinstance(robot.named_link(name), MadeRigid):
                     raise InvalidInput(
                         f"{word}: '{name}' is not a link of robot '{robot.name}' that deforms; {nearest(name, names)}"
                     )

@@ -12,7 +12,8 @@ import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
-from pliant.model.arm import refuse_massless_links, refuse_reduced_links
+from pliant.model.arm import Counts, counts_of, refuse_massless_links, refuse_reduced_links, twice
+from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 from pliant.structures.collocation.bending import SPECTRAL_TURN
 from pliant.structures.collocation.chain import Points
@@ -22,32 +23,10 @@ if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
 
-Counts = int | Mapping[str, int]
-
 HIGHEST_DEGREE = 16
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
 REST_STATIONS = 201
-
-
-def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
-    flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
-    if not isinstance(elements, Mapping):
-        counts = dict.fromkeys(flexible, elements)
-    else:
-        for name in elements:
-            if name not in flexible:
-                raise InvalidInput(
-                    f"elements: '{name}' is not a flexible link of robot '{robot.name}'; name one of {flexible}"
-                )
-        counts = {name: elements.get(name, 1) for name in flexible}
-    for name, count in counts.items():
-        refuse_outside(f"elements of link '{name}'", count, 1, 10_000, "choose another count")
-    return counts
-
-
-def _twice(elements: Counts) -> Counts:
-    return {name: 2 * n for name, n in elements.items()} if isinstance(elements, Mapping) else 2 * elements
 
 
 def rest_turn(robot: Robot, name: str) -> float:
@@ -66,12 +45,13 @@ class WhenBent(StrEnum):
     STOP = "stop"
 
 
-@dataclass(frozen=True)
-class GeometricallyExact:
+@dataclass(frozen=True, repr=False)
+class GeometricallyExact(SomeRigid):
     """Spectral links: twists at degree + 1 Lobatto nodes, strains at degree Gauss points of each element.
 
     ``elements`` per link, one number for all or a mapping from link names. Degree 1 is a two-node element. A run
     in which a link bends too far for its polynomials is done anew by pose elements, unless ``when_bent`` stops it.
+    Links named in ``rigid`` do not deform.
     """
 
     degree: int = 5
@@ -79,26 +59,28 @@ class GeometricallyExact:
     when_bent: WhenBent = field(default=WhenBent.HAND_OVER, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         refuse_outside("degree", self.degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
 
     def __hash__(self) -> int:
-        return hash((self.degree, repr(self.elements), self.when_bent))
+        return hash((self.degree, repr(self.elements), self.when_bent, self.rigid))
 
     def finer(self) -> GeometricallyExact:
         """The next choice to compare with."""
         if self.degree + 2 > HIGHEST_DEGREE:
-            return replace(self, elements=_twice(self.elements))
+            return replace(self, elements=twice(self.elements))
         return replace(self, degree=self.degree + 2)
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
         """The equations of the robot; by pose elements, as a substitution, where spectral links do not carry it."""
+        robot = self.taken(robot)
         refuse_reduced_links(robot, "GeometricallyExact")
         refuse_massless_links(robot, "GeometricallyExact")
         reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
             return self.pose_elements(robot).with_substitution(f"pose elements were chosen because {reason}")
         points = Points.spectral(self.degree)
-        chain, placed = build_chain(robot, points, _counts(robot, self.elements))
+        chain, placed = build_chain(robot, points, counts_of(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)
 
     def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm | None:
@@ -116,9 +98,9 @@ class GeometricallyExact:
         known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
         counts = {
             name: max(8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN))
-            for name, count in _counts(robot, self.elements).items()
+            for name, count in counts_of(robot, self.elements).items()
         }
-        return PoseElement(counts).compile(robot)
+        return PoseElement(counts, rigid=self.rigid).compile(robot)
 
     def _bent_too_far(self, robot: Robot) -> str:
         """Which link bends too far at rest between two nodes for a polynomial to follow, or nothing.
@@ -127,28 +109,29 @@ class GeometricallyExact:
         """
         if self.degree == 1:
             return ""
-        for name, count in _counts(robot, self.elements).items():
+        for name, count in counts_of(robot, self.elements).items():
             turn = rest_turn(robot, name) / (count * self.degree)
             if turn > SPECTRAL_TURN:
                 return f"link '{name}' bends at rest by {turn:.2g} rad between two nodes of a spectral link"
         return ""
 
 
-@dataclass(frozen=True)
-class PoseElement:
+@dataclass(frozen=True, repr=False)
+class PoseElement(SomeRigid):
     """Two-node elements whose nodal poses are the state: exact energy and momentum, loops, contact, large bends.
 
-    Second order in space and time. ``elements`` per link, one number for all or a mapping from link names.
+    Second order in space and time. ``elements`` per link, one number for all or a mapping from link names. Links named
+    in ``rigid`` do not deform.
     """
 
     elements: Counts = 8
 
     def __hash__(self) -> int:
-        return hash(repr(self.elements))
+        return hash((repr(self.elements), self.rigid))
 
     def finer(self) -> PoseElement:
         """The next choice to compare with."""
-        return PoseElement(_twice(self.elements))
+        return replace(self, elements=twice(self.elements))
 
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
@@ -156,23 +139,26 @@ class PoseElement:
         from pliant.structures.nodal.assembly import assemble
         from pliant.structures.nodal.model import PoseElementArm
 
+        robot = self.taken(robot)
         refuse_reduced_links(robot, "PoseElement")
         refuse_massless_links(robot, "PoseElement")
-        return PoseElementArm(robot, self, assemble(robot, _counts(robot, self.elements)))
+        return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.elements)))
 
 
-@dataclass(frozen=True)
-class MixedElement:
+@dataclass(frozen=True, repr=False)
+class MixedElement(SomeRigid):
     """The paper's mixed finite element [macchelli2007] with its parameter alpha, for one link on the base.
 
     Efforts alpha w_a + (1 - alpha) w_b, twists (1 - alpha) t_a + alpha t_b. With the base twist and the tip
-    wrench as inputs alpha must be at least 1/2: below, eliminating the nodes grows like ((1-alpha)/alpha)^N.
+    wrench as inputs alpha must be at least 1/2: below, eliminating the nodes grows like ((1-alpha)/alpha)^N. Links
+    named in ``rigid`` do not deform.
     """
 
     elements: int = 20
     alpha: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         refuse_other_than_number("alpha", self.alpha, "choose 0.5 for second order")
         if not 0.5 <= self.alpha < 1.0:
             raise InvalidInput(
@@ -189,6 +175,7 @@ class MixedElement:
 
     def compile(self, robot: Robot) -> GeometricallyExactArm:
         """The equations of the robot."""
+        robot = self.taken(robot)
         refuse_reduced_links(robot, "MixedElement")
         refuse_massless_links(robot, "MixedElement")
         for joint in robot.joints:
@@ -198,5 +185,5 @@ class MixedElement:
                     " at its ends; use GeometricallyExact for arms of several links"
                 )
         points = Points.mixed(self.alpha)
-        chain, placed = build_chain(robot, points, _counts(robot, self.elements))
+        chain, placed = build_chain(robot, points, counts_of(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)

@@ -10,19 +10,22 @@ from pliant.formulations.lumped.assembly import MOST_FIELDS, Fields, JointField,
 from pliant.formulations.lumped.fields import Beam, LumpedStructure, StationInertia
 from pliant.formulations.lumped.model import LumpedArm
 from pliant.model.arm import refuse_reduced_links
+from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FlexibleLink, Robot
+from pliant.robot.link import MadeRigid
 from pliant.robot.robot import nearest
 from pliant.structures.tree.assembly import refuse_beyond_trees, refuse_other_laws
 
 Divisions = int | Fields | Mapping[str, int | Fields]
 
 
-@dataclass(frozen=True)
-class Lumped:
+@dataclass(frozen=True, repr=False)
+class Lumped(SomeRigid):
     """Stations (masses) and fields (massless springs) after Holzer [konno1996], with large joint motions.
 
     ``fields`` per flexible link: one number or one `Fields` for all, or a mapping from link names. ``joint_fields`` add
-    the flexibility of bearings. The fewer the fields, the smaller must be the deflection of each.
+    the flexibility of bearings. The fewer the fields, the smaller must be the deflection of each. Links named in
+    ``rigid`` do not deform.
     """
 
     fields: Divisions = 4
@@ -31,6 +34,7 @@ class Lumped:
     joint_fields: tuple[JointField, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         refuse_other_choice("Lumped", "beam", self.beam, Beam)
         refuse_other_choice("Lumped", "station_inertia", self.station_inertia, StationInertia)
         if not isinstance(self.fields, Mapping):
@@ -42,7 +46,7 @@ class Lumped:
         object.__setattr__(self, "joint_fields", tuple(self.joint_fields))
 
     def __hash__(self) -> int:
-        return hash((repr(self.fields), self.beam, self.station_inertia, self.joint_fields))
+        return hash((repr(self.fields), self.beam, self.station_inertia, self.joint_fields, self.rigid))
 
     def finer(self) -> Lumped | None:
         """The next choice to compare with; none where the stiffness of fields is given, or they are many."""
@@ -55,6 +59,7 @@ class Lumped:
 
     def compile(self, robot: Robot) -> LumpedArm:
         """The equations of the robot."""
+        robot = self.taken(robot)
         _refuse(robot, "Lumped")
         _refuse_joint_fields(robot, self.joint_fields)
         if self.station_inertia is StationInertia.NEGLECTED:
@@ -73,7 +78,7 @@ class Lumped:
         if not isinstance(self.fields, Mapping):
             return dict.fromkeys(flexible, _fields(self.fields))
         for name in self.fields:
-            if name not in flexible:
+            if name not in flexible and not isinstance(robot.named_link(name), MadeRigid):
                 raise InvalidInput(
                     f"fields: '{name}' is not a flexible link of robot '{robot.name}'; {nearest(name, flexible)}"
                 )

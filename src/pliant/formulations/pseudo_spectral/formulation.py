@@ -8,33 +8,36 @@ from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.pseudo_spectral.assembly import assemble
 from pliant.formulations.pseudo_spectral.link import GaussPoints, Points
 from pliant.model.arm import refuse_massless_links, refuse_reduced_links
+from pliant.model.rigid_links import SomeRigid
 from pliant.robot import BASE, FixedJoint, PrismaticJoint, RevoluteJoint, Robot
 from pliant.structures.linear.model import PseudoSpectralArm
 
 HIGHEST_DEGREE = 64
 
 
-@dataclass(frozen=True)
-class PseudoSpectral:
+@dataclass(frozen=True, repr=False)
+class PseudoSpectral(SomeRigid):
     """One polynomial of ``degree`` N along every straight link, small deflections on moving joints [wang2017].
 
     Linear, so a step costs a product of matrices. ``points`` are where states are written: the motion does not
-    depend on them.
+    depend on them. Links named in ``rigid`` do not deform.
     """
 
     degree: int = 12
     points: Points = field(default_factory=GaussPoints)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         refuse_outside("degree", self.degree, 1, HIGHEST_DEGREE, "8 to 16 serves most links")
         self.points.states(self.degree)
 
     def finer(self) -> PseudoSpectral | None:
         """The next choice to compare with, unless this is the finest; motions do not depend on points."""
-        return PseudoSpectral(self.degree + 2) if self.degree + 2 <= HIGHEST_DEGREE else None
+        return PseudoSpectral(self.degree + 2, rigid=self.rigid) if self.degree + 2 <= HIGHEST_DEGREE else None
 
     def compile(self, robot: Robot) -> PseudoSpectralArm:
         """The equations of the robot for small deflections about its initial posture."""
+        robot = self.taken(robot)
         _refuse(robot)
         return PseudoSpectralArm(robot, self, assemble(robot, self.degree), _substitution(robot))
 

@@ -1,0 +1,353 @@
+"""Arms as bond graphs: the word model of [damic2006], Figs. 9 and 12, down to elements.
+
+    Controller, Manipulator, Base, End  /  joints, links, payloads  /  Revolute and Drive (Fig. 7), super elements
+
+The two upper levels are the same for rigid and flexible links. Parts are tied by velocities. What has no element level
+yet is a word that says so where it is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pliant.bond_graph import beam
+from pliant.bond_graph.beam import TO_SPIN, Formulas, Parts, Pose, chain, junction, section_axes, variables
+from pliant.bond_graph.domain import ROTATION
+from pliant.bond_graph.elements import TF, C, OneJunction, R, Se, Sf, Source, ZeroJunction
+from pliant.bond_graph.graph import Bond, Component, Integral, Signal
+from pliant.components import kinds
+from pliant.components.motions import Hold
+from pliant.components.signals import Constant
+from pliant.errors import InvalidInput, refuse_outside
+from pliant.formulas.expression import Expression, constant, name
+from pliant.mechanics.rigid_body import matrix_of
+from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of
+from pliant.model.contract import Arm
+from pliant.model.state import Array
+from pliant.robot import (
+    At,
+    End,
+    FixedJoint,
+    FlexibleLink,
+    Joint,
+    LinearLaw,
+    LoopKind,
+    ReducedLink,
+    RevoluteJoint,
+    RigidLink,
+    Robot,
+)
+from pliant.robot.joint import BASE
+from pliant.robot.loop import LoopJoint, parent_frame
+from pliant.spatial.arrays import rotation_from_vector
+
+if TYPE_CHECKING:
+    from pliant.bond_graph.mixed_element import MixedElements
+
+CONTROLLER, MANIPULATOR, GROUND, TIP = "Controller", "Manipulator", "Base", "End"
+VECTORS = {"m": 3, "n": 3}  # what parts must know of the section that carries them
+USUAL = 10  # elements of links that a mapping does not name
+PLAIN = 1e-9  # part of a largest entry below which others are zero
+
+
+@dataclass(frozen=True)
+class Beams:
+    """Flexible links are rows of co-rotational beams, so many in each ``super_element``.
+
+    ``elements`` for each link, one number or a mapping from names; links without a number have ten.
+    """
+
+    elements: Counts = 10
+    super_element: int = beam.SUPER
+
+    def __post_init__(self) -> None:
+        refuse_outside("super_element", self.super_element, 1, MOST_ELEMENTS, "5 as in the paper")
+
+
+def of(arm: Arm | Robot, links: Beams | MixedElements | None = None) -> Component:
+    """The bond graph of a robot, or of an arm with what is connected to its joints.
+
+    ``links`` says what flexible links are made of, by default of co-rotational beams, as many as the arm has if it is
+    `Corotational`.
+    """
+    from pliant.bond_graph.mixed_element import BodyBuilder, MixedElements
+
+    builder = BodyBuilder if isinstance(links, MixedElements) else Builder
+    if isinstance(arm, Robot):
+        return builder(arm, {}, links or Beams()).whole()
+    chosen: Any = arm.formulation
+    usual = Beams(chosen.elements, chosen.super_element) if hasattr(chosen, "super_element") else Beams()
+    return builder(arm.robot, _drives(arm), links or usual).whole()
+
+
+def _drives(arm: Arm) -> dict[str, Source]:
+    """Sources of joints for what is connected to an arm; motions and torques in time are left open."""
+    drives: dict[str, Source] = {}
+    for part in getattr(arm, "components", ()):
+        for each in part.attachments(getattr(arm, "given", arm)):
+            joint = each.joint if isinstance(each, kinds.OnJoint) else ""
+            angle, rate = name(f"{joint} angle"), name(f"{joint} rate")
+            match each:
+                case kinds.Feedback(reference=Hold(position=target)):
+                    made: Source = Se(effort=each.stiffness * (target - angle) - each.damping * rate, domain=ROTATION)
+                case kinds.Torque(signal=Constant(value=float(value))):
+                    made = Se(effort=value, domain=ROTATION)
+                case kinds.Torque():
+                    made = Se(domain=ROTATION)
+                case kinds.Prescription(motion=motion):
+                    made = Sf(flow=0.0 if isinstance(motion, Hold) else None, domain=ROTATION)
+                case _:
+                    made, joint = Se(), ""
+            if not joint or joint in drives:
+                raise InvalidInput(
+                    f"{type(part).__name__} has no place in the bond graph of an arm, which takes one torque, motion or"
+                    " law with a Hold for each joint; connect it to the arm alone"
+                )
+            drives[joint] = made
+    return drives
+
+
+class Builder:
+    """A graph on its way: what the Manipulator holds, and where its links start."""
+
+    inputs: ClassVar[Mapping[str, int]] = VECTORS  # of the Manipulator, from the Base
+
+    def __init__(self, robot: Robot, drives: Mapping[str, Source], links: Beams | MixedElements) -> None:
+        self.robot, self.drives, self.links = robot, drives, links
+        self.counts = counts_of(robot, links.elements, USUAL)
+        self.gravity = np.array(robot.gravity, float)
+        self.parts: Parts = {}
+        self.bonds: list[Bond] = []
+        self.wires: list[Signal] = []
+        ground = Pose(np.array(robot.base.position, float), matrix_of(robot.base.rotation), np.zeros(3), np.zeros(3))
+        self.roots, self.tips = {BASE: ground}, {BASE: ground}
+
+    def whole(self) -> Component:
+        """Fig. 12a."""
+        robot, axes = self.robot, self.tips[BASE].rotation
+        ground = [joint.name for joint in robot.chain_order if joint.parent == BASE]
+        ports = {"base": f"{ground[0]}.left" if len(ground) == 1 else "ground", "end": f"{robot.tip_link}.right"}
+        if len(ground) > 1:
+            self.parts["ground"] = junction()
+            self.bonds += [Bond("ground", f"{each}.left") for each in ground]
+        for joint in robot.chain_order:
+            self.add_joint(joint)
+            self.add_link(joint.child)
+        for payload in robot.payloads:
+            side, start = ("right", self.tips) if payload.at is End.TIP else ("left", self.roots)
+            body = self.body(payload.mass, payload.center_of_mass, payload.inertia, start[payload.link])
+            self.parts[payload.name] = body or words_only("a payload without mass, or in body axes", "port")
+            self.bonds.append(Bond(f"{payload.link}.{side}", f"{payload.name}.port"))
+            self.wire(payload.link, payload.name, side)
+        for loop in robot.loops:
+            self.add_loop(loop)
+        moving = [joint.name for joint in robot.chain_order if joint.moves]
+        told = [f"{joint} {word}" for joint in moving for word in ("angle", "rate")]
+        signals: dict[str, Expression | tuple[Expression, ...]] = {each: name(each.replace(" ", ".")) for each in told}
+        if "r" in getattr(self.parts[robot.tip_link], "signals", ()):
+            signals["position"] = tuple(variables(f"{robot.tip_link}.r"))
+        manipulator = Component(
+            self.parts,
+            self.bonds,
+            ports | {joint: f"{joint}.drive" for joint in moving},
+            signals,
+            self.inputs,
+            self.wires,
+        )
+        columns = {word: tuple(constant(float(x)) for x in axes[:, k]) for k, word in enumerate(self.inputs, 1)}
+        sources = {joint: self.drives.get(joint, Se(effort=0.0, domain=ROTATION)) for joint in moving}
+        inputs = dict.fromkeys(told, 1)
+        parts: Parts = {CONTROLLER: Component(dict(sources), (), {each: each for each in moving}, inputs=inputs)}
+        parts[GROUND] = Component({"Sf": Sf(flow=(0.0,) * 6)}, ports={"ground": "Sf"}, signals=columns)
+        parts |= {MANIPULATOR: manipulator, TIP: Component({"Se": Se(effort=(0.0,) * 6)}, ports={"tip": "Se"})}
+        bonds = [Bond(f"{GROUND}.ground", f"{MANIPULATOR}.base"), Bond(f"{TIP}.tip", f"{MANIPULATOR}.end")]
+        bonds += [Bond(f"{CONTROLLER}.{joint}", f"{MANIPULATOR}.{joint}") for joint in moving]
+        wires = [Signal(f"{GROUND}.{word}", f"{MANIPULATOR}.{word}") for word in self.inputs]
+        wires += [Signal(f"{MANIPULATOR}.{each}", f"{CONTROLLER}.{each}") for each in told]
+        if not moving:
+            del parts[CONTROLLER]
+        return Component(parts, bonds, wires=wires, about=f"the robot {robot.name}")
+
+    def wire(self, carrier: str, part: str, side: str = "right") -> None:
+        """The unit vectors of the section that carries a part."""
+        at = f"{carrier}." if carrier != BASE else ""
+        words = {word: f"root {word}" if side == "left" else word for word in VECTORS}
+        self.wires += [Signal(at + words[word], f"{part}.{word}") for word in VECTORS]
+
+    def start_of(self, end: At) -> Pose:
+        """A frame at the start."""
+        at = (self.tips if end.end is End.TIP else self.roots)[end.link]
+        return at.moved(np.array(end.position, float), matrix_of(end.rotation))
+
+    # joints -------------------------------------------------------------------------------------------------------
+
+    def add_joint(self, joint: Joint) -> None:
+        at = parent_frame(joint)
+        start, plain = self.start_of(at), at.station is None
+        if isinstance(joint, FixedJoint) and plain:
+            self.parts[joint.name] = self.fixed(at)
+        elif isinstance(joint, RevoluteJoint) and plain and not (joint.friction or joint.limits):
+            axis = np.array(joint.axis, float) / np.linalg.norm(joint.axis)
+            self.parts[joint.name] = self.revolute(joint, at, axis)
+            spin = start.spin + start.rotation @ axis * joint.initial_rate
+            turn = rotation_from_vector(axis * joint.initial_position)
+            start = Pose(start.position, start.rotation @ turn, start.velocity, spin)
+        else:
+            drive = ("drive",) if joint.moves else ()
+            self.parts[joint.name] = words_only(
+                f"a {joint.word} joint, at a station or with stops,", "left", "right", *drive
+            )
+        self.roots[joint.child] = start
+        self.wire(joint.parent, joint.name)
+        self.bonds.append(Bond(f"{joint.name}.right", f"{joint.child}.left"))
+        if joint.parent != BASE:
+            self.bonds.append(Bond(f"{joint.parent}.right", f"{joint.name}.left"))
+
+    def fixed(self, at: At) -> Component:
+        parts: Parts = {"1": junction(), "Offset": TF(ratio=self.carried(at)), "2": junction()}
+        return Component(parts, chain("1", "Offset", "2"), {"left": "1", "right": "2"}, inputs=self.inputs)
+
+    def carried(self, at: At) -> Formulas:
+        """From the flow of a section to that of a frame on it, or of the same body."""
+        return _moved(section_axes(), at.position)
+
+    def revolute(self, joint: RevoluteJoint, at: At, axis: Array, free: bool = False) -> Component:
+        """Fig. 7a to c: velocities are equal (Tr), the rate of the joint adds to the spin (Rot, 19)."""
+        offset = section_axes() @ np.array(at.position, dtype=object)
+        tied: Parts = {"left": junction(), "right": junction(), "Tr": OneJunction(size=3), "Rot": ZeroJunction(size=3)}
+        tied |= {"v left": TF(ratio=beam.to_point(offset)), "w left": TF(ratio=TO_SPIN)}
+        tied |= {"v right": TF(ratio=beam.TO_VELOCITY), "w right": TF(ratio=-1.0 * TO_SPIN)}
+        bonds = [*chain("left", "v left", "Tr"), *chain("left", "w left", "Rot")]
+        bonds += [*chain("right", "v right", "Tr"), *chain("right", "w right", "Rot")]
+        ports = {"left": "left", "right": "right", "drive": "Rot"}
+        bearing = Component(tied, bonds, ports, inputs=VECTORS, about="the bearing of the joint")
+        unit = section_axes() @ (matrix_of(at.rotation) @ axis).astype(object)
+        ends = ("Revolute.left", "Revolute.right", "Revolute.drive")
+        return turning_joint(joint, {"Revolute": bearing}, ends, unit, self.inputs, free)
+
+    def add_loop(self, loop: LoopJoint) -> None:
+        """A joint between two frames of the tree, of no drive."""
+        ends = (loop.first, loop.second)
+        plain = all(end == At(end.link, end.end) and end.link != BASE for end in ends) and loop.obeys_nothing
+        if loop.kind is LoopKind.REVOLUTE and plain:
+            assert isinstance(loop.joint, RevoluteJoint)
+            self.parts[loop.name] = self.closing(loop, loop.joint, np.array(loop.axis) / np.linalg.norm(loop.axis))
+        else:
+            self.parts[loop.name] = words_only(
+                f"a {loop.kind} loop joint with a law or off the ends of links", "left", "right"
+            )
+        for end, side in zip(ends, ("left", "right"), strict=True):
+            self.bonds.append(Bond(f"{end.link}.{'right' if end.end is End.TIP else 'left'}", f"{loop.name}.{side}"))
+        self.wire(loop.first.link, loop.name, "right" if loop.first.end is End.TIP else "left")
+
+    def closing(self, loop: LoopJoint, joint: RevoluteJoint, axis: Array) -> Component:
+        return self.revolute(joint, loop.first, axis, free=True)
+
+    # links --------------------------------------------------------------------------------------------------------
+
+    def add_link(self, each: str) -> None:
+        link, start = self.robot.link(each), self.roots[each]
+        if isinstance(link, FlexibleLink):
+            self.parts[each], self.tips[each] = self.flexible(link, start)
+            return
+        link = link.undeformed if isinstance(link, ReducedLink) else link
+        assert isinstance(link, RigidLink)
+        self.tips[each] = start.moved(np.array(link.tip_position, float), matrix_of(link.tip_rotation))
+        self.parts[each] = self.rigid(link, start)
+
+    def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
+        tip, why = start.moved(np.array([link.length, 0.0, 0.0])), _beyond_beams(link)
+        ends, beams = np.linspace(0.0, link.length, self.counts[link.name] + 1), []
+        for a, b in pairwise(ends):
+            K, M = (np.diagonal(each([0.5 * (a + b)])[0]).tolist() for each in (link.stiffness, link.inertia))
+            poses = [start.moved(np.array([s, 0.0, 0.0])) for s in (a, b)]
+            beams.append(beam.beam3d(float(b - a), (K[0], *K[3:]), (M[0], M[5], M[4]), poses, self.gravity))
+        return (
+            words_only(why, "left", "right") if why else beam.super_elements(beams, "Beam3D", self.links.super_element)
+        ), tip
+
+    def body(self, mass: float, center: object, inertia: object, start: Pose) -> Component | None:
+        J = np.array(inertia, float)
+        J = np.diag(J) if J.ndim == 1 else J
+        return beam.rigid_body(mass, np.array(center, float), J, self.gravity, start) if mass > 0.0 else None
+
+    def rigid(self, link: RigidLink, start: Pose) -> Component:
+        """A rigid body between two sections."""
+        axes, tip = section_axes("root m", "root n"), np.array(link.tip_position, float)
+        parts: Parts = {"root": junction(), "Lever": TF(ratio=_moved(axes, tip)), "tip": junction()}
+        bonds, wires = chain("root", "Lever", "tip"), []
+        if body := self.body(link.mass, link.center_of_mass, link.inertia, start):
+            parts["Rigid Body"] = body
+            bonds.append(Bond("root", "Rigid Body.port"))
+            wires = [Signal(f"root {word}", f"Rigid Body.{word}") for word in VECTORS]
+        at_tip = axes @ matrix_of(link.tip_rotation).astype(object)
+        signals: dict[str, Integral | tuple[Expression, ...]] = {
+            f"root {word}": beam.turned(f"root {word}", "root", start.rotation[:, k])
+            for k, word in enumerate(VECTORS, 1)
+        }
+        signals |= {word: tuple(at_tip[:, k]) for k, word in enumerate(VECTORS, 1)}
+        signals["r"] = Integral(tuple(variables("tip.f", 6)[:3]), tuple(start.moved(tip).position))
+        return Component(parts, bonds, {"left": "root", "right": "tip"}, signals, wires=wires, about="a rigid link")
+
+
+def _moved(axes: Formulas, offset: ArrayLike) -> Formulas:
+    """From the flow of a frame to that of another one of the same body, at an offset along these axes."""
+    return np.vstack([beam.to_point(axes @ np.array(offset, dtype=object)), TO_SPIN])
+
+
+def words_only(what: str, *ports: str) -> Component:
+    """A component that is a word only."""
+    about = f"{what} has no element level yet; compile the robot by a formulation to compute it"
+    return Component({}, ports={port: port for port in ports}, about=about)
+
+
+def _beyond_beams(link: FlexibleLink) -> str:
+    """Why a link is no row of co-rotational beams here, or nothing."""
+    s = np.linspace(0.0, link.length, 5)
+    K, M = link.stiffness(s), link.inertia(s)
+    if np.abs(link.rest_strain(s)[:, 1:]).max() > PLAIN or not isinstance(link.law, LinearLaw):
+        return "a link that is curved or of another law than the linear one"
+    if link.material_damping(s).any() or any(link.viscous_damping):
+        return "a link with damping"
+    mass, Jy, Jz = (M[:, k, k, None, None] for k in (0, 4, 5))
+    area = mass * np.diag([1, 1, 1, 0, 0, 0]) + Jy * np.diag([0, 0, 0, 1, 1, 0]) + Jz * np.diag([0, 0, 0, 1, 0, 1])
+    off = max(
+        np.abs(K * (1 - np.eye(6))).max() / K.max(), np.abs(M - area)[:, 3:, 3:].max() / (M[:, 3:, 3:].max() or 1.0)
+    )
+    plain = off < PLAIN and np.abs(M - area)[:, :3].max() <= PLAIN * mass.max()
+    return "" if plain and not link.massless else "a section other than that of an area"
+
+
+def turning_joint(
+    joint: RevoluteJoint,
+    parts: Parts,
+    ends: tuple[str, str, str],
+    unit: Formulas,
+    inputs: Mapping[str, int],
+    free: bool,
+) -> Component:
+    """A bearing with its Drive (Fig. 7d): (20) as a transformer, spring and damper of the joint beside its torque."""
+    inside: Parts = {"theta": OneJunction(size=1, domain=ROTATION), "MTF": TF(ratio=[[each] for each in unit])}
+    bonds, spring = chain("theta", "MTF"), joint.spring
+    if spring:
+        inside["spring"] = C(stiffness=spring.stiffness, start=joint.initial_position - spring.rest_position)
+        bonds += chain("theta", "spring")
+    if joint.damping:
+        inside["damper"] = R(resistance=joint.damping, domain=ROTATION)
+        bonds += chain("theta", "damper")
+    if free:
+        inside["Se"] = Se(effort=0.0, domain=ROTATION)
+        bonds += chain("Se", "theta")
+    drive = Component(inside, bonds, {"torque": "theta", "axis": "MTF.b"}, inputs=inputs, about="axis of the joint")
+    rate = name("Drive.theta.f")
+    signals: dict[str, Integral | Expression] = {"angle": Integral(rate, joint.initial_position), "rate": rate}
+    told = [part for part, each in parts.items() if isinstance(each, Component)]
+    wires = [Signal(word, f"{part}.{word}") for part in ("Drive", *told) for word in inputs]
+    ports = {"left": ends[0], "right": ends[1]} | ({} if free else {"drive": "Drive.torque"})
+    return Component({**parts, "Drive": drive}, [Bond("Drive.axis", ends[2])], ports, signals, inputs, wires)

@@ -1,0 +1,246 @@
+"""The co-rotational beam of [damic2006] as a component: Beam3D of Fig. 2, Deformation of Fig. 3, Rigid Body Motion of
+Fig. 4; and a rigid body.
+
+Ports carry efforts (force, torque) and flows (velocity, angular velocity) of sections in the axes of the world. A
+section has its position r and its unit vectors m and n, which its flows turn; the local frame has its x axis i from
+node 1 to node 2 and m_1 in its plane of x and y, so that (5) holds with eta = m_1x / m_1y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.bond_graph.domain import SPATIAL
+from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, Se, ZeroJunction
+from pliant.bond_graph.graph import Bond, Component, Integral, Signal
+from pliant.formulas.expression import Expression, name, rotation_factor, sqrt
+from pliant.model.state import Array
+
+Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the operators of arrays
+Parts = dict[str, Part | Component]
+IDENTITY, NONE = np.eye(3).astype(object), np.zeros((3, 3)).astype(object)
+TO_VELOCITY, TO_SPIN = np.hstack([IDENTITY, NONE]), np.hstack([NONE, IDENTITY])  # from a flow (v, w)
+ROOT = "root "  # before the names of signals of a root section; those of tips have no word
+SUPER = 5  # elements of a super element, Fig. 5
+MODULATING, MOTION, DEFORMATION = "Modulating Signals", "Rigid Body Motion", "Deformation"
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """A section at the start: position, unit vectors (l, m, n) as columns, velocity and angular velocity."""
+
+    position: Array
+    rotation: Array
+    velocity: Array
+    spin: Array
+
+    def moved(self, offset: Array, turn: Array | None = None) -> Pose:
+        """A frame fixed to this one, at an offset in its axes."""
+        arm = self.rotation @ offset
+        rotation = self.rotation if turn is None else self.rotation @ turn
+        return Pose(self.position + arm, rotation, self.velocity + np.cross(self.spin, arm), self.spin)
+
+
+def junction(size: int = 6) -> OneJunction:
+    return OneJunction(size=size, domain=SPATIAL)
+
+
+def chain(*names: str) -> list[Bond]:
+    """Bonds from each part to the next."""
+    return [Bond(a, b) for a, b in pairwise(names)]
+
+
+def variables(path: str, count: int = 3) -> Formulas:
+    """All components of a variable."""
+    return np.array([name(path, k) for k in range(count)], dtype=object)
+
+
+def cross(a: Formulas, b: Formulas) -> Formulas:
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dtype=object)
+
+
+def hat(a: Formulas) -> Formulas:
+    """The matrix with hat(a) b = a x b."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]], dtype=object)
+
+
+def to_point(offset: Formulas) -> Formulas:
+    """From a flow (v, w) to the velocity v + w x offset of a point."""
+    return np.hstack([IDENTITY, -hat(offset)])
+
+
+def turned(word: str, at: str, start: Array) -> Integral:
+    """The signal of this name: a unit vector that the flow of a junction turns (15)."""
+    return Integral(tuple(cross(variables(f"{at}.f", 6)[3:], variables(word))), tuple(start))
+
+
+def local_stiffness(length: float, along: float, twist: float, bend_y: float, bend_z: float) -> Array:
+    """The second derivatives of (12) by (theta_1, u_2, theta_2)."""
+    K = np.zeros((7, 7))
+    K[3, 3] = along / length
+    K[np.ix_([0, 4], [0, 4])] = twist / length * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    for k, bend in ((1, bend_y), (2, bend_z)):
+        K[np.ix_([k, 4 + k], [k, 4 + k])] = bend / length * np.array([[4.0, 2.0], [2.0, 4.0]])
+    return K
+
+
+def rotation_rate(theta: Formulas) -> Formulas:
+    """Lambda of (9): the rate of a rotation vector per angular velocity."""
+    skew, square = hat(theta), theta @ theta
+    return np.array(IDENTITY - 0.5 * skew + (skew @ skew) * (0.25 * rotation_factor(0.25 * square)), dtype=object)
+
+
+def deformation(length: float, stiffness: Sequence[float]) -> Component:
+    """Fig. 3: (8) to (10) as modulated transformers, (12) as a C field of the states theta_1, u_2, theta_2."""
+    q, second = variables("C.q", 7), np.eye(4).astype(object)
+    second[1:, 1:] = rotation_rate(q[4:])
+    parts: Parts = {"Lambda 1": TF(ratio=rotation_rate(q[:3])), "Lambda 2": TF(ratio=second)}
+    parts["C"] = C(stiffness=local_stiffness(length, *stiffness), sizes={"1": 3, "2": 4})
+    bonds = [Bond("Lambda 1", "C.1"), Bond("Lambda 2", "C.2")]
+    return Component(parts, bonds, {"1": "Lambda 1.a", "2": "Lambda 2.a"}, about="deformation, (8) to (13)")
+
+
+def rigid_body_motion(length: float, inertia: Sequence[float], ends: Sequence[Pose], gravity: Array) -> Component:
+    """Fig. 4: (15) as transformers Rot-m and Rot-n, (16) to (18) as I fields of r, m and n; its weight.
+
+    ``inertia`` per length is mass, then that of rotation about z (of m) and about y (of n).
+    """
+    share = length * np.array([[1.0 / 3.0, 1.0 / 6.0], [1.0 / 6.0, 1.0 / 3.0]])
+    parts: Parts = {"node 1": junction(), "node 2": junction()}
+    bonds: list[Bond] = []
+    signals: dict[str, Integral] = {}
+    for k, start in enumerate(ends, 1):
+        signals[f"r{k}"] = Integral(tuple(variables(f"node {k}.f", 6)[:3]), tuple(start.position))
+        signals |= {
+            f"{word}{k}": turned(f"{word}{k}", f"node {k}", start.rotation[:, "lmn".index(word)]) for word in "mn"
+        }
+        if np.any(gravity):
+            parts[f"weight {k}"] = Se(effort=(*(0.5 * length * inertia[0] * gravity), 0.0, 0.0, 0.0))
+            bonds += chain(f"weight {k}", f"node {k}")
+    for word, amount in zip("rmn", inertia, strict=True):
+        if amount == 0.0:
+            continue
+        kept = [
+            each.velocity if word == "r" else np.cross(each.spin, each.rotation[:, "lmn".index(word)]) for each in ends
+        ]
+        field = np.kron(amount * share, np.eye(3))
+        parts[f"I {word}"] = I(inertia=field, sizes={"1": 3, "2": 3}, start=tuple(field @ np.concatenate(kept)))
+        for k in (1, 2):
+            part = f"Tr {k}" if word == "r" else f"Rot-{word} {k}"
+            ratio = TO_VELOCITY if word == "r" else np.hstack([NONE, -hat(variables(f"{word}{k}"))])
+            parts[part] = TF(ratio=ratio)
+            bonds += chain(f"node {k}", part, f"I {word}.{k}")
+    return Component(parts, bonds, {"1": "node 1", "2": "node 2"}, signals, about="inertia by directors, (14) to (18)")
+
+
+def modulating_signals() -> Component:
+    """The local frame (i, j, k), the length l and eta, from positions r1, r2 and the unit vector m1."""
+    i, j, m1 = (variables(word) for word in ("i", "j", "m1"))
+    chord = variables("r2") - variables("r1")
+    signals = {
+        "l": sqrt(chord @ chord),
+        "i": tuple(chord / name("l")),
+        "along": m1 @ i,
+        "height": sqrt(1.0 - name("along") * name("along")),
+        "j": tuple((m1 - i * name("along")) / name("height")),
+        "k": tuple(cross(i, j)),
+        "eta": name("along") / name("height"),
+    }
+    return Component({}, signals=signals, inputs={"r1": 3, "r2": 3, "m1": 3}, about="local frame and eta")
+
+
+def jacobians(eta: Expression, length: Expression) -> dict[str, Formulas]:
+    """(5a) to (5d)."""
+    a, b, o = eta / length, 1.0 / length, 0.0
+    rows = {
+        "J11": [[o, o, -a, o, eta, o], [o, o, -b, o, 1.0, o], [o, b, o, o, o, 1.0]],
+        "J12": [[o, o, a, o, o, o], [o, o, b, o, o, o], [o, -b, o, o, o, o]],
+        "J21": [[-1.0, o, o, o, o, o], [o, o, -a, -1.0, eta, o], [o, o, -b, o, o, o], [o, b, o, o, o, o]],
+        "J22": [[1.0, o, o, o, o, o], [o, o, a, 1.0, o, o], [o, o, b, o, 1.0, o], [o, -b, o, o, o, 1.0]],
+    }
+    return {word: np.array(matrix, dtype=object) for word, matrix in rows.items()}
+
+
+def beam3d(
+    length: float, stiffness: Sequence[float], inertia: Sequence[float], ends: Sequence[Pose], gravity: Array
+) -> Component:
+    """Fig. 2: two end sections, whose efforts branch (2) into those of inertia and, through (4), of deformation.
+
+    ``stiffness`` is EA, G I_x, E I_y, E I_z; ``inertia`` that of `rigid_body_motion`.
+    """
+    turn = np.array([variables(f"{MODULATING}.{word}") for word in "ijk"])
+    to_local = TF(ratio=np.block([[turn, NONE], [NONE, turn]]))
+    parts: Parts = {
+        "e1": junction(),
+        "e2": junction(),
+        MOTION: rigid_body_motion(length, inertia, ends, gravity),
+        "local 1": to_local,
+        "local 2": to_local,
+        "f1e": junction(),
+        "f2e": junction(),
+    }
+    of_frame = (name(f"{MODULATING}.{word}") for word in ("eta", "l"))
+    parts |= {word: TF(ratio=matrix) for word, matrix in jacobians(*of_frame).items()}
+    parts |= {"f1": ZeroJunction(size=3), "f2": ZeroJunction(size=4)}
+    parts |= {DEFORMATION: deformation(length, stiffness), MODULATING: modulating_signals()}
+    bonds = []
+    for k in (1, 2):
+        bonds += [Bond(f"e{k}", f"{MOTION}.{k}"), *chain(f"e{k}", f"local {k}", f"f{k}e")]
+        bonds += [
+            *chain(f"f{k}e", f"J1{k}", "f1"),
+            *chain(f"f{k}e", f"J2{k}", "f2"),
+            Bond(f"f{k}", f"{DEFORMATION}.{k}"),
+        ]
+    wires = [Signal(f"{MOTION}.{word}", f"{MODULATING}.{word}") for word in ("r1", "r2", "m1")]
+    signals = {word: tuple(variables(f"{MOTION}.{word}2")) for word in "rmn"}
+    signals |= {f"{ROOT}{word}": tuple(variables(f"{MOTION}.{word}1")) for word in "mn"}
+    return Component(parts, bonds, {"left": "e1", "right": "e2"}, signals, wires=wires, about="co-rotational beam")
+
+
+def in_a_row(parts: dict[str, Component], about: str) -> Component:
+    """Components with a left and a right port, joined port to port; signals are those of its root and of its tip."""
+    first, last = next(iter(parts)), list(parts)[-1]
+    bonds = [Bond(f"{a}.right", f"{b}.left") for a, b in pairwise(parts)]
+    signals = {
+        word: tuple(variables(f"{first if word.startswith(ROOT) else last}.{word}")) for word in parts[last].signals
+    }
+    return Component(dict(parts), bonds, {"left": f"{first}.left", "right": f"{last}.right"}, signals, about=about)
+
+
+def super_elements(elements: Sequence[Component], word: str, each: int = SUPER) -> Component:
+    """A link as super elements of so many elements each (Fig. 5)."""
+    groups = [elements[k : k + each] for k in range(0, len(elements), each)]
+    rows = [in_a_row({f"{word} {i}": part for i, part in enumerate(group, 1)}, "super element") for group in groups]
+    return in_a_row({f"Super Element {k}": row for k, row in enumerate(rows, 1)}, "a flexible link")
+
+
+def section_axes(m: str = "m", n: str = "n") -> Formulas:
+    """The unit vectors (l, m, n) of a section as columns, from signals of these names."""
+    return np.column_stack([cross(variables(m), variables(n)), variables(m), variables(n)])
+
+
+def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start: Pose) -> Component:
+    """Mass, centre and inertia (3, 3) about it as four equal masses, so that no gyrator is needed.
+
+    They lie at  center +- sqrt(p_1 / m) a_1 +- sqrt(p_2 / m) a_2 +- sqrt(p_3 / m) a_3  with an even number of minus
+    signs, where p and a are principal values and axes of  int x x^T dm = tr(J) / 2 - J .
+    """
+    p, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - 0.5 * (inertia + inertia.T))
+    reach, quarter = axes * np.sqrt(np.maximum(p, 0.0) / mass), 0.25 * mass
+    parts: Parts = {"body": junction()}
+    bonds = []
+    for k, signs in enumerate(((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)), 1):
+        offset = center + reach @ np.array(signs, float)
+        parts[f"to {k}"] = TF(ratio=to_point(section_axes() @ offset.astype(object)))
+        parts[f"point {k}"] = OneJunction(size=3)
+        parts[f"mass {k}"] = I(inertia=(quarter,) * 3, start=tuple(quarter * start.moved(offset).velocity))
+        bonds += chain("body", f"to {k}", f"point {k}", f"mass {k}")
+        if np.any(gravity):
+            parts[f"weight {k}"] = Se(effort=tuple(quarter * gravity))
+            bonds += chain(f"weight {k}", f"point {k}")
+    return Component(parts, bonds, {"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body as four masses")

@@ -1,0 +1,81 @@
+"""Why equations cannot be solved, in words of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pliant.bond_graph.equations import Equations
+from pliant.errors import InvalidInput
+from pliant.formulas.sparse import null_spaces, sized
+from pliant.formulas.system import System
+from pliant.formulas.tape import Floats
+
+MOST_NAMED = 4
+LARGE = 1000  # unknowns
+REMEDY = (
+    "remove one of them, or put an element between them that lets them differ, such as a C, an I or an R with a small"
+    " loss"
+)
+FREE_REMEDY = "remove a bond or a junction that closes a loop, or add an element that decides it"
+
+
+def refuse_undetermined(system: System, equations: Equations) -> None:
+    """Refuse equations that decide something twice or not at all, whatever their numbers are."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    rows, n = len(system.begin) - 1, system.size
+    pattern = csr_array((np.ones(len(system.columns), np.int8), system.columns, system.begin), shape=(rows, n))
+    column_of = maximum_bipartite_matching(pattern, perm_type="column")
+    open_rows = np.flatnonzero(column_of < 0)
+    if len(open_rows):
+        owners = [equations.rows[r].owner for r in _reached(system, column_of, int(open_rows[0]))]
+        fault = "decide the same thing" if len(set(owners)) > 1 else "has no variable left to decide"
+        raise InvalidInput(f"over-determined: {_named(owners)} {fault}; {REMEDY}")
+    if rows < n:
+        free = [equations.unknowns[k] for k in np.setdiff1d(np.arange(n), column_of)]
+        raise InvalidInput(f"under-determined: nothing decides {_named(free)}; {FREE_REMEDY}")
+
+
+def _reached(system: System, column_of: Floats, row: int) -> list[int]:
+    """The rows that compete with a row for its unknowns."""
+    row_of = {int(c): r for r, c in enumerate(column_of) if c >= 0}
+    seen, waiting = {row}, [row]
+    while waiting:
+        r = waiting.pop()
+        for c in system.columns[system.begin[r] : system.begin[r + 1]].tolist():
+            other = row_of[c]
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return sorted(seen)
+
+
+def why_singular(system: System, equations: Equations, J: Floats) -> str:
+    """Which equations depend on each other, and what they leave open, where numbers make a matrix singular."""
+    from scipy.sparse import csr_array
+
+    if not np.isfinite(J).all():
+        bad = sorted({equations.rows[r].owner for r in system.rows_of_slots()[~np.isfinite(J)].tolist()})
+        return f"a formula or its derivative is no number in {_named(bad)}; start elsewhere, or write it smoothly"
+    matrix, _, _ = sized(csr_array((J, system.columns, system.begin), shape=(system.size, system.size)))
+    left, right = null_spaces(matrix if system.size > LARGE else matrix.toarray(), 1)
+    owners = [equations.rows[k].owner for k in _largest(left[:, 0])]
+    free = [equations.unknowns[k] for k in _largest(right[:, 0])]
+    return f"over-determined: {_named(owners)} depend on each other and leave open {_named(free)}; {REMEDY}"
+
+
+def _largest(vector: Floats) -> list[int]:
+    sizes = np.abs(vector)
+    return [int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] > 0.1 * sizes.max()]
+
+
+def _named(words: Sequence[str]) -> str:
+    some = list(dict.fromkeys(words))
+    more = f" and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
+    shown = some[:MOST_NAMED]
+    if more or len(shown) == 1:
+        return ", ".join(shown) + more
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,386 @@
+"""Bond graphs as pictures (SVG): half arrows, causal strokes, vector bonds, signals, and components as boxes.
+
+`draw` shows a graph down to a level: deeper components are closed boxes, others frames around what they hold. `browse`
+gives one file in which a reader opens and closes them by a click: what a component holds is drawn small inside its
+box, and the view moves there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import cast
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from pliant.bond_graph.causality import causality
+from pliant.bond_graph.elements import C, I, Junction, Part, R, Source, TwoPort, Vector
+from pliant.bond_graph.flat import flatten
+from pliant.bond_graph.graph import Bond, Component, Integral, modulators, shown, split_end
+from pliant.bond_graph.layout import Node, Placed, Point, place
+from pliant.errors import InvalidInput
+from pliant.formulas.expression import NAME, names_in
+from pliant.whole_file import whole_file
+
+Path = tuple[str, ...]
+Anchor = tuple[Node, Point]  # a box, and the point of it that a line leads to
+LETTER, TEXT, SMALL = 0.62, 15.0, 11.0  # width of a letter against its height, heights in pixels
+MARGIN, TITLE, BARB, STROKE, INSET = 16.0, 24.0, 9.0, 8.0, 5.0
+PARALLEL, ASIDE = 12.0, 9.0  # pixels between bonds of the same two parts, and from bonds to signals
+MOST_SIGNALS = 8  # that the box of a component lists
+SIGNALS, PORT = "#signals", "#port "
+STYLE = """
+text { font-family: 'DejaVu Sans', Arial, sans-serif; font-size: 15px; text-anchor: middle; fill: #1a1a1a;
+  dominant-baseline: central }
+.small, .size { font-size: 11px; fill: #555 } .size { paint-order: stroke; stroke: #fff; stroke-width: 3px }
+.title { font-weight: bold; fill: #35516d } .blank { fill: #fff } .tip { fill: #b9a15a }
+.box { fill: #eef3f8; stroke: #35516d; stroke-width: 1.4 } .frame { fill: #fff; stroke: #35516d; stroke-width: 1.2 }
+.signals { fill: #fbf7ea; stroke: #b9a15a } .bond, .lead, .signal { fill: none; stroke: #1a1a1a; stroke-width: 1.4 }
+.wide { stroke-width: 4.6 } .core { stroke: #fff; stroke-width: 1.8 } .stroke { stroke: #1a1a1a; stroke-width: 2.2 }
+.lead { stroke: #35516d; stroke-width: 1 } .signal { stroke: #b9a15a; stroke-width: 1 }
+"""
+FOLDING = """
+.component { cursor: pointer } .component > .inside { display: none } .component.open > .inside { display: inline }
+.component.open > .closed { display: none }
+"""
+SCRIPT = """
+(function () {
+  var svg = document.documentElement;
+  function show(group) {
+    if (!group) { svg.setAttribute('viewBox', svg.getAttribute('data-whole')); return; }
+    var b = group.getBBox(), k = svg.getScreenCTM().inverse().multiply(group.getScreenCTM());
+    var w = k.a * b.width, h = k.d * b.height;
+    svg.setAttribute('viewBox', [k.a * b.x + k.e - w / 25, k.d * b.y + k.f - h / 25, w * 1.08, h * 1.08].join(' '));
+  }
+  svg.addEventListener('click', function (event) {
+    var part = event.target.closest('.component'), open = part && part.classList.contains('open');
+    if (!part || (open && !event.target.closest('.handle'))) { show(part); return; }
+    part.classList.toggle('open');
+    show(open ? part.parentNode.closest('.component') : part);
+  });
+})();
+"""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a bond graph as the text of an SVG file."""
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | PathLike[str], overwrite: bool = False) -> None:
+        """Write the file, whole or not at all."""
+        with whole_file(path, overwrite) as temporary:
+            temporary.write_text(self.svg, encoding="utf-8")
+
+
+def draw(graph: Component, level: int | None = 1, at: Sequence[str] = ()) -> Drawing:
+    """A graph with components open down to ``level``; all of them if that is None.
+
+    ``at`` is the path of the component to be shown, by default the whole graph. Sizes and strokes follow from a whole
+    graph; a component alone has plain bonds.
+    """
+    if level is not None and (isinstance(level, bool) or not isinstance(level, int) or level < 1):
+        raise InvalidInput(f"level = {level!r} must be a whole number from 1 on; 1 shows components as closed boxes")
+    return _document(_Artist(graph, nested=True).sheet(tuple(at), level), "", "")
+
+
+def browse(graph: Component, level: int = 1, at: Sequence[str] = ()) -> Drawing:
+    """One file for all levels: a click on a box opens it, a click on the title of a frame closes it.
+
+    Components are open down to ``level`` at first.
+    """
+    return _document(_Artist(graph, nested=False, opened=level).sheet(tuple(at), None), FOLDING, SCRIPT)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """What a component holds, drawn; ``ports`` are the places of its ports."""
+
+    content: str
+    width: float
+    height: float
+    ports: Mapping[str, Point]
+
+
+def _document(sheet: _Sheet, style: str, script: str) -> Drawing:
+    width, height = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
+    view = f"0 0 {width:.1f} {height:.1f}"
+    code = f"<script><![CDATA[{script}]]></script>" if script else ""
+    return Drawing(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="{view}"'
+        f' data-whole="{view}"><style><![CDATA[{STYLE}{style}]]></style>'
+        f'<rect class="blank" width="100%" height="100%"/>'
+        f'<g transform="translate({MARGIN:g} {MARGIN:g})">{sheet.content}</g>{code}</svg>\n'
+    )
+
+
+class _Artist:
+    """Draws components of one graph, whose bonds know their size and causality from the whole of it."""
+
+    def __init__(self, graph: Component, nested: bool, opened: int = 1) -> None:
+        self.graph, self.nested, self.opened = graph, nested, opened
+        self.sizes: dict[tuple[Path, int], int] = {}
+        self.strokes: dict[tuple[Path, int], bool] = {}
+        try:
+            self.sizes = {(bond.path, bond.number): bond.size for bond in flatten(graph).bonds}
+            self.strokes = causality(graph).strokes
+        except InvalidInput:  # words without elements, or a component alone
+            pass
+
+    def sheet(self, path: Path, level: int | None, sides: Mapping[str, int] | None = None) -> _Sheet:
+        """A component with its parts, and with its ports on these sides."""
+        scope = self.graph.at(path)
+        if not isinstance(scope, Component):
+            raise InvalidInput(f"'{shown(path)}' is an element and holds nothing to be drawn; name a component")
+        sides = _sides(scope) if sides is None else sides
+        of_parts = {name: _sides(part, scope, name) for name, part in scope.parts.items()}
+        inner: dict[str, _Sheet] = {}
+        nodes: dict[str, Node] = {}
+        for name, part in scope.parts.items():
+            if isinstance(part, Component) and (level is None or level > 1):
+                inner[name] = self.sheet((*path, name), level and level - 1, of_parts[name])
+            nodes[name] = _node(name, part, inner.get(name) if self.nested else None)
+        for port in scope.ports:
+            nodes[PORT + port] = Node(8.0 + SMALL * LETTER * len(port), 18.0, sides[port])
+        edges = [(split_end(bond.start)[0], split_end(bond.end)[0]) for bond in scope.bonds]
+        edges += [(PORT + port, split_end(target)[0]) for port, target in scope.ports.items() if scope.parts]
+        turned = [_turned(of_parts, bond) for bond in scope.bonds] + [side > 0 for side in sides.values()]
+        joined = {name for edge in edges for name in edge}
+        alone = {name: nodes.pop(name) for name in list(nodes) if name not in joined}
+        lines = _signal_lines(scope) or ([] if scope.parts else [scope.about])
+        if lines:
+            wide = max(map(len, lines)) * SMALL * LETTER + 2 * INSET
+            alone[SIGNALS] = Node(wide, len(lines) * 1.4 * SMALL + 2 * INSET)
+        placed = place(nodes, edges, turned, _leaves(scope, edges), alone.values())
+        nodes |= alone
+        content = "".join(self._drawn(path, scope, nodes, placed, inner, lines))
+        ports = {port: (nodes[PORT + port].x, nodes[PORT + port].y) for port in scope.ports}
+        return _Sheet(content, placed.width, placed.height, ports)
+
+    def _drawn(
+        self,
+        path: Path,
+        scope: Component,
+        nodes: Mapping[str, Node],
+        placed: Placed,
+        inner: Mapping[str, _Sheet],
+        lines: Sequence[str],
+    ) -> Iterator[str]:
+        for pair in _signal_pairs(scope):
+            if nodes.keys() >= set(pair) and pair[0] != pair[1]:
+                first, last = ((each, (each.x, each.y)) for each in (nodes[word] for word in pair))
+                way = _beside(_clipped(first, last), ASIDE)
+                (x, y), (u, v), (a, b) = _along(way, True)
+                head = [(x, y), *((x - 8 * u + s * 3 * a, y - 8 * v + s * 3 * b) for s in (1.0, -1.0))]
+                yield _path("signal", way) + _path("tip", head)
+        if lines:
+            box = nodes[SIGNALS]
+            yield _rect(box, "signals")
+            for k, line in enumerate(lines):
+                yield _text(box.x, box.y + (k + 0.5 - 0.5 * len(lines)) * 1.4 * SMALL, line, "small")
+        for name, part in scope.parts.items():
+            yield from self._part((*path, name), nodes[name], part, inner.get(name))
+        pairs = [sorted(split_end(end)[0] for end in (bond.start, bond.end)) for bond in scope.bonds]
+        for k, bond in enumerate(scope.bonds):
+            begin, end = (self._anchor(nodes, inner, text) for text in (bond.start, bond.end))
+            shift = PARALLEL * (pairs[:k].count(pairs[k]) - 0.5 * (pairs.count(pairs[k]) - 1))
+            way = _clipped(begin, end, placed.corners[k])
+            way = _beside(way, shift) if begin[0].width and end[0].width else way
+            yield from _bond(way, self.sizes.get((path, k), 1), self.strokes.get((path, k)))
+        for k, (port, target) in enumerate(scope.ports.items()):
+            dot = nodes[PORT + port]
+            if scope.parts:
+                corners = placed.corners[len(scope.bonds) + k]
+                yield _path("lead", _clipped((dot, (dot.x, dot.y)), self._anchor(nodes, inner, target), corners))
+            yield _text(dot.x, dot.y, port, "small")
+
+    def _anchor(self, nodes: Mapping[str, Node], inner: Mapping[str, _Sheet], text: str) -> Anchor:
+        """The end of a bond: the centre of a box, or the place of a port on the border of a frame."""
+        name, port = split_end(text)
+        node, sheet = nodes[name], inner.get(name)
+        if sheet is None or not self.nested or port not in sheet.ports:
+            return node, (node.x, node.y)
+        x, y = sheet.ports[port]
+        edge = node.x + (-0.5 if x < 0.5 * sheet.width else 0.5) * node.width
+        return Node(0.0, 0.0), (edge, node.y + 0.5 * TITLE + y - 0.5 * sheet.height)
+
+    def _part(self, path: Path, node: Node, part: Part | Component, sheet: _Sheet | None) -> Iterator[str]:
+        name, kind = path[-1], "blank" if isinstance(part, Part) else "box"
+        told = name if isinstance(part, Part) else part.about
+        closed = f"<g><title>{escape(told)}</title>{_rect(node, kind)}{_text(node.x, node.y, _label(name, part))}</g>"
+        if sheet is None:
+            yield closed
+        elif self.nested:
+            yield _frame(node, name, sheet, 1.0)
+        else:
+            wide, high = sheet.width + 2 * MARGIN, sheet.height + 2 * MARGIN
+            scale = min((node.width - 2 * INSET) / wide, (node.height - 0.5 * TITLE - INSET) / high)
+            state = " open" if len(path) < self.opened else ""
+            yield f'<g class="component{state}" data-path={quoteattr(shown(path))}><g class="closed">{closed}</g>'
+            yield f'<g class="inside">{_frame(node, name, sheet, scale)}</g></g>'
+
+
+def _sides(part: Part | Component, scope: Component | None = None, name: str = "") -> dict[str, int]:
+    """On which border of a component its ports lie, -1 left and 1 right: the first on the left, the second on the
+    right, others, such as drives, on the left. A component that bonds only leave has them all where its bonds lead."""
+    if not isinstance(part, Component):
+        return {}
+    if scope is not None:
+        ends = [split_end(text)[0] for text in (*(bond.end for bond in scope.bonds), *scope.ports.values())]
+        leaving = [split_end(bond.end) for bond in scope.bonds if split_end(bond.start)[0] == name]
+        if leaving and name not in ends:
+            other, port = leaving[0]
+            return dict.fromkeys(part.ports, -_sides(scope.parts[other]).get(port, -1))
+    return {port: 1 if k == 1 else -1 for k, port in enumerate(part.ports)}
+
+
+def _turned(sides: Mapping[str, Mapping[str, int]], bond: Bond) -> bool:
+    """Whether a bond leads to the left: from a port on the left, or to one on the right."""
+    first, last = (sides[name].get(port, 0) for name, port in map(split_end, (bond.start, bond.end)))
+    return first < last
+
+
+def _leaves(scope: Component, edges: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Elements with one bond that stand above or below another one; where that one leads nowhere else the last of its
+    stores stands behind it, and the first source before it."""
+    leaf: dict[str, str] = {}
+    for name, part in scope.parts.items():
+        own = [edge for edge in edges if name in edge]
+        if isinstance(part, (C, I, R, Source)) and len(own) == 1:
+            leaf[name] = own[0][0] if own[0][1] == name else own[0][1]
+    leaf = {name: on for name, on in leaf.items() if on not in leaf and isinstance(scope.parts.get(on), Part)}
+    for holder in dict.fromkeys(leaf.values()):
+        mine = [name for name, on in leaf.items() if on == holder]
+        others = [edge for edge in edges if holder in edge and not set(edge) & set(mine)]
+        sources = [name for name in mine if isinstance(scope.parts[name], Source)]
+        stores = [name for name in mine if name not in sources]
+        if sources and all(b != holder for _, b in others):
+            del leaf[sources[0]]
+        if stores and all(a != holder for a, _ in others):
+            del leaf[stores[-1]]
+    return leaf
+
+
+def _node(name: str, part: Part | Component, sheet: _Sheet | None) -> Node:
+    text = TEXT * LETTER * len(_label(name, part))
+    if sheet is not None:
+        return Node(max(sheet.width, text) + 2 * MARGIN, sheet.height + TITLE + 2 * MARGIN)
+    return Node(max(84.0, text + 24.0), 46.0) if isinstance(part, Component) else Node(text + 8.0, 22.0)
+
+
+def _label(name: str, part: Part | Component) -> str:
+    if isinstance(part, Component):
+        return name
+    symbol = f"M{part.symbol}" if isinstance(part, (TwoPort, Source, R)) and modulators(part) else part.symbol
+    return symbol if isinstance(part, Junction) or name == part.symbol else f"{symbol}: {name}"
+
+
+def _own_signals(scope: Component) -> Iterator[tuple[str, bool, Vector]]:
+    """The signals that a component computes, whether they are integrals, and their formulas; others are names for
+    those of parts."""
+    for name, value in scope.signals.items():
+        is_integral = isinstance(value, Integral)
+        formulas = cast(Vector, value.formulas if isinstance(value, Integral) else value)
+        if is_integral or any(each.operation != NAME for each in formulas):
+            yield name, is_integral, formulas
+
+
+def _signal_lines(scope: Component) -> list[str]:
+    """One line for each signal that the component computes or takes in; integrals carry their sign."""
+    lines = [f"\u2192 {name}" for name in scope.inputs]
+    for name, is_integral, formulas in _own_signals(scope):
+        many = f" ({len(formulas)})" if len(formulas) > 1 else ""
+        lines.append(("\u222b " if is_integral else "") + name + many)
+    if len(lines) > MOST_SIGNALS:
+        lines = [*lines[: MOST_SIGNALS - 1], f"and {len(lines) - MOST_SIGNALS + 1} more signals"]
+    return lines
+
+
+def _signal_pairs(scope: Component) -> dict[tuple[str, str], None]:
+    """From where to where signals lead: parts, or the box of those of the component."""
+    found = [
+        (each.name, name) for name, part in scope.parts.items() if isinstance(part, Part) for each in modulators(part)
+    ]
+    found += [(wire.start, split_end(wire.end)[0]) for wire in scope.wires]
+    for _, _, formulas in _own_signals(scope):
+        found += [(each.name, SIGNALS) for each in names_in(*formulas)]
+    first = [(start.partition(".")[0], end) for start, end in found]
+    return dict.fromkeys((start if start in scope.parts else SIGNALS, end) for start, end in first)
+
+
+def _rect(node: Node, kind: str) -> str:
+    at = f'x="{node.x - 0.5 * node.width:.1f}" y="{node.y - 0.5 * node.height:.1f}"'
+    return f'<rect class="{kind}" {at} width="{node.width:.1f}" height="{node.height:.1f}" rx="5"/>'
+
+
+def _text(x: float, y: float, text: str, kind: str = "", more: str = "") -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}"{more}>{escape(text)}</text>'
+
+
+def _path(kind: str, way: Sequence[Point]) -> str:
+    return f'<path class="{kind}" d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in way)}"/>'
+
+
+def _frame(node: Node, name: str, sheet: _Sheet, scale: float) -> str:
+    """An open component: a title, and what it holds below."""
+    title = TITLE if scale == 1.0 else 0.5 * TITLE
+    bar = Node(node.width, title, x=node.x, y=node.y - 0.5 * node.height + 0.5 * title)
+    x, y = node.x - 0.5 * scale * sheet.width, node.y + 0.5 * title - 0.5 * scale * sheet.height
+    text = _text(bar.x, bar.y, name, "title", "" if scale == 1.0 else f' style="font-size:{0.7 * title:.1f}px"')
+    return (
+        f'{_rect(node, "frame")}<g class="handle">{_rect(bar, "box")}{text}</g>'
+        f'<g transform="translate({x:.2f} {y:.2f}) scale({scale:.5g})">{sheet.content}</g>'
+    )
+
+
+def _clipped(first: Anchor, last: Anchor, corners: Sequence[Point] = ()) -> list[Point]:
+    """The way from box to box: it begins and ends at their borders."""
+    way = [first[1], *corners, last[1]]
+    return [_border(first[0], way[0], way[1]), *corners, _border(last[0], way[-1], way[-2])]
+
+
+def _border(node: Node, at: Point, towards: Point) -> Point:
+    d = np.subtract(towards, at)
+    half = 0.5 * np.array([node.width, node.height])
+    far = min(float(np.min(half / np.maximum(np.abs(d), 1e-9))), 0.45) + 3.0 / (float(np.hypot(*d)) or 1.0)
+    return float(at[0] + far * d[0]), float(at[1] + far * d[1])
+
+
+def _beside(way: list[Point], shift: float) -> list[Point]:
+    """A straight way moved aside, to the same side whichever way it leads."""
+    if len(way) > 2:
+        return way
+    _, _, (a, b) = _along(way, True)
+    shift = shift if way[1] > way[0] else -shift
+    return [(x + shift * a, y + shift * b) for x, y in way]
+
+
+def _along(way: Sequence[Point], last: bool) -> tuple[Point, Point, Point]:
+    """An end of a way, the direction to it and across."""
+    end, before = (way[-1], way[-2]) if last else (way[0], way[1])
+    d = np.subtract(end, before)
+    u, v = (d / (float(np.hypot(*d)) or 1.0)).tolist()
+    return end, (u, v), (-v, u)
+
+
+def _bond(way: list[Point], size: int, stroke_at_end: bool | None) -> Iterator[str]:
+    """A line with a half arrow, double where it carries a vector, and with its causal stroke."""
+    (x, y), (u, v), (a, b) = _along(way, True)
+    if size > 1:
+        yield _path("bond wide", way) + _path("bond core", way)
+        k = (len(way) - 1) // 2
+        yield _text(
+            0.5 * (way[k][0] + way[k + 1][0]) - 9 * a, 0.5 * (way[k][1] + way[k + 1][1]) - 9 * b, str(size), "size"
+        )
+    else:
+        yield _path("bond", way)
+    yield _path("bond", [(x, y), (x - BARB * u + 0.6 * BARB * a, y - BARB * v + 0.6 * BARB * b)])
+    if stroke_at_end is not None:
+        (x, y), _, (a, b) = _along(way, stroke_at_end)
+        yield _path("stroke", [(x + s * STROKE * a, y + s * STROKE * b) for s in (-1.0, 1.0)])

@@ -1,0 +1,346 @@
+"""The equations of a graph in descriptor form, without causality.
+
+Unknowns z are the efforts and flows of all bonds and the signals that are computed; those that a junction makes equal
+are one. States x are those of stores and of integrals, each with the unknown that is its rate:
+
+    0 = F(z, x, u, t) ,     x' = z[rate] .
+
+So a constraint, an algebraic loop or a dependent store is an equation like all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pliant.bond_graph.elements import TF, C, Junction, R, Source, Store, TwoPort, Vector, ZeroJunction, products
+from pliant.bond_graph.flat import FlatGraph, Path, Place, some
+from pliant.bond_graph.graph import Component, Integral, shown
+from pliant.errors import InvalidInput, clip
+from pliant.formulas.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
+from pliant.formulas.system import INPUT, STATE, UNKNOWN
+
+SIGNAL = "#s"  # the name of a signal that is not resolved yet; no user can write it
+EFFORT, FLOW = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """An equation: ``residual`` minus ``gradient`` is zero; the gradient is that of a store by its state."""
+
+    residual: Expression
+    owner: str
+    gradient: Expression = ZERO
+
+
+@dataclass(frozen=True, eq=False)
+class StateBlock:
+    """States of a store or of an integral; ``kind`` is C, I, or nothing for a signal."""
+
+    name: str
+    unit: str
+    kind: str
+    first: int
+    starts: tuple[float, ...]
+    energy: Expression = ZERO
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """Pairs of effort and flow of a source or a loss.
+
+    ``sign`` is 1 where the bond carries power out of a source, or into a loss. ``first`` is that of its inputs, or -1
+    if it is not open.
+    """
+
+    place: Place
+    efforts: tuple[int, ...]
+    flows: tuple[int, ...]
+    sign: int
+    first: int = -1
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.place.path)
+
+
+@dataclass
+class FlatSignal:
+    """A component of a signal that is computed, in the names of the component at ``scope``; ``known`` once resolved."""
+
+    words: str
+    scope: Path
+    formula: Expression
+    known: Expression | None = None
+    asked: bool = False
+
+
+class Equations:
+    """Everything that is computed; names of unknowns and owners of rows are for messages."""
+
+    def __init__(self, graph: FlatGraph) -> None:
+        self.graph = graph
+        self.rows: list[Row] = []
+        self.blocks: list[StateBlock] = []
+        self.stored: dict[Place, StateBlock] = {}
+        self.answers: dict[int, tuple[int, int]] = {}  # of the state of a store: its row and the unknown that it gives
+        self.rates: list[int] = []
+        self.sources: list[Exchange] = []
+        self.losses: list[Exchange] = []
+        self.unknowns: list[str] = []
+        self.inputs = 0
+        self.signals: list[FlatSignal] = []
+        self.names: dict[Path, dict[str, Vector]] = {}  # what formulas may name, by component
+        self.number_unknowns()
+        for place in graph.places:
+            if isinstance(place.part, Store):
+                self.add_states(place, place.part)
+        integrals = self.collect_names()
+        for path, word, integral in integrals:
+            self.add_integral(path, word, integral)
+        for place in graph.places:
+            match place.part:
+                case Junction():
+                    self.add_junction(place)
+                case Store() as part:
+                    self.add_store(place, part)
+                case R() as part:
+                    e, f = self.at(place, EFFORT), self.at(place, FLOW)
+                    own = {"f": f} if part.gives_effort else {"e": e}
+                    self.equate(place, e if part.gives_effort else f, self.resolved(part.given, place, own))
+                    self.losses.append(self.exchange(place, 1))
+                case Source() as part:
+                    self.add_source(place, part)
+                case TwoPort() as part:
+                    self.add_two_port(place, part)
+        for k in range(len(self.signals)):
+            self.signal(k)
+
+    # variables of bonds -------------------------------------------------------------------------------------------
+
+    def number_unknowns(self) -> None:
+        """What junctions make equal is one unknown, also the other variable of two bonds in a row."""
+        same: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+
+        def root(variable: tuple[int, int, int]) -> tuple[int, int, int]:
+            while variable in same:
+                variable = same[variable]
+            return variable
+
+        bonds = self.graph.bonds
+        for place in self.graph.places:
+            if isinstance(place.part, Junction):
+                common = EFFORT if isinstance(place.part, ZeroJunction) else FLOW
+                first = place.bonds[0][0]
+                for kind in (EFFORT, FLOW) if passes(place) else (common,):
+                    for bond, _, _ in place.bonds[1:]:
+                        for k in range(bonds[bond].size):
+                            a, b = root((first, k, kind)), root((bond, k, kind))
+                            if a != b:
+                                same[max(a, b)] = min(a, b)
+        number: dict[tuple[int, int, int], int] = {}
+        for place in self.graph.places:
+            for bond, port, _ in place.bonds:
+                for k in range(bonds[bond].size):
+                    for kind, word in ((EFFORT, "effort"), (FLOW, "flow")):
+                        if (key := root((bond, k, kind))) not in number:
+                            component = f" [{k}]" if bonds[bond].size > 1 else ""
+                            port_words = f" at port '{port}'" if len(place.part.ports) > 1 else ""
+                            number[key] = self.new_unknown(f"the {word}{component} of {place}{port_words}")
+        self.number = {
+            (bond, kind): tuple(number[root((bond, k, kind))] for k in range(each.size))
+            for bond, each in enumerate(bonds)
+            for kind in (EFFORT, FLOW)
+        }
+
+    def new_unknown(self, words: str) -> int:
+        self.unknowns.append(words)
+        return len(self.unknowns) - 1
+
+    def at(self, place: Place, kind: int, port: str | None = None) -> Vector:
+        """Efforts or flows at a port; at the first one if it is not named."""
+        bond = place.bonds[0][0] if port is None else place.at(port)[0]
+        return tuple(name(UNKNOWN, each) for each in self.number[bond, kind])
+
+    # names in formulas --------------------------------------------------------------------------------------------
+
+    def collect_names(self) -> list[tuple[Path, str, Integral]]:
+        """What formulas of each component may name; the signals that are integrals."""
+        first, integrals = len(self.rates), []
+        for path, scope in self.graph.scopes.items():
+            table = self.names[path] = {}
+            for word, value in scope.signals.items():
+                if isinstance(value, Integral):
+                    integrals.append((path, word, value))
+                    table[word] = tuple(name(STATE, first + k) for k in range(len(value.formulas)))
+                    first += len(value.formulas)
+                    continue
+                table[word] = tuple(name(SIGNAL, len(self.signals) + k) for k in range(len(value)))  # type: ignore[arg-type]
+                label = shown((*path, word))
+                self.signals += [FlatSignal(f"signal '{label}'", path, each) for each in value]  # type: ignore[arg-type,union-attr]
+        for place in self.graph.places:
+            table, own, part = self.names[place.path[:-1]], place.path[-1], place.part
+            if isinstance(part, Store):
+                begin = self.stored[place].first
+                table[f"{own}.{part.variable}"] = tuple(name(STATE, begin + k) for k in range(part.size))
+            words = ((EFFORT, "e"), (FLOW, "f"))
+            if isinstance(part, Junction):
+                words = words[:1] if isinstance(part, ZeroJunction) else words[1:]  # type: ignore[assignment]
+            for port in part.ports:
+                prefix = own if len(part.ports) == 1 else f"{own}.{port.name}"
+                bond = None if isinstance(part, Junction) else port.name
+                table |= {f"{prefix}.{word}": self.at(place, kind, bond) for kind, word in words}
+        for path in sorted(self.graph.scopes, key=len, reverse=True):
+            if path:
+                around = self.names[path[:-1]]
+                around |= {f"{path[-1]}.{word}": value for word, value in self.names[path].items()}
+        for path, scope in self.graph.scopes.items():
+            for wire in scope.wires:
+                self.connect_wire(path, scope, wire.start, wire.end)
+        return integrals
+
+    def connect_wire(self, path: Path, scope: Component, start: str, end: str) -> None:
+        part, _, word = end.partition(".")
+        target, values = scope.parts.get(part), self.named(path, start)
+        sizes = target.inputs if isinstance(target, Component) else {}
+        if sizes.get(word) != len(values):  # type: ignore[union-attr]
+            inside = f" of '{shown(path)}'" if path else ""
+            raise InvalidInput(
+                f"the wire from '{clip(start)}' to '{clip(end)}'{inside} leads to no input of a component with"
+                f" {len(values)} components; write it as part.input, and give inputs their sizes"
+            )
+        self.names[*path, part][word] = values
+
+    def named(self, path: Path, word: str) -> Vector:
+        """The variables that a name means inside a component."""
+        table, scope = self.names[path], self.graph.scopes[path]
+        if word in table:
+            return table[word]
+        if word in scope.inputs:
+            whom = f"'{shown(path)}'" if path else "the whole graph"
+            raise InvalidInput(f"nobody gives the signal '{word}' to {whom}; add a wire to it in the component around")
+        near = [each for each in table if each.rpartition(".")[0] == word.rpartition(".")[0]] or list(table)
+        inside = f" in '{shown(path)}'" if path else ""
+        raise InvalidInput(f"the name '{clip(word)}'{inside} is not known; there are t, {some(near)}")
+
+    def leaf(self, path: Path, word: str, index: int) -> Expression:
+        """One of them, or the formula of a signal that needs no unknown."""
+        values = self.named(path, word)
+        if index >= len(values):
+            raise InvalidInput(f"'{clip(word)}' has {len(values)} components, not {index + 1}; correct it")
+        found = values[index]
+        return self.signal(found.index) if found.name == SIGNAL else found
+
+    def resolve(self, formula: Expression, path: Path, who: object, own: dict[str, Vector] | None = None) -> Expression:
+        """A formula of a component in variables of the whole graph."""
+
+        def change(each: Expression) -> Expression:
+            values = (own or {}).get(each.name, ())
+            if each.name == "t" or each.index < len(values):
+                return each if each.name == "t" else values[each.index]
+            try:
+                return self.leaf(path, each.name, each.index)
+            except InvalidInput as error:
+                raise InvalidInput(f"{who}: {error}") from None
+
+        return substituted(formula, change)
+
+    def resolved(self, formulas: Iterable[Expression], place: Place, own: dict[str, Vector]) -> Vector:
+        return tuple(self.resolve(each, place.path[:-1], place, own) for each in formulas)
+
+    def signal(self, k: int) -> Expression:
+        """A signal that is computed: the variable it renames, a formula of states, or an unknown of its own."""
+        own = self.signals[k]
+        if own.known is None:
+            if own.asked and own.formula.operation == NAME:
+                around = [each.words for each in self.signals if each.asked and each.formula.operation == NAME]
+                raise InvalidInput(
+                    f"signals are defined by each other: {', '.join(around)}; give one of them a formula"
+                )
+            if own.asked:  # by its own formula: an algebraic loop
+                own.known = name(UNKNOWN, self.new_unknown(own.words))
+                return own.known
+            own.asked = True
+            value = self.resolve(own.formula, own.scope, own.words)
+            own.asked = False
+            simple = value.operation == NAME or all(each.name != UNKNOWN for each in names_in(value))
+            if own.known is None and simple:
+                own.known = value
+            else:
+                own.known = own.known or name(UNKNOWN, self.new_unknown(own.words))
+                self.rows.append(Row(own.known - value, own.words))
+        return own.known
+
+    # equations ----------------------------------------------------------------------------------------------------
+
+    def equate(self, place: Place, outputs: Vector, values: Vector) -> None:
+        self.rows += [Row(output - value, str(place)) for output, value in zip(outputs, values, strict=True)]
+
+    def add_states(self, place: Place, part: Store) -> None:
+        for each in names_in(*part.formulas()):
+            if each.name != part.variable or each.index >= part.size:
+                raise InvalidInput(
+                    f"energy of {place} depends on '{clip(str(each))}', but may depend on its own {part.size} states"
+                    f" '{part.variable}' alone; add a port for it, or put a modulated TF before it"
+                )
+        is_c, first = isinstance(part, C), len(self.rates)
+        for port in part.ports:
+            self.rates += self.number[place.at(port.name)[0], FLOW if is_c else EFFORT]
+        energy = substituted(part.hamiltonian, lambda each: name(STATE, first + each.index))
+        unit = part.domain.displacement_unit if is_c else part.domain.momentum_unit
+        label, starts = ".".join((*place.path, part.variable)), tuple(part.start)  # type: ignore[arg-type]
+        self.stored[place] = StateBlock(label, unit, part.symbol, first, starts, energy)
+        self.blocks.append(self.stored[place])
+
+    def add_integral(self, path: Path, word: str, integral: Integral) -> None:
+        first, who = len(self.rates), f"signal '{shown((*path, word))}'"
+        for formula in integral.formulas:
+            rate = self.resolve(formula, path, who)
+            if rate.operation != NAME or rate.name != UNKNOWN:
+                unknown = name(UNKNOWN, self.new_unknown(f"the rate of {who}"))
+                self.rows.append(Row(unknown - rate, who))
+                rate = unknown
+            self.rates.append(rate.index)
+        self.blocks.append(StateBlock(".".join((*path, word)), "", "", first, tuple(integral.start)))  # type: ignore[arg-type]
+
+    def add_junction(self, place: Place) -> None:
+        if not passes(place):
+            other = FLOW if isinstance(place.part, ZeroJunction) else EFFORT
+            each = [(float(sign), self.number[bond, other]) for bond, _, sign in place.bonds]
+            for k in range(len(each[0][1])):
+                total = sum((sign * name(UNKNOWN, numbers[k]) for sign, numbers in each), ZERO)
+                self.rows.append(Row(total, str(place)))
+
+    def add_store(self, place: Place, part: Store) -> None:
+        block = self.stored[place]
+        kind = EFFORT if isinstance(part, C) else FLOW
+        outputs = [each for port in part.ports for each in self.at(place, kind, port.name)]
+        for k, output in enumerate(outputs):
+            self.answers[block.first + k] = (len(self.rows), output.index)
+            self.rows.append(Row(output, str(place), derivative(block.energy, name(STATE, block.first + k))))
+
+    def add_source(self, place: Place, part: Source) -> None:
+        outputs, first = self.at(place, EFFORT if part.gives == "effort" else FLOW), -1
+        values = self.resolved(part.given, place, {})
+        if part.is_open:
+            first = self.inputs
+            values = tuple(name(INPUT, first + k) for k in range(len(outputs)))
+            self.inputs += len(outputs)
+        self.equate(place, outputs, values)
+        self.sources.append(self.exchange(place, -1, first))
+
+    def add_two_port(self, place: Place, part: TwoPort) -> None:
+        ratio = tuple(self.resolved(row, place, {}) for row in part.matrix)
+        told, given = (EFFORT, FLOW) if isinstance(part, TF) else (FLOW, EFFORT)
+        self.equate(place, self.at(place, given, "b"), products(ratio, self.at(place, FLOW, "a")))
+        transposed = tuple(zip(*ratio))
+        self.equate(place, self.at(place, EFFORT, "a"), products(transposed, self.at(place, told, "b")))
+
+    def exchange(self, place: Place, into: int, first: int = -1) -> Exchange:
+        bond, _, sign = place.bonds[0]
+        return Exchange(place, self.number[bond, EFFORT], self.number[bond, FLOW], into * sign, first)
+
+
+def passes(place: Place) -> bool:
+    """Whether a junction has one bond in and one out, which then are one."""
+    return len(place.bonds) == 2 and place.bonds[0][2] != place.bonds[1][2]

@@ -1,0 +1,181 @@
+"""The equations of a graph at an instant:  0 = F(z, x, u, t) ,  x' = z[rate] .
+
+Where F_z is singular, constraints bind the states: with N^T F_z = 0,  N^T F  does not depend on z, and z is found from
+its rate,  N^T (F_x x' + F_t) = 0 . States that do not satisfy N^T F = 0 are brought there by impulses, which are
+solutions of F_z z = 0. Matrices are sparse where there are many unknowns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.formulas.sparse import RANK, bordered, null_spaces, sized, solution
+from pliant.formulas.tape import Point, evaluate_once
+from pliant.model.inputs import Inputs
+from pliant.model.state import Array, Cause, Ending
+
+if TYPE_CHECKING:
+    from pliant.bond_graph.model import Compiled
+
+SMALL = 400  # unknowns up to which matrices are dense
+MOST_ITERATIONS = 50
+TIME_DIFFERENCE = 1e-6  # s
+SHORT, TRIES, FITS = 1e-9, 20, 1e-5  # s, iterations, and part of F that may be left
+NO_INDEX_2 = (
+    "constraints bind no store, or bind it more than once (index above two); give a mass or a compliance to what they"
+    " hold, or write them for velocities"
+)
+
+
+def at_instant(own: Compiled, y: Array, time: float, u: Array) -> tuple[Array, Any, Any]:
+    """F and its Jacobians by unknowns and by states, at y = (z, x)."""
+    from scipy.sparse import csr_array
+
+    system, n = own.instant, len(own.equations.unknowns)
+    values = system.values()
+    point = Point(np.zeros(0), np.ascontiguousarray(y), u, np.zeros(0, np.int64), np.array([time, 0.0]))
+    evaluate_once(system.equation, system.tape, point, values)
+    if not np.isfinite(values.J).all():
+        raise InvalidInput("a formula or its derivative is no number at this state; start elsewhere")
+    if n > SMALL:
+        J: Any = csr_array((values.J, system.columns, system.begin), shape=(n, system.size)).tocsc()
+    else:
+        J = np.zeros((n, system.size))
+        J[system.rows_of_slots(), system.columns] = values.J
+    return values.F, J[:, :n], J[:, n:]
+
+
+def given(inputs: Inputs, times: Array) -> Array:
+    """Values of all open sources at times, (n, inputs)."""
+    return np.ascontiguousarray(inputs.joint_signals(np.atleast_1d(times))[:, :, 2])
+
+
+class Scaled(NamedTuple):
+    """F_z with rows and columns of about size one, and its null spaces  N^T F_z = 0  and  F_z V = 0  in these sizes."""
+
+    F_z: Any
+    rows: Array
+    size: Array
+    N: Array
+    V: Array
+
+    @property
+    def across(self) -> Array:
+        """N^T for rows that are not scaled."""
+        return (self.N * self.rows[:, None]).T
+
+
+def scaled(matrix: Any) -> Scaled:
+    F_z, rows, size = sized(matrix)
+    return Scaled(F_z, rows, size, *null_spaces(F_z))
+
+
+def solved(own: Compiled, inputs: Inputs, state: Array, time: float, guess: Array | None = None) -> Array:
+    """All efforts, flows and signals z at a state that satisfies the constraints."""
+    n, rates = len(own.equations.unknowns), own.equations.rates
+    u = given(inputs, np.array([time]))[0]
+    z = own.guess if guess is None else guess
+    for _ in range(MOST_ITERATIONS):
+        F, F_z, F_x = at_instant(own, np.concatenate([z, state]), time, u)
+        part = scaled(F_z)
+        hidden, drift = np.zeros((part.N.shape[1], n)), np.zeros(0)
+        if len(hidden):
+            np.add.at(hidden.T, rates, (part.across @ F_x).T)
+            drift = part.across @ _by_time(own, inputs, np.concatenate([z, state]), time)
+        lengths = np.abs(hidden * part.size).max(axis=1, initial=1e-300)
+        solve = solution(bordered(part.F_z, part.N, hidden * part.size / lengths[:, None]))
+        if solve is None:
+            raise InvalidInput(NO_INDEX_2)
+        change = solve(np.append(part.rows * F, (hidden @ z + drift) / lengths))[:n]
+        z = z - part.size * change
+        if np.abs(change).max(initial=0.0) <= 1e-12 * np.abs(z / part.size).max(initial=1e-300):
+            break
+    return z
+
+
+def _by_time(own: Compiled, inputs: Inputs, y: Array, time: float) -> Array:
+    """The rate of F with time and sources; from one side, so that no signal is read before its start."""
+    times = time + TIME_DIFFERENCE * np.arange(3.0)
+    F = [at_instant(own, y, float(t), u)[0] for t, u in zip(times, given(inputs, times), strict=True)]
+    return np.asarray((-1.5 * F[0] + 2.0 * F[1] - 0.5 * F[2]) / TIME_DIFFERENCE)
+
+
+def nearly_satisfied(own: Compiled, state: Array, time: float, u: Array) -> bool:
+    """Whether some z solves F at a state to five digits, found with the matrix of a very short step, which is regular.
+
+    Where constraints are violated, F keeps what it lacks; where z is very large, null spaces tell nothing.
+    """
+    from scipy.sparse import csc_array
+
+    n, m = len(own.equations.unknowns), len(state)
+    move = csc_array((np.full(m, 0.5 * SHORT), (np.arange(m), own.equations.rates)), shape=(m, n))
+    z, first = own.guess, 0.0
+    for k in range(TRIES):
+        F, F_z, F_x = at_instant(own, np.concatenate([z, state]), time, u)
+        matrix, rows, size = sized(F_z + F_x @ move)
+        lack = np.abs(rows * F).max(initial=0.0)
+        first, solve = lack if k == 0 else first, solution(matrix)
+        if lack <= FITS * first or solve is None:
+            return solve is not None
+        z = z - size * solve(rows * F)
+    return False
+
+
+def consistent(own: Compiled, inputs: Inputs, state: Array, time: float) -> Array:
+    """The state after impulses that make it satisfy all constraints; itself if there are none."""
+    u = given(inputs, np.array([time]))[0]
+    try:
+        return _after_impulses(own, u, state, time)
+    except InvalidInput:
+        if nearly_satisfied(own, state, time, u):
+            return state
+        raise
+
+
+def _after_impulses(own: Compiled, u: Array, state: Array, time: float) -> Array:
+    z, x = own.guess, state
+    for _ in range(MOST_ITERATIONS):
+        F, F_z, F_x = at_instant(own, np.concatenate([z, x]), time, u)
+        part = scaled(F_z)
+        lack = part.across @ F
+        if np.all(np.abs(lack) <= RANK * np.abs(part.across) @ np.abs(F)):
+            return x
+        jumps = (part.V * part.size[:, None])[own.equations.rates]
+        G = (part.across @ F_x) @ jumps
+        if np.linalg.matrix_rank(G, 1e-10 * np.abs(G).max(initial=1e-300)) < len(G):
+            raise InvalidInput(NO_INDEX_2)
+        change = -jumps @ np.linalg.solve(G, lack)
+        x = x + change
+        # unknowns in which F is not linear follow
+        solve = solution(bordered(part.F_z, part.N, part.V.T))
+        if solve is not None:
+            z = z - part.size * solve(np.append(part.rows * F, np.zeros(len(G))))[: len(z)]
+        if np.abs(change).max(initial=0.0) <= 1e-15 * np.abs(x).max(initial=1e-300):
+            return x
+    raise InvalidInput("no start near the given one satisfies the constraints; give starts that nearly do")
+
+
+def balanced(own: Compiled, start: Array, u: Array, time: float, accuracy: float) -> tuple[Array, int, Ending]:
+    """A state near ``start`` at which nothing changes, the iterations that it took, and how they ended."""
+    n, rates = len(own.equations.unknowns), np.unique(np.array(own.equations.rates, np.int64))
+    y = np.concatenate([own.guess, start])
+    still = np.eye(len(y))[rates]
+    for iteration in range(1, MOST_ITERATIONS + 1):
+        F, *blocks = at_instant(own, y, time, u)
+        jacobian = np.hstack([each if isinstance(each, np.ndarray) else each.toarray() for each in blocks])
+        lengths = np.abs(jacobian).max(axis=1, initial=0.0)
+        lengths = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+        matrix, right = np.vstack([jacobian * lengths[:, None], still]), np.append(lengths * F, y[rates])
+        change = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
+        y = y - change
+        if not np.isfinite(y).all():
+            break
+        small = np.abs(change[n:]).max(initial=0.0) <= accuracy * np.abs(y[n:]).max(initial=1e-300)
+        if small and np.abs(right).max(initial=0.0) <= 1e-9 * np.abs(y).max(initial=1e-300):
+            return y[n:].copy(), iteration, Ending(Cause.COMPLETED, time)
+    place = own.equations.unknowns[int(rates[np.argmax(np.abs(y[rates]))])] if len(rates) else ""
+    remedy = "there is none near the start; start nearer to it, or hold what goes on moving"
+    return start, MOST_ITERATIONS, Ending(Cause.NOT_CONVERGED, time, place, remedy)

@@ -1,0 +1,120 @@
+"""Steps of a bond graph: what the compiled loop needs, and what it keeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pliant.bond_graph.diagnosis import why_singular
+from pliant.bond_graph.step import LOST, Output, Tables, Work, run_steps
+from pliant.errors import InvalidInput
+from pliant.formulas.sparse import make_plan, new_factors
+from pliant.formulas.tape import Values
+from pliant.model.contract import Kept, Run, with_held
+from pliant.model.state import Array, Cause, Ending
+from pliant.structures.energy_ledger import COLUMNS, KINETIC, STRAIN, new_ledger
+from pliant.structures.ledger import ledger_of
+from pliant.structures.stepping import NOT_FINITE
+
+if TYPE_CHECKING:
+    from pliant.bond_graph.model import BondGraph
+
+
+class Stepper:
+    """State, scratch and rows of a run."""
+
+    def __init__(self, model: BondGraph, run: Run) -> None:
+        if run.method.stages != 1 or not run.method.exact:
+            raise InvalidInput("bond graphs step by the midpoint rule, which keeps energy; use Gauss(order=2)")
+        self.model, self.run = model, run
+        own = model.compiled
+        rows, n = len(run.schedule.tau) + 1, own.step.size
+        self.program, self.plan = own.program, own.plan
+        x, z = run.start.copy(), own.guess.copy()
+        values = own.step.values()
+        scratch = np.zeros(max(own.step.longest, own.longest))
+        asked = run.newton_tolerance
+        self.work = Work(
+            own.step.point(x, z, np.zeros(own.equations.inputs), 0.0, 0.0),
+            Values(values.F, values.J, scratch, np.zeros_like(scratch)),
+            new_factors(self.plan),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(len(x)),
+            np.zeros(1),
+            np.zeros(2, np.int64),
+            np.array([asked.displacement, float(asked.max_iterations)]),
+        )
+        sources = own.equations.sources
+        self.ledger = new_ledger(len(sources), 0)
+        self.ledger.sums[[KINETIC, STRAIN]] = np.concatenate(model.energy(x[None])[:2])
+        self.output = Output(
+            np.zeros((rows, len(x))),
+            np.zeros((rows, COLUMNS)),
+            np.zeros((rows, len(sources))),
+            np.zeros((rows, len(own.program.efforts))),
+        )
+
+    def start(self) -> Ending | None:
+        self.keep(0)
+        return None
+
+    def times(self, a: int, b: int) -> Array:
+        grid = self.run.grid
+        return np.stack([grid[a:b], 0.5 * (grid[a:b] + grid[a + 1 : b + 1]), grid[a + 1 : b + 1]], axis=1)
+
+    def tables(self, a: int, b: int, joints: Array, loads: Array) -> tuple[int, int, Array]:
+        return a, b, joints
+
+    def advance(self, tables: tuple[int, int, Array], part: slice, held: Array) -> tuple[int, int]:
+        a, b, joints = tables
+        plan = self.run.schedule
+        u = np.ascontiguousarray(with_held(joints, held)[..., 2])
+        rows = Tables(
+            self.run.grid[a:b].copy(), plan.h[a:b].copy(), u, plan.first[a:b].copy(), plan.stop[a:b].copy(), plan.tau
+        )
+        first, done, planned = part.start, 0, -1
+        while True:
+            span = (first + done, part.stop)
+            count, status = run_steps(self.program, self.plan, self.work, rows, self.ledger, self.output, span)
+            done += count
+            if status != LOST or done == planned:
+                return done, status
+            planned, own = done, self.model.compiled.step
+            found = make_plan(own.begin, own.columns, self.work.values.J)  # new pivots for those that were lost
+            if found is None:
+                return done, status
+            self.plan, self.work = found, self.work._replace(factors=new_factors(found))
+
+    def state_vector(self) -> Array:
+        return self.work.point.x.copy()
+
+    def keep(self, row: int) -> None:
+        out = self.output
+        out.states[row], out.sums[row], out.works[row] = self.work.point.x, self.ledger.sums, self.ledger.joints
+        out.efforts[row] = self.work.point.z[self.program.efforts]
+
+    def stopped(self, status: int, done: int) -> Ending:
+        time, own = float(self.run.grid[done]), self.model.compiled
+        if status == LOST:
+            place, _, remedy = why_singular(own.step, own.equations, self.work.values.J).partition("; ")
+            return Ending(Cause.SINGULAR, time, place, remedy)
+        place = own.equations.unknowns[int(np.argmax(np.abs(self.work.change) / self.plan.size))]
+        if status == NOT_FINITE:
+            return Ending(Cause.NOT_FINITE, time, place, "a law grows without bound or leaves its range; check it")
+        return Ending(Cause.NOT_CONVERGED, time, place, "take shorter steps, or smooth the laws and signals there")
+
+    def kept(self, times: Array) -> Kept:
+        n, own = len(times), self.model.compiled.equations.sources
+        out, efforts, works, first = self.output, {}, {}, 0
+        for k, source in enumerate(own):
+            efforts[source.name] = out.efforts[:n, first : first + len(source.efforts)]
+            works[source.name] = out.works[:n, k]
+            first += len(source.efforts)
+        if n > 1:
+            for rows in efforts.values():
+                rows[0] = rows[1]
+        ledger = ledger_of(out.sums[:n], works, self.ledger.worst, exact=True)
+        counts = dict(zip(("iterations", "factorisations"), map(float, self.work.counts)))
+        return Kept(out.states[:n], efforts, ledger, counts)

@@ -1,0 +1,276 @@
+"""Bond graphs as YAML files: data, never code.
+
+    pliant: 1
+    parameters: {k: 50.0}
+    components:
+      wheel:
+        parts: {v: {type: 1}, mass: {type: I, inertia: 20}}
+        bonds: [v -> mass]
+        ports: {hub: v}
+    graph:
+      parts: {left: {component: wheel}, spring: {type: C, stiffness: k}, ...}
+      bonds: [left.hub -> spring]
+      signals: {theta: {integral: left.v.f, start: 0.1}}
+
+Parameters are numbers, or formulas of those before them, by name; every formula may use them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+from pliant.bond_graph.domain import DOMAINS, Domain
+from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
+from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
+from pliant.errors import InvalidFile, InvalidInput, Problem, clip
+from pliant.formulas.expression import Expression, constant, parse, substituted
+from pliant.robot.robot import nearest
+from pliant.robot.yaml_reader import Listing, Mapping, Node, Scalar, read, refuse_huge, text_in
+from pliant.whole_file import whole_file
+
+VERSION = 1
+WHAT = "bond graph"
+TYPES: dict[str, type[Part]] = {each.symbol: each for each in (C, I, R, Se, Sf, TF, GY, ZeroJunction, OneJunction)}
+OF_COMPONENTS = ("about", "parts", "bonds", "ports", "signals", "inputs", "wires")
+ARROW = "->"
+SHAPE = "compare it with the example at the top of docs/bond_graphs.md"
+Path = tuple[str | int, ...]
+
+
+def load(path: str | os.PathLike[str]) -> Component:
+    """The bond graph of a YAML file; raises InvalidFile with what is wrong in it and its line."""
+    file = os.fspath(path)
+    return loads(text_in(file, WHAT), file)
+
+
+def loads(text: str, name: str = "<string>") -> Component:
+    """The bond graph of a YAML text; ``name`` stands for the file in messages."""
+    refuse_huge(len(text.encode(errors="replace")), name, WHAT)
+    root, problems = read(text, name, WHAT)
+    if problems:
+        raise InvalidFile(*problems)
+    return _Decoder(root, name).graph()
+
+
+def save(graph: Component, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Write a bond graph to a YAML file; an existing file is only replaced when told so."""
+    with whole_file(path, overwrite) as temporary:
+        temporary.write_text(dump(graph), encoding="utf-8")
+
+
+class _Decoder:
+    """Reads nodes into plain values first, whose places it keeps; every problem is told with that of its field."""
+
+    def __init__(self, root: Mapping, file: str) -> None:
+        self.file = file
+        self.places: dict[Path, Node] = {}
+        self.root = self.plain(root, ())
+        self.parameters: dict[str, Expression] = {}
+        self.made: dict[str, Component] = {}
+        self.open: list[str] = []  # components that are being made
+
+    def plain(self, node: Node, path: Path) -> Any:
+        self.places[path] = node
+        match node:
+            case Mapping():
+                return {key: self.plain(value, (*path, key)) for key, value in node.values.items()}
+            case Listing():
+                return [self.plain(value, (*path, k)) for k, value in enumerate(node.items)]
+            case Scalar():
+                return {} if node.empty else node.text
+
+    @contextmanager
+    def at(self, *path: str | int) -> Iterator[None]:
+        """Errors inside are those of a field, or of the nearest one around it that is written."""
+        try:
+            yield
+        except InvalidFile:
+            raise
+        except (InvalidInput, KeyError, TypeError, AttributeError, ValueError) as error:
+            known = next(path[:k] for k in range(len(path), -1, -1) if path[:k] in self.places)
+            node = self.places[known]
+            missing = f"lacks {error}" if isinstance(error, KeyError) else "has values of a wrong kind or lacks some"
+            text = f": {error}" if isinstance(error, InvalidInput) else f": {missing}; {SHAPE}"
+            raise InvalidFile(Problem(text, known, f"{self.file}:{node.line}:{node.column}")) from None
+
+    def graph(self) -> Component:
+        with self.at():
+            only(self.root, ("pliant", "parameters", "components", "graph"), "a bond graph file")
+            if float(self.root["pliant"]) != VERSION:
+                raise InvalidInput(f"pliant must be {VERSION}; write 'pliant: {VERSION}' first")
+            for name, text in self.root.get("parameters", {}).items():
+                with self.at("parameters", name):
+                    self.parameters[name] = constant(self.number(text))
+            for name in self.root.get("components", {}):
+                self.named(name, ("components", name))
+            return self.component(self.root["graph"], ("graph",))
+
+    def named(self, name: str, path: Path) -> Component:
+        """A component by its name."""
+        table = self.root.get("components", {})
+        with self.at(*path):
+            if name not in table:
+                raise InvalidInput(f"'{clip(name)}' is no component; {nearest(name, list(table))}")
+            if name in self.open:
+                around = shown([*self.open[self.open.index(name) :], name])
+                raise InvalidInput(f"it makes component '{name}' hold itself: {around}; remove it there")
+        if name not in self.made:
+            self.open.append(name)
+            self.made[name] = self.component(table[name], ("components", name))
+            self.open.pop()
+        return self.made[name]
+
+    def component(self, given: Any, path: Path) -> Component:
+        with self.at(*path):
+            only(given, OF_COMPONENTS, "a component")
+            made: dict[str, Any] = {"parts": {}, "signals": {}, "inputs": {}}
+            readers = {"parts": self.part, "signals": self.signal, "inputs": self.whole}
+            for word, table in made.items():
+                for name, value in given.get(word, {}).items():
+                    with self.at(*path, word, name):
+                        table[name] = readers[word](value, (*path, word, name))
+            arrows: dict[str, Any] = {"bonds": [], "wires": []}
+            for word, found in arrows.items():
+                for k, text in enumerate(given.get(word, [])):
+                    with self.at(*path, word, k):
+                        start, arrow, end = (each.strip() for each in text.partition(ARROW))
+                        if not (start and arrow and end):
+                            raise InvalidInput(f"'{clip(text)}' is no arrow; write a {ARROW} b")
+                        found.append((Bond if word == "bonds" else Signal)(start, end))
+            return Component(**made, **arrows, ports=given.get("ports", {}), about=given.get("about", ""))
+
+    def part(self, given: Any, path: Path) -> Part | Component:
+        if "component" in given:
+            only(given, ("component",), "a part beside component")
+            return self.named(given["component"], (*path, "component"))
+        kind = TYPES.get(given["type"])
+        if kind is None:
+            raise InvalidInput(f"type = '{clip(given['type'])}' is no element; write one of {', '.join(TYPES)}")
+        only(given, ("type", *(each.name for each in fields(kind) if each.init)), given["type"])
+        values = {}
+        for key, value in given.items():
+            if key != "type":
+                with self.at(*path, key):
+                    values[key] = self.field(key, value, path)
+        return kind(**values)
+
+    def field(self, key: str, value: Any, path: Path) -> Any:
+        match key:
+            case "domain":
+                if value not in DOMAINS:
+                    raise InvalidInput(f"'{clip(value)}' is no domain; {nearest(value, list(DOMAINS))}")
+                return DOMAINS[value]
+            case "size" | "sizes":
+                return (
+                    {name: self.whole(each, path) for name, each in value.items()}
+                    if isinstance(value, dict)
+                    else (self.whole(value, path))
+                )
+            case "start":
+                return [self.number(each) for each in value] if isinstance(value, list) else self.number(value)
+        return self.formula(value)
+
+    def signal(self, value: Any, path: Path) -> Any:
+        if not isinstance(value, dict):
+            return self.formula(value)
+        only(value, ("integral", "start"), "a signal")
+        start = self.field("start", value.get("start", "0"), path)
+        return Integral(self.formula(value["integral"]), start)
+
+    def formula(self, value: Any) -> Any:
+        """A formula, or lists of them."""
+        if isinstance(value, list):
+            return [self.formula(each) for each in value]
+        return substituted(parse(value), lambda each: each if each.index else self.parameters.get(each.name, each))
+
+    def number(self, text: Any) -> float:
+        found = self.formula(text)
+        if not found.is_constant:
+            raise InvalidInput(f"'{clip(text)}' is no number; write a number or a formula of numbers")
+        return float(found.value)
+
+    def whole(self, text: Any, path: Path) -> int:
+        if self.number(text) != int(self.number(text)):
+            raise InvalidInput(f"'{clip(text)}' must be a whole number; correct it")
+        return int(self.number(text))
+
+
+def only(given: Any, known: tuple[str, ...], of: str) -> None:
+    for key in given:
+        if key not in known:
+            raise InvalidInput(f"'{clip(key)}' is no field of {of}; {nearest(key, list(known))}")
+
+
+def dump(graph: Component) -> str:
+    """A bond graph as text of a file; reading it gives an equal graph. Equal components are written once."""
+    names: dict[Component, str] = {}
+    for path, part in graph.walk():
+        if isinstance(part, Component) and part not in names:
+            taken, name, k = set(names.values()), path[-1], 2
+            while name in taken:
+                name, k = f"{path[-1]} {k}", k + 1
+            names[part] = name
+    lines = [f"pliant: {VERSION}"]
+    if names:
+        lines.append("components:")
+    for part, name in names.items():
+        lines += [f"  {_word(name)}:", *(f"    {line}" for line in _component(part, names))]
+    return "\n".join([*lines, "graph:", *(f"  {line}" for line in _component(graph, names))]) + "\n"
+
+
+def _component(part: Component, names: dict[Component, str]) -> Iterator[str]:
+    if part.about:
+        yield f"about: {_word(part.about)}"
+    yield "parts:"
+    for name, each in part.parts.items():
+        yield f"  {_word(name)}: {_part(each, names)}"
+    for word, arrows in (("bonds", part.bonds), ("wires", part.wires)):
+        if arrows:
+            yield f"{word}:"
+            yield from (f"  - {_word(f'{each.start} {ARROW} {each.end}')}" for each in arrows)
+    for word in ("ports", "signals", "inputs"):
+        table = getattr(part, word)
+        if table:
+            yield f"{word}:"
+            yield from (f"  {_word(name)}: {_flow(value)}" for name, value in table.items())
+
+
+def _part(part: Part | Component, names: dict[Component, str]) -> str:
+    if isinstance(part, Component):
+        return f"{{component: {_word(names[part])}}}"
+    entries = [f"type: {part.symbol}"]
+    for each in part.given_fields():
+        value = getattr(part, each.name)
+        entries.append(f"{each.name}: {_flow(dict(value) if each.name == 'sizes' else value)}")
+    return f"{{{', '.join(entries)}}}"
+
+
+def _flow(value: object) -> str:
+    match value:
+        case Domain():
+            return value.name
+        case Integral():
+            return f"{{integral: {_flow(value.formulas)}, start: {_flow(value.start)}}}"
+        case dict():
+            return f"{{{', '.join(f'{_word(str(key))}: {_flow(each)}' for key, each in value.items())}}}"
+        case tuple() | list():
+            return f"[{', '.join(_flow(each) for each in value)}]"
+        case Expression() if value.is_constant:
+            return repr(value.value)
+        case float() | int():
+            return repr(value)
+    return _word(str(value))
+
+
+def _word(text: str) -> str:
+    """In quotes where YAML would read something else."""
+    plain = text.replace(" ", "").replace("_", "").replace(".", "").isalnum() and not text[:1].isdigit()
+    return (
+        text
+        if plain and text.lower() not in ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+        else ("'" + text.replace("'", "''") + "'")
+    )

@@ -1,0 +1,133 @@
+"""Single links that a formulation takes as rigid: the robot that it compiles then, and frames at stations of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+
+from pliant.errors import InvalidInput
+from pliant.mechanics.rigid_body import along_rest_shape, matrix_of
+from pliant.robot import At, End, FlexibleLink, Link, ReducedLink, Robot
+from pliant.robot.declared import Quaternion, Vector3
+from pliant.robot.link import MadeRigid
+from pliant.robot.loop import parent_frame
+from pliant.robot.robot import nearest
+from pliant.spatial.arrays import quaternion_from_rotation
+
+ONE_MASS = 1e-12  # relative difference of the masses of a rigid body in its three directions
+
+
+@dataclass(frozen=True, repr=False)
+class SomeRigid:
+    """A formulation that takes the links named in ``rigid`` as rigid, in their rest shape.
+
+    The compiled arm has the robot with these links as `RigidLink`; stations on them keep their meaning.
+    """
+
+    rigid: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        owner, given = type(self).__name__, self.rigid
+        if isinstance(given, str) or not isinstance(given, Iterable) or not all(isinstance(n, str) for n in given):
+            raise InvalidInput(f"{owner}: rigid = {given!r} is no row of names of links; write them as ('column',)")
+        object.__setattr__(self, "rigid", tuple(dict.fromkeys(given)))
+
+    def __repr__(self) -> str:
+        shown = [each.name for each in fields(self) if each.repr and each.name != "rigid"]
+        shown += ["rigid"] if self.rigid else []
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    def taken(self, robot: Robot) -> Robot:
+        """The robot with the links of ``rigid`` made rigid."""
+        return with_rigid_links(robot, self.rigid, type(self).__name__)
+
+
+def with_rigid_links(robot: Robot, names: tuple[str, ...], owner: str) -> Robot:
+    """The robot with these links rigid in their rest shape, and with joints and loops at stations of them kept."""
+    known = [link.name for link in robot.links]
+    made = {}
+    for name in names:
+        if name not in known:
+            can = [link.name for link in robot.links if isinstance(link, (FlexibleLink, ReducedLink))]
+            raise InvalidInput(f"{owner}: rigid = '{name}' is not a link of robot '{robot.name}'; {nearest(name, can)}")
+        made[name] = _rigid(robot.link(name), owner)
+    if not any(isinstance(link, MadeRigid) for link in (*robot.links, *made.values())):
+        return robot
+    links = tuple(made.get(link.name, link) for link in robot.links)
+    robot = replace(robot, links=links)
+    joints = []
+    for joint in robot.joints:
+        own = parent_frame(joint)
+        if (at := off_stations(robot, own)) is not own:
+            joint = replace(joint, position=at.position, rotation=at.rotation, station=None)
+        joints.append(joint)
+    loops = tuple(
+        replace(each, first=off_stations(robot, each.first), second=off_stations(robot, each.second))
+        for each in robot.loops
+    )
+    return replace(robot, joints=tuple(joints), loops=loops)
+
+
+def off_stations(robot: Robot, at: At) -> At:
+    """The same frame; at a station of a link that was made rigid it is written from the tip."""
+    if at.station is None:
+        return at
+    link = robot.link(at.link)
+    if not isinstance(link, MadeRigid) or link.flexible is None:
+        return at
+    tip = _tip(link)
+    pose = np.linalg.solve(tip, along_rest_shape(link.flexible, at.station)[1])
+    position = pose[:3, 3] + pose[:3, :3] @ np.asarray(at.position, float)
+    rotation = pose[:3, :3] @ matrix_of(at.rotation)
+    return replace(at, end=End.TIP, position=_vector(position), rotation=_quaternion(rotation), station=None)
+
+
+def _rigid(link: Link, owner: str) -> Link:
+    """The link as a rigid one with the same mass, centre, inertia and tip."""
+    if isinstance(link, MadeRigid):
+        return link
+    if isinstance(link, ReducedLink):
+        body = link.undeformed
+        return MadeRigid(body.name, body.tip_position, body.mass, body.tip_rotation, body.center_of_mass, body.inertia)
+    if not isinstance(link, FlexibleLink):
+        raise InvalidInput(f"{owner}: rigid = '{link.name}' is rigid already; leave its name out")
+    if any(link.viscous_damping):
+        raise InvalidInput(
+            f"{owner}: rigid = '{link.name}' has viscous_damping, which no rigid link carries; set it to zero, or leave"
+            " the name out"
+        )
+    inertia, tip = along_rest_shape(link, link.length)
+    mass = float(inertia[0, 0])
+    if not np.allclose(inertia[:3, :3], mass * np.eye(3), rtol=0.0, atol=ONE_MASS * mass):
+        raise InvalidInput(
+            f"{owner}: rigid = '{link.name}' has a mass that differs between directions, which no rigid link has; give"
+            " its linear inertia as a multiple of the identity, or leave the name out"
+        )
+    center, J = np.zeros(3), inertia[3:, 3:]
+    if mass > 0.0:
+        first = inertia[3:, :3] / mass
+        center = 0.5 * np.array([first[2, 1] - first[1, 2], first[0, 2] - first[2, 0], first[1, 0] - first[0, 1]])
+        # parallel axes: about the centre of mass, whose first moment is gone
+        J = J - mass * (center @ center * np.eye(3) - np.outer(center, center))
+    J = 0.5 * (J + J.T)
+    J[np.abs(J) <= 1e-14 * np.abs(inertia[3:, 3:]).max()] = 0.0
+    rows = tuple(_vector(row) for row in J)
+    return MadeRigid(link.name, _vector(tip[:3, 3]), mass, _quaternion(tip[:3, :3]), _vector(center), rows, link)
+
+
+def _tip(link: MadeRigid) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = matrix_of(link.tip_rotation), link.tip_position
+    return pose
+
+
+def _vector(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vector3:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
+def _quaternion(rotation: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Quaternion:
+    w, x, y, z = (float(value) for value in quaternion_from_rotation(rotation))
+    return w, x, y, z
