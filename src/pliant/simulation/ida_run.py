@@ -18,6 +18,7 @@ from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.contract import Descriptor, Describes, Model, Record
 from pliant.model.ledger import Ledger
 from pliant.model.schedule import slack
+from pliant.model.smooth_signals import jumps
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY
 from pliant.simulation.integrators import IDA
@@ -55,7 +56,7 @@ def advance_by_ida(
         )
     descriptor, reached = model.descriptor(model.inputs), Reached()
     try:
-        ending = _advance(descriptor, start, integrator, (wanted, corners), progress, reached)
+        ending = _advance(descriptor, start, integrator, (wanted, jumps(model.inputs, corners)), progress, reached)
     except KeyboardInterrupt:
         ending = Ending(Cause.INTERRUPTED, reached.last[0] if reached.last else 0.0, remedy=INTERRUPTED_REMEDY)
     return _record(model, descriptor, start, reached, ending)
