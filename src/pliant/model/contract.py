@@ -426,6 +426,25 @@ class Descriptor(Protocol):
 
 
 @runtime_checkable
+class Resumes(Protocol):
+    """A descriptor that goes on after a jump of its signals from more than the state."""
+
+    def resume(self, t: float, y: Array, rate: Array, span: tuple[float, float]) -> tuple[Array, Array]:
+        """y and y' right after the jump at t, where ``span`` begins."""
+
+
+@runtime_checkable
+class Vibrates(Protocol):
+    """A descriptor that knows whether something vibrates without loss, however fast.
+
+    Backward differentiation of orders above two lets such vibrations grow, and then follows them.
+    """
+
+    @property
+    def lossless(self) -> bool: ...
+
+
+@runtime_checkable
 class Violable(Protocol):
     """A model whose states can violate constraints that hold exactly in the arm."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import gauss_rule
-from pliant.model.contract import Descriptor, Describes, Model, Record
+from pliant.model.contract import Describes, Descriptor, Model, Record, Resumes, Vibrates
 from pliant.model.ledger import Ledger
 from pliant.model.schedule import slack
 from pliant.model.smooth_signals import jumps
@@ -75,6 +75,7 @@ def _solver(descriptor: Descriptor, integrator: IDA) -> Any:
     def jacobian(t: float, y: Array, rate: Array, residual: Array, c: float, out: Array) -> None:
         descriptor.jacobian(t, y, rate, c, out)
 
+    lossless = isinstance(descriptor, Vibrates) and descriptor.lossless
     band = descriptor.band
     return Solver(
         descriptor.residual,
@@ -83,7 +84,7 @@ def _solver(descriptor: Descriptor, integrator: IDA) -> Any:
         atol=np.where(descriptor.controlled, integrator.absolute_tolerance, NO_CONTROL),
         algebraic_idx=np.flatnonzero(~descriptor.controlled),
         max_step=integrator.largest_step,
-        max_order=integrator.highest_order,
+        max_order=integrator.highest_order or (2 if lossless else 5),
         linsolver="dense" if band is None else "band",
         **({} if band is None else {"lband": band[0], "uband": band[1]}),
     )
@@ -103,7 +104,10 @@ def _advance(
     near = slack(until)
     for begin, end in pairwise(corners.tolist()):
         try:
-            y, rate = descriptor.begin(state, (begin, end))
+            if reached.last and isinstance(descriptor, Resumes):
+                y, rate = descriptor.resume(*reached.last, (begin, end))
+            else:
+                y, rate = descriptor.begin(state, (begin, end))
         except InvalidInput as error:
             if begin == 0.0:
                 raise

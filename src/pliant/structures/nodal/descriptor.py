@@ -20,7 +20,8 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, rotation_from_vector
 from pliant.structures.nodal import instant_balance
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
-from pliant.structures.nodal.codes import CLOSED, FIXED, GROUND, PRISMATIC, REVOLUTE, SPRING
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, GROUND, POSE, PRISMATIC, REVOLUTE, SPRING
+from pliant.structures.nodal.corotational import K_FRAME, LARGEST_TURN
 from pliant.structures.nodal.descriptor_balance import (
     OF_JOINT,
     OF_NODE,
@@ -35,12 +36,12 @@ from pliant.structures.nodal.descriptor_balance import (
     powers_at,
     residual_at,
 )
+from pliant.structures.nodal.element import LARGEST_BEND
 from pliant.structures.nodal.instant import Instant
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS, ROTOR
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism
 from pliant.structures.nodal.relative_pose import K
 from pliant.structures.nodal.singularity import kept_lines
-from pliant.structures.nodal.step import LARGEST_BEND
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -53,17 +54,16 @@ class NodalDescriptor:
 
     def __init__(self, arm: PoseElementArm, inputs: Inputs) -> None:
         _refuse(arm, inputs)
-        self.arm, self.inputs = arm, inputs
+        self.arm, self.inputs, self.signals = arm, inputs, inputs
         self.mechanism = arm.mechanism(inputs)
         _refuse_one_sided(arm, self.mechanism, inputs)
         start = arm.pose_of(arm.initial_state())
         _, kept = kept_lines(arm, self.mechanism, start)
         self.places, self.band = places_of(self.mechanism, kept)
         n = len(self.places.column)
-        self.controlled = np.ones(n, np.bool_)
-        for k in self.places.joint[self.places.joint >= 0]:
-            self.controlled[k : k + Q] = False
-        self.controlled[self.places.line[self.places.line >= 0]] = False
+        self.controlled = controlled(self.mechanism, self.places)
+        elements = self.mechanism.tree.joint_type == ELEMENT
+        self.lossless = bool((elements & ~self.mechanism.elements.C.any(axis=(1, 2))).any())
         self.works = (*arm.joint_names, BASE, *(load.name for load in inputs.loads))
         flow = instant_balance.new_flow(self.mechanism, arm.moment_of(self.mechanism, start))
         pieces = Pieces(np.zeros(2), np.zeros((1, 2, 0)))
@@ -72,10 +72,13 @@ class NodalDescriptor:
     def begin(self, state: Floats, span: tuple[float, float]) -> tuple[Floats, Floats]:
         """Velocities nearest to those of the state that fit all joints and loops, and accelerations from there."""
         inputs, signals = smooth_inputs(self.inputs, span)
-        instant = Instant(self.arm, state, inputs, span[0])
+        self._set_signals(inputs, signals)
+        return self._consistent(state, inputs, span[0])
+
+    def _consistent(self, state: Floats, inputs: Inputs, t: float) -> tuple[Floats, Floats]:
+        instant = Instant(self.arm, state, inputs, t)
         instant.acceleration  # noqa: B018  sets the motion
         instant_balance.evaluate_at(self.mechanism, instant.unknowns, instant.flow)
-        self._set_signals(signals)
         flow, places, x, R = instant.flow, self.places, instant.x, instant.R
         self.system.flow.at.x[:], self.system.flow.at.R[:] = x, R.reshape(-1, 9)  # the base stays there
         y, rate = np.zeros((2, len(self.controlled)))
@@ -99,7 +102,20 @@ class NodalDescriptor:
         rate[places.line[closed]] = _on_kept(instant, closed)[closed]
         return y, rate
 
-    def _set_signals(self, signals: SmoothSignals) -> None:
+    def resume(self, t: float, y: Floats, rate: Floats, span: tuple[float, float]) -> tuple[Floats, Floats]:
+        """What the jump of the signals changes is added: the same error of the state is in both sides of the jump.
+
+        Accelerations found from the state alone would turn its allowed error along stiff elements into vibrations.
+        """
+        state = self.states(y[None])[0]
+        before = self._consistent(state, self.signals, t)
+        inputs, signals = smooth_inputs(self.inputs, span)
+        after = self._consistent(state, inputs, t)
+        self._set_signals(inputs, signals)
+        return y + after[0] - before[0], rate + after[1] - before[1]
+
+    def _set_signals(self, inputs: Inputs, signals: SmoothSignals) -> None:
+        self.signals = inputs
         self.system = self.system._replace(pieces=Pieces(signals.edges, signals.coefficients))
 
     def residual(self, t: float, y: Floats, rate: Floats, out: Floats) -> None:
@@ -116,15 +132,17 @@ class NodalDescriptor:
         kinetic, strain = np.zeros((2, len(y)))
         for n, state in enumerate(self.states(y)):
             pose = self.arm.pose_of(state)
-            kinetic[n] = kinetic_energy(self.mechanism, pose)
-            strain[n] = elastic_energy(self.mechanism, pose, self.arm.moment_of(self.mechanism, pose))
+            moment = self.arm.moment_of(self.mechanism, pose)
+            kinetic[n] = kinetic_energy(self.mechanism, pose, moment)
+            strain[n] = elastic_energy(self.mechanism, pose, moment)
         return kinetic, strain
 
     def problem(self, t: float, y: Floats) -> Ending | None:
-        """Of the instant at which `residual` was called last: an element bent beyond what its logarithm tells."""
-        bent = self.system.flow.at.strain[:, K].real
+        """Of the instant at which `residual` was called last: an element bent beyond what it can measure."""
+        of_poses = self.mechanism.elements.kind == POSE
+        bent = self.system.flow.at.strain[:, [K] if of_poses else [K, K_FRAME]].real.max(axis=1)
         worst = int(np.argmax(bent))
-        if bent[worst] <= LARGEST_BEND:
+        if bent[worst] <= (LARGEST_BEND if of_poses else LARGEST_TURN):
             return None
         return Ending(Cause.TOO_BENT, t, self.arm.place_of(worst), "take more elements there, or check the loads")
 
@@ -299,6 +317,26 @@ def places_of(mechanism: Mechanism, kept: NDArray[np.bool_]) -> tuple[Places, tu
     first = np.cumsum([0, *(len(of_column[k]) for k in range(count))])
     row = np.concatenate([of_column[k] for k in range(count)])
     return Places(node, joint, rotor, line, color, np.concatenate(groups), first, row), band
+
+
+def controlled(mechanism: Mechanism, places: Places) -> NDArray[np.bool_]:
+    """Places, directors and coordinates, and where no element is stiff their velocities too.
+
+    A stiff element holds the distance of its nodes nearly as a constraint would. The part of the allowed error of places
+    along it, divided by the step, is then in the velocities, and their error would forbid all but the shortest steps
+    [hairer1996].
+    """
+    wanted = np.ones(len(places.column), np.bool_)
+    wanted[places.line[places.line >= 0]] = False
+    stiff = bool((mechanism.tree.joint_type == ELEMENT).any())
+    for k in places.node[places.node >= 0]:
+        wanted[k + TWIST : k + OF_NODE] = not stiff
+    for k, c in zip(places.joint, mechanism.tree.coordinate):
+        if k >= 0:
+            wanted[k : k + Q] = False
+            if c >= 0:
+                wanted[k + S] = not stiff
+    return wanted
 
 
 def _meeting(mechanism: Mechanism) -> NDArray[np.bool_]:

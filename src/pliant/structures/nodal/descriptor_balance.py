@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.arrays import STEP
-from pliant.spatial.rows import add_to, load3, load6, load9, plus3, store
-from pliant.spatial.se3 import angular, join, linear
+from pliant.spatial.rows import add_to, load3, load6, load9, plus3, plus6, store
+from pliant.spatial.se3 import angular, linear
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, product, scale, sub, transpose
 from pliant.structures.nodal.balance import wrench_on
 from pliant.structures.nodal.codes import ELEMENT, PRISMATIC, REVOLUTE, SPRING
@@ -145,17 +145,24 @@ def place_motion(mechanism: Mechanism, places: Places, at: Numbered, flow: Flow)
 
 
 @inline_kernel
+def place_elements(tree: Tree, flow: Flow) -> None:
+    """Poses of the ends of elements against their parents."""
+    for i in range(tree.parent.shape[0]):
+        if tree.joint_type[i] == ELEMENT:
+            p = tree.parent[i]
+            back = transpose(load9(flow.at.R, p))
+            store(apply(back, sub(load3(flow.at.x, i), load3(flow.at.x, p))), flow.r, i)
+            store(product(back, load9(flow.at.R, i)), flow.turn, i)
+
+
+@inline_kernel
 def add_elements(mechanism: Mechanism, flow: Flow) -> None:
     """Wrenches of the elements on both of their nodes."""
     tree = mechanism.tree
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
-            p = tree.parent[i]
-            back = transpose(load9(flow.at.R, p))
-            r = apply(back, sub(load3(flow.at.x, i), load3(flow.at.x, p)))
-            turn = product(back, load9(flow.at.R, i))
-            V, carried = load6(flow.V, i), seen_by_child(r, turn, load6(flow.V, p))
-            rho = join(sub(linear(V), linear(carried)), sub(angular(V), angular(carried)))
+            p, r, turn = tree.parent[i], load3(flow.r, i), load9(flow.turn, i)
+            rho = plus6(load6(flow.V, i), -1.0, seen_by_child(r, turn, load6(flow.V, p)))
             n, m = instant_wrench(mechanism.elements, i, r, turn, rho, flow.at)
             add_to(1.0, n, flow.wrench, i)
             add_to(1.0, m, flow.wrench, i, 3)
@@ -226,6 +233,7 @@ def balance(system: System) -> None:
     """What all equations lack."""
     mechanism, places, flow, at = system.mechanism, system.places, system.flow, system.at
     place_motion(mechanism, places, at, flow)
+    place_elements(mechanism.tree, flow)
     lacking(mechanism, flow)
     if mechanism.lines.measure.shape[0] > 0:
         measure_instant(mechanism.lines, flow)
@@ -285,6 +293,8 @@ def powers_of_nodes(mechanism: Mechanism, flow: Flow, out: Floats) -> None:
             for k in range(6):
                 out[DRAG] += bodies.viscous[i, k] * V[k].real * V[k].real
         if tree.joint_type[i] == ELEMENT:
+            both = add(apply(R, linear(V)), apply(load9(flow.at.R, tree.parent[i]), load3(flow.V, tree.parent[i])))
+            out[GRAVITY] += mechanism.elements.shared[i, 0] * dot(g, both).real
             out[MATERIAL] += element_change(mechanism.elements, i, NO_TIME, flow.at, flow.at)[1].real / NO_TIME
     for n in range(bodies.gripped.shape[0]):
         i = bodies.gripped[n]
