@@ -435,13 +435,15 @@ class Resumes(Protocol):
 
 @runtime_checkable
 class Vibrates(Protocol):
-    """A descriptor that knows whether something vibrates without loss, however fast.
-
-    Backward differentiation of orders above two lets such vibrations grow, and then follows them.
-    """
+    """A descriptor with parts so stiff that they vibrate faster than anybody wants to follow."""
 
     @property
-    def lossless(self) -> bool: ...
+    def lossless(self) -> bool:
+        """Whether some do without loss: backward differentiation of orders above two lets these vibrations grow."""
+
+    @property
+    def loosened(self) -> Array:
+        """(n,) by what the absolute tolerance of each y is multiplied."""
 
 
 @runtime_checkable

@@ -28,11 +28,33 @@ if TYPE_CHECKING:
 
 NO_CONTROL = 1e30  # absolute tolerance of what is not controlled
 POINTS = 6  # of the polynomials that integrate powers
-FAILURES = {
-    -3: (Cause.STEP_TOO_SMALL, "ask for less tolerance, or smooth the inputs"),
-    -4: (Cause.NOT_CONVERGED, "ask for less tolerance, smooth the inputs, or keep loops out of singular postures"),
-}
-UNKNOWN_FAILURE = (Cause.NOT_CONVERGED, "take Gauss, whose steps are solved in another way")
+SHORTENED = 2e-5  # part of a step after which it is given up, just before IDA gives up and prints that it does
+STUCK_REMEDY = "ask for less tolerance, smooth the inputs, or take Gauss, whose steps are solved in another way"
+
+
+class Stuck(Exception):
+    """A step was shortened again and again."""
+
+
+class Equations:
+    """The callbacks of IDA: F and its Jacobian, watching how often a step is tried anew."""
+
+    def __init__(self, descriptor: Descriptor) -> None:
+        self.descriptor, self.now, self.tried = descriptor, 0.0, 0.0
+
+    def reach(self, now: float) -> None:
+        """A step ended."""
+        self.now, self.tried = now, 0.0
+
+    def residual(self, t: float, y: Array, rate: Array, out: Array) -> None:
+        ahead = t - self.now
+        self.tried = max(self.tried, ahead)
+        if 0.0 < ahead < SHORTENED * self.tried:
+            raise Stuck
+        self.descriptor.residual(t, y, rate, out)
+
+    def jacobian(self, t: float, y: Array, rate: Array, residual: Array, c: float, out: Array) -> None:
+        self.descriptor.jacobian(t, y, rate, c, out)
 
 
 @dataclass
@@ -66,22 +88,21 @@ def _named(model: Model) -> str:
     return type(getattr(model, "formulation", model)).__name__
 
 
-def _solver(descriptor: Descriptor, integrator: IDA) -> Any:
+def _solver(equations: Equations, integrator: IDA) -> Any:
     try:
         from sksundae.ida import IDA as Solver
     except ImportError:
         raise InvalidInput("IDA needs scikit-sundae; install it with pip install 'pliant[sundae]'") from None
 
-    def jacobian(t: float, y: Array, rate: Array, residual: Array, c: float, out: Array) -> None:
-        descriptor.jacobian(t, y, rate, c, out)
-
-    lossless = isinstance(descriptor, Vibrates) and descriptor.lossless
+    descriptor = equations.descriptor
+    lossless, looser = (descriptor.lossless, descriptor.loosened) if isinstance(descriptor, Vibrates) else (False, 1.0)
+    allowed = np.where(descriptor.controlled, integrator.absolute_tolerance * looser, NO_CONTROL)
     band = descriptor.band
     return Solver(
-        descriptor.residual,
-        jacfn=jacobian,
+        equations.residual,
+        jacfn=equations.jacobian,
         rtol=integrator.tolerance,
-        atol=np.where(descriptor.controlled, integrator.absolute_tolerance, NO_CONTROL),
+        atol=allowed,
         algebraic_idx=np.flatnonzero(~descriptor.controlled),
         max_step=integrator.largest_step,
         max_order=integrator.highest_order or (2 if lossless else 5),
@@ -99,7 +120,8 @@ def _advance(
     reached: Reached,
 ) -> Ending:
     wanted, corners = instants
-    solver, shown = _solver(descriptor, integrator), time.monotonic()
+    equations = Equations(descriptor)
+    solver, shown = _solver(equations, integrator), time.monotonic()
     until, row = float(corners[-1]), 0
     near = slack(until)
     for begin, end in pairwise(corners.tolist()):
@@ -119,18 +141,22 @@ def _advance(
         if row == 0:
             reached.kept.append(reached.last)
             row = 1
+        equations.reach(begin)
         solver.init_step(begin, y, rate)
         now, counts = begin, dict(reached.counts)
         while now < end - near:
-            step = solver.step(end, method="onestep", tstop=end)
+            try:
+                step = solver.step(end, method="onestep", tstop=end)
+            except Stuck:
+                return Ending(Cause.STEP_TOO_SMALL, now, "", STUCK_REMEDY)
             reached.counts["residuals"] = counts["residuals"] + step.nfev
             reached.counts["jacobians"] = counts["jacobians"] + step.njev
             if step.status < 0:
-                cause, remedy = FAILURES.get(step.status, UNKNOWN_FAILURE)
-                return Ending(cause, now, "", remedy)
+                return Ending(Cause.NOT_CONVERGED, now, "", STUCK_REMEDY)
             if step.t <= now:  # handed out once more after an output inside of it
                 continue
             now = float(step.t)
+            equations.reach(now)
             reached.last = (now, step.y, step.yp)
             reached.counts["steps"] += 1.0
             powers.append((now, _powers(descriptor, *reached.last)))

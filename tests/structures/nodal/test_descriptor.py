@@ -1,4 +1,4 @@
-"""Mechanisms as 0 = F(t, y, y'): zero at the accelerations of the contract, differentiated exactly, powers in balance."""
+"""Mechanisms as 0 = F(t, y, y'): zero at the accelerations of the contract, exact derivatives, powers in balance."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def residual(descriptor: NodalDescriptor, y: Array, rate: Array) -> Array:
 
 
 def test_the_accelerations_of_the_contract_leave_nothing(point: tuple[NodalDescriptor, Array, Array]) -> None:
-    """They come from a balance in relative displacements, with joints eliminated: 1e-9 of the forces is its rounding."""
+    """They come from a balance in relative displacements with joints eliminated: 1e-9 of the forces is its rounding."""
     descriptor, y, rate = point
     size = np.abs(residual(descriptor, y, 0.0 * rate)).max()
     assert np.abs(residual(descriptor, y, rate)).max() < 1e-9 * size
@@ -160,7 +160,9 @@ def test_joints_and_directors_start_without_gaps(point: tuple[NodalDescriptor, A
 def test_a_jump_of_torque_adds_what_it_accelerates() -> None:
     """From a state that is off by 1e-8 m along stiff links, y' changes by the torque alone and not by the error."""
     arm = pl.PoseElement(4).compile(pl.load(pl.library.path("damic_two_link")))
-    model = pl.connect(arm, pl.JointTorque("elbow", pl.signals.SignalSum((pl.signals.Constant(1.0), pl.signals.Step(1.0, 1.0)))))
+    model = pl.connect(
+        arm, pl.JointTorque("elbow", pl.signals.SignalSum((pl.signals.Constant(1.0), pl.signals.Step(1.0, 1.0))))
+    )
     descriptor = model.descriptor(model.inputs)
     y, rate = descriptor.begin(model.initial_state(), (0.0, 1.0))
     off = y.copy()

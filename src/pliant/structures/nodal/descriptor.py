@@ -47,6 +47,7 @@ from pliant.structures.nodal.singularity import kept_lines
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
+LOOSE = 1e4  # 1/s; over steps of a tenth of a millisecond and more an allowed error of places is no more than this
 REMEDY = "take Gauss, or leave it out"
 
 
@@ -64,7 +65,8 @@ class NodalDescriptor:
         n = len(self.places.column)
         self.columns = np.repeat(np.arange(n), np.diff(self.places.first))
         self.values = np.zeros(len(self.columns))
-        self.controlled = controlled(self.mechanism, self.places)
+        self.loosened = loosened(self.mechanism, self.places)
+        self.controlled = np.isfinite(self.loosened)
         elements = self.mechanism.tree.joint_type == ELEMENT
         self.lossless = bool((elements & ~self.mechanism.elements.C.any(axis=(1, 2))).any())
         self.works = (*arm.joint_names, BASE, *(load.name for load in inputs.loads))
@@ -322,24 +324,24 @@ def places_of(mechanism: Mechanism, kept: NDArray[np.bool_]) -> tuple[Places, tu
     return Places(node, joint, rotor, line, color, np.concatenate(groups), first, row), band
 
 
-def controlled(mechanism: Mechanism, places: Places) -> NDArray[np.bool_]:
-    """Places, directors and coordinates, and where no element is stiff their velocities too.
+def loosened(mechanism: Mechanism, places: Places) -> Floats:
+    """By what the absolute tolerances of the unknowns are multiplied; infinite for impulses.
 
     A stiff element holds the distance of its nodes nearly as a constraint would. The part along it of the allowed error
-    of places, divided by the step, is then in the velocities, and control of these would forbid all but the shortest
+    of places, divided by the step, is then in the velocities, and their control would forbid all but the shortest
     steps, as it does for constraints on positions [hairer1996].
     """
-    wanted = np.ones(len(places.column), np.bool_)
-    wanted[places.line[places.line >= 0]] = False
-    stiff = bool((mechanism.tree.joint_type == ELEMENT).any())
+    factors = np.ones(len(places.column))
+    factors[places.line[places.line >= 0]] = np.inf
+    of_rates = LOOSE if (mechanism.tree.joint_type == ELEMENT).any() else 1.0
     for k in places.node[places.node >= 0]:
-        wanted[k + TWIST : k + OF_NODE] = not stiff
+        factors[k + TWIST : k + OF_NODE] = of_rates
     for k, c in zip(places.joint, mechanism.tree.coordinate):
         if k >= 0:
-            wanted[k : k + Q] = False
+            factors[k : k + Q] = np.inf
             if c >= 0:
-                wanted[k + S] = not stiff
-    return wanted
+                factors[k + S] = of_rates
+    return factors
 
 
 def _meeting(mechanism: Mechanism) -> NDArray[np.bool_]:
