@@ -72,12 +72,12 @@ def test_constraints_hold_for_velocities_and_drift_for_positions() -> None:
     model = case_1(pl.PoseElement(3))
     by_ida, exact = run(model, 1e-8), pl.simulate(model, UNTIL, pl.Gauss(order=2, step=1e-3), outputs=TIMES)
     tip, root = 4, 5  # nodes of the two sides of the elbow, both with their centre of mass in it
-    for each, between, gap, turn in ((by_ida, 1e-8, 1e-9, 1e-4), (exact, 1e-12, 1e-12, 1e-12)):
+    for each, between, offset, turn in ((by_ida, 1e-8, 1e-9, 1e-4), (exact, 1e-12, 1e-12, 1e-12)):
         velocity, speed = each.state("velocity"), np.abs(each.state("velocity")).max()
         apart = np.abs(velocity[:, tip] - velocity[:, root]).max(axis=1)
         assert apart[-1] < 1e-12 * speed
         assert apart.max() < between * speed
-        assert each.violations["joint gap"].max() < gap
+        assert each.violations["joint offset"].max() < offset
         assert each.violations["joint misalignment"].max() < turn
     assert 1e-12 < by_ida.violations["directors"].max() < 1e-4
     assert exact.violations["directors"].max() < 1e-14
@@ -127,7 +127,7 @@ def test_a_run_says_what_it_took_and_how_far_constraints_are_violated(tmp_path: 
     assert set(found.statistics) == {"steps", "residuals", "jacobians"}
     assert found.statistics["residuals"] >= found.statistics["steps"] >= 20.0
     lines = {line.name for line in found.summary()}
-    assert {"residuals", "largest violation, joint gap", "largest violation, directors"} <= lines
+    assert {"residuals", "largest violation, joint offset", "largest violation, directors"} <= lines
     assert found.table().attrs["units"]["joint misalignment"] == "rad"
     assert found.time.tolist() == TIMES.tolist()
     found.save(tmp_path / "run.nc")
@@ -194,8 +194,8 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_orders_that_do_not_exist_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="highest_order = 6 must be 1, 2, 3, 4 or 5"):
-        pl.IDA(highest_order=6)
+    with pytest.raises(InvalidInput, match="order = 6 must be 1, 2, 3, 4 or 5"):
+        pl.IDA(order=6)
 
 
 def test_polynomials_meet_signals_and_find_jumps() -> None:

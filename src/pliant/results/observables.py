@@ -95,4 +95,4 @@ class JointUnit:
 
 
 # units of what trajectories report as violations of constraints
-VIOLATIONS = {"joint gap": "m", "joint misalignment": "rad", "loops": "m", "directors": "1"}
+VIOLATIONS = {"joint offset": "m", "joint misalignment": "rad", "loops": "m", "directors": "1"}

@@ -104,8 +104,9 @@ class LiveSource:
     def violations(self) -> dict[str, Array]:
         """As the run kept them, else as its states tell them."""
         arm = getattr(self.model, "arm", self.model)
-        told = isinstance(arm, Violable) and not self.record.violations
-        return arm.violations(self.record.states) if told else self.record.violations
+        if isinstance(arm, Violable) and not self.record.violations:
+            return arm.violations(self.record.states)
+        return self.record.violations
 
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         """What goes with the ``efforts`` of these names, but with those of joints."""
@@ -307,7 +308,7 @@ class Trajectory(Shown, Renamed):
     def violations(self) -> dict[str, Array]:
         """By name, how far (n,) states violate constraints that hold in the arm, at most at any joint or node.
 
-        ``joint gap`` and ``loops`` in metre, ``joint misalignment`` in radian, and without unit ``directors``, which
+        ``joint offset`` and ``loops`` in metre, ``joint misalignment`` in radian, and without unit ``directors``, which
         should be orthonormal. Models whose states cannot violate any give none.
         """
         return self.source.violations

@@ -17,7 +17,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.contract import Describes, Descriptor, Model, Record, Resumes, Vibrates
 from pliant.model.ledger import Ledger
-from pliant.model.schedule import slack
+from pliant.model.schedule import Ints, slack
 from pliant.model.smooth_signals import jumps
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY
@@ -105,7 +105,7 @@ def _solver(equations: Equations, integrator: IDA) -> Any:
         atol=allowed,
         algebraic_idx=np.flatnonzero(~descriptor.controlled),
         max_step=integrator.largest_step,
-        max_order=integrator.highest_order or (2 if lossless else 5),
+        max_order=integrator.order or (2 if lossless else 5),
         linsolver="dense" if band is None else "band",
         **({} if band is None else {"lband": band[0], "uband": band[1]}),
     )
@@ -236,7 +236,7 @@ def integral(at: Array, values: Array, until: Array) -> Array:
     nodes, weights = gauss_rule(3)
     first = np.clip(np.arange(n - 1) - (points // 2 - 1), 0, n - points)
 
-    def part(k: Array, end: Array) -> Array:
+    def part(k: Ints, end: Array) -> Array:
         """From at[k] to ``end``, in interval k."""
         window = first[k][:, None] + np.arange(points)
         x, h = at[window], end - at[k]
@@ -251,7 +251,9 @@ def integral(at: Array, values: Array, until: Array) -> Array:
             total += (weight * h)[:, None] * np.einsum("ka,kac->kc", basis, values[window])
         return total
 
-    whole = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(part(np.arange(n - 1), at[1:]), axis=0)])
-    k = np.clip(np.searchsorted(at, until, side="right") - 1, 0, n - 2)
+    whole = np.concatenate(
+        [np.zeros((1, values.shape[1])), np.cumsum(part(np.arange(n - 1, dtype=np.int64), at[1:]), axis=0)]
+    )
+    k: Ints = np.clip(np.searchsorted(at, until, side="right") - 1, 0, n - 2).astype(np.int64)
     found: Array = whole[k] + part(k, until)
     return found

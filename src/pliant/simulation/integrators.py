@@ -147,7 +147,7 @@ class IDA(Declared):
     For models that offer their equations in descriptor form: constraints hold for velocities, and positions drift by
     the error of the integration, which trajectories report as ``violations``. The error of a step in each unknown is at
     most ``tolerance`` times its size plus ``absolute_tolerance``, in the root mean square over all of them; errors of
-    many steps add up. Without a ``highest_order`` it is two where something vibrates without loss, which higher orders
+    many steps add up. Without a highest ``order`` it is two where something vibrates without loss, which higher orders
     let grow, and five elsewhere. The energy ledger does not balance: the residual is the drift of the method. Needs the
     extra ``sundae``.
     """
@@ -158,5 +158,5 @@ class IDA(Declared):
     absolute_tolerance: Annotated[
         float, Quantity("1", "error of a step of an unknown that is near zero, in its SI unit", above=0)
     ] = 1e-8
-    highest_order: Annotated[int | None, BackwardOrder()] = None
+    order: Annotated[int | None, BackwardOrder()] = None
     largest_step: Annotated[float, Quantity("s", "longest step", above=0)] = 0.1

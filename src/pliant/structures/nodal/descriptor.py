@@ -215,10 +215,10 @@ class NodalDescriptor:
 
 
 def violations(arm: PoseElementArm, states: Floats) -> dict[str, Floats]:
-    """Largest gap of joints, m, and misalignment, rad; of closed loops, m or rad; lost unit length of the directors."""
+    """Largest offset of joints, m, and misalignment, rad; of closed loops, m; lost unit length of the directors."""
     tree, part = arm.structure.tree, arm.layout.part
     x, quaternion, q = part(states, "position"), part(states, "rotation"), part(states, "joint_position")
-    R, gap, turned = rotation_from_quaternion(quaternion), np.zeros(len(states)), np.zeros(len(states))
+    R, offset, turned = rotation_from_quaternion(quaternion), np.zeros(len(states)), np.zeros(len(states))
     in_ball = np.zeros(len(tree.parent), np.bool_)
     for i in np.flatnonzero(tree.restarts):
         in_ball[i : i + 3] = True
@@ -226,7 +226,7 @@ def violations(arm: PoseElementArm, states: Floats) -> dict[str, Floats]:
         p, c = tree.parent[i], tree.coordinate[i]
         along = q[:, c : c + 1] if c >= 0 else np.zeros((len(states), 1))
         place = tree.offset[i] + along * tree.axis_parent[i] * (tree.joint_type[i] == PRISMATIC)
-        gap = np.maximum(gap, np.linalg.norm(x[:, i] - x[:, p] - np.einsum("nij,nj->ni", R[:, p], place), axis=1))
+        offset = np.maximum(offset, np.linalg.norm(x[:, i] - x[:, p] - np.einsum("nij,nj->ni", R[:, p], place), axis=1))
         if in_ball[i]:
             continue
         turn = np.broadcast_to(matrix_of(tree.turn[i]), R[:, i].shape)
@@ -242,7 +242,7 @@ def violations(arm: PoseElementArm, states: Floats) -> dict[str, Floats]:
     if (lines.law == CLOSED).any():
         moments = (arm.moment_of(arm.mechanism(arm.inputs), arm.pose_of(state)) for state in states)
         closed = np.array([np.abs(at.phi[: len(lines.law)][lines.law == CLOSED]).max() for at in moments])
-    found = {"joint gap": gap, "joint misalignment": turned}
+    found = {"joint offset": offset, "joint misalignment": turned}
     if arm.robot.loops:
         found["loops"] = closed
     return {**found, "directors": np.abs(np.einsum("mni,mni->mn", quaternion, quaternion) - 1.0).max(axis=1)}

@@ -140,9 +140,9 @@ def place_motion(mechanism: Mechanism, places: Places, at: Numbered, flow: Flow)
         if k >= 0:
             flow.rotor[c, 0], flow.rotor[c, 1], flow.rotor[c, 2] = y[0, k], y[0, k + 1], rate[0, k + 1]
             out[0, k] = rate[0, k] - y[0, k + 1]
-    for n in range(places.line.shape[0]):
-        if places.line[n] >= 0:
-            flow.pull[n] = rate[0, places.line[n]]
+    for k in range(places.line.shape[0]):
+        if places.line[k] >= 0:
+            flow.pull[k] = rate[0, places.line[k]]
 
 
 @inline_kernel
