@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from typing import cast
 
 import numpy as np
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, refuse_outside
 from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
@@ -16,6 +17,32 @@ from pliant.model.state import Array
 from pliant.renamed import OF_MODELS, Renamed
 from pliant.robot import FlexibleLink, ReducedLink, Robot
 from pliant.robot.shown import Shown, listed
+
+Counts = int | Mapping[str, int]
+
+MOST_ELEMENTS = 10_000  # of a link
+
+
+def counts_of(robot: Robot, elements: Counts, others: int = 1) -> dict[str, int]:
+    """Of every flexible link; those that a mapping does not name have ``others``."""
+    flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
+    if not isinstance(elements, Mapping):
+        counts = dict.fromkeys(flexible, elements)
+    else:
+        for name in elements:
+            if name not in flexible:
+                raise InvalidInput(
+                    f"elements: '{name}' is not a flexible link of robot '{robot.name}'; name one of {flexible}"
+                )
+        counts = {name: elements.get(name, others) for name in flexible}
+    for name, count in counts.items():
+        refuse_outside(f"elements of link '{name}'", count, 1, MOST_ELEMENTS, "choose another count")
+    return counts
+
+
+def twice(elements: Counts) -> Counts:
+    """The next counts to compare with."""
+    return {name: 2 * n for name, n in elements.items()} if isinstance(elements, Mapping) else 2 * elements
 
 
 def refuse_massless_links(robot: Robot, formulation: str) -> None:

@@ -14,6 +14,7 @@ from pliant.structures.nodal.step_equations import MechanismStep
 
 TIME, STEP, METHOD = 0.3, 2e-3, gauss_collocation(1)
 WRENCH = pl.signals.Constant((1.0, 2.0, 3.0, 0.3, 0.2, 0.1))
+TWO_POSE_ELEMENTS = pl.PoseElement(2)
 Array = np.ndarray
 
 
@@ -28,7 +29,7 @@ def body(name: str) -> pl.RigidLink:
     return pl.RigidLink(name, (0.3, 0.1, 0.0), 1.0, center_of_mass=(0.1, 0.2, 0.05), inertia=(0.1, 0.2, 0.25))
 
 
-def tree() -> pl.Model:
+def tree(formulation: pl.PoseElement | pl.Corotational = TWO_POSE_ELEMENTS) -> pl.Model:
     """Bent soft links and a body behind joints of several types; loads, feedback, a prescribed joint, a moved base."""
     joints = (
         pl.RevoluteJoint("shoulder", "base", "first", axis=(0.0, 0.6, 0.8), position=(0.1, 0.2, 0.3), initial_rate=1.0),
@@ -37,7 +38,7 @@ def tree() -> pl.Model:
         pl.FixedJoint("weld", "first", "third"),
     )
     links = (soft("first", 0.8), body("body"), soft("second", 0.7), soft("third", 0.5))
-    arm = pl.PoseElement(2).compile(pl.Robot("tree", links, joints, gravity=(1.0, 2.0, -9.0)))
+    arm = formulation.compile(pl.Robot("tree", links, joints, gravity=(1.0, 2.0, -9.0)))
     return pl.connect(
         arm,
         pl.PointWrench(pl.At("second"), WRENCH),
@@ -77,9 +78,9 @@ def laws() -> pl.Model:
     )
 
 
-def loops() -> pl.Model:
+def loops(formulation: pl.PoseElement | pl.Corotational = TWO_POSE_ELEMENTS) -> pl.Model:
     """A closed loop with a driven loop joint, a spring, a bushing, a tendon and a wall that is touched."""
-    arm = pl.PoseElement(2).compile(pl.load(pl.library.path("parallelogram")))
+    arm = formulation.compile(pl.load(pl.library.path("parallelogram")))
     tip, ground = pl.At("right_outer"), pl.At("base", position=(0.1, 0.9, 0.1))
     return pl.connect(
         arm,
@@ -105,7 +106,15 @@ def flying() -> pl.Model:
     return pl.PoseElement(2).compile(robot)
 
 
-CASES: dict[str, Callable[[], pl.Model]] = {"tree": tree, "laws": laws, "loops": loops, "flying": flying}
+CASES: dict[str, Callable[[], pl.Model]] = {
+    "tree": tree,
+    "laws": laws,
+    "loops": loops,
+    "flying": flying,
+    "co-rotational tree": lambda: tree(pl.Corotational(2)),
+    "co-rotational tree with mean axes": lambda: tree(pl.Corotational(2, axes=pl.corotational.Axes.MEAN)),
+    "co-rotational loops": lambda: loops(pl.Corotational(2)),
+}
 
 
 @pytest.fixture(scope="module", params=CASES)

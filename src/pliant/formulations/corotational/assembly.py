@@ -35,7 +35,7 @@ class Mass(Enum):
 
     DIRECTOR = "directors move along straight lines between the nodes"
     LUMPED = "half of an element on each of its nodes"
-    MEAN = "the mean of both, whose errors largely cancel"
+    MEAN = "the mean of both"
 
     @property
     def of_directors(self) -> float:

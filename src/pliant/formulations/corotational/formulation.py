@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass
-from pliant.model.arm import refuse_massless_links, refuse_reduced_links
+from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of, refuse_massless_links, refuse_reduced_links, twice
 from pliant.robot import Robot
 from pliant.structures.beam_stretch import Beam
-from pliant.structures.element_counts import MOST, Counts, counts_of, twice
 from pliant.structures.nodal.assembly import assemble
 from pliant.structures.nodal.model import PoseElementArm
 
@@ -33,7 +32,7 @@ class Corotational:
     super_element: int = 5
 
     def __post_init__(self) -> None:
-        refuse_outside("super_element", self.super_element, 1, MOST, "5 as in the paper")
+        refuse_outside("super_element", self.super_element, 1, MOST_ELEMENTS, "5 as in the paper")
         for word, choice, known in (
             ("theory", self.theory, Beam),
             ("mass", self.mass, Mass),

@@ -12,12 +12,11 @@ import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
-from pliant.model.arm import refuse_massless_links, refuse_reduced_links
+from pliant.model.arm import Counts, counts_of, refuse_massless_links, refuse_reduced_links, twice
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 from pliant.structures.collocation.bending import SPECTRAL_TURN
 from pliant.structures.collocation.chain import Points
 from pliant.structures.collocation.model import GeometricallyExactArm
-from pliant.structures.element_counts import Counts, counts_of, twice
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm

@@ -62,6 +62,7 @@ class PoseElements:
         """Section properties by Gauss points."""
         width = b - a
         row.rest = row.rest_twist / width
+        row.rest_twist = row.rest * width  # to the last digit what its strain says
         middle = a + width * np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
         weights = np.array([5.0, 8.0, 5.0]) / 18.0
         row.K = np.einsum("n,nij->ij", weights, link.stiffness(middle))

@@ -26,7 +26,7 @@ from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, scal
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC
-from pliant.structures.nodal.condensation import Condensed, condense, follow, new_condensed
+from pliant.structures.nodal.coupling import Condensed, condense, follow, new_condensed
 from pliant.structures.nodal.joint_laws import along_spin
 from pliant.structures.nodal.mechanism import Bools, Floats, Lines, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import (

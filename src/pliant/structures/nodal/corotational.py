@@ -55,9 +55,12 @@ from pliant.spatial.vectors import (
 )
 from pliant.structures.nodal.mechanism import Floats
 from pliant.structures.nodal.relative_pose import (
+    A_SERIES,
     CHANGE,
     DA,
     PSI,
+    SHORT_BELOW,
+    SHORT_TERMS,
     SMALL_ANGLE,
     A,
     K,
@@ -70,6 +73,7 @@ from pliant.structures.nodal.relative_pose import (
 # columns of a row beside P, U, PSI and CHANGE; K, A and DA are those of E^T S
 FRAME, S_TURN, K_FRAME, A_FRAME, DA_FRAME, CHORD, TURN, COSINE, SINE = 3, 7, 10, 11, 20, 22, 29, 38, 39
 COLUMNS = 40
+NO_LENGTH = 1e-200  # m^2
 LARGEST_TURN = 0.65  # 1 - cos of the angle between the chord and an end section, 1.2 rad
 
 Corotated = tuple[Matrix, Matrix, Vector, tuple[float, float, float, float], tuple[float, float]]
@@ -98,21 +102,38 @@ def fall_of_cosine(s: Vector, trace: float) -> float:
 
 
 @inline_kernel
+def value_and_difference(k0: float, k1: float) -> tuple[float, float]:
+    """A(k1) and its divided difference from k0; at once where elements bend little."""
+    if max(k0.real, k1.real) < SHORT_BELOW:
+        a = A_SERIES[SHORT_TERMS - 1]
+        da = a
+        for n in range(SHORT_TERMS - 2, 0, -1):
+            a = a * k1 + A_SERIES[n]
+            da = da * k0 + a
+        return a * k1 + A_SERIES[0], da
+    a, _, da, _ = values_and_differences(k0, k1)
+    return a, da
+
+
+@inline_kernel
 def measure_deformation(
     length: float, r: Vector, Ra: Matrix, Rb: Matrix, k0: tuple[float, float], data: Floats, e: int
 ) -> None:
     """Row e of ``data`` from the world vector r = x_b - x_a and the rotations; k0 of E^T S and of E at the start."""
     p = apply_transpose(Ra, r)
     flat = p[0] * p[0] + p[2] * p[2]
+    if not flat.real > NO_LENGTH:
+        flat = NO_LENGTH  # numbers that are none, in a search that failed, must not end the kernel
     chord, rho = np.sqrt(flat + p[1] * p[1]), np.sqrt(flat)
-    c, s, share, i = p[0] / rho, p[2] / rho, rho / chord, p[1] / chord
+    per_chord, per_rho = 1.0 / chord, 1.0 / rho
+    c, s, share, i = p[0] * per_rho, p[2] * per_rho, rho * per_chord, p[1] * per_chord
     E, S = frame_matrix(c, s, share, i), product(transpose(Ra), Rb)
     of_frame = skew_part(E)
     k_frame = fall_of_cosine(of_frame, E[0] + E[4] + E[8])
     of_turn, trace = between_directors(E, S)
     k = fall_of_cosine(of_turn, trace)
-    a_frame, _, da_frame, _ = values_and_differences(k0[1], k_frame)
-    a, _, da, _ = values_and_differences(k0[0], k)
+    a_frame, da_frame = value_and_difference(k0[1], k_frame)
+    a, da = value_and_difference(k0[0], k)
     theta = scale(-a_frame, of_frame)
     store(p, data, e, P)
     store((c, s, share, i), data, e, FRAME)
@@ -126,7 +147,7 @@ def measure_deformation(
 
 @inline_kernel
 def mean_frames(start: Floats, end: Floats, e: int) -> Corotated:
-    """Means over a step of E, S, p, (c, s, r, i) and (l, rho)."""
+    """Means over a step of E, S, p and (c, s, r, i), and one over those of (l, rho)."""
     E0 = frame_matrix(start[e, FRAME], start[e, FRAME + 1], start[e, FRAME + 2], start[e, FRAME + 3])
     E1 = frame_matrix(end[e, FRAME], end[e, FRAME + 1], end[e, FRAME + 2], end[e, FRAME + 3])
     E = scale_matrix(0.5, add_matrices(E0, E1))
@@ -135,16 +156,16 @@ def mean_frames(start: Floats, end: Floats, e: int) -> Corotated:
     c, s = 0.5 * (start[e, FRAME] + end[e, FRAME]), 0.5 * (start[e, FRAME + 1] + end[e, FRAME + 1])
     r, i = 0.5 * (start[e, FRAME + 2] + end[e, FRAME + 2]), 0.5 * (start[e, FRAME + 3] + end[e, FRAME + 3])
     rho = 0.5 * (start[e, CHORD] * start[e, FRAME + 2] + end[e, CHORD] * end[e, FRAME + 2])
-    return E, S, p, (c, s, r, i), (0.5 * (start[e, CHORD] + end[e, CHORD]), rho)
+    return E, S, p, (c, s, r, i), (2.0 / (start[e, CHORD] + end[e, CHORD]), 1.0 / rho)
 
 
 @inline_kernel
 def change_of_frame(dp: Vector, means: Corotated) -> tuple[float, Matrix]:
     """Changes of the chord and of E over a step."""
-    _, _, p, (c, s, r, i), (chord, rho) = means
-    d_chord, d_rho = dot(p, dp) / chord, (p[0] * dp[0] + p[2] * dp[2]) / rho
-    dc, ds = (dp[0] - c * d_rho) / rho, (dp[2] - s * d_rho) / rho
-    dr, di = (d_rho - r * d_chord) / chord, (dp[1] - i * d_chord) / chord
+    _, _, p, (c, s, r, i), (per_chord, per_rho) = means
+    d_chord, d_rho = per_chord * dot(p, dp), per_rho * (p[0] * dp[0] + p[2] * dp[2])
+    dc, ds = per_rho * (dp[0] - c * d_rho), per_rho * (dp[2] - s * d_rho)
+    dr, di = per_chord * (d_rho - r * d_chord), per_chord * (dp[1] - i * d_chord)
     first, third = (c * dr + r * dc, -c * di - i * dc), (s * dr + r * ds, -s * di - i * ds)
     return d_chord, (first[0], first[1], -ds, di, dr, 0.0 * dc, third[0], third[1], dc)
 
@@ -185,7 +206,7 @@ def deformation_gradient(
 ) -> tuple[Vector, Vector, float]:
     """(gp, gs, gk) with (n, m) . dw = gp . dp + gs . ds + gk dk, exactly; s and k are those of E^T S for a fixed E."""
     start, end = rows
-    E, S, p, (c, s, r, i), (chord, rho) = means
+    E, S, p, (c, s, r, i), (per_chord, per_rho) = means
     a, a_frame = 0.5 * (start[e, A] + end[e, A]), 0.5 * (start[e, A_FRAME] + end[e, A_FRAME])
     of_turn = mean(load3(start, e, S_TURN), load3(end, e, S_TURN))
     gs, gk = scale(a, m), end[e, DA] * dot(of_turn, m)
@@ -202,10 +223,9 @@ def deformation_gradient(
     G8 = -gk * S[8] - S[6] * gs[1] + S[7] * gs[0] - fk
     gc, gsine = 0.5 * (r * G0 - i * G1 + G8), 0.5 * (r * G6 - i * G7 - G2)
     gr, gi = 0.5 * (c * G0 + s * G6 + G4), 0.5 * (G3 - c * G1 - s * G7)
-    g_rho = (gr / chord - (gc * c + gsine * s) / rho) / rho
-    g_chord = (n[0] - (gi * i + gr * r) / chord) / chord
-    gp = (gc / rho + (g_rho + g_chord) * p[0], gi / chord + g_chord * p[1], gsine / rho + (g_rho + g_chord) * p[2])
-    return gp, gs, gk
+    g_chord = per_chord * (n[0] - per_chord * (gi * i + gr * r))
+    both = g_chord + per_rho * (per_chord * gr - per_rho * (gc * c + gsine * s))
+    return (per_rho * gc + both * p[0], per_chord * gi + g_chord * p[1], per_rho * gsine + both * p[2]), gs, gk
 
 
 @inline_kernel
@@ -238,7 +258,8 @@ def put_deformation_operators(
 ) -> None:
     """dw = on_b t_b - on_a t_a in the frames of the nodes: (4), (5) and (8) of the paper at the middle of a step."""
     start, end = rows
-    E, S, _, (_, _, r, i), (l, _) = means
+    E, S, _, (_, _, r, i), (per_chord, _) = means
+    l = 1.0 / per_chord
     frames, eta, none = (E, product(transpose(E), S)), i / r, (0.0, 0.0, 0.0)
     f = rotation_vector_rates(scale(-0.5 * (start[e, A_FRAME] + end[e, A_FRAME]), skew_part(E)))
     a = 0.25 * (start[e, A] + end[e, A])

@@ -19,9 +19,10 @@ from pliant.spatial.arrays import (
     quaternion_from_rotation,
     right_tangent_inverse,
     rotation_from_quaternion,
+    twist_from_pose,
 )
 from pliant.structures.load_stepping import ITERATIONS, raise_load
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, WALL
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, POSE, WALL
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
@@ -272,12 +273,14 @@ class _Search:
         y = np.zeros(self.columns.total)
         y[self.moving] = change
         q = at.q + y[self.columns.of_coordinate(tree)]
-        bent = relative_twists(tree, at.x, R)
-        tangent = right_tangent_inverse(bent)
+        before = relative_twists(tree, at.x, R)
+        bent, tangent = before.copy(), right_tangent_inverse(before)
         free: dict[int, tuple[Floats, Floats]] = {}
         for i, place in enumerate(self.columns.place):
             if tree.joint_type[i] == ELEMENT:
                 bent[i] += tangent[i] @ y[place]
+                if self.mechanism.elements.kind != POSE:
+                    bent[i] = _with_chord(before[i], bent[i], y[place])
             elif tree.joint_type[i] in (FREE, GROUND):
                 step = pose_from_twist(y[place])
                 free[i] = at.x[i] + R[i] @ step[:3, 3], R[i] @ step[:3, :3]
@@ -319,3 +322,13 @@ class _Search:
             rotor[c, 0] += np.clip(drive, -limit, limit) / self.motor[c, 1]
         parts = (at.x, at.quaternion, zero, zero, at.q, np.zeros_like(at.q), rotor)
         return np.concatenate([part.ravel() for part in parts])
+
+
+def _with_chord(before: Floats, after: Floats, y: Floats) -> Floats:
+    """The relative pose ``after`` (as a twist) with the chord that a displacement y asks for to first order: an element
+    that measures its chord is not stretched where it only bends."""
+    here, there = pose_from_twist(before), pose_from_twist(after)
+    chord = float(np.linalg.norm(here[:3, 3]))
+    longer = float(here[:3, 3] @ here[:3, :3] @ y[:3]) / chord
+    there[:3, 3] *= (chord + longer) / np.linalg.norm(there[:3, 3])
+    return np.asarray(twist_from_pose(there))
