@@ -122,6 +122,24 @@ def test_a_damped_arm_with_a_drive_that_jumps() -> None:
     assert np.abs(works).max() > 0.1 * ledger.stored.max()
 
 
+def test_a_closed_loop_follows_the_tolerance() -> None:
+    """The parallelogram pushed by a force that grows from zero, against the limit of steps that resolve its waves.
+
+    Of order two, a tolerance of 1/100 is an error of 1/21; half of that is left to the choice of steps. The points that
+    the loop holds together are unknowns, and multistep methods keep linear relations between unknowns: no drift.
+    """
+    arm = pl.PoseElement(2).compile(pl.load(pl.library.path("parallelogram")))
+    grown = pl.signals.FunctionSignal(lambda t: np.outer(np.sin(2.0 * t) ** 2, (3.0, 2.0, 0.0, 0.0, 0.0, 0.0)))
+    model = pl.connect(arm, pl.PointWrench(pl.At("right_outer"), grown))
+    runs, reference = [run(model, tolerance) for tolerance in (1e-8, 1e-10)], extrapolated(model, 2.5e-4)
+    moved = np.abs(reference - reference[0]).max()
+    coarse, fine = (np.abs(each.tip_position - reference).max() for each in runs)
+    assert fine < 0.1 * coarse < 1e-4 * moved
+    assert all(each.violations["loops"].max() < 1e-12 for each in runs)
+    drifts = [np.abs(each.ledger.residual).max() / each.ledger.exchanged[-1] for each in runs]
+    assert drifts[1] < 0.1 * drifts[0] < 1e-4
+
+
 def test_a_run_says_what_it_took_and_how_far_constraints_are_violated(tmp_path: Path) -> None:
     found = run(case_1(pl.PoseElement(2)), 1e-6)
     assert set(found.statistics) == {"steps", "residuals", "jacobians"}
