@@ -6,7 +6,7 @@ import math
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,9 +15,11 @@ import pytest
 
 import pliant as pl
 from pliant.errors import InvalidInput
+from pliant.model.contract import LOOSELY
+from pliant.model.inputs import Inputs
 from pliant.model.smooth_signals import SmoothSignals, jumps
 from pliant.model.state import Cause
-from pliant.simulation.ida_run import integral
+from pliant.simulation.ida_run import advance_by_ida, integral
 from tests.support.arms import ASIDE, SOFT, clamped, on_a_hinge, soft_link, two_links
 
 Array = np.ndarray
@@ -186,6 +188,63 @@ def test_a_link_that_bends_too_far_ends_the_run() -> None:
     found = pl.simulate(model, UNTIL, pl.IDA(1e-6, 1e-6))
     assert found.ending.cause is Cause.TOO_BENT
     assert 0.0 < found.time[-1] < UNTIL
+
+
+@dataclass(frozen=True)
+class Oscillator:
+    """x'' = -x as x' = v, v' = a, with a as an unknown without a rate: x = cos t. Its own model, without a band."""
+
+    inputs: Inputs = field(default_factory=lambda: Inputs.none(0))
+    controlled: Array = field(default_factory=lambda: np.array([True, True, False]))
+    band: None = None
+    works: tuple[str, ...] = ()
+
+    def descriptor(self, inputs: Inputs) -> Oscillator:
+        return self
+
+    def begin(self, state: Array, span: tuple[float, float]) -> tuple[Array, Array]:
+        x, v = state
+        return np.array([x, v, -x]), np.array([v, -x, 0.0])
+
+    def residual(self, t: float, y: Array, rate: Array, out: Array) -> None:
+        out[:] = rate[0] - y[1], rate[1] - y[2], y[2] + y[0]
+
+    def jacobian(self, t: float, y: Array, rate: Array, c: float, out: Array) -> None:
+        out[:] = [[c, -1.0, 0.0], [0.0, c, -1.0], [1.0, 0.0, 1.0]]
+
+    def powers(self, t: float, y: Array, rate: Array, out: Array) -> None:
+        out[:] = 0.0
+
+    def stored(self, y: Array) -> tuple[Array, Array]:
+        return 0.5 * y[:, 1] ** 2, 0.5 * y[:, 0] ** 2
+
+    def problem(self, t: float, y: Array) -> None:
+        return None
+
+    def states(self, y: Array) -> Array:
+        return y[:, :2]
+
+    def efforts(self, times: Array, y: Array, rates: Array) -> dict[str, Array]:
+        return {"force": y[:, 2:]}
+
+    def violations(self, y: Array) -> dict[str, Array]:
+        return {}
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10])
+def test_an_oscillator_swings_as_long_as_it_should(tolerance: float) -> None:
+    """cos t over a period and more; the errors of some hundred steps add up, and energy drifts by as much.
+
+    The acceleration is not controlled, but bounded loosely, between steps too.
+    """
+    times = np.linspace(0.0, 10.0, 101)
+    start, corners = np.array([1.0, 0.0]), np.array([0.0, 10.0])
+    record = advance_by_ida(Oscillator(), start, pl.IDA(tolerance, tolerance), times, corners, None)
+    assert record.ending.completed
+    assert record.time.tolist() == times.tolist()
+    assert np.abs(record.states - np.stack([np.cos(times), -np.sin(times)], axis=1)).max() < 300.0 * tolerance
+    assert np.abs(record.efforts["force"][:, 0] + np.cos(times)).max() < LOOSELY * tolerance
+    assert np.abs(record.ledger.residual).max() < 300.0 * tolerance
 
 
 def refused(model: pl.Model) -> str:

@@ -198,6 +198,7 @@ class Kept:
     statistics: dict[str, float]
 
 
+LOOSELY = 1e4  # times the tolerance
 DONE = 0  # what a stepper answers when all its steps converged
 T = TypeVar("T")
 
@@ -384,7 +385,8 @@ class Descriptor(Protocol):
 
     @property
     def controlled(self) -> NDArray[np.bool_]:
-        """(n,) of which y the tolerance bounds the error: those whose rates F reads, forces and impulses left out."""
+        """(n,) of which y the tolerance bounds the error; that of the others, mostly forces and impulses, is bounded
+        by `LOOSELY` as much."""
 
     @property
     def band(self) -> tuple[int, int] | None:
@@ -442,8 +444,8 @@ class Vibrates(Protocol):
         """Whether some do without loss: backward differentiation of orders above two lets these vibrations grow."""
 
     @property
-    def loosened(self) -> Array:
-        """(n,) by what the absolute tolerance of each y is multiplied."""
+    def scale(self) -> Array:
+        """(n,) by what the absolute tolerance of each y is multiplied: one, and of impulses the mass that they move."""
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import gauss_rule
-from pliant.model.contract import Describes, Descriptor, Model, Record, Resumes, Vibrates
+from pliant.model.contract import LOOSELY, Describes, Descriptor, Model, Record, Resumes, Vibrates
 from pliant.model.ledger import Ledger
 from pliant.model.schedule import Ints, slack
 from pliant.model.smooth_signals import jumps
@@ -26,7 +26,6 @@ from pliant.simulation.integrators import IDA
 if TYPE_CHECKING:
     from pliant.simulation.adaptive_run import Progress
 
-NO_CONTROL = 1e30  # absolute tolerance of what is not controlled
 POINTS = 6  # of the polynomials that integrate powers
 SHORTENED = 2e-5  # part of a step after which it is given up, just before IDA gives up and prints that it does
 STUCK_REMEDY = "ask for less tolerance, smooth the inputs, or take Gauss, whose steps are solved in another way"
@@ -74,7 +73,7 @@ def advance_by_ida(
     if not isinstance(model, Describes):
         raise InvalidInput(
             f"IDA needs the equations of a model in descriptor form, which {_named(model)} does not offer; compile with"
-            " PoseElement, or take Gauss"
+            " PoseElement or Corotational, or take Gauss"
         )
     descriptor, reached = model.descriptor(model.inputs), Reached()
     try:
@@ -95,8 +94,9 @@ def _solver(equations: Equations, integrator: IDA) -> Any:
         raise InvalidInput("IDA needs scikit-sundae; install it with pip install 'pliant[sundae]'") from None
 
     descriptor = equations.descriptor
-    lossless, looser = (descriptor.lossless, descriptor.loosened) if isinstance(descriptor, Vibrates) else (False, 1.0)
-    allowed = np.where(descriptor.controlled, integrator.absolute_tolerance * looser, NO_CONTROL)
+    lossless, scale = (descriptor.lossless, descriptor.scale) if isinstance(descriptor, Vibrates) else (False, 1.0)
+    # nothing is left out: Newton's method would not see it, and what is extrapolated unseen grows
+    allowed = integrator.absolute_tolerance * scale * np.where(descriptor.controlled, 1.0, LOOSELY)
     band = descriptor.band
     return Solver(
         equations.residual,

@@ -47,7 +47,6 @@ from pliant.structures.nodal.singularity import kept_lines
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
-LOOSE = 1e4  # 1/s; over steps of a tenth of a millisecond and more an allowed error of places is no more than this
 REMEDY = "take Gauss, or leave it out"
 
 
@@ -65,8 +64,8 @@ class NodalDescriptor:
         n = len(self.places.column)
         self.columns = np.repeat(np.arange(n), np.diff(self.places.first))
         self.values = np.zeros(len(self.columns))
-        self.loosened = loosened(self.mechanism, self.places)
-        self.controlled = np.isfinite(self.loosened)
+        self.controlled, impulse = controlled(self.mechanism, self.places)
+        self.scale = np.where(impulse, self.mechanism.bodies.mass.sum(), 1.0)
         elements = self.mechanism.tree.joint_type == ELEMENT
         self.lossless = bool((elements & ~self.mechanism.elements.C.any(axis=(1, 2))).any())
         self.works = (*arm.joint_names, BASE, *(load.name for load in inputs.loads))
@@ -324,24 +323,24 @@ def places_of(mechanism: Mechanism, kept: NDArray[np.bool_]) -> tuple[Places, tu
     return Places(node, joint, rotor, line, color, np.concatenate(groups), first, row), band
 
 
-def loosened(mechanism: Mechanism, places: Places) -> Floats:
-    """By what the absolute tolerances of the unknowns are multiplied; infinite for impulses.
+def controlled(mechanism: Mechanism, places: Places) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which unknowns are places, directors, coordinates and, where no element is stiff, velocities; which are impulses.
 
     A stiff element holds the distance of its nodes nearly as a constraint would. The part along it of the allowed error
     of places, divided by the step, is then in the velocities, and their control would forbid all but the shortest
     steps, as it does for constraints on positions [hairer1996].
     """
-    factors = np.ones(len(places.column))
-    factors[places.line[places.line >= 0]] = np.inf
-    of_rates = LOOSE if (mechanism.tree.joint_type == ELEMENT).any() else 1.0
+    wanted, impulse = np.ones(len(places.column), np.bool_), np.zeros(len(places.column), np.bool_)
+    impulse[places.line[places.line >= 0]] = True
+    stiff = bool((mechanism.tree.joint_type == ELEMENT).any())
     for k in places.node[places.node >= 0]:
-        factors[k + TWIST : k + OF_NODE] = of_rates
+        wanted[k + TWIST : k + OF_NODE] = not stiff
     for k, c in zip(places.joint, mechanism.tree.coordinate):
         if k >= 0:
-            factors[k : k + Q] = np.inf
+            impulse[k : k + Q] = True
             if c >= 0:
-                factors[k + S] = of_rates
-    return factors
+                wanted[k + S] = not stiff
+    return wanted & ~impulse, impulse
 
 
 def _meeting(mechanism: Mechanism) -> NDArray[np.bool_]:
