@@ -122,6 +122,7 @@ def runs() -> dict[str, Callable[[], Any]]:
     }
     found |= {
         "pose": lambda: seen(pl.simulate(pose, until=2e-3)),
+        "pose by IDA": lambda: seen(pl.simulate(pose, until=2e-3, integrator=pl.IDA(1e-4, 1e-4))),
         "lumped": lambda: seen(pl.simulate(lumped, until=2e-5, integrator=pl.Gauss(order=2, step=1e-5))),
         "lumped, explicit": lambda: seen(pl.simulate(lumped, until=2e-5, integrator=pl.RungeKuttaGill(step=1e-5))),
     }

@@ -199,6 +199,7 @@ class Kept:
     statistics: dict[str, float]
 
 
+LOOSELY = 1e4  # times the tolerance
 DONE = 0  # what a stepper answers when all its steps converged
 T = TypeVar("T")
 
@@ -385,7 +386,8 @@ class Descriptor(Protocol):
 
     @property
     def controlled(self) -> NDArray[np.bool_]:
-        """(n,) of which y the tolerance bounds the error: those whose rates F reads, forces and impulses left out."""
+        """(n,) of which y the tolerance bounds the error; that of the others, mostly forces and impulses, is bounded
+        by `LOOSELY` as much."""
 
     @property
     def band(self) -> tuple[int, int] | None:
@@ -424,6 +426,27 @@ class Descriptor(Protocol):
 
     def violations(self, y: Array) -> dict[str, Array]:
         """As `Violable` gives them, and what of y (m, n) the state does not tell."""
+
+
+@runtime_checkable
+class Resumes(Protocol):
+    """A descriptor that goes on after a jump of its signals from more than the state."""
+
+    def resume(self, t: float, y: Array, rate: Array, span: tuple[float, float]) -> tuple[Array, Array]:
+        """y and y' right after the jump at t, where ``span`` begins."""
+
+
+@runtime_checkable
+class Vibrates(Protocol):
+    """A descriptor with parts so stiff that they vibrate faster than anybody wants to follow."""
+
+    @property
+    def lossless(self) -> bool:
+        """Whether some do without loss: backward differentiation of orders above two lets these vibrations grow."""
+
+    @property
+    def scale(self) -> Array:
+        """(n,) by what the absolute tolerance of each y is multiplied: one, and of impulses the mass that they move."""
 
 
 @runtime_checkable

@@ -92,3 +92,7 @@ class JointUnit:
 
     def rate(self, name: str) -> Observable:
         return Observable(name, f"{self.position}/s", f"rate of joint {name}")
+
+
+# units of what trajectories report as violations of constraints
+VIOLATIONS = {"joint offset": "m", "joint misalignment": "rad", "loops": "m", "directors": "1"}

@@ -15,9 +15,10 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.shape_functions import gauss_rule
-from pliant.model.contract import Descriptor, Describes, Model, Record
+from pliant.model.contract import LOOSELY, Describes, Descriptor, Model, Record, Resumes, Vibrates
 from pliant.model.ledger import Ledger
-from pliant.model.schedule import slack
+from pliant.model.schedule import Ints, slack
+from pliant.model.smooth_signals import jumps
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY
 from pliant.simulation.integrators import IDA
@@ -25,13 +26,34 @@ from pliant.simulation.integrators import IDA
 if TYPE_CHECKING:
     from pliant.simulation.adaptive_run import Progress
 
-NO_CONTROL = 1e30  # absolute tolerance of what is not controlled
 POINTS = 6  # of the polynomials that integrate powers
-FAILURES = {
-    -3: (Cause.STEP_TOO_SMALL, "ask for less tolerance, or smooth the inputs"),
-    -4: (Cause.NOT_CONVERGED, "ask for less tolerance, smooth the inputs, or keep loops out of singular postures"),
-}
-UNKNOWN_FAILURE = (Cause.NOT_CONVERGED, "take Gauss, whose steps are solved in another way")
+SHORTENED = 2e-5  # part of a step after which it is given up, just before IDA gives up and prints that it does
+STUCK_REMEDY = "ask for less tolerance, smooth the inputs, or take Gauss, whose steps are solved in another way"
+
+
+class Stuck(Exception):
+    """A step was shortened again and again."""
+
+
+class Equations:
+    """The callbacks of IDA: F and its Jacobian, watching how often a step is tried anew."""
+
+    def __init__(self, descriptor: Descriptor) -> None:
+        self.descriptor, self.now, self.tried = descriptor, 0.0, 0.0
+
+    def reach(self, now: float) -> None:
+        """A step ended."""
+        self.now, self.tried = now, 0.0
+
+    def residual(self, t: float, y: Array, rate: Array, out: Array) -> None:
+        ahead = t - self.now
+        self.tried = max(self.tried, ahead)
+        if 0.0 < ahead < SHORTENED * self.tried:
+            raise Stuck
+        self.descriptor.residual(t, y, rate, out)
+
+    def jacobian(self, t: float, y: Array, rate: Array, residual: Array, c: float, out: Array) -> None:
+        self.descriptor.jacobian(t, y, rate, c, out)
 
 
 @dataclass
@@ -51,11 +73,11 @@ def advance_by_ida(
     if not isinstance(model, Describes):
         raise InvalidInput(
             f"IDA needs the equations of a model in descriptor form, which {_named(model)} does not offer; compile with"
-            " PoseElement, or take Gauss"
+            " PoseElement or Corotational, or take Gauss"
         )
     descriptor, reached = model.descriptor(model.inputs), Reached()
     try:
-        ending = _advance(descriptor, start, integrator, (wanted, corners), progress, reached)
+        ending = _advance(descriptor, start, integrator, (wanted, jumps(model.inputs, corners)), progress, reached)
     except KeyboardInterrupt:
         ending = Ending(Cause.INTERRUPTED, reached.last[0] if reached.last else 0.0, remedy=INTERRUPTED_REMEDY)
     return _record(model, descriptor, start, reached, ending)
@@ -65,24 +87,25 @@ def _named(model: Model) -> str:
     return type(getattr(model, "formulation", model)).__name__
 
 
-def _solver(descriptor: Descriptor, integrator: IDA) -> Any:
+def _solver(equations: Equations, integrator: IDA) -> Any:
     try:
         from sksundae.ida import IDA as Solver
     except ImportError:
         raise InvalidInput("IDA needs scikit-sundae; install it with pip install 'pliant[sundae]'") from None
 
-    def jacobian(t: float, y: Array, rate: Array, residual: Array, c: float, out: Array) -> None:
-        descriptor.jacobian(t, y, rate, c, out)
-
+    descriptor = equations.descriptor
+    lossless, scale = (descriptor.lossless, descriptor.scale) if isinstance(descriptor, Vibrates) else (False, 1.0)
+    # nothing is left out: Newton's method would not see it, and what is extrapolated unseen grows
+    allowed = integrator.absolute_tolerance * scale * np.where(descriptor.controlled, 1.0, LOOSELY)
     band = descriptor.band
     return Solver(
-        descriptor.residual,
-        jacfn=jacobian,
+        equations.residual,
+        jacfn=equations.jacobian,
         rtol=integrator.tolerance,
-        atol=np.where(descriptor.controlled, integrator.absolute_tolerance, NO_CONTROL),
+        atol=allowed,
         algebraic_idx=np.flatnonzero(~descriptor.controlled),
         max_step=integrator.largest_step,
-        max_order=integrator.highest_order,
+        max_order=integrator.order or (2 if lossless else 5),
         linsolver="dense" if band is None else "band",
         **({} if band is None else {"lband": band[0], "uband": band[1]}),
     )
@@ -97,12 +120,16 @@ def _advance(
     reached: Reached,
 ) -> Ending:
     wanted, corners = instants
-    solver, shown = _solver(descriptor, integrator), time.monotonic()
+    equations = Equations(descriptor)
+    solver, shown = _solver(equations, integrator), time.monotonic()
     until, row = float(corners[-1]), 0
     near = slack(until)
     for begin, end in pairwise(corners.tolist()):
         try:
-            y, rate = descriptor.begin(state, (begin, end))
+            if reached.last and isinstance(descriptor, Resumes):
+                y, rate = descriptor.resume(*reached.last, (begin, end))
+            else:
+                y, rate = descriptor.begin(state, (begin, end))
         except InvalidInput as error:
             if begin == 0.0:
                 raise
@@ -114,18 +141,22 @@ def _advance(
         if row == 0:
             reached.kept.append(reached.last)
             row = 1
+        equations.reach(begin)
         solver.init_step(begin, y, rate)
         now, counts = begin, dict(reached.counts)
         while now < end - near:
-            step = solver.step(end, method="onestep", tstop=end)
+            try:
+                step = solver.step(end, method="onestep", tstop=end)
+            except Stuck:
+                return Ending(Cause.STEP_TOO_SMALL, now, "", STUCK_REMEDY)
             reached.counts["residuals"] = counts["residuals"] + step.nfev
             reached.counts["jacobians"] = counts["jacobians"] + step.njev
             if step.status < 0:
-                cause, remedy = FAILURES.get(step.status, UNKNOWN_FAILURE)
-                return Ending(cause, now, "", remedy)
+                return Ending(Cause.NOT_CONVERGED, now, "", STUCK_REMEDY)
             if step.t <= now:  # handed out once more after an output inside of it
                 continue
             now = float(step.t)
+            equations.reach(now)
             reached.last = (now, step.y, step.yp)
             reached.counts["steps"] += 1.0
             powers.append((now, _powers(descriptor, *reached.last)))
@@ -205,7 +236,7 @@ def integral(at: Array, values: Array, until: Array) -> Array:
     nodes, weights = gauss_rule(3)
     first = np.clip(np.arange(n - 1) - (points // 2 - 1), 0, n - points)
 
-    def part(k: Array, end: Array) -> Array:
+    def part(k: Ints, end: Array) -> Array:
         """From at[k] to ``end``, in interval k."""
         window = first[k][:, None] + np.arange(points)
         x, h = at[window], end - at[k]
@@ -220,7 +251,9 @@ def integral(at: Array, values: Array, until: Array) -> Array:
             total += (weight * h)[:, None] * np.einsum("ka,kac->kc", basis, values[window])
         return total
 
-    whole = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(part(np.arange(n - 1), at[1:]), axis=0)])
-    k = np.clip(np.searchsorted(at, until, side="right") - 1, 0, n - 2)
+    whole = np.concatenate(
+        [np.zeros((1, values.shape[1])), np.cumsum(part(np.arange(n - 1, dtype=np.int64), at[1:]), axis=0)]
+    )
+    k: Ints = np.clip(np.searchsorted(at, until, side="right") - 1, 0, n - 2).astype(np.int64)
     found: Array = whole[k] + part(k, until)
     return found

@@ -137,7 +137,7 @@ class BackwardOrder:
     def checked(self, value: object) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 5:
             return int(value)
-        raise BadValue(f"= {clip(repr(value))} must be 1, 2, 3, 4 or 5; 5 serves most arms, 2 lets fast vibrations die")
+        raise BadValue(f"= {clip(repr(value))} must be 1, 2, 3, 4 or 5; leave it out to have the model choose")
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,10 @@ class IDA(Declared):
 
     For models that offer their equations in descriptor form: constraints hold for velocities, and positions drift by
     the error of the integration, which trajectories report as ``violations``. The error of a step in each unknown is at
-    most ``tolerance`` times its size plus ``absolute_tolerance``, in the root mean square over all of them. The energy
-    ledger does not balance: the residual is the drift of the method. Needs the extra ``sundae``.
+    most ``tolerance`` times its size plus ``absolute_tolerance``, in the root mean square over all of them; errors of
+    many steps add up. Without a highest ``order`` it is two where something vibrates without loss, which higher orders
+    let grow, and five elsewhere. The energy ledger does not balance: the residual is the drift of the method. Needs the
+    extra ``sundae``.
     """
 
     tolerance: Annotated[float, Quantity("1", "error of a step over the size of an unknown", above=0, at_most=0.1)] = (
@@ -156,5 +158,5 @@ class IDA(Declared):
     absolute_tolerance: Annotated[
         float, Quantity("1", "error of a step of an unknown that is near zero, in its SI unit", above=0)
     ] = 1e-8
-    highest_order: Annotated[int, BackwardOrder()] = 5
+    order: Annotated[int | None, BackwardOrder()] = None
     largest_step: Annotated[float, Quantity("s", "longest step", above=0)] = 0.1

@@ -20,10 +20,14 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion, rotation_from_vector
 from pliant.structures.nodal import instant_balance
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
-from pliant.structures.nodal.codes import CLOSED, FIXED, GROUND, PRISMATIC, REVOLUTE, SPRING
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, GROUND, POSE, PRISMATIC, REVOLUTE, SPRING
+from pliant.structures.nodal.corotational import K_FRAME, LARGEST_TURN
 from pliant.structures.nodal.descriptor_balance import (
+    JACOBIAN,
     OF_JOINT,
     OF_NODE,
+    POWERS,
+    RESIDUAL,
     TWIST,
     Numbered,
     Pieces,
@@ -31,16 +35,14 @@ from pliant.structures.nodal.descriptor_balance import (
     Q,
     S,
     System,
-    jacobian_at,
-    powers_at,
-    residual_at,
+    evaluate,
 )
+from pliant.structures.nodal.element import LARGEST_BEND
 from pliant.structures.nodal.instant import Instant
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS, ROTOR
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism
 from pliant.structures.nodal.relative_pose import K
 from pliant.structures.nodal.singularity import kept_lines
-from pliant.structures.nodal.step import LARGEST_BEND
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -53,17 +55,19 @@ class NodalDescriptor:
 
     def __init__(self, arm: PoseElementArm, inputs: Inputs) -> None:
         _refuse(arm, inputs)
-        self.arm, self.inputs = arm, inputs
+        self.arm, self.inputs, self.signals = arm, inputs, inputs
         self.mechanism = arm.mechanism(inputs)
         _refuse_one_sided(arm, self.mechanism, inputs)
         start = arm.pose_of(arm.initial_state())
         _, kept = kept_lines(arm, self.mechanism, start)
         self.places, self.band = places_of(self.mechanism, kept)
         n = len(self.places.column)
-        self.controlled = np.ones(n, np.bool_)
-        for k in self.places.joint[self.places.joint >= 0]:
-            self.controlled[k : k + Q] = False
-        self.controlled[self.places.line[self.places.line >= 0]] = False
+        self.columns = np.repeat(np.arange(n), np.diff(self.places.first))
+        self.values = np.zeros(len(self.columns))
+        self.controlled, impulse = controlled(self.mechanism, self.places)
+        self.scale = np.where(impulse, self.mechanism.bodies.mass.sum(), 1.0)
+        elements = self.mechanism.tree.joint_type == ELEMENT
+        self.lossless = bool((elements & ~self.mechanism.elements.C.any(axis=(1, 2))).any())
         self.works = (*arm.joint_names, BASE, *(load.name for load in inputs.loads))
         flow = instant_balance.new_flow(self.mechanism, arm.moment_of(self.mechanism, start))
         pieces = Pieces(np.zeros(2), np.zeros((1, 2, 0)))
@@ -72,10 +76,13 @@ class NodalDescriptor:
     def begin(self, state: Floats, span: tuple[float, float]) -> tuple[Floats, Floats]:
         """Velocities nearest to those of the state that fit all joints and loops, and accelerations from there."""
         inputs, signals = smooth_inputs(self.inputs, span)
-        instant = Instant(self.arm, state, inputs, span[0])
+        self._set_signals(inputs, signals)
+        return self._consistent(state, inputs, span[0])
+
+    def _consistent(self, state: Floats, inputs: Inputs, t: float) -> tuple[Floats, Floats]:
+        instant = Instant(self.arm, state, inputs, t)
         instant.acceleration  # noqa: B018  sets the motion
         instant_balance.evaluate_at(self.mechanism, instant.unknowns, instant.flow)
-        self._set_signals(signals)
         flow, places, x, R = instant.flow, self.places, instant.x, instant.R
         self.system.flow.at.x[:], self.system.flow.at.R[:] = x, R.reshape(-1, 9)  # the base stays there
         y, rate = np.zeros((2, len(self.controlled)))
@@ -99,32 +106,47 @@ class NodalDescriptor:
         rate[places.line[closed]] = _on_kept(instant, closed)[closed]
         return y, rate
 
-    def _set_signals(self, signals: SmoothSignals) -> None:
+    def resume(self, t: float, y: Floats, rate: Floats, span: tuple[float, float]) -> tuple[Floats, Floats]:
+        """What the jump of the signals changes is added: the same error of the state is in both sides of the jump.
+
+        Accelerations found from the state alone would turn its allowed error along stiff elements into vibrations.
+        """
+        state = self.states(y[None])[0]
+        before = self._consistent(state, self.signals, t)
+        inputs, signals = smooth_inputs(self.inputs, span)
+        after = self._consistent(state, inputs, t)
+        self._set_signals(inputs, signals)
+        return y + after[0] - before[0], rate + after[1] - before[1]
+
+    def _set_signals(self, inputs: Inputs, signals: SmoothSignals) -> None:
+        self.signals = inputs
         self.system = self.system._replace(pieces=Pieces(signals.edges, signals.coefficients))
 
     def residual(self, t: float, y: Floats, rate: Floats, out: Floats) -> None:
-        residual_at(self.system, t, y, rate, out)
+        evaluate(self.system, RESIDUAL, t, 0.0, y, rate, out)
 
     def jacobian(self, t: float, y: Floats, rate: Floats, c: float, out: Floats) -> None:
-        jacobian_at(self.system, t, c, y, rate, out)
+        evaluate(self.system, JACOBIAN, t, c, y, rate, self.values)
+        out[self.places.row, self.columns] = self.values
 
     def powers(self, t: float, y: Floats, rate: Floats, out: Floats) -> None:
-        residual_at(self.system, t, y, rate, np.empty_like(y))
-        powers_at(self.system, out)
+        evaluate(self.system, POWERS, t, 0.0, y, rate, out)
 
     def stored(self, y: Floats) -> tuple[Floats, Floats]:
         kinetic, strain = np.zeros((2, len(y)))
         for n, state in enumerate(self.states(y)):
             pose = self.arm.pose_of(state)
-            kinetic[n] = kinetic_energy(self.mechanism, pose)
-            strain[n] = elastic_energy(self.mechanism, pose, self.arm.moment_of(self.mechanism, pose))
+            moment = self.arm.moment_of(self.mechanism, pose)
+            kinetic[n] = kinetic_energy(self.mechanism, pose, moment)
+            strain[n] = elastic_energy(self.mechanism, pose, moment)
         return kinetic, strain
 
     def problem(self, t: float, y: Floats) -> Ending | None:
-        """Of the instant at which `residual` was called last: an element bent beyond what its logarithm tells."""
-        bent = self.system.flow.at.strain[:, K].real
+        """Of the instant at which `residual` was called last: an element bent beyond what it can measure."""
+        of_poses = self.mechanism.elements.kind == POSE
+        bent = self.system.flow.at.strain[:, [K] if of_poses else [K, K_FRAME]].real.max(axis=1)
         worst = int(np.argmax(bent))
-        if bent[worst] <= LARGEST_BEND:
+        if bent[worst] <= (LARGEST_BEND if of_poses else LARGEST_TURN):
             return None
         return Ending(Cause.TOO_BENT, t, self.arm.place_of(worst), "take more elements there, or check the loads")
 
@@ -165,7 +187,7 @@ class NodalDescriptor:
         owners = np.array(arm.line_owners(self.inputs))
         force, out = np.zeros((len(times), len(owners))), np.zeros(y.shape[1])
         for n, t in enumerate(times):
-            residual_at(self.system, t, y[n], rates[n], out)
+            self.residual(float(t), y[n], rates[n], out)
             force[n] = flow.force.real
         _, R, _ = self._poses(y)
         found: dict[str, Floats] = {}
@@ -192,10 +214,10 @@ class NodalDescriptor:
 
 
 def violations(arm: PoseElementArm, states: Floats) -> dict[str, Floats]:
-    """Largest gap of joints, m, and misalignment, rad; of closed loops, m or rad; lost unit length of the directors."""
+    """Largest offset of joints, m, and misalignment, rad; of closed loops, m; lost unit length of the directors."""
     tree, part = arm.structure.tree, arm.layout.part
     x, quaternion, q = part(states, "position"), part(states, "rotation"), part(states, "joint_position")
-    R, gap, turned = rotation_from_quaternion(quaternion), np.zeros(len(states)), np.zeros(len(states))
+    R, offset, turned = rotation_from_quaternion(quaternion), np.zeros(len(states)), np.zeros(len(states))
     in_ball = np.zeros(len(tree.parent), np.bool_)
     for i in np.flatnonzero(tree.restarts):
         in_ball[i : i + 3] = True
@@ -203,7 +225,7 @@ def violations(arm: PoseElementArm, states: Floats) -> dict[str, Floats]:
         p, c = tree.parent[i], tree.coordinate[i]
         along = q[:, c : c + 1] if c >= 0 else np.zeros((len(states), 1))
         place = tree.offset[i] + along * tree.axis_parent[i] * (tree.joint_type[i] == PRISMATIC)
-        gap = np.maximum(gap, np.linalg.norm(x[:, i] - x[:, p] - np.einsum("nij,nj->ni", R[:, p], place), axis=1))
+        offset = np.maximum(offset, np.linalg.norm(x[:, i] - x[:, p] - np.einsum("nij,nj->ni", R[:, p], place), axis=1))
         if in_ball[i]:
             continue
         turn = np.broadcast_to(matrix_of(tree.turn[i]), R[:, i].shape)
@@ -219,7 +241,7 @@ def violations(arm: PoseElementArm, states: Floats) -> dict[str, Floats]:
     if (lines.law == CLOSED).any():
         moments = (arm.moment_of(arm.mechanism(arm.inputs), arm.pose_of(state)) for state in states)
         closed = np.array([np.abs(at.phi[: len(lines.law)][lines.law == CLOSED]).max() for at in moments])
-    found = {"joint gap": gap, "joint misalignment": turned}
+    found = {"joint offset": offset, "joint misalignment": turned}
     if arm.robot.loops:
         found["loops"] = closed
     return {**found, "directors": np.abs(np.einsum("mni,mni->mn", quaternion, quaternion) - 1.0).max(axis=1)}
@@ -299,6 +321,26 @@ def places_of(mechanism: Mechanism, kept: NDArray[np.bool_]) -> tuple[Places, tu
     first = np.cumsum([0, *(len(of_column[k]) for k in range(count))])
     row = np.concatenate([of_column[k] for k in range(count)])
     return Places(node, joint, rotor, line, color, np.concatenate(groups), first, row), band
+
+
+def controlled(mechanism: Mechanism, places: Places) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which unknowns are places, directors, coordinates and, where no element is stiff, velocities; which are impulses.
+
+    A stiff element holds the distance of its nodes nearly as a constraint would. The part along it of the allowed error
+    of places, divided by the step, is then in the velocities, and their control would forbid all but the shortest
+    steps, as it does for constraints on positions [hairer1996].
+    """
+    wanted, impulse = np.ones(len(places.column), np.bool_), np.zeros(len(places.column), np.bool_)
+    impulse[places.line[places.line >= 0]] = True
+    stiff = bool((mechanism.tree.joint_type == ELEMENT).any())
+    for k in places.node[places.node >= 0]:
+        wanted[k + TWIST : k + OF_NODE] = not stiff
+    for k, c in zip(places.joint, mechanism.tree.coordinate):
+        if k >= 0:
+            impulse[k : k + Q] = True
+            if c >= 0:
+                wanted[k + S] = not stiff
+    return wanted & ~impulse, impulse
 
 
 def _meeting(mechanism: Mechanism) -> NDArray[np.bool_]:

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.arrays import STEP
-from pliant.spatial.rows import add_to, load3, load6, load9, plus3, store
-from pliant.spatial.se3 import angular, join, linear
+from pliant.spatial.rows import add_to, load3, load6, load9, plus3, plus6, store
+from pliant.spatial.se3 import angular, linear
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, product, scale, sub, transpose
 from pliant.structures.nodal.balance import wrench_on
 from pliant.structures.nodal.codes import ELEMENT, PRISMATIC, REVOLUTE, SPRING
@@ -42,6 +42,7 @@ M_DIRECTOR, N_DIRECTOR, TWIST, OF_NODE = 3, 6, 9, 15
 # of a joint: its impulse, coordinate and rate
 Q, S, OF_JOINT = 6, 7, 8
 GRAVITY, MATERIAL, DRAG, JOINTS, WORKS = 0, 1, 2, 3, 4  # powers
+RESIDUAL, JACOBIAN, POWERS = 0, 1, 2  # what is asked for
 
 
 class Places(NamedTuple):
@@ -139,9 +140,20 @@ def place_motion(mechanism: Mechanism, places: Places, at: Numbered, flow: Flow)
         if k >= 0:
             flow.rotor[c, 0], flow.rotor[c, 1], flow.rotor[c, 2] = y[0, k], y[0, k + 1], rate[0, k + 1]
             out[0, k] = rate[0, k] - y[0, k + 1]
-    for n in range(places.line.shape[0]):
-        if places.line[n] >= 0:
-            flow.pull[n] = rate[0, places.line[n]]
+    for k in range(places.line.shape[0]):
+        if places.line[k] >= 0:
+            flow.pull[k] = rate[0, places.line[k]]
+
+
+@inline_kernel
+def place_elements(tree: Tree, flow: Flow) -> None:
+    """Poses of the ends of elements against their parents."""
+    for i in range(tree.parent.shape[0]):
+        if tree.joint_type[i] == ELEMENT:
+            p = tree.parent[i]
+            back = transpose(load9(flow.at.R, p))
+            store(apply(back, sub(load3(flow.at.x, i), load3(flow.at.x, p))), flow.r, i)
+            store(product(back, load9(flow.at.R, i)), flow.turn, i)
 
 
 @inline_kernel
@@ -150,12 +162,8 @@ def add_elements(mechanism: Mechanism, flow: Flow) -> None:
     tree = mechanism.tree
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
-            p = tree.parent[i]
-            back = transpose(load9(flow.at.R, p))
-            r = apply(back, sub(load3(flow.at.x, i), load3(flow.at.x, p)))
-            turn = product(back, load9(flow.at.R, i))
-            V, carried = load6(flow.V, i), seen_by_child(r, turn, load6(flow.V, p))
-            rho = join(sub(linear(V), linear(carried)), sub(angular(V), angular(carried)))
+            p, r, turn = tree.parent[i], load3(flow.r, i), load9(flow.turn, i)
+            rho = plus6(load6(flow.V, i), -1.0, seen_by_child(r, turn, load6(flow.V, p)))
             n, m = instant_wrench(mechanism.elements, i, r, turn, rho, flow.at)
             add_to(1.0, n, flow.wrench, i)
             add_to(1.0, m, flow.wrench, i, 3)
@@ -226,6 +234,7 @@ def balance(system: System) -> None:
     """What all equations lack."""
     mechanism, places, flow, at = system.mechanism, system.places, system.flow, system.at
     place_motion(mechanism, places, at, flow)
+    place_elements(mechanism.tree, flow)
     lacking(mechanism, flow)
     if mechanism.lines.measure.shape[0] > 0:
         measure_instant(mechanism.lines, flow)
@@ -241,35 +250,20 @@ def balance(system: System) -> None:
             at.out[0, places.line[n]] = flow.rate[n]
 
 
-@kernel
-def residual_at(system: System, t: float, y: Floats, rate: Floats, out: Floats) -> None:
-    """F"""
-    at = system.at
-    for k in range(y.shape[0]):
-        at.y[0, k], at.rate[0, k] = y[k], rate[k]
-    read_signals(system.pieces, t, system.flow)
-    balance(system)
-    for k in range(y.shape[0]):
-        out[k] = at.out[0, k].real
-
-
-@kernel
-def jacobian_at(system: System, t: float, c: float, y: Floats, rate: Floats, out: Floats) -> None:
-    """F_y + c F_y'"""
+@inline_kernel
+def differentiate_all(system: System, c: float, out: Floats) -> None:
+    """F_y + c F_y', column by column of the pattern."""
     places, at = system.places, system.at
-    for k in range(y.shape[0]):
-        at.y[0, k], at.rate[0, k] = y[k], rate[k]
-    read_signals(system.pieces, t, system.flow)
     for color in range(places.color.shape[0] - 1):
         for n in range(places.color[color], places.color[color + 1]):
             k = places.column[n]
-            at.y[0, k], at.rate[0, k] = y[k] + STEP * 1j, rate[k] + c * STEP * 1j
+            at.y[0, k], at.rate[0, k] = at.y[0, k] + STEP * 1j, at.rate[0, k] + c * STEP * 1j
         balance(system)
         for n in range(places.color[color], places.color[color + 1]):
             k = places.column[n]
-            at.y[0, k], at.rate[0, k] = y[k], rate[k]
+            at.y[0, k], at.rate[0, k] = at.y[0, k].real, at.rate[0, k].real
             for m in range(places.first[k], places.first[k + 1]):
-                out[places.row[m], k] = at.out[0, places.row[m]].imag / STEP
+                out[m] = at.out[0, places.row[m]].imag / STEP
 
 
 @inline_kernel
@@ -285,6 +279,8 @@ def powers_of_nodes(mechanism: Mechanism, flow: Flow, out: Floats) -> None:
             for k in range(6):
                 out[DRAG] += bodies.viscous[i, k] * V[k].real * V[k].real
         if tree.joint_type[i] == ELEMENT:
+            both = add(apply(R, linear(V)), apply(load9(flow.at.R, tree.parent[i]), load3(flow.V, tree.parent[i])))
+            out[GRAVITY] += mechanism.elements.shared[i, 0] * dot(g, both).real
             out[MATERIAL] += element_change(mechanism.elements, i, NO_TIME, flow.at, flow.at)[1].real / NO_TIME
     for n in range(bodies.gripped.shape[0]):
         i = bodies.gripped[n]
@@ -299,12 +295,9 @@ def powers_of_nodes(mechanism: Mechanism, flow: Flow, out: Floats) -> None:
         out[loads + wrenches.load[n]] += work.real
 
 
-@kernel
-def powers_at(system: System, out: Floats) -> None:
-    """Of gravity, lost in the material, by drag, in joints; then of drives, of the base and of loads.
-
-    At the instant at which `residual_at` was called last.
-    """
+@inline_kernel
+def powers_of_all(system: System, out: Floats) -> None:
+    """Of gravity, lost in the material, by drag, in joints; then of drives, of the base and of loads."""
     mechanism, places, flow, at = system.mechanism, system.places, system.flow, system.at
     tree, laws, lines = mechanism.tree, mechanism.coordinates, mechanism.lines
     for k in range(out.shape[0]):
@@ -338,3 +331,21 @@ def powers_at(system: System, out: Floats) -> None:
             first = lines.group[k, 0]
             for j in range(lines.group[k, 1]):
                 out[JOINTS] += lines.damping[k, j] * flow.rate[first + j].real * flow.rate[k].real
+
+
+@kernel
+def evaluate(system: System, what: int, t: float, c: float, y: Floats, rate: Floats, out: Floats) -> None:
+    """F (unknowns,); or F_y + c F_y' by the pattern of its columns; or powers (4 + works,)."""
+    at = system.at
+    for k in range(y.shape[0]):
+        at.y[0, k], at.rate[0, k] = y[k], rate[k]
+    read_signals(system.pieces, t, system.flow)
+    if what == JACOBIAN:
+        differentiate_all(system, c, out)
+        return
+    balance(system)
+    if what == POWERS:
+        powers_of_all(system, out)
+        return
+    for k in range(y.shape[0]):
+        out[k] = at.out[0, k].real

@@ -281,7 +281,7 @@ class PoseElementArm(ArmFacts):
         return NodalDescriptor(self, self._at_nodes(inputs))
 
     def violations(self, states: Floats) -> dict[str, Floats]:
-        """Gaps and misalignments of joints and loops, loss of unit length of the directors, in every state."""
+        """Offsets and misalignments of joints and loops, loss of unit length of the directors, in every state."""
         from pliant.structures.nodal.descriptor import violations
 
         return violations(self, np.atleast_2d(states))
