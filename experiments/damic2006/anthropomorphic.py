@@ -1,7 +1,7 @@
 """Case 2: an anthropomorphic arm under joint PD control follows the path (23) for 1 s.
 
-Links are rigid, or the upper arm and the forearm are flexible and the column is rigid. The arm starts undeformed at the first
-posture of the reference, on the rates of the reference or at rest, without gravity or with it.
+Links are rigid, or the upper arm and the forearm are flexible and the column is rigid. The arm starts undeformed at the
+first posture of the reference, on the rates of the reference or at rest, without gravity or with it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ class Case:
         start = "on the reference's rates" if self.moving else "at rest"
         return f"{start}, {'with' if self.heavy else 'without'} gravity"
 
+    @property
+    def short(self) -> str:
+        return f"{'on rates' if self.moving else 'at rest'}{', gravity' if self.heavy else ''}"
+
 
 CASES = tuple(Case(moving, heavy) for heavy, moving in product((False, True), (True, False)))
 PAPER = CASES[0]  # the only one whose orders of magnitude are those of the text
@@ -71,12 +75,7 @@ class Seen:
 
 def robot(case: Case) -> pl.Robot:
     given = pl.load(pl.library.path("anthropomorphic_three_link"))
-    start = joint_path(np.zeros(1))[:, :2, 0] * (1.0, float(case.moving))
-    joints = (
-        replace(joint, initial_position=float(position), initial_rate=float(rate))
-        for joint, (position, rate) in zip(given.joints, start, strict=True)
-    )
-    return replace(given, joints=tuple(joints), gravity=given.gravity if case.heavy else WEIGHTLESS)
+    return given if case.heavy else replace(given, gravity=WEIGHTLESS)
 
 
 def controlled(formulation: Formulation, case: Case) -> pl.Arm:
@@ -85,6 +84,8 @@ def controlled(formulation: Formulation, case: Case) -> pl.Arm:
 
 def simulated(choice: Choice, case: Case) -> Seen:
     model = controlled(choice.formulation, case)
-    run = pl.simulate(model, DURATION, choice.integrator, outputs=OUTPUTS)
+    position, rate, _ = joint_path(np.zeros(1))[:, :, 0].T
+    start = model.initial_state(position, rate if case.moving else 0.0 * rate)
+    run = pl.simulate(model, DURATION, choice.integrator, initial=start, outputs=OUTPUTS)
     seen = model.observe(run.states, stations=2)
     return Seen(run, {name: from_root_section(seen.link(name))[:, 1:] for name in LIFTING})

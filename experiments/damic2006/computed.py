@@ -109,7 +109,9 @@ def measure_reference() -> dict[str, float]:
     angles = path.joint_path(POSTURES)[:, 0].T
     found = [pl.inverse_kinematics(arm, x, start=q) for x, q in zip(path.end_path(POSTURES)[:, 0].T, angles + 0.1)]
     apart = [reach.positions - q for reach, q in zip(found, angles, strict=True)]
-    measured["reference: inverse kinematics of the package against closed form"] = float(np.degrees(np.abs(apart).max()))
+    measured["reference: inverse kinematics of the package against closed form"] = float(
+        np.degrees(np.abs(apart).max())
+    )
     return measured
 
 

@@ -19,7 +19,7 @@ class Shadow(StrEnum):
 
 def from_root_section(link: LinkObservation) -> Array:
     """(n, 3) tip against the straight link along the normal of its first section, in the axes of that section, m."""
-    reach = np.einsum("nji,nj->ni", link.rotation[:, 0], link.position[:, -1] - link.position[:, 0])
+    reach: Array = np.einsum("nji,nj->ni", link.rotation[:, 0], link.position[:, -1] - link.position[:, 0])
     reach[:, 0] -= link.station[-1]
     return reach
 

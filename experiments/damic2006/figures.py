@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.damic2006 import anthropomorphic, two_links
+from experiments.damic2006 import anthropomorphic
 from experiments.damic2006.anthropomorphic import LIFTING, PLANES, Case
 from experiments.damic2006.computed import AXES, Computed, Rung
 from experiments.damic2006.deflection import Shadow
@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 DEFLECTION = "deflection [m]"
 PLOTTED = 10  # outputs of case 2 in a plotted point: the paper's 1 ms
 FLASHES = 41
+EARLY, MILLI = 0.02 + 1e-9, 1e3  # s shown of the start, with the last time that steps add up to
 
 
 def draw(made: Computed) -> dict[str, Figure]:
     """Every figure by the name of its file."""
     starts = {
-        f"figure_13_{_file_name(case)}": arm_figure(made.flexible[case], made.rigid[case], case) for case in made.rigid
+        f"figure_13_{case.short.replace(', ', '_').replace(' ', '_')}": arm_figure(
+            made.flexible[case], made.rigid[case], case
+        )
+        for case in made.rigid
     }
     return {
         "figure_10_deflections": deflections(made),
@@ -37,10 +41,6 @@ def draw(made: Computed) -> dict[str, Figure]:
         **starts,
         "case_2_first_milliseconds": first_milliseconds(made),
     }
-
-
-def _file_name(case: Case) -> str:
-    return f"{'on_rates' if case.moving else 'at_rest'}{'_gravity' if case.heavy else ''}"
 
 
 def deflections(made: Computed) -> Figure:
@@ -58,7 +58,7 @@ def deflections(made: Computed) -> Figure:
                 row[1].plot(fine.time, fine.outer[shadow], color=FAINT, linewidth=2.4)
                 row[1].plot(seen.time, seen.outer[shadow], color=color(k), label=str(shadow))
             row[1].set_title(f"b) outer link, outer angle {reading}")
-            row[1].legend()
+            row[1].legend(loc="lower right", fontsize="small")
             for axes in row:
                 axes.set_ylabel(DEFLECTION)
                 time_axis(axes, seen.time)
@@ -69,7 +69,7 @@ def deflections(made: Computed) -> Figure:
 
 def motion(made: Computed) -> Figure:
     """Both readings, strobed."""
-    with styled(9.6, 4.6) as figure:
+    with styled(8.0, 5.2) as figure:
         panels = figure.subplots(1, 2, sharex=True, sharey=True)
         for axes, (reading, seen) in zip(panels, made.fine.items(), strict=True):
             flashes = np.linspace(0, len(seen.time) - 1, FLASHES).astype(int)
@@ -119,11 +119,15 @@ def arm_figure(flexible: anthropomorphic.Seen, rigid: anthropomorphic.Seen, case
         for column, link in enumerate(reversed(LIFTING)):
             axes = grid[2, column]
             _lines(axes, flexible.time, flexible.deflection[link], list(PLANES))
-            axes.set_title(f"{'ef'[column]}) deflection of link {3 - column}, the {link.replace('_', ' ')}")
+            axes.set_title(f"{'ef'[column]}) deflection of link {3 - column}, the {_words(link)}")
             axes.set_ylabel(DEFLECTION)
             time_axis(axes, flexible.time)
         figure.suptitle(f"started {case}")
     return figure
+
+
+def _words(link: str) -> str:
+    return link.replace("_", " ")
 
 
 def _lines(axes: Axes, time: Array, values: Array, labels: list[str]) -> None:
@@ -141,14 +145,14 @@ def first_milliseconds(made: Computed) -> Figure:
                 axes = grid[row, column]
                 for k, (runs, words) in enumerate(((made.exact, "spectral links"), (made.flexible, "ten elements"))):
                     seen = runs[case]
-                    early = seen.time <= 0.02 + 1e-9
-                    bent = seen.deflection[link][early, 0]
-                    axes.plot(seen.time[early], bent, color=(FAINT, color(0))[k], linewidth=(2.4, 1.0)[k], label=words)
-                    if k:
-                        axes.plot(seen.time[early][::PLOTTED], bent[::PLOTTED], "o", color=INK, markersize=3, label="every 1 ms")
-                axes.set_title(f"{link.replace('_', ' ')}, started {case}", fontsize="small")
+                    early = seen.time <= EARLY
+                    time, bent = MILLI * seen.time[early], seen.deflection[link][early, 0]
+                    axes.plot(time, bent, color=(FAINT, color(0))[k], linewidth=(2.4, 1.0)[k], label=words)
+                axes.plot(time[::PLOTTED], bent[::PLOTTED], "o", color=INK, markersize=3, label="every 1 ms")
+                axes.set_title(f"{_words(link)}, started {case}", fontsize="small")
                 axes.set_ylabel(DEFLECTION)
-                time_axis(axes, seen.time[early])
+                time_axis(axes, time)
+                axes.set_xlabel("$t$ [ms]")
                 axes.label_outer()
                 axes.tick_params(labelleft=True)
         grid[0, 0].legend()

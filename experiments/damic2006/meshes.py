@@ -28,9 +28,7 @@ def of_paper(step: float) -> Choice:
 def ladder(step: float) -> dict[str, dict[int, Choice]]:
     """Meshes that are compared, by their kind and by elements of a link."""
     steps = pl.Gauss(order=2, step=step)
-    return {
-        "pose elements": {n: Choice(pl.PoseElement(elements=n), steps) for n in COUNTS},
-    }
+    return {"pose elements": {n: Choice(pl.PoseElement(elements=n), steps) for n in COUNTS}}
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The path (23) of the end-effector, and the joint angles that follow it.
 
 Position, rate and acceleration go together as three rows. Both links that lift are 0.5 m long. So the tip, at the
-distance d and the elevation b as seen from the shoulder, is reached by the angles  b + c  and  -2 c  with  cos c = d / 1 m
-(elbow up), or  b - c  and  2 c  (elbow down).
+distance d and the elevation b as seen from the shoulder, is reached by the angles  b + c  and  -2 c  (elbow up), or
+b - c  and  2 c  (elbow down), with  cos c = d / 1 m .
 """
 
 from __future__ import annotations

@@ -20,15 +20,16 @@ MICRO, MILLI = 1e6, 1e3
 
 def meshes(made: Computed) -> Table:
     shown = table(
-        "case 1, largest deflections [m]: of the inner link, of the outer link from its root section, from the moved elbow"
-        " with the axes of the rigid arm, from the rigid arm",
+        "case 1, largest deflections [m]: of the inner link, of the outer link from its root section, from the moved"
+        " elbow with the axes of the rigid arm, from the rigid arm",
         ("mesh", "angle"),
         ("inner", "root section", "moved elbow", "rigid arm", "three digits", "tip / 8 m"),
     )
     for each in made.ladder:
         reached = "yes" if each.off < THREE_DIGITS else "no"
-        words = f"{each.choice.formulation}, step {each.choice.integrator.step:g} s"
-        shown.add_row(words, each.reading, *_metres(each.largest), reached, f"{each.tip / LENGTH:.1e}")
+        shown.add_row(
+            f"{each.elements} {each.kind}", each.reading, *_metres(each.largest), reached, f"{each.tip / LENGTH:.1e}"
+        )
     for reading in Reading:
         shown.add_row("fine", reading, *_metres(made.fine[reading].largest), "", "")
     return shown
@@ -36,8 +37,8 @@ def meshes(made: Computed) -> Table:
 
 def starts(made: Computed) -> Table:
     shown = table(
-        "case 2, largest values at the paper's interval of 1 ms: deflections of the upper arm and of the forearm in the plane of"
-        " lifting and across it [µm], distance of the end-effector from the path [mm], torques [N m]",
+        "case 2, largest values at the paper's interval of 1 ms: deflections of the upper arm and of the forearm in the"
+        " plane of lifting and across it [µm], errors of the end-effector [mm], torques [N m]",
         ("start", "links"),
         ("upper arm", "across", "forearm", "across", "X", "Y", "Z", "joint 1", "joint 2", "joint 3"),
     )
@@ -48,7 +49,7 @@ def starts(made: Computed) -> Table:
             bent = [] if words == "rigid" else [f"{MICRO * x:.4g}" for link in LIFTING for x in seen.largest(link)]
             error, torque = np.abs(seen.error).max(axis=0), np.abs(seen.torques).max(axis=0)
             away = [f"{MILLI * x:.3g}" for x in error]
-            shown.add_row(str(case), words, *(bent or [""] * 4), *away, *(f"{x:.4g}" for x in torque))
+            shown.add_row(case.short, words, *(bent or [""] * 4), *away, *(f"{x:.4g}" for x in torque))
     return shown
 
 

@@ -1,9 +1,9 @@
 """Case 1: two links of 8 m whose angles are prescribed, (21) and (22), for 20 s.
 
-(19) and (20) make the angle of the outer link one against the tip section of the inner link: the relative reading. Read as
-absolute, a drive between the base and the outer link holds the first section of that link at the angle (22). The elbow
-is then a hinge that passes no moment: the outer link translates and rotates in the plane of the base, its rotation is
-prescribed, and a loop joint pins it to the inner link.
+(19) and (20) make the angle of the outer link one against the tip section of the inner link: the relative reading.
+Read as absolute, a drive between the base and the outer link holds the first section of that link at the angle (22).
+The elbow is then a hinge that passes no moment: the outer link translates and rotates in the plane of the base, its
+rotation is prescribed, and a loop joint pins it to the inner link.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """A run with its deflections across the links, m: of the inner link from its root section, of the outer by shadow."""
+    """A run with its deflections across the links, m: inner link from its root section, outer link by shadow."""
 
     model: pl.Arm
     run: pl.Trajectory
