@@ -101,7 +101,7 @@ def test_an_absolute_angle_needs_a_hinge_that_stays_closed_and_passes_no_moment(
 
 
 def test_shadows_of_the_outer_link(coarse: dict[Reading, two_links.Seen]) -> None:
-    """They differ by slope and deflection of the inner link at the elbow; with an absolute angle by the latter alone."""
+    """They differ by slope and deflection of the inner link at the elbow; with an absolute angle by the latter."""
     seen = coarse[Reading.ABSOLUTE]
     np.testing.assert_allclose(seen.outer[Shadow.MOVED_ELBOW], seen.outer[Shadow.ROOT_SECTION], atol=1e-9)
     for each in coarse.values():
