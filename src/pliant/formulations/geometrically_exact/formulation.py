@@ -17,37 +17,16 @@ from pliant.robot import FixedJoint, FlexibleLink, Robot
 from pliant.structures.collocation.bending import SPECTRAL_TURN
 from pliant.structures.collocation.chain import Points
 from pliant.structures.collocation.model import GeometricallyExactArm
+from pliant.structures.element_counts import Counts, counts_of, twice
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
 
 
-Counts = int | Mapping[str, int]
-
 HIGHEST_DEGREE = 16
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
 REST_STATIONS = 201
-
-
-def _counts(robot: Robot, elements: Counts) -> dict[str, int]:
-    flexible = [link.name for link in robot.links if isinstance(link, FlexibleLink)]
-    if not isinstance(elements, Mapping):
-        counts = dict.fromkeys(flexible, elements)
-    else:
-        for name in elements:
-            if name not in flexible:
-                raise InvalidInput(
-                    f"elements: '{name}' is not a flexible link of robot '{robot.name}'; name one of {flexible}"
-                )
-        counts = {name: elements.get(name, 1) for name in flexible}
-    for name, count in counts.items():
-        refuse_outside(f"elements of link '{name}'", count, 1, 10_000, "choose another count")
-    return counts
-
-
-def _twice(elements: Counts) -> Counts:
-    return {name: 2 * n for name, n in elements.items()} if isinstance(elements, Mapping) else 2 * elements
 
 
 def rest_turn(robot: Robot, name: str) -> float:
@@ -87,7 +66,7 @@ class GeometricallyExact:
     def finer(self) -> GeometricallyExact:
         """The next choice to compare with."""
         if self.degree + 2 > HIGHEST_DEGREE:
-            return replace(self, elements=_twice(self.elements))
+            return replace(self, elements=twice(self.elements))
         return replace(self, degree=self.degree + 2)
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
@@ -98,7 +77,7 @@ class GeometricallyExact:
         if reason:
             return self.pose_elements(robot).with_substitution(f"pose elements were chosen because {reason}")
         points = Points.spectral(self.degree)
-        chain, placed = build_chain(robot, points, _counts(robot, self.elements))
+        chain, placed = build_chain(robot, points, counts_of(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)
 
     def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm | None:
@@ -116,7 +95,7 @@ class GeometricallyExact:
         known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
         counts = {
             name: max(8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN))
-            for name, count in _counts(robot, self.elements).items()
+            for name, count in counts_of(robot, self.elements).items()
         }
         return PoseElement(counts).compile(robot)
 
@@ -127,7 +106,7 @@ class GeometricallyExact:
         """
         if self.degree == 1:
             return ""
-        for name, count in _counts(robot, self.elements).items():
+        for name, count in counts_of(robot, self.elements).items():
             turn = rest_turn(robot, name) / (count * self.degree)
             if turn > SPECTRAL_TURN:
                 return f"link '{name}' bends at rest by {turn:.2g} rad between two nodes of a spectral link"
@@ -148,7 +127,7 @@ class PoseElement:
 
     def finer(self) -> PoseElement:
         """The next choice to compare with."""
-        return PoseElement(_twice(self.elements))
+        return PoseElement(twice(self.elements))
 
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
@@ -158,7 +137,7 @@ class PoseElement:
 
         refuse_reduced_links(robot, "PoseElement")
         refuse_massless_links(robot, "PoseElement")
-        return PoseElementArm(robot, self, assemble(robot, _counts(robot, self.elements)))
+        return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.elements)))
 
 
 @dataclass(frozen=True)
@@ -198,5 +177,5 @@ class MixedElement:
                     " at its ends; use GeometricallyExact for arms of several links"
                 )
         points = Points.mixed(self.alpha)
-        chain, placed = build_chain(robot, points, _counts(robot, self.elements))
+        chain, placed = build_chain(robot, points, counts_of(robot, self.elements))
         return GeometricallyExactArm(robot, self, chain, points, placed)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -16,13 +18,71 @@ from pliant.robot.link import STATION_SLACK
 from pliant.robot.loop import parent_frame
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
 from pliant.structures.loop_constraints import closing_rows
-from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, POSE, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Bodies, Elements, Floats, Ints, Tree
-from pliant.structures.nodal.tables import Head, Laws, LineRows, Nodes, lay_head
+from pliant.structures.nodal.tables import Head, Laws, LineRows, Node, Nodes, lay_head
 from pliant.structures.places import Place, place_on
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
 MOST_TRIED = 100  # elements of a link, in search of a number of which one ends at a station
+
+
+class ElementKind(Protocol):
+    """How the stretches of a flexible link become elements: a choice of the formulation."""
+
+    @property
+    def code(self) -> int: ...
+
+    @property
+    def formulation(self) -> str:
+        """Its name, for messages."""
+
+    @property
+    def word(self) -> str:
+        """Its elements in words."""
+
+    @property
+    def shares(self) -> bool:
+        """Whether the nodes of an element share inertia."""
+
+    def lay(self, row: Node, link: FlexibleLink, a: float, b: float) -> tuple[Floats, Floats]:
+        """Fill the row of an element between two stations; the inertia (6, 6) on both of its nodes."""
+
+
+@dataclass(frozen=True)
+class PoseElements:
+    """Elements of constant strain, whose mass is on the nodes."""
+
+    code: int = POSE
+    formulation: str = "PoseElement"
+    word: str = "pose elements"
+    shares: bool = False
+
+    def lay(self, row: Node, link: FlexibleLink, a: float, b: float) -> tuple[Floats, Floats]:
+        """Section properties by Gauss points."""
+        width = b - a
+        row.rest = row.rest_twist / width
+        middle = a + width * np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
+        weights = np.array([5.0, 8.0, 5.0]) / 18.0
+        row.K = np.einsum("n,nij->ij", weights, link.stiffness(middle))
+        row.C = np.einsum("n,nij->ij", weights, link.material_damping(middle))
+        row.seen = np.array([np.eye(6), row.K])
+        return lumped_ends(link, a, b)
+
+
+def lumped_ends(link: FlexibleLink, a: float, b: float) -> tuple[Floats, Floats]:
+    """Half of the inertia of an element on each of its ends, by the sections there."""
+    width = b - a
+    near, far = 0.5 * width * link.inertia(inside(a, b))
+    return near, far
+
+
+def inside(a: float, b: float) -> Floats:
+    """The ends of an element from inside, where a property that jumps there has its value."""
+    return np.array([a + 1e-9 * (b - a), b - 1e-9 * (b - a)])
+
+
+POSE_ELEMENTS = PoseElements()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +120,14 @@ class Structure:
     links: tuple[LinkNodes, ...]
     heads: tuple[Head, ...]
     robot: Robot
+    kind: ElementKind
     counts: dict[str, int]  # elements of each flexible link
     guided: frozenset[str]  # ball and free joints whose motion is prescribed
     references: dict[
         str, tuple[Place, Place]
     ]  # of ball and free joints under feedback: the frame they follow, the child
+    rest_twist: Floats  # (nodes, 6) log of the relative pose of each element at rest
+    seen: Floats  # (nodes, 2, 6, 6) strain and section wrench in the middle of each element per its deformation
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -88,7 +151,7 @@ class Structure:
 
     def place(self, at: At) -> Place:
         """The node, and the pose on it, of a frame of the robot."""
-        return _place({link.name: link for link in self.links}, at)
+        return _place({link.name: link for link in self.links}, at, self.kind)
 
     def ends(self, joint: str) -> tuple[Place, Place]:
         """The frames that a joint or loop joint ties together."""
@@ -105,18 +168,18 @@ def whole_joint(robot: Robot, name: str) -> SphericalJoint | FreeJoint:
     return next(each for each in joints if each.name == name and isinstance(each, (SphericalJoint, FreeJoint)))
 
 
-def _place(links: Mapping[str, LinkNodes], at: At) -> Place:
-    return place_on(links, Place(0), at, _node_at)
+def _place(links: Mapping[str, LinkNodes], at: At, kind: ElementKind) -> Place:
+    return place_on(links, Place(0), at, partial(_node_at, kind))
 
 
-def _node_at(link: LinkNodes, station: float) -> Place:
+def _node_at(kind: ElementKind, link: LinkNodes, station: float) -> Place:
     (node, _), *others = link.shares(station)
     if others:
         nearest = link.station[np.argmin(np.abs(link.station - station))]
         part, least = station / link.station[-1], len(link.nodes)
         fitting = (n for n in range(least, MOST_TRIED) if abs(n * part - round(n * part)) <= STATION_SLACK * n)
         count = next(fitting, None)
-        take = f"give the link {count} elements of PoseElement, " if count else ""
+        take = f"give the link {count} elements of {kind.formulation}, " if count else ""
         raise InvalidInput(
             f"a frame at station = {station:g} m of link '{link.name}' lies inside an element; write the border"
             f" {nearest:.6g} m, {take}or cut the link there in two by a fixed joint"
@@ -127,6 +190,7 @@ def _node_at(link: LinkNodes, station: float) -> Place:
 def assemble(
     robot: Robot,
     counts: dict[str, int],
+    kind: ElementKind = POSE_ELEMENTS,
     driven: Collection[str] = (),
     guided: Collection[str] = (),
     followed: Collection[str] = (),
@@ -141,11 +205,11 @@ def assemble(
     nodes.add(-1, GROUND)
     links: dict[str, LinkNodes] = {}
     for joint in robot.chain_order:
-        at = _place(links, parent_frame(joint))
+        at = _place(links, parent_frame(joint), kind)
         root = _joint_nodes(nodes, laws, lines, joint, at, joint.name in guided)
         link = robot.link(joint.child)
         if isinstance(link, FlexibleLink):
-            links[link.name] = _flexible_nodes(nodes, link, root, counts[link.name])
+            links[link.name] = _flexible_nodes(nodes, link, root, kind, counts[link.name])
         else:
             assert isinstance(link, RigidLink)
             nodes.add_inertia(root, spatial_inertia(link.mass, link.center_of_mass, link.inertia))
@@ -162,24 +226,31 @@ def assemble(
             nodes.add_inertia(int(link_nodes.nodes[0]), matrix)
     heads = []
     for loop in robot.loops:
-        first, second = (_place(links, at) for at in (loop.first, loop.second))
+        first, second = (_place(links, at, kind) for at in (loop.first, loop.second))
         if loop.freedoms and (loop.name in driven or not loop.obeys_nothing):
             heads.append(lay_head(nodes, laws, lines, loop, first, second))
         else:
             lines.close(loop.name, closing_rows(loop), first, second)
-    references = {name: _reference(nodes, laws, robot, links, name) for name in sorted(set(followed) - set(guided))}
+    references = {
+        name: _reference(nodes, laws, robot, name, lambda at: _place(links, at, kind))
+        for name in sorted(set(followed) - set(guided))
+    }
+    rest_twist, seen, *rows = nodes.columns("rest_twist", "seen", "length", "rest", "K", "C", "shared")
     structure = Structure(
         _tree(nodes),
-        Elements(*nodes.columns(*Elements._fields)),
-        _bodies(nodes, robot),
+        Elements(kind.code, kind.shares, *rows),
+        _bodies(nodes, robot, kind),
         laws,
         lines,
         tuple(links.values()),
         tuple(heads),
         robot,
+        kind,
         counts,
         frozenset(guided),
         references,
+        rest_twist,
+        seen,
     )
     _refuse_dead_ends(structure)
     return structure
@@ -217,40 +288,37 @@ def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Pla
     return nodes.add_joint(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
 
 
-def _reference(nodes: Nodes, laws: Laws, robot: Robot, links: dict[str, LinkNodes], name: str) -> tuple[Place, Place]:
+def _reference(
+    nodes: Nodes, laws: Laws, robot: Robot, name: str, place: Callable[[At], Place]
+) -> tuple[Place, Place]:
     """A frame beside a ball or free joint, moved by prescribed coordinates, and that of the child."""
     joint = whole_joint(robot, name)
     ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)
     if ends is None:
         ends = parent_frame(joint), At(joint.child, End.ROOT)
-    at, child = (_place(links, end) for end in ends)
+    at, child = (place(end) for end in ends)
     freedoms = joint.reference_freedoms
     return Place(nodes.add_joint(freedoms, False, at, laws.add(joint, freedoms, False))), child
 
 
-def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, count: int) -> LinkNodes:
+def _flexible_nodes(nodes: Nodes, link: FlexibleLink, root: int, kind: ElementKind, count: int) -> LinkNodes:
     if not isinstance(link.law, LinearLaw):
         raise InvalidInput(
-            f"link '{link.name}' has a {link.law.word} law, and pose elements carry linear ones;"
+            f"link '{link.name}' has a {link.law.word} law, and {kind.word} carry linear ones;"
             " use GeometricallyExact, or write a linear law"
         )
     ends = element_ends(link, count)
     rows = [root]
+    nodes[root].shares = kind.shares
     for a, b in itertools.pairwise(ends):
         node = nodes.add(rows[-1], ELEMENT)
-        width = b - a
-        inside = np.array([a + 1e-9 * width, b - 1e-9 * width])
         row = nodes[node]
-        row.length = width
-        row.rest = twist_from_pose(rest_pose(link, a, b)) / width
-        middle = a + width * np.array([0.5 - np.sqrt(0.15), 0.5, 0.5 + np.sqrt(0.15)])
-        weights = np.array([5.0, 8.0, 5.0]) / 18.0
-        row.K = np.einsum("n,nij->ij", weights, link.stiffness(middle))
-        row.C = np.einsum("n,nij->ij", weights, link.material_damping(middle))
-        mass, drag = link.inertia(inside), link.viscous_damping_matrix(inside)
-        for end, at in enumerate((rows[-1], node)):
-            nodes.add_inertia(at, 0.5 * width * mass[end])
-            nodes[at].viscous = nodes[at].viscous + 0.5 * width * np.diag(drag[end])
+        row.length, row.shares = b - a, kind.shares
+        row.rest_twist = twist_from_pose(rest_pose(link, a, b))
+        masses, drag = kind.lay(row, link, a, b), link.viscous_damping_matrix(inside(a, b))
+        for at, mass, viscous in zip((rows[-1], node), masses, drag):
+            nodes.add_inertia(at, mass)
+            nodes[at].viscous = nodes[at].viscous + 0.5 * row.length * np.diag(viscous)
         rows.append(node)
     return LinkNodes(link.name, np.array(rows), ends, Place(rows[-1]))
 
@@ -269,7 +337,7 @@ def _tree(nodes: Nodes) -> Tree:
     return tree._replace(turn=quaternion_from_rotation(tree.turn))
 
 
-def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
+def _bodies(nodes: Nodes, robot: Robot, kind: ElementKind) -> Bodies:
     count = len(nodes)
     mass, center, J = np.zeros(count), np.zeros((count, 3)), np.zeros((count, 9))
     for i in range(count):
@@ -277,7 +345,7 @@ def _bodies(nodes: Nodes, robot: Robot) -> Bodies:
         mass[i] = matrix[0, 0]
         if not np.allclose(matrix[:3, :3], mass[i] * np.eye(3), rtol=0.0, atol=1e-12 * max(mass[i], 1e-300)):
             raise InvalidInput(
-                f"robot '{robot.name}' has a section whose mass differs between directions, which pose elements do"
+                f"robot '{robot.name}' has a section whose mass differs between directions, which {kind.word} do"
                 " not carry; use GeometricallyExact, or give the linear inertia as a multiple of the identity"
             )
         if mass[i] > 0.0:

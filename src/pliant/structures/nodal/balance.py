@@ -4,7 +4,8 @@
 
 with end velocities v1 = 2 y - v0 and w1 = 2 eta - w0: the mean velocity is the one that moves the pose. Then
 y . (first) + omega . (second) is the change of kinetic energy less the work, exactly. With the centre of mass
-off the node by c, v is its velocity and its balance acts at the lever (R c)mean.
+off the node by c, v is its velocity and its balance acts at the lever (R c)mean. Inertia that two nodes share is in
+`coupling`.
 
 Energies of a mechanism and the flows of a finished step.
 """
@@ -17,6 +18,7 @@ from pliant.spatial.rows import add_to, load3, load9, plus3, store
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.energy_ledger import RunningLedger
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, REVOLUTE
+from pliant.structures.nodal.coupling import balance_shared, shared_energy
 from pliant.structures.nodal.element import balance_element, element_change, element_energy
 from pliant.structures.nodal.joint_laws import enter_joint, joint_effort
 from pliant.structures.nodal.mechanism import Bodies, Bools, Coordinates, Floats, Mechanism, Pose, Tree, Wrenches
@@ -97,6 +99,13 @@ def balance_nodes(mechanism: Mechanism, motion: Motion, sums: Floats) -> None:
             strain += work
             scale_2 += size
             floor_2 += rounding
+    if mechanism.elements.couples:
+        g = (bodies.gravity[0], bodies.gravity[1], bodies.gravity[2])
+        for i in range(tree.parent.shape[0]):
+            if tree.joint_type[i] == ELEMENT:
+                dK, dV = balance_shared(mechanism.elements, g, tree.parent[i], i, motion)
+                kinetic += dK
+                potential += dV
     for k in range(mechanism.wrenches.load.shape[0]):
         i = mechanism.wrenches.node[k]
         force, torque = wrench_on(mechanism.wrenches, k, signals.load, step.R_mean)
@@ -171,9 +180,9 @@ def unbalanced(tree: Tree, prescribed: Bools, step: Step) -> tuple[float, float]
 
 
 @kernel
-def kinetic_energy(mechanism: Mechanism, now: Pose) -> float:
-    """Of the bodies and of the rotors."""
-    bodies, laws = mechanism.bodies, mechanism.coordinates
+def kinetic_energy(mechanism: Mechanism, now: Pose, at: Moment) -> float:
+    """Of the bodies, of the rotors, and what nodes of elements share."""
+    tree, bodies, laws = mechanism.tree, mechanism.bodies, mechanism.coordinates
     total = 0.0
     for i in range(bodies.mass.shape[0]):
         v, w = load3(now.v, i), load3(now.w, i)
@@ -181,6 +190,10 @@ def kinetic_energy(mechanism: Mechanism, now: Pose) -> float:
     for c in range(laws.spring.shape[0]):
         if laws.has_motor[c]:
             total += 0.5 * laws.motor[c, 0] * now.motor[c, 1] ** 2
+    if mechanism.elements.couples:
+        for i in range(tree.parent.shape[0]):
+            if tree.joint_type[i] == ELEMENT:
+                total += shared_energy(mechanism.elements, tree.parent[i], i, now, at.R)
     return total
 
 

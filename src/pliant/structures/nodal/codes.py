@@ -1,4 +1,4 @@
-"""What the codes of a mechanism of pose elements mean."""
+"""What the codes of a mechanism mean."""
 
 from __future__ import annotations
 
@@ -13,3 +13,6 @@ BUSHING = 6  # 6 .. 11: component 0 .. 5 of log(g_a^-1 g_b) of frames at c_a, c_
 CLOSED, SPRING = 0, 1  # phi = 0 | force -k (phi - rest) - c phi'
 # the same, but only while phi < rest, and never a pull | while the sum of phi over the group > rest, and never a push
 WALL, CABLE = 2, 3
+
+# what an element measures (see `element`)
+POSE, COROTATIONAL = 0, 1

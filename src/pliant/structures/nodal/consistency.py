@@ -22,10 +22,11 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.small_matrices import set_block, times
-from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, sub
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, product, scale, sub, transpose
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC
+from pliant.structures.nodal.coupling import add_shared, shared_momentum
 from pliant.structures.nodal.joint_laws import along_spin
 from pliant.structures.nodal.mechanism import Bools, Floats, Lines, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import (
@@ -46,7 +47,7 @@ from pliant.structures.nodal.solver import factorise, joint_direction, lever_of,
 class Fit(NamedTuple):
     """Scratch of the projection."""
 
-    tree: Tree  # without the elements: what they join are separate roots
+    tree: Tree  # without the elements: what they join are separate roots, unless they share inertia
     active: Bools  # (nodes,) nodes with a joint or a loop
     any_active: bool
     any_driven: bool
@@ -57,6 +58,7 @@ class Fit(NamedTuple):
     M: Floats  # (nodes, 6, 6)
     before: Floats  # (nodes, 6) velocities to be projected, node frames
     t: Floats  # (nodes, 6) velocities that fit
+    impulse: Floats  # (nodes, 6) momentum of the one less that of the other, node frames
     driven_work: Floats  # (coordinates + 1,) impulsive work of the drives and of the base
 
 
@@ -65,17 +67,20 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     tree, lines = mechanism.tree, mechanism.lines
     nodes, coordinates, _ = mechanism.sizes
     joint_type, parent = tree.joint_type.copy(), tree.parent.copy()
-    parent[joint_type == ELEMENT] = -1
-    joint_type[joint_type == ELEMENT] = FREE
+    if not mechanism.elements.couples:
+        parent[joint_type == ELEMENT] = -1
+        joint_type[joint_type == ELEMENT] = FREE
     active = joint_type >= FIXED
     active[parent[joint_type >= FIXED]] = True
     closed = lines.law == CLOSED
     active[lines.node[closed].ravel()] = True
     any_active = bool(np.any(joint_type >= FIXED) or np.any(closed))
+    if mechanism.elements.couples:
+        active |= any_active  # an impulse on one node moves all
     any_driven = bool(np.any(mechanism.coordinates.prescribed)) or base_moves
     parted = tree._replace(joint_type=joint_type, parent=parent)
     tools = (new_factors(nodes), new_increment(nodes), beside.new_line_factors(mechanism, kept & closed))
-    arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), coordinates + 1))
+    arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), (nodes, 6), coordinates + 1))
     return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), *arrays)
 
 
@@ -118,7 +123,7 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
             b = signals.base
             store(apply_transpose(load9(at.R, i), (b[7], b[8], b[9])), fit.t, i)
             store((b[10], b[11], b[12]), fit.t, i, 3)
-        elif joint_type == FREE:
+        elif joint_type < FIXED:
             store(given, fit.t, i)
         else:
             c, p = tree.coordinate[i], tree.parent[i]
@@ -132,15 +137,37 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
                     now.qd[c] = signals.target[c, 1]
                 add_to(now.qd[c], joint_direction(tree, i), fit.t, i)
                 fit.factors.pivot[i] = rotor_of_rigid_gear(mechanism, c)
-        put_momentum(fit, i, at.R, load6(fit.t, i))
+    put_momenta(mechanism, at.R, 1.0, fit)
+    if mechanism.elements.couples:
+        for i in range(tree.parent.shape[0]):
+            if tree.joint_type[i] == ELEMENT and fit.active[i]:
+                fit.factors.up[i, :, :] = 0.0
+                fit.factors.low[i, :, :] = 0.0
+                up, low = fit.factors.up[i], fit.factors.low[i]
+                add_shared(1.0, mechanism.elements, (tree.parent[i], i), at.R, up, low)
 
 
 @inner_kernel
-def put_momentum(fit: Fit, i: int, R: Floats, velocity: Twist) -> None:
-    """Momentum of the given velocity of node i less that of another one, world, about the node."""
-    P = times(fit.M[i], plus6(load6(fit.before, i), -1.0, velocity))
-    store(apply(load9(R, i), linear(P)), fit.step.rho, i)
-    store(apply(load9(R, i), angular(P)), fit.step.rho, i, 3)
+def put_momenta(mechanism: Mechanism, R: Floats, sign: float, fit: Fit) -> None:
+    """``impulse`` from the given velocities less those that fit, and sign times it in the world."""
+    tree, elements = fit.tree, mechanism.elements
+    for i in range(tree.parent.shape[0]):
+        if fit.active[i]:
+            store(times(fit.M[i], plus6(load6(fit.before, i), -1.0, load6(fit.t, i))), fit.impulse, i)
+    if elements.couples:
+        for i in range(tree.parent.shape[0]):
+            if tree.joint_type[i] == ELEMENT and fit.active[i]:
+                p = tree.parent[i]
+                Q = product(transpose(load9(R, p)), load9(R, i))
+                d_i = plus6(load6(fit.before, i), -1.0, load6(fit.t, i))
+                d_p = plus6(load6(fit.before, p), -1.0, load6(fit.t, p))
+                add_to(1.0, shared_momentum(elements, i, Q, False, d_i), fit.impulse, p)
+                add_to(1.0, shared_momentum(elements, i, Q, True, d_p), fit.impulse, i)
+    for i in range(tree.parent.shape[0]):
+        if fit.active[i]:
+            turn = load9(R, i)
+            store(scale(sign, apply(turn, load3(fit.impulse, i))), fit.step.rho, i)
+            store(scale(sign, apply(turn, load3(fit.impulse, i, 3))), fit.step.rho, i, 3)
 
 
 @inner_kernel
@@ -203,11 +230,6 @@ def impulsive_works(mechanism: Mechanism, signals: Signals, now: Pose, at: Momen
     """Work of drives and base through the impulses of the projection."""
     tree, step, lines = fit.tree, fit.step, mechanism.lines
     n = fit.driven_work.shape[0] - 1
-    for i in range(tree.parent.shape[0]):
-        if fit.active[i]:
-            put_momentum(fit, i, at.R, load6(fit.t, i))
-            for k in range(6):
-                step.rho[i, k] = -step.rho[i, k]
     for k in range(lines.measure.shape[0]):
         if fit.lines.kept[k]:
             add_along_line(lines, k, step.impulse[k], step.gradient, step.rho)
@@ -257,12 +279,12 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
     if mechanism.lines.measure.shape[0] > 0 and close_loops(mechanism, at, fit) >= 0:
         return -1.0, 0.0
     lost, gained = 0.0, 0.0
+    put_momenta(mechanism, at.R, -1.0, fit)
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
-        t, g = load6(fit.t, i), load6(fit.before, i)
+        t, g, impulse = load6(fit.t, i), load6(fit.before, i), load6(fit.impulse, i)
         d = plus6(g, -1.0, t)
-        impulse = times(fit.M[i], d)
         lost += 0.5 * dot6(d, impulse)
         gained -= 0.5 * (dot6(g, impulse) + dot6(t, impulse))
         set_velocity(mechanism, i, t, at.R, now)

@@ -1,9 +1,11 @@
 """The element between a node and its parent: its force and exact finite change, its tangent, its force at an instant.
 
-Nothing else knows what an element is made of. An element is a potential of the relative pose of its nodes
-(`relative_pose`): it measures a deformation, takes the change of it over a step as an exact linear function of mean
-velocities, and turns section forces into forces on the nodes by the transposed function, so that work and stored energy
-agree. These three, and the linear strain operators of the tangent, are all that another kind of element would change.
+Nothing else knows what an element is made of. An element is a potential of the relative pose of its nodes: it measures
+a deformation, takes the change of it over a step as an exact linear function of mean velocities, and turns section
+forces into forces on the nodes by the transposed function, so that work and stored energy agree. These three, and the
+linear strain operators of the tangent, are all in which the kinds of elements differ: the pose element
+(`relative_pose`), whose deformation is the logarithm of the relative pose, and the co-rotational one (`corotational`).
+A mechanism has elements of one kind.
 """
 
 from __future__ import annotations
@@ -11,8 +13,20 @@ from __future__ import annotations
 from pliant.jit import inline_kernel
 from pliant.spatial.rows import add_to, load3, load6, load9, plus6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
-from pliant.spatial.small_matrices import add_product, add_skew, multiply
-from pliant.spatial.vectors import UNIT, Matrix, Vector, add, apply, apply_transpose, cross, dot, mean, scale, sub
+from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
+from pliant.spatial.vectors import UNIT, Matrix, Vector, add, apply, apply_transpose, cross, dot, mean, product, scale, sub
+from pliant.structures.nodal.codes import COROTATIONAL
+from pliant.structures.nodal.corotational import (
+    K_FRAME,
+    LARGEST_TURN,
+    add_curving,
+    carry_to_parent,
+    deformation_gradient,
+    mean_frames,
+    measure_deformation,
+    measure_deformation_change,
+    put_deformation_operators,
+)
 from pliant.structures.nodal.joint_laws import NO_TIME
 from pliant.structures.nodal.mechanism import Elements, Floats
 from pliant.structures.nodal.motion import Factors, Moment, Motion
@@ -28,6 +42,56 @@ from pliant.structures.nodal.relative_pose import (
 )
 
 EPSILON = 2.3e-16
+LARGEST_BEND = 1.8  # 1 - cos of the angle between the ends of a pose element or of a bushing, 2.5 rad
+
+
+@inline_kernel
+def measure_element(
+    elements: Elements, r: Vector, Ra: Matrix, Rb: Matrix, k0: tuple[float, float], data: Floats, i: int
+) -> None:
+    """The deformation of the element of node i, with r = x_b - x_a in the world; k0 from `angles` of the start."""
+    if elements.kind == COROTATIONAL:
+        measure_deformation(elements.length[i], r, Ra, Rb, k0, data, i)
+    else:
+        measure_relative_pose(r, Ra, Rb, k0[0], data, i)
+
+
+@inline_kernel
+def angles(data: Floats, i: int) -> tuple[float, float]:
+    """1 - cos of the angles that an element has measured."""
+    return data[i, K], data[i, K_FRAME]
+
+
+@inline_kernel
+def too_bent(elements: Elements, i: int, at: Moment) -> bool:
+    """Whether an element turned beyond what its measure of deformation tells."""
+    if elements.kind == COROTATIONAL:
+        return max(at.strain[i, K], at.strain[i, K_FRAME]) > LARGEST_TURN
+    return at.strain[i, K] > LARGEST_BEND
+
+
+@inline_kernel
+def change_and_force(
+    elements: Elements, i: int, h: float, moved: tuple[Vector, Vector], means: tuple[Matrix, Matrix], ends: tuple[Moment, Moment]
+) -> tuple[Twist, Vector, Vector]:
+    """Change of the deformation over a step, section force and moment, and force and torque on node b in the world.
+
+    ``moved`` is what b moved and turned relative to a, ``means`` are the mean directors of both.
+    """
+    start, end = ends
+    (move, turn), (Ra, Rb) = moved, means
+    if elements.kind == COROTATIONAL:
+        rows, frames = (start.strain, end.strain), mean_frames(start.strain, end.strain, i)
+        world = product(Ra, frames[0])
+        measure_deformation_change(elements.length[i], (apply_transpose(Ra, move), turn), world, Rb, frames, rows, i)
+        n, m = mean_stress(elements, i, h, start, end)
+        gp, gs, gk = deformation_gradient(elements.length[i], n, m, frames, rows, i)
+        F, T = apply(Ra, gp), world_force(world, Rb, (gp, gs, gk))[1]
+    else:
+        measure_change(move, turn, Ra, Rb, start.strain, end.strain, i)
+        n, m = mean_stress(elements, i, h, start, end)
+        F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
+    return join(n, m), F, T
 
 
 @inline_kernel
@@ -65,20 +129,19 @@ def balance_element(elements: Elements, a: int, i: int, motion: Motion) -> tuple
     """Forces of the element between node a and node i; returns work on it, squares of its impulse and its rounding."""
     h, start, end, step = motion.signals.h[0], motion.start, motion.end, motion.step
     distance = node_distance(a, i, end)
-    measure_relative_pose(distance, load9(end.R, a), load9(end.R, i), start.strain[i, K], end.strain, i)
+    measure_element(elements, distance, load9(end.R, a), load9(end.R, i), angles(start.strain, i), end.strain, i)
     Ra, Rb = load9(step.R_mean, a), load9(step.R_mean, i)
     r = mean(node_distance(a, i, start), distance)
     spin = load3(step.omega, a)
     y, carried = load3(step.Y, i), add(load3(step.Y, a), cross(spin, r))
     turn = scale(h, sub(load3(step.omega, i), spin))
-    measure_change(scale(h, sub(y, carried)), turn, Ra, Rb, start.strain, end.strain, i)
-    n, m = mean_stress(elements, i, h, start, end)
-    F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
+    moved = (scale(h, sub(y, carried)), turn)
+    stress, F, T = change_and_force(elements, i, h, moved, (Ra, Rb), (start, end))
     add_to(h, F, step.rho, i)
     add_to(h, T, step.rho, i, 3)
     add_to(-h, F, step.rho, a)
     add_to(-h, add(T, cross(r, F)), step.rho, a, 3)
-    work = dot(n, load3(end.strain, i, CHANGE)) + dot(m, load3(end.strain, i, CHANGE + 3))
+    work = dot(linear(stress), load3(end.strain, i, CHANGE)) + dot(angular(stress), load3(end.strain, i, CHANGE + 3))
     rounding = 2.0 * EPSILON * h * (h * elements.K[i, 0, 0] + 2.0 * elements.C[i, 0, 0]) / elements.length[i]
     return work, h * h * (dot(F, F) + dot(T, T)), rounding * rounding * (dot(y, y) + dot(carried, carried))
 
@@ -141,21 +204,31 @@ def add_element(elements: Elements, nodes: tuple[int, int], motion: Motion, fact
     h, start, end, step, work = motion.signals.h[0], motion.start, motion.end, motion.step, factors.work
     D, Dp = factors.D[i], factors.D[p]
     on_b, on_a, force_b, force_a = work[0], work[1], work[2], work[3]
-    u = mean(load3(start.strain, i, U), load3(end.strain, i, U))
-    psi = mean(load3(start.strain, i, PSI), load3(end.strain, i, PSI))
-    A, B = right_tangent_inverse(join(u, psi))
-    put_strain_operators(A, B, on_b, on_a)
-    put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
-    n, m = mean_stress(elements, i, h, start, end)
     half = 0.5 * h * h
-    for P in (force_a, force_b):
-        add_skew(P, 0, 3, 0.5 * half, n)
-        add_skew(P, 3, 0, 0.5 * half, n)
-        add_skew(P, 3, 3, 0.5 * half, m)
-    add_skew(D, 0, 3, -half, apply_transpose(A, n))
-    add_skew(D, 3, 3, -half, add(apply_transpose(B, n), apply_transpose(A, m)))
-    add_skew(Dp, 0, 3, half, apply(A, n))
-    add_skew(Dp, 3, 3, half, add(apply(B, n), apply(A, m)))
+    n, m = mean_stress(elements, i, h, start, end)
+    if elements.kind == COROTATIONAL:
+        frames = mean_frames(start.strain, end.strain, i)
+        put_deformation_operators(elements.length[i], frames, (start.strain, end.strain), i, on_b, on_a)
+        put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
+        f_b, f_a = times(on_b.T, join(n, m)), times(on_a.T, join(n, m))
+        add_curving(half, elements.length[i], n, m, force_b)
+        carry_to_parent(half, f_b, frames, force_b, force_a)
+    else:
+        u = mean(load3(start.strain, i, U), load3(end.strain, i, U))
+        psi = mean(load3(start.strain, i, PSI), load3(end.strain, i, PSI))
+        A, B = right_tangent_inverse(join(u, psi))
+        put_strain_operators(A, B, on_b, on_a)
+        put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
+        for P in (force_a, force_b):
+            add_skew(P, 0, 3, 0.5 * half, n)
+            add_skew(P, 3, 0, 0.5 * half, n)
+            add_skew(P, 3, 3, 0.5 * half, m)
+        f_b = join(apply_transpose(A, n), add(apply_transpose(B, n), apply_transpose(A, m)))
+        f_a = join(apply(A, n), add(apply(B, n), apply(A, m)))
+    add_skew(D, 0, 3, -half, linear(f_b))
+    add_skew(D, 3, 3, -half, angular(f_b))
+    add_skew(Dp, 0, 3, half, linear(f_a))
+    add_skew(Dp, 3, 3, half, angular(f_a))
     # the end strain sees increments from the end frame, half a step ahead of the mid frame
     turn_columns(on_b, scale(-0.5 * h, load3(step.Y, i, 3)))
     turn_columns(on_a, scale(-0.5 * h, load3(step.Y, p, 3)))
@@ -173,11 +246,9 @@ def instant_wrench(elements: Elements, i: int, r: Vector, R: Matrix, rho: Twist,
     """
     # a second time from the angle found, so that slopes between two angles become derivatives
     for _ in range(2):
-        measure_relative_pose(r, UNIT, R, at.strain[i, K], at.strain, i)
-    move, turn = scale(NO_TIME, apply(R, linear(rho))), scale(NO_TIME, apply(R, angular(rho)))
-    measure_change(move, turn, UNIT, R, at.strain, at.strain, i)
-    n, m = mean_stress(elements, i, NO_TIME, at, at)
-    F, T = world_force(UNIT, R, discrete_gradient(at.strain, at.strain, i, n, m))
+        measure_element(elements, r, UNIT, R, angles(at.strain, i), at.strain, i)
+    moved = (scale(NO_TIME, apply(R, linear(rho))), scale(NO_TIME, apply(R, angular(rho))))
+    _, F, T = change_and_force(elements, i, NO_TIME, moved, (UNIT, R), (at, at))
     return apply_transpose(R, F), apply_transpose(R, T)
 
 

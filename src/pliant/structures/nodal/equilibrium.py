@@ -25,8 +25,7 @@ from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, WALL
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
-from pliant.structures.nodal.posture import columns_of, motions, poses, unknowns_of
-from pliant.structures.nodal.relative_pose import U
+from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
 from pliant.structures.nodal.stepper import base_table
 
@@ -273,7 +272,7 @@ class _Search:
         y = np.zeros(self.columns.total)
         y[self.moving] = change
         q = at.q + y[self.columns.of_coordinate(tree)]
-        bent = at.strain[:, U : U + 6].copy()
+        bent = relative_twists(tree, at.x, R)
         tangent = right_tangent_inverse(bent)
         free: dict[int, tuple[Floats, Floats]] = {}
         for i, place in enumerate(self.columns.place):

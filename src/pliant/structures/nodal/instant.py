@@ -22,7 +22,7 @@ from pliant.structures.nodal.instant_balance import Derivatives
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
-from pliant.structures.nodal.posture import Columns, body_inertias, columns_of, unknowns_of
+from pliant.structures.nodal.posture import Columns, columns_of, momenta, unknowns_of
 from pliant.structures.nodal.singularity import refuse_massless_joints, refuse_singular
 from pliant.structures.nodal.stepper import base_table
 
@@ -133,11 +133,11 @@ class Instant:
             return given
         V = np.concatenate([np.einsum("nji,nj->ni", self.R, pose.v) - np.cross(pose.w, bodies.center), pose.w], axis=1)
         free, T = self.free, at_rest.twist
-        inertia = body_inertias(bodies)
-        lack = (inertia @ (V - T @ given)[..., None])[..., 0]
+        elements, tree, n = self.mechanism.elements, self.mechanism.tree, T.shape[-1]
+        lack = momenta(elements, tree, bodies, self.R, V - T @ given)
         right = np.einsum("nij,ni->j", T, lack)[free]
-        n = T.shape[-1]
-        mass = (T.reshape(-1, n).T @ (inertia @ T).reshape(-1, n))[np.ix_(free, free)]
+        of_unknowns = momenta(elements, tree, bodies, self.R, T)
+        mass = (T.reshape(-1, n).T @ of_unknowns.reshape(-1, n))[np.ix_(free, free)]
         rows = self.constraint.rows @ at_rest.rate
         found, _ = bound_solution(mass, rows[:, free], right, -rows @ given)
         given[free] = found

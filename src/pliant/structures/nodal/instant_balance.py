@@ -22,10 +22,11 @@ from pliant.jit import inline_kernel, kernel
 from pliant.spatial.arrays import STEP, pose_from_twist
 from pliant.spatial.rows import add_to, copy_to, dot6, load3, load6, load9, scale6, store
 from pliant.spatial.se3 import Twist, ad, ad_transpose, angular, join, linear
-from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, product, scale, skew
+from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, product, scale, skew, transpose
 from pliant.structures.bundles import complex_of, zeros_of
 from pliant.structures.nodal.balance import wrench_on
 from pliant.structures.nodal.codes import CLOSED, ELEMENT
+from pliant.structures.nodal.coupling import shared_wrench
 from pliant.structures.nodal.element import instant_wrench
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS, NO_TIME, ROTOR, along_spin, instant_effort
 from pliant.structures.nodal.mechanism import Bodies, Floats, Ints, Lines, Mechanism, Tree
@@ -129,6 +130,10 @@ def lacking(mechanism: Mechanism, flow: Flow) -> None:
         if bodies.viscous[i, 0] >= 0.0:
             for k in range(6):
                 flow.wrench[i, k] += bodies.viscous[i, k] * flow.V[i, k]
+    if mechanism.elements.couples:
+        for i in range(bodies.mass.shape[0]):
+            if mechanism.tree.joint_type[i] == ELEMENT:
+                share_inertia(mechanism, i, g, flow)
     for n in range(bodies.gripped.shape[0]):
         i = bodies.gripped[n]
         for k in range(6):
@@ -138,6 +143,17 @@ def lacking(mechanism: Mechanism, flow: Flow) -> None:
         i = wrenches.node[n]
         force, torque = wrench_on(wrenches, n, flow.load, flow.at.R)
         add_world(flow, i, -1.0, force, torque)
+
+
+@inline_kernel
+def share_inertia(mechanism: Mechanism, i: int, g: Vector, flow: Flow) -> None:
+    """Inertia and weight that node i shares with its parent."""
+    elements, p, Q = mechanism.elements, mechanism.tree.parent[i], load9(flow.turn, i)
+    add_to(1.0, shared_wrench(elements, i, Q, load6(flow.V, i), load6(flow.V_dot, i)), flow.wrench, p)
+    back = transpose(Q)
+    add_to(1.0, shared_wrench(elements, i, back, load6(flow.V, p), load6(flow.V_dot, p)), flow.wrench, i)
+    for n in (p, i):
+        add_to(-elements.shared[i, 0], apply_transpose(load9(flow.at.R, n), g), flow.wrench, n)
 
 
 @inline_kernel

@@ -1,4 +1,4 @@
-"""The arrays of a compiled mechanism of pose elements and their notation, shared by all kernels here.
+"""The arrays of a compiled mechanism and their notation, shared by all kernels here.
 
 A mechanism is a tree of nodes, parents before children. A node is a frame (x, R) in the world; it is attached to
 its parent by an element, by a joint, rigidly, or on nothing. One rigid body rides on each node (its mass may
@@ -34,10 +34,13 @@ class Tree(NamedTuple):
 class Elements(NamedTuple):
     """The element between a node and its parent; rows of other nodes are unused."""
 
+    kind: int
+    couples: bool  # whether there is a kinetic energy of two nodes together
     length: Floats  # (nodes,)
-    rest: Floats  # (nodes, 6) log(g_a^-1 g_b) / length at rest
-    K: Floats  # (nodes, 6, 6) section stiffness
+    rest: Floats  # (nodes, 6) deformation at rest over length; of pose elements log(g_a^-1 g_b) / length
+    K: Floats  # (nodes, 6, 6) stiffness; of pose elements that of the section
     C: Floats  # (nodes, 6, 6) Kelvin-Voigt damping
+    shared: Floats  # (nodes, 4) mass between both nodes, and that of the directors x, y, z times their square (coupling)
 
 
 class Bodies(NamedTuple):

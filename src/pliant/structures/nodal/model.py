@@ -1,4 +1,4 @@
-"""A compiled mechanism of pose elements."""
+"""A compiled mechanism of nodes with poses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pliant.model.port import Port, coordinate_port, joint_ports
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import FreeJoint, Robot, SphericalJoint
-from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_quaternion
+from pliant.spatial.arrays import hat, quaternion_from_rotation, rotation_from_quaternion
 from pliant.structures.loads import in_axes_of_nodes
 from pliant.structures.nodal.assembly import Structure, assemble
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
@@ -81,7 +81,7 @@ class PoseElementArm(ArmFacts):
         return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
 
     def carrying(self, inputs: Inputs) -> PoseElementArm:
-        """Itself: pose elements carry all inputs."""
+        """Itself: it carries all inputs."""
         return self
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
@@ -102,7 +102,9 @@ class PoseElementArm(ArmFacts):
         references = {name.partition(".")[0] for name in followed} | set(self.structure.references)
         if wanted <= present and guided == self.structure.guided and references == set(self.structure.references):
             return self
-        structure = assemble(self.robot, self.structure.counts, wanted | present, guided, references)
+        structure = assemble(
+            self.robot, self.structure.counts, self.structure.kind, wanted | present, guided, references
+        )
         return replace(self, structure=structure)
 
     def mechanism(self, inputs: Inputs) -> Mechanism:
@@ -210,20 +212,36 @@ class PoseElementArm(ArmFacts):
             moment = self.moment_of(mechanism, pose)
             center = pose.x + np.einsum("nij,nj->ni", moment.R.reshape(-1, 3, 3), bodies.center)
             potential = -float(bodies.mass @ (center @ bodies.gravity))
-            rows.append((kinetic_energy(mechanism, pose), elastic_energy(mechanism, pose, moment), potential))
+            potential -= float(self._shared_mass @ ((pose.x + pose.x[self.structure.tree.parent]) @ bodies.gravity))
+            rows.append((kinetic_energy(mechanism, pose, moment), elastic_energy(mechanism, pose, moment), potential))
         kinetic, elastic, potential = np.array(rows).T
         return kinetic, elastic, potential
 
+    @property
+    def _shared_mass(self) -> Floats:
+        """(nodes,) of every node with its parent."""
+        return self.structure.elements.shared[:, 0]
+
     def momentum(self, states: Floats) -> tuple[Floats, Floats]:
         """Linear (n, 3) and angular momentum (n, 3) about the world's origin, in the world."""
-        bodies = self.structure.bodies
+        structure, mechanism = self.structure, self.mechanism(self.inputs)
+        bodies, parent = structure.bodies, structure.tree.parent
         linear, angular = [], []
         for state in np.atleast_2d(states):
             pose = self.pose_of(state)
-            R = self.moment_of(self.mechanism(self.inputs), pose).R.reshape(-1, 3, 3)
+            R = self.moment_of(mechanism, pose).R.reshape(-1, 3, 3)
             center = pose.x + np.einsum("nij,nj->ni", R, bodies.center)
             p = bodies.mass[:, None] * pose.v
             spin = np.einsum("nij,njk,nk->ni", R, bodies.J.reshape(-1, 3, 3), pose.w)
+            if structure.elements.couples:
+                # each node has the shared mass with the velocity of the other, and the directors likewise
+                for i in np.flatnonzero(self._shared_mass):
+                    a, (c, *I) = parent[i], structure.elements.shared[i]
+                    p[a] += c * pose.v[i]
+                    p[i] += c * pose.v[a]
+                    rate_a, rate_i = R[a] @ hat(pose.w[a]), R[i] @ hat(pose.w[i])
+                    spin[a] += np.cross(R[a], I * rate_i, axis=0).sum(axis=1)
+                    spin[i] += np.cross(R[i], I * rate_a, axis=0).sum(axis=1)
             linear.append(p.sum(axis=0))
             angular.append((np.cross(center, p) + spin).sum(axis=0))
         return np.array(linear), np.array(angular)

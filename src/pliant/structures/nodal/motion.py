@@ -27,7 +27,7 @@ from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, d
 from pliant.structures.bundles import zeros_of
 from pliant.structures.nodal.codes import FIXED, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose, Tree
-from pliant.structures.nodal.relative_pose import COLUMNS
+from pliant.structures.nodal import corotational, relative_pose
 
 
 class Moment(NamedTuple):
@@ -37,10 +37,10 @@ class Moment(NamedTuple):
     x_low: Floats  # (nodes, 3)
     quaternion: Floats  # (nodes, 4)
     R: Floats  # (nodes, 9)
-    strain: Floats  # (nodes, 23) relative pose of every element
+    strain: Floats  # (nodes, 38) deformation of every element
     q: Floats  # (coordinates,)
     phi: Floats  # (lines,)
-    bushing: Floats  # (lines, 23) relative pose of every bushing, in its first row
+    bushing: Floats  # (lines, 29) relative pose of every bushing, in its first row
 
 
 class Step(NamedTuple):
@@ -84,7 +84,8 @@ class Motion(NamedTuple):
 
 def new_moment(n: int, c: int, m: int) -> Moment:
     """Of n nodes, c coordinates and m lines."""
-    return zeros_of(Moment, (n, 3), (n, 3), (n, 4), (n, 9), (n, COLUMNS), c, m, (m, COLUMNS))
+    widths = corotational.COLUMNS, relative_pose.COLUMNS
+    return zeros_of(Moment, (n, 3), (n, 3), (n, 4), (n, 9), (n, widths[0]), c, m, (m, widths[1]))
 
 
 def new_step(n: int, c: int, m: int) -> Step:

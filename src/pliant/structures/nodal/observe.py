@@ -1,6 +1,6 @@
 """Where loads act, and with which velocities they and the lines between parts do their work.
 
-What can be seen of a mechanism of pose elements.
+What can be seen of a mechanism of nodes with poses.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import pose_from_twist, rotation_from_quaternion, twist_from_pose
 from pliant.structures.nodal.assembly import LinkNodes
+from pliant.structures.nodal.codes import POSE
 from pliant.structures.nodal.mechanism import Floats, Ints, Wrenches
 from pliant.structures.nodal.relations import line_gradients, measure_lines
+from pliant.structures.nodal.relative_pose import U
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
@@ -138,8 +140,9 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
     elements = arm.structure.elements
     ids = link.nodes[1:]
     log = twist_from_pose(_inverse(nodes[:, :-1]) @ nodes[:, 1:])
-    strain = log / elements.length[ids][:, None] - elements.rest[ids]
-    wrench = np.einsum("mij,nmj->nmi", elements.K[ids], strain)
+    measured = log if elements.kind == POSE else deformations(arm, states)[:, ids]
+    deformed = measured / elements.length[ids][:, None] - elements.rest[ids]
+    strain, wrench = (np.einsum("mij,nmj->nmi", arm.structure.seen[ids, k], deformed) for k in range(2))
     wanted = np.linspace(0.0, link.station[-1], stations)
     at = np.clip(np.searchsorted(link.station, wanted, side="right") - 1, 0, len(ids) - 1)
     part = (wanted - link.station[at]) / elements.length[ids][at]
@@ -147,6 +150,13 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
     middle = 0.5 * (link.station[1:] + link.station[:-1])
     strain, wrench = (_between(middle, values, wanted) for values in (strain, wrench))
     return LinkObservation(link.name, wanted, pose[..., :3, 3], pose[..., :3, :3], strain, wrench)
+
+
+def deformations(arm: PoseElementArm, states: Floats) -> Floats:
+    """(n, nodes, 6) as the elements measure them."""
+    mechanism = arm.mechanism(arm.inputs)
+    rows = (arm.moment_of(mechanism, arm.pose_of(state)).strain[:, U : U + 6] for state in states)
+    return np.array(list(rows)).reshape(len(states), -1, 6)
 
 
 def _inverse(pose: Floats) -> Floats:

@@ -12,10 +12,11 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.robot import FreeJoint, SphericalJoint
-from pliant.spatial.arrays import pose_from_twist, rotation_from_vector, to_frame
+from pliant.spatial.arrays import pose_from_twist, rotation_from_vector, to_frame, twist_from_pose
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.coupling import add_shared
 from pliant.structures.nodal.instant_balance import Unknowns
-from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Lines, Tree
+from pliant.structures.nodal.mechanism import Bodies, Bools, Elements, Floats, Ints, Lines, Tree
 from pliant.structures.nodal.motion import Moment, new_moment
 from pliant.structures.nodal.relations import line_gradients, measure_lines
 
@@ -77,6 +78,17 @@ def body_inertias(bodies: Bodies) -> Floats:
     """(nodes, 6, 6) about the nodes, in their axes."""
     rows = zip(bodies.mass, bodies.center, bodies.J.reshape(-1, 3, 3))
     return np.array([spatial_inertia(*row) for row in rows])
+
+
+def momenta(elements: Elements, tree: Tree, bodies: Bodies, R: Floats, twists: Floats) -> Floats:
+    """Momentum (nodes, 6, ...) of the nodes, about them and in their axes, per twists (nodes, 6, ...)."""
+    found = np.asarray(np.einsum("nij,nj...->ni...", body_inertias(bodies), twists))
+    for i in np.flatnonzero(tree.joint_type == ELEMENT) if elements.couples else ():
+        p, up, low = tree.parent[i], np.zeros((6, 6)), np.zeros((6, 6))
+        add_shared(1.0, elements, (p, i), R.reshape(-1, 9), up, low)
+        found[p] += up @ twists[i]
+        found[i] -= low @ twists[p]
+    return found
 
 
 def motions(tree: Tree, columns: Columns, x: Floats, R: Floats) -> Floats:
@@ -185,8 +197,8 @@ def poses(
     ``free`` holds position and rotation of the nodes without a parent and of a base that has moved, and the
     rotation that a ball joint starts from under the node of its first coordinate: its three axes are the child's.
     """
-    tree, elements = structure.tree, structure.elements
-    twists = elements.rest * elements.length[:, None] if bent is None else bent
+    tree = structure.tree
+    twists = structure.rest_twist if bent is None else bent
     shape = (*q.shape[:-1], len(tree.parent), 3)
     x, R = np.zeros(shape), np.zeros((*shape, 3))
     for i in range(len(tree.parent)):
@@ -210,6 +222,17 @@ def poses(
             elif joint_type == PRISMATIC:
                 x[..., i, :] += R[..., p, :, :] @ tree.axis_parent[i] * q[..., c : c + 1]
     return x, R
+
+
+def relative_twists(tree: Tree, x: Floats, R: Floats) -> Floats:
+    """Logarithms (nodes, 6) of the relative poses of all elements; zero for other nodes."""
+    twists, ids = np.zeros((len(x), 6)), np.flatnonzero(tree.joint_type == ELEMENT)
+    parent, pose = tree.parent[ids], np.zeros((len(ids), 4, 4))
+    back = np.swapaxes(R[parent], -1, -2)
+    pose[:, :3, :3], pose[:, :3, 3] = back @ R[ids], (back @ (x[ids] - x[parent])[..., None])[..., 0]
+    pose[:, 3, 3] = 1.0
+    twists[ids] = twist_from_pose(pose)
+    return twists
 
 
 def free_starts(structure: Structure) -> dict[int, tuple[Floats, Floats]]:

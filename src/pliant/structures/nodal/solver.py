@@ -29,6 +29,7 @@ from pliant.spatial.vectors import (
     transpose,
 )
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.coupling import add_shared
 from pliant.structures.nodal.element import add_element
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Moment, Motion
@@ -146,6 +147,9 @@ def put_tangent(mechanism: Mechanism, motion: Motion, factors: Factors) -> None:
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
             add_element(mechanism.elements, (i, tree.parent[i]), motion, factors)
+            if mechanism.elements.couples:
+                nodes = (tree.parent[i], i)
+                add_shared(2.0, mechanism.elements, nodes, step.R_mid, factors.up[i], factors.low[i])
         elif tree.joint_type[i] >= FIXED:
             put_joint(tree, i, motion, factors)
             c = tree.coordinate[i]

@@ -24,12 +24,12 @@ from pliant.structures.nodal.balance import (
 )
 from pliant.structures.nodal.codes import BUSHING, CLOSED, ELEMENT
 from pliant.structures.nodal.consistency import Fit, fit_velocities, node_velocity, renew_drag
-from pliant.structures.nodal.element import node_distance
-from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Lines, Mechanism, Pose, Tree
+from pliant.structures.nodal.element import LARGEST_BEND, measure_element, node_distance, too_bent
+from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Ints, Mechanism, Pose
 from pliant.structures.nodal.motion import Moment, Motion, Past, Step
 from pliant.structures.nodal.newton import PLACE, Control, Solver, solve_step, work_of_closing
 from pliant.structures.nodal.relations import measure_lines
-from pliant.structures.nodal.relative_pose import K, measure_relative_pose
+from pliant.structures.nodal.relative_pose import K
 from pliant.structures.stepping import (
     CONVERGED,
     DEEPEST,
@@ -105,7 +105,6 @@ def keep_inside(row: int, before: int, tau: float, nodes: int, output: Output) -
         blend(table, row, before, tau, (0, table.shape[1]))
 
 
-LARGEST_BEND = 1.8  # 1 - cos of the angle between the ends of an element or of a bushing, 2.5 rad
 LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
 
 
@@ -135,7 +134,8 @@ def take_up(mechanism: Mechanism, now: Pose, start: Moment) -> None:
         if mechanism.tree.joint_type[i] == ELEMENT:
             p = mechanism.tree.parent[i]
             apart = node_distance(p, i, start)
-            measure_relative_pose(apart, load9(start.R, p), load9(start.R, i), 0.0, start.strain, i)
+            turns = load9(start.R, p), load9(start.R, i)
+            measure_element(mechanism.elements, apart, turns[0], turns[1], (0.0, 0.0), start.strain, i)
     measure_lines(mechanism.lines, start.bushing, start)
 
 
@@ -180,13 +180,14 @@ def take_end(end: Moment, start: Moment) -> None:
 
 
 @inline_kernel
-def refuse_end(tree: Tree, lines: Lines, end: Moment, kept: Bools, control: Control) -> int:
-    """Whether the end of a step is none: an element or a bushing turned beyond what its logarithm tells, a loop opened.
+def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, control: Control) -> int:
+    """Whether the end of a step is none: an element or a bushing turned beyond what it can measure, a loop opened.
 
     Constraints left out as redundant must stay closed by themselves; prescribed motions may contradict them.
     """
+    tree, lines = mechanism.tree, mechanism.lines
     for i in range(end.strain.shape[0]):
-        if tree.joint_type[i] == ELEMENT and end.strain[i, K] > LARGEST_BEND:
+        if tree.joint_type[i] == ELEMENT and too_bent(mechanism.elements, i, end):
             control.counts[PLACE] = i
             return TOO_BENT
     for k in range(end.phi.shape[0]):
@@ -204,7 +205,7 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
     """Enter a solved step in the ledger and move the state to its end."""
     motion, ledger, sums = work.motion, work.ledger, work.solver.sums
     now, start, end, step = motion.now, motion.start, motion.end, motion.step
-    refused = refuse_end(mechanism.tree, mechanism.lines, end, work.solver.lines.kept, control)
+    refused = refuse_end(mechanism, end, work.solver.lines.kept, control)
     if refused != CONVERGED:
         return refused
     strain, material, viscous = node_losses(mechanism, motion)
@@ -231,7 +232,7 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
 @inner_kernel
 def take_energies(mechanism: Mechanism, work: Work) -> None:
     """Stored energies of the present state in place of their running sums."""
-    work.ledger.sums[KINETIC] = kinetic_energy(mechanism, work.motion.now)
+    work.ledger.sums[KINETIC] = kinetic_energy(mechanism, work.motion.now, work.motion.start)
     work.ledger.sums[STRAIN] = elastic_energy(mechanism, work.motion.now, work.motion.start)
 
 

@@ -57,7 +57,8 @@ class Stepper:
     def __init__(self, arm: PoseElementArm, run: Run) -> None:
         if run.method.stages != 1 or not run.method.exact:
             raise InvalidInput(
-                "pose elements step by their own midpoint rule, which keeps energy and momentum; use Gauss(order=2)"
+                f"{arm.structure.kind.word} step by their own midpoint rule, which keeps energy and momentum;"
+                " use Gauss(order=2)"
             )
         self.model, self.run = arm, run
         rows = len(run.schedule.tau) + 1

@@ -49,6 +49,10 @@ class Node:
     rest: Floats = field(default_factory=lambda: np.zeros(6))
     K: Floats = field(default_factory=lambda: np.zeros((6, 6)))
     C: Floats = field(default_factory=lambda: np.zeros((6, 6)))
+    rest_twist: Floats = field(default_factory=lambda: np.zeros(6))
+    seen: Floats = field(default_factory=lambda: np.zeros((2, 6, 6)))
+    shared: Floats = field(default_factory=lambda: np.zeros(4))
+    shares: bool = False  # inertia with another node, and then carries no body off its origin
     inertia: Floats = field(default_factory=lambda: np.zeros((6, 6)))
     viscous: Floats = field(default_factory=lambda: np.zeros(6))
     grip: Floats | None = None
@@ -84,9 +88,17 @@ class Nodes:
         return node, R, r
 
     def add_inertia(self, node: int, matrix: Floats) -> None:
-        """A rigid body on a node; on a node that is fixed to another the other carries it."""
+        """A rigid body on a node; on a node that is fixed to another the other carries it.
+
+        Nodes that share inertia carry what is centred on them. Other bodies ride on a node of their own.
+        """
         at, R, r = self.carrier(node)
-        self[at].inertia = self[at].inertia + transform_inertia(matrix, R, r)
+        moved = transform_inertia(matrix, R, r)
+        if self[at].shares and _is_off_center(moved):
+            at, moved = node, matrix
+            if self[node].joint_type != FIXED or (self[node].shares and _is_off_center(matrix)):
+                at = self.add(node, FIXED)
+        self[at].inertia = self[at].inertia + moved
 
     def add_joint(
         self, freedoms: Sequence[Freedom], ball: bool, parent: Place, first: int, backwards: bool = False
@@ -109,6 +121,11 @@ class Nodes:
             node.coordinate, node.restarts = coordinate, ball and k == 0
             place = Place(at)
         return at
+
+
+def _is_off_center(inertia: Floats) -> bool:
+    """Whether the centre of mass lies off the origin of the frame."""
+    return bool(np.abs(inertia[:3, 3:]).max() > 1e-12 * inertia[0, 0])
 
 
 NO_LIMIT = 1e300  # N m

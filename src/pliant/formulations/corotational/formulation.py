@@ -1,0 +1,53 @@
+"""The choice that compiles a robot into co-rotational links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pliant.errors import InvalidInput, refuse_outside
+from pliant.formulations.corotational.assembly import CorotationalElements, Mass
+from pliant.model.arm import refuse_massless_links, refuse_reduced_links
+from pliant.robot import Robot
+from pliant.structures.beam_stretch import Beam
+from pliant.structures.element_counts import MOST, Counts, counts_of, twice
+from pliant.structures.nodal.assembly import assemble
+from pliant.structures.nodal.model import PoseElementArm
+
+ELEMENTS = 10  # of a link, two super elements of five in the paper
+
+
+@dataclass(frozen=True)
+class Corotational:
+    """Beam elements that turn with their chord and deform little against it [damic2006].
+
+    ``elements`` per link, one number for all or a mapping from link names. ``theory`` says whether sections shear,
+    ``mass`` how nodes share the inertia of an element. ``super_element`` elements at a time are one component of the
+    bond graph of a link; motions do not depend on it. Energy and momentum are exact, loops and contact are carried.
+    """
+
+    elements: Counts = ELEMENTS
+    theory: Beam = Beam.EULER_BERNOULLI
+    mass: Mass = Mass.DIRECTOR
+    super_element: int = 5
+
+    def __post_init__(self) -> None:
+        refuse_outside("super_element", self.super_element, 1, MOST, "5 as in the paper")
+        for word, choice, known in (("theory", self.theory, Beam), ("mass", self.mass, Mass)):
+            if not isinstance(choice, known):
+                raise InvalidInput(
+                    f"Corotational: {word} = {choice!r} is not known; write one of {', '.join(map(str, known))}"
+                )
+
+    def __hash__(self) -> int:
+        return hash((repr(self.elements), self.theory, self.mass, self.super_element))
+
+    def finer(self) -> Corotational:
+        """The next choice to compare with."""
+        return replace(self, elements=twice(self.elements))
+
+    def compile(self, robot: Robot) -> PoseElementArm:
+        """The equations of the robot."""
+        refuse_reduced_links(robot, "Corotational")
+        refuse_massless_links(robot, "Corotational")
+        counts, kind = counts_of(robot, self.elements, ELEMENTS), CorotationalElements(self.theory, self.mass)
+        return PoseElementArm(robot, self, assemble(robot, counts, kind))

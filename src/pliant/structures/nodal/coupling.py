@@ -1,0 +1,158 @@
+"""Kinetic energy that the two nodes of an element share: inertia by directors [damic2006] (14)-(18).
+
+Origins and directors m_e of the sections move along straight lines between the nodes a and b, so that beside the bodies
+on the nodes
+
+    T = c (v_a . v_b) + sum_e I_e (w_a x e) . S (w_b x e) = c (v_a . v_b) + w_a . N w_b ,   S = R_a^T R_b ,
+
+with spins w in the axes of the nodes, c and I_e the integrals of mass and of the second moments of mass along the axes
+e = x, y, z of the section, weighted by both shape functions. Sections are plane in the paper, and I_x = 0. Weight acts
+on the same mass: both nodes carry c too.
+
+Momenta are P_a = c v_b and R_a N w_b about the node, and the same for b with N^T. Over a step with v1 = 2 y - v0 ,
+w1 = 2 eta - w0 and omega = R0 eta = R1 eta,
+
+    omega_a . (P_a1 - P_a0) + omega_b . (P_b1 - P_b0) = T1 - T0 + h (omega_b - omega_a) . G ,
+    G = 1/2 sum_e I_e [ R_b (w_b0 x e) x R_a (w_a1 x e) + R_b (w_b1 x e) x R_a (w_a0 x e) ]
+
+with mean directors: N is linear in S, and its change is that of the means. A torque h G on b and -h G on a therefore keeps
+energy and angular momentum, both exactly. In a step of no time what is left is the moment m_e x I_e m_e'' of the other
+node's directors.
+
+The equations need nodes whose own bodies have their centres of mass at the origin.
+"""
+
+from __future__ import annotations
+
+from pliant.jit import inline_kernel, inner_kernel
+from pliant.spatial.rows import add_to, load3, load9, plus3
+from pliant.spatial.se3 import Twist, angular, join, linear
+from pliant.spatial.small_matrices import add_square
+from pliant.spatial.vectors import (
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transpose,
+    column,
+    cross,
+    dot,
+    product,
+    scale,
+    scale_matrix,
+    sub,
+    transpose,
+)
+from pliant.structures.nodal.mechanism import Elements, Floats, Pose
+from pliant.structures.nodal.motion import Moment, Motion
+
+
+@inline_kernel
+def shared_turning(I: Vector, S: Matrix) -> Matrix:
+    """N."""
+    return (
+        I[1] * S[8] + I[2] * S[4], -I[2] * S[3], -I[1] * S[6],
+        -I[2] * S[1], I[0] * S[8] + I[2] * S[0], -I[0] * S[7],
+        -I[1] * S[2], -I[0] * S[5], I[0] * S[4] + I[1] * S[0],
+    )  # fmt: skip
+
+
+@inline_kernel
+def turning_of(elements: Elements, i: int, Ra: Matrix, Rb: Matrix) -> Matrix:
+    """N of the element of node i."""
+    return shared_turning(load3(elements.shared, i, 1), product(transpose(Ra), Rb))
+
+
+@inline_kernel
+def director_rates(R: Matrix, w: Vector) -> tuple[Vector, Vector, Vector]:
+    """R (w x e) for the three axes."""
+    x, y, z = column(R, 0), column(R, 1), column(R, 2)
+    return (
+        plus3(scale(w[2], y), -w[1], z),
+        plus3(scale(w[0], z), -w[2], x),
+        plus3(scale(w[1], x), -w[0], y),
+    )
+
+
+@inline_kernel
+def torque_between(I: Vector, Rb: Matrix, w_b: Vector, Ra: Matrix, w_a: Vector) -> Vector:
+    """sum_e I_e R_b (w_b x e) x R_a (w_a x e)."""
+    b, a = director_rates(Rb, w_b), director_rates(Ra, w_a)
+    total = plus3(scale(I[1], cross(b[1], a[1])), I[2], cross(b[2], a[2]))
+    return plus3(total, I[0], cross(b[0], a[0]))
+
+
+@inline_kernel
+def balance_shared(elements: Elements, gravity: Vector, a: int, i: int, motion: Motion) -> tuple[float, float]:
+    """Inertia and weight that node i shares with its parent a; changes of kinetic and potential energy."""
+    h, now, start, end, step = motion.signals.h[0], motion.now, motion.start, motion.end, motion.step
+    c, I = elements.shared[i, 0], load3(elements.shared, i, 1)
+    ya, yb = load3(step.Y, a), load3(step.Y, i)
+    dva, dvb = scale(2.0 * c, sub(ya, load3(now.v, a))), scale(2.0 * c, sub(yb, load3(now.v, i)))
+    weight = scale(-h * c, gravity)
+    wa, wb = load3(now.w, a), load3(now.w, i)
+    wa1, wb1 = sub(scale(2.0, load3(step.Y, a, 3)), wa), sub(scale(2.0, load3(step.Y, i, 3)), wb)
+    Ra, Rb, Ra1, Rb1 = load9(start.R, a), load9(start.R, i), load9(end.R, a), load9(end.R, i)
+    N, N1 = turning_of(elements, i, Ra, Rb), turning_of(elements, i, Ra1, Rb1)
+    Rma, Rmb = load9(step.R_mean, a), load9(step.R_mean, i)
+    G = add(torque_between(I, Rmb, wb, Rma, wa1), torque_between(I, Rmb, wb1, Rma, wa))
+    on_a = sub(apply(Ra1, apply(N1, wb1)), apply(Ra, apply(N, wb)))
+    on_b = sub(apply(Rb1, apply_transpose(N1, wa1)), apply(Rb, apply_transpose(N, wa)))
+    on_a, on_b = plus3(on_a, 0.5 * h, G), plus3(on_b, -0.5 * h, G)
+    add_to(1.0, add(dvb, weight), step.rho, a)
+    add_to(1.0, on_a, step.rho, a, 3)
+    add_to(1.0, add(dva, weight), step.rho, i)
+    add_to(1.0, on_b, step.rho, i, 3)
+    kinetic = dot(ya, dvb) + dot(yb, dva) + dot(load3(step.omega, a), on_a) + dot(load3(step.omega, i), on_b)
+    return kinetic, dot(weight, add(ya, yb))
+
+
+@inline_kernel
+def shared_energy(elements: Elements, a: int, i: int, now: Pose, R: Floats) -> float:
+    """Kinetic energy that node i shares with its parent a."""
+    N = turning_of(elements, i, load9(R, a), load9(R, i))
+    linear_part = elements.shared[i, 0] * dot(load3(now.v, a), load3(now.v, i))
+    return linear_part + dot(load3(now.w, a), apply(N, load3(now.w, i)))
+
+
+@inner_kernel
+def add_shared(factor: float, elements: Elements, nodes: tuple[int, int], R: Floats, up: Floats, low: Floats) -> None:
+    """Add factor times the shared inertia to the blocks of an element, in the frames R: up that of (a, i), low minus
+    that of (i, a)."""
+    a, i = nodes
+    S = product(transpose(load9(R, a)), load9(R, i))
+    N = shared_turning(load3(elements.shared, i, 1), S)
+    c = factor * elements.shared[i, 0]
+    add_square(c, S, up, 0, 0)
+    add_square(factor, N, up, 3, 3)
+    add_square(-c, transpose(S), low, 0, 0)
+    add_square(-factor, transpose(N), low, 3, 3)
+
+
+@inline_kernel
+def shared_momentum(elements: Elements, i: int, Q: Matrix, from_parent: bool, t: Twist) -> Twist:
+    """Momentum of one node of an element per twist of the other, both in their own frames; Q is S."""
+    N, c = shared_turning(load3(elements.shared, i, 1), Q), elements.shared[i, 0]
+    if from_parent:
+        return join(scale(c, apply_transpose(Q, linear(t))), apply_transpose(N, angular(t)))
+    return join(scale(c, apply(Q, linear(t))), apply(N, angular(t)))
+
+
+@inline_kernel
+def acceleration_of_frame(V: Twist, V_dot: Twist, I: Vector) -> tuple[Vector, Matrix]:
+    """Acceleration of the origin, and the second derivatives of the directors times I as columns, in the own frame."""
+    w, alpha = angular(V), angular(V_dot)
+    spin = dot(w, w)
+    x = (I[0] * (w[0] * w[0] - spin), I[0] * (alpha[2] + w[0] * w[1]), I[0] * (w[0] * w[2] - alpha[1]))
+    y = (I[1] * (w[0] * w[1] - alpha[2]), I[1] * (w[1] * w[1] - spin), I[1] * (alpha[0] + w[1] * w[2]))
+    z = (I[2] * (alpha[1] + w[0] * w[2]), I[2] * (w[1] * w[2] - alpha[0]), I[2] * (w[2] * w[2] - spin))
+    columns = (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
+    return add(linear(V_dot), cross(w, linear(V))), columns
+
+
+@inline_kernel
+def shared_wrench(elements: Elements, i: int, Q: Matrix, V: Twist, V_dot: Twist) -> Twist:
+    """What inertia asks of one node of an element for the motion of the other; Q from the other's frame to its own."""
+    acceleration, directors = acceleration_of_frame(V, V_dot, load3(elements.shared, i, 1))
+    D = product(Q, directors)
+    return join(scale(elements.shared[i, 0], apply(Q, acceleration)), (D[7] - D[5], D[2] - D[6], D[3] - D[1]))
