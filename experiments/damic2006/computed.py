@@ -11,14 +11,14 @@ import pliant as pl
 from experiments.damic2006 import anthropomorphic, path, two_links
 from experiments.damic2006.anthropomorphic import CASES, LIFTING, PLANES, Case
 from experiments.damic2006.deflection import Shadow
-from experiments.damic2006.meshes import Choice, Effort, ladder
+from experiments.damic2006.meshes import Choice, Effort, Links, ladder
 from experiments.damic2006.path import Elbow
 from experiments.damic2006.two_links import Reading
 
 AXES = "XYZ"
 JOINTS = (1, 2, 3)
 POSTURES = np.linspace(0.0, 1.0, 5)  # s, for which the package is asked
-LIGHT, AT_REST, HEAVY, HEAVY_AT_REST = CASES
+LIGHT, AT_REST, HEAVY, _ = CASES
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +41,13 @@ class Computed:
     paper: dict[Reading, two_links.Seen]  # ten elements a link
     fine: dict[Reading, two_links.Seen]
     ladder: list[Rung]
-    rigid: dict[Case, anthropomorphic.Seen]
-    flexible: dict[Case, anthropomorphic.Seen]  # ten elements a link
-    exact: dict[Case, anthropomorphic.Seen]  # spectral links
+    arms: dict[Links, dict[Case, anthropomorphic.Seen]]
 
     @property
     def runs(self) -> list[pl.Trajectory]:
         return [
             *(seen.run for kind in (self.paper, self.fine) for seen in kind.values()),
-            *(seen.run for kind in (self.rigid, self.flexible, self.exact) for seen in kind.values()),
+            *(seen.run for kind in self.arms.values() for seen in kind.values()),
         ]
 
 
@@ -67,11 +65,11 @@ def compute(effort: Effort, report: Callable[[float], object]) -> Computed:
         for reading in Reading
     ]
     report(0.5)
-    rigid, flexible, exact = (
-        {case: anthropomorphic.simulated(choice, case) for case in CASES}
-        for choice in (effort.rigid_arm, effort.flexible_arm, effort.spectral_arm)
-    )
-    return Computed(paper, fine, climbed, rigid, flexible, exact)
+    arms = {
+        links: {case: anthropomorphic.simulated(choice, case) for case in CASES}
+        for links, choice in effort.arms.items()
+    }
+    return Computed(paper, fine, climbed, arms)
 
 
 def rung(kind: str, elements: int, choice: Choice, reading: Reading, fine: two_links.Seen) -> Rung:
@@ -117,16 +115,16 @@ def measure_reference() -> dict[str, float]:
 
 def measure_arm(made: Computed) -> dict[str, float]:
     measured = {}
-    for words, runs in (("ten elements", made.flexible), ("spectral links", made.exact)):
+    for links in (Links.BENDING, Links.SHEARING, Links.SPECTRAL):
+        runs = made.arms[links]
         for link in LIFTING:
             for plane, value in zip(PLANES, runs[LIGHT].largest(link), strict=True):
-                measured[f"{LIGHT}, {words}: {link} {plane}"] = float(value)
-        for link in LIFTING:
-            measured[f"{AT_REST}, {words}: {link} {PLANES[0]}"] = float(runs[AT_REST].largest(link)[0])
-    for words, runs in (("rigid", made.rigid), ("ten elements", made.flexible)):
+                measured[f"{LIGHT}, {links}: {link} {plane}"] = float(value)
+            measured[f"{AT_REST}, {links}: {link} {PLANES[0]}"] = float(runs[AT_REST].largest(link)[0])
+    for links in (Links.RIGID, Links.BENDING):
         for case in (LIGHT, HEAVY):
-            for axis, value in zip(AXES, np.abs(runs[case].error).max(axis=0), strict=True):
-                measured[f"{case}, {words}: end-effector along {axis}"] = float(value)
+            for axis, value in zip(AXES, np.abs(made.arms[links][case].error).max(axis=0), strict=True):
+                measured[f"{case}, {links}: end-effector along {axis}"] = float(value)
     return measured
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.damic2006 import anthropomorphic
-from experiments.damic2006.anthropomorphic import LIFTING, PLANES, Case
+from experiments.damic2006.anthropomorphic import CASES, LIFTING, PLANES, Case
 from experiments.damic2006.computed import AXES, Computed, Rung
 from experiments.damic2006.deflection import Shadow
+from experiments.damic2006.meshes import Links
 from experiments.damic2006.two_links import LENGTH, Reading
 from pliant.model.state import Array
 from pliant.results.observables import POSITION
@@ -28,12 +28,7 @@ EARLY, MILLI = 0.02 + 1e-9, 1e3  # s shown of the start, with the last time that
 
 def draw(made: Computed) -> dict[str, Figure]:
     """Every figure by the name of its file."""
-    starts = {
-        f"figure_13_{case.short.replace(', ', '_').replace(' ', '_')}": arm_figure(
-            made.flexible[case], made.rigid[case], case
-        )
-        for case in made.rigid
-    }
+    starts = {f"figure_13_{case.short.replace(', ', '_').replace(' ', '_')}": arm_figure(made, case) for case in CASES}
     return {
         "figure_10_deflections": deflections(made),
         "case_1_motion": motion(made),
@@ -104,8 +99,9 @@ def meshes(ladder: Sequence[Rung]) -> Figure:
     return figure
 
 
-def arm_figure(flexible: anthropomorphic.Seen, rigid: anthropomorphic.Seen, case: Case) -> Figure:
+def arm_figure(made: Computed, case: Case) -> Figure:
     """Figure 13, a to f: torques, errors of the end-effector, deflections."""
+    flexible, rigid = made.arms[Links.BENDING][case], made.arms[Links.RIGID][case]
     with styled(10.4, 8.6) as figure:
         grid = figure.subplots(3, 2, sharex=True)
         for column, (seen, words) in enumerate(((flexible, "flexible"), (rigid, "rigid"))):
@@ -138,16 +134,19 @@ def _lines(axes: Axes, time: Array, values: Array, labels: list[str]) -> None:
 
 def first_milliseconds(made: Computed) -> Figure:
     """What samples every millisecond miss: links ring after the start."""
+    shown = Links.SPECTRAL, Links.SHEARING, Links.BENDING
     with styled(9.6, 5.6) as figure:
         grid = figure.subplots(2, 2, sharex=True)
-        for column, case in enumerate(list(made.flexible)[:2]):
+        for column, case in enumerate(CASES[:2]):
             for row, link in enumerate(LIFTING):
                 axes = grid[row, column]
-                for k, (runs, words) in enumerate(((made.exact, "spectral links"), (made.flexible, "ten elements"))):
-                    seen = runs[case]
+                for k, words in enumerate(shown):
+                    seen = made.arms[words][case]
                     early = seen.time <= EARLY
                     time, bent = MILLI * seen.time[early], seen.deflection[link][early, 0]
-                    axes.plot(time, bent, color=(FAINT, color(0))[k], linewidth=(2.4, 1.0)[k], label=words)
+                    axes.plot(
+                        time, bent, color=(FAINT, color(1), color(0))[k], linewidth=(2.4, 1.0, 1.0)[k], label=words
+                    )
                 axes.plot(time[::PLOTTED], bent[::PLOTTED], "o", color=INK, markersize=3, label="every 1 ms")
                 axes.set_title(f"{_words(link)}, started {case}", fontsize="small")
                 axes.set_ylabel(DEFLECTION)

@@ -8,6 +8,7 @@ import numpy as np
 
 from experiments.damic2006.anthropomorphic import CASES, LIFTING
 from experiments.damic2006.computed import Computed
+from experiments.damic2006.meshes import Links
 from experiments.damic2006.two_links import LENGTH, Reading
 from pliant.cli.terminal import table
 
@@ -42,14 +43,15 @@ def starts(made: Computed) -> Table:
         ("start", "links"),
         ("upper arm", "across", "forearm", "across", "X", "Y", "Z", "joint 1", "joint 2", "joint 3"),
     )
-    kinds = {"rigid": made.rigid, "ten elements": made.flexible, "spectral": made.exact}
     for case in CASES:
-        for words, runs in kinds.items():
+        for links, runs in made.arms.items():
             seen = runs[case]
-            bent = [] if words == "rigid" else [f"{MICRO * x:.4g}" for link in LIFTING for x in seen.largest(link)]
+            bent = [f"{MICRO * x:.4g}" for link in LIFTING for x in seen.largest(link)]
             error, torque = np.abs(seen.error).max(axis=0), np.abs(seen.torques).max(axis=0)
             away = [f"{MILLI * x:.3g}" for x in error]
-            shown.add_row(case.short, words, *(bent or [""] * 4), *away, *(f"{x:.4g}" for x in torque))
+            shown.add_row(
+                case.short, links, *([""] * 4 if links is Links.RIGID else bent), *away, *(f"{x:.4g}" for x in torque)
+            )
     return shown
 
 
