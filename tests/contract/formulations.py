@@ -34,6 +34,7 @@ KINDS = (
     Kind(pl.GeometricallyExact(degree=3)),
     Kind(pl.MixedElement(elements=3)),
     Kind(pl.PoseElement(elements=3)),
+    Kind(pl.Corotational(elements=3)),
     Kind(pl.PseudoSpectral(degree=4)),
     Kind(pl.Lumped(fields=2)),
     Kind(pl.EquivalentRigidLink(elements=2, basis=pl.equivalent_rigid_link.Nodal())),

@@ -96,6 +96,7 @@ class Formulation(StrEnum):
     GEOMETRICALLY_EXACT = "geometrically-exact"
     POSE_ELEMENT = "pose-element"
     MIXED_ELEMENT = "mixed-element"
+    COROTATIONAL = "corotational"
     PSEUDO_SPECTRAL = "pseudo-spectral"
     LUMPED = "lumped"
     EQUIVALENT_RIGID_LINK = "equivalent-rigid-link"

@@ -193,7 +193,7 @@ def kinetic_energy(mechanism: Mechanism, now: Pose, at: Moment) -> float:
     if mechanism.elements.couples:
         for i in range(tree.parent.shape[0]):
             if tree.joint_type[i] == ELEMENT:
-                total += shared_energy(mechanism.elements, tree.parent[i], i, now, at.R)
+                total += shared_energy(mechanism.elements, tree.parent[i], i, now, at)
     return total
 
 

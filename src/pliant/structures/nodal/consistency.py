@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, store
+from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.small_matrices import set_block, times
-from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, product, scale, sub, transpose
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC
-from pliant.structures.nodal.coupling import add_shared, shared_momentum
+from pliant.structures.nodal.condensation import Condensed, condense, follow, new_condensed
 from pliant.structures.nodal.joint_laws import along_spin
 from pliant.structures.nodal.mechanism import Bools, Floats, Lines, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import (
@@ -47,7 +47,7 @@ from pliant.structures.nodal.solver import factorise, joint_direction, lever_of,
 class Fit(NamedTuple):
     """Scratch of the projection."""
 
-    tree: Tree  # without the elements: what they join are separate roots, unless they share inertia
+    tree: Tree  # without the elements: what they join are separate roots; active nodes that share inertia stay joined
     active: Bools  # (nodes,) nodes with a joint or a loop
     any_active: bool
     any_driven: bool
@@ -60,6 +60,7 @@ class Fit(NamedTuple):
     t: Floats  # (nodes, 6) velocities that fit
     impulse: Floats  # (nodes, 6) momentum of the one less that of the other, node frames
     driven_work: Floats  # (coordinates + 1,) impulsive work of the drives and of the base
+    condensed: Condensed
 
 
 def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
@@ -67,21 +68,21 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     tree, lines = mechanism.tree, mechanism.lines
     nodes, coordinates, _ = mechanism.sizes
     joint_type, parent = tree.joint_type.copy(), tree.parent.copy()
-    if not mechanism.elements.couples:
-        parent[joint_type == ELEMENT] = -1
-        joint_type[joint_type == ELEMENT] = FREE
+    parent[joint_type == ELEMENT] = -1
+    joint_type[joint_type == ELEMENT] = FREE
     active = joint_type >= FIXED
     active[parent[joint_type >= FIXED]] = True
     closed = lines.law == CLOSED
     active[lines.node[closed].ravel()] = True
     any_active = bool(np.any(joint_type >= FIXED) or np.any(closed))
-    if mechanism.elements.couples:
-        active |= any_active  # an impulse on one node moves all
+    condensed = new_condensed(mechanism, active)
+    joined = active & (condensed.above >= 0)
+    joint_type[joined], parent[joined] = ELEMENT, condensed.above[joined]
     any_driven = bool(np.any(mechanism.coordinates.prescribed)) or base_moves
     parted = tree._replace(joint_type=joint_type, parent=parent)
     tools = (new_factors(nodes), new_increment(nodes), beside.new_line_factors(mechanism, kept & closed))
     arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), (nodes, 6), coordinates + 1))
-    return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), *arrays)
+    return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), *arrays, condensed)
 
 
 @kernel
@@ -111,14 +112,13 @@ def rotor_of_rigid_gear(mechanism: Mechanism, c: int) -> float:
 def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment, fit: Fit) -> None:
     """Velocities that fit the tree for the present roots and rates, and what is left of the given ones as momentum."""
     tree, step = fit.tree, fit.step
+    put_inertia(mechanism, at, fit)
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
         joint_type = tree.joint_type[i]
         given = node_velocity(mechanism, i, now, at.R)
         store(given, fit.before, i)
-        put_body(mechanism.bodies, i, 1.0, fit.M[i])
-        set_block(fit.M[i], fit.factors.D[i])
         if joint_type == GROUND:
             b = signals.base
             store(apply_transpose(load9(at.R, i), (b[7], b[8], b[9])), fit.t, i)
@@ -137,32 +137,40 @@ def lay_out_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Mo
                     now.qd[c] = signals.target[c, 1]
                 add_to(now.qd[c], joint_direction(tree, i), fit.t, i)
                 fit.factors.pivot[i] = rotor_of_rigid_gear(mechanism, c)
-    put_momenta(mechanism, at.R, 1.0, fit)
+    put_momenta(at.R, 1.0, fit)
+
+
+@inline_kernel
+def put_inertia(mechanism: Mechanism, at: Moment, fit: Fit) -> None:
+    """Of all active nodes, with what follows them."""
+    tree, factors = fit.tree, fit.factors
+    for i in range(tree.parent.shape[0]):
+        if fit.active[i]:
+            put_body(mechanism.bodies, i, 1.0, fit.M[i])
     if mechanism.elements.couples:
-        for i in range(tree.parent.shape[0]):
-            if tree.joint_type[i] == ELEMENT and fit.active[i]:
-                fit.factors.up[i, :, :] = 0.0
-                fit.factors.low[i, :, :] = 0.0
-                up, low = fit.factors.up[i], fit.factors.low[i]
-                add_shared(1.0, mechanism.elements, (tree.parent[i], i), at.R, up, low)
+        condense(mechanism, at, fit.M, fit.condensed)
+    for i in range(tree.parent.shape[0]):
+        if fit.active[i]:
+            set_block(fit.M[i], factors.D[i])
+            if tree.joint_type[i] == ELEMENT:
+                set_block(fit.condensed.C[i], factors.up[i])
+                for k in range(6):
+                    store(scale6(-1.0, load6(fit.condensed.C[i].T, k)), factors.low[i], k)
 
 
 @inner_kernel
-def put_momenta(mechanism: Mechanism, R: Floats, sign: float, fit: Fit) -> None:
+def put_momenta(R: Floats, sign: float, fit: Fit) -> None:
     """``impulse`` from the given velocities less those that fit, and sign times it in the world."""
-    tree, elements = fit.tree, mechanism.elements
+    tree = fit.tree
     for i in range(tree.parent.shape[0]):
         if fit.active[i]:
-            store(times(fit.M[i], plus6(load6(fit.before, i), -1.0, load6(fit.t, i))), fit.impulse, i)
-    if elements.couples:
-        for i in range(tree.parent.shape[0]):
-            if tree.joint_type[i] == ELEMENT and fit.active[i]:
+            d = plus6(load6(fit.before, i), -1.0, load6(fit.t, i))
+            store(times(fit.M[i], d), fit.impulse, i)
+            if tree.joint_type[i] == ELEMENT:
                 p = tree.parent[i]
-                Q = product(transpose(load9(R, p)), load9(R, i))
-                d_i = plus6(load6(fit.before, i), -1.0, load6(fit.t, i))
-                d_p = plus6(load6(fit.before, p), -1.0, load6(fit.t, p))
-                add_to(1.0, shared_momentum(elements, i, Q, False, d_i), fit.impulse, p)
-                add_to(1.0, shared_momentum(elements, i, Q, True, d_p), fit.impulse, i)
+                add_to(1.0, times(fit.condensed.C[i], d), fit.impulse, p)
+                d = plus6(load6(fit.before, p), -1.0, load6(fit.t, p))
+                add_to(1.0, times(fit.condensed.C[i].T, d), fit.impulse, i)
     for i in range(tree.parent.shape[0]):
         if fit.active[i]:
             turn = load9(R, i)
@@ -279,7 +287,7 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
     if mechanism.lines.measure.shape[0] > 0 and close_loops(mechanism, at, fit) >= 0:
         return -1.0, 0.0
     lost, gained = 0.0, 0.0
-    put_momenta(mechanism, at.R, -1.0, fit)
+    put_momenta(at.R, -1.0, fit)
     for i in range(tree.parent.shape[0]):
         if not fit.active[i]:
             continue
@@ -287,6 +295,9 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
         d = plus6(g, -1.0, t)
         lost += 0.5 * dot6(d, impulse)
         gained -= 0.5 * (dot6(g, impulse) + dot6(t, impulse))
+        if mechanism.elements.couples:
+            store(scale(-1.0, apply(load9(at.R, i), linear(d))), fit.condensed.moved, i)
+            store(scale(-1.0, angular(d)), fit.condensed.moved, i, 3)
         set_velocity(mechanism, i, t, at.R, now)
         c = tree.coordinate[i]
         if c >= 0 and not prescribed[c]:
@@ -297,6 +308,8 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
                 lost += 0.5 * J * slip * slip
                 gained -= 0.5 * J * slip * (now.motor[c, 1] + now.qd[c])
                 now.motor[c, 1] = now.qd[c]
+    if mechanism.elements.couples:
+        follow(fit.condensed, now)
     if fit.any_driven:
         impulsive_works(mechanism, signals, now, at, fit)
     return lost, gained

@@ -39,10 +39,10 @@ from pliant.spatial.vectors import (
     dot,
     product,
     scale,
-    scale_matrix,
     sub,
     transpose,
 )
+from pliant.structures.nodal.corotational import TURN
 from pliant.structures.nodal.mechanism import Elements, Floats, Pose
 from pliant.structures.nodal.motion import Moment, Motion
 
@@ -58,28 +58,32 @@ def shared_turning(I: Vector, S: Matrix) -> Matrix:
 
 
 @inline_kernel
-def turning_of(elements: Elements, i: int, Ra: Matrix, Rb: Matrix) -> Matrix:
-    """N of the element of node i."""
-    return shared_turning(load3(elements.shared, i, 1), product(transpose(Ra), Rb))
+def turning_of(elements: Elements, i: int, data: Floats) -> Matrix:
+    """N of the element of node i, which has measured S."""
+    return shared_turning(load3(elements.shared, i, 1), load9(data, i, TURN))
 
 
 @inline_kernel
-def director_rates(R: Matrix, w: Vector) -> tuple[Vector, Vector, Vector]:
-    """R (w x e) for the three axes."""
+def rate_of_x(R: Matrix, w: Vector) -> Vector:
+    """R (w x e) of the x-axis."""
+    return plus3(scale(w[2], column(R, 1)), -w[1], column(R, 2))
+
+
+@inline_kernel
+def rates_across(R: Matrix, w: Vector) -> tuple[Vector, Vector]:
+    """R (w x e) of the y- and the z-axis."""
     x, y, z = column(R, 0), column(R, 1), column(R, 2)
-    return (
-        plus3(scale(w[2], y), -w[1], z),
-        plus3(scale(w[0], z), -w[2], x),
-        plus3(scale(w[1], x), -w[0], y),
-    )
+    return plus3(scale(w[0], z), -w[2], x), plus3(scale(w[1], x), -w[0], y)
 
 
 @inline_kernel
 def torque_between(I: Vector, Rb: Matrix, w_b: Vector, Ra: Matrix, w_a: Vector) -> Vector:
     """sum_e I_e R_b (w_b x e) x R_a (w_a x e)."""
-    b, a = director_rates(Rb, w_b), director_rates(Ra, w_a)
-    total = plus3(scale(I[1], cross(b[1], a[1])), I[2], cross(b[2], a[2]))
-    return plus3(total, I[0], cross(b[0], a[0]))
+    b, a = rates_across(Rb, w_b), rates_across(Ra, w_a)
+    total = plus3(scale(I[1], cross(b[0], a[0])), I[2], cross(b[1], a[1]))
+    if I[0] != 0.0:
+        total = plus3(total, I[0], cross(rate_of_x(Rb, w_b), rate_of_x(Ra, w_a)))
+    return total
 
 
 @inline_kernel
@@ -93,7 +97,7 @@ def balance_shared(elements: Elements, gravity: Vector, a: int, i: int, motion: 
     wa, wb = load3(now.w, a), load3(now.w, i)
     wa1, wb1 = sub(scale(2.0, load3(step.Y, a, 3)), wa), sub(scale(2.0, load3(step.Y, i, 3)), wb)
     Ra, Rb, Ra1, Rb1 = load9(start.R, a), load9(start.R, i), load9(end.R, a), load9(end.R, i)
-    N, N1 = turning_of(elements, i, Ra, Rb), turning_of(elements, i, Ra1, Rb1)
+    N, N1 = turning_of(elements, i, start.strain), turning_of(elements, i, end.strain)
     Rma, Rmb = load9(step.R_mean, a), load9(step.R_mean, i)
     G = add(torque_between(I, Rmb, wb, Rma, wa1), torque_between(I, Rmb, wb1, Rma, wa))
     on_a = sub(apply(Ra1, apply(N1, wb1)), apply(Ra, apply(N, wb)))
@@ -108,9 +112,9 @@ def balance_shared(elements: Elements, gravity: Vector, a: int, i: int, motion: 
 
 
 @inline_kernel
-def shared_energy(elements: Elements, a: int, i: int, now: Pose, R: Floats) -> float:
+def shared_energy(elements: Elements, a: int, i: int, now: Pose, at: Moment) -> float:
     """Kinetic energy that node i shares with its parent a."""
-    N = turning_of(elements, i, load9(R, a), load9(R, i))
+    N = turning_of(elements, i, at.strain)
     linear_part = elements.shared[i, 0] * dot(load3(now.v, a), load3(now.v, i))
     return linear_part + dot(load3(now.w, a), apply(N, load3(now.w, i)))
 
@@ -127,15 +131,6 @@ def add_shared(factor: float, elements: Elements, nodes: tuple[int, int], R: Flo
     add_square(factor, N, up, 3, 3)
     add_square(-c, transpose(S), low, 0, 0)
     add_square(-factor, transpose(N), low, 3, 3)
-
-
-@inline_kernel
-def shared_momentum(elements: Elements, i: int, Q: Matrix, from_parent: bool, t: Twist) -> Twist:
-    """Momentum of one node of an element per twist of the other, both in their own frames; Q is S."""
-    N, c = shared_turning(load3(elements.shared, i, 1), Q), elements.shared[i, 0]
-    if from_parent:
-        return join(scale(c, apply_transpose(Q, linear(t))), apply_transpose(N, angular(t)))
-    return join(scale(c, apply(Q, linear(t))), apply(N, angular(t)))
 
 
 @inline_kernel
