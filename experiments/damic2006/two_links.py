@@ -84,7 +84,7 @@ def driven(formulation: Formulation, reading: Reading) -> pl.Arm:
 def simulated(choice: Choice, reading: Reading) -> Seen:
     model = driven(choice.formulation, reading)
     run = pl.simulate(model, DURATION, choice.integrator, outputs=OUTPUTS)
-    inner, outer = (model.observe(run.states, stations=2).link(name) for name in ("inner", "outer"))
+    inner, outer = model.observe(run.states, stations=2).links
     first, second = INNER.evaluate(run.time)[0], OUTER.evaluate(run.time)[0]
     axis = _along(first + second if reading is Reading.RELATIVE else second)
     elbow = LENGTH * _along(first)
