@@ -13,12 +13,14 @@ from experiments.damic2006.anthropomorphic import CASES, LIFTING, PLANES, Case
 from experiments.damic2006.deflection import Shadow
 from experiments.damic2006.meshes import Choice, Effort, Links, ladder
 from experiments.damic2006.path import Elbow
-from experiments.damic2006.two_links import Reading
+from experiments.damic2006.two_links import LENGTH, Reading
 
 AXES = "XYZ"
+AFTER_START = 0.05  # s, when the vibrations of the start have died
 JOINTS = (1, 2, 3)
 POSTURES = np.linspace(0.0, 1.0, 5)  # s, for which the package is asked
 LIGHT, AT_REST, HEAVY, _ = CASES
+THREE_DIGITS_BY = {"director mass": 20, "lumped mass": 40, "pose elements": 20}  # elements of a link
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +90,15 @@ def measure_two_links(made: Computed) -> dict[str, float]:
     measured = {}
     for words, runs in (("converged", made.fine), ("ten elements", made.paper)):
         for reading, seen in runs.items():
-            measured[f"{reading}, {words}: inner link"] = seen.largest[0]
+            measured[f"{reading}, {words}: inner link {Shadow.ROOT_SECTION}"] = seen.largest[0]
             for shadow, value in zip(Shadow, seen.largest[1:], strict=True):
                 measured[f"{reading}, {words}: outer link {shadow}"] = value
+    for each in made.ladder:
+        if each.elements == 10 and each.reading is Reading.RELATIVE:
+            measured[f"relative, ten elements, {each.kind}: tip off by a part of 8 m"] = each.tip / LENGTH
+        if each.elements == THREE_DIGITS_BY[each.kind]:
+            words = f"{each.reading}, {each.elements} elements, {each.kind}: farthest deflection from the converged one"
+            measured[words] = each.off
     return measured
 
 
@@ -119,13 +127,25 @@ def measure_arm(made: Computed) -> dict[str, float]:
         runs = made.arms[links]
         for link in LIFTING:
             for plane, value in zip(PLANES, runs[LIGHT].largest(link), strict=True):
-                measured[f"{LIGHT}, {links}: {link} {plane}"] = float(value)
-            measured[f"{AT_REST}, {links}: {link} {PLANES[0]}"] = float(runs[AT_REST].largest(link)[0])
+                measured[f"{LIGHT}, {links}: {_words(link)} {plane}"] = float(value)
+        measured[f"{AT_REST}, {links}: upper arm {PLANES[0]}"] = float(runs[AT_REST].largest("upper_arm")[0])
+    exact = made.arms[Links.SPECTRAL]
+    for case in (LIGHT, AT_REST):
+        words = f"{case}, {Links.SPECTRAL}: forearm {PLANES[0]}, between samples too"
+        measured[words] = float(exact[case].largest("forearm", interval=1)[0])
+    measured[f"{AT_REST}, {Links.SPECTRAL}: forearm {PLANES[0]}"] = float(exact[AT_REST].largest("forearm")[0])
     for links in (Links.RIGID, Links.BENDING):
         for case in (LIGHT, HEAVY):
             for axis, value in zip(AXES, np.abs(made.arms[links][case].error).max(axis=0), strict=True):
                 measured[f"{case}, {links}: end-effector along {axis}"] = float(value)
+    late = made.arms[Links.RIGID][LIGHT].time > AFTER_START
+    apart = made.arms[Links.BENDING][LIGHT].torques - made.arms[Links.RIGID][LIGHT].torques
+    measured[f"{LIGHT}: torques of flexible and rigid links after 50 ms"] = float(np.abs(apart[late]).max())
     return measured
+
+
+def _words(link: str) -> str:
+    return link.replace("_", " ")
 
 
 def measure_laws(made: Computed) -> dict[str, float]:

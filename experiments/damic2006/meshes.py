@@ -30,8 +30,11 @@ def stepped(formulation: Formulation, step: float) -> Choice:
 
 def ladder(step: float) -> dict[str, dict[int, Choice]]:
     """Meshes that are compared, by their kind and by elements of a link."""
-    masses = {f"{mass.name.lower()} mass": replace(PAPER, mass=mass) for mass in pl.corotational.Mass}
-    kinds = masses | {"pose elements": pl.PoseElement()}
+    kinds: dict[str, pl.Corotational | pl.PoseElement] = {
+        "director mass": PAPER,
+        "lumped mass": replace(PAPER, mass=pl.corotational.Mass.LUMPED),
+        "pose elements": pl.PoseElement(),
+    }
     return {kind: {n: stepped(replace(each, elements=n), step) for n in COUNTS} for kind, each in kinds.items()}
 
 
