@@ -53,6 +53,8 @@ def deflections(made: Computed) -> Figure:
                 row[1].plot(fine.time, fine.outer[shadow], color=FAINT, linewidth=2.4)
                 row[1].plot(seen.time, seen.outer[shadow], color=color(k), label=str(shadow))
             row[1].set_title(f"b) outer link, outer angle {reading}")
+            bottom, top = row[1].get_ylim()
+            row[1].set_ylim(bottom - 0.4 * (top - bottom), top)  # room for the names
             row[1].legend(loc="lower right", fontsize="small")
             for axes in row:
                 axes.set_ylabel(DEFLECTION)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pliant as pl
 from experiments.damic2006 import anthropomorphic, path, run, two_links
-from experiments.damic2006.anthropomorphic import CASES, PAPER
+from experiments.damic2006.anthropomorphic import CASES, PAPER, Case
 from experiments.damic2006.deflection import Shadow
-from experiments.damic2006.meshes import Choice
+from experiments.damic2006.meshes import PAPER as PAPER_MESH
+from experiments.damic2006.meshes import Choice, stepped
 from experiments.damic2006.path import Elbow
 from experiments.damic2006.two_links import INNER, LENGTH, OUTER, Reading
 from tests.support.reproduction import Again, check_numbers_and_figures, reproduced
 
 TIMES = np.linspace(0.0, 1.0, 21)
-COARSE = Choice(pl.PoseElement(elements=4), pl.Gauss(order=2, step=5e-3))  # steps end at all outputs of case 1
+COARSE = stepped(pl.Corotational(elements=4), 5e-3)  # steps end at all outputs of case 1
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +65,33 @@ def test_the_library_arm_starts_on_the_path() -> None:
 def test_arms_start_as_their_case_says() -> None:
     rate = path.joint_path(np.zeros(1))[:, 1, 0]
     for case in CASES:
-        seen = anthropomorphic.simulated(Choice(pl.Rigid(), pl.Gauss(order=2, step=5e-3)), case)
+        seen = anthropomorphic.simulated(stepped(pl.Rigid(), 5e-3), case)
         np.testing.assert_allclose(seen.run.joint_rate[0], rate if case.moving else 0.0, atol=1e-12)
         np.testing.assert_allclose(seen.error[0], 0.0, atol=1e-12)
+
+
+def test_elements_of_the_paper_bend_as_exact_links_that_cannot_shear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the numbers of expected.yaml for bars without shear come from: a thousandfold shear stiffness."""
+    given = anthropomorphic.robot
+
+    def without_shear(case: Case) -> pl.Robot:
+        robot = given(case)
+        links = [_stiffened(link) if isinstance(link, pl.FlexibleLink) else link for link in robot.links]
+        return replace(robot, links=tuple(links))
+
+    bent = anthropomorphic.simulated(stepped(PAPER_MESH, 5e-5), PAPER)
+    monkeypatch.setattr(anthropomorphic, "robot", without_shear)
+    exact = anthropomorphic.simulated(Choice(pl.GeometricallyExact(degree=5), pl.Gauss(order=4, step=5e-5)), PAPER)
+    for link, printed in (("upper_arm", (1.742e-6, 1.167e-6)), ("forearm", (1.426e-7, 1.741e-7))):
+        np.testing.assert_allclose(exact.largest(link), printed, rtol=1e-3)
+        np.testing.assert_allclose(bent.largest(link), exact.largest(link), rtol=5e-3)
+
+
+def _stiffened(link: pl.FlexibleLink) -> pl.FlexibleLink:
+    stiffness, inertia = (np.diag(each(np.zeros(1))[0]).copy() for each in (link.stiffness, link.inertia))
+    stiffness[1:3] *= 1e3
+    section = pl.GeneralSection(stiffness=tuple(stiffness.tolist()), inertia=tuple(inertia.tolist()))
+    return replace(link, section=section, material=None)
 
 
 def test_controlled_arms_pickle() -> None:
