@@ -33,13 +33,13 @@ from pliant.components.wall import Wall as Wall
 from pliant.control import JointPD as JointPD
 from pliant.errors import InvalidFile as InvalidFile
 from pliant.errors import InvalidInput as InvalidInput
+from pliant.formulations import corotational as corotational
 from pliant.formulations import equivalent_rigid_link as equivalent_rigid_link
 from pliant.formulations import geometrically_exact as geometrically_exact
-from pliant.formulations import corotational as corotational
 from pliant.formulations import lumped as lumped
 from pliant.formulations import pseudo_spectral as pseudo_spectral
-from pliant.formulations.equivalent_rigid_link import EquivalentRigidLink as EquivalentRigidLink
 from pliant.formulations.corotational import Corotational as Corotational
+from pliant.formulations.equivalent_rigid_link import EquivalentRigidLink as EquivalentRigidLink
 from pliant.formulations.geometrically_exact import GeometricallyExact as GeometricallyExact
 from pliant.formulations.geometrically_exact import MixedElement as MixedElement
 from pliant.formulations.geometrically_exact import PoseElement as PoseElement

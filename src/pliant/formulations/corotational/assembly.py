@@ -22,7 +22,7 @@ from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import STEP, hat
 from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, shape_inside
 from pliant.structures.nodal.assembly import lumped_ends
-from pliant.structures.nodal.codes import COROTATIONAL
+from pliant.structures.nodal.codes import COROTATIONAL, COROTATIONAL_MEAN
 from pliant.structures.nodal.corotational import COLUMNS, deformation_at
 from pliant.structures.nodal.relative_pose import U
 from pliant.structures.nodal.tables import Node
@@ -31,11 +31,23 @@ Floats = NDArray[np.float64]
 
 
 class Mass(Enum):
-    """How the inertia of an element is shared by its nodes; the value is the part that the directors have."""
+    """How nodes carry the inertia of the elements between them."""
 
-    DIRECTOR = 1.0  # directors between the nodes, as in the paper: frequencies from above
-    LUMPED = 0.0  # halves of the element on its nodes: frequencies from below
-    MEAN = 0.5  # the mean of both, whose errors cancel to a large part
+    DIRECTOR = "directors move along straight lines between the nodes"
+    LUMPED = "half of an element on each of its nodes"
+    MEAN = "the mean of both, whose errors largely cancel"
+
+    @property
+    def of_directors(self) -> float:
+        """The part that directors carry."""
+        return {Mass.DIRECTOR: 1.0, Mass.LUMPED: 0.0, Mass.MEAN: 0.5}[self]
+
+
+class Axes(Enum):
+    """The axes of an element in which its bending is measured."""
+
+    FIRST_END = "of the section nearer to the root"
+    MEAN = "between those of both end sections"
 
 
 @dataclass(frozen=True)
@@ -44,9 +56,13 @@ class CorotationalElements:
 
     theory: Beam
     mass: Mass
-    code: int = COROTATIONAL
+    axes: Axes
     formulation: str = "Corotational"
     word: str = "co-rotational elements"
+
+    @property
+    def code(self) -> int:
+        return COROTATIONAL_MEAN if self.axes is Axes.MEAN else COROTATIONAL
 
     @property
     def shares(self) -> bool:
@@ -55,9 +71,9 @@ class CorotationalElements:
     def lay(self, row: Node, link: FlexibleLink, a: float, b: float) -> tuple[Floats, Floats]:
         """Of the stretch between two stations."""
         stretch = Stretch.of(link, a, b)
-        deformation, W = rest_deformation(stretch.far, b - a)
+        deformation, W = rest_deformation(stretch.far, b - a, self.axes)
         back = np.linalg.inv(W)
-        stiffness = np.linalg.inv(end_flexibility(stretch, self.theory))
+        stiffness = np.asarray(np.linalg.inv(end_flexibility(stretch, self.theory)), float)
         damping = end_damping(stretch, self.theory, stiffness)
         row.rest = deformation / (b - a)
         row.K, row.C = ((b - a) * _symmetric(back.T @ each @ back) for each in (stiffness, damping))
@@ -65,7 +81,7 @@ class CorotationalElements:
         row.seen = np.array([strain, wrench]) @ W.T @ row.K
         near, far = lumped_ends(link, a, b)
         if self.shares:
-            part = self.mass.value
+            part = self.mass.of_directors
             own_near, own_far, shared = director_inertia(link, a, b)
             near, far = part * own_near + (1.0 - part) * near, part * own_far + (1.0 - part) * far
             row.shared = part * shared
@@ -76,13 +92,13 @@ def _symmetric(matrix: Floats) -> Floats:
     return np.asarray(0.5 * (matrix + matrix.T))
 
 
-def rest_deformation(far: Floats, length: float) -> tuple[Floats, Floats]:
+def rest_deformation(far: Floats, length: float, axes: Axes) -> tuple[Floats, Floats]:
     """w of the pose (4, 4) of the far end, and W (6, 6): its change per displacement and rotation in the near axes."""
     R, r = np.tile(far[:3, :3].astype(complex), (6, 1, 1)), np.tile(far[:3, 3].astype(complex), (6, 1))
     r[:3] += 1j * STEP * np.eye(3)
     R[3:] += 1j * STEP * hat(np.eye(3)) @ far[:3, :3]
     data = np.zeros((6, COLUMNS), complex)
-    deformation_at(length, r, R.reshape(6, 9), data)
+    deformation_at(length, axes is Axes.MEAN, r, R.reshape(6, 9), data)
     deformation = data[:, U : U + 6]
     return deformation[0].real.copy(), deformation.imag.T / STEP
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput, refuse_outside
-from pliant.formulations.corotational.assembly import CorotationalElements, Mass
+from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass
 from pliant.model.arm import refuse_massless_links, refuse_reduced_links
 from pliant.robot import Robot
 from pliant.structures.beam_stretch import Beam
@@ -21,25 +21,31 @@ class Corotational:
     """Beam elements that turn with their chord and deform little against it [damic2006].
 
     ``elements`` per link, one number for all or a mapping from link names. ``theory`` says whether sections shear,
-    ``mass`` how nodes share the inertia of an element. ``super_element`` elements at a time are one component of the
-    bond graph of a link; motions do not depend on it. Energy and momentum are exact, loops and contact are carried.
+    ``mass`` how nodes carry the inertia of elements. ``axes`` of an element are those of its first end in the paper;
+    where sections bend more easily one way than the other and the link twists, mean axes need fewer elements.
+    ``super_element`` elements at a time are one component of the bond graph of a link; motions do not depend on it.
     """
 
     elements: Counts = ELEMENTS
     theory: Beam = Beam.EULER_BERNOULLI
     mass: Mass = Mass.DIRECTOR
+    axes: Axes = Axes.FIRST_END
     super_element: int = 5
 
     def __post_init__(self) -> None:
         refuse_outside("super_element", self.super_element, 1, MOST, "5 as in the paper")
-        for word, choice, known in (("theory", self.theory, Beam), ("mass", self.mass, Mass)):
+        for word, choice, known in (
+            ("theory", self.theory, Beam),
+            ("mass", self.mass, Mass),
+            ("axes", self.axes, Axes),
+        ):
             if not isinstance(choice, known):
                 raise InvalidInput(
                     f"Corotational: {word} = {choice!r} is not known; write one of {', '.join(map(str, known))}"
                 )
 
     def __hash__(self) -> int:
-        return hash((repr(self.elements), self.theory, self.mass, self.super_element))
+        return hash((repr(self.elements), self.theory, self.mass, self.axes, self.super_element))
 
     def finer(self) -> Corotational:
         """The next choice to compare with."""
@@ -49,5 +55,5 @@ class Corotational:
         """The equations of the robot."""
         refuse_reduced_links(robot, "Corotational")
         refuse_massless_links(robot, "Corotational")
-        counts, kind = counts_of(robot, self.elements, ELEMENTS), CorotationalElements(self.theory, self.mass)
-        return PoseElementArm(robot, self, assemble(robot, counts, kind))
+        kind = CorotationalElements(self.theory, self.mass, self.axes)
+        return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.elements, ELEMENTS), kind))

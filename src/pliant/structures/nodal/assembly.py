@@ -288,9 +288,7 @@ def _guided(nodes: Nodes, laws: Laws, joint: SphericalJoint | FreeJoint, at: Pla
     return nodes.add_joint(joint.guided_freedoms, False, at, laws.add(joint, joint.guided_freedoms, False))
 
 
-def _reference(
-    nodes: Nodes, laws: Laws, robot: Robot, name: str, place: Callable[[At], Place]
-) -> tuple[Place, Place]:
+def _reference(nodes: Nodes, laws: Laws, robot: Robot, name: str, place: Callable[[At], Place]) -> tuple[Place, Place]:
     """A frame beside a ball or free joint, moved by prescribed coordinates, and that of the child."""
     joint = whole_joint(robot, name)
     ends = next(((loop.first, loop.second) for loop in robot.loops if loop.name == name), None)

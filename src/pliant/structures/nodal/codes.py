@@ -15,4 +15,4 @@ CLOSED, SPRING = 0, 1  # phi = 0 | force -k (phi - rest) - c phi'
 WALL, CABLE = 2, 3
 
 # what an element measures (see `element`)
-POSE, COROTATIONAL = 0, 1
+POSE, COROTATIONAL, COROTATIONAL_MEAN = 0, 1, 2  # the last with mean axes

@@ -1,12 +1,12 @@
 """Inertia of nodes that share it, condensed to the nodes on which joints and loops act.
 
-Impulses at joints move all nodes of a link whose elements share inertia. The others are eliminated first, from the tip to
-the root, as an impulse at the remaining ones moves them by
+Impulses at joints move all nodes of a link whose elements share inertia. Nodes without joints are eliminated first,
+from the tip to the root, as impulses at the remaining ones move them by
 
     d_j = A_j d_parent + B_j d_below ,   A_j = -D_j^-1 N_j^T ,   B_j = -D_j^-1 C_j ,
 
-with N_j what node j shares with its parent, C_j with the next remaining node below it, D_j its own inertia with what the
-elimination of its child left. In the world masses are numbers that never change; spins turn with their nodes.
+with N_j what node j shares with its parent, C_j with the next remaining node below it, D_j its own inertia less what
+the elimination of its child took. In the world masses are numbers that never change; inertia against turning is not.
 """
 
 from __future__ import annotations

@@ -55,12 +55,12 @@ class Fit(NamedTuple):
     increment: Increment
     lines: LineFactors
     step: Step
+    condensed: Condensed
     M: Floats  # (nodes, 6, 6)
     before: Floats  # (nodes, 6) velocities to be projected, node frames
     t: Floats  # (nodes, 6) velocities that fit
     impulse: Floats  # (nodes, 6) momentum of the one less that of the other, node frames
     driven_work: Floats  # (coordinates + 1,) impulsive work of the drives and of the base
-    condensed: Condensed
 
 
 def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
@@ -82,7 +82,7 @@ def new_fit(mechanism: Mechanism, kept: Bools, base_moves: bool) -> Fit:
     parted = tree._replace(joint_type=joint_type, parent=parent)
     tools = (new_factors(nodes), new_increment(nodes), beside.new_line_factors(mechanism, kept & closed))
     arrays = (np.zeros(shape) for shape in ((nodes, 6, 6), (nodes, 6), (nodes, 6), (nodes, 6), coordinates + 1))
-    return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), *arrays, condensed)
+    return Fit(parted, active, any_active, any_driven, *tools, new_step(*mechanism.sizes), condensed, *arrays)
 
 
 @kernel

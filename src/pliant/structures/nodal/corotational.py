@@ -1,7 +1,7 @@
 """The deformation of a co-rotational beam element and its exact finite change, as potentials of the relative pose.
 
-[damic2006] (4)-(13), with p = R_a^T (x_b - x_a) and S = R_a^T R_b of the two end sections. The co-rotated frame E has its
-x-axis along the chord and its z-axis across the y-axis of section a. With l = |p| , rho = sqrt(p1^2 + p3^2) ,
+[damic2006] (4)-(13), with p = R_a^T (x_b - x_a) and S = R_a^T R_b of the two end sections. The co-rotated frame E has
+its x-axis along the chord and its z-axis across the y-axis of section a. With l = |p| , rho = sqrt(p1^2 + p3^2) ,
 c = p1/rho , s = p3/rho , r = rho/l , i = p2/l , in the axes of a,
 
         | c r  -c i  -s |
@@ -11,17 +11,20 @@ c = p1/rho , s = p3/rho , r = rho/l , i = p2/l , in the axes of a,
     w = (u, -L theta1_z, L theta1_y, theta2 - theta1) ,   V = L/2 (w/L - rest) . K (w/L - rest) .
 
 The energy (12) of the paper depends on these six numbers only. To first order they are displacement and rotation of
-section b seen from section a, so that K is L times the inverse of the flexibility of the stretch between them. We depart
-from the paper in two points: links may be curved or tapered, and an element that steps in time measures the change of w
-exactly.
+section b seen from section a, so that K is L times the inverse of the flexibility of the stretch between them. We
+depart from the paper in three points: links may be curved or tapered, the change of w over a step is exact, and axes
+may be the mean of both ends. The paper measures bending in the axes of section a. But the rotation vector theta2 of a
+section that twists is seen from half of its twist, theta1 from none: an error of first order in the length of elements
+where both bending stiffnesses differ. In mean axes theta1 is turned by half of the twist w4 too.
 
-Every factor is a product, a quotient or a function of one scalar, so the product rule with means and divided differences
-gives the change of w as an exact linear function of those of p and S, and forces follow by the transposed function:
+Every factor is a product, a quotient or a function of one scalar, so the product rule with means and divided
+differences gives the change of w as an exact linear function of those of p and S, and forces follow by the transposed
+function:
 
     l dl = p . dp ,  rho drho = p1 dp1 + p3 dp3 ,  rho dc = dp1 - c drho ,  l di = dp2 - i dl ,  l dr = drho - r dl
 
-with means for all factors, and d(E^T S) = dE^T S + E^T dS. Rotation vectors are A(k) times the skew part of their matrix,
-as in `relative_pose`.
+with means for all factors, and d(E^T S) = dE^T S + E^T dS. Rotation vectors are A(k) times the skew part of their
+matrix, as in `relative_pose`.
 """
 
 from __future__ import annotations
@@ -65,8 +68,8 @@ from pliant.structures.nodal.relative_pose import (
 )
 
 # columns of a row beside P, U, PSI and CHANGE; K, A and DA are those of E^T S
-FRAME, S_TURN, K_FRAME, A_FRAME, DA_FRAME, CHORD, TURN = 3, 7, 10, 11, 20, 22, 29
-COLUMNS = 38
+FRAME, S_TURN, K_FRAME, A_FRAME, DA_FRAME, CHORD, TURN, COSINE, SINE = 3, 7, 10, 11, 20, 22, 29, 38, 39
+COLUMNS = 40
 LARGEST_TURN = 0.65  # 1 - cos of the angle between the chord and an end section, 1.2 rad
 
 Corotated = tuple[Matrix, Matrix, Vector, tuple[float, float, float, float], tuple[float, float]]
@@ -148,12 +151,18 @@ def change_of_frame(dp: Vector, means: Corotated) -> tuple[float, Matrix]:
 
 @inline_kernel
 def measure_deformation_change(
-    length: float, moved: tuple[Vector, Vector], world: Matrix, Rb: Matrix, means: Corotated, rows: tuple[Floats, Floats], e: int
+    length: float,
+    moved: tuple[Vector, Vector],
+    world: Matrix,
+    Rb: Matrix,
+    means: Corotated,
+    rows: tuple[Floats, Floats],
+    e: int,
 ) -> None:
     """Change of w over a step into row e of the second of ``rows``, exactly.
 
-    ``moved`` is dp in the axes of a, and what b turned relative to a in the world; ``world`` the mean directors of a times
-    the mean of E, ``Rb`` the mean directors of b.
+    ``moved`` is dp in the axes of a, and what b turned relative to a in the world; ``world`` the mean directors of a
+    times the mean of E, ``Rb`` the mean directors of b.
     """
     start, end = rows
     dp, turn = moved
@@ -213,7 +222,9 @@ def rotation_vector_rates(theta: Vector) -> Matrix:
 
 
 @inner_kernel
-def put_row(v: Vector, spin: Vector, frames: tuple[Matrix, Matrix], chord: float, on_b: Floats, on_a: Floats, k: int) -> None:
+def put_row(
+    v: Vector, spin: Vector, frames: tuple[Matrix, Matrix], chord: float, on_b: Floats, on_a: Floats, k: int
+) -> None:
     """Row k of both operators from the same row in the co-rotated frame, per velocity and spin of b."""
     E, F = frames
     carried = (spin[0], spin[1] - chord * v[2], spin[2] + chord * v[1])
@@ -275,8 +286,66 @@ def carry_to_parent(factor: float, f: Twist, means: Corotated, force_b: Floats, 
             force_a[j, k], force_a[3 + j, k] = -force[j], -moment[j]
 
 
+@inline_kernel
+def turn_to_mean_axes(length: float, data: Floats, e: int) -> None:
+    """Bending of row e in the axes between both sections."""
+    c, s = np.cos(0.5 * data[e, PSI]), np.sin(0.5 * data[e, PSI])
+    data[e, COSINE], data[e, SINE] = c, s
+    y, z = data[e, U + 1], data[e, U + 2]
+    data[e, U + 1], data[e, U + 2] = c * y + s * z, c * z - s * y
+    data[e, PSI + 1] += (z - data[e, U + 2]) / length
+    data[e, PSI + 2] -= (y - data[e, U + 1]) / length
+
+
+@inline_kernel
+def mean_axes(start: Floats, end: Floats, e: int) -> tuple[float, float, float, float]:
+    """Means of cosine and sine of half the twist, and what its change alone changes of w2 and w3 in these axes."""
+    c0, s0, c1, s1 = start[e, COSINE], start[e, SINE], end[e, COSINE], end[e, SINE]
+    c, s = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
+    # both in the axes of section a
+    y = 0.5 * (c0 * start[e, U + 1] - s0 * start[e, U + 2] + c1 * end[e, U + 1] - s1 * end[e, U + 2])
+    z = 0.5 * (s0 * start[e, U + 1] + c0 * start[e, U + 2] + s1 * end[e, U + 1] + c1 * end[e, U + 2])
+    x = 0.25 * (end[e, PSI] - start[e, PSI])
+    x2 = x * x
+    # tan(x) / x
+    slope = 1.0 + x2 * (1.0 / 3.0 + x2 * (2.0 / 15.0 + x2 * 17.0 / 315.0)) if abs(x) < 0.01 else np.tan(x) / x
+    return c, s, 0.5 * slope * (c * z - s * y), -0.5 * slope * (s * z + c * y)
+
+
+@inline_kernel
+def turn_change_to_mean_axes(length: float, start: Floats, end: Floats, e: int) -> None:
+    """The change of row e, as `turn_to_mean_axes` turns the row itself."""
+    c, s, by_y, by_z = mean_axes(start, end, e)
+    y, z, twist = end[e, CHANGE + 1], end[e, CHANGE + 2], end[e, CHANGE + 3]
+    end[e, CHANGE + 1], end[e, CHANGE + 2] = c * y + s * z + by_y * twist, c * z - s * y + by_z * twist
+    end[e, CHANGE + 4] += (z - end[e, CHANGE + 2]) / length
+    end[e, CHANGE + 5] -= (y - end[e, CHANGE + 1]) / length
+
+
+@inline_kernel
+def from_mean_axes(length: float, rows: tuple[Floats, Floats], e: int, n: Vector, m: Vector) -> tuple[Vector, Vector]:
+    """Section force and moment on the deformation in the axes of section a: the transposed of the change."""
+    c, s, by_y, by_z = mean_axes(rows[0], rows[1], e)
+    y, z = n[1] + m[2] / length, n[2] - m[1] / length
+    force = (n[0], c * y - s * z - m[2] / length, s * y + c * z + m[1] / length)
+    return force, (m[0] + by_y * y + by_z * z, m[1], m[2])
+
+
+@inline_kernel
+def turn_rows_to_mean_axes(length: float, start: Floats, end: Floats, e: int, operator: Floats) -> None:
+    """The rows of a strain operator (6, 6) likewise."""
+    c, s, by_y, by_z = mean_axes(start, end, e)
+    for k in range(6):
+        y, z, twist = operator[1, k], operator[2, k], operator[3, k]
+        operator[1, k], operator[2, k] = c * y + s * z + by_y * twist, c * z - s * y + by_z * twist
+        operator[4, k] += (z - operator[2, k]) / length
+        operator[5, k] -= (y - operator[1, k]) / length
+
+
 @kernel
-def deformation_at(length: float, r: Floats, R: Floats, data: Floats) -> None:
-    """Rows of ``data`` of elements of one length whose sections are at the origin and at the poses (r, R)."""
+def deformation_at(length: float, mean: bool, r: Floats, R: Floats, data: Floats) -> None:
+    """Rows of ``data`` of elements of one length, with mean axes or not, from the poses (r, R) of section b in a."""
     for e in range(r.shape[0]):
         measure_deformation(length, load3(r, e), UNIT, load9(R, e), (0.0, 0.0), data, e)
+        if mean:
+            turn_to_mean_axes(length, data, e)

@@ -15,16 +15,15 @@ w1 = 2 eta - w0 and omega = R0 eta = R1 eta,
     omega_a . (P_a1 - P_a0) + omega_b . (P_b1 - P_b0) = T1 - T0 + h (omega_b - omega_a) . G ,
     G = 1/2 sum_e I_e [ R_b (w_b0 x e) x R_a (w_a1 x e) + R_b (w_b1 x e) x R_a (w_a0 x e) ]
 
-with mean directors: N is linear in S, and its change is that of the means. A torque h G on b and -h G on a therefore keeps
-energy and angular momentum, both exactly. In a step of no time what is left is the moment m_e x I_e m_e'' of the other
-node's directors.
+with mean directors, because N is linear in S. A torque h G on b and -h G on a therefore keeps energy and angular
+momentum, both exactly. In a step of no time what is left is the moment m_e x I_e m_e'' of the other node's directors.
 
 The equations need nodes whose own bodies have their centres of mass at the origin.
 """
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel, kernel
 from pliant.spatial.rows import add_to, load3, load9, plus3
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.small_matrices import add_square
@@ -115,15 +114,14 @@ def balance_shared(elements: Elements, gravity: Vector, a: int, i: int, motion: 
 def shared_energy(elements: Elements, a: int, i: int, now: Pose, at: Moment) -> float:
     """Kinetic energy that node i shares with its parent a."""
     N = turning_of(elements, i, at.strain)
-    linear_part = elements.shared[i, 0] * dot(load3(now.v, a), load3(now.v, i))
-    return linear_part + dot(load3(now.w, a), apply(N, load3(now.w, i)))
+    along = elements.shared[i, 0] * dot(load3(now.v, a), load3(now.v, i))
+    return float(along + dot(load3(now.w, a), apply(N, load3(now.w, i))))
 
 
-@inner_kernel
-def add_shared(factor: float, elements: Elements, nodes: tuple[int, int], R: Floats, up: Floats, low: Floats) -> None:
+@kernel
+def add_shared(factor: float, elements: Elements, a: int, i: int, R: Floats, up: Floats, low: Floats) -> None:
     """Add factor times the shared inertia to the blocks of an element, in the frames R: up that of (a, i), low minus
     that of (i, a)."""
-    a, i = nodes
     S = product(transpose(load9(R, a)), load9(R, i))
     N = shared_turning(load3(elements.shared, i, 1), S)
     c = factor * elements.shared[i, 0]

@@ -14,18 +14,35 @@ from pliant.jit import inline_kernel
 from pliant.spatial.rows import add_to, load3, load6, load9, plus6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
 from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
-from pliant.spatial.vectors import UNIT, Matrix, Vector, add, apply, apply_transpose, cross, dot, mean, product, scale, sub
-from pliant.structures.nodal.codes import COROTATIONAL
+from pliant.spatial.vectors import (
+    UNIT,
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transpose,
+    cross,
+    dot,
+    mean,
+    product,
+    scale,
+    sub,
+)
+from pliant.structures.nodal.codes import COROTATIONAL_MEAN, POSE
 from pliant.structures.nodal.corotational import (
     K_FRAME,
     LARGEST_TURN,
     add_curving,
     carry_to_parent,
     deformation_gradient,
+    from_mean_axes,
     mean_frames,
     measure_deformation,
     measure_deformation_change,
     put_deformation_operators,
+    turn_change_to_mean_axes,
+    turn_rows_to_mean_axes,
+    turn_to_mean_axes,
 )
 from pliant.structures.nodal.joint_laws import NO_TIME
 from pliant.structures.nodal.mechanism import Elements, Floats
@@ -50,8 +67,10 @@ def measure_element(
     elements: Elements, r: Vector, Ra: Matrix, Rb: Matrix, k0: tuple[float, float], data: Floats, i: int
 ) -> None:
     """The deformation of the element of node i, with r = x_b - x_a in the world; k0 from `angles` of the start."""
-    if elements.kind == COROTATIONAL:
+    if elements.kind != POSE:
         measure_deformation(elements.length[i], r, Ra, Rb, k0, data, i)
+        if elements.kind == COROTATIONAL_MEAN:
+            turn_to_mean_axes(elements.length[i], data, i)
     else:
         measure_relative_pose(r, Ra, Rb, k0[0], data, i)
 
@@ -65,14 +84,19 @@ def angles(data: Floats, i: int) -> tuple[float, float]:
 @inline_kernel
 def too_bent(elements: Elements, i: int, at: Moment) -> bool:
     """Whether an element turned beyond what its measure of deformation tells."""
-    if elements.kind == COROTATIONAL:
-        return max(at.strain[i, K], at.strain[i, K_FRAME]) > LARGEST_TURN
-    return at.strain[i, K] > LARGEST_BEND
+    if elements.kind != POSE:
+        return bool(max(at.strain[i, K], at.strain[i, K_FRAME]) > LARGEST_TURN)
+    return bool(at.strain[i, K] > LARGEST_BEND)
 
 
 @inline_kernel
 def change_and_force(
-    elements: Elements, i: int, h: float, moved: tuple[Vector, Vector], means: tuple[Matrix, Matrix], ends: tuple[Moment, Moment]
+    elements: Elements,
+    i: int,
+    h: float,
+    moved: tuple[Vector, Vector],
+    means: tuple[Matrix, Matrix],
+    ends: tuple[Moment, Moment],
 ) -> tuple[Twist, Vector, Vector]:
     """Change of the deformation over a step, section force and moment, and force and torque on node b in the world.
 
@@ -80,12 +104,17 @@ def change_and_force(
     """
     start, end = ends
     (move, turn), (Ra, Rb) = moved, means
-    if elements.kind == COROTATIONAL:
+    if elements.kind != POSE:
         rows, frames = (start.strain, end.strain), mean_frames(start.strain, end.strain, i)
         world = product(Ra, frames[0])
         measure_deformation_change(elements.length[i], (apply_transpose(Ra, move), turn), world, Rb, frames, rows, i)
+        if elements.kind == COROTATIONAL_MEAN:
+            turn_change_to_mean_axes(elements.length[i], start.strain, end.strain, i)
         n, m = mean_stress(elements, i, h, start, end)
-        gp, gs, gk = deformation_gradient(elements.length[i], n, m, frames, rows, i)
+        force, moment = n, m
+        if elements.kind == COROTATIONAL_MEAN:
+            force, moment = from_mean_axes(elements.length[i], rows, i, n, m)
+        gp, gs, gk = deformation_gradient(elements.length[i], force, moment, frames, rows, i)
         F, T = apply(Ra, gp), world_force(world, Rb, (gp, gs, gk))[1]
     else:
         measure_change(move, turn, Ra, Rb, start.strain, end.strain, i)
@@ -206,9 +235,13 @@ def add_element(elements: Elements, nodes: tuple[int, int], motion: Motion, fact
     on_b, on_a, force_b, force_a = work[0], work[1], work[2], work[3]
     half = 0.5 * h * h
     n, m = mean_stress(elements, i, h, start, end)
-    if elements.kind == COROTATIONAL:
+    if elements.kind != POSE:
         frames = mean_frames(start.strain, end.strain, i)
-        put_deformation_operators(elements.length[i], frames, (start.strain, end.strain), i, on_b, on_a)
+        rows = (start.strain, end.strain)
+        put_deformation_operators(elements.length[i], frames, rows, i, on_b, on_a)
+        if elements.kind == COROTATIONAL_MEAN:
+            for operator in (on_b, on_a):
+                turn_rows_to_mean_axes(elements.length[i], start.strain, end.strain, i, operator)
         put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
         f_b, f_a = times(on_b.T, join(n, m)), times(on_a.T, join(n, m))
         add_curving(half, elements.length[i], n, m, force_b)

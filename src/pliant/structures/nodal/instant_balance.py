@@ -22,7 +22,19 @@ from pliant.jit import inline_kernel, kernel
 from pliant.spatial.arrays import STEP, pose_from_twist
 from pliant.spatial.rows import add_to, copy_to, dot6, load3, load6, load9, scale6, store
 from pliant.spatial.se3 import Twist, ad, ad_transpose, angular, join, linear
-from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, product, scale, skew, transpose
+from pliant.spatial.vectors import (
+    Matrix,
+    Vector,
+    add,
+    apply,
+    apply_transpose,
+    cross,
+    dot,
+    product,
+    scale,
+    skew,
+    transpose,
+)
 from pliant.structures.bundles import complex_of, zeros_of
 from pliant.structures.nodal.balance import wrench_on
 from pliant.structures.nodal.codes import CLOSED, ELEMENT

@@ -40,7 +40,9 @@ class Elements(NamedTuple):
     rest: Floats  # (nodes, 6) deformation at rest over length; of pose elements log(g_a^-1 g_b) / length
     K: Floats  # (nodes, 6, 6) stiffness; of pose elements that of the section
     C: Floats  # (nodes, 6, 6) Kelvin-Voigt damping
-    shared: Floats  # (nodes, 4) mass between both nodes, and that of the directors x, y, z times their square (coupling)
+    shared: (
+        Floats  # (nodes, 4) mass between both nodes, and that of the directors x, y, z times their square (coupling)
+    )
 
 
 class Bodies(NamedTuple):

@@ -25,9 +25,9 @@ from pliant.spatial.rows import copy_to, load3, load9, plus3, store
 from pliant.spatial.so3 import Quaternion, from_quaternion
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
 from pliant.structures.bundles import zeros_of
+from pliant.structures.nodal import corotational, relative_pose
 from pliant.structures.nodal.codes import FIXED, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Floats, Mechanism, Pose, Tree
-from pliant.structures.nodal import corotational, relative_pose
 
 
 class Moment(NamedTuple):
@@ -37,7 +37,7 @@ class Moment(NamedTuple):
     x_low: Floats  # (nodes, 3)
     quaternion: Floats  # (nodes, 4)
     R: Floats  # (nodes, 9)
-    strain: Floats  # (nodes, 38) deformation of every element
+    strain: Floats  # (nodes, 40) deformation of every element
     q: Floats  # (coordinates,)
     phi: Floats  # (lines,)
     bushing: Floats  # (lines, 29) relative pose of every bushing, in its first row

@@ -83,9 +83,9 @@ def body_inertias(bodies: Bodies) -> Floats:
 def momenta(elements: Elements, tree: Tree, bodies: Bodies, R: Floats, twists: Floats) -> Floats:
     """Momentum (nodes, 6, ...) of the nodes, about them and in their axes, per twists (nodes, 6, ...)."""
     found = np.asarray(np.einsum("nij,nj...->ni...", body_inertias(bodies), twists))
-    for i in np.flatnonzero(tree.joint_type == ELEMENT) if elements.couples else ():
-        p, up, low = tree.parent[i], np.zeros((6, 6)), np.zeros((6, 6))
-        add_shared(1.0, elements, (p, i), R.reshape(-1, 9), up, low)
+    for i in np.flatnonzero(tree.joint_type == ELEMENT).tolist() if elements.couples else ():
+        p, up, low = int(tree.parent[i]), np.zeros((6, 6)), np.zeros((6, 6))
+        add_shared(1.0, elements, p, i, R.reshape(-1, 9), up, low)
         found[p] += up @ twists[i]
         found[i] -= low @ twists[p]
     return found

@@ -148,8 +148,8 @@ def put_tangent(mechanism: Mechanism, motion: Motion, factors: Factors) -> None:
         if tree.joint_type[i] == ELEMENT:
             add_element(mechanism.elements, (i, tree.parent[i]), motion, factors)
             if mechanism.elements.couples:
-                nodes = (tree.parent[i], i)
-                add_shared(2.0, mechanism.elements, nodes, step.R_mid, factors.up[i], factors.low[i])
+                a, up, low = tree.parent[i], factors.up[i], factors.low[i]
+                add_shared(2.0, mechanism.elements, a, i, step.R_mid, up, low)
         elif tree.joint_type[i] >= FIXED:
             put_joint(tree, i, motion, factors)
             c = tree.coordinate[i]
