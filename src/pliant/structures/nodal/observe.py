@@ -15,9 +15,9 @@ from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import pose_from_twist, rotation_from_quaternion, twist_from_pose
 from pliant.structures.nodal.assembly import LinkNodes
-from pliant.structures.nodal.codes import POSE
+from pliant.structures.nodal.codes import COROTATIONAL_MEAN, POSE
 from pliant.structures.nodal.corotational import COLUMNS, deformation_at
-from pliant.structures.nodal.mechanism import Floats, Ints, Wrenches
+from pliant.structures.nodal.mechanism import Elements, Floats, Ints, Wrenches
 from pliant.structures.nodal.relations import line_gradients, measure_lines
 from pliant.structures.nodal.relative_pose import U
 
@@ -142,7 +142,7 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
     ids = link.nodes[1:]
     relative = _inverse(nodes[:, :-1]) @ nodes[:, 1:]
     log = twist_from_pose(relative)
-    measured = log if elements.kind == POSE else deformations(elements.length[ids], relative)
+    measured = log if elements.kind == POSE else deformations(elements, ids, relative)
     deformed = measured / elements.length[ids][:, None] - elements.rest[ids]
     strain, wrench = (np.einsum("mij,nmj->nmi", arm.structure.seen[ids, k], deformed) for k in range(2))
     wanted = np.linspace(0.0, link.station[-1], stations)
@@ -154,14 +154,14 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
     return LinkObservation(link.name, wanted, pose[..., :3, 3], pose[..., :3, :3], strain, wrench)
 
 
-def deformations(length: Floats, relative: Floats) -> Floats:
+def deformations(elements: Elements, ids: Ints, relative: Floats) -> Floats:
     """(n, m, 6) of co-rotational elements from the poses (n, m, 4, 4) of their far sections seen from the near ones."""
     measured = np.zeros((*relative.shape[:2], 6))
-    for k, own in enumerate(length):
+    for k, own in enumerate(elements.length[ids]):
         # complex, as rest shapes are measured, so that one kernel serves both
         r, R = relative[:, k, :3, 3].astype(complex), relative[:, k, :3, :3].reshape(-1, 9).astype(complex)
         data = np.zeros((len(r), COLUMNS), complex)
-        deformation_at(own, r, R, data)
+        deformation_at(own, elements.kind == COROTATIONAL_MEAN, r, R, data)
         measured[:, k] = data[:, U : U + 6].real
     return measured
 
