@@ -73,6 +73,7 @@ from pliant.robot import loads as loads
 from pliant.robot import save as save
 from pliant.simulation.equilibrium import consistent_state as consistent_state
 from pliant.simulation.equilibrium import equilibrium as equilibrium
+from pliant.simulation.integrators import IDA as IDA
 from pliant.simulation.integrators import Adaptive as Adaptive
 from pliant.simulation.integrators import Gauss as Gauss
 from pliant.simulation.integrators import GeneralizedAlpha as GeneralizedAlpha

@@ -23,6 +23,7 @@ from pliant.model.arm import model_lines
 from pliant.model.contract import (
     Arm,
     Consistency,
+    Descriptor,
     Equilibrium,
     SecondOrder,
     StepEquations,
@@ -119,6 +120,8 @@ class Connected(Shown, Renamed):
     consistency_error = OfTheArm[Callable[..., Consistency]]()
     step_equations = OfTheArm[Callable[..., StepEquations]]()
     step_unknowns = OfTheArm[Callable[..., tuple[Array, Array]]]()
+    descriptor = OfTheArm[Callable[..., Descriptor]]()
+    violations = OfTheArm[Callable[..., dict[str, Array]]]()
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip
 from pliant.model.inputs import Inputs, LoadPlace
@@ -81,7 +82,7 @@ class Record:
     ``efforts`` maps the name of each moving joint to its torque or force, and ``<joint>.wrench`` to the wrench
     (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
     ends at the saved time. A model that `Transmits` leaves the wrenches out. ``statistics`` counts steps, iterations
-    and factorisations.
+    and factorisations. ``violations`` are those of constraints, where the states do not tell them.
     """
 
     time: Array
@@ -90,6 +91,7 @@ class Record:
     ledger: Ledger
     ending: Ending
     statistics: dict[str, float]
+    violations: dict[str, Array] = field(default_factory=dict)
 
 
 COARSE = "the mesh is too coarse for this motion; raise the degree or the number of elements"
@@ -364,6 +366,90 @@ class Substitutes(Protocol):
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Arm, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A model that offers its equations of motion as they are, for integrators with error control."""
+
+    def descriptor(self, inputs: Inputs) -> Descriptor: ...
+
+
+class Descriptor(Protocol):
+    """The equations of a model with its inputs,  0 = F(t, y, y') , of index at most two, and the scratch of one run.
+
+    Velocities are unknowns, and constraints act on them. Where forces of constraints are the rates of unknown impulses,
+    all that F asks for is a rate, and the matrix of a step is conditioned alike for steps of any length [gear1988].
+    """
+
+    @property
+    def controlled(self) -> NDArray[np.bool_]:
+        """(n,) of which y the tolerance bounds the error: those whose rates F reads, forces and impulses left out."""
+
+    @property
+    def band(self) -> tuple[int, int] | None:
+        """How far below and above the diagonal the Jacobian reaches; None: anywhere."""
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """The ports whose works the energy ledger names."""
+
+    def begin(self, state: Array, span: tuple[float, float]) -> tuple[Array, Array]:
+        """y and y' that fit F for a state at the start of ``span``, seconds, in which no signal jumps.
+
+        Signals at both ends of the span are those of its inside.
+        """
+
+    def residual(self, t: float, y: Array, rate: Array, out: Array) -> None:
+        """F"""
+
+    def jacobian(self, t: float, y: Array, rate: Array, c: float, out: Array) -> None:
+        """F_y + c F_y' into ``out`` (n, n), whose entries outside of the band are not touched."""
+
+    def powers(self, t: float, y: Array, rate: Array, out: Array) -> None:
+        """Into ``out`` (4 + works,), W: of gravity, lost in the material, by drag and in joints; then of the works."""
+
+    def stored(self, y: Array) -> tuple[Array, Array]:
+        """Kinetic and strain energy (m,) of y (m, n), J, with those of everything connected."""
+
+    def problem(self, t: float, y: Array) -> Ending | None:
+        """Why the model does not reach as far as y."""
+
+    def states(self, y: Array) -> Array:
+        """(m, size) in the layout of the model from y (m, n)."""
+
+    def efforts(self, times: Array, y: Array, rates: Array) -> dict[str, Array]:
+        """As in `Record`, from m times, y and y' (m, n); each at its time."""
+
+    def violations(self, y: Array) -> dict[str, Array]:
+        """As `Violable` gives them, and what of y (m, n) the state does not tell."""
+
+
+@runtime_checkable
+class Resumes(Protocol):
+    """A descriptor that goes on after a jump of its signals from more than the state."""
+
+    def resume(self, t: float, y: Array, rate: Array, span: tuple[float, float]) -> tuple[Array, Array]:
+        """y and y' right after the jump at t, where ``span`` begins."""
+
+
+@runtime_checkable
+class Vibrates(Protocol):
+    """A descriptor that knows whether something vibrates without loss, however fast.
+
+    Backward differentiation of orders above two lets such vibrations grow, and then follows them.
+    """
+
+    @property
+    def lossless(self) -> bool: ...
+
+
+@runtime_checkable
+class Violable(Protocol):
+    """A model whose states can violate constraints that hold exactly in the arm."""
+
+    def violations(self, states: Array) -> dict[str, Array]:
+        """By name, the largest violation (m,) of each kind in m states: metre, radian or, of directors, no unit."""
 
 
 def refuse_other_than_model(given: object) -> None:

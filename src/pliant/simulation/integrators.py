@@ -126,3 +126,37 @@ class Adaptive(Declared):
     @property
     def newton_tolerance(self) -> NewtonTolerance:
         return NewtonTolerance(min(1e-10, 0.01 * self.accuracy), 1e-11)
+
+
+@dataclass(frozen=True)
+class BackwardOrder:
+    """The declaration of a field that holds an order of backward differentiation."""
+
+    meaning: str = "highest order in time"
+
+    def checked(self, value: object) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 5:
+            return int(value)
+        raise BadValue(f"= {clip(repr(value))} must be 1, 2, 3, 4 or 5; leave it out to have the model choose")
+
+
+@dataclass(frozen=True)
+class IDA(Declared):
+    """Backward differentiation with control of error and order, by IDA of SUNDIALS [hindmarsh2005].
+
+    For models that offer their equations in descriptor form: constraints hold for velocities, and positions drift by
+    the error of the integration, which trajectories report as ``violations``. The error of a step in each unknown is at
+    most ``tolerance`` times its size plus ``absolute_tolerance``, in the root mean square over all of them; errors of
+    many steps add up. Without a ``highest_order`` it is two where something vibrates without loss, which higher orders
+    let grow, and five elsewhere. The energy ledger does not balance: the residual is the drift of the method. Needs the
+    extra ``sundae``.
+    """
+
+    tolerance: Annotated[float, Quantity("1", "error of a step over the size of an unknown", above=0, at_most=0.1)] = (
+        1e-8
+    )
+    absolute_tolerance: Annotated[
+        float, Quantity("1", "error of a step of an unknown that is near zero, in its SI unit", above=0)
+    ] = 1e-8
+    highest_order: Annotated[int | None, BackwardOrder()] = None
+    largest_step: Annotated[float, Quantity("s", "longest step", above=0)] = 0.1

@@ -19,7 +19,8 @@ from pliant.model.state import Array, Cause
 from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import Progress, advance_adaptively
 from pliant.simulation.driver import advance
-from pliant.simulation.integrators import Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
+from pliant.simulation.ida_run import advance_by_ida
+from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -77,7 +78,7 @@ def check_samples(until: float, inputs: Inputs) -> None:
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
 WORTH_SAYING = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
-Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive
+Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive | IDA
 
 
 def simulate(
@@ -104,7 +105,7 @@ def simulate(
         raise InvalidInput(
             f"integrator = {clip(repr(integrator))} is no integrator; write one such as Gauss(order=4, step=1e-3)"
         )
-    if not isinstance(integrator, Adaptive):
+    if not isinstance(integrator, (Adaptive, IDA)):
         check_steps(until, integrator.step)
     check_samples(until, model.inputs)
     began = time.perf_counter()
@@ -144,8 +145,10 @@ def _advance(
     model: Model, start: Array, integrator: Integrator, until: float, outputs: int | Array, progress: Progress
 ) -> Record:
     marks = corners(model.inputs, until)
-    if isinstance(integrator, Adaptive):
+    if isinstance(integrator, (Adaptive, IDA)):
         wanted = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
+        if isinstance(integrator, IDA):
+            return advance_by_ida(model, start, integrator, wanted, marks, progress)
         return advance_adaptively(model, start, integrator, wanted, marks, progress)
     grid = step_grid(marks, integrator.step)
     wanted = grid[saved_indices(len(grid) - 1, outputs)] if isinstance(outputs, int) else wanted_times(outputs, until)
@@ -162,6 +165,8 @@ def of_order(integrator: Integrator, highest: int) -> Integrator:
             return Gauss(min(2, highest), integrator.step)
         case Gauss() | Adaptive():
             return replace(integrator, order=min(integrator.order, highest))
+        case IDA():
+            return integrator
 
 
 def wanted_times(outputs: Array, until: float) -> Array:

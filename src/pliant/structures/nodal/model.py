@@ -35,6 +35,7 @@ from pliant.structures.places import Place
 SHORTEST = 1e-9  # m between two points; nearer ones leave the direction between them to rounding
 
 if TYPE_CHECKING:
+    from pliant.structures.nodal.descriptor import NodalDescriptor
     from pliant.structures.nodal.step_equations import MechanismStep
 
 
@@ -272,6 +273,18 @@ class PoseElementArm(ArmFacts):
         from pliant.structures.nodal.step_equations import step_equations
 
         return step_equations(self, start, unknowns, self._at_nodes(inputs), time, step)
+
+    def descriptor(self, inputs: Inputs) -> NodalDescriptor:
+        """The equations of the arm with its inputs, for integrators with error control."""
+        from pliant.structures.nodal.descriptor import NodalDescriptor
+
+        return NodalDescriptor(self, self._at_nodes(inputs))
+
+    def violations(self, states: Floats) -> dict[str, Floats]:
+        """Gaps and misalignments of joints and loops, loss of unit length of the directors, in every state."""
+        from pliant.structures.nodal.descriptor import violations
+
+        return violations(self, np.atleast_2d(states))
 
     def step_unknowns(
         self, start: Floats, inputs: Inputs, time: float, step: float, method: StageMethod
