@@ -72,7 +72,7 @@ PROBLEM = replace(
     name="damic_corotational",
     title="Two 8 m links by ten co-rotational elements each, against planar and spatial beams.",
     levels=(
-        Level(FLOOR, tuple(f"exudyn {element}" for element in PLANAR), 2.0),
+        *(Level(FLOOR, (f"exudyn {element}",), 2.0) for element in PLANAR),
         Level(FLOOR, (f"exudyn {SPATIAL}",), 30.0),
     ),
     peers=exudyn,
