@@ -54,6 +54,7 @@ def to_dataset(trajectory: Trajectory) -> Dataset:
     variables: Variables = {
         **(_arm(trajectory) if trajectory.of_arm else {}),
         **_ledger(trajectory.ledger),
+        **_violations(trajectory.violations),
         **_signals(trajectory),
         "description": ((), json.dumps(_description(trajectory)), _about("1", "the rest, as JSON text")),
         "robot": ((), trajectory.provenance.robot, _about("1", "the robot as YAML text")),
@@ -80,6 +81,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         provenance,
         _read_signals(dataset, "effort", description["efforts"]),
         _read_signals(dataset, "flow", description["efforts"]),
+        _read_violations(dataset),
     )
     ports = description["ports"]
     for port in ports:
@@ -122,6 +124,7 @@ def _coordinates(trajectory: Trajectory) -> Variables:
         "link": [link.name for link in trajectory.links] if trajectory.of_arm else [],
         "work_of": list(trajectory.ledger.works),
         "taken_by": list(trajectory.ledger.taken),
+        "violation_of": list(trajectory.violations),
         "axis": _AXES,
         "section_axis": _AXES,
         "twist_component": list(observables.TWIST),
@@ -188,6 +191,19 @@ def _ledger(ledger: Ledger) -> Variables:
         about = _about(observables.ENERGY_UNIT, "energy taken from the arm since the start")
         variables["taken"] = (("time", "taken_by"), np.column_stack([none, *ledger.taken.values()]), about)
     return variables
+
+
+def _violations(violations: dict[str, Array]) -> Variables:
+    if not violations:
+        return {}
+    about = _about("m, rad or 1", "largest violation of constraints that hold in the arm")
+    return {"violation": (("time", "violation_of"), np.column_stack([*violations.values()]), about)}
+
+
+def _read_violations(dataset: Dataset) -> dict[str, Array]:
+    if "violation" not in dataset:
+        return {}
+    return dict(zip(dataset["violation_of"].values.tolist(), dataset["violation"].values.T))
 
 
 def _signals(trajectory: Trajectory) -> Variables:

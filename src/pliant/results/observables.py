@@ -92,3 +92,6 @@ class JointUnit:
 
     def rate(self, name: str) -> Observable:
         return Observable(name, f"{self.position}/s", f"rate of joint {name}")
+
+# units of what trajectories report as violations of constraints
+VIOLATIONS = {"joint gap": "m", "joint misalignment": "rad", "loops": "m", "directors": "1"}

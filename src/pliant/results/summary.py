@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pliant.results.observables import VIOLATIONS
+
 if TYPE_CHECKING:
     from pliant.results.trajectory import Trajectory
 
@@ -50,8 +52,15 @@ def summarize(trajectory: Trajectory) -> list[Line]:
         Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
         Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
         Line("projection loss", float(ledger.projection_loss[-1]), "J"),
+        # steps that are exact in energy keep constraints to rounding
+        *(() if ledger.exact else _violated(trajectory)),
         *(_of_arm(trajectory) if trajectory.of_arm else ()),
     ]
+
+
+def _violated(trajectory: Trajectory) -> list[Line]:
+    found = trajectory.violations.items()
+    return [Line(f"largest violation, {name}", _largest(each), VIOLATIONS.get(name, "1")) for name, each in found]
 
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:
@@ -100,8 +109,8 @@ def _cost(statistics: dict[str, float]) -> list[Line]:
         lines.append(Line("steps", steps, "1"))
     if steps and "iterations" in statistics:
         lines.append(Line("Newton iterations per step", statistics["iterations"] / steps, "1"))
-    if "factorisations" in statistics:
-        lines.append(Line("factorisations", statistics["factorisations"], "1"))
+    counted = (name for name in ("factorisations", "residuals", "jacobians") if name in statistics)
+    lines += [Line(name, statistics[name], "1") for name in counted]
     return lines
 
 

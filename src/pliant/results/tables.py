@@ -113,7 +113,7 @@ Columns = dict[str, tuple[Array, str]]
 
 
 def motion_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: joints, tip, energies."""
+    """One row per time: joints, tip, energies, and violations of constraints where steps do not keep them."""
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for k, (name, unit) in enumerate(zip(trajectory.joint_names, trajectory.joint_units, strict=True)):
         columns[f"{name} position"] = (trajectory.joint_position[:, k], unit.coordinate(name).unit)
@@ -124,6 +124,9 @@ def motion_table(trajectory: Trajectory) -> DataFrame:
         columns |= _components("tip ", observables.TWIST, trajectory.tip_twist)
     for name in ("kinetic", "strain"):
         columns[f"{name} energy"] = (getattr(trajectory.ledger, name), ENERGIES[name].unit)
+    if not trajectory.ledger.exact:
+        for name, violation in trajectory.violations.items():
+            columns[name] = (violation, observables.VIOLATIONS.get(name, "1"))
     return _frame(columns)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from pliant import __version__
 from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
-from pliant.model.contract import Arm, Consistency, Model, Record, Transmits
+from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
@@ -100,6 +100,13 @@ class LiveSource:
         inside = arm.transmitted(self.record, self.model.inputs) if isinstance(arm, Transmits) else {}
         return self.record.efforts | inside | tables.load_efforts(self.model, self.record)
 
+    @property
+    def violations(self) -> dict[str, Array]:
+        """As the run kept them, else as its states tell them."""
+        arm = getattr(self.model, "arm", self.model)
+        told = isinstance(arm, Violable) and not self.record.violations
+        return arm.violations(self.record.states) if told else self.record.violations
+
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         """What goes with the ``efforts`` of these names, but with those of joints."""
         return tables.inner_flows(self.arm, self.record, efforts) if self.of_arm else {}
@@ -126,6 +133,7 @@ class StoredSource:
     provenance: Provenance
     efforts: dict[str, Array]
     flows: dict[str, Array]
+    violations: dict[str, Array]
 
     @property
     def links(self) -> tuple[LinkObservation, ...]:
@@ -294,6 +302,15 @@ class Trajectory(Shown, Renamed):
     def consistency_error(self) -> Consistency:
         """How far the mesh lets two ways of knowing the same motion lie apart."""
         return self._arm.consistency_error
+
+    @cached_property
+    def violations(self) -> dict[str, Array]:
+        """By name, how far (n,) states violate constraints that hold in the arm, at most at any joint or node.
+
+        ``joint gap`` and ``loops`` in metre, ``joint misalignment`` in radian, and without unit ``directors``, which
+        should be orthonormal. Models whose states cannot violate any give none.
+        """
+        return self.source.violations
 
     @cached_property
     def provenance(self) -> Provenance:

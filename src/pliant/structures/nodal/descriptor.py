@@ -23,8 +23,11 @@ from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, GROUND, POSE, PRISMATIC, REVOLUTE, SPRING
 from pliant.structures.nodal.corotational import K_FRAME, LARGEST_TURN
 from pliant.structures.nodal.descriptor_balance import (
+    JACOBIAN,
     OF_JOINT,
     OF_NODE,
+    POWERS,
+    RESIDUAL,
     TWIST,
     Numbered,
     Pieces,
@@ -32,9 +35,7 @@ from pliant.structures.nodal.descriptor_balance import (
     Q,
     S,
     System,
-    jacobian_at,
-    powers_at,
-    residual_at,
+    evaluate,
 )
 from pliant.structures.nodal.element import LARGEST_BEND
 from pliant.structures.nodal.instant import Instant
@@ -61,6 +62,8 @@ class NodalDescriptor:
         _, kept = kept_lines(arm, self.mechanism, start)
         self.places, self.band = places_of(self.mechanism, kept)
         n = len(self.places.column)
+        self.columns = np.repeat(np.arange(n), np.diff(self.places.first))
+        self.values = np.zeros(len(self.columns))
         self.controlled = controlled(self.mechanism, self.places)
         elements = self.mechanism.tree.joint_type == ELEMENT
         self.lossless = bool((elements & ~self.mechanism.elements.C.any(axis=(1, 2))).any())
@@ -119,14 +122,14 @@ class NodalDescriptor:
         self.system = self.system._replace(pieces=Pieces(signals.edges, signals.coefficients))
 
     def residual(self, t: float, y: Floats, rate: Floats, out: Floats) -> None:
-        residual_at(self.system, t, y, rate, out)
+        evaluate(self.system, RESIDUAL, t, 0.0, y, rate, out)
 
     def jacobian(self, t: float, y: Floats, rate: Floats, c: float, out: Floats) -> None:
-        jacobian_at(self.system, t, c, y, rate, out)
+        evaluate(self.system, JACOBIAN, t, c, y, rate, self.values)
+        out[self.places.row, self.columns] = self.values
 
     def powers(self, t: float, y: Floats, rate: Floats, out: Floats) -> None:
-        residual_at(self.system, t, y, rate, np.empty_like(y))
-        powers_at(self.system, out)
+        evaluate(self.system, POWERS, t, 0.0, y, rate, out)
 
     def stored(self, y: Floats) -> tuple[Floats, Floats]:
         kinetic, strain = np.zeros((2, len(y)))
@@ -183,7 +186,7 @@ class NodalDescriptor:
         owners = np.array(arm.line_owners(self.inputs))
         force, out = np.zeros((len(times), len(owners))), np.zeros(y.shape[1])
         for n, t in enumerate(times):
-            residual_at(self.system, t, y[n], rates[n], out)
+            self.residual(float(t), y[n], rates[n], out)
             force[n] = flow.force.real
         _, R, _ = self._poses(y)
         found: dict[str, Floats] = {}
@@ -322,9 +325,9 @@ def places_of(mechanism: Mechanism, kept: NDArray[np.bool_]) -> tuple[Places, tu
 def controlled(mechanism: Mechanism, places: Places) -> NDArray[np.bool_]:
     """Places, directors and coordinates, and where no element is stiff their velocities too.
 
-    A stiff element holds the distance of its nodes nearly as a constraint would. The part of the allowed error of places
-    along it, divided by the step, is then in the velocities, and their error would forbid all but the shortest steps
-    [hairer1996].
+    A stiff element holds the distance of its nodes nearly as a constraint would. The part along it of the allowed error
+    of places, divided by the step, is then in the velocities, and control of these would forbid all but the shortest
+    steps, as it does for constraints on positions [hairer1996].
     """
     wanted = np.ones(len(places.column), np.bool_)
     wanted[places.line[places.line >= 0]] = False

@@ -42,6 +42,7 @@ M_DIRECTOR, N_DIRECTOR, TWIST, OF_NODE = 3, 6, 9, 15
 # of a joint: its impulse, coordinate and rate
 Q, S, OF_JOINT = 6, 7, 8
 GRAVITY, MATERIAL, DRAG, JOINTS, WORKS = 0, 1, 2, 3, 4  # powers
+RESIDUAL, JACOBIAN, POWERS = 0, 1, 2  # what is asked for
 
 
 class Places(NamedTuple):
@@ -249,35 +250,20 @@ def balance(system: System) -> None:
             at.out[0, places.line[n]] = flow.rate[n]
 
 
-@kernel
-def residual_at(system: System, t: float, y: Floats, rate: Floats, out: Floats) -> None:
-    """F"""
-    at = system.at
-    for k in range(y.shape[0]):
-        at.y[0, k], at.rate[0, k] = y[k], rate[k]
-    read_signals(system.pieces, t, system.flow)
-    balance(system)
-    for k in range(y.shape[0]):
-        out[k] = at.out[0, k].real
-
-
-@kernel
-def jacobian_at(system: System, t: float, c: float, y: Floats, rate: Floats, out: Floats) -> None:
-    """F_y + c F_y'"""
+@inline_kernel
+def differentiate_all(system: System, c: float, out: Floats) -> None:
+    """F_y + c F_y', column by column of the pattern."""
     places, at = system.places, system.at
-    for k in range(y.shape[0]):
-        at.y[0, k], at.rate[0, k] = y[k], rate[k]
-    read_signals(system.pieces, t, system.flow)
     for color in range(places.color.shape[0] - 1):
         for n in range(places.color[color], places.color[color + 1]):
             k = places.column[n]
-            at.y[0, k], at.rate[0, k] = y[k] + STEP * 1j, rate[k] + c * STEP * 1j
+            at.y[0, k], at.rate[0, k] = at.y[0, k] + STEP * 1j, at.rate[0, k] + c * STEP * 1j
         balance(system)
         for n in range(places.color[color], places.color[color + 1]):
             k = places.column[n]
-            at.y[0, k], at.rate[0, k] = y[k], rate[k]
+            at.y[0, k], at.rate[0, k] = at.y[0, k].real, at.rate[0, k].real
             for m in range(places.first[k], places.first[k + 1]):
-                out[places.row[m], k] = at.out[0, places.row[m]].imag / STEP
+                out[m] = at.out[0, places.row[m]].imag / STEP
 
 
 @inline_kernel
@@ -309,12 +295,9 @@ def powers_of_nodes(mechanism: Mechanism, flow: Flow, out: Floats) -> None:
         out[loads + wrenches.load[n]] += work.real
 
 
-@kernel
-def powers_at(system: System, out: Floats) -> None:
-    """Of gravity, lost in the material, by drag, in joints; then of drives, of the base and of loads.
-
-    At the instant at which `residual_at` was called last.
-    """
+@inline_kernel
+def powers_of_all(system: System, out: Floats) -> None:
+    """Of gravity, lost in the material, by drag, in joints; then of drives, of the base and of loads."""
     mechanism, places, flow, at = system.mechanism, system.places, system.flow, system.at
     tree, laws, lines = mechanism.tree, mechanism.coordinates, mechanism.lines
     for k in range(out.shape[0]):
@@ -348,3 +331,21 @@ def powers_at(system: System, out: Floats) -> None:
             first = lines.group[k, 0]
             for j in range(lines.group[k, 1]):
                 out[JOINTS] += lines.damping[k, j] * flow.rate[first + j].real * flow.rate[k].real
+
+
+@kernel
+def evaluate(system: System, what: int, t: float, c: float, y: Floats, rate: Floats, out: Floats) -> None:
+    """F (unknowns,); or F_y + c F_y' by the pattern of its columns; or powers (4 + works,)."""
+    at = system.at
+    for k in range(y.shape[0]):
+        at.y[0, k], at.rate[0, k] = y[k], rate[k]
+    read_signals(system.pieces, t, system.flow)
+    if what == JACOBIAN:
+        differentiate_all(system, c, out)
+        return
+    balance(system)
+    if what == POWERS:
+        powers_of_all(system, out)
+        return
+    for k in range(y.shape[0]):
+        out[k] = at.out[0, k].real
