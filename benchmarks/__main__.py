@@ -9,12 +9,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import component_modes, cost_per_step, mechanisms, minimal, report, startup
+from benchmarks import component_modes, corotational, cost_per_step, mechanisms, minimal, report, startup
 from benchmarks.harness import Comparison, Problem, Session, compare
 
-PROBLEMS = ("pp_f", "damic_two_link", "l_frame", "rubber_pendulum", "steel_strip", "solid_bar")
+PROBLEMS = ("pp_f", "damic_two_link", "damic_corotational", "l_frame", "rubber_pendulum", "steel_strip", "solid_bar")
 OWN = {
     "component_modes": component_modes.measure,
+    "corotational": corotational.measure,
     "cost_per_step": cost_per_step.measure,
     "mechanisms": mechanisms.measure,
     "minimal": minimal.measure,

@@ -17,7 +17,7 @@ DURATION, LENGTH = 20.0, 8.0
 RAMP, SPEED = 10.0, 1.0
 YOUNG, DENSITY, POISSON = 6.8952e10, 2.7667e3, 0.3
 OUTPUT = DURATION / OUTPUTS
-QUADRATIC = peer.Element.QUADRATIC
+QUADRATIC, SPATIAL = peer.Element.QUADRATIC, peer.Element.SPATIAL
 ARM = ours.Arm(
     "damic_two_link", (pl.motions.Cycloid(math.pi / 2, 0.0, RAMP), pl.motions.SmoothStart(SPEED, RAMP)), DURATION
 )
@@ -66,10 +66,11 @@ def build(choice: peer.Choice) -> peer.Assembly:
     top = np.array([0.0, LENGTH, 0.0])
     second = peer.add_link(system, choice, top, upright, LENGTH, SECTIONS[1], np.zeros(3))
     base = peer.ground(system)
-    for index in (0, 1):
+    *held, about_z = range(6 if choice.element is SPATIAL else 3)
+    for index in held:
         peer.tie(system, base, peer.coordinate(system, first[0], index))
         peer.tie(system, peer.coordinate(system, first[-1], index), peer.coordinate(system, second[0], index))
-    turn = [peer.coordinate(system, node, 2) for node in (first[0], first[-1], second[0])]
+    turn = [peer.coordinate(system, node, about_z) for node in (first[0], first[-1], second[0])]
     alive = (
         *peer.drive(system, base, turn[0], shoulder, shoulder_rate),
         *peer.drive(system, turn[1], turn[2], elbow, elbow_rate),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 
@@ -27,6 +28,25 @@ class Arm:
     name: str
     motions: tuple[JointMotion, ...]
     duration: float
+
+
+class Formulation(Protocol):
+    """What compiles a robot."""
+
+    def compile(self, robot: pl.Robot) -> pl.Arm: ...
+
+
+class Chosen(Protocol):
+    """A formulation with its integrator, in words, and its sizes so that larger is finer."""
+
+    @property
+    def formulation(self) -> Formulation: ...
+    @property
+    def integrator(self) -> pl.Gauss: ...
+    @property
+    def fineness(self) -> tuple[float, ...]: ...
+    @property
+    def exact_ledger(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -58,18 +78,21 @@ class Choice:
         return self.degree, self.elements, self.order, -self.step, -self.tolerance, -self.energy_tolerance
 
     @property
+    def formulation(self) -> pl.GeometricallyExact:
+        return pl.GeometricallyExact(degree=self.degree, elements=self.elements)
+
+    @property
     def integrator(self) -> pl.Gauss:
         return pl.Gauss(self.order, self.step, self.tolerance, self.energy_tolerance)
 
 
-def closed_loop(arm: Arm, degree: int, elements: int) -> Model:
-    robot = pl.load(pl.library.path(arm.name))
-    model = pl.GeometricallyExact(degree=degree, elements=elements).compile(robot)
+def closed_loop(arm: Arm, formulation: Formulation) -> Model:
+    model = formulation.compile(pl.load(pl.library.path(arm.name)))
     drives = [pl.PrescribedMotion(joint, motion) for joint, motion in zip(model.joint_names, arm.motions)]
     return pl.connect(model, *drives) if drives else model
 
 
-def solve(arm: Arm, model: Model, choice: Choice) -> Run:
+def solve(arm: Arm, model: Model, choice: Chosen) -> Run:
     """The saved times are the same for every step, between steps by the polynomial of the step."""
     begin = clock.process_time()
     outputs = np.linspace(0.0, arm.duration, OUTPUTS + 1)
@@ -81,17 +104,17 @@ def solve(arm: Arm, model: Model, choice: Choice) -> Run:
     return Run(OURS, str(choice), choice.fineness, cost, motion, choice.exact_ledger)
 
 
-def study(arm: Arm, choices: Iterable[Choice], session: Session) -> list[Run]:
+def study(arm: Arm, choices: Iterable[Chosen], session: Session) -> list[Run]:
     runs = []
     for choice in choices:
-        model = closed_loop(arm, choice.degree, choice.elements)
+        model = closed_loop(arm, choice.formulation)
         solve(arm, model, choice)
         runs.append(best_of(partial(solve, arm, model, choice), session))
     return runs
 
 
-def finest(arm: Arm, choice: Choice) -> Motion:
-    return solve(arm, closed_loop(arm, choice.degree, choice.elements), choice).motion
+def finest(arm: Arm, choice: Chosen) -> Motion:
+    return solve(arm, closed_loop(arm, choice.formulation), choice).motion
 
 
 def grid(

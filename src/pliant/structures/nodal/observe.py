@@ -15,8 +15,9 @@ from pliant.model.state import LinkObservation, Observation
 from pliant.robot import FlexibleLink
 from pliant.spatial.arrays import pose_from_twist, rotation_from_quaternion, twist_from_pose
 from pliant.structures.nodal.assembly import LinkNodes
-from pliant.structures.nodal.codes import POSE
-from pliant.structures.nodal.mechanism import Floats, Ints, Wrenches
+from pliant.structures.nodal.codes import COROTATIONAL_MEAN, POSE
+from pliant.structures.nodal.corotational import COLUMNS, deformation_at
+from pliant.structures.nodal.mechanism import Elements, Floats, Ints, Wrenches
 from pliant.structures.nodal.relations import line_gradients, measure_lines
 from pliant.structures.nodal.relative_pose import U
 
@@ -139,8 +140,9 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
         return LinkObservation(link.name, link.station, both[..., :3, 3], both[..., :3, :3], zero, zero)
     elements = arm.structure.elements
     ids = link.nodes[1:]
-    log = twist_from_pose(_inverse(nodes[:, :-1]) @ nodes[:, 1:])
-    measured = log if elements.kind == POSE else deformations(arm, states)[:, ids]
+    relative = _inverse(nodes[:, :-1]) @ nodes[:, 1:]
+    log = twist_from_pose(relative)
+    measured = log if elements.kind == POSE else deformations(elements, ids, relative)
     deformed = measured / elements.length[ids][:, None] - elements.rest[ids]
     strain, wrench = (np.einsum("mij,nmj->nmi", arm.structure.seen[ids, k], deformed) for k in range(2))
     wanted = np.linspace(0.0, link.station[-1], stations)
@@ -152,11 +154,16 @@ def _observe_link(arm: PoseElementArm, states: Floats, link: LinkNodes, stations
     return LinkObservation(link.name, wanted, pose[..., :3, 3], pose[..., :3, :3], strain, wrench)
 
 
-def deformations(arm: PoseElementArm, states: Floats) -> Floats:
-    """(n, nodes, 6) as the elements measure them."""
-    mechanism = arm.mechanism(arm.inputs)
-    rows = (arm.moment_of(mechanism, arm.pose_of(state)).strain[:, U : U + 6] for state in states)
-    return np.array(list(rows)).reshape(len(states), -1, 6)
+def deformations(elements: Elements, ids: Ints, relative: Floats) -> Floats:
+    """(n, m, 6) of co-rotational elements from the poses (n, m, 4, 4) of their far sections seen from the near ones."""
+    measured = np.zeros((*relative.shape[:2], 6))
+    for k, own in enumerate(elements.length[ids]):
+        # complex, as rest shapes are measured, so that one kernel serves both
+        r, R = relative[:, k, :3, 3].astype(complex), relative[:, k, :3, :3].reshape(-1, 9).astype(complex)
+        data = np.zeros((len(r), COLUMNS), complex)
+        deformation_at(own, elements.kind == COROTATIONAL_MEAN, r, R, data)
+        measured[:, k] = data[:, U : U + 6].real
+    return measured
 
 
 def _inverse(pose: Floats) -> Floats:
