@@ -19,17 +19,9 @@ from pliant.components.motions import Hold, Motion
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
+from pliant.model import contract
 from pliant.model.arm import model_lines
-from pliant.model.contract import (
-    Arm,
-    Consistency,
-    Equilibrium,
-    SecondOrder,
-    StepEquations,
-    Stepper,
-    Substitutes,
-    refuse_other_than_arm,
-)
+from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Layout, Observation
@@ -113,15 +105,15 @@ class Connected(Shown, Renamed):
     tip = OfTheArm[Callable[..., tuple[Array, Array]]]()
     load_flows = OfTheArm[Callable[..., Array]]()
     energy = OfTheArm[Callable[..., tuple[Array, Array, Array]]]()
-    stepper = OfTheArm[Callable[..., Stepper[Any]]]()
-    equilibrium = OfTheArm[Callable[..., Equilibrium]]()
-    linearise = OfTheArm[Callable[..., SecondOrder]]()
-    consistency_error = OfTheArm[Callable[..., Consistency]]()
-    step_equations = OfTheArm[Callable[..., StepEquations]]()
+    stepper = OfTheArm[Callable[..., contract.Stepper[Any]]]()
+    equilibrium = OfTheArm[Callable[..., contract.Equilibrium]]()
+    linearise = OfTheArm[Callable[..., contract.SecondOrder]]()
+    consistency_error = OfTheArm[Callable[..., contract.Consistency]]()
+    step_equations = OfTheArm[Callable[..., contract.StepEquations]]()
     step_unknowns = OfTheArm[Callable[..., tuple[Array, Array]]]()
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
-        found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None
+        found = self.arm.substituting(start, stopped) if isinstance(self.arm, contract.Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])
 
 
@@ -140,7 +132,7 @@ def connect(arm: Arm, *components: Component) -> Connected:
     prescribed twice, two feedback laws or two motors on one joint, a base moved twice, signals of the wrong size,
     and equal names.
     """
-    refuse_other_than_arm(arm, "components act on joints, links and frames")
+    contract.refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):
             raise InvalidInput(
@@ -214,8 +206,7 @@ class JointSignals:
         for joint, motion in self.motions:
             with told(f"the motion of joint '{self.names[joint]}'"):
                 position, rate, acceleration = motion.evaluate(times)
-            signals[:, joint, 0] = position
-            signals[:, joint, 1] = rate
+            signals[:, joint, 0], signals[:, joint, 1] = position, rate
             if self.prescribed[joint]:
                 signals[:, joint, 2] = acceleration
         for joint, torque in self.torques:
@@ -300,7 +291,6 @@ def _of(kind: type[Kind], contributions: Iterable[Contribution]) -> list[Kind]:
 
 def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     joint_names = arm.joint_names
-    n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
     prescriptions, feedbacks = _of(kinds.Prescription, contributions), _of(Feedback, contributions)
     all_torques, loads = _of(kinds.Torque, contributions), _of(Load, contributions)
@@ -310,33 +300,27 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     base_moves, laws = _of(kinds.BaseMove, contributions), _of(kinds.SampledLaw, contributions)
     relations = [each.relation for each in _of(kinds.Related, contributions)]
 
-    stiffness, damping = [0.0] * n_joints, [0.0] * n_joints
-    prescribed = [False] * n_joints
     motions = [(index[each.joint], each.motion) for each in prescriptions]
-    for each in feedbacks:
-        joint = index[each.ports[0]]
-        motions.append((joint, each.reference))
-        if each.whole:
-            prescribed[joint] = True
-        else:
-            stiffness[joint], damping[joint] = each.stiffness, each.damping
-    for prescription in prescriptions:
-        prescribed[index[prescription.joint]] = True
+    motions += [(index[each.ports[0]], each.reference) for each in feedbacks]
+    following = {each.joint for each in prescriptions} | {each.ports[0] for each in feedbacks if each.whole}
+    given = tuple(name in following for name in joint_names)
+    gains_of = {each.joint: (each.stiffness, each.damping) for each in feedbacks if not each.whole}
+    gains = [gains_of.get(name, (0.0, 0.0)) for name in joint_names]
 
     held, moving = _split(motions, Hold)
     steady, varying = _split(torques, Constant)
     fixed, varying_loads = _split(enumerate(wrenches), Constant)
-    names, given = tuple(load.place.name for load in loads), tuple(prescribed)
+    names = tuple(load.place.name for load in loads)
     # what does not change is worked out once
-    constant = JointSignals(joint_names, np.zeros((n_joints, 3)), given, held, steady)(np.zeros(1))[0]
+    constant = JointSignals(joint_names, np.zeros((len(joint_names), 3)), given, held, steady)(np.zeros(1))[0]
     constant_loads = LoadSignals(names, np.zeros((len(loads), 6)), fixed)(np.zeros(1))[0]
     breaks = [motion.breaks for _, motion in moving]
     breaks += [signal.breaks for _, signal in (*varying, *varying_loads)]
     breaks += [motion.breaks for move in base_moves for motion in move.motions]
     return Inputs(
         prescribed=given,
-        stiffness=tuple(stiffness),
-        damping=tuple(damping),
+        stiffness=tuple(stiffness for stiffness, _ in gains),
+        damping=tuple(damping for _, damping in gains),
         joint_signals=JointSignals(joint_names, constant, given, moving, varying),
         loads=tuple(load.place for load in loads),
         load_signals=LoadSignals(names, constant_loads, varying_loads),

@@ -26,6 +26,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.mechanics.shape_functions import Spaces
 from pliant.model.inputs import Inputs
+from pliant.model.linear.port import block_diagonal
 from pliant.robot import Joint
 
 Floats = NDArray[np.float64]
@@ -201,7 +202,7 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
     return Mechanics(
         M=M,
         G=np.vstack([arm.G @ to_links, np.hstack([np.zeros((len(rows), n)), span])]),
-        K=_diagonal_blocks(arm.K, np.diag(np.array(stiffness, dtype=float))),
+        K=block_diagonal(arm.K, np.diag(np.array(stiffness, dtype=float))),
         material_loss=root_of(arm.C) @ np.eye(n, strains),
         gear_loss=_rows([row[:strains] for row in gear_losses], strains),
         viscous_loss=root_of(arm.V) @ to_links,
@@ -328,10 +329,3 @@ def _rows(rows: list[Floats], width: int) -> Floats:
     """Those that are not zero, one above the other."""
     kept = [row for row in rows if row.any()]
     return np.array(kept, dtype=float).reshape(len(kept), width)
-
-
-def _diagonal_blocks(first: Floats, second: Floats) -> Floats:
-    a, b = len(first), len(second)
-    whole = np.zeros((a + b, a + b))
-    whole[:a, :a], whole[a:, a:] = first, second
-    return whole

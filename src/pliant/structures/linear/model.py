@@ -18,6 +18,7 @@ from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.linear import LinearPortHamiltonian
+from pliant.model.linear.port import block_diagonal
 from pliant.model.port import Frame
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import BASE, End, Joint, RevoluteJoint, Robot
@@ -114,12 +115,10 @@ class PseudoSpectralArm(ArmFacts):
     @cached_property
     def _to_points(self) -> Floats:
         """Values at the collocation points from coefficients, of all flexible links one after the other."""
-        from scipy.linalg import block_diag
-
         degree = self.formulation.degree
         at = self.formulation.points.states(degree)
         blocks = [orthonormal_values(degree, at, self.length(body.name)) for body in self.flexible]
-        return np.asarray(block_diag(np.zeros((0, 0)), *blocks))
+        return block_diagonal(*blocks)
 
     @cached_property
     def _from_points(self) -> Floats:
@@ -172,8 +171,7 @@ class PseudoSpectralArm(ArmFacts):
         arm, n = self.assembly, len(self.assembly.G)
         rigid = -np.linalg.solve(arm.G[:, :n], arm.G @ arm.joint_axes @ qd)
         rotor = np.stack([q, qd], axis=1)
-        state: Floats = self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0]
-        return state
+        return np.asarray(self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0])
 
     def equations(self, inputs: Inputs) -> tuple[NormalForm, Equations]:
         """The normal form with these inputs; made once for all runs whose inputs differ in time only."""

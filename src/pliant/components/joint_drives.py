@@ -1,4 +1,4 @@
-"""Motors with a rotor and a gear between the drive of a joint and the joint."""
+"""What drives a joint: a motion it follows, a torque known in time, a motor with a rotor and a gear."""
 
 from __future__ import annotations
 
@@ -7,12 +7,41 @@ from dataclasses import dataclass
 from math import inf
 from typing import Annotated
 
-from pliant.components.fields import CoordinateName
-from pliant.components.kinds import Contribution, Motor
+from pliant.components.fields import Holds, JointName
+from pliant.components.kinds import Contribution, Motor, Prescription, Torque
+from pliant.components.motions import Motion
+from pliant.components.signals import Signal
+from pliant.components.wrenches import WRITE_SIGNAL
 from pliant.errors import Problem
 from pliant.model.contract import Arm
 from pliant.model.inputs import MotorPlace
 from pliant.robot.declared import Declared, Quantity
+
+
+@dataclass(frozen=True)
+class PrescribedMotion(Declared):
+    """The joint follows ``motion`` exactly; its drive supplies whatever torque that takes."""
+
+    joint: JointName
+    motion: Annotated[Motion, Holds("motion of the joint", Motion, "write a motion, such as Hold(1.0)")]
+
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        return (Prescription(self.joint, self.motion),)
+
+
+@dataclass(frozen=True)
+class JointTorque(Declared):
+    """A torque (N m; a force in N for a prismatic joint) in time on one joint.
+
+    A ball joint takes three components, a torque in the axes of the child with its opposite on the parent. A free
+    joint takes six, a force and a moment in the axes of the child at its root with their opposites on the ground.
+    """
+
+    joint: JointName
+    signal: Annotated[Signal, Holds("torque in time", Signal, WRITE_SIGNAL)]
+
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        return (Torque(self.joint, self.signal),)
 
 
 @dataclass(frozen=True)
@@ -25,7 +54,7 @@ class GearMotor(Declared):
     at the joint. For a coordinate that translates, the ratio is in rad/m and the gear in N/m and N s/m.
     """
 
-    joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]
+    joint: JointName
     rotor_inertia: Annotated[float, Quantity("kg m^2", "inertia of the rotor about its axis", above=0)]
     ratio: Annotated[float, Quantity("1", "turns of the rotor for one of the joint", above=0)]
     stiffness: Annotated[float | None, Quantity("N m/rad", "torque at the joint per twist of the gear", above=0)] = None

@@ -1,4 +1,5 @@
-"""Sampled control: velocity servos, a loop around the positions of joints that have them, damping of flexible links.
+"""Laws of joints: proportional and derivative control in continuous time; sampled, velocity servos, a loop around the
+positions of joints that have them, damping of flexible links.
 
 A link whose root follows its joint q answers in its first mode, with the reading y of a strain or a deflection,
 
@@ -19,16 +20,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.components import sampled_controller as sampled
-from pliant.components.fields import CoordinateName, Holds, JointNames
-from pliant.components.kinds import Contribution, SampledLaw, Servo
+from pliant.components.fields import Holds, JointName, JointNames
+from pliant.components.kinds import Contribution, Feedback, SampledLaw, Servo, Torque
 from pliant.components.motions import Hold, Motion, Reference
-from pliant.components.ports import chosen_or_all, for_each
+from pliant.components.ports import chosen_or_all, for_each, is_part_of_whole
 from pliant.components.sampled_controller import CheckedLaw, Fresh, Law
 from pliant.components.sensors import Encoder, Sensor, Tachometer
+from pliant.components.signals import Signal
 from pliant.model.contract import Arm
 from pliant.model.sampling import Sample, ServoPlace, noise_source
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
+
+
+@dataclass(frozen=True)
+class JointPD(Declared):
+    """torque = feedforward - stiffness (q - reference) - damping (qdot - reference rate), on each joint.
+
+    Give one value for all ``joints`` or one for each, in their order; without ``joints`` the law acts on all
+    joints of the arm that can be driven. For a prismatic joint the units are N/m, N s/m and N.
+
+    On all coordinates of a ball or free joint together (``ball.x``, ``ball.y``, ``ball.z``) the references are
+    rotations in a row, of a free joint after three translations. They move a frame to which the child is pulled, by the
+    gradient of  stiffness e^2 / 2  with the rotation vector e from that frame to the child.
+    """
+
+    reference: Reference
+    stiffness: Annotated[
+        float | Sequence[float], Quantity("N m/rad", "position gain", at_least=0, each="position gains")
+    ]
+    damping: Annotated[float | Sequence[float], Quantity("N m s/rad", "rate gain", at_least=0, each="rate gains")]
+    joints: Annotated[Sequence[str] | None, JointNames("names of the driven joints")] = None
+    feedforward: Annotated[
+        Signal | Sequence[Signal] | None,
+        Holds("torque to add", Signal, "write a signal, such as Constant(2.0), or a list of them", many=True),
+    ] = None
+
+    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
+        joints = chosen_or_all(arm, self.joints)
+        references = for_each(self, "reference", joints)
+        stiffnesses = for_each(self, "stiffness", joints)
+        dampings = for_each(self, "damping", joints)
+        wholes = [is_part_of_whole(arm, joint) for joint in joints]
+        feedbacks = map(Feedback, joints, references, stiffnesses, dampings, wholes)
+        if self.feedforward is None:
+            return tuple(feedbacks)
+        return (*feedbacks, *map(Torque, joints, for_each(self, "feedforward", joints)))
 
 
 @dataclass(frozen=True)
@@ -146,8 +183,7 @@ class PositionLaw:
                 position, speed, _ = motion.evaluate(np.array([sample.time]))
                 wanted[k], rate[k] = position[0], speed[0]
             seen = self.encoder.read(sample.motor_positions[self.places], source)
-            command: Array = self.gain * (wanted - seen) + self.feedforward * rate
-            return command
+            return np.asarray(self.gain * (wanted - seen) + self.feedforward * rate)
 
         return rates
 
@@ -162,7 +198,7 @@ class VibrationSuppression(Declared):
     must be connected to the joint. Several of these add up, and to a PositionLoop.
     """
 
-    joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]
+    joint: JointName
     sensor: Annotated[
         Sensor, Holds("sensor of the vibration", Sensor, "write a StrainGauge(...) or DeflectionSensor(...)")
     ]
