@@ -274,5 +274,4 @@ def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:
     """Sum of mass times position of the centres of mass, (n, 3)."""
     mass = M[:, 0, 0]
     offset = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)
-    moment: Floats = np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset)
-    return moment
+    return np.asarray(np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset))

@@ -357,8 +357,7 @@ class Stepper:
         return rows, self.plan.step[rows] - first, self.plan.tau[rows]
 
     def state_vector(self) -> Floats:
-        state: Floats = self.model.states_of(self.form, self.x[None], self.rate[None])[0]
-        return state
+        return np.asarray(self.model.states_of(self.form, self.x[None], self.rate[None])[0])
 
     def keep(self, row: int) -> None:
         """The present state and ledger to a row of the output."""

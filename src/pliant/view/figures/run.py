@@ -164,8 +164,7 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
 
 def _supplied(ledger: Ledger) -> Array:
     start = ledger.stored[0]
-    total: Array = start + ledger.gravity + sum(ledger.works.values(), np.zeros_like(ledger.gravity))
-    return total
+    return np.asarray(start + ledger.gravity + sum(ledger.works.values(), np.zeros_like(ledger.gravity)))
 
 
 # A strain that never holds this share of the largest energy per length is left out unless asked for.
