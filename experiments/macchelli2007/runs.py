@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.components.connect import connect
-from pliant.components.joint_drives import PrescribedMotion
+from pliant.components.drives import PrescribedMotion
 from pliant.components.motions import BangBang, Hold, Quintic
 from pliant.control import JointPD
 from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pliant.components.base_motion import BaseMotion
+from pliant.components.drives import BaseMotion, GearMotor
 from pliant.components.force_elements import Bushing, SpringDamper, Tendon, TunedMassDamper, Wall
-from pliant.components.joint_drives import GearMotor
 from pliant.components.wrenches import DistributedWrench, PointWrench, TipWrench
 from pliant.robot.declared import Declared, declarations
 

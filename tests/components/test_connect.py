@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.components.base_motion import BaseMotion
 from pliant.components.connect import connect, report
+from pliant.components.drives import BaseMotion, JointTorque, PrescribedMotion
 from pliant.components.force_elements import SpringDamper
-from pliant.components.joint_drives import JointTorque, PrescribedMotion
 from pliant.components.kinds import Component
 from pliant.components.motions import BangBang, Hold, Quintic
 from pliant.components.sampled_controller import SampledController

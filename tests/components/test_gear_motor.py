@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.components.connect import connect, report
-from pliant.components.joint_drives import GearMotor, JointTorque, PrescribedMotion
+from pliant.components.drives import GearMotor, JointTorque, PrescribedMotion
 from pliant.components.motions import Hold
 from pliant.components.signals import Constant
 from pliant.control import JointPD

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.components.connect import connect, report
-from pliant.components.joint_drives import GearMotor, JointTorque, PrescribedMotion
+from pliant.components.drives import GearMotor, JointTorque, PrescribedMotion
 from pliant.components.kinds import Component
 from pliant.components.motions import Hold
 from pliant.components.sampled_controller import SampledController

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from pliant.components.base_motion import BaseMotion
 from pliant.components.connect import Connected, connect, report
+from pliant.components.drives import BaseMotion, GearMotor, JointTorque, PrescribedMotion
 from pliant.components.force_elements import Bushing, SpringDamper, Wall
-from pliant.components.joint_drives import GearMotor, JointTorque, PrescribedMotion
 from pliant.components.motions import Hold, Quintic
 from pliant.components.sampled_controller import SampledController
 from pliant.components.signals import Constant, Sine

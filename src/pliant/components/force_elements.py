@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from pliant.components.base_motion import rotated
+from pliant.components.drives import rotated
 from pliant.components.fields import Holds
 from pliant.components.kinds import Contribution, ExtraBody, Related
 from pliant.errors import Problem
@@ -17,8 +17,7 @@ from pliant.model.inputs import Acts, Matrix, Measure, Relation
 from pliant.robot import At, End, JointSpring, PrismaticJoint, RigidLink
 from pliant.robot.axes import ALONG_X, ALONG_Y, ALONG_Z, ORIGIN, ZERO6
 from pliant.robot.declared import Declared, MatrixLike, Name, Part, Quantity, Vector3
-from pliant.robot.joint import BASE, Role, plain
-from pliant.robot.joint_law import WrenchStiffness
+from pliant.robot.joint import BASE, Role, WrenchStiffness, plain
 
 ElementName = Annotated[str, Name("name of the component in results")]
 FirstFrame = Annotated[At, Part("frame on one side")]

@@ -17,10 +17,10 @@ from pliant.robot import nodal_body
 from pliant.robot.axes import IDENTITY
 from pliant.robot.data_file import ARRAYS, DataFile, read_numbers
 from pliant.robot.declared import BadValue, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.joint import plain
 from pliant.robot.link import End, Link, RigidLink
-from pliant.robot.nodal_body import Array, NodalBody, Numbers
+from pliant.robot.nodal_body import READERS, Array, NodalBody, Numbers, solid_of
 from pliant.robot.section import Material
-from pliant.robot.solid_mesh import READERS, solid_of
 
 FLAT = 1e-6  # part of the extent of a body within which the nodes of a frame lie on a line
 WAYS = ("nodes", "plane", "node_set")
@@ -257,8 +257,8 @@ class ReducedLink(Link, word="reduced"):
         _, position, _, _ = self.placed_frames[-1]
         tip = next(frame for frame in self.frames if frame.name == End.TIP)
         return RigidLink(
-            self.name, _vector(position), mass, _relative(self._root.rotation, tip.rotation), _vector(center),
-            tuple(map(_vector, 0.5 * (inertia + inertia.T))),
+            self.name, plain(position), mass, _relative(self._root.rotation, tip.rotation), plain(center),
+            tuple(map(plain, 0.5 * (inertia + inertia.T))),
         )  # fmt: skip
 
 
@@ -285,13 +285,8 @@ def rotation_of(quaternion: Quaternion) -> Array:
 def _relative(first: Quaternion, second: Quaternion) -> Quaternion:
     """conjugate(first) second."""
     a, u, b, v = first[0], -np.array(first[1:]), second[0], np.array(second[1:])
-    x, y, z = _vector(a * v + b * u + np.cross(u, v))
+    x, y, z = plain(a * v + b * u + np.cross(u, v))
     return (float(a * b - u @ v), x, y, z)
-
-
-def _vector(values: Array) -> Vector3:
-    x, y, z = (float(value) for value in values)
-    return (x, y, z)
 
 
 def _dense(numbers: object) -> Array:

@@ -1,6 +1,8 @@
 """Materials, constitutive laws and cross-sections.
 
 A section matrix acts on (linear, angular) 6-vectors in the section frame: x along the link, y and z across.
+
+The shape of an unloaded link, as strain along its axis: the pose obeys H' = H hat(rest strain).
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 import numpy as np
@@ -16,7 +19,9 @@ from numpy.typing import NDArray
 
 from pliant.errors import Problem
 from pliant.robot.axes import ZERO6
-from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector6, declarations
+from pliant.robot.declared import Choice, Declared, Demand, MatrixLike, Name, Part, Quantity, Vector6, declarations
+
+KELVIN_VOIGT = Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)
 
 
 @dataclass(frozen=True)
@@ -30,9 +35,7 @@ class Material(Declared, word="material"):
         float | None, Quantity("1", "ratio of contraction to stretch (Poisson's)", above=-1, at_most=0.5)
     ] = None
     shear: Annotated[float | None, Quantity("Pa", "shear modulus", above=0)] = None
-    damping: Annotated[
-        float, Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)
-    ] = 0.0
+    damping: Annotated[float, KELVIN_VOIGT] = 0.0
 
     def conflicts(self) -> Iterator[Problem]:
         if self.poisson is None and self.shear is None:
@@ -273,7 +276,7 @@ class GeneralSection(UniformSection, word="general"):
     ] = None
     damping: Annotated[
         float | MatrixLike,
-        Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0),
+        KELVIN_VOIGT,
         Quantity.matrix("N s, N m s, N m^2 s", "damping matrix (stress per strain rate)"),
     ] = 0.0
 
@@ -294,6 +297,10 @@ class GeneralSection(UniformSection, word="general"):
 
 
 LENGTH_SLACK = 1e-9
+StationPositions = Annotated[
+    tuple[float, ...],
+    Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
+]
 
 
 class VaryingSection(Section, ABC):
@@ -338,10 +345,7 @@ class Tapered(VaryingSection, word="tapered"):
 class Stations(VaryingSection, word="stations"):
     """Sections at given stations; the matrices are interpolated linearly, a repeated position is a jump."""
 
-    positions: Annotated[
-        tuple[float, ...],
-        Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
-    ]
+    positions: StationPositions
     sections: Annotated[tuple[UniformSection, ...], Part("one section for each position")]
 
     def conflicts(self) -> Iterator[Problem]:
@@ -386,3 +390,84 @@ def interpolate(s: Array, positions: tuple[float, ...], values: Array) -> Array:
     width = grid[left + 1] - grid[left]
     weight = np.clip((s - grid[left]) / width, 0.0, 1.0).reshape((-1,) + (1,) * (values.ndim - 1))
     return np.asarray((1 - weight) * values[left] + weight * values[left + 1])
+
+
+STRAIGHT = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+
+class Across(StrEnum):
+    """An axis across the link, in the section frame."""
+
+    Y = "y"
+    Z = "z"
+
+
+class RestShape(Declared, ABC):
+    """The unloaded shape of a link."""
+
+    @abstractmethod
+    def strain(self, s: Array, length: float) -> Array:
+        """Strain (tangent, curvature) at the stations s, (n, 6); a straight link has (1, 0, 0, 0, 0, 0)."""
+
+
+@dataclass(frozen=True)
+class Straight(RestShape, word="straight"):
+    """A straight link."""
+
+    def strain(self, s: Array, length: float) -> Array:
+        return np.tile(STRAIGHT, (len(s), 1))
+
+
+@dataclass(frozen=True)
+class Arc(RestShape, word="arc"):
+    """A circular arc."""
+
+    angle: Annotated[float, Quantity("rad", "angle between root tangent and tip tangent")]
+    normal: Annotated[Across, Choice("section axis that is normal to the plane of the arc")] = Across.Z
+
+    def strain(self, s: Array, length: float) -> Array:
+        strains = np.tile(STRAIGHT, (len(s), 1))
+        strains[:, 4 if self.normal is Across.Y else 5] = self.angle / length
+        return strains
+
+
+@dataclass(frozen=True)
+class Helix(RestShape, word="helix"):
+    """A helix that begins along local x and bends towards local y (its section frame is the Frenet frame)."""
+
+    radius: Annotated[float, Quantity("m", "radius of the cylinder on which the axis winds", above=0)]
+    pitch: Annotated[float, Quantity("m", "advance per turn (negative: left-handed)")]
+
+    def strain(self, s: Array, length: float) -> Array:
+        rise = self.pitch / (2 * math.pi)
+        scale = self.radius**2 + rise**2
+        strains = np.tile(STRAIGHT, (len(s), 1))
+        strains[:, 3] = rise / scale
+        strains[:, 5] = self.radius / scale
+        return strains
+
+
+@dataclass(frozen=True)
+class StrainField(RestShape, word="strain_field"):
+    """Any shape: strain from straight at given stations, linear between; a repeated position is a jump."""
+
+    positions: StationPositions
+    strains: Annotated[
+        tuple[Vector6, ...],
+        Quantity("1, 1/m", "strain (gamma_x..z, kappa_x..z) from straight at each position", shape=(None, 6)),
+    ]
+
+    def conflicts(self) -> Iterator[Problem]:
+        yield from count_conflicts(self.positions, len(self.strains), "strains")
+        for i, strain in enumerate(self.strains):
+            if strain[0] <= -1:
+                yield Problem(
+                    f"= {strain[0]:g} must be greater than -1; write a stretch that leaves some length",
+                    ("strains", i, 0),
+                )
+
+    def strain(self, s: Array, length: float) -> Array:
+        return STRAIGHT + interpolate(s, self.positions, np.array(self.strains))
+
+
+OVER_STATIONS = (Stations, StrainField)  # tables over stations of a link

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -117,7 +118,7 @@ class Sampling:
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails."""
-        observation = _observed_once(self.model, state)
+        observation = cache(lambda stations: self.model.observe(state[None], stations))  # others may ask too
         for acting in self.acting:
             if acting.clock.due(now):
                 acting.clock.advance(now)
@@ -156,18 +157,6 @@ class Sampling:
         position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
         motor = self._motor(state, position, rate)
         return Sample(now, position, rate, state, self.model, *motor, observation)
-
-
-def _observed_once(model: Arm, state: Array) -> Callable[[int], Observation]:
-    """What can be seen of a state with so many stations; kept, for others may ask too."""
-    seen: dict[int, Observation] = {}
-
-    def observation(stations: int) -> Observation:
-        if stations not in seen:
-            seen[stations] = model.observe(state[None], stations)
-        return seen[stations]
-
-    return observation
 
 
 def _groups(model: Arm, servos: tuple[ServoPlace, ...], span: Span) -> list[tuple[Clock, ServoGroup]]:
