@@ -88,14 +88,18 @@ class _Frame:
         return replace(moved, v=moved.v + rate * e, a=moved.a + 2.0 * rate * np.cross(self.w, e), Jv=Jv)
 
     def turned(self, axis: Array, q: float, rate: float, row: int) -> _Frame:
-        return self.spun(rotation_from_vector(axis * q), axis[:, None], np.array([rate]), row)
+        e = self.R @ axis
+        Jw = self.Jw.copy()
+        Jw[:, row] += e
+        R = self.R @ rotation_from_vector(axis * q)
+        return replace(self, R=R, w=self.w + rate * e, alpha=self.alpha + rate * np.cross(self.w, e), Jw=Jw)
 
-    def spun(self, R: Array, axes: Array, rates: Array, first: int) -> _Frame:
-        """Turned by R about the same point, with rates about columns of the new axes; rows from ``first`` on."""
-        R, Jw = self.R @ R, self.Jw.copy()
-        Jw[:, first : first + len(rates)] += R @ axes
-        spin = R @ axes @ rates
-        return replace(self, R=R, w=self.w + spin, alpha=self.alpha + np.cross(self.w, spin), Jw=Jw)
+    def spun(self, R: Array, spin: Array, first: int) -> _Frame:
+        """Turned by R about the same point, with a spin in the new axes; three rows from ``first`` on."""
+        R = self.R @ R
+        Jw = self.Jw.copy()
+        Jw[:, first : first + 3] += R
+        return replace(self, R=R, w=self.w + R @ spin, alpha=self.alpha + np.cross(self.w, R @ spin), Jw=Jw)
 
 
 @dataclass
@@ -182,7 +186,7 @@ def _root_of(joint: Joint, sums: _Sums, robot: Robot, rows: tuple[str, ...], mot
         turn = matrix_of(joint.initial_rotation)
         for axis, angle in zip(np.eye(3), motion[0][first : first + 3]):
             turn = turn @ rotation_from_vector(axis * angle)
-        return at.spun(turn, np.eye(3), motion[1][first : first + 3], first)
+        return at.spun(turn, motion[1][first : first + 3], first)
     for freedom in joint.freedoms:
         row = rows.index(freedom.name)
         axis = np.asarray(freedom.axis, float) / np.linalg.norm(freedom.axis)

@@ -194,7 +194,7 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
         rows.append(np.eye(positions)[rotor] - np.eye(positions)[geared[k]])
         rest.append(0.0)
         stiffness.append(motor.stiffness)
-        gear_losses.append(np.sqrt(motor.damping) * np.eye(n + joints + len(elastic))[n + len(rows) - 1])
+        gear_losses.append(np.sqrt(motor.damping) * np.eye(size)[n + len(rows) - 1])
     span = np.array(rows).reshape(len(rows), positions)
     strains = n + len(rows)
     drive = np.arange(joints)
@@ -238,24 +238,6 @@ class NormalForm:
     def strain_rates(self) -> Floats:
         """G T, as X Sigma: without a trace of round-off where motions are rigid."""
         return np.asarray(self.X @ self.Sigma)
-
-    @cached_property
-    def strain_of_prescribed(self) -> Floats:
-        """X^T K G P."""
-        own = self.mechanics
-        return np.asarray(self.X.T @ own.K @ own.G @ self.P)
-
-    def velocities(self, z: Floats, r: Floats) -> Floats:
-        """v of many states, rows of z and r."""
-        return z @ self.T.T + r @ self.P.T
-
-    def normal_velocities(self, v: Floats) -> Floats:
-        """z of v."""
-        return np.asarray(v @ self.mechanics.M @ self.T)
-
-    def normal_strains(self, e: Floats) -> Floats:
-        """s of strains e, lumped ones included."""
-        return np.asarray(e @ self.mechanics.K @ self.X)
 
 
 def normal_form(own: Mechanics) -> NormalForm:

@@ -168,7 +168,8 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
         + resisted.times(-np.eye(len(form.T.T)))
         + held.times(-(driven @ form.T).T)
     )
-    straining = at.state(len(form.X), at.z, form.Sigma) + at.input(len(form.X), at.rates, form.strain_of_prescribed)
+    given_strain = form.X.T @ own.K @ own.G @ form.P
+    straining = at.state(len(form.X), at.z, form.Sigma) + at.input(len(form.X), at.rates, given_strain)
     motion = over(acceleration, straining, v.times(select))
 
     given = at.blank(form.P.shape[1])
