@@ -32,6 +32,8 @@ from pliant.model.sampling import Sample, ServoPlace, noise_source
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity
 
+PerJoint = float | Sequence[float]  # one value for all joints, or one for each
+
 
 @dataclass(frozen=True)
 class JointPD(Declared):
@@ -46,10 +48,8 @@ class JointPD(Declared):
     """
 
     reference: Reference
-    stiffness: Annotated[
-        float | Sequence[float], Quantity("N m/rad", "position gain", at_least=0, each="position gains")
-    ]
-    damping: Annotated[float | Sequence[float], Quantity("N m s/rad", "rate gain", at_least=0, each="rate gains")]
+    stiffness: Annotated[PerJoint, Quantity("N m/rad", "position gain", at_least=0, each="position gains")]
+    damping: Annotated[PerJoint, Quantity("N m s/rad", "rate gain", at_least=0, each="rate gains")]
     joints: Annotated[Sequence[str] | None, JointNames("names of the driven joints")] = None
     feedforward: Annotated[
         Signal | Sequence[Signal] | None,
@@ -81,18 +81,18 @@ class VelocityServo(Declared):
     """
 
     gain: Annotated[
-        float | Sequence[float],
+        PerJoint,
         Quantity(
             "N m/V", "torque of the motor per voltage K_sp", at_least=0, each="torques of the motors per voltage K_sp"
         ),
     ]
     period: Annotated[float, Quantity("s", "time between two samples", above=0)]
     sensor_gain: Annotated[
-        float | Sequence[float],
+        PerJoint,
         Quantity("V s/rad", "voltage per rate of the motor K_sv", above=0, each="voltages per rate of the motor K_sv"),
     ] = 1.0
     ratio: Annotated[
-        float | Sequence[float],
+        PerJoint,
         Quantity(
             "1", "turns of the motor for one of the joint", above=0, each="turns of the motors for one of the joint"
         ),
@@ -140,8 +140,7 @@ class PositionLoop(Declared):
 
     reference: Reference
     gain: Annotated[
-        float | Sequence[float],
-        Quantity("1/s", "rate per error of position", at_least=0, each="rates per error of position"),
+        PerJoint, Quantity("1/s", "rate per error of position", at_least=0, each="rates per error of position")
     ]
     period: sampled.Period
     joints: Annotated[Sequence[str] | None, JointNames("names of the commanded joints")] = None

@@ -16,7 +16,7 @@ from pliant.errors import InvalidInput, Problem, clip
 from pliant.robot import nodal_body
 from pliant.robot.axes import IDENTITY
 from pliant.robot.data_file import ARRAYS, DataFile, read_numbers
-from pliant.robot.declared import BadValue, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.declared import BadValue, Declared, Name, Part, Quantity, Quaternion, Vector3
 from pliant.robot.joint import plain
 from pliant.robot.link import End, Link, RigidLink
 from pliant.robot.nodal_body import READERS, Array, NodalBody, Numbers, solid_of
@@ -110,12 +110,8 @@ class Interface(Declared, word="interface"):
         Quantity("1", "numbers of the nodes, the first of the file is 0", shape=(None,), at_least=0),
     ] = None
     plane: Annotated[
-        Vector3 | None,
-        Quantity(
-            "1", "normal of a plane through the origin of the frame, for all nodes on it", (3,),
-            demand=Demand.NONZERO_DIRECTION,
-        ),
-    ] = None  # fmt: skip
+        Vector3 | None, Quantity.direction("normal of a plane through the origin of the frame, for all nodes on it")
+    ] = None
     node_set: Annotated[str | None, Name("name of a set of nodes of the mesh")] = None
 
     def conflicts(self) -> Iterator[Problem]:
@@ -206,15 +202,8 @@ class ReducedLink(Link, word="reduced"):
         """Name, position and rotation (3, 3) in the root frame, and nodes: root first, tip last."""
         order = sorted(self.frames, key=lambda frame: (frame.name == End.TIP, frame.name != End.ROOT))
         turn, origin = rotation_of(order[0].rotation), np.array(order[0].position)
-        return tuple(
-            (
-                frame.name,
-                turn.T @ (np.array(frame.position) - origin),
-                turn.T @ rotation_of(frame.rotation),
-                frame.nodes_of(self.body),
-            )
-            for frame in order
-        )
+        places = ((turn.T @ (np.array(f.position) - origin), turn.T @ rotation_of(f.rotation)) for f in order)
+        return tuple((frame.name, *place, frame.nodes_of(self.body)) for frame, place in zip(order, places))
 
     @property
     def axes(self) -> Array:
