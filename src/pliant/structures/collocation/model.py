@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -54,6 +54,8 @@ class GeometricallyExactArm(ArmFacts):
     chain: Chain
     points: Points
     placed: Stationing
+    # what every observation with equally many stations needs, made once: controllers observe at every sample
+    sights: dict[int, Sight] = field(default_factory=dict, init=False)
 
     @cached_property
     def layout(self) -> Layout:
@@ -149,11 +151,6 @@ class GeometricallyExactArm(ArmFacts):
         first, last = acts.argmax(axis=1), nodes - 1 - acts[:, ::-1].argmax(axis=1)
         world = np.array([place.frame is Frame.WORLD for place in places], dtype=np.bool_)
         return Loads(first, last, weight, world)
-
-    @cached_property
-    def sights(self) -> dict[int, Sight]:
-        """What every observation with equally many stations needs, made once: controllers observe at every sample."""
-        return {}
 
     @cached_property
     def node_path(self) -> Path:
