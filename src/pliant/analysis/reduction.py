@@ -86,9 +86,8 @@ class BandError:
     @property
     def typical(self) -> float:
         """The mean of the relative error over the band, on a logarithmic scale of frequencies."""
-        return float(
-            np.trapezoid(self.relative, np.log(self.frequency)) / np.log(self.frequency[-1] / self.frequency[0])
-        )
+        whole = np.log(self.frequency[-1] / self.frequency[0])
+        return float(np.trapezoid(self.relative, np.log(self.frequency)) / whole)
 
     @property
     def worst(self) -> float:

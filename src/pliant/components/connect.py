@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
@@ -70,8 +70,7 @@ class OfTheArm(Generic[Member]):
         self.name = name
 
     def __get__(self, model: Connected, owner: type) -> Member:
-        member: Member = getattr(model.arm, self.name)
-        return member
+        return cast(Member, getattr(model.arm, self.name))
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,8 +181,7 @@ def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:
             robot = replace(robot, links=(*robot.links, *body.links), joints=(*robot.joints, *body.added))
     if robot is arm.robot:
         return arm
-    larger: Arm = arm.formulation.compile(robot)  # type: ignore[attr-defined]
-    return larger
+    return cast(Arm, arm.formulation.compile(robot))  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False)

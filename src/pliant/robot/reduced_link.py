@@ -22,7 +22,7 @@ from pliant.robot.link import End, Link, RigidLink
 from pliant.robot.nodal_body import READERS, Array, NodalBody, Numbers, solid_of
 from pliant.robot.section import Material
 
-FLAT = 1e-6  # part of the extent of a body within which the nodes of a frame lie on a line
+FLAT = 1e-6  # part of the extent of a body within which nodes lie on a plane, and those of a frame on a line
 WAYS = ("nodes", "plane", "node_set")
 
 
@@ -127,7 +127,8 @@ class Interface(Declared, word="interface"):
     def nodes_of(self, body: NodalBody) -> Numbers:
         """The nodes that move with the frame."""
         if self.plane is not None:
-            return body.on_plane(np.array(self.position), np.array(self.plane))
+            away = (body.nodes - np.array(self.position)) @ np.array(self.plane)
+            return np.flatnonzero(np.abs(away) <= FLAT * body.extent)
         if self.node_set is not None:
             if self.node_set not in body.sets:
                 known = ", ".join(clip(name) for name in sorted(body.sets)[:8])

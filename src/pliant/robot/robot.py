@@ -193,9 +193,10 @@ class Robot(Shown, Declared, word="robot"):
         loops = [(loop.name, loop.first.link, loop.second.link) for loop in self.loops]
         tables = ("links", "joints", "loops", "payloads")
         names = {table: [part.name for part in getattr(self, table)] for table in tables}
-        twice = [p for kind, words in names.items() for p in duplicate_problems(kind, words)]
+        twice = [(kind, i, name) for kind, own in names.items() for i, name in enumerate(own) if name in own[:i]]
+        for kind, i, name in twice:
+            yield Problem(f"= '{name}' is used twice; give each of the {kind} its own name", (kind, i, "name"))
         if twice:
-            yield from twice
             return
         found = [*reference_problems(links, joints, payloads), *uncarried_problems(links, joints)]
         found += [*tree_problems(links, joints), *loop_problems(links, names["joints"], loops)]
@@ -307,13 +308,6 @@ def _named(kind: str, name: str, parts: Sequence[Named]) -> Named:
         if part.name == name:
             return part
     raise InvalidInput(f"'{name}' is not a {kind} of this robot; {nearest(name, [part.name for part in parts])}")
-
-
-def duplicate_problems(kind: str, names: Sequence[str]) -> Iterator[Problem]:
-    """Names that occur more than once."""
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            yield Problem(f"= '{name}' is used twice; give each of the {kind} its own name", (kind, i, "name"))
 
 
 def material_problems(links: Sequence[Link]) -> Iterator[Problem]:

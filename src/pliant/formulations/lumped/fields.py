@@ -103,10 +103,9 @@ class Field:
 
     @property
     def facts(self) -> FieldFacts:
+        at = Place(self.home) if len(self.columns) else self.root
         parts = tuple(int(each) for each in self.chosen)
-        if len(self.columns):
-            return FieldFacts(self.home, np.eye(3), np.zeros(3), self.flexibility, parts)
-        return FieldFacts(self.home, self.root.rotation, self.root.position, self.flexibility, parts)
+        return FieldFacts(self.home, at.rotation, at.position, self.flexibility, parts)
 
 
 @dataclass(frozen=True, eq=False)

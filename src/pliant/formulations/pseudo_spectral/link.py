@@ -131,18 +131,17 @@ class GivenPoints(Points):
                 raise InvalidInput(f"points.{word} must differ by 1e-6 of the length; move those that coincide")
 
     def efforts(self, degree: int) -> Floats:
-        self._check(degree)
-        return np.sort(np.array(self.effort, dtype=float))
+        return self._rising(self.effort, degree)
 
     def states(self, degree: int) -> Floats:
-        self._check(degree)
-        return np.sort(np.array(self.state, dtype=float))
+        return self._rising(self.state, degree)
 
-    def _check(self, degree: int) -> None:
+    def _rising(self, points: tuple[float, ...], degree: int) -> Floats:
         if len(self.state) != degree:
             raise InvalidInput(
                 f"points: {len(self.state)} are given for states, but the degree is {degree}; give one for each degree"
             )
+        return np.sort(np.array(points, dtype=float))
 
 
 def _with_ends(interior: Floats) -> Floats:

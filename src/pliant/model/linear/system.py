@@ -135,14 +135,6 @@ def of_standard(A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
     return TriangularForm(T, None, Z.conj().T @ (B / scale[:, None]), (C * scale) @ Z, D)
 
 
-def of_pencil(E: Array, A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
-    """For a singular E, constraints included: generalized Schur form."""
-    from scipy.linalg import qz
-
-    S, T, left, right = qz(A, E, output="complex")
-    return TriangularForm(S, T, left.conj().T @ B, C @ right, D)
-
-
 NEGLIGIBLE = 1e-11  # singular values below this part of the largest entry of the scaled system count as zero
 
 
@@ -303,7 +295,11 @@ class LinearSystem:
         if self._has_regular_mass:
             plain = self.explicit
             return of_standard(plain.A, plain.B, plain.C, plain.D)
-        return of_pencil(self.E, self.A, self.B, self.C, self.D)
+        from scipy.linalg import qz
+
+        # for a singular E, constraints included: generalized Schur form
+        S, T, left, right = qz(self.A, self.E, output="complex")
+        return TriangularForm(S, T, left.conj().T @ self.B, self.C @ right, self.D)
 
 
 BESIDE_POLES = 1e-4  # distance from a pole, as a part of its magnitude, at which its residue is seen
@@ -348,7 +344,9 @@ def check_passivity(system: LinearSystem, tolerance: float = 1e-9) -> PassivityR
     growing = poles.real[poles.real > ON_THE_AXIS * np.abs(poles) + 1e-9 * fastest]
     points = _first_points(poles)
     gains = system.transfer(points)
-    scale = _port_scale(gains)
+    # factors that make ports of different units comparable; they leave passivity as it is
+    own = np.median(np.abs(np.diagonal(gains, axis1=1, axis2=2)), axis=0)
+    scale = 1.0 / np.sqrt(_divisor(own))
     typical = float(np.median(np.linalg.norm(scale[:, None] * gains * scale, 2, axis=(1, 2))))
     amounts = _missing(gains, scale)
     for _ in range(ROUNDS):
@@ -378,12 +376,6 @@ def _first_points(poles: Complex) -> Complex:
     right = BESIDE_POLES * np.maximum(np.abs(poles), low / 100.0)
     beside = right + 1j * poles.imag
     return np.concatenate([1j * grid, 1j * between[between > 0.0], beside, beside + 1j * right])
-
-
-def _port_scale(G: Complex) -> Array:
-    """Factors that make ports of different units comparable; they leave passivity as it is."""
-    typical = np.median(np.abs(np.diagonal(G, axis1=1, axis2=2)), axis=0)
-    return np.asarray(1.0 / np.sqrt(np.where(typical > 0.0, typical, 1.0)))
 
 
 def _missing(G: Complex, scale: Array) -> Array:
