@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix, identity, kron
 import pliant as pl
 from benchmarks import exudyn_beam as peer
 from benchmarks.harness import OURS, OUTPUTS, Level, Motion, Problem, Run, Session, best_of
-from pliant.robot.nodal_body import grid_mesh
+from pliant.robot.solid_mesh import grid_mesh
 
 DURATION, LENGTH, WIDTH, BOB = 2.0, 0.5, 0.01, 0.5
 DIVISIONS = 25

@@ -20,7 +20,7 @@ from pliant.model.contract import Arm
 from pliant.model.state import Array
 from pliant.robot import Joint, Link
 from pliant.robot.declared import Vector3
-from pliant.robot.section import Across
+from pliant.robot.rest_shape import Across
 
 JOINTS = ("joint_1", "joint_2", "joint_3", "joint_4")
 ROTORS = (1.63e-4, 0.99e-4, 0.99e-4, 0.15e-4)  # kg m^2, Table 1

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.components.connect import connect
-from pliant.components.drives import PrescribedMotion
 from pliant.components.motions import BangBang, Hold, Quintic
+from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.control import JointPD
 from pliant.formulations.geometrically_exact import GeometricallyExact, MixedElement
 from pliant.model.state import Array

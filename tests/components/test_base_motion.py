@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from pliant.components.base_motion import BaseMotion
 from pliant.components.connect import connect
-from pliant.components.drives import BaseMotion
 from pliant.components.motions import Hold, MotionSum, Quintic, SmoothStart
 from pliant.components.signals import Constant
 from pliant.errors import InvalidInput

@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pliant.components.drives import BaseMotion, GearMotor
-from pliant.components.force_elements import Bushing, SpringDamper, Tendon, TunedMassDamper, Wall
-from pliant.components.wrenches import DistributedWrench, PointWrench, TipWrench
+from pliant.components.base_motion import BaseMotion
+from pliant.components.bushing import Bushing
+from pliant.components.distributed_wrench import DistributedWrench
+from pliant.components.gear_motor import GearMotor
+from pliant.components.point_wrench import PointWrench
+from pliant.components.spring_damper import SpringDamper
+from pliant.components.tendon import Tendon
+from pliant.components.tip_wrench import TipWrench
+from pliant.components.tuned_mass_damper import TunedMassDamper
+from pliant.components.wall import Wall
 from pliant.robot.declared import Declared, declarations
 
 PAGE = Path(__file__).parents[2] / "docs" / "components.md"

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from pliant.components.bushing import Bushing
 from pliant.components.connect import connect
-from pliant.components.force_elements import Bushing, SpringDamper, Wall
+from pliant.components.spring_damper import SpringDamper
+from pliant.components.wall import Wall
 from pliant.errors import InvalidInput
 from pliant.model.inputs import Acts, Measure
 from pliant.robot import At, End

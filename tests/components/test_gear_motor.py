@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pliant.components.connect import connect, report
-from pliant.components.drives import GearMotor, JointTorque, PrescribedMotion
+from pliant.components.gear_motor import GearMotor
+from pliant.components.joint_torque import JointTorque
 from pliant.components.motions import Hold
+from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.components.signals import Constant
 from pliant.control import JointPD
 from pliant.errors import InvalidInput

@@ -13,13 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from pliant.components.base_motion import BaseMotion
+from pliant.components.bushing import Bushing
 from pliant.components.connect import Connected, connect, report
-from pliant.components.drives import BaseMotion, GearMotor, JointTorque, PrescribedMotion
-from pliant.components.force_elements import Bushing, SpringDamper, Wall
+from pliant.components.gear_motor import GearMotor
+from pliant.components.joint_torque import JointTorque
 from pliant.components.motions import Hold, Quintic
+from pliant.components.point_wrench import PointWrench
+from pliant.components.prescribed_motion import PrescribedMotion
 from pliant.components.sampled_controller import SampledController
 from pliant.components.signals import Constant, Sine
-from pliant.components.wrenches import PointWrench, TipWrench
+from pliant.components.spring_damper import SpringDamper
+from pliant.components.tip_wrench import TipWrench
+from pliant.components.wall import Wall
 from pliant.control import JointPD
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm, Model

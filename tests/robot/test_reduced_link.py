@@ -19,9 +19,9 @@ import pliant as pl
 import pliant.robot as r
 from pliant.analysis.joint_dynamics import joint_dynamics
 from pliant.errors import InvalidFile, InvalidInput
-from pliant.robot import data_file, nodal_body
-from pliant.robot.nodal_body import grid_mesh
+from pliant.robot import data_file, solid_mesh
 from pliant.robot.reduced_link import rotation_of
+from pliant.robot.solid_mesh import grid_mesh
 from tests.support.solids import CUBE, STEEL, TURNED, bar, truss, truss_link, write_bar, write_truss
 
 ROBOT = """pliant: 1
@@ -83,7 +83,7 @@ def test_curved_and_straight_elements_have_the_same_mass(tmp_path: Path) -> None
     write_bar(tmp_path / "bar.vtu", (1.0, 0.2, 0.1), (3, 1, 1))
     linear = bar(tmp_path / "bar.vtu", 1.0)
     mesh = meshio.vtu.read(tmp_path / "bar.vtu")
-    nodes, cells = nodal_body._quadratic(mesh.points, mesh.cells[0].data)
+    nodes, cells = solid_mesh._quadratic(mesh.points, mesh.cells[0].data)
     meshio.Mesh(nodes, [("tetra10", cells)]).write(tmp_path / "ten.vtu")
     ten = bar(tmp_path / "ten.vtu", 1.0)
     assert abs(ten.body.stiffness - linear.body.stiffness).max() <= 1e-9 * abs(linear.body.stiffness).max()
@@ -363,7 +363,7 @@ def test_broken_meshes_and_missing_libraries_are_refused(tmp_path: Path, monkeyp
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(nodal_body, "import_module", missing)
+    monkeypatch.setattr(solid_mesh, "import_module", missing)
     assert "pip install 'pliant[solids]'" in sentence(lambda: bar(tmp_path / "bad.vtu", 1.0))
 
 

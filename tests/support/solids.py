@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pliant.robot as r
-from pliant.robot.nodal_body import grid_mesh
+from pliant.robot.solid_mesh import grid_mesh
 
 Array = NDArray[np.float64]
 STEEL = r.Material(name="steel", young=210e9, density=7850.0, poisson=0.3)

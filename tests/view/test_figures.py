@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import pliant
-from pliant.analysis.linearize import FrequencyResponse
+from pliant.analysis.frequency_response import FrequencyResponse
 from pliant.errors import InvalidInput
 from pliant.results import Trajectory, load_trajectory
 from pliant.view.figures import (

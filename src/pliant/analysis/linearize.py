@@ -6,17 +6,15 @@ With f the deviations of the flows that are moved, r those of their places and a
 
 An acceleration is the input, and not a flow, because holding a port takes an effort in proportion to its acceleration,
 which no state tells; so every output is proper, and the answer to a flow is that to its derivative, times s.
-
-How a model responds to a small sinusoidal effort.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pliant.analysis.modes import conservative_modes, linearised, refuse_stillness
 from pliant.errors import InvalidInput
@@ -277,113 +275,3 @@ def _one_sided_pushes(small: SecondOrder) -> float:
     rates = np.maximum(rates, rates[rates > 0.0].min(initial=np.inf))
     skew = np.abs(shapes.T @ (small.K - small.K.T) @ shapes)
     return float((skew / np.outer(rates, rates)).max())
-
-
-Complex = NDArray[np.complex128]
-
-
-REAL = 1e-9  # imaginary part of a gain, over its real part, that counts as round-off
-
-
-@dataclass(frozen=True, eq=False)
-class FrequencyResponse:
-    """The answer of ``output`` to a unit of ``input`` at each ``frequency`` in hertz.
-
-    ``gain`` is complex: its magnitude is the ratio of amplitudes in ``unit``, which a linear system without a model
-    leaves open; its angle is the phase by which the output leads.
-    """
-
-    input: str
-    output: str
-    frequency: Array
-    gain: Complex
-    unit: str = ""
-
-    @property
-    def magnitude(self) -> Array:
-        return np.asarray(np.abs(self.gain))
-
-    @property
-    def phase(self) -> Array:
-        """In radians, continuous along the frequencies; a gain that is negative but for round-off lags by pi."""
-        real = np.abs(self.gain.imag) <= REAL * np.abs(self.gain.real)
-        angle = np.where(real, np.where(self.gain.real < 0.0, -np.pi, 0.0), np.angle(self.gain))
-        return np.asarray(np.unwrap(angle))
-
-    @property
-    def magnitude_label(self) -> str:
-        return f"magnitude [{self.unit}]" if self.unit else "magnitude"
-
-
-def frequency_response(
-    model: Model | LinearSystem | LinearPortHamiltonian,
-    input: str,
-    output: str,
-    frequencies: ArrayLike,
-    state: Array | None = None,
-    time: float = 0.0,
-) -> FrequencyResponse:
-    """From an input to an output of a model, or of a linear system, at ``frequencies`` in hertz.
-
-    Names are those of `linearize`: ``shoulder.torque``, ``tip.displacement[1]``. A port of one component may be named
-    alone. The input may also be a flow or a joint position, such as ``shoulder.rate``: it is then imposed, by whatever
-    effort that takes at the same port. At prescribed joints and the base the world decides the flow, so that alone
-    ``elbow`` means ``elbow.rate``, and ``elbow.acceleration`` is an input too; the others keep to their motion.
-    A model is linearised about ``state`` at ``time``. Gains at 0 Hz are not finite where they have no limit there.
-    """
-    at = np.atleast_1d(np.asarray(frequencies, float))
-    if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or np.any(at < 0.0):
-        raise InvalidInput("frequencies must be one row of finite numbers in Hz, none negative; correct them")
-    if isinstance(model, LinearSystem):
-        system = model
-    elif isinstance(model, LinearPortHamiltonian):
-        system = model.state_space()
-    else:
-        small = linearised(model, state, time)
-        moved = [port for port in held_ports(small) if port.name in (input, input.rpartition(".")[0])]
-        if not moved:
-            refuse_stillness(model, small)
-        system = first_order(small, getattr(model, "joint_names", ()), tuple(port.name for port in moved))
-        if moved and moved[0].name == input and moved[0].size == 1:
-            input = f"{input}.{moved[0].flow}"
-    sink = full_name("output", output, system.outputs)
-    source, gain = _gain(system, input, sink, 2j * np.pi * at)
-    unit = "" if isinstance(model, LinearSystem) else unit_of_ratio(model, sink, source)
-    return FrequencyResponse(source, sink, at, gain, unit)
-
-
-def _gain(system: LinearSystem, input: str, sink: str, s: Complex) -> tuple[str, Complex]:
-    """The full name of the input, and the transfer function from it."""
-    imposed = _input_behind(input, system)
-    if imposed and sink == input:
-        return input, np.ones(len(s), complex)
-    if imposed:
-        both = system.between((imposed,), (sink, input)).transfer(s)
-        return input, np.asarray(both[:, 0, 0] / both[:, 1, 0])
-    source = full_name("input", input, system.inputs)
-    return source, np.asarray(system.between((source,), (sink,)).transfer(s)[:, 0, 0])
-
-
-def _input_behind(answer: str, system: LinearSystem) -> str:
-    """The input by which a flow or position is imposed: outputs begin with the flows of the inputs, in their order."""
-    port = answer.rpartition(".")[0]
-    for source, flow in zip(system.inputs, system.outputs):
-        seen = answer == flow or (answer == f"{port}.position" and answer in system.outputs)
-        if seen and answer != source and source.rpartition(".")[0] == port:
-            return source
-    return ""
-
-
-def full_name(what: str, name: str, names: tuple[str, ...]) -> str:
-    """The input or output of that name, or the only one of the port of that name."""
-    if name in names:
-        return name
-    inside = [each for each in names if each.startswith((f"{name}.", f"{name}["))]
-    # a coordinate has a rate and a position: the port comes first and is what a bare name means
-    scalar = [each for each in inside if "[" not in each and each.count(".") == name.count(".") + 1]
-    if scalar:
-        return scalar[0]
-    if inside:
-        raise InvalidInput(f"the {what} '{name}' has {len(inside)} components; write one of {', '.join(inside[:6])}")
-    ports = {each.rpartition(".")[0] for each in names}
-    raise InvalidInput(f"there is no {what} '{name}'; {nearest(name, ports)}")

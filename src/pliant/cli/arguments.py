@@ -221,7 +221,7 @@ def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
 
 def figure_path(place: Path | None, name: str, overwrite: bool) -> Path | None:
     """Where a figure goes, refused before any work is spent: a file if its name ends like one, else a new folder."""
-    from pliant.view.figures.run import DRAWN
+    from pliant.view.figures.files import DRAWN
 
     if place is None:
         return None

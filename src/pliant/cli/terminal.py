@@ -142,7 +142,7 @@ class Destination:
 
     def refuse(self) -> None:
         """Refuse what cannot be written before any time is spent on computing it."""
-        from pliant.view.figures.run import DRAWN, refuse_figures
+        from pliant.view.figures.files import DRAWN, refuse_figures
         from pliant.whole_file import refuse_existing
 
         if self.file is not None:

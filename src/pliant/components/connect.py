@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 import numpy as np
 
 from pliant.components import kinds
-from pliant.components.drives import rotated
+from pliant.components.base_motion import rotated
 from pliant.components.fields import first_repeated, merged_breaks, nearest
 from pliant.components.kinds import Component, Contribution, Feedback, Load, told
 from pliant.components.motions import Hold, Motion

@@ -20,8 +20,9 @@ import numpy as np
 
 from pliant.errors import InvalidInput, clip
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
+from pliant.model.linear.constraints import eliminate_constraints
 from pliant.model.linear.port import SINGULAR, block_diagonal
-from pliant.model.linear.port_hamiltonian import Relation, eliminate_constraints, relation_of, skew_part
+from pliant.model.linear.port_hamiltonian import Relation, relation_of, skew_part
 from pliant.model.port import Causality
 from pliant.model.state import Array
 

@@ -2,8 +2,8 @@
 
 from pliant.components.sampled_controller import SampledCommand as SampledCommand
 from pliant.components.sampled_controller import SampledController as SampledController
-from pliant.control.laws import JointPD as JointPD
-from pliant.control.laws import PositionLoop as PositionLoop
-from pliant.control.laws import VelocityServo as VelocityServo
-from pliant.control.laws import VibrationSuppression as VibrationSuppression
+from pliant.control.joint_pd import JointPD as JointPD
+from pliant.control.sampled_laws import PositionLoop as PositionLoop
+from pliant.control.sampled_laws import VelocityServo as VelocityServo
+from pliant.control.sampled_laws import VibrationSuppression as VibrationSuppression
 from pliant.model.sampling import Sample as Sample

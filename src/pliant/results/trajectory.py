@@ -22,6 +22,7 @@ from pliant.model.state import Array, Ending, Layout, LinkObservation, Observati
 from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results import tables
 from pliant.results.observables import JointUnit
+from pliant.results.summary import summarize, warn
 from pliant.robot import dump
 from pliant.robot.shown import Shown, listed
 
@@ -308,8 +309,8 @@ class Trajectory(Shown, Renamed):
         """Simulated time divided by wall time: above one is faster than the real arm."""
         return self.simulated_time / self.wall_time
 
-    summary = tables.summarize
-    warnings = tables.warn
+    summary = summarize
+    warnings = warn
     table = tables.motion_table
     strain_table = tables.strain_table
     ledger_table = tables.ledger_table

@@ -16,7 +16,8 @@ from pliant.errors import InvalidInput, Problem
 from pliant.robot import section as sections
 from pliant.robot.axes import IDENTITY, ORIGIN, ZERO6
 from pliant.robot.declared import Choice, Declared, MatrixLike, Name, Part, Quantity, Quaternion, Vector3, Vector6
-from pliant.robot.section import Array, Law, LinearLaw, Material, RestShape, Section, Straight, UniformSection
+from pliant.robot.rest_shape import RestShape, Straight, StrainField
+from pliant.robot.section import Array, Law, LinearLaw, Material, Section, UniformSection
 
 
 class End(StrEnum):
@@ -81,13 +82,13 @@ class FlexibleLink(Link, word="flexible"):
         if self.material is not None and not self.section.needs_material:
             yield Problem("is not used by a general section; remove it", ("material",))
         for name, table in (("section", self.section), ("rest_shape", self.rest_shape)):
-            if isinstance(table, sections.OVER_STATIONS):
+            if isinstance(table, (sections.Stations, StrainField)):
                 yield from (p.inside(name) for p in sections.span_conflicts(table.positions, self.length))
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
         """Stations strictly inside the link at which a property jumps or kinks."""
-        tables = (t for t in (self.section, self.rest_shape) if isinstance(t, sections.OVER_STATIONS))
+        tables = (t for t in (self.section, self.rest_shape) if isinstance(t, (sections.Stations, StrainField)))
         return tuple(sorted({station for table in tables for station in table.positions[1:-1]}))
 
     @property

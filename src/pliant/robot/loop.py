@@ -14,7 +14,8 @@ from pliant.errors import Problem
 from pliant.robot import joint as joints
 from pliant.robot.axes import ALONG_X, ALONG_Y, ALONG_Z, IDENTITY, ORIGIN
 from pliant.robot.declared import Choice, Declared, Name, Part, Quantity, Quaternion, Vector3
-from pliant.robot.joint import BASE, FREELY, BallSpring, Cone, Coordinate, Freedom, Friction, Joint, JointSpring, Limits
+from pliant.robot.joint import BASE, Freedom, Joint, parallel, plain
+from pliant.robot.joint_law import DAMPING, FREELY, BallSpring, Cone, Coordinate, Friction, JointSpring, Limits
 from pliant.robot.link import End
 
 
@@ -94,7 +95,7 @@ class LoopJoint(Declared, word="loop"):
     ] = None
     spring: Annotated[JointSpring | None, Part("spring of a revolute or prismatic loop joint")] = None
     damping: Annotated[
-        float, Quantity(joints.DAMPING, "viscous damping of a revolute, prismatic or spherical loop joint", at_least=0)
+        float, Quantity(DAMPING, "viscous damping of a revolute, prismatic or spherical loop joint", at_least=0)
     ] = 0.0
     friction: Annotated[Friction | None, Part("dry friction of a revolute, prismatic or spherical loop joint")] = None
     limits: Annotated[Limits | None, Part("stops of a revolute or prismatic loop joint")] = None
@@ -165,7 +166,7 @@ class LoopJoint(Declared, word="loop"):
                     *ends, spring=self.ball_spring, damping=self.damping, friction=self.friction, limits=self.cone
                 )
             case LoopKind.PLANAR:
-                first_axis = ALONG_Y if joints.parallel(self.axis, ALONG_X) else ALONG_X
+                first_axis = ALONG_Y if parallel(self.axis, ALONG_X) else ALONG_X
                 laws = {field: getattr(self, field) for field in LAWS[self.kind]}
                 return joints.PlanarJoint(*ends, normal=self.axis, first_axis=first_axis, **laws)
             case LoopKind.FIXED:
@@ -180,7 +181,7 @@ class LoopJoint(Declared, word="loop"):
         """The direction perpendicular to the axis that lies nearest to the second axis."""
         assert self.second_axis is not None
         first, second = np.array(self.axis), np.array(self.second_axis)
-        if joints.parallel(self.axis, self.second_axis):
+        if parallel(self.axis, self.second_axis):
             second = np.eye(3)[int(np.argmin(np.abs(first)))]
         across = second - (second @ first) / (first @ first) * first
-        return joints.plain(across / np.linalg.norm(across))
+        return plain(across / np.linalg.norm(across))

@@ -19,8 +19,9 @@ from pliant.robot.data_file import ARRAYS, DataFile, read_numbers
 from pliant.robot.declared import BadValue, Declared, Name, Part, Quantity, Quaternion, Vector3
 from pliant.robot.joint import plain
 from pliant.robot.link import End, Link, RigidLink
-from pliant.robot.nodal_body import READERS, Array, NodalBody, Numbers, solid_of
+from pliant.robot.nodal_body import Array, NodalBody, Numbers
 from pliant.robot.section import Material
+from pliant.robot.solid_mesh import READERS, solid_of
 
 FLAT = 1e-6  # part of the extent of a body within which nodes lie on a plane, and those of a frame on a line
 WAYS = ("nodes", "plane", "node_set")

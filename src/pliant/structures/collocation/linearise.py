@@ -27,9 +27,9 @@ from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, to_frame
 from pliant.structures.collocation.chain import Drives, Floats, Plant, State, new_stages
 from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
+from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
 from pliant.structures.collocation.stages import evaluate_stages
-from pliant.structures.collocation.stepper import refuse_massless_joints
 from pliant.structures.small_deviations import Deviations, second_order
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.mechanics.block_elimination import new_increments
-from pliant.mechanics.massless_motion import mass_matrix
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
@@ -17,35 +16,12 @@ from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
 from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
+from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
-from pliant.structures.massless import refuse_massless
 from pliant.structures.stepping import NOT_FINITE, SINGULAR
-
-if TYPE_CHECKING:
-    from pliant.structures.collocation.model import GeometricallyExactArm
-
-
-def refuse_massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> None:
-    """Refuse joints whose motion has no equation, of those that are not prescribed; links do not bend meanwhile."""
-    part, inertia, mesh = arm.layout.part, arm.chain.inertia, arm.chain.mesh
-    moving = np.flatnonzero(~np.array(prescribed, np.bool_))
-    T, M = np.zeros((len(inertia.M), 6, len(moving))), inertia.M
-    for column, rate in enumerate(np.eye(len(arm.joint_names))[moving]):
-        moved = arm.moving_state(part(state, "strain"), part(state, "joint_position"), rate)
-        T[:, :, column] = part(moved, "twist")
-    if inertia.at_points:
-        near, far = mesh.N[0]
-        T = np.concatenate([T, near * T[mesh.start] + far * T[mesh.start + 1]])
-        M = np.concatenate([M, inertia.M_point])
-    translates = np.array([arm.robot.freedom(arm.joint_names[k]).translates for k in moving], np.bool_)
-    whole = M[:, 0, 0].sum()
-    turning = whole * arm.reach**2 + np.einsum("nii->", M[:, 3:, 3:])
-    names = [arm.joint_names[k] for k in moving]
-    refuse_massless(mass_matrix(T, M), np.where(translates, whole, turning), names)
-
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm

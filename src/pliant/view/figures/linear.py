@@ -13,7 +13,7 @@ from pliant.view.figures.style import FAINT, INK, choose_projection, color, map_
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, FigureBase
 
-    from pliant.analysis.linearize import FrequencyResponse
+    from pliant.analysis.frequency_response import FrequencyResponse
     from pliant.analysis.modes import Modes
 
 

@@ -1,13 +1,8 @@
-"""Figures of a run: shapes at several times, joints, tip and strains over time, and where its energy goes.
-
-All figures of a trajectory as files.
-"""
+"""Figures of a run: shapes at several times, joints, tip and strains over time, and where its energy goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +11,9 @@ from pliant.errors import InvalidInput
 from pliant.model.state import LinkObservation
 from pliant.results import Trajectory
 from pliant.results.observables import ENERGIES, ENERGY, ENERGY_UNIT, STATION, STRAIN
-from pliant.results.tables import RESIDUAL_TOLERANCE
+from pliant.results.summary import RESIDUAL_TOLERANCE
 from pliant.view.figures import style
-from pliant.view.figures.style import PIXELS_PER_INCH, color, styled, time_axis
-from pliant.whole_file import refuse_existing, refuse_folder, whole_file
+from pliant.view.figures.style import color, styled, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,38 +212,3 @@ def _refuse(stations: tuple[float, ...], components: tuple[str, ...]) -> None:
     for component in components:
         if component not in STRAIN:
             raise InvalidInput(f"strain '{component}' is unknown; choose among {', '.join(STRAIN)}")
-
-
-if TYPE_CHECKING:
-    from pliant.results import Trajectory
-
-DRAWN = (".png", ".pdf", ".svg")  # how names of files with one figure end
-_FIGURES = {"motion": draw_motion, "strains": draw_strains, "ledger": draw_ledger, "shape": draw_shape}
-
-
-def figure_paths(folder: Path) -> dict[str, Path]:
-    """Where each figure goes."""
-    return {name: folder / f"{name}.png" for name in _FIGURES}
-
-
-def refuse_figures(folder: Path, overwrite: bool) -> None:
-    """Refuse a folder that cannot take the figures, before any work is spent on them."""
-    refuse_folder(folder)
-    if folder.exists():
-        for path in figure_paths(folder).values():
-            refuse_existing(path, overwrite)
-
-
-def write_figures(
-    trajectory: Trajectory, folder: Path, overwrite: bool = False, progress: Callable[[float], None] | None = None
-) -> list[Path]:
-    """Write every figure as PNG into ``folder``, which is made if need be; all are refused if one exists."""
-    refuse_figures(folder, overwrite)
-    folder.mkdir(exist_ok=True)
-    paths = figure_paths(folder)
-    for done, (name, path) in enumerate(paths.items(), start=1):
-        with whole_file(path, overwrite) as temporary:
-            _FIGURES[name](trajectory).savefig(temporary, dpi=PIXELS_PER_INCH)
-        if progress:
-            progress(done / len(paths))
-    return list(paths.values())

@@ -1,6 +1,4 @@
-"""What drives a joint: a motion it follows, a torque known in time, a motor with a rotor and a gear.
-
-The base of an arm moved by the world: a vehicle, a shaker, a turntable.
+"""The base of an arm moved by the world: a vehicle, a shaker, a turntable.
 
 With the base of the robot at x_0, R_0 and the motions x, y, z and angle in time,
 
@@ -13,84 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
 from typing import Annotated
 
 import numpy as np
 
-from pliant.components.fields import Holds, JointName
-from pliant.components.kinds import BaseMove, Contribution, Motor, Prescription, Torque
+from pliant.components.fields import Holds
+from pliant.components.kinds import BaseMove, Contribution
 from pliant.components.motions import Hold, Motion
-from pliant.components.signals import Signal
-from pliant.components.wrenches import WRITE_SIGNAL
 from pliant.errors import Problem
 from pliant.model.contract import Arm
-from pliant.model.inputs import BasePath, MotorPlace
+from pliant.model.inputs import BasePath
 from pliant.model.state import Array
 from pliant.robot.declared import Declared, Quantity, Quaternion, Vector3
-
-
-@dataclass(frozen=True)
-class PrescribedMotion(Declared):
-    """The joint follows ``motion`` exactly; its drive supplies whatever torque that takes."""
-
-    joint: JointName
-    motion: Annotated[Motion, Holds("motion of the joint", Motion, "write a motion, such as Hold(1.0)")]
-
-    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        return (Prescription(self.joint, self.motion),)
-
-
-@dataclass(frozen=True)
-class JointTorque(Declared):
-    """A torque (N m; a force in N for a prismatic joint) in time on one joint.
-
-    A ball joint takes three components, a torque in the axes of the child with its opposite on the parent. A free
-    joint takes six, a force and a moment in the axes of the child at its root with their opposites on the ground.
-    """
-
-    joint: JointName
-    signal: Annotated[Signal, Holds("torque in time", Signal, WRITE_SIGNAL)]
-
-    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        return (Torque(self.joint, self.signal),)
-
-
-@dataclass(frozen=True)
-class GearMotor(Declared):
-    """A rotor that drives a joint coordinate through a gear, which is rigid unless it has a stiffness.
-
-    The torques of the drives on this joint act on the rotor, and a JointPD reads the rotor; both keep the units
-    of the joint: the angle of the rotor divided by the ratio, its torque times the ratio. ``rotor_inertia``
-    and ``torque_limit`` are those of the motor itself, ``stiffness`` and ``damping`` those of the gear as felt
-    at the joint. For a coordinate that translates, the ratio is in rad/m and the gear in N/m and N s/m.
-    """
-
-    joint: JointName
-    rotor_inertia: Annotated[float, Quantity("kg m^2", "inertia of the rotor about its axis", above=0)]
-    ratio: Annotated[float, Quantity("1", "turns of the rotor for one of the joint", above=0)]
-    stiffness: Annotated[float | None, Quantity("N m/rad", "torque at the joint per twist of the gear", above=0)] = None
-    damping: Annotated[
-        float, Quantity("N m s/rad", "torque at the joint per rate of twist of the gear", at_least=0)
-    ] = 0.0
-    torque_limit: Annotated[float | None, Quantity("N m", "largest torque of the motor", above=0)] = None
-
-    def conflicts(self) -> Iterator[Problem]:
-        if self.stiffness is None and self.damping > 0:
-            yield Problem(
-                f"= {self.damping:g} N m s/rad has no effect in a rigid gear; write a stiffness in N m/rad as well",
-                ("damping",),
-            )
-
-    def attachments(self, arm: Arm) -> tuple[Contribution, ...]:
-        place = MotorPlace(
-            self.joint,
-            rotor_inertia=self.rotor_inertia * self.ratio**2,
-            stiffness=self.stiffness or 0.0,
-            damping=self.damping,
-            torque_limit=inf if self.torque_limit is None else self.torque_limit * self.ratio,
-        )
-        return (Motor(self.joint, place),)
 
 
 def rotated(rotation: Quaternion, vectors: Array) -> Array:

@@ -1,0 +1,122 @@
+"""How a run went, in a few lines, and what to be careful about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pliant.results.trajectory import Trajectory
+
+# One per cent: what a reader of the figures would see.
+ERROR_THAT_MATTERS = 1e-2
+# In metre per second or joule: below this a consistency error is round-off even when nothing moves.
+ERROR_FLOOR = 1e-9
+# The tolerance of an exact integrator for every step, relative to the energy exchanged.
+RESIDUAL_TOLERANCE = 1e-10
+NOTHING_HAPPENED = "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
+# In joule a step, and as a part of what is stored: rounded positions exchange this much though nothing moves.
+# Strains of 1e-14 in a link of 1e10 N store half of the first.
+EXCHANGE_OF_ROUNDING, ROUNDING = 1e-18, 1e-15
+
+
+class Line(NamedTuple):
+    """One line of a summary; ``value`` is a number, or text with no unit."""
+
+    name: str
+    value: float | str
+    unit: str
+
+    def __str__(self) -> str:
+        value = self.value if isinstance(self.value, str) else f"{self.value:.4g}"
+        return f"{self.name}: {value} {'' if self.unit == '1' else self.unit}".rstrip()
+
+
+def summarize(trajectory: Trajectory) -> list[Line]:
+    """A few lines (name, value, unit) that say how the run went.
+
+    Time, cost, energy ledger, mesh error, deflection and ending.
+    """
+    choices, ledger = trajectory.provenance.choices, trajectory.ledger
+    return [
+        Line("ending", str(trajectory.ending.cause), ""),
+        # where another formulation computed than the one that was asked for
+        *([Line("substitution", choices["substitution"], "")] if "substitution" in choices else []),
+        # whoever reads the rest should know that its zeros are no achievement
+        *([Line("remark", NOTHING_HAPPENED, "")] if ledger.empty else []),
+        Line("simulated time", trajectory.simulated_time, "s"),
+        Line("wall time", trajectory.wall_time, "s"),
+        Line("real-time factor", trajectory.real_time_factor, "1"),
+        *_cost(trajectory.statistics),
+        Line("energy stored at the end", float(ledger.stored[-1]), "J"),
+        Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
+        Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
+        Line("projection loss", float(ledger.projection_loss[-1]), "J"),
+        *(_of_arm(trajectory) if trajectory.of_arm else ()),
+    ]
+
+
+def _of_arm(trajectory: Trajectory) -> list[Line]:
+    error = trajectory.consistency_error
+    return [
+        Line("consistency error of tip velocity", _largest(error.twist), "m/s"),
+        Line("consistency error of potential energy", _largest(error.gravity), "J"),
+        Line("largest tip deflection", _largest_norm(trajectory.tip_deflection), "m"),
+    ]
+
+
+def warn(trajectory: Trajectory) -> list[str]:
+    """What a careful user should know before trusting the numbers; empty when all is well.
+
+    Early ending, an energy ledger that does not balance, a mesh too coarse for the motion.
+    """
+    warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
+    ledger = trajectory.ledger
+    if ledger.exact and _exchanges(trajectory) and not ledger.worst_ratio <= RESIDUAL_TOLERANCE:
+        warnings.append(
+            f"the energy ledger misses {ledger.worst_ratio:.1e} of the energy exchanged in the step at "
+            f"t = {ledger.worst_time:g} s, more than {RESIDUAL_TOLERANCE:g};"
+            " tighten the tolerance or shorten the step"
+        )
+    if not trajectory.of_arm:
+        return warnings
+    speed = _largest_norm(trajectory.tip_twist[:, :3])
+    exchanged = float(ledger.exchanged[-1])
+    consistency_error = trajectory.consistency_error
+    for name, found, scale, of_what in (
+        ("tip velocity", consistency_error.twist, speed, "of the tip speed"),
+        ("potential energy", consistency_error.gravity, exchanged, "of the energy exchanged"),
+    ):
+        largest = _largest(found)
+        if not (largest <= ERROR_THAT_MATTERS * scale or largest <= ERROR_FLOOR):
+            share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
+            warnings.append(f"the consistency error of {name} reaches {share}: {consistency_error.reason}")
+    return [*warnings, consistency_error.warning] if consistency_error.warning else warnings
+
+
+def _exchanges(trajectory: Trajectory) -> bool:
+    """Whether more energy flows than rounding makes flow."""
+    ledger, steps = trajectory.ledger, trajectory.statistics.get("steps", 1.0)
+    floor = EXCHANGE_OF_ROUNDING + ROUNDING * _largest(ledger.stored)
+    return not float(ledger.exchanged[-1]) <= steps * floor
+
+
+def _cost(statistics: dict[str, float]) -> list[Line]:
+    steps = statistics.get("steps")
+    lines = []
+    if steps is not None:
+        lines.append(Line("steps", steps, "1"))
+    if steps and "iterations" in statistics:
+        lines.append(Line("Newton iterations per step", statistics["iterations"] / steps, "1"))
+    if "factorisations" in statistics:
+        lines.append(Line("factorisations", statistics["factorisations"], "1"))
+    return lines
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.max(np.abs(values), initial=0.0))
+
+
+def _largest_norm(vectors: np.ndarray) -> float:
+    return float(np.max(np.linalg.norm(vectors, axis=-1), initial=0.0))
