@@ -1,8 +1,7 @@
-"""Arguments and results of kernels: all kinds, from any thread, without keeping what is large."""
+"""Arguments and results of kernels: all kinds, from any thread, as they are at that moment."""
 
 from __future__ import annotations
 
-import gc
 import pickle
 import threading
 import weakref
@@ -10,7 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
-from pliant.jit import handover
+from pliant import jit
 from tests.jit.handed_over import Inside, Outside, count_up, echo, read, weigh, write
 
 MATRIX = np.arange(12.0).reshape(3, 4)
@@ -64,20 +63,65 @@ def test_a_tuple_that_comes_after_another_at_the_same_place_is_not_taken_for_it(
         assert read(outside(np.full((3, 4), float(k))))[1] == pytest.approx(k * weigh(np.ones((3, 4))), rel=1e-14)
 
 
-def test_large_arrays_are_not_kept_alive_and_small_ones_not_for_ever() -> None:
-    large = np.zeros((2, handover.KEPT_BYTES))
-    gone = weakref.ref(large)
-    write(Inside(large, False, (np.zeros(1), 3)), 4.0)
-    del large
+def test_nothing_is_kept_of_a_call() -> None:
+    matrix = np.zeros((2, 2))
+    gone = weakref.ref(matrix)
+    for _ in range(2):
+        write(Inside(matrix, False, (np.zeros(1), 3)), 4.0)
+    del matrix
     assert gone() is None
-    small = np.zeros((2, 2))
-    gone = weakref.ref(small)
-    write(Inside(small, False, (np.zeros(1), 3)), 4.0)
-    del small
-    for _ in range(handover.KEPT_TUPLES):
-        write(Inside(np.zeros((2, 2)), False, (np.zeros(1), 3)), 4.0)
-    gc.collect()
-    assert gone() is None
+
+
+def test_arrays_that_changed_in_place_are_read_as_they_are() -> None:
+    given = outside(np.arange(12.0).reshape(2, 6))
+    matrix = given.inside.matrix
+    read(given)
+    expected = getattr(weigh, "py_func", weigh)
+    matrix.shape = (4, 3)
+    assert read(given)[1] == weigh(matrix) == expected(matrix)
+    matrix.base.flags.writeable = False
+    matrix.flags.writeable = False
+    assert read(given)[1] == weigh(matrix) == expected(matrix)
+    grown = outside(np.ones((2, 2)))
+    read(grown)
+    grown.inside.matrix.resize((300, 400), refcheck=False)  # NumPy lays it somewhere else, and fills it with zeros
+    assert read(grown)[1] == weigh(grown.inside.matrix) == 1.0 + 2.0 + 3.0 + 4.0
+
+
+NUMBERS = (0, 1, -1, 2**30 - 1, 2**30, -(2**30), 2**59 + 12345, 1 - 2**60)
+
+
+def test_known_types_are_read_without_a_look_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    echo(1.5, 2, True, 3j)
+    kept, given = pickle.loads(pickle.dumps(MATRIX)), outside()
+    twisted = outside(np.asfortranarray(MATRIX))
+    expected = weigh(MATRIX), read(given), read(twisted)
+    monkeypatch.setattr(jit, "Layout", None)
+    for number in NUMBERS:
+        assert echo(-0.5, number, number > 0, 1.0 - 2.0j) == (1.0 - 2.0j, (number > 0, number), -0.5)
+    assert echo(np.float64(1.5), np.int64(-2), np.bool_(True), np.complex128(3j)) == (3j, (True, -2), 1.5)
+    assert (weigh(kept), read(given), read(twisted)) == expected, "an unpickled array has a dtype of its own"
+
+
+def test_what_is_read_by_python_gives_the_same() -> None:
+    class Own(np.ndarray):
+        pass
+
+    long_int = np.dtype("q") if np.dtype("l").itemsize == 8 else np.dtype("l")
+    assert weigh(MATRIX.view(Own)) == weigh(MATRIX)
+    assert read(outside(MATRIX.view(Own))) == read(outside())
+    assert read(outside()._replace(row=np.array([8, 9], long_int))) == read(outside())
+    for number in (2**60, -(2**62), 2**63 - 1):
+        assert echo(1.5, number, True, 3j) == (3j, (True, number), 1.5)
+
+
+def test_calls_with_other_types_by_turns_find_their_code() -> None:
+    for _ in range(3):
+        assert count_up(np.zeros(3), 2) == 2.0
+        assert count_up(np.zeros(3, complex), 2) == 2.0 + 0.0j
+        assert weigh(np.ones((2, 2))) == weigh(np.ones((2, 2), order="F"))
+        with pytest.raises(TypeError):
+            weigh(None)
 
 
 def test_what_no_kernel_takes_is_refused_by_name() -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 from pliant.jit import sources, store
-from pliant.jit.handover import MISFIT, Call, Entry, TypeName, as_expected
+from pliant.jit.calling import MISFIT, Entry, as_expected
+from pliant.jit.handover import Layout, TypeName
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,17 +74,15 @@ class Kernel:
         update_wrapper(self, function)
         self.py_func, self.inline = function, inline
         self.entries: dict[tuple[TypeName, ...], Entry] = {}
-        self.last: Entry | None = None  # most calls have arguments of the same types as the one before
+        self.found: tuple[Entry, ...] = ()  # the same, to be tried one after the other: seldom more than one
 
     def __call__(self, *arguments: Any) -> Any:
-        if self.last is not None and (answer := self.last.quick(arguments)) is not MISFIT:
-            return answer
-        call = Call(arguments)
-        entry = self.entries.get(call.key) or self.find(call.key)
-        self.last = entry if entry.simple else None
-        if (answer := call.run(entry)) is MISFIT:
-            raise RuntimeError(f"{self.py_func.__name__} was compiled for {call.key}, but refuses such arrays")
-        return answer
+        for entry in self.found:
+            if (answer := entry.quick(arguments)) is not MISFIT:
+                return answer
+        layout = Layout()
+        key = tuple([layout.add(each) for each in arguments])
+        return (self.entries.get(key) or self.find(key)).run(layout)
 
     def __reduce__(self) -> str:
         return self.py_func.__qualname__
@@ -110,6 +109,7 @@ class Kernel:
         with _finding:
             if key not in self.entries:
                 self.entries[key] = self._stored(key) or self._compiled(key)
+                self.found = tuple(self.entries.values())
             return self.entries[key]
 
     def _stored(self, key: tuple[TypeName, ...]) -> Entry | None:

@@ -17,7 +17,8 @@ import numba
 from numba.core.compiler_lock import global_compiler_lock
 
 from pliant.jit import sources, store
-from pliant.jit.handover import Entry, TypeName
+from pliant.jit.calling import Entry
+from pliant.jit.handover import TypeName
 
 if TYPE_CHECKING:
     from pliant.jit import Kernel

@@ -13,8 +13,9 @@ all it needs, once, is optimised as a whole and emitted as one program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
+from itertools import accumulate
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -46,20 +47,13 @@ class TupleByReference(types.Type):
 
     def __init__(self, label: str, fields: tuple[str, ...], members: tuple[Any, ...]) -> None:
         self.label, self.fields, self.members = label, fields, members
-        self.offsets = [sum(map(count_words, members[:k])) for k in range(len(members))]
-        self.words = sum(map(count_words, members))
+        *self.offsets, self.words = accumulate(map(_count_words, members), initial=0)
         listed = ", ".join(f"{field}: {member.name}" for field, member in zip(fields, members))
         super().__init__(f"{label}({listed})")
 
 
-def count_words(member: Any) -> int:
-    if isinstance(member, TupleByReference):
-        return member.words
-    if isinstance(member, types.Array):
-        return int(1 + member.ndim * (1 if member.layout == "C" else 2))
-    if isinstance(member, types.BaseTuple):
-        return sum(map(count_words, member))
-    return 2 if isinstance(member, types.Complex) else 1
+def _count_words(member: Any) -> int:
+    return member.words if isinstance(member, TupleByReference) else handover.count_words(name_of(member))
 
 
 def type_of(name: TypeName) -> Any:
@@ -73,9 +67,8 @@ def type_of(name: TypeName) -> Any:
         return TupleByReference(label, fields, members)
     if name in NUMBERS:
         return NUMBERS[name]
-    dtype, _, rest = name.partition(":")
-    ndim, order = int(rest.rstrip("CFAru")), next(mark for mark in rest if mark in "CFA")
-    return types.Array(numba.from_dtype(np.dtype(dtype)), ndim, order, readonly="r" in rest, aligned="u" not in rest)
+    dtype, ndim, order, written, aligned = handover.name_parts(name)
+    return types.Array(numba.from_dtype(np.dtype(dtype)), ndim, order, readonly=not written, aligned=aligned)
 
 
 def name_of(typ: Any) -> TypeName:
@@ -142,7 +135,7 @@ def read_value(context: Any, builder: Any, base: Any, at: int, typ: Any) -> Any:
         values = []
         for each in typ:
             values.append(read_value(context, builder, base, at, each))
-            at += count_words(each)
+            at += _count_words(each)
         return context.make_tuple(builder, typ, values)
     if isinstance(typ, types.Boolean):
         return builder.trunc(word(0), ir.IntType(1))
@@ -290,32 +283,18 @@ def _codegen() -> KernelCodegen:
 def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[bytes]:
     """Object files, one a level of processors, of a kernel as Python calls it.
 
-    The function ``symbol`` takes three pointers and gives Numba's status: to the places of the argument objects, of
-    which it reads arrays; to what it compares these with and to the places of the words of all other arguments; and to
-    space for the words of the result.
+    The function ``symbol`` takes two pointers and gives Numba's status: to the words of all arguments, and to space for
+    those of the result.
     """
     context, described = compiled.target_context, compiled.fndesc
     module = context.create_module("entry")
     kernel_type = context.call_conv.get_function_type(described.restype, described.argtypes)
     kernel = ir.Function(module, kernel_type, described.llvm_func_name)
-    words = WORD.as_pointer()
-    entry = ir.Function(
-        module, ir.FunctionType(ir.IntType(32), [words.as_pointer(), words.as_pointer(), words]), symbol
-    )
+    entry = ir.Function(module, ir.FunctionType(ir.IntType(32), [WORD.as_pointer(), WORD.as_pointer()]), symbol)
     builder = ir.IRBuilder(entry.append_basic_block())
-    objects, table, space = entry.args
-    arguments, kinds = [], [builder.load(table)]
-    others = 1 + sum(isinstance(typ, types.Array) for typ in described.argtypes)
-    for k, typ in enumerate(described.argtypes):
-        if isinstance(typ, types.Array):
-            place = builder.load(builder.gep(objects, [ir.Constant(WORD, k)]))
-            kinds.append(builder.load(builder.gep(table, [ir.Constant(WORD, len(kinds))])))
-            _refuse_unlike(builder, place, typ, kinds[0], kinds[-1])
-            arguments.append(_read_array(context, builder, typ, partial(_word_of_object, builder, place, typ)))
-        else:
-            place = builder.load(builder.gep(table, [ir.Constant(WORD, others)]))
-            arguments.append(read_value(context, builder, place, 0, typ))
-            others += 1
+    words, space = entry.args
+    offsets = accumulate(map(_count_words, described.argtypes), initial=0)
+    arguments = [read_value(context, builder, words, at, typ) for at, typ in zip(offsets, described.argtypes)]
     status, value = context.call_conv.call_function(builder, kernel, described.restype, described.argtypes, arguments)
     with builder.if_then(status.is_ok):
         _write_result(context, builder, space, 0, described.restype, value)
@@ -330,38 +309,6 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     passes.run(program, builder)
     program.verify()
     return [_processor(level).emit_object(program) for level in levels]
-
-
-def _load(builder: Any, place: Any, offset: int, as_type: Any = WORD) -> Any:
-    """What stands so many bytes behind a place."""
-    at = builder.gep(builder.bitcast(place, ir.IntType(8).as_pointer()), [ir.Constant(WORD, offset)])
-    return builder.load(builder.bitcast(at, as_type.as_pointer()))
-
-
-def _refuse_unlike(builder: Any, place: Any, typ: Any, array: Any, dtype: Any) -> None:
-    """Return UNLIKE if the object is no array of this type."""
-    array, dtype = builder.ptrtoint(array, WORD), builder.ptrtoint(dtype, WORD)
-    same = builder.icmp_unsigned("==", _load(builder, place, handover.KIND), array)
-    with builder.if_then(builder.not_(same), likely=False):
-        builder.ret(ir.Constant(ir.IntType(32), handover.UNLIKE))
-    half = ir.IntType(32)
-    mask, wanted = handover.flags_of(name_of(typ))
-    flags = builder.and_(_load(builder, place, handover.FLAGS, half), ir.Constant(half, mask))
-    for found, expected in (
-        (_load(builder, place, handover.DTYPE), dtype),
-        (_load(builder, place, handover.NDIM, half), ir.Constant(half, typ.ndim)),
-        (flags, ir.Constant(half, wanted)),
-    ):
-        with builder.if_then(builder.icmp_unsigned("!=", found, expected), likely=False):
-            builder.ret(ir.Constant(half, handover.UNLIKE))
-
-
-def _word_of_object(builder: Any, place: Any, typ: Any, k: int, as_type: Any = WORD) -> Any:
-    """Of an array object what `handover` would have written: address, shape, strides."""
-    if k == 0:
-        return _load(builder, place, handover.DATA, as_type)
-    listed, k = (handover.SHAPE, k - 1) if k <= typ.ndim else (handover.STRIDES, k - 1 - typ.ndim)
-    return _load(builder, _load(builder, place, listed, WORD.as_pointer()), 8 * k)
 
 
 def _write_result(context: Any, builder: Any, words: Any, at: int, typ: Any, value: Any) -> int:

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pliant.jit import sources
-from pliant.jit.handover import Entry, Result, TypeName
+from pliant.jit.calling import READER, READER_NAME, Entry
+from pliant.jit.handover import Result, TypeName
 
 SHIPPED = Path(__file__).parent / "shipped"
-FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+READER_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 # what a processor must have, best first (psABI of x86-64); elsewhere the plain one of the kind of processor
 LEVELS = {
     "x86-64-v3": ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
@@ -91,7 +92,7 @@ def load(result: TypeName, code: bytes, symbol: str, key: tuple[TypeName, ...]) 
         engine = _engine()
         engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         engine.finalize_object()
-        return Entry(FUNCTION(engine.get_function_address(symbol)), Result(result), key)
+        return Entry(_reader(), engine.get_function_address(symbol), Result(result), key)
 
 
 @cache
@@ -103,7 +104,12 @@ def _engine() -> Any:
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
     processor = target.create_target_machine(cpu=processor_levels()[0], features="", reloc="pic", codemodel="small")
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), processor)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(READER), processor)
+
+
+@cache
+def _reader() -> Any:
+    return READER_TYPE(_engine().get_function_address(READER_NAME))
 
 
 def tupled(name: Any) -> TypeName:

@@ -44,7 +44,7 @@ from pliant.spatial.se3 import Twist, ad, angular, carried_wrench, linear
 from pliant.spatial.vectors import Vector, add, apply, cross
 from pliant.structures.tree import columns as at
 from pliant.structures.tree import recursions
-from pliant.structures.tree.motion import EMPTY, Bools, Floats, Ints, Tree, move_body
+from pliant.structures.tree.motion import EMPTY, Bools, Floats, Ints, Tree, move_body, pose_of
 from pliant.structures.tree.recursions import Ten
 from pliant.structures.tree.shapes import Shapes
 
@@ -90,7 +90,8 @@ def start_articulated(tree: Tree, i: int, v: float, motion: Floats) -> None:
     if tree.joints[i, at.BODY] == at.NOTHING:
         store(EMPTY, motion, own, at.WRENCH)
     else:
-        store(recursions.own_wrench(tree, i, load6(motion, own, at.TWIST), EMPTY, motion), motion, own, at.WRENCH)
+        pose, V = pose_of(motion, i), load6(motion, own, at.TWIST)
+        store(recursions.own_wrench(tree, i, pose, V, EMPTY), motion, own, at.WRENCH)
 
 
 @inline_kernel
@@ -135,7 +136,7 @@ def placed_dynamics(tree: Tree, prescribed: Bools, v: Floats, tau: Floats, motio
     """`forward_dynamics` from poses that stand."""
     n = v.shape[0]
     for i in range(n):
-        move_body(tree, i, v[i], motion)
+        move_body(tree, i, v[i], load6(motion, i + 1, at.AXIS), motion)
         start_articulated(tree, i, v[i], motion)
     for i in range(n - 1, -1, -1):
         if prescribed[i]:

@@ -143,15 +143,15 @@ def middle_pass(tree: Tree, shapes: shaped.Shapes, step: Step) -> None:
     joints, motion = step.joints, step.motion
     n = joints.q.shape[0]
     for i in range(n):
-        place_turned(tree, i, joints.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
-        V = move_body(tree, i, joints.w[i], motion)
-        A = recursions.accelerate_body(tree, i, joints.w[i], joints.acceleration[i], motion)
+        pose, J = place_turned(tree, i, joints.q_mid[i], (step.turn[1, i, 0], step.turn[1, i, 1]), motion)
+        V = move_body(tree, i, joints.w[i], J, motion)
+        A = recursions.accelerate_body(tree, i, joints.w[i], joints.acceleration[i], J, motion)
         if tree.joints[i, at.BODY] == at.NOTHING:
             store(EMPTY, motion, i + 1, at.WRENCH)
             store(EMPTY, motion, i + 1, at.MOMENTUM)
         else:
-            store(recursions.own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
-            store(recursions.own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
+            store(recursions.own_wrench(tree, i, pose, V, A), motion, i + 1, at.WRENCH)
+            store(recursions.own_momentum(tree, i, pose, V), motion, i + 1, at.MOMENTUM)
     if shaped.is_shaped(shapes):
         clouds.push_links(shapes.cloud, motion)
     for i in range(n - 1, -1, -1):

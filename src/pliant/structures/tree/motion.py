@@ -34,8 +34,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.jit import inline_kernel
 from pliant.spatial.rows import add_to, load3, load6, load9, plus3, plus6, store
-from pliant.spatial.se3 import Twist
-from pliant.spatial.vectors import Vector, add, apply, cross, product
+from pliant.spatial.se3 import Twist, join
+from pliant.spatial.vectors import Matrix, Vector, add, apply, cross, product
 from pliant.structures.tree import columns as at
 
 Floats = NDArray[np.float64]
@@ -43,6 +43,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+Pose = tuple[Matrix, Vector]
 EMPTY = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -136,16 +137,29 @@ def place_base(tree: Tree, motion: Floats) -> None:
 
 
 @inline_kernel
-def place_body(tree: Tree, i: int, q: float, motion: Floats) -> None:
-    """Pose and Jacobian column of body i from the pose of its parent."""
+def place_body(tree: Tree, i: int, q: float, motion: Floats) -> tuple[Pose, Twist]:
+    """Pose and Jacobian column of body i from the pose of its parent.
+
+    They are written and also returned: what was just written in parts is slow to read as a whole.
+    """
     s, c = 0.0, 1.0
     if tree.joints[i, at.KIND] < at.TRANSLATION_X:
         s, c = math.sin(q), math.cos(q)
-    place_turned(tree, i, q, (s, c), motion)
+    return place_turned(tree, i, q, (s, c), motion)
 
 
 @inline_kernel
-def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion: Floats) -> None:
+def turned_pair(a: Vector, b: Vector, turn: tuple[float, float]) -> tuple[Vector, Vector]:
+    """Two axes after a turn about the third, from the first towards the second."""
+    s, c = turn
+    return (
+        (c * a[0] + s * b[0], c * a[1] + s * b[1], c * a[2] + s * b[2]),
+        (c * b[0] - s * a[0], c * b[1] - s * a[1], c * b[2] - s * a[2]),
+    )
+
+
+@inline_kernel
+def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion: Floats) -> tuple[Pose, Twist]:
     """The same with the sine and cosine of a coordinate that turns."""
     facts, own, p = tree.facts, i + 1, tree.joints[i, at.PARENT] + 1
     kind = tree.joints[i, at.KIND]
@@ -153,22 +167,26 @@ def place_turned(tree: Tree, i: int, q: float, turn: tuple[float, float], motion
     x = add(load3(motion, p, at.POSE_X), apply(R, load3(facts, i, at.POSITION)))
     if tree.joints[i, at.TURNED] != 0:
         R = product(R, load9(facts, i, at.ROTATION))
-    store(R, motion, own, at.POSE_R)
-    k = kind % 3
-    axis = (motion[own, at.POSE_R + k], motion[own, at.POSE_R + 3 + k], motion[own, at.POSE_R + 6 + k])
+    a, b, c = (R[0], R[3], R[6]), (R[1], R[4], R[7]), (R[2], R[5], R[8])
     if kind >= at.TRANSLATION_X:
-        store(plus3(x, q, axis), motion, own, at.POSE_X)
-        store(axis, motion, own, at.AXIS)
-        store((0.0, 0.0, 0.0), motion, own, at.AXIS + 3)
-        return
-    s, c = turn
-    one, two = at.POSE_R + (k + 1) % 3, at.POSE_R + (k + 2) % 3
-    for r in range(0, 9, 3):
-        a, b = motion[own, one + r], motion[own, two + r]
-        motion[own, one + r], motion[own, two + r] = c * a + s * b, c * b - s * a
+        axis = a if kind == at.TRANSLATION_X else (b if kind == at.TRANSLATION_Y else c)
+        x, J = plus3(x, q, axis), join(axis, (0.0, 0.0, 0.0))
+    else:
+        axis = a
+        if kind == at.TURN_X:
+            b, c = turned_pair(b, c, turn)
+        elif kind == at.TURN_Y:
+            axis = b
+            c, a = turned_pair(c, a, turn)
+        else:
+            axis = c
+            a, b = turned_pair(a, b, turn)
+        J = join(cross(x, axis), axis)
     store(x, motion, own, at.POSE_X)
-    store(cross(x, axis), motion, own, at.AXIS)
-    store(axis, motion, own, at.AXIS + 3)
+    store(J, motion, own, at.AXIS)
+    R = (a[0], b[0], c[0], a[1], b[1], c[1], a[2], b[2], c[2])
+    store(R, motion, own, at.POSE_R)
+    return (R, x), J
 
 
 @inline_kernel
@@ -187,15 +205,20 @@ def turn_afresh(tree: Tree, q: Floats, turn: Floats) -> None:
 
 
 @inline_kernel
-def move_body(tree: Tree, i: int, v: float, motion: Floats) -> Twist:
-    """Twist of body i from that of its parent."""
-    own, p = i + 1, tree.joints[i, at.PARENT] + 1
-    W = plus6(load6(motion, p, at.TWIST), v, load6(motion, own, at.AXIS))
-    store(W, motion, own, at.TWIST)
+def move_body(tree: Tree, i: int, v: float, J: Twist, motion: Floats) -> Twist:
+    """Twist of body i from that of its parent and its own Jacobian column J."""
+    W = plus6(load6(motion, tree.joints[i, at.PARENT] + 1, at.TWIST), v, J)
+    store(W, motion, i + 1, at.TWIST)
     return W
 
 
 @inline_kernel
-def center_of(tree: Tree, i: int, motion: Floats) -> Vector:
+def pose_of(motion: Floats, i: int) -> Pose:
+    """Pose of body i that stands."""
+    return load9(motion, i + 1, at.POSE_R), load3(motion, i + 1, at.POSE_X)
+
+
+@inline_kernel
+def center_of(tree: Tree, i: int, pose: Pose) -> Vector:
     """Centre of mass of body i in the world."""
-    return add(load3(motion, i + 1, at.POSE_X), apply(load9(motion, i + 1, at.POSE_R), load3(tree.facts, i, at.CENTER)))
+    return add(pose[1], apply(pose[0], load3(tree.facts, i, at.CENTER)))

@@ -102,9 +102,9 @@ def momentum_of(mechanism: Mechanism, moving: tuple[Floats, Floats, Floats, Floa
     tree, shapes, joints, motion = mechanism.tree, mechanism.shapes, step.joints, step.motion_end
     if is_shaped(shapes):
         for i in range(q.shape[0]):
-            place_body(tree, i, q[i], motion)
-            V = move_body(tree, i, v[i], motion)
-            store(own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
+            pose, J = place_body(tree, i, q[i], motion)
+            V = move_body(tree, i, v[i], J, motion)
+            store(own_momentum(tree, i, pose, V), motion, i + 1, at.MOMENTUM)
         stand(shapes.cloud, place, rate, MOVED)
         push_links(shapes.cloud, motion)
         for i in range(q.shape[0] - 1, -1, -1):

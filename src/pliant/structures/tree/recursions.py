@@ -19,20 +19,22 @@ base, and zero for two coordinates on different branches [featherstone2008].
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import add_to, dot6, load6, load9, plus6, store
+from pliant.spatial.rows import add_to, dot6, load6, plus6, store
 from pliant.spatial.se3 import Twist, ad, angular, join, linear
-from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale
+from pliant.spatial.vectors import Matrix, Vector, add, apply, apply_transpose, cross, dot, scale
 from pliant.structures.tree import columns as at
 from pliant.structures.tree.motion import (
     EMPTY,
     Floats,
     Ints,
+    Pose,
     Tree,
     center_of,
     move_body,
     place_base,
     place_body,
     place_turned,
+    pose_of,
     turn_afresh,
 )
 
@@ -49,25 +51,24 @@ def own_inertia(tree: Tree, i: int, w: Vector) -> Vector:
 
 
 @inline_kernel
-def accelerate_body(tree: Tree, i: int, v: float, a: float, motion: Floats) -> Twist:
-    """Spatial acceleration of body i from that of its parent; its twist stands already."""
-    own, p = i + 1, tree.joints[i, at.PARENT] + 1
-    J, A = load6(motion, own, at.AXIS), load6(motion, p, at.ACCELERATION)
+def accelerate_body(tree: Tree, i: int, v: float, a: float, J: Twist, motion: Floats) -> Twist:
+    """Spatial acceleration of body i from that of its parent and its own Jacobian column J."""
+    p = tree.joints[i, at.PARENT] + 1
     C = ad(load6(motion, p, at.TWIST), J)
-    B = plus6(plus6(A, a, J), v, C)
-    store(B, motion, own, at.ACCELERATION)
+    B = plus6(plus6(load6(motion, p, at.ACCELERATION), a, J), v, C)
+    store(B, motion, i + 1, at.ACCELERATION)
     return B
 
 
 @inline_kernel
-def own_wrench(tree: Tree, i: int, V: Twist, A: Twist, motion: Floats) -> Twist:
+def own_wrench(tree: Tree, i: int, pose: Pose, V: Twist, A: Twist) -> Twist:
     """Rate of the momentum of body i, from its twist V and spatial acceleration A."""
-    c, w, al = center_of(tree, i, motion), angular(V), angular(A)
+    c, w, al = center_of(tree, i, pose), angular(V), angular(A)
     speed = add(linear(V), cross(w, c))
     f = scale(tree.facts[i, at.MASS], add(add(linear(A), cross(al, c)), cross(w, speed)))
     n = cross(c, f)
     if tree.joints[i, at.BODY] == at.RIGID:
-        R = load9(motion, i + 1, at.POSE_R)
+        R = pose[0]
         wb = apply_transpose(R, w)
         turning = add(own_inertia(tree, i, apply_transpose(R, al)), cross(wb, own_inertia(tree, i, wb)))
         n = add(n, apply(R, turning))
@@ -75,26 +76,26 @@ def own_wrench(tree: Tree, i: int, V: Twist, A: Twist, motion: Floats) -> Twist:
 
 
 @inline_kernel
-def own_momentum(tree: Tree, i: int, V: Twist, motion: Floats) -> Twist:
+def own_momentum(tree: Tree, i: int, pose: Pose, V: Twist) -> Twist:
     """Momentum of body i about the origin."""
-    c, w = center_of(tree, i, motion), angular(V)
+    c, w = center_of(tree, i, pose), angular(V)
     f = scale(tree.facts[i, at.MASS], add(linear(V), cross(w, c)))
     n = cross(c, f)
     if tree.joints[i, at.BODY] == at.RIGID:
-        R = load9(motion, i + 1, at.POSE_R)
+        R = pose[0]
         n = add(n, apply(R, own_inertia(tree, i, apply_transpose(R, w))))
     return join(f, n)
 
 
 @inline_kernel
-def own_energies(tree: Tree, i: int, V: Twist, motion: Floats) -> tuple[float, float]:
+def own_energies(tree: Tree, i: int, pose: Pose, V: Twist) -> tuple[float, float]:
     """Kinetic energy of body i and its potential in gravity."""
-    c, w = center_of(tree, i, motion), angular(V)
+    c, w = center_of(tree, i, pose), angular(V)
     speed = add(linear(V), cross(w, c))
     m, g = tree.facts[i, at.MASS], tree.base
     kinetic = 0.5 * m * dot(speed, speed)
     if tree.joints[i, at.BODY] == at.RIGID:
-        wb = apply_transpose(load9(motion, i + 1, at.POSE_R), w)
+        wb = apply_transpose(pose[0], w)
         kinetic += 0.5 * dot(wb, own_inertia(tree, i, wb))
     return kinetic, -m * (c[0] * g[at.GRAVITY] + c[1] * g[at.GRAVITY + 1] + c[2] * g[at.GRAVITY + 2])
 
@@ -131,13 +132,13 @@ def inverse_dynamics(tree: Tree, q: Floats, v: Floats, a: Floats, motion: Floats
     """tau = M a + h + g."""
     place_base(tree, motion)
     for i in range(q.shape[0]):
-        place_body(tree, i, q[i], motion)
-        V = move_body(tree, i, v[i], motion)
-        A = accelerate_body(tree, i, v[i], a[i], motion)
+        pose, J = place_body(tree, i, q[i], motion)
+        V = move_body(tree, i, v[i], J, motion)
+        A = accelerate_body(tree, i, v[i], a[i], J, motion)
         if tree.joints[i, at.BODY] == at.NOTHING:
             store(EMPTY, motion, i + 1, at.WRENCH)
         else:
-            store(own_wrench(tree, i, V, A, motion), motion, i + 1, at.WRENCH)
+            store(own_wrench(tree, i, pose, V, A), motion, i + 1, at.WRENCH)
     for i in range(q.shape[0] - 1, -1, -1):
         F = gather(tree, i, at.WRENCH, motion)
         tau[i] = dot6(load6(motion, i + 1, at.AXIS), F) + tree.facts[i, at.ROTOR] * a[i]
@@ -148,9 +149,9 @@ def momentum(tree: Tree, q: Floats, v: Floats, motion: Floats, p: Floats, push: 
     """p = M v, and push = dT/dq at constant v."""
     place_base(tree, motion)
     for i in range(q.shape[0]):
-        place_body(tree, i, q[i], motion)
-        V = move_body(tree, i, v[i], motion)
-        store(own_momentum(tree, i, V, motion), motion, i + 1, at.MOMENTUM)
+        pose, J = place_body(tree, i, q[i], motion)
+        V = move_body(tree, i, v[i], J, motion)
+        store(own_momentum(tree, i, pose, V), motion, i + 1, at.MOMENTUM)
     for i in range(q.shape[0] - 1, -1, -1):
         H, J = gather(tree, i, at.MOMENTUM, motion), load6(motion, i + 1, at.AXIS)
         p[i] = dot6(J, H) + tree.facts[i, at.ROTOR] * v[i]
@@ -162,11 +163,11 @@ def energies_at(tree: Tree, q: Floats, v: Floats, turn: Floats, motion: Floats) 
     """Kinetic energy and potential of gravity; the poses stay in ``motion``. Few arguments: a call costs by them."""
     kinetic, potential = 0.0, 0.0
     for i in range(q.shape[0]):
-        place_turned(tree, i, q[i], (turn[i, 0], turn[i, 1]), motion)
-        V = move_body(tree, i, v[i], motion)
+        pose, J = place_turned(tree, i, q[i], (turn[i, 0], turn[i, 1]), motion)
+        V = move_body(tree, i, v[i], J, motion)
         kinetic += 0.5 * tree.facts[i, at.ROTOR] * v[i] * v[i]
         if tree.joints[i, at.BODY] != at.NOTHING:
-            own = own_energies(tree, i, V, motion)
+            own = own_energies(tree, i, pose, V)
             kinetic += own[0]
             potential += own[1]
     return kinetic, potential
@@ -184,9 +185,8 @@ Ten = tuple[float, float, float, float, float, float, float, float, float, float
 
 
 @inline_kernel
-def turned_inertia(tree: Tree, i: int, motion: Floats) -> Twist:
+def turned_inertia(tree: Tree, i: int, R: Matrix) -> Twist:
     """R J R^T of body i: xx yy zz xy xz yz."""
-    R = load9(motion, i + 1, at.POSE_R)
     x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])
     a, b, c = own_inertia(tree, i, x), own_inertia(tree, i, y), own_inertia(tree, i, z)
     return (dot(a, x), dot(b, y), dot(c, z), dot(a, y), dot(a, z), dot(b, z))
@@ -197,13 +197,12 @@ def inertia_of(tree: Tree, i: int, motion: Floats) -> Ten:
     """Mass, first and second moment of body i alone."""
     if tree.joints[i, at.BODY] == at.NOTHING:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    m = tree.facts[i, at.MASS]
-    x, y, z = center_of(tree, i, motion)
+    m, pose = tree.facts[i, at.MASS], pose_of(motion, i)
+    x, y, z = center_of(tree, i, pose)
     mx, my, mz = m * x, m * y, m * z
     J = (my * y + mz * z, mx * x + mz * z, mx * x + my * y, -mx * y, -mx * z, -my * z)
     if tree.joints[i, at.BODY] == at.RIGID:
-        K = turned_inertia(tree, i, motion)
-        J = plus6(J, 1.0, K)
+        J = plus6(J, 1.0, turned_inertia(tree, i, pose[0]))
     return (m, mx, my, mz, J[0], J[1], J[2], J[3], J[4], J[5])
 
 

@@ -283,9 +283,11 @@ def take_end(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> None:
     number, joints = step.number, step.joints
     for i in range(step.q.shape[0]):
         step.q[i], step.v[i] = step.q_end[i], step.v_end[i]
-    stand(mechanism.shapes.cloud, step.q, step.v, START_MOVED)
+    if is_shaped(mechanism.shapes):
+        stand(mechanism.shapes.cloud, step.q, step.v, START_MOVED)
+        for i in range(joints.q.shape[0]):
+            joints.q[i] = joints.q_end[i]
     for i in range(joints.q.shape[0]):
-        joints.q[i] = joints.q_end[i]
         step.turn[0, i, 0], step.turn[0, i, 1] = step.turn[2, i, 0], step.turn[2, i, 1]
     if ledger.worst[STEPS] % TURNS_KEPT == 0.0:
         expand(mechanism.shapes, step.q, joints.q)
@@ -329,7 +331,8 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
         supplied += work
         works += abs(work)
         ledger.joints[i] += work
-    expand(mechanism.shapes, step.change, step.joints.change)
+    if step.wrench.shape[0] > 0:
+        expand(mechanism.shapes, step.change, step.joints.change)
     for k in range(step.wrench.shape[0]):
         body = mechanism.wrenches.body[k]
         work = acting.load_power(mechanism.tree, body, load6(step.wrench, k), step.joints.change, step.motion)
