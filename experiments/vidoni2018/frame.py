@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 import pliant as pl
+from experiments.vidoni2018.bodies import RigidPart, beam_body, join, with_parts
 from pliant.formulations.equivalent_rigid_link.assembly import ShapedStructure, assemble
 from pliant.formulations.equivalent_rigid_link.component_modes import Interface, Modes, super_element
-from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Floats, RigidPart, join, with_parts
-from pliant.formulations.equivalent_rigid_link.elements import BeamElement, MassMatrix, beam_body
+from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Floats
+from pliant.formulations.equivalent_rigid_link.elements import BeamElement, MassMatrix
 from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
 
 # Table I and the inertias of the text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
@@ -70,9 +69,3 @@ def refuse_outside(field: str, value: int, low: int, high: int, remedy: str) -> 
     refuse_other_than_number(field, value, remedy, whole=True)
     if not low <= value <= high:
         raise InvalidInput(f"{field} = {value} must lie between {low} and {high}; {remedy}")
-
-
-def raise_if_any(problems: Sequence[Problem]) -> None:
-    """Raise all collected problems together."""
-    if problems:
-        raise InvalidInput(*problems)

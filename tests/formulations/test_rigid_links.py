@@ -114,7 +114,9 @@ def test_all_links_rigid_move_like_the_rigid_arm_to_the_square_of_the_step(formu
     assert coarse / fine == pytest.approx(4.0, rel=0.05)
 
 
-def off_the_rigid_one(formulation: pl.GeometricallyExact | pl.PoseElement | pl.Corotational | pl.Lumped, factor: float) -> np.ndarray:
+def off_the_rigid_one(
+    formulation: pl.GeometricallyExact | pl.PoseElement | pl.Corotational | pl.Lumped, factor: float
+) -> np.ndarray:
     """Frequencies of the arm with an upper link so many times stiffer, less those with a rigid one."""
     stiffness = tuple(factor * value for value in STIFFNESS)
     section = pl.GeneralSection(stiffness=stiffness, inertia=INERTIA)

@@ -50,8 +50,7 @@ class JointDynamics:
 
     def inverse(self, acceleration: ArrayLike) -> Array:
         """Torques that give the accelerations."""
-        torque: Array = self.mass @ self._row("acceleration", acceleration) + self.bias
-        return torque
+        return np.asarray(self.mass @ self._row("acceleration", acceleration) + self.bias)
 
     def _row(self, name: str, values: ArrayLike) -> Array:
         return checked_row(name, values, len(self.names), "numbers, one per name of these dynamics")

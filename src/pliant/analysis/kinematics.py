@@ -356,9 +356,6 @@ class _Task:
         """Of what is missing, metres and radians alike."""
         return float(np.linalg.norm(self.error(tip)))
 
-    def nearer(self, trial: TipPose, tip: TipPose) -> bool:
-        return self.size(trial) < (1.0 - PROGRESS) * self.size(tip)
-
     def step(self, tip: TipPose) -> Array:
         """Damped least squares between the limits: joints that would pass theirs stop there, the others go on."""
         from scipy.optimize import lsq_linear
@@ -455,9 +452,9 @@ def _approached(task: _Task, tip: Tip, moved: Callable[[Tip, Array], Tip | None]
     for _ in range(ITERATIONS):
         if task.size(tip) <= tolerance:
             break
-        step = task.step(tip)
+        step, most = task.step(tip), (1.0 - PROGRESS) * task.size(tip)
         trials = (moved(tip, part * step) for part in PARTS)
-        better = next((trial for trial in trials if trial is not None and task.nearer(trial, tip)), None)
+        better = next((trial for trial in trials if trial is not None and task.size(trial) < most), None)
         if better is None:
             break
         tip = better

@@ -11,7 +11,7 @@ which no state tells; so every output is proper, and the answer to a flow is tha
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,8 +210,7 @@ def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0
     """
     own = getattr(getattr(model, "arm", model), "linear", None)  # of an arm that is linear itself
     if own is not None:
-        system: LinearPortHamiltonian = own(state, model.inputs)
-        return system
+        return cast(LinearPortHamiltonian, own(state, model.inputs))
     small = linearised(model, state, time)
     refuse_stillness(model, small)
     if not small.fundamental:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem, eliminate_constraints
-from pliant.model.linear.port import Complex, absent, numbered
-from pliant.model.linear.port_hamiltonian import Relation, energy_coordinates, relation_of, skew_part
+from pliant.model.linear.port import Complex, absent, block_diagonal, numbered
+from pliant.model.linear.port_hamiltonian import Relation, energy_coordinates, relation_of
 from pliant.model.linear.system import of_standard
 from pliant.model.state import Array
 
@@ -86,9 +86,8 @@ class BandError:
     @property
     def typical(self) -> float:
         """The mean of the relative error over the band, on a logarithmic scale of frequencies."""
-        return float(
-            np.trapezoid(self.relative, np.log(self.frequency)) / np.log(self.frequency[-1] / self.frequency[0])
-        )
+        whole = np.log(self.frequency[-1] / self.frequency[0])
+        return float(np.trapezoid(self.relative, np.log(self.frequency)) / whole)
 
     @property
     def worst(self) -> float:
@@ -204,9 +203,7 @@ def reduce_port_hamiltonian(system: LinearPortHamiltonian, order: int, band: Ban
     motions = of_standard(full.S, full.b, np.eye(full.size), np.zeros_like(full.b)).at(places)
     target = comparison(places, full.c @ motions + full.D)
     V = _best_basis(full, order, motions, target)
-    through = np.zeros((len(full.relation.losses), order + len(full.D)))
-    through[: full.size, :order], through[full.size :, order:] = V, np.eye(len(full.D))
-    relation = _seen_through(full.relation, through)
+    relation = full.relation.through(block_diagonal(V, np.eye(len(full.D))))
     small = relation.system(np.eye(order), np.eye(order), system.ports, numbered("z", order))
     return ReducedPortHamiltonian(small, full.back @ V, target.error(small.transfer(places)))
 
@@ -217,11 +214,8 @@ def energy_form(system: LinearPortHamiltonian) -> EnergyForm:
     coordinates = energy_coordinates(free.system.Q)
     if coordinates is None:
         raise InvalidInput("the energy of the system is not positive semidefinite; see check_structure")
-    states, n = coordinates.L.shape
-    m = free.system.B.shape[1]
-    through = np.zeros((states + m, n + m))
-    through[:states, :n], through[states:, n:] = coordinates.L, np.eye(m)
-    relation = _seen_through(relation_of(free.system), through)
+    n, m = coordinates.L.shape[1], free.system.B.shape[1]
+    relation = relation_of(free.system).through(block_diagonal(coordinates.L, np.eye(m)))
     whole = relation.whole
     _, rates, right = np.linalg.svd(whole[:n, :n])
     still = right[int(np.sum(rates > AT_REST * rates.max(initial=0.0))) :].T
@@ -230,10 +224,6 @@ def energy_form(system: LinearPortHamiltonian) -> EnergyForm:
     forward = coordinates.L.T @ np.asarray(np.linalg.pinv(free.basis), float)
     blocks = (-whole[:n, :n], -whole[:n, n:], whole[n:, :n], whole[n:, n:])
     return EnergyForm(relation, *blocks, forward, free.basis @ coordinates.back, rest)
-
-
-def _seen_through(relation: Relation, through: Array) -> Relation:
-    return Relation(skew_part(through.T @ relation.turning @ through), relation.losses_through(through))
 
 
 def _best_basis(full: EnergyForm, order: int, motions: Complex, target: Comparison) -> Array:

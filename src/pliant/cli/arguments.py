@@ -43,7 +43,9 @@ PD = ("stiffness", "damping", "target")
 def joint_drives(robot: pl.Robot, moves: list[str], laws: list[str], hold: bool) -> Drives:
     """Prescribed moves, PD laws, and for ``hold`` all other joints."""
     drives: Drives = []
-    starts = _starting_positions(robot)
+    # by coordinate, for those that can be driven; a ball joint's restart at every step
+    joints = (joint for joint in robot.chain_order if not isinstance(joint, pl.joints.SphericalJoint))
+    starts = {freedom.name: freedom.law.initial_position for joint in joints for freedom in joint.freedoms}
     driven = set()
     for text in moves:
         joint, (angle, duration) = _parse("--move", text, MOVE)
@@ -57,12 +59,6 @@ def joint_drives(robot: pl.Robot, moves: list[str], laws: list[str], hold: bool)
         rest = (joint for joint in starts if joint not in driven)
         drives += [pl.PrescribedMotion(joint, pl.motions.Hold(starts[joint])) for joint in rest]
     return drives
-
-
-def _starting_positions(robot: pl.Robot) -> dict[str, float]:
-    """By coordinate, for those that can be driven; a ball joint's restart at every step."""
-    joints = (joint for joint in robot.chain_order if not isinstance(joint, pl.joints.SphericalJoint))
-    return {freedom.name: freedom.law.initial_position for joint in joints for freedom in joint.freedoms}
 
 
 def _parse(option: str, text: str, fields: tuple[str, ...]) -> tuple[str, list[float]]:

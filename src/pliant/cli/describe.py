@@ -84,9 +84,8 @@ def _laws_of(joint: Joint) -> Iterator[tuple[str, str]]:
 
 
 def _law(part: object, translates: bool) -> str:
-    from pliant.robot import Declared
-    from pliant.robot import describe as rows_of
-    from pliant.robot.declared import unit_of_motion
+    from pliant.robot.declared import Declared, unit_of_motion
+    from pliant.robot.declared import describe as rows_of
 
     if isinstance(part, float):
         return f"damping = {part:g} {'N s/m' if translates else 'N m s/rad'}"

@@ -75,15 +75,10 @@ class Bar:
         columns = (TextColumn(text), BarColumn(), TextColumn("{task.fields[percent]}"), TimeRemainingColumn())
         self.progress = Progress(*columns, console=console, transient=True)
         self.task = self.progress.add_task(text, total=None, percent="")
-
-    def start(self) -> None:
-        self.progress.start()
+        self.start, self.stop = self.progress.start, self.progress.stop
 
     def update(self, fraction: float) -> None:
         self.progress.update(self.task, total=1.0, completed=fraction, percent=f"{100.0 * fraction:3.0f} %")
-
-    def stop(self) -> None:
-        self.progress.stop()
 
 
 class Lines:

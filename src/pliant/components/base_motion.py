@@ -29,8 +29,7 @@ def rotated(rotation: Quaternion, vectors: Array) -> Array:
     """The vectors (..., 3) turned by a quaternion."""
     w, v = rotation[0], np.asarray(rotation[1:])
     twice_across = 2.0 * np.cross(v, vectors)
-    turned: Array = vectors + w * twice_across + np.cross(v, twice_across)
-    return turned
+    return np.asarray(vectors + w * twice_across + np.cross(v, twice_across))
 
 
 def turned_about(rotation: Quaternion, axis: Vector3, angle: Array) -> Array:

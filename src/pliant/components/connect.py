@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar, overload, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, cast, overload, runtime_checkable
 
 import numpy as np
 
@@ -20,20 +20,9 @@ from pliant.components.port_signal import PortSignal, connect_ports
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
 from pliant.errors import InvalidInput, clip
+from pliant.model import contract
 from pliant.model.arm import model_lines
-from pliant.model.contract import (
-    Arm,
-    Consistency,
-    Descriptor,
-    Equilibrium,
-    Model,
-    SecondOrder,
-    StepEquations,
-    Stepper,
-    Substitutes,
-    TakesSignals,
-    refuse_other_than_arm,
-)
+from pliant.model.contract import Arm, Model, TakesSignals
 from pliant.model.inputs import Inputs, LoadPlace, Measure, Relation
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Layout, Observation
@@ -82,8 +71,7 @@ class OfTheArm(Generic[Member]):
         self.name = name
 
     def __get__(self, model: Connected, owner: type) -> Member:
-        member: Member = getattr(model.arm, self.name)
-        return member
+        return cast(Member, getattr(model.arm, self.name))
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,17 +105,17 @@ class Connected(Shown, Renamed):
     tip = OfTheArm[Callable[..., tuple[Array, Array]]]()
     load_flows = OfTheArm[Callable[..., Array]]()
     energy = OfTheArm[Callable[..., tuple[Array, Array, Array]]]()
-    stepper = OfTheArm[Callable[..., Stepper[Any]]]()
-    equilibrium = OfTheArm[Callable[..., Equilibrium]]()
-    linearise = OfTheArm[Callable[..., SecondOrder]]()
-    consistency_error = OfTheArm[Callable[..., Consistency]]()
-    step_equations = OfTheArm[Callable[..., StepEquations]]()
+    stepper = OfTheArm[Callable[..., contract.Stepper[Any]]]()
+    equilibrium = OfTheArm[Callable[..., contract.Equilibrium]]()
+    linearise = OfTheArm[Callable[..., contract.SecondOrder]]()
+    consistency_error = OfTheArm[Callable[..., contract.Consistency]]()
+    step_equations = OfTheArm[Callable[..., contract.StepEquations]]()
     step_unknowns = OfTheArm[Callable[..., tuple[Array, Array]]]()
-    descriptor = OfTheArm[Callable[..., Descriptor]]()
+    descriptor = OfTheArm[Callable[..., contract.Descriptor]]()
     violations = OfTheArm[Callable[..., dict[str, Array]]]()
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
-        found = self.arm.substituting(start, stopped) if isinstance(self.arm, Substitutes) else None
+        found = self.arm.substituting(start, stopped) if isinstance(self.arm, contract.Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])
 
 
@@ -152,7 +140,7 @@ def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Con
     """
     if isinstance(arm, TakesSignals):
         return connect_ports(arm, (*getattr(arm, "components", ()), *components))
-    refuse_other_than_arm(arm, "components act on joints, links and frames")
+    contract.refuse_other_than_arm(arm, "components act on joints, links and frames")
     for part in components:
         if not hasattr(part, "attachments"):
             raise InvalidInput(
@@ -180,7 +168,7 @@ def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Con
 
 def report(connected: Connected) -> str:
     """One line for each port in use with the components that use it, then the ports left unused."""
-    refuse_other_than_arm(connected, "report lists what joints, links and frames exchange")
+    contract.refuse_other_than_arm(connected, "report lists what joints, links and frames exchange")
     users: dict[str, list[str]] = {port.name: [] for port in connected.ports}
     for component in connected.components:
         for each in component.attachments(connected.arm):
@@ -203,8 +191,7 @@ def _with_bodies(arm: Arm, components: Sequence[Component]) -> Arm:
             robot = replace(robot, links=(*robot.links, *body.links), joints=(*robot.joints, *body.added))
     if robot is arm.robot:
         return arm
-    larger: Arm = arm.formulation.compile(robot)  # type: ignore[attr-defined]
-    return larger
+    return cast(Arm, arm.formulation.compile(robot))  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +214,7 @@ class JointSignals:
         for joint, motion in self.motions:
             with told(f"the motion of joint '{self.names[joint]}'"):
                 position, rate, acceleration = motion.evaluate(times)
-            signals[:, joint, 0] = position
-            signals[:, joint, 1] = rate
+            signals[:, joint, 0], signals[:, joint, 1] = position, rate
             if self.prescribed[joint]:
                 signals[:, joint, 2] = acceleration
         for joint, torque in self.torques:
@@ -313,7 +299,6 @@ def _of(kind: type[Kind], contributions: Iterable[Contribution]) -> list[Kind]:
 
 def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     joint_names = arm.joint_names
-    n_joints = len(joint_names)
     index = {name: position for position, name in enumerate(joint_names)}
     prescriptions, feedbacks = _of(kinds.Prescription, contributions), _of(Feedback, contributions)
     all_torques, loads = _of(kinds.Torque, contributions), _of(Load, contributions)
@@ -323,33 +308,27 @@ def _inputs(arm: Arm, contributions: list[Contribution]) -> Inputs:
     base_moves, laws = _of(kinds.BaseMove, contributions), _of(kinds.SampledLaw, contributions)
     relations = [each.relation for each in _of(kinds.Related, contributions)]
 
-    stiffness, damping = [0.0] * n_joints, [0.0] * n_joints
-    prescribed = [False] * n_joints
     motions = [(index[each.joint], each.motion) for each in prescriptions]
-    for each in feedbacks:
-        joint = index[each.ports[0]]
-        motions.append((joint, each.reference))
-        if each.whole:
-            prescribed[joint] = True
-        else:
-            stiffness[joint], damping[joint] = each.stiffness, each.damping
-    for prescription in prescriptions:
-        prescribed[index[prescription.joint]] = True
+    motions += [(index[each.ports[0]], each.reference) for each in feedbacks]
+    following = {each.joint for each in prescriptions} | {each.ports[0] for each in feedbacks if each.whole}
+    given = tuple(name in following for name in joint_names)
+    gains_of = {each.joint: (each.stiffness, each.damping) for each in feedbacks if not each.whole}
+    gains = [gains_of.get(name, (0.0, 0.0)) for name in joint_names]
 
     held, moving = _split(motions, Hold)
     steady, varying = _split(torques, Constant)
     fixed, varying_loads = _split(enumerate(wrenches), Constant)
-    names, given = tuple(load.place.name for load in loads), tuple(prescribed)
+    names = tuple(load.place.name for load in loads)
     # what does not change is worked out once
-    constant = JointSignals(joint_names, np.zeros((n_joints, 3)), given, held, steady)(np.zeros(1))[0]
+    constant = JointSignals(joint_names, np.zeros((len(joint_names), 3)), given, held, steady)(np.zeros(1))[0]
     constant_loads = LoadSignals(names, np.zeros((len(loads), 6)), fixed)(np.zeros(1))[0]
     breaks = [motion.breaks for _, motion in moving]
     breaks += [signal.breaks for _, signal in (*varying, *varying_loads)]
     breaks += [motion.breaks for move in base_moves for motion in move.motions]
     return Inputs(
         prescribed=given,
-        stiffness=tuple(stiffness),
-        damping=tuple(damping),
+        stiffness=tuple(stiffness for stiffness, _ in gains),
+        damping=tuple(damping for _, damping in gains),
         joint_signals=JointSignals(joint_names, constant, given, moving, varying),
         loads=tuple(load.place for load in loads),
         load_signals=LoadSignals(names, constant_loads, varying_loads),

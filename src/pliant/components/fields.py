@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -115,6 +115,9 @@ class CoordinateName(Name):
         if not isinstance(value, str) or not all(map(NAME.fullmatch, value.split(".", 1))):
             raise BadValue(f"= '{clip(str(value))}' is not a name; write the {self.meaning}")
         return value
+
+
+JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]
 
 
 class JointNames(Rule):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Annotated
 
-from pliant.components.fields import CoordinateName
+from pliant.components.fields import JointName
 from pliant.components.kinds import Contribution, Motor
 from pliant.errors import Problem
 from pliant.model.contract import Arm
@@ -25,7 +25,7 @@ class GearMotor(Declared):
     at the joint. For a coordinate that translates, the ratio is in rad/m and the gear in N/m and N s/m.
     """
 
-    joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]
+    joint: JointName
     rotor_inertia: Annotated[float, Quantity("kg m^2", "inertia of the rotor about its axis", above=0)]
     ratio: Annotated[float, Quantity("1", "turns of the rotor for one of the joint", above=0)]
     stiffness: Annotated[float | None, Quantity("N m/rad", "torque at the joint per twist of the gear", above=0)] = None

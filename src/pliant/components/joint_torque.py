@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pliant.components.fields import Holds
+from pliant.components.fields import Holds, JointName
 from pliant.components.kinds import Contribution, Torque
 from pliant.components.link_wrench import WRITE_SIGNAL
-from pliant.components.prescribed_motion import JointName
 from pliant.components.signals import Signal
 from pliant.model.contract import Arm
 from pliant.robot.declared import Declared

@@ -21,7 +21,7 @@ import numpy as np
 from pliant.errors import InvalidInput, clip
 from pliant.model.linear import LinearPort, LinearPortHamiltonian
 from pliant.model.linear.constraints import eliminate_constraints
-from pliant.model.linear.port import SINGULAR
+from pliant.model.linear.port import SINGULAR, block_diagonal
 from pliant.model.linear.port_hamiltonian import Relation, relation_of, skew_part
 from pliant.model.port import Causality
 from pliant.model.state import Array
@@ -245,7 +245,7 @@ def interconnect(
 def side_by_side(systems: Systems) -> LinearPortHamiltonian:
     """All systems as one, not joined."""
     letters = ("E", "J", "R", "Q", "B", "P", "D")
-    matrices = {letter: _diagonal([getattr(part, letter) for part in systems.values()]) for letter in letters}
+    matrices = {letter: block_diagonal(*(getattr(part, letter) for part in systems.values())) for letter in letters}
     ports = tuple(replace(port, name=f"{name}.{port.name}") for name, part in systems.items() for port in part.ports)
     states = tuple(f"{name}.{state}" for name, part in systems.items() for state in part.states)
     return LinearPortHamiltonian(**matrices, ports=ports, states=states)
@@ -300,13 +300,11 @@ def _closed(together: LinearPortHamiltonian, wiring: _Wiring) -> LinearPortHamil
     sources = np.hstack([wiring.F @ given.whole[n:, :n], wiring.K, wiring.G])
     back = np.vstack([np.eye(n, sources.shape[1]), np.linalg.solve(loop, sources)])
     through = given.whole @ back
-    test = np.zeros((n + m, sources.shape[1]))
-    test[:n, :n] = np.eye(n)
-    test[n:, n:] = np.hstack([wiring.K, wiring.G])
+    test = block_diagonal(np.eye(n), np.hstack([wiring.K, wiring.G]))
     relation = Relation(skew_part(test.T @ through), given.losses_through(back))
     size = np.vstack([np.eye(n, sources.shape[1]), np.abs(np.linalg.inv(loop)) @ np.abs(sources)])
     relation = _without_round_off(relation, np.abs(test).T @ np.abs(given.whole) @ size, slice(n, n + k))
-    E, Q = _diagonal([together.E, np.zeros((k, k))]), _diagonal([together.Q, np.eye(k)])
+    E, Q = block_diagonal(together.E, np.zeros((k, k))), block_diagonal(together.Q, np.eye(k))
     return relation.system(E, Q, wiring.ports, together.states + wiring.multipliers)
 
 
@@ -341,7 +339,7 @@ def _with_loop(together: LinearPortHamiltonian, wiring: _Wiring) -> LinearPortHa
     plain = together.state_space()
     algebraic = (*(f"input {name}" for name in plain.inputs), *(f"output {name}" for name in plain.outputs))
     extra = 2 * m + k
-    E, Q = _diagonal([together.E, np.zeros((extra, extra))]), _diagonal([together.Q, np.eye(extra)])
+    E, Q = block_diagonal(together.E, np.zeros((extra, extra))), block_diagonal(together.Q, np.eye(extra))
     states = together.states + algebraic + wiring.multipliers
     return Relation(whole, losses).system(E, Q, wiring.ports, states)
 
@@ -356,9 +354,3 @@ def _external(junction: Resolved) -> LinearPort:
 
 def _numbered(name: str, size: int) -> list[str]:
     return [f"{name}[{k}]" for k in range(size)] if size > 1 else [name]
-
-
-def _diagonal(blocks: list[Array]) -> Array:
-    from scipy.linalg import block_diag
-
-    return np.asarray(block_diag(np.zeros((0, 0)), *blocks))

@@ -12,6 +12,8 @@ from pliant.model.port import Frame
 from pliant.robot import At, Declared, FixedJoint, FreeJoint, Joint
 from pliant.robot.joint import BASE, Role, WholeJoint, reference_name
 
+PerJoint = float | Sequence[float]  # one value for all joints, or one for each
+
 
 def drivable(arm: Arm) -> tuple[str, ...]:
     """The joint coordinates that can be driven or prescribed: all but those of ball joints that are not prescribed."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from pliant.components.fields import CoordinateName, Holds
+from pliant.components.fields import Holds, JointName
 from pliant.components.kinds import Contribution, Prescription
 from pliant.components.motions import Motion
 from pliant.model.contract import Arm
 from pliant.robot.declared import Declared
-
-JointName = Annotated[str, CoordinateName("name of the joint or of its coordinate")]
 
 
 @dataclass(frozen=True)

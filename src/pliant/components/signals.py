@@ -136,8 +136,7 @@ class SignalTable(SampledSignal):
         return CubicSpline(np.asarray(self.times), np.asarray(self.values), bc_type="natural")
 
     def evaluate(self, times: Array) -> Array:
-        values: Array = self._spline(np.clip(times, self.times[0], self.times[-1]))
-        return values
+        return np.asarray(self._spline(np.clip(times, self.times[0], self.times[-1])))
 
 
 @dataclass(frozen=True)
@@ -187,5 +186,4 @@ class FunctionSignal(Declared):
 
 def _scaled(value: Numbers, factors: Array) -> Array:
     """``value`` times each of the factors: (n,) for one number, (n, k) for k."""
-    outer: Array = np.multiply.outer(factors, np.asarray(value))
-    return outer
+    return np.asarray(np.multiply.outer(factors, np.asarray(value)))

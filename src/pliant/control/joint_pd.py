@@ -9,7 +9,7 @@ from typing import Annotated
 from pliant.components.fields import Holds, JointNames
 from pliant.components.kinds import Contribution, Feedback, Torque
 from pliant.components.motions import Reference
-from pliant.components.ports import chosen_or_all, for_each, is_part_of_whole
+from pliant.components.ports import PerJoint, chosen_or_all, for_each, is_part_of_whole
 from pliant.components.signals import Signal
 from pliant.model.contract import Arm
 from pliant.robot.declared import Declared, Quantity
@@ -28,10 +28,8 @@ class JointPD(Declared):
     """
 
     reference: Reference
-    stiffness: Annotated[
-        float | Sequence[float], Quantity("N m/rad", "position gain", at_least=0, each="position gains")
-    ]
-    damping: Annotated[float | Sequence[float], Quantity("N m s/rad", "rate gain", at_least=0, each="rate gains")]
+    stiffness: Annotated[PerJoint, Quantity("N m/rad", "position gain", at_least=0, each="position gains")]
+    damping: Annotated[PerJoint, Quantity("N m s/rad", "rate gain", at_least=0, each="rate gains")]
     joints: Annotated[Sequence[str] | None, JointNames("names of the driven joints")] = None
     feedforward: Annotated[
         Signal | Sequence[Signal] | None,

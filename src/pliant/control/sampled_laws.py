@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.components import sampled_controller as sampled
-from pliant.components.fields import CoordinateName, Holds, JointNames
+from pliant.components.fields import Holds, JointName, JointNames
 from pliant.components.kinds import Contribution, SampledLaw, Servo
 from pliant.components.motions import Hold, Motion, Reference
-from pliant.components.ports import chosen_or_all, for_each
+from pliant.components.ports import PerJoint, chosen_or_all, for_each
 from pliant.components.sampled_controller import CheckedLaw, Fresh, Law
 from pliant.components.sensors import Encoder, Sensor, Tachometer
 from pliant.model.contract import Arm
@@ -44,18 +44,18 @@ class VelocityServo(Declared):
     """
 
     gain: Annotated[
-        float | Sequence[float],
+        PerJoint,
         Quantity(
             "N m/V", "torque of the motor per voltage K_sp", at_least=0, each="torques of the motors per voltage K_sp"
         ),
     ]
     period: Annotated[float, Quantity("s", "time between two samples", above=0)]
     sensor_gain: Annotated[
-        float | Sequence[float],
+        PerJoint,
         Quantity("V s/rad", "voltage per rate of the motor K_sv", above=0, each="voltages per rate of the motor K_sv"),
     ] = 1.0
     ratio: Annotated[
-        float | Sequence[float],
+        PerJoint,
         Quantity(
             "1", "turns of the motor for one of the joint", above=0, each="turns of the motors for one of the joint"
         ),
@@ -103,8 +103,7 @@ class PositionLoop(Declared):
 
     reference: Reference
     gain: Annotated[
-        float | Sequence[float],
-        Quantity("1/s", "rate per error of position", at_least=0, each="rates per error of position"),
+        PerJoint, Quantity("1/s", "rate per error of position", at_least=0, each="rates per error of position")
     ]
     period: sampled.Period
     joints: Annotated[Sequence[str] | None, JointNames("names of the commanded joints")] = None
@@ -146,8 +145,7 @@ class PositionLaw:
                 position, speed, _ = motion.evaluate(np.array([sample.time]))
                 wanted[k], rate[k] = position[0], speed[0]
             seen = self.encoder.read(sample.motor_positions[self.places], source)
-            command: Array = self.gain * (wanted - seen) + self.feedforward * rate
-            return command
+            return np.asarray(self.gain * (wanted - seen) + self.feedforward * rate)
 
         return rates
 
@@ -162,7 +160,7 @@ class VibrationSuppression(Declared):
     must be connected to the joint. Several of these add up, and to a PositionLoop.
     """
 
-    joint: Annotated[str, CoordinateName("name of the joint or of its coordinate")]
+    joint: JointName
     sensor: Annotated[
         Sensor, Holds("sensor of the vibration", Sensor, "write a StrainGauge(...) or DeflectionSensor(...)")
     ]

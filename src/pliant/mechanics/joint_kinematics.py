@@ -10,9 +10,10 @@ and wrenches return by the transpose. Twists and wrenches may be complex.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel
-from pliant.spatial.rows import add_to, load3, load9, store
+from pliant.spatial.rows import add_to, load3, load9, stage_row, store
+from pliant.spatial.se3 import angular, join, linear
 from pliant.spatial.so3 import exp
-from pliant.spatial.vectors import add, apply, product
+from pliant.spatial.vectors import add, apply, apply_transpose, product
 
 
 @inline_kernel
@@ -32,34 +33,21 @@ def place_child(rotation, position, S, link, q, pose, i):
 @inline_kernel
 def to_child(pose, link, V, node, i):
     """The twist of a parent node seen at the child's root, joint rate not included; stage i of pose and V."""
-    v1, v2, v3 = V[i, node, 0], V[i, node, 1], V[i, node, 2]
-    w1, w2, w3 = V[i, node, 3], V[i, node, 4], V[i, node, 5]
-    r1, r2, r3 = pose[i, link, 9], pose[i, link, 10], pose[i, link, 11]
-    a1 = v1 + w2 * r3 - w3 * r2
-    a2 = v2 + w3 * r1 - w1 * r3
-    a3 = v3 + w1 * r2 - w2 * r1
-    return (
-        pose[i, link, 0] * a1 + pose[i, link, 3] * a2 + pose[i, link, 6] * a3,
-        pose[i, link, 1] * a1 + pose[i, link, 4] * a2 + pose[i, link, 7] * a3,
-        pose[i, link, 2] * a1 + pose[i, link, 5] * a2 + pose[i, link, 8] * a3,
-        pose[i, link, 0] * w1 + pose[i, link, 3] * w2 + pose[i, link, 6] * w3,
-        pose[i, link, 1] * w1 + pose[i, link, 4] * w2 + pose[i, link, 7] * w3,
-        pose[i, link, 2] * w1 + pose[i, link, 5] * w2 + pose[i, link, 8] * w3,
-    )
+    v1, v2, v3, w1, w2, w3 = stage_row(V, i, node)
+    r1, r2, r3 = load3(pose[i], link, 9)
+    a = (v1 + w2 * r3 - w3 * r2, v2 + w3 * r1 - w1 * r3, v3 + w1 * r2 - w2 * r1)
+    R = load9(pose[i], link)
+    return join(apply_transpose(R, a), apply_transpose(R, (w1, w2, w3)))
 
 
 @inline_kernel
 def add_to_parent(pose, link, wrench, F, node, i):
     """F[node] += the wrench at the child's root, moved to the parent node: the transpose of `to_child`."""
-    f1, f2, f3, m1, m2, m3 = wrench
-    r1, r2, r3 = pose[i, link, 9], pose[i, link, 10], pose[i, link, 11]
-    a1 = pose[i, link, 0] * f1 + pose[i, link, 1] * f2 + pose[i, link, 2] * f3
-    a2 = pose[i, link, 3] * f1 + pose[i, link, 4] * f2 + pose[i, link, 5] * f3
-    a3 = pose[i, link, 6] * f1 + pose[i, link, 7] * f2 + pose[i, link, 8] * f3
-    add_to(1.0, (a1, a2, a3), F[i], node)
-    F[i, node, 3] += pose[i, link, 0] * m1 + pose[i, link, 1] * m2 + pose[i, link, 2] * m3 + r2 * a3 - r3 * a2
-    F[i, node, 4] += pose[i, link, 3] * m1 + pose[i, link, 4] * m2 + pose[i, link, 5] * m3 + r3 * a1 - r1 * a3
-    F[i, node, 5] += pose[i, link, 6] * m1 + pose[i, link, 7] * m2 + pose[i, link, 8] * m3 + r1 * a2 - r2 * a1
+    R, (r1, r2, r3) = load9(pose[i], link), load3(pose[i], link, 9)
+    a, b = apply(R, linear(wrench)), apply(R, angular(wrench))
+    add_to(1.0, a, F[i], node)
+    turned = (b[0] + r2 * a[2] - r3 * a[1], b[1] + r3 * a[0] - r1 * a[2], b[2] + r1 * a[1] - r2 * a[0])
+    add_to(1.0, turned, F[i], node, 3)
 
 
 @inline_kernel

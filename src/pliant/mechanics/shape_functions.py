@@ -56,33 +56,23 @@ def lagrange_values(nodes: Array, points: Array) -> Array:
     return values.T
 
 
-Floats = NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class Spaces:
     """The tables of the two spaces on a link of some length; rows of D are states, columns efforts."""
 
-    D: Floats
-    M: Floats
-    S: Floats
-    w_0: Floats
-    w_L: Floats
+    D: Array
+    M: Array
+    S: Array
+    w_0: Array
+    w_L: Array
 
     @property
     def degree(self) -> int:
         return len(self.S)
 
-    def effort_from(self, end: Floats) -> Floats:
+    def effort_from(self, end: Array) -> Array:
         """Coefficients of an effort from (its reduced values, its value at the end whose row is given)."""
         return np.asarray(np.linalg.inv(np.vstack([self.M.T, end])))
-
-    @property
-    def partial_integration_error(self) -> float:
-        """How far the tables miss integration by parts, relative to their own size."""
-        left = self.M @ self.D + self.D.T @ self.M.T
-        right = np.outer(self.w_L, self.w_L) - np.outer(self.w_0, self.w_0)
-        return float(np.abs(left - right).max() / max(np.abs(right).max(), np.abs(self.M @ self.D).max()))
 
 
 def orthonormal_spaces(degree: int, length: float) -> Spaces:
@@ -96,7 +86,7 @@ def orthonormal_spaces(degree: int, length: float) -> Spaces:
     return Spaces(D, np.eye(degree + 1, degree), np.eye(degree), scale * signs, scale)
 
 
-def orthonormal_values(count: int, at: Floats, length: float) -> Floats:
+def orthonormal_values(count: int, at: Array, length: float) -> Array:
     """Values of the first ``count`` orthonormal polynomials at fractions of the length, (points, count)."""
     scale = np.sqrt((2 * np.arange(count) + 1) / length)
     return np.asarray(legendre.legvander(2 * np.asarray(at) - 1, count - 1) * scale)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from typing import cast
@@ -77,7 +76,7 @@ def model_lines(model: Arm) -> dict[str, str]:
     }
 
 
-class ArmFacts(Shown, Renamed, ABC):
+class ArmFacts(Shown, Renamed):
     """Names, ports and sizes."""
 
     old_names = OF_MODELS
@@ -89,21 +88,11 @@ class ArmFacts(Shown, Renamed, ABC):
         model = cast(Arm, self)
         return f"{type(model.formulation).__name__} model of robot '{self.robot.name}'", model_lines(model)
 
-    @property
-    @abstractmethod
-    def joint_names(self) -> tuple[str, ...]:
-        """The joint coordinates, in the order of the state."""
-
-    @abstractmethod
-    def initial_state(
-        self, position: Array | None = None, rate: Array | None = None, held: tuple[bool, ...] | None = None
-    ) -> Array:
-        """Undeformed links at the given joint positions and rates."""
-
     def undeformed(self, positions: Array) -> Array:
         """States (n, size) at rest with undeformed links at exactly these joint positions."""
-        still = np.zeros(len(self.joint_names))
-        return np.stack([self.initial_state(position, still) for position in positions])
+        arm = cast(Arm, self)
+        still = np.zeros(len(arm.joint_names))
+        return np.stack([arm.initial_state(position, still) for position in positions])
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
@@ -115,7 +104,7 @@ class ArmFacts(Shown, Renamed, ABC):
 
     @cached_property
     def inputs(self) -> Inputs:
-        return Inputs.none(len(self.joint_names))
+        return Inputs.none(len(cast(Arm, self).joint_names))
 
     @cached_property
     def reach(self) -> float:

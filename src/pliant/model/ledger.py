@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.model.state import Array
 
+# in the order of the columns of a run
 SUMS = ("gravity", "material_loss", "viscous_loss", "joint_loss", "projection_loss", "residual", "exchanged")
 
 

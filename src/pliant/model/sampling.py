@@ -57,8 +57,7 @@ def rounded(values: Array, resolution: Array | float) -> Array:
     if not step.any():
         return values
     safe = np.where(step > 0.0, step, 1.0)
-    nearest: Array = np.where(step > 0.0, step * np.rint(values / safe), values)
-    return nearest
+    return np.asarray(np.where(step > 0.0, step * np.rint(values / safe), values))
 
 
 @dataclass(frozen=True, eq=False)

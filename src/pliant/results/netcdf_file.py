@@ -131,12 +131,12 @@ def _coordinates(trajectory: Trajectory) -> Variables:
         "strain_component": list(observables.STRAIN),
         "wrench_component": list(observables.WRENCH),
     }
+    signals = _signal_names(trajectory)
     coordinates: Variables = {
-        name: ((name,), np.array(values, dtype=object), {}) for name, values in names.items() if values
+        name: (("signal" if name in signals else name,), np.array(values, dtype=object), {})
+        for name, values in (names | signals).items()
+        if values
     }
-    for name, values in _signal_names(trajectory).items():
-        if values:
-            coordinates[name] = (("signal",), np.array(values, dtype=object), {})
     coordinates["time"] = (("time",), trajectory.time, observables.TIME.attributes)
     return coordinates
 

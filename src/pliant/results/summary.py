@@ -36,7 +36,10 @@ class Line(NamedTuple):
 
 
 def summarize(trajectory: Trajectory) -> list[Line]:
-    """Time, cost, energy ledger, mesh error, deflection and ending."""
+    """A few lines (name, value, unit) that say how the run went.
+
+    Time, cost, energy ledger, mesh error, deflection and ending.
+    """
     choices, ledger = trajectory.provenance.choices, trajectory.ledger
     return [
         Line("ending", str(trajectory.ending.cause), ""),
@@ -73,7 +76,10 @@ def _of_arm(trajectory: Trajectory) -> list[Line]:
 
 
 def warn(trajectory: Trajectory) -> list[str]:
-    """Early ending, an energy ledger that does not balance, a mesh too coarse for the motion."""
+    """What a careful user should know before trusting the numbers; empty when all is well.
+
+    Early ending, an energy ledger that does not balance, a mesh too coarse for the motion.
+    """
     warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
     ledger = trajectory.ledger
     if ledger.exact and _exchanges(trajectory) and not ledger.worst_ratio <= RESIDUAL_TOLERANCE:
@@ -91,7 +97,10 @@ def warn(trajectory: Trajectory) -> list[str]:
         ("tip velocity", consistency_error.twist, speed, "of the tip speed"),
         ("potential energy", consistency_error.gravity, exchanged, "of the energy exchanged"),
     ):
-        warnings += _consistency_warning(name, found, scale, of_what, consistency_error.reason)
+        largest = _largest(found)
+        if not (largest <= ERROR_THAT_MATTERS * scale or largest <= ERROR_FLOOR):
+            share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
+            warnings.append(f"the consistency error of {name} reaches {share}: {consistency_error.reason}")
     return [*warnings, consistency_error.warning] if consistency_error.warning else warnings
 
 
@@ -112,16 +121,6 @@ def _cost(statistics: dict[str, float]) -> list[Line]:
     counted = (name for name in ("factorisations", "residuals", "jacobians") if name in statistics)
     lines += [Line(name, statistics[name], "1") for name in counted]
     return lines
-
-
-def _consistency_warning(
-    name: str, consistency_error: np.ndarray, scale: float, of_what: str, reason: str
-) -> list[str]:
-    largest = _largest(consistency_error)
-    if largest <= ERROR_THAT_MATTERS * scale or largest <= ERROR_FLOOR:
-        return []
-    share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
-    return [f"the consistency error of {name} reaches {share}: {reason}"]
 
 
 def _largest(values: np.ndarray) -> float:

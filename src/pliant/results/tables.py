@@ -113,7 +113,7 @@ Columns = dict[str, tuple[Array, str]]
 
 
 def motion_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: joints, tip, energies, and violations of constraints where steps do not keep them."""
+    """One row per time: joints, tip, energies, and violations of constraints that steps do not keep; units in attrs."""
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for k, (name, unit) in enumerate(zip(trajectory.joint_names, trajectory.joint_units, strict=True)):
         columns[f"{name} position"] = (trajectory.joint_position[:, k], unit.coordinate(name).unit)
@@ -131,7 +131,7 @@ def motion_table(trajectory: Trajectory) -> DataFrame:
 
 
 def strain_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time, link and station: strains and section forces."""
+    """One row per time, link and station: strains and section forces; units in ``attrs["units"]``."""
     import pandas
 
     tables = [_frame(_link_columns(trajectory.time, link)) for link in trajectory.links]
@@ -143,7 +143,7 @@ def strain_table(trajectory: Trajectory) -> DataFrame:
 
 
 def ledger_table(trajectory: Trajectory) -> DataFrame:
-    """One row per time: the energy ledger, every work in its own column."""
+    """One row per time: the energy ledger, every work in its own column; units in ``attrs["units"]``."""
     ledger = trajectory.ledger
     columns: Columns = {"time": (trajectory.time, TIME.unit)}
     for name, energy in ENERGIES.items():

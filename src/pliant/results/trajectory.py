@@ -22,12 +22,11 @@ from pliant.model.state import Array, Ending, Layout, LinkObservation, Observati
 from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results import tables
 from pliant.results.observables import JointUnit
-from pliant.results.summary import Line, summarize, warn
+from pliant.results.summary import summarize, warn
 from pliant.robot import dump
 from pliant.robot.shown import Shown, listed
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from xarray import Dataset
 
 
@@ -328,29 +327,12 @@ class Trajectory(Shown, Renamed):
         """Simulated time divided by wall time: above one is faster than the real arm."""
         return self.simulated_time / self.wall_time
 
-    def summary(self) -> list[Line]:
-        """A few lines (name, value, unit) that say how the run went."""
-        return summarize(self)
-
-    def warnings(self) -> list[str]:
-        """What a careful user should know before trusting the numbers; empty when all is well."""
-        return warn(self)
-
-    def table(self) -> DataFrame:
-        """One row per time: joints, tip and energies; units in ``attrs["units"]``."""
-        return tables.motion_table(self)
-
-    def strain_table(self) -> DataFrame:
-        """One row per time, link and station: strains and section forces; units in ``attrs["units"]``."""
-        return tables.strain_table(self)
-
-    def ledger_table(self) -> DataFrame:
-        """One row per time: the energy ledger; units in ``attrs["units"]``."""
-        return tables.ledger_table(self)
-
-    def port_table(self) -> DataFrame:
-        """One row per time, port and component: effort and flow with their units."""
-        return tables.port_table(self)
+    summary = summarize
+    warnings = warn
+    table = tables.motion_table
+    strain_table = tables.strain_table
+    ledger_table = tables.ledger_table
+    port_table = tables.port_table
 
     def dataset(self) -> Dataset:
         """All arrays with names, units and meanings, as the file holds them."""

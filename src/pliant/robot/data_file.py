@@ -18,6 +18,7 @@ from pliant.robot.declared import BadValue, Rule
 
 MOST_BYTES = 100_000_000
 ARRAYS = (".mtx", ".npy", ".npz")
+UNREADABLE = ValueError, TypeError, KeyError, OSError, EOFError, MemoryError, OverflowError, zipfile.BadZipFile
 LEAST_BYTES_OF_ENTRY = 2  # a digit and the end of a line
 
 
@@ -67,16 +68,7 @@ def read_numbers(path: str, name: str) -> Any:
     try:
         read = {".mtx": _matrix_market, ".npy": _array, ".npz": _archived}[os.path.splitext(path)[1].lower()]
         numbers = read(path, name)
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        OSError,
-        EOFError,
-        MemoryError,
-        OverflowError,
-        zipfile.BadZipFile,
-    ) as error:
+    except UNREADABLE as error:
         if "pickle" in str(error) or "Python objects" in str(error):
             raise BadValue("holds pickled objects, which could run code; write plain numbers") from None
         raise BadValue(f"cannot be read ({clip(str(error), 80)}); write the file anew") from None

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, cast, get_args, get_type_hints
 
 import numpy as np
 
-from pliant.errors import Problem, clip, raise_if_any
+from pliant.errors import InvalidInput, Problem, clip
 
 Vector3 = tuple[float, float, float]
 Vector6 = tuple[float, float, float, float, float, float]
@@ -297,12 +297,8 @@ class Quantity:
                 f"must be positive {word}, but its smallest eigenvalue (diagonal scaled to 1)"
                 f" is {smallest:.3g}; {self.remedy}"
             )
-        if self.demand is Demand.RIGID_BODY_INERTIA:
-            self._triangle_inequality(matrix)
-
-    def _triangle_inequality(self, matrix: np.ndarray[Any, Any]) -> None:
-        small, middle, large = np.linalg.eigvalsh(matrix)
-        if large > (small + middle) * (1 + SYMMETRY_SLACK):
+        small, middle, large = np.linalg.eigvalsh(matrix)[-3:]
+        if self.demand is Demand.RIGID_BODY_INERTIA and large > (small + middle) * (1 + SYMMETRY_SLACK):
             raise BadValue(
                 f"has the principal values ({small:g}, {middle:g}, {large:g}) {self.unit}, and no rigid body"
                 f" has one larger than the sum of the other two; {self.remedy}"
@@ -516,7 +512,8 @@ class Declared(metaclass=Documented):
             if not wrong:
                 object.__setattr__(self, declaration.name, value)
         problems = problems or list(self.conflicts())
-        raise_if_any([replace(problem, place=self.label) for problem in problems])
+        if problems:
+            raise InvalidInput(*(replace(problem, place=self.label) for problem in problems))
 
     def conflicts(self) -> Iterator[Problem]:
         """Problems between fields that are each fine on their own."""
@@ -573,12 +570,9 @@ def _held(hint: Any) -> tuple[Any, bool]:
 
 def describe(part: Declared) -> tuple[Row, ...]:
     """The fields of a part with value, unit and meaning."""
-    rows = []
-    for declaration in declarations(type(part)):
-        value = getattr(part, declaration.name)
-        quantity = declaration.quantity_of(value)
-        rows.append(Row(declaration.name, value, quantity.unit if quantity else "", declaration.meaning))
-    return tuple(rows)
+    given = [(each, getattr(part, each.name)) for each in declarations(type(part))]
+    units = (quantity.unit if (quantity := each.quantity_of(value)) else "" for each, value in given)
+    return tuple(Row(each.name, value, unit, each.meaning) for (each, value), unit in zip(given, units))
 
 
 def try_checked(declaration: Declaration, value: object) -> tuple[Any, list[Problem]]:

@@ -138,6 +138,7 @@ PARALLEL = 1e-3
 InitialRotation = Annotated[
     Quaternion, Quantity.quaternion("from the child's root frame to the joint frame at the start")
 ]
+InitialSpin = Annotated[Vector3, Quantity.vector("rad/s", "spin of the child at the start, in the child's axes")]
 
 
 def _under(*coordinates: str) -> dict[str, str]:
@@ -265,9 +266,7 @@ class SphericalJoint(WholeJoint, word="spherical"):
     translates: ClassVar[bool | None] = False
     elsewhere: ClassVar[Mapping[str, str]] = {"initial_position": "write initial_rotation, a quaternion"}
     initial_rotation: InitialRotation = IDENTITY
-    initial_rate: Annotated[
-        Vector3, Quantity.vector("rad/s", "spin of the child at the start, in the child's axes")
-    ] = ORIGIN
+    initial_rate: InitialSpin = ORIGIN
     spring: Annotated[BallSpring | None, Part("spring towards its rest rotation")] = None
     damping: TurnDamping = 0.0
     friction: Annotated[Friction | None, Part("dry friction against the spin")] = None
@@ -304,9 +303,7 @@ class FreeJoint(WholeJoint, word="free"):
     initial_velocity: Annotated[
         Vector3, Quantity.vector("m/s", "velocity of the child's root at the start, in the world")
     ] = ORIGIN
-    initial_spin: Annotated[
-        Vector3, Quantity.vector("rad/s", "spin of the child at the start, in the child's axes")
-    ] = ORIGIN
+    initial_spin: InitialSpin = ORIGIN
     spring: Annotated[FreeSpring | None, Part("spring towards its rest pose")] = None
     damping: Annotated[
         Vector6,

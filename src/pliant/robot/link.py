@@ -141,8 +141,7 @@ class FlexibleLink(Link, word="flexible"):
             raise InvalidInput(
                 f"{self.label}: stations must lie between 0 and length = {self.length:g} m; write them so"
             )
-        clipped: Array = np.clip(stations, 0.0, self.length)
-        return clipped
+        return np.asarray(np.clip(stations, 0.0, self.length))
 
     def _matrices(self, s: ArrayLike, matrix_of: Callable[[UniformSection], Array]) -> Array:
         stations = self._stations(s)

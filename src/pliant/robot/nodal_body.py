@@ -52,10 +52,6 @@ class NodalBody:
         chosen[self.middles[inner, 2]] = True
         return np.flatnonzero(chosen)
 
-    def on_plane(self, point: Array, normal: Array) -> Numbers:
-        """Nodes on a plane."""
-        return np.flatnonzero(np.abs((self.nodes - point) @ normal) <= 1e-6 * self.extent)
-
 
 def rigid_motions(nodes: Array, per_node: int) -> Array:
     """(per_node n, 6) displacements along and rotations about the axes through the origin, at nodes."""

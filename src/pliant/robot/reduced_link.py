@@ -16,13 +16,14 @@ from pliant.errors import InvalidInput, Problem, clip
 from pliant.robot import nodal_body
 from pliant.robot.axes import IDENTITY
 from pliant.robot.data_file import ARRAYS, DataFile, read_numbers
-from pliant.robot.declared import BadValue, Declared, Demand, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.declared import BadValue, Declared, Name, Part, Quantity, Quaternion, Vector3
+from pliant.robot.joint import plain
 from pliant.robot.link import End, Link, RigidLink
 from pliant.robot.nodal_body import Array, NodalBody, Numbers
 from pliant.robot.section import Material
 from pliant.robot.solid_mesh import READERS, solid_of
 
-FLAT = 1e-6  # part of the extent of a body within which the nodes of a frame lie on a line
+FLAT = 1e-6  # part of the extent of a body within which nodes lie on a plane, and those of a frame on a line
 WAYS = ("nodes", "plane", "node_set")
 
 
@@ -110,12 +111,8 @@ class Interface(Declared, word="interface"):
         Quantity("1", "numbers of the nodes, the first of the file is 0", shape=(None,), at_least=0),
     ] = None
     plane: Annotated[
-        Vector3 | None,
-        Quantity(
-            "1", "normal of a plane through the origin of the frame, for all nodes on it", (3,),
-            demand=Demand.NONZERO_DIRECTION,
-        ),
-    ] = None  # fmt: skip
+        Vector3 | None, Quantity.direction("normal of a plane through the origin of the frame, for all nodes on it")
+    ] = None
     node_set: Annotated[str | None, Name("name of a set of nodes of the mesh")] = None
 
     def conflicts(self) -> Iterator[Problem]:
@@ -131,7 +128,8 @@ class Interface(Declared, word="interface"):
     def nodes_of(self, body: NodalBody) -> Numbers:
         """The nodes that move with the frame."""
         if self.plane is not None:
-            return body.on_plane(np.array(self.position), np.array(self.plane))
+            away = (body.nodes - np.array(self.position)) @ np.array(self.plane)
+            return np.flatnonzero(np.abs(away) <= FLAT * body.extent)
         if self.node_set is not None:
             if self.node_set not in body.sets:
                 known = ", ".join(clip(name) for name in sorted(body.sets)[:8])
@@ -206,15 +204,8 @@ class ReducedLink(Link, word="reduced"):
         """Name, position and rotation (3, 3) in the root frame, and nodes: root first, tip last."""
         order = sorted(self.frames, key=lambda frame: (frame.name == End.TIP, frame.name != End.ROOT))
         turn, origin = rotation_of(order[0].rotation), np.array(order[0].position)
-        return tuple(
-            (
-                frame.name,
-                turn.T @ (np.array(frame.position) - origin),
-                turn.T @ rotation_of(frame.rotation),
-                frame.nodes_of(self.body),
-            )
-            for frame in order
-        )
+        places = ((turn.T @ (np.array(f.position) - origin), turn.T @ rotation_of(f.rotation)) for f in order)
+        return tuple((frame.name, *place, frame.nodes_of(self.body)) for frame, place in zip(order, places))
 
     @property
     def axes(self) -> Array:
@@ -257,8 +248,8 @@ class ReducedLink(Link, word="reduced"):
         _, position, _, _ = self.placed_frames[-1]
         tip = next(frame for frame in self.frames if frame.name == End.TIP)
         return RigidLink(
-            self.name, _vector(position), mass, _relative(self._root.rotation, tip.rotation), _vector(center),
-            tuple(map(_vector, 0.5 * (inertia + inertia.T))),
+            self.name, plain(position), mass, _relative(self._root.rotation, tip.rotation), plain(center),
+            tuple(map(plain, 0.5 * (inertia + inertia.T))),
         )  # fmt: skip
 
 
@@ -285,13 +276,8 @@ def rotation_of(quaternion: Quaternion) -> Array:
 def _relative(first: Quaternion, second: Quaternion) -> Quaternion:
     """conjugate(first) second."""
     a, u, b, v = first[0], -np.array(first[1:]), second[0], np.array(second[1:])
-    x, y, z = _vector(a * v + b * u + np.cross(u, v))
+    x, y, z = plain(a * v + b * u + np.cross(u, v))
     return (float(a * b - u @ v), x, y, z)
-
-
-def _vector(values: Array) -> Vector3:
-    x, y, z = (float(value) for value in values)
-    return (x, y, z)
 
 
 def _dense(numbers: object) -> Array:

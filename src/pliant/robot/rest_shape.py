@@ -12,8 +12,8 @@ from typing import Annotated
 import numpy as np
 
 from pliant.errors import Problem
-from pliant.robot.declared import Choice, Declared, Demand, Quantity, Vector6
-from pliant.robot.section import Array, count_conflicts, interpolate
+from pliant.robot.declared import Choice, Declared, Quantity, Vector6
+from pliant.robot.section import Array, StationPositions, count_conflicts, interpolate
 
 STRAIGHT = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
@@ -74,10 +74,7 @@ class Helix(RestShape, word="helix"):
 class StrainField(RestShape, word="strain_field"):
     """Any shape: strain from straight at given stations, linear between; a repeated position is a jump."""
 
-    positions: Annotated[
-        tuple[float, ...],
-        Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
-    ]
+    positions: StationPositions
     strains: Annotated[
         tuple[Vector6, ...],
         Quantity("1, 1/m", "strain (gamma_x..z, kappa_x..z) from straight at each position", shape=(None, 6)),

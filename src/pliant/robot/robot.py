@@ -121,9 +121,11 @@ def dead_end_problems(joints: Sequence[Edge], moving: Mapping[str, str], weighty
     ``moving`` maps joints to what they need behind them, ``weighty`` names links that have it.
     """
     reported: set[str] = set()
-    for name in parents_first(joints):
-        child = next(edge[2] for edge in joints if edge[0] == name)
-        behind = _carried_by(child, joints)
+    order = parents_first(joints)
+    for name, _, child in order:
+        behind = {child}
+        for _, parent, carried in order:
+            behind |= {carried} if parent in behind else set()
         if name in moving and child not in reported and not behind & set(weighty):
             reported |= behind
             yield Problem(
@@ -131,18 +133,6 @@ def dead_end_problems(joints: Sequence[Edge], moving: Mapping[str, str], weighty
                 " write its mass in kilograms, or make the joint fixed",
                 ("links", child),
             )
-
-
-def _carried_by(link: str, joints: Sequence[Edge]) -> set[str]:
-    """The link and all that it carries."""
-    found = {link}
-    waiting = [link]
-    while waiting:
-        carrier = waiting.pop()
-        carried = [child for _, parent, child in joints if parent == carrier]
-        found.update(carried)
-        waiting.extend(carried)
-    return found
 
 
 def _cycle_from(link: str, parent_of: dict[str, str]) -> list[str]:
@@ -155,15 +145,14 @@ def _cycle_from(link: str, parent_of: dict[str, str]) -> list[str]:
     return []
 
 
-def parents_first(joints: Sequence[Edge]) -> tuple[str, ...]:
-    """Names of the joints of a tree, each after the joint that carries its parent, depth first."""
-    order: list[str] = []
+def parents_first(joints: Sequence[Edge]) -> list[Edge]:
+    """The joints of a tree, each after the joint that carries its parent, depth first."""
+    order: list[Edge] = []
     waiting = [edge for edge in reversed(joints) if edge[1] == BASE]
     while waiting:
-        name, _, child = waiting.pop()
-        order.append(name)
-        waiting.extend(edge for edge in reversed(joints) if edge[1] == child)
-    return tuple(order)
+        order.append(waiting.pop())
+        waiting.extend(edge for edge in reversed(joints) if edge[1] == order[-1][2])
+    return order
 
 
 @dataclass(frozen=True)
@@ -204,9 +193,10 @@ class Robot(Shown, Declared, word="robot"):
         loops = [(loop.name, loop.first.link, loop.second.link) for loop in self.loops]
         tables = ("links", "joints", "loops", "payloads")
         names = {table: [part.name for part in getattr(self, table)] for table in tables}
-        twice = [p for kind, words in names.items() for p in duplicate_problems(kind, words)]
+        twice = [(kind, i, name) for kind, own in names.items() for i, name in enumerate(own) if name in own[:i]]
+        for kind, i, name in twice:
+            yield Problem(f"= '{name}' is used twice; give each of the {kind} its own name", (kind, i, "name"))
         if twice:
-            yield from twice
             return
         found = [*reference_problems(links, joints, payloads), *uncarried_problems(links, joints)]
         found += [*tree_problems(links, joints), *loop_problems(links, names["joints"], loops)]
@@ -243,7 +233,9 @@ class Robot(Shown, Declared, word="robot"):
         joints = self._edges
         tied = {at.link for loop in self.loops for at in (loop.first, loop.second)}
         heavy = {p.link for p in self.payloads if p.mass} | tied
-        heavy |= {link.name for link in self.links if _has_mass(link)}
+        for link in self.links:
+            if not link.massless if isinstance(link, FlexibleLink) else link.mass > 0.0:
+                heavy.add(link.name)
         inert = {p.link for p in self.payloads} | heavy
         inert |= {link.name for link in self.links if isinstance(link, RigidLink) and np.any(link.inertia)}
         rotating = {j.name: "mass or inertia" for j in self.joints if j.moves and not _needs_mass(j)}
@@ -260,7 +252,7 @@ class Robot(Shown, Declared, word="robot"):
     @cached_property
     def chain_order(self) -> tuple[Joint, ...]:
         """The joints, parents before children."""
-        return tuple(self.joint(name) for name in parents_first(self._edges))
+        return tuple(self.joint(name) for name, _, _ in parents_first(self._edges))
 
     @property
     def _edges(self) -> list[Edge]:
@@ -312,12 +304,6 @@ class Robot(Shown, Declared, word="robot"):
         return _named("payload", name, self.payloads)
 
 
-def _has_mass(link: Link) -> bool:
-    if isinstance(link, FlexibleLink):
-        return not link.massless
-    return link.mass > 0.0
-
-
 def _needs_mass(joint: Joint) -> bool:
     """Whether a rotary inertia alone would leave the joint nothing to move."""
     return isinstance(joint, FreeJoint) or any(freedom.translates for freedom in joint.freedoms)
@@ -328,13 +314,6 @@ def _named(kind: str, name: str, parts: Sequence[Named]) -> Named:
         if part.name == name:
             return part
     raise InvalidInput(f"'{name}' is not a {kind} of this robot; {nearest(name, [part.name for part in parts])}")
-
-
-def duplicate_problems(kind: str, names: Sequence[str]) -> Iterator[Problem]:
-    """Names that occur more than once."""
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            yield Problem(f"= '{name}' is used twice; give each of the {kind} its own name", (kind, i, "name"))
 
 
 def material_problems(links: Sequence[Link]) -> Iterator[Problem]:

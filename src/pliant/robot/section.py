@@ -18,6 +18,8 @@ from pliant.errors import Problem
 from pliant.robot.axes import ZERO6
 from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector6, declarations
 
+KELVIN_VOIGT = Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)
+
 
 @dataclass(frozen=True)
 class Material(Declared, word="material"):
@@ -30,9 +32,7 @@ class Material(Declared, word="material"):
         float | None, Quantity("1", "ratio of contraction to stretch (Poisson's)", above=-1, at_most=0.5)
     ] = None
     shear: Annotated[float | None, Quantity("Pa", "shear modulus", above=0)] = None
-    damping: Annotated[
-        float, Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)
-    ] = 0.0
+    damping: Annotated[float, KELVIN_VOIGT] = 0.0
 
     def conflicts(self) -> Iterator[Problem]:
         if self.poisson is None and self.shear is None:
@@ -273,7 +273,7 @@ class GeneralSection(UniformSection, word="general"):
     ] = None
     damping: Annotated[
         float | MatrixLike,
-        Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0),
+        KELVIN_VOIGT,
         Quantity.matrix("N s, N m s, N m^2 s", "damping matrix (stress per strain rate)"),
     ] = 0.0
 
@@ -294,6 +294,10 @@ class GeneralSection(UniformSection, word="general"):
 
 
 LENGTH_SLACK = 1e-9
+StationPositions = Annotated[
+    tuple[float, ...],
+    Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
+]
 
 
 class VaryingSection(Section, ABC):
@@ -338,10 +342,7 @@ class Tapered(VaryingSection, word="tapered"):
 class Stations(VaryingSection, word="stations"):
     """Sections at given stations; the matrices are interpolated linearly, a repeated position is a jump."""
 
-    positions: Annotated[
-        tuple[float, ...],
-        Quantity("m", "ascending stations from 0 to the length", shape=(None,), at_least=0, demand=Demand.ASCENDING),
-    ]
+    positions: StationPositions
     sections: Annotated[tuple[UniformSection, ...], Part("one section for each position")]
 
     def conflicts(self) -> Iterator[Problem]:

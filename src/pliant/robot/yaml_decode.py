@@ -146,7 +146,10 @@ class _Decoder:
         meant = self._unknown_keys(node, path, known, owner, cls.elsewhere)
         values = self._values(node, path, fields, meant, translates)
         if name is not None:
-            self._check_key(name, path)
+            try:
+                Name("name").checked(name)
+            except BadValue as bad:
+                self._add(path, bad.text)
             if any(field.name == "name" for field in declarations(cls)):
                 values["name"] = name
         self.fields[path] = values
@@ -155,12 +158,6 @@ class _Decoder:
         built, problems = try_build(cls, values)
         self._add_all(_of_motion(problem, cls, translates).inside(*path) for problem in problems)
         return BROKEN if built is None else built
-
-    def _check_key(self, name: str, path: Path) -> None:
-        try:
-            Name("name").checked(name)
-        except BadValue as bad:
-            self._add(path, bad.text)
 
     def _type(self, node: Mapping, path: Path, kind: type[Declared]) -> type[Declared] | None:
         word = node.values.get(TYPE_KEY)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import cast
 
 import numpy as np
@@ -117,7 +118,7 @@ class Sampling:
 
     def act(self, now: float, state: Array) -> Ending | None:
         """Ask all who are due; an Ending if one fails."""
-        observation = _observed_once(self.model, state)
+        observation = cache(lambda stations: self.model.observe(state[None], stations))  # others may ask too
         for acting in self.acting:
             if acting.clock.due(now):
                 acting.clock.advance(now)
@@ -127,9 +128,7 @@ class Sampling:
         for clock, group in self.servos:
             if clock.due(now):
                 clock.advance(now)
-                part = self.model.layout.part
-                motor = self._motor(state, part(state, "joint_position"), part(state, "joint_rate"))
-                group.act(self.commands(now), motor[1])
+                group.act(self.commands(now), self._motion(state)[3])
         return None
 
     def commands(self, now: float) -> Array:
@@ -143,31 +142,19 @@ class Sampling:
             total[group.places] += group.torque
         return total
 
-    def _motor(self, state: Array, position: Array, rate: Array) -> tuple[Array, Array]:
-        """Positions and rates of the rotors, from those of the joints."""
-        position, rate = position.copy(), rate.copy()
-        if self.elastic:
-            rotor = self.model.layout.part(state, "rotor")[self.elastic]
-            position[self.elastic], rate[self.elastic] = rotor[:, 0], rotor[:, 1]
-        return position, rate
-
-    def _sample(self, now: float, state: Array, observation: Callable[[int], Observation]) -> Sample:
+    def _motion(self, state: Array) -> tuple[Array, Array, Array, Array]:
+        """Positions and rates of the joints, then those of the rotors."""
         part = self.model.layout.part
         position, rate = part(state, "joint_position").copy(), part(state, "joint_rate").copy()
-        motor = self._motor(state, position, rate)
-        return Sample(now, position, rate, state, self.model, *motor, observation)
+        motor_position, motor_rate = position.copy(), rate.copy()
+        if self.elastic:
+            rotor = part(state, "rotor")[self.elastic]
+            motor_position[self.elastic], motor_rate[self.elastic] = rotor[:, 0], rotor[:, 1]
+        return position, rate, motor_position, motor_rate
 
-
-def _observed_once(model: Arm, state: Array) -> Callable[[int], Observation]:
-    """What can be seen of a state with so many stations; kept, for others may ask too."""
-    seen: dict[int, Observation] = {}
-
-    def observation(stations: int) -> Observation:
-        if stations not in seen:
-            seen[stations] = model.observe(state[None], stations)
-        return seen[stations]
-
-    return observation
+    def _sample(self, now: float, state: Array, observation: Callable[[int], Observation]) -> Sample:
+        motion = self._motion(state)
+        return Sample(now, *motion[:2], state, self.model, *motion[2:], observation)
 
 
 def _groups(model: Arm, servos: tuple[ServoPlace, ...], span: Span) -> list[tuple[Clock, ServoGroup]]:

@@ -65,14 +65,7 @@ class Stretch:
 
     def compliance(self, beam: Beam) -> Floats:
         """C at the Gauss points, (pieces x 3, 6, 6)."""
-        stiffness = self.link.stiffness(self.station.ravel())
-        if beam is Beam.TIMOSHENKO:
-            return np.asarray(np.linalg.inv(stiffness))
-        without = np.zeros_like(stiffness)
-        without[np.ix_(range(len(stiffness)), NO_SHEAR, NO_SHEAR)] = np.linalg.inv(
-            stiffness[:, NO_SHEAR][:, :, NO_SHEAR]
-        )
-        return without
+        return compliance_at(self.link, self.station.ravel(), beam)
 
     def carried(self, point: Floats) -> Floats:
         """A at the Gauss points, (pieces x 3, 6, 6), for a wrench on a point in the frame of the start."""
@@ -80,6 +73,17 @@ class Stretch:
 
     def weights(self) -> Floats:
         return np.asarray((self.width[:, None] * WEIGHT).ravel())
+
+
+def compliance_at(link: FlexibleLink, stations: Floats, beam: Beam) -> Floats:
+    """C at stations of a link, (n, 6, 6)."""
+    stiffness = link.stiffness(stations)
+    if beam is Beam.TIMOSHENKO:
+        return np.asarray(np.linalg.inv(stiffness))
+    without = np.zeros_like(stiffness)
+    kept = np.ix_(range(len(stiffness)), NO_SHEAR, NO_SHEAR)
+    without[kept] = np.linalg.inv(stiffness[kept])
+    return without
 
 
 def carried(poses: Floats, point: Floats) -> Floats:
@@ -114,12 +118,7 @@ def shape_inside(link: FlexibleLink, start: float, end: float, at: float, beam: 
     A_here, C = near.carried(near.far[:3, 3]), near.compliance(beam)
     deflection = np.einsum("n,nij,nik,nkl->jl", near.weights(), A_here, C, near.carried(point), optimize=True)
     section = carried(near.far[None], point)[0]
-    stiffness = link.stiffness([at])[0]
-    strain = np.linalg.inv(stiffness)
-    if beam is Beam.EULER_BERNOULLI:
-        strain = np.zeros((6, 6))
-        strain[np.ix_(NO_SHEAR, NO_SHEAR)] = np.linalg.inv(stiffness[np.ix_(NO_SHEAR, NO_SHEAR)])
-    return near.far, deflection, strain @ section, section
+    return near.far, deflection, compliance_at(link, np.array([at]), beam)[0] @ section, section
 
 
 def lumped_inertia(link: FlexibleLink, start: float, end: float, node: float) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pliant.model.ledger import Ledger
+from typing import Any
+
+from pliant.model.ledger import SUMS, Ledger
 from pliant.model.state import Array
 from pliant.structures import energy_ledger as columns
 
@@ -11,19 +13,6 @@ def ledger_of(
     sums: Array, works: dict[str, Array], worst: Array, exact: bool, taken: dict[str, Array] | None = None
 ) -> Ledger:
     """The ledger of a run under names; rows of ``sums`` and of the works are output times."""
-    return Ledger(
-        kinetic=sums[:, columns.KINETIC],
-        strain=sums[:, columns.STRAIN],
-        gravity=sums[:, columns.GRAVITY],
-        works=works,
-        material_loss=sums[:, columns.MATERIAL],
-        viscous_loss=sums[:, columns.VISCOUS],
-        joint_loss=sums[:, columns.JOINT],
-        projection_loss=sums[:, columns.PROJECTION],
-        residual=sums[:, columns.RESIDUAL],
-        exchanged=sums[:, columns.EXCHANGED],
-        worst_ratio=float(worst[columns.RATIO]),
-        worst_time=float(worst[columns.TIME]),
-        exact=exact,
-        taken=taken or {},
-    )
+    energies: dict[str, Any] = dict(zip(("kinetic", "strain", *SUMS), sums.T, strict=True))
+    ratio, time = float(worst[columns.RATIO]), float(worst[columns.TIME])
+    return Ledger(**energies, works=works, worst_ratio=ratio, worst_time=time, exact=exact, taken=taken or {})

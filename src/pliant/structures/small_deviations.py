@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.model.contract import Held, LinearisedPort, SecondOrder
+from pliant.model.contract import Arm, Held, LinearisedPort, SecondOrder
 from pliant.model.port import Port
 
 Floats = NDArray[np.float64]
@@ -54,3 +54,14 @@ def second_order(
         state_at,
         Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held]),
     )
+
+
+def drawn_tip_velocity(arm: Arm, states: Floats, strain_rates: Floats, joint_rates: Floats, *others: Floats) -> Floats:
+    """(n, 3) by a difference along rates of strains (n, size) and joints; ``others`` are rates that bound its step."""
+    # a displacement of about 1e-4 of the length balances truncation and round-off of the difference
+    speed = max(*(np.abs(rates).max(initial=0.0) for rates in (strain_rates, joint_rates, *others)), 1e-12)
+    step, shift = 1e-4 / speed, np.zeros_like(states)
+    shift[:, arm.layout.slices["strain"]] = step * strain_rates
+    shift[:, arm.layout.slices["joint_position"]] = step * joint_rates
+    ahead, behind = (arm.tip(states + side * shift)[0] for side in (1.0, -1.0))
+    return np.asarray((ahead - behind) / (2 * step))

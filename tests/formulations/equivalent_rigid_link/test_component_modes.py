@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 import pliant as pl
+from experiments.vidoni2018.bodies import beam_body
 from pliant.formulations.equivalent_rigid_link import component_modes
 from pliant.formulations.equivalent_rigid_link.component_modes import (
     Basis,
@@ -22,7 +23,7 @@ from pliant.formulations.equivalent_rigid_link.component_modes import (
     truncation,
 )
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
-from pliant.formulations.equivalent_rigid_link.elements import BeamElement, MassMatrix, beam_body
+from pliant.formulations.equivalent_rigid_link.elements import BeamElement, MassMatrix
 from tests.support.l_frame import EIGHTEEN_MODES, FOUR_ELEMENTS, elastic_frame, rod
 from tests.support.textbook import euler_bernoulli_cantilever_roots
 

@@ -10,8 +10,9 @@ from scipy.linalg import eigh
 
 import pliant as pl
 from experiments.closed_form import TimoshenkoBeam, natural_frequencies
-from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, RigidPart, join, mass_points, with_parts
-from pliant.formulations.equivalent_rigid_link.elements import BeamElement, BeamMesh, MassMatrix, beam_body
+from experiments.vidoni2018.bodies import RigidPart, beam_body, join, with_parts
+from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, mass_points
+from pliant.formulations.equivalent_rigid_link.elements import BeamElement, BeamMesh, MassMatrix
 from pliant.spatial.arrays import hat
 from pliant.structures.beam_stretch import Stretch
 from tests.support.l_frame import FOUR_ELEMENTS, TWO_ELEMENTS, elastic_frame

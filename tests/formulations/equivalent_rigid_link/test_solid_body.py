@@ -13,7 +13,7 @@ import pliant.robot as r
 from experiments.closed_form.beam_vibration import natural_frequencies
 from experiments.closed_form.timoshenko_beam import TimoshenkoBeam
 from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
-from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body, surface_of
+from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
 from pliant.robot.nodal_body import rigid_motions
 from pliant.robot.reduced_link import rotation_of
 from tests.support.solids import CUBE, STEEL, TURNED, bar, truss, truss_link, write_bar, write_truss
@@ -135,8 +135,7 @@ def test_nodes_with_rotations(tmp_path: Path) -> None:
 
 def test_the_deformed_surface_encloses_the_body(slender: r.ReducedLink) -> None:
     body = reduced_body(slender)
-    surface = surface_of(slender, body)
-    corners = surface.position[surface.triangles]
+    corners = body.point_position[slender.body.triangles]
     assert np.linalg.det(corners).sum() / 6 == pytest.approx(LENGTH * DEPTH**2, rel=1e-12)
-    moved = (surface.to_node @ body.rigid[:, 0]).reshape(-1, 3)
-    assert moved == pytest.approx(np.tile([1.0, 0.0, 0.0], (len(surface.position), 1)))
+    moved = (body.to_point @ body.rigid[:, 0]).reshape(-1, 3)
+    assert moved == pytest.approx(np.tile([1.0, 0.0, 0.0], (len(body.point_position), 1)))

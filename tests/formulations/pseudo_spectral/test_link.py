@@ -20,7 +20,7 @@ from pliant.formulations.pseudo_spectral import (
     planar_link,
 )
 from pliant.formulations.pseudo_spectral.link import PLANAR_COUPLING, SPATIAL_COUPLING, Points, nodal_spaces
-from pliant.mechanics.shape_functions import orthonormal_spaces
+from pliant.mechanics.shape_functions import Spaces, orthonormal_spaces
 from pliant.model.linear import LinearPortHamiltonian
 from tests.support.beam import DISCRETE, EXACT, HALF_A_PRINTED_DIGIT, IRREGULAR, SETS, beam, frequencies
 from tests.support.over import over
@@ -36,10 +36,17 @@ def skewness(matrix: np.ndarray) -> float:
     return float(np.abs(matrix + matrix.T).max() / np.abs(matrix).max())
 
 
+def partial_integration_error(spaces: Spaces) -> float:
+    """How far the tables miss integration by parts, relative to their own size."""
+    left = spaces.M @ spaces.D + spaces.D.T @ spaces.M.T
+    right = np.outer(spaces.w_L, spaces.w_L) - np.outer(spaces.w_0, spaces.w_0)
+    return float(np.abs(left - right).max() / max(np.abs(right).max(), np.abs(spaces.M @ spaces.D).max()))
+
+
 @over(*product(DEGREES, SETS))
 def test_integration_by_parts_is_exact(degree: int, points: Points) -> None:
-    assert nodal_spaces(degree, points, 0.65).partial_integration_error < 1e-12
-    assert orthonormal_spaces(degree, 0.65).partial_integration_error < 1e-14
+    assert partial_integration_error(nodal_spaces(degree, points, 0.65)) < 1e-12
+    assert partial_integration_error(orthonormal_spaces(degree, 0.65)) < 1e-14
 
 
 @over(*product(DEGREES, SETS, VelocityAt))

@@ -10,11 +10,42 @@ from hypothesis import strategies as st
 from pliant.components.linear_interconnection import CommonEffort, interconnect
 from pliant.errors import InvalidInput
 from pliant.model.linear import DiracStructure, LinearPort
-from pliant.model.linear.dirac import common_effort, common_flow, gyrator, transformer
 from pliant.model.port import Causality
 from tests.support.linear_systems import force_port, random_system, skew
 
 A, B, C = force_port("a"), force_port("b"), force_port("c")
+
+
+def transformer(ratio: float, first: LinearPort, second: LinearPort) -> DiracStructure:
+    """Flow of ``second`` = ratio times flow of ``first``, effort of ``first`` = -ratio times effort of ``second``."""
+    one, zero = np.eye(first.size), np.zeros((first.size, first.size))
+    return DiracStructure(
+        np.block([[ratio * one, -one], [zero, zero]]), np.block([[zero, zero], [one, ratio * one]]), (first, second)
+    )
+
+
+def gyrator(ratio: float, first: LinearPort, second: LinearPort) -> DiracStructure:
+    """Effort of ``first`` = ratio times flow of ``second``, effort of ``second`` = -ratio times flow of ``first``."""
+    one, zero = np.eye(first.size), np.zeros((first.size, first.size))
+    return DiracStructure(
+        np.block([[zero, -ratio * one], [ratio * one, zero]]), np.eye(2 * first.size), (first, second)
+    )
+
+
+def common_flow(*ports: LinearPort) -> DiracStructure:
+    """All flows equal, efforts add up to zero."""
+    m, count = ports[0].size, len(ports)
+    differences = np.kron(np.eye(count - 1, count) - np.eye(count - 1, count, 1), np.eye(m))
+    sums = np.kron(np.ones((1, count)), np.eye(m))
+    common = np.vstack([differences, np.zeros_like(sums)])
+    summed = np.vstack([np.zeros_like(differences), sums])
+    return DiracStructure(common, summed, ports)
+
+
+def common_effort(*ports: LinearPort) -> DiracStructure:
+    """All efforts equal, flows add up to zero."""
+    dual = common_flow(*ports)
+    return DiracStructure(dual.E, dual.F, ports)
 
 
 def random_structure(rng: np.random.Generator, sizes: dict[str, int]) -> DiracStructure:

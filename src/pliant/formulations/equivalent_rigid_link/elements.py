@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.equivalent_rigid_link import elastic_body
-from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Frame, RigidPart, with_parts
+from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Frame
 from pliant.mechanics.rigid_body import element_ends, hat
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.robot import FlexibleLink, Straight
@@ -216,8 +216,8 @@ class BeamMesh:
     def _rigid(self) -> Floats:
         return np.concatenate([elastic_body.rigidly_moved(pose[:3, 3]) for pose in self.poses])
 
-    def body(self, mass: MassMatrix, attached: Sequence[RigidPart] = ()) -> ElasticBody:
-        """The elastic body of the link, with rigid parts fixed to its nodes."""
+    def body(self, mass: MassMatrix) -> ElasticBody:
+        """The elastic body of the link."""
         points, weights = gauss_rule(POINTS_OF_EVEN if self.even else POINTS_OF_OTHERS)
         if mass is MassMatrix.CONSISTENT:
             width = np.diff(self.ends)
@@ -237,12 +237,11 @@ class BeamMesh:
         masses, levers, inertias = found
         at_mass = np.array([elastic_body.rigidly_moved(lever) for lever in levers]) @ moved
         stiffness, damping = self.matrices()
-        body = ElasticBody(
+        return ElasticBody(
             self._frames(), stiffness, damping, self._rigid(),
             masses, poses[:, :3, 3] + levers, at_mass[:, :3].reshape(-1, self.size),
             inertias, moved[:, 3:].reshape(-1, self.size),
         )  # fmt: skip
-        return with_parts(body, attached)
 
     def _material(self, stations: Floats, lengths: Floats) -> tuple[Floats, Floats, Floats]:
         """Mass, its lever from the axis, and rotary inertia of pieces of material, in the axes of the root."""
@@ -274,17 +273,6 @@ class BeamMesh:
                 levers[node] += mass @ lever
                 inertias[node] += inertia.sum(axis=0)
         return masses, np.divide(levers, masses[:, None], where=masses[:, None] > 0.0, out=levers), inertias
-
-
-def beam_body(
-    link: FlexibleLink,
-    elements: int,
-    element: BeamElement = BeamElement.TIMOSHENKO,
-    mass: MassMatrix = MassMatrix.CONSISTENT,
-    attached: Sequence[RigidPart] = (),
-) -> ElasticBody:
-    """A flexible link by finite elements, with rigid parts fixed to its nodes."""
-    return BeamMesh.of(link, elements, element).body(mass, attached)
 
 
 def _linear_strain(length: float) -> Floats:

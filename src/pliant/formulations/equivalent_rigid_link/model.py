@@ -14,7 +14,6 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.formulations.equivalent_rigid_link.assembly import ElasticLink, ShapedStructure
 from pliant.formulations.equivalent_rigid_link.component_modes import Truncation, truncation
-from pliant.formulations.equivalent_rigid_link.solid_body import surface_of
 from pliant.mechanics.shape_functions import gauss_rule
 from pliant.model.contract import Consistency, Record
 from pliant.model.state import LinkObservation
@@ -97,11 +96,10 @@ class EquivalentRigidLinkArm(TreeArm):
             raise InvalidInput(f"link '{name}' has no surface; only reduced links have one, beams have sections")
         states = np.atleast_2d(states)
         elastic = next(each for each in self.structure.elastic_links if each.name == name)
-        surface = surface_of(link, elastic.body)
-        shapes = np.asarray(surface.to_node @ elastic.basis.shapes)
+        shapes = np.asarray(elastic.body.to_point @ elastic.basis.shapes)
         moved = (self.own_coordinates(states, elastic) @ shapes.T).reshape(len(states), -1, 3)
         x, R = poses_of(self, states).at(self.structure.link(name).root)
-        return surface.triangles, x[:, None] + np.einsum("nij,npj->npi", R, surface.position + moved)
+        return link.body.triangles, x[:, None] + np.einsum("nij,npj->npi", R, elastic.body.point_position + moved)
 
     def neglected_displacement(self, states: Floats) -> Floats:
         """By shortening, of the links between base and tip."""

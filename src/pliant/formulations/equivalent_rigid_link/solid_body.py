@@ -6,22 +6,14 @@ So the degrees of freedom are six of each frame, root first and tip last, and th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Floats, Frame, Matrix
+from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody, Frame
 from pliant.robot.nodal_body import rigid_motions
 from pliant.robot.reduced_link import ReducedLink
-
-
-class Surface(NamedTuple):
-    """What a picture of the deformed body needs; displacements are in the axes of the root."""
-
-    triangles: NDArray[np.int64]  # (t, 3) numbers of nodes, none where only matrices are known
-    position: Floats  # (n, 3) of the undeformed nodes
-    to_node: Matrix  # (3 n, d) displacements of the nodes by degrees of freedom
 
 
 def reduced_body(link: ReducedLink) -> ElasticBody:
@@ -53,11 +45,6 @@ def reduced_body(link: ReducedLink) -> ElasticBody:
         spin_inertia=link.axes.T @ body.rotary[spinning] @ link.axes,
         to_spin=tied[rows[spinning, 3:].ravel()] if len(spinning) else csr_array((0, tied.shape[1])),
     )
-
-
-def surface_of(link: ReducedLink, body: ElasticBody) -> Surface:
-    """The surface of a link, ``body`` what `reduced_body` made of it."""
-    return Surface(link.body.triangles, body.point_position, body.to_point)
 
 
 def _free(link: ReducedLink) -> NDArray[np.int64]:

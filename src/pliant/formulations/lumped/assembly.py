@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import cast
 
 import numpy as np
 
@@ -85,10 +86,9 @@ def _in_order(owner: str, deflections: tuple[Deflection, ...]) -> tuple[Deflecti
 
 def _balanced(owner: str, stiffness: MatrixLike) -> MatrixLike:
     try:
-        balanced: MatrixLike = FIELD_STIFFNESS.checked(stiffness)
+        return cast(MatrixLike, FIELD_STIFFNESS.checked(stiffness))
     except BadValue as bad:
         raise InvalidInput(f"stiffness of {owner} {bad.text}") from bad
-    return balanced
 
 
 SAME_POINT = 1e-9  # m, of a mass and the station that it belongs to

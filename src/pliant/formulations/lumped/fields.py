@@ -103,10 +103,9 @@ class Field:
 
     @property
     def facts(self) -> FieldFacts:
+        at = Place(self.home) if len(self.columns) else self.root
         parts = tuple(int(each) for each in self.chosen)
-        if len(self.columns):
-            return FieldFacts(self.home, np.eye(3), np.zeros(3), self.flexibility, parts)
-        return FieldFacts(self.home, self.root.rotation, self.root.position, self.flexibility, parts)
+        return FieldFacts(self.home, at.rotation, at.position, self.flexibility, parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,18 +142,18 @@ class LumpedStructure(Structure):
 
     @cached_property
     def elastic_stiffness(self) -> Floats:
-        K = np.zeros((self.size, self.size))
-        if not self.condensed:
-            for field in self.fields:
-                K[np.ix_(field.columns, field.columns)] += field.stiffness[np.ix_(field.kept, field.kept)]
-        return K
+        return np.zeros((self.size, self.size)) if self.condensed else self._of_fields("stiffness")
 
     @cached_property
     def elastic_damping(self) -> Floats:
-        D = np.zeros((self.size, self.size))
+        return self._of_fields("damping")
+
+    def _of_fields(self, matrix: str) -> Floats:
+        """What the fields add up to over all coordinates."""
+        whole = np.zeros((self.size, self.size))
         for field in self.fields:
-            D[np.ix_(field.columns, field.columns)] += field.damping[np.ix_(field.kept, field.kept)]
-        return D
+            whole[np.ix_(field.columns, field.columns)] += getattr(field, matrix)[np.ix_(field.kept, field.kept)]
+        return whole
 
     def at_station(self, link: LinkPlaces, station: float) -> Place:
         """The frame at a station in metres: of a link that bends where it has one, of a rigid one anywhere."""

@@ -96,7 +96,7 @@ class _Builder:
         values = orthonormal_values(self.degree + 1, at / link.length, link.length)
         states, last_value = values[:, : self.degree], values[:, self.degree]
         inertia = link.inertia(at)
-        momentum_to_twist = links.section_integral(states, weights, links.inverses(inertia))
+        momentum_to_twist = links.section_integral(states, weights, np.asarray(np.linalg.inv(inertia)))
         self.G[rows] = strain_rate @ inside
         self.M[rows, rows] += np.linalg.inv(momentum_to_twist)
         self.K[rows, rows] = links.section_integral(states, weights, link.stiffness(at))

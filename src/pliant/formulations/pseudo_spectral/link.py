@@ -131,18 +131,17 @@ class GivenPoints(Points):
                 raise InvalidInput(f"points.{word} must differ by 1e-6 of the length; move those that coincide")
 
     def efforts(self, degree: int) -> Floats:
-        self._check(degree)
-        return np.sort(np.array(self.effort, dtype=float))
+        return self._rising(self.effort, degree)
 
     def states(self, degree: int) -> Floats:
-        self._check(degree)
-        return np.sort(np.array(self.state, dtype=float))
+        return self._rising(self.state, degree)
 
-    def _check(self, degree: int) -> None:
+    def _rising(self, points: tuple[float, ...], degree: int) -> Floats:
         if len(self.state) != degree:
             raise InvalidInput(
                 f"points: {len(self.state)} are given for states, but the degree is {degree}; give one for each degree"
             )
+        return np.sort(np.array(points, dtype=float))
 
 
 def _with_ends(interior: Floats) -> Floats:
@@ -201,10 +200,6 @@ def section_integral(values: Floats, weights: Floats, matrices: Floats) -> Float
     return np.asarray(table.reshape(count * size, count * size))
 
 
-def inverses(matrices: Floats) -> Floats:
-    return np.asarray(np.linalg.inv(matrices))
-
-
 def quadrature(link: FlexibleLink, degree: int) -> tuple[Floats, Floats]:
     """Points and weights along a link that see every jump and kink of its properties, metre."""
     at, weights = gauss_rule(degree + EXTRA_POINTS)
@@ -246,19 +241,20 @@ def _system(
     size, c = degree * len(components), len(components)
     (G, G_end), (C, C_end) = (np.split(each, [size], axis=1) for each in flows_of(spaces, coupling, velocity_at))
     zero, none = np.zeros((size, size)), np.zeros((size, c))
-    damping = integral(link.material_damping(at))
+    names = ("t", "r") if c == 2 else ("x", "y", "z", "rx", "ry", "rz")
+    damping, mobility = integral(link.material_damping(at)), np.asarray(np.linalg.inv(link.inertia(at)))
     viscous = np.kron(np.linalg.inv(spaces.S), _pick(link, link.viscous_damping_matrix(0.0), components)[0])
     # inputs: the imposed twist, then the imposed force; its feedthrough is plus or minus one [wang2017] (38)
     return LinearPortHamiltonian(
         J=np.block([[zero, -G.T], [G, zero]]),
         R=np.block([[G.T @ damping @ G + viscous, zero], [zero, zero]]),
-        Q=np.block([[integral(inverses(link.inertia(at))), zero], [zero, integral(link.stiffness(at))]]),
+        Q=np.block([[integral(mobility), zero], [zero, integral(link.stiffness(at))]]),
         B=np.block([[none, C.T], [G_end, none]]),
         P=np.block([[G.T @ damping @ G_end, none], [none, none]]),
         D=np.block([[G_end.T @ damping @ G_end, -C_end.T], [C_end, np.zeros((c, c))]]),
         ports=_ports(velocity_at, c),
         states=tuple(
-            f"{word}[{k}, {name}]" for word in ("momentum", "strain") for k in range(degree) for name in _names(c)
+            f"{word}[{k}, {name}]" for word in ("momentum", "strain") for k in range(degree) for name in names
         ),
     )
 
@@ -269,10 +265,6 @@ def _ports(velocity_at: VelocityAt, c: int) -> tuple[LinearPort, LinearPort]:
         LinearPort(moved, "wrench", "N, N m", "twist", "m/s, rad/s", c, Causality.FLOW_IN),
         LinearPort(pushed, "wrench", "N, N m", "twist", "m/s, rad/s", c, Causality.EFFORT_IN),
     )
-
-
-def _names(c: int) -> tuple[str, ...]:
-    return ("t", "r") if c == 2 else ("x", "y", "z", "rx", "ry", "rz")
 
 
 def _pick(link: FlexibleLink, matrices: Floats, components: NDArray[np.int64]) -> Floats:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.linear.port import SINGULAR
+from pliant.model.linear.port import SINGULAR, block_diagonal
 from pliant.model.linear.port_hamiltonian import KIND, LinearPortHamiltonian, Relation, relation_of, skew_part
 from pliant.model.state import Array
 
@@ -49,8 +49,7 @@ def eliminate_constraints(system: LinearPortHamiltonian) -> Eliminated:
     E = (left.T @ system.E @ right)[:r, :r]
     Q = left.T @ system.Q @ right
     _require_energy(Q[:r, r:], Q[r:, r:], Q)
-    rotated = np.eye(n + system.B.shape[1])
-    rotated[:n, :n] = left
+    rotated = block_diagonal(left, np.eye(system.B.shape[1]))
     given = relation_of(system)
     relation = Relation(rotated.T @ given.turning @ rotated, rotated.T @ given.losses @ rotated)
     relation, constraints, driven = _solved(relation, r, n)
@@ -60,12 +59,8 @@ def eliminate_constraints(system: LinearPortHamiltonian) -> Eliminated:
             " input; keep the constraints, or give the input through a state"
         )
     W, T, keep = _null_spaces(constraints, Q[:r, :r], E)
-    mass = W.T @ E @ T
-    through = np.zeros((len(relation.losses), W.shape[1] + system.B.shape[1]))
-    through[:r, : W.shape[1]] = W
-    through[r:, W.shape[1] :] = np.eye(system.B.shape[1])
-    remaining = Relation(skew_part(through.T @ relation.turning @ through), relation.losses_through(through))
-    reduced = remaining.system(mass, W.T @ Q[:r, :r] @ T, system.ports, tuple(names[k] for k in keep))
+    remaining = relation.through(block_diagonal(W, np.eye(system.B.shape[1])))
+    reduced = remaining.system(W.T @ E @ T, W.T @ Q[:r, :r] @ T, system.ports, tuple(names[k] for k in keep))
     if reduced.has_constraints:
         raise InvalidInput(BINDS_NOTHING)
     return Eliminated(reduced.explicit, right[:, :r] @ T, 2 if constraints.shape[1] else 1)

@@ -58,7 +58,9 @@ def check_passivity(system: LinearSystem, tolerance: float = 1e-9) -> PassivityR
     growing = poles.real[poles.real > ON_THE_AXIS * np.abs(poles) + 1e-9 * fastest]
     points = _first_points(poles)
     gains = system.transfer(points)
-    scale = _port_scale(gains)
+    # factors that make ports of different units comparable; they leave passivity as it is
+    own = np.median(np.abs(np.diagonal(gains, axis1=1, axis2=2)), axis=0)
+    scale = 1.0 / np.sqrt(np.where(own > 0.0, own, 1.0))
     typical = float(np.median(np.linalg.norm(scale[:, None] * gains * scale, 2, axis=(1, 2))))
     amounts = _missing(gains, scale)
     for _ in range(ROUNDS):
@@ -88,12 +90,6 @@ def _first_points(poles: Complex) -> Complex:
     right = BESIDE_POLES * np.maximum(np.abs(poles), low / 100.0)
     beside = right + 1j * poles.imag
     return np.concatenate([1j * grid, 1j * between[between > 0.0], beside, beside + 1j * right])
-
-
-def _port_scale(G: Complex) -> Array:
-    """Factors that make ports of different units comparable; they leave passivity as it is."""
-    typical = np.median(np.abs(np.diagonal(G, axis1=1, axis2=2)), axis=0)
-    return np.asarray(1.0 / np.sqrt(np.where(typical > 0.0, typical, 1.0)))
 
 
 def _missing(G: Complex, scale: Array) -> Array:

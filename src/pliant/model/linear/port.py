@@ -90,6 +90,13 @@ def reciprocal_condition(matrix: Array) -> float:
     return float(values[-1] / values[0]) if values[0] > 0.0 else 0.0
 
 
+def block_diagonal(*blocks: Array) -> Array:
+    """Blocks along the diagonal, any number of them, of any shape."""
+    from scipy.linalg import block_diag
+
+    return np.asarray(block_diag(np.zeros((0, 0)), *blocks))
+
+
 def is_identity(matrix: Array) -> bool:
     return bool(np.array_equal(matrix, np.eye(len(matrix))))
 

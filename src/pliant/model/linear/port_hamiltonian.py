@@ -119,6 +119,10 @@ class Relation:
         factor = (vectors * np.sqrt(np.abs(values))).T @ (size[:, None] * back)
         return symmetric_part(factor.T @ (np.sign(values)[:, None] * factor))
 
+    def through(self, back: Array) -> Relation:
+        """The relation of variables z with (e, u) = back z."""
+        return Relation(skew_part(back.T @ self.turning @ back), self.losses_through(back))
+
     def system(
         self, E: Array, Q: Array, ports: tuple[LinearPort, ...], states: tuple[str, ...]
     ) -> LinearPortHamiltonian:

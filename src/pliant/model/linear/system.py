@@ -129,14 +129,6 @@ def of_standard(A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
     return TriangularForm(T, None, Z.conj().T @ (B / scale[:, None]), (C * scale) @ Z, D)
 
 
-def of_pencil(E: Array, A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
-    """For a singular E, constraints included: generalized Schur form."""
-    from scipy.linalg import qz
-
-    S, T, left, right = qz(A, E, output="complex")
-    return TriangularForm(S, T, left.conj().T @ B, C @ right, D)
-
-
 NEGLIGIBLE = 1e-11  # singular values below this part of the largest entry of the scaled system count as zero
 
 
@@ -297,4 +289,8 @@ class LinearSystem:
         if self._has_regular_mass:
             plain = self.explicit
             return of_standard(plain.A, plain.B, plain.C, plain.D)
-        return of_pencil(self.E, self.A, self.B, self.C, self.D)
+        from scipy.linalg import qz
+
+        # for a singular E, constraints included: generalized Schur form
+        S, T, left, right = qz(self.A, self.E, output="complex")
+        return TriangularForm(S, T, left.conj().T @ self.B, self.C @ right, self.D)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
 from pliant.spatial.rows import load6, plus6, stage_row, store
-from pliant.spatial.se3 import ad, ad_transpose
-from pliant.spatial.small_matrices import set_block, times
+from pliant.spatial.se3 import ad, ad_transpose, angular, linear
+from pliant.spatial.small_matrices import add_skew, set_block, times
 
 
 @kernel
@@ -147,28 +147,16 @@ def compatibility(mesh, xi, i, B):
 @inline_kernel
 def set_compatibility(mesh, element, g, xi, B):
     """B at point g of an element: strain rates from the twists of its nodes."""
-    n1, n2, n3, k1, k2, k3 = xi
     B[:] = 0.0
     for a in range(mesh.N.shape[1]):
         n = mesh.N[g, a]
         d = mesh.D[g, a] / mesh.length[element]
         j = 6 * a
-        for o in range(0, 6, 3):
-            B[o, j + o] = d
-            B[o + 1, j + o + 1] = d
-            B[o + 2, j + o + 2] = d
-            B[o, j + o + 1] = -k3 * n
-            B[o, j + o + 2] = k2 * n
-            B[o + 1, j + o] = k3 * n
-            B[o + 1, j + o + 2] = -k1 * n
-            B[o + 2, j + o] = -k2 * n
-            B[o + 2, j + o + 1] = k1 * n
-        B[0, j + 4] = -n3 * n
-        B[0, j + 5] = n2 * n
-        B[1, j + 3] = n3 * n
-        B[1, j + 5] = -n1 * n
-        B[2, j + 3] = -n2 * n
-        B[2, j + 4] = n1 * n
+        for c in range(6):
+            B[c, j + c] = d
+        add_skew(B, 0, j, n, angular(xi))
+        add_skew(B, 3, j + 3, n, angular(xi))
+        add_skew(B, 0, j + 3, n, linear(xi))
 
 
 @inline_kernel

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pliant.jit import inner_kernel, kernel
 from pliant.mechanics.block_elimination import Factors, condense_element, eliminate_joints, finish_link, new_factors
 from pliant.spatial.rows import copy_to, load6
-from pliant.spatial.small_matrices import add_block, set_block, times
+from pliant.spatial.se3 import angular, linear
+from pliant.spatial.small_matrices import add_block, add_skew, set_block, times
 from pliant.structures.collocation.chain import Chain, Floats
 from pliant.structures.collocation.element import element_tangent, freeze
 from pliant.structures.collocation.poses import set_poses
@@ -63,7 +64,7 @@ def new_spectral_factors(chain: Chain, n_lam: int, dtype: type) -> Factors:
 @kernel
 def add_gyroscopic(M, k, V, out):
     """out[k] -= derivative of ad_V^T M V."""
-    f1, f2, f3, m1, m2, m3 = times(M[k], V)
+    y = times(M[k], V)
     v1, v2, v3, w1, w2, w3 = V[0], V[1], V[2], V[3], V[4], V[5]
     # ad_V^T y = (-w x f, -v x f - w x m), first y = M dV at fixed V, then V varied at fixed y
     for j in range(6):
@@ -75,19 +76,9 @@ def add_gyroscopic(M, k, V, out):
         out[k, 3, j] += v2 * a3 - v3 * a2 + w2 * b3 - w3 * b2
         out[k, 4, j] += v3 * a1 - v1 * a3 + w3 * b1 - w1 * b3
         out[k, 5, j] += v1 * a2 - v2 * a1 + w1 * b2 - w2 * b1
-    for o in range(0, 6, 3):  # dw x f in the force rows, dv x f in the moment rows
-        out[k, o, 4 - o] += f3
-        out[k, o, 5 - o] -= f2
-        out[k, o + 1, 3 - o] -= f3
-        out[k, o + 1, 5 - o] += f1
-        out[k, o + 2, 3 - o] += f2
-        out[k, o + 2, 4 - o] -= f1
-    out[k, 3, 4] += m3
-    out[k, 3, 5] -= m2
-    out[k, 4, 3] -= m3
-    out[k, 4, 5] += m1
-    out[k, 5, 3] += m2
-    out[k, 5, 4] -= m1
+    add_skew(out[k], 0, 3, -1.0, linear(y))  # dw x f in the force rows
+    add_skew(out[k], 3, 0, -1.0, linear(y))  # dv x f and dw x m in the moment rows
+    add_skew(out[k], 3, 3, -1.0, angular(y))
 
 
 @inner_kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,6 +28,7 @@ from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
 from pliant.structures.collocation.step import stored_energies
 from pliant.structures.collocation.stepper import Stepper
 from pliant.structures.loads import in_axes_of_nodes, with_a_turning_lever
+from pliant.structures.small_deviations import drawn_tip_velocity
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.step_equations import ChainStep
@@ -53,6 +54,8 @@ class GeometricallyExactArm(ArmFacts):
     chain: Chain
     points: Points
     placed: Stationing
+    # what every observation with equally many stations needs, made once: controllers observe at every sample
+    sights: dict[int, Sight] = field(default_factory=dict, init=False)
 
     @cached_property
     def layout(self) -> Layout:
@@ -150,11 +153,6 @@ class GeometricallyExactArm(ArmFacts):
         return Loads(first, last, weight, world)
 
     @cached_property
-    def sights(self) -> dict[int, Sight]:
-        """What every observation with equally many stations needs, made once: controllers observe at every sample."""
-        return {}
-
-    @cached_property
     def node_path(self) -> Path:
         stations = [at if len(at) else np.zeros(1) for at in self.placed.nodes]
         return make_path(self.chain, self.points, self.placed, stations)
@@ -246,16 +244,10 @@ class GeometricallyExactArm(ArmFacts):
         """Tip velocity of the rebuilt shape against that of the state; potential energy against the work of gravity."""
         V, e, q, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
-        # a displacement of about 1e-4 of the reach balances truncation and round-off of the difference
-        speed = max(np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), np.abs(V).max(initial=0.0), 1e-12)
-        epsilon = 1e-4 / speed
-        shift = np.zeros_like(record.states)
-        shift[:, self.layout.slices["strain"]] = epsilon * rates.reshape(len(V), -1)
-        shift[:, self.layout.slices["joint_position"]] = epsilon * qd
-        (ahead, _), (behind, _) = (self.tip(record.states + side * shift) for side in (1.0, -1.0))
+        drawn = drawn_tip_velocity(self, record.states, rates.reshape(len(V), -1), qd, V)
         tip = LoadPlace("tip", self.link_names[-1], False, Frame.WORLD)
         v = self.load_flows(record.states, (tip,))[:, 0, :3]
-        twist = np.linalg.norm((ahead - behind) / (2 * epsilon) - v, axis=1)
+        twist = np.linalg.norm(drawn - v, axis=1)
         potential = self._potential(e, q)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)
 
@@ -274,5 +266,4 @@ def _first_moment(M: Floats, x: Floats, R: Floats) -> Floats:
     """Sum of mass times position of the centres of mass, (n, 3)."""
     mass = M[:, 0, 0]
     offset = np.stack([M[:, 1, 5], M[:, 2, 3], M[:, 0, 4]], axis=1)
-    moment: Floats = np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset)
-    return moment
+    return np.asarray(np.einsum("a,nai->ni", mass, x) + np.einsum("naij,aj->ni", R, offset))

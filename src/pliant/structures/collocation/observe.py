@@ -32,13 +32,6 @@ def strain_rates_of(arm: GeometricallyExactArm, V: Floats, e: Floats) -> Floats:
     return rate
 
 
-def section_stress(arm: GeometricallyExactArm, e: Floats, rate: Floats) -> Floats:
-    """Elastic and viscous section wrenches (n, points, 6)."""
-    stress = np.empty_like(e)
-    many_stresses(arm.chain.section, e, rate, stress)
-    return stress
-
-
 @dataclass(frozen=True, eq=False)
 class Sight:
     """Equally spaced stations of every link, how to reach them, and the strain points and weights of flexible links."""
@@ -64,7 +57,8 @@ class Sight:
 def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observation:
     """All links at equally spaced stations, joints and tip."""
     V, e, q, qd = arm.split(states)
-    stress = section_stress(arm, e, strain_rates_of(arm, V, e))
+    stress = np.empty_like(e)  # elastic and viscous section wrenches
+    many_stresses(arm.chain.section, e, strain_rates_of(arm, V, e), stress)
     if stations not in arm.sights:
         arm.sights[stations] = Sight.of(arm, stations)
     sight = arm.sights[stations]

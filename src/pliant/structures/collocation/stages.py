@@ -46,14 +46,6 @@ def set_root_twist(tree, pose, link, rate, V, i):
 
 
 @inline_kernel
-def set_root_twists(tree, pose, qd, i, V):
-    """Root twists of all links, parents before children."""
-    for link in range(tree.parent.shape[0]):
-        dof = tree.dof[link]
-        set_root_twist(tree, pose, link, qd[i, dof] if dof >= 0 else 0.0, V, i)
-
-
-@inline_kernel
 def add_increments(start, increments, values):
     """values_i = start + increment_i."""
     count = start.size
@@ -92,11 +84,11 @@ def stage_rates(method, h, increments, rate, out):
 
 @inline_kernel
 def roots_follow(tree, state, stages):
-    """Twists of the roots, which their parents and joints decide, and so their increments."""
+    """Twists of the roots, which their parents and joints decide, parents first, and so their increments."""
     for i in range(stages.V.shape[0]):
-        set_root_twists(tree, stages.pose, stages.qd, i, stages.V)
         for link in range(tree.parent.shape[0]):
-            a = tree.first_node[link]
+            a, dof = tree.first_node[link], tree.dof[link]
+            set_root_twist(tree, stages.pose, link, stages.qd[i, dof] if dof >= 0 else 0.0, stages.V, i)
             store(plus6(stage_row(stages.V, i, a), -1.0, load6(state.V, a)), stages.dV[i], a)
 
 

@@ -217,7 +217,9 @@ def interpolate_rows(values, start, dense, r, x, begin):
 @inline_kernel
 def keep_inside(state, stages, tables, x, r):
     """State inside a step, before it is finished, to row r."""
-    strain, joint, rate = parts(state)
+    strain = 6 * state.V.shape[0]
+    joint = strain + 6 * state.e.shape[0]
+    rate = joint + state.q.shape[0]
     interpolate_rows(stages.V, state.V, tables.dense, r, x, 0)
     interpolate_rows(stages.e, state.e, tables.dense, r, x, strain)
     for j in range(state.q.shape[0]):
@@ -228,21 +230,6 @@ def keep_inside(state, stages, tables, x, r):
             qd += tables.dense[r, i] * (stages.qd[i, j] - state.qd[j])
         x[r, joint + j] = q
         x[r, rate + j] = qd
-
-
-@inline_kernel
-def parts(state):
-    """Where strains, joint positions and joint rates begin in a state vector."""
-    strain = 6 * state.V.shape[0]
-    joint = strain + 6 * state.e.shape[0]
-    return strain, joint, joint + state.q.shape[0]
-
-
-@inline_kernel
-def keep_end(state, x, r):
-    """State at the end of a step to row r."""
-    joint = lay(state.e, x[r], lay(state.V, x[r], 0))
-    lay(state.qd, x[r], lay(state.q, x[r], joint))
 
 
 @inline_kernel
@@ -270,17 +257,10 @@ def keep_ledger(method, stages, ledger, tau, output, r):
             output.root[r, k, c] = t
 
 
-@inline_kernel
-def remember_ledger(ledger):
-    """Copy the ledger at the start of a step."""
-    begin = lay(ledger.joints, ledger.before, lay(ledger.sums, ledger.before, 0))
-    lay(ledger.loads, ledger.before, begin)
-
-
 @kernel
 def run_steps(plant, scheme, work, tables, output):
     """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
-    state, stages = work.state, work.solver.stages
+    state, stages, ledger = work.state, work.solver.stages, work.ledger
     for k in range(tables.h.shape[0]):
         status = CONVERGED
         for _ in range(2):
@@ -295,17 +275,17 @@ def run_steps(plant, scheme, work, tables, output):
         if status != CONVERGED:
             return k, status
         first, last = tables.first[k], tables.stop[k]
-        if last > first:
-            remember_ledger(work.ledger)
+        if last > first:  # the ledger at the start of the step
+            lay(ledger.loads, ledger.before, lay(ledger.joints, ledger.before, lay(ledger.sums, ledger.before, 0)))
         for r in range(first, last):
             if tables.tau[r] < 1.0:
                 keep_inside(state, stages, tables, output.x, r)
         finish_step(plant, scheme.method, work, tables, k)
         if last > first:
-            sums = work.ledger.sums
-            sums[KINETIC], sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
+            ledger.sums[KINETIC], ledger.sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
         for r in range(first, last):
             if tables.tau[r] == 1.0:
-                keep_end(state, output.x, r)
-            keep_ledger(scheme.method, stages, work.ledger, tables.tau[r], output, r)
+                joint = lay(state.e, output.x[r], lay(state.V, output.x[r], 0))
+                lay(state.qd, output.x[r], lay(state.q, output.x[r], joint))
+            keep_ledger(scheme.method, stages, ledger, tables.tau[r], output, r)
     return tables.h.shape[0], CONVERGED

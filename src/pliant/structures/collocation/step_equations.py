@@ -175,10 +175,9 @@ def _stepper(
         if len(start) == size:
             stepper.start_rates()
         else:
-            state, V = stepper.state, stepper.state.V.size
-            e = V + state.e.size
-            state.V_rate.ravel()[:], state.e_rate.ravel()[:] = start[size:][:V], start[size:][V:e]
-            state.q_rate[:] = start[size:][e:]
+            rates = stepper.state.V_rate, stepper.state.e_rate, stepper.state.q_rate
+            for rate, own in zip(rates, np.split(start[size:], np.cumsum([rate.size for rate in rates[:2]]))):
+                rate.ravel()[:] = own
     return stepper
 
 

@@ -26,6 +26,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import hat, matrix_of
 from pliant.mechanics.shape_functions import Spaces
 from pliant.model.inputs import Inputs
+from pliant.model.linear.port import block_diagonal
 from pliant.robot import Joint
 
 Floats = NDArray[np.float64]
@@ -193,7 +194,7 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
         rows.append(np.eye(positions)[rotor] - np.eye(positions)[geared[k]])
         rest.append(0.0)
         stiffness.append(motor.stiffness)
-        gear_losses.append(np.sqrt(motor.damping) * np.eye(n + joints + len(elastic))[n + len(rows) - 1])
+        gear_losses.append(np.sqrt(motor.damping) * np.eye(size)[n + len(rows) - 1])
     span = np.array(rows).reshape(len(rows), positions)
     strains = n + len(rows)
     drive = np.arange(joints)
@@ -201,7 +202,7 @@ def mechanics(arm: Assembly, inputs: Inputs) -> Mechanics:
     return Mechanics(
         M=M,
         G=np.vstack([arm.G @ to_links, np.hstack([np.zeros((len(rows), n)), span])]),
-        K=_diagonal_blocks(arm.K, np.diag(np.array(stiffness, dtype=float))),
+        K=block_diagonal(arm.K, np.diag(np.array(stiffness, dtype=float))),
         material_loss=root_of(arm.C) @ np.eye(n, strains),
         gear_loss=_rows([row[:strains] for row in gear_losses], strains),
         viscous_loss=root_of(arm.V) @ to_links,
@@ -237,24 +238,6 @@ class NormalForm:
     def strain_rates(self) -> Floats:
         """G T, as X Sigma: without a trace of round-off where motions are rigid."""
         return np.asarray(self.X @ self.Sigma)
-
-    @cached_property
-    def strain_of_prescribed(self) -> Floats:
-        """X^T K G P."""
-        own = self.mechanics
-        return np.asarray(self.X.T @ own.K @ own.G @ self.P)
-
-    def velocities(self, z: Floats, r: Floats) -> Floats:
-        """v of many states, rows of z and r."""
-        return z @ self.T.T + r @ self.P.T
-
-    def normal_velocities(self, v: Floats) -> Floats:
-        """z of v."""
-        return np.asarray(v @ self.mechanics.M @ self.T)
-
-    def normal_strains(self, e: Floats) -> Floats:
-        """s of strains e, lumped ones included."""
-        return np.asarray(e @ self.mechanics.K @ self.X)
 
 
 def normal_form(own: Mechanics) -> NormalForm:
@@ -328,10 +311,3 @@ def _rows(rows: list[Floats], width: int) -> Floats:
     """Those that are not zero, one above the other."""
     kept = [row for row in rows if row.any()]
     return np.array(kept, dtype=float).reshape(len(kept), width)
-
-
-def _diagonal_blocks(first: Floats, second: Floats) -> Floats:
-    a, b = len(first), len(second)
-    whole = np.zeros((a + b, a + b))
-    whole[:a, :a], whole[a:, a:] = first, second
-    return whole

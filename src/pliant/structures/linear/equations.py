@@ -168,7 +168,8 @@ def equations(arm: Assembly, form: NormalForm, loads: tuple[LoadPlace, ...]) -> 
         + resisted.times(-np.eye(len(form.T.T)))
         + held.times(-(driven @ form.T).T)
     )
-    straining = at.state(len(form.X), at.z, form.Sigma) + at.input(len(form.X), at.rates, form.strain_of_prescribed)
+    given_strain = form.X.T @ own.K @ own.G @ form.P
+    straining = at.state(len(form.X), at.z, form.Sigma) + at.input(len(form.X), at.rates, given_strain)
     motion = over(acceleration, straining, v.times(select))
 
     given = at.blank(form.P.shape[1])
@@ -247,19 +248,11 @@ class Stretch:
         loads = of_loads.reshape(len(self.weights), wrench.shape[2] // 6, 6).sum(axis=2)
         sizes = np.abs(kinetic) + np.abs(strain) + np.abs(gravity) + material + viscous + joint
         supplied = gravity + joints.sum(axis=1) + loads.sum(axis=1)
-        flows = {
-            columns.KINETIC: kinetic,
-            columns.STRAIN: strain,
-            columns.GRAVITY: gravity,
-            columns.MATERIAL: material,
-            columns.VISCOUS: viscous,
-            columns.JOINT: joint,
-            columns.RESIDUAL: kinetic + strain - supplied + material + viscous + joint,
-            columns.EXCHANGED: sizes + np.abs(joints).sum(axis=1) + np.abs(loads).sum(axis=1),
-        }
-        table = np.zeros((len(kinetic), columns.COLUMNS))
-        for column, flow in flows.items():
-            table[:, column] = flow
+        residual = kinetic + strain - supplied + material + viscous + joint
+        exchanged = sizes + np.abs(joints).sum(axis=1) + np.abs(loads).sum(axis=1)
+        projected = np.zeros(len(kinetic))
+        # in the order of the columns of `energy_ledger`
+        table = np.stack([kinetic, strain, gravity, material, viscous, joint, projected, residual, exchanged], axis=1)
         mean = self.weights / self.weights.sum(axis=1, keepdims=True)
         return np.hstack([table, joints, loads]), np.einsum("ks,ksj->kj", mean, effort)
 

@@ -18,6 +18,7 @@ from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, refuse_beyond
 from pliant.model.linear import LinearPortHamiltonian
+from pliant.model.linear.port import block_diagonal
 from pliant.model.port import Frame
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import BASE, End, Joint, RevoluteJoint, Robot
@@ -30,6 +31,7 @@ from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
 from pliant.structures.linear.stepper import Stepper
 from pliant.structures.massless import refuse_massless
+from pliant.structures.small_deviations import drawn_tip_velocity
 
 
 class CollocationPoints(Protocol):
@@ -114,12 +116,10 @@ class PseudoSpectralArm(ArmFacts):
     @cached_property
     def _to_points(self) -> Floats:
         """Values at the collocation points from coefficients, of all flexible links one after the other."""
-        from scipy.linalg import block_diag
-
         degree = self.formulation.degree
         at = self.formulation.points.states(degree)
         blocks = [orthonormal_values(degree, at, self.length(body.name)) for body in self.flexible]
-        return np.asarray(block_diag(np.zeros((0, 0)), *blocks))
+        return block_diagonal(*blocks)
 
     @cached_property
     def _from_points(self) -> Floats:
@@ -172,8 +172,7 @@ class PseudoSpectralArm(ArmFacts):
         arm, n = self.assembly, len(self.assembly.G)
         rigid = -np.linalg.solve(arm.G[:, :n], arm.G @ arm.joint_axes @ qd)
         rotor = np.stack([q, qd], axis=1)
-        state: Floats = self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0]
-        return state
+        return np.asarray(self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0])
 
     def equations(self, inputs: Inputs) -> tuple[NormalForm, Equations]:
         """The normal form with these inputs; made once for all runs whose inputs differ in time only."""
@@ -194,7 +193,7 @@ class PseudoSpectralArm(ArmFacts):
         positions = np.concatenate([q, rotor[:, 0]])
         v = np.concatenate([self.twist_coefficients(state[None])[0], qd, rotor[:, 1]])
         e = np.concatenate([self.strain_coefficients(state[None])[0], own.span @ positions - own.rest])
-        x = np.concatenate([form.normal_velocities(v[None])[0], form.normal_strains(e[None])[0], positions])
+        x = np.concatenate([(v[None] @ own.M @ form.T)[0], (e[None] @ own.K @ form.X)[0], positions])
         return x, qd[own.prescribed]
 
     def states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
@@ -211,7 +210,7 @@ class PseudoSpectralArm(ArmFacts):
         own = form.mechanics
         n, joints = own.coefficients, len(self.joint_names)
         z, s = form.T.shape[1], len(form.X)
-        v = form.velocities(x[:, :z], rate)
+        v = x[:, :z] @ form.T.T + rate @ form.P.T
         e = x[:, z : z + s] @ form.X.T
         positions, rates = x[:, z + s :], v[:, n:]
         rotor = np.stack([positions[:, :joints], rates[:, :joints]], axis=2)
@@ -348,19 +347,8 @@ class PseudoSpectralArm(ArmFacts):
         twist = u @ self.tip_body.tip.T
         rates = self._values(u @ self.assembly.G.T, self._to_points)
         qd = self.layout.part(states, "joint_rate")
-        # a displacement of about 1e-4 of the length balances truncation and round-off of the difference
-        speed = max(np.abs(rates).max(initial=0.0), np.abs(qd).max(initial=0.0), 1e-12)
-        step = 1e-4 / speed
-        ahead, behind = (self.tip(self._shifted(states, rates, qd, sign * step))[0] for sign in (1.0, -1.0))
+        drawn = drawn_tip_velocity(self, states, rates, qd)
         _, R = self.tip(states)
-        drawn = (ahead - behind) / (2 * step)
         potential = self._potential(states, self.strain_coefficients(states))
         missed = np.linalg.norm(drawn - np.einsum("nij,nj->ni", R, twist[:, :3]), axis=1)
         return Consistency(missed, potential - potential[0] + record.ledger.gravity, NOT_SMALL)
-
-    def _shifted(self, states: Floats, rates: Floats, qd: Floats, step: float) -> Floats:
-        shifted = states.copy()
-        slices = self.layout.slices
-        shifted[:, slices["strain"]] += step * rates
-        shifted[:, slices["joint_position"]] += step * qd
-        return shifted

@@ -8,7 +8,7 @@ What can be seen of a compiled arm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from numpy.polynomial import legendre
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.state import LinkObservation, Observation
-from pliant.robot import BASE, FlexibleLink, Joint, RigidLink, Robot
+from pliant.robot import BASE, FlexibleLink, RigidLink, Robot
 from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures.linear.arrays import Floats, axis_of
 
@@ -67,10 +67,8 @@ class Kinematics:
 
     robot: Robot
     degree: int
-
-    @cached_property
-    def joints(self) -> tuple[Joint, ...]:
-        return self.robot.chain_order
+    # made once for equally many stations: controllers observe at every sample
+    _seen: dict[tuple[str, int], tuple[Floats, Deflection]] = field(default_factory=dict, init=False)
 
     def roots(self, q: Floats, strains: dict[str, Floats]) -> dict[str, tuple[Floats, Floats]]:
         """Position (n, 3) and rotation (n, 3, 3) of the root of every link, joint positions q (n, joints)."""
@@ -80,7 +78,7 @@ class Kinematics:
         tips = {BASE: (x, R)}
         roots: dict[str, tuple[Floats, Floats]] = {}
         column = 0
-        for joint in self.joints:
+        for joint in self.robot.chain_order:
             x, R = tips[joint.parent]
             if joint.station is not None:
                 there = np.array([joint.station])
@@ -123,11 +121,6 @@ class Kinematics:
             stations = np.linspace(0.0, link.length, count)
             self._seen[name, count] = stations, Deflection.at(stations, link.length, self.degree)
         return self._seen[name, count]
-
-    @cached_property
-    def _seen(self) -> dict[tuple[str, int], tuple[Floats, Deflection]]:
-        """Made once for equally many stations: controllers observe at every sample."""
-        return {}
 
     @cached_property
     def _ends(self) -> dict[str, tuple[Floats, Deflection]]:

@@ -187,13 +187,11 @@ class Stepper:
         joints, loads = len(self.prescribed), len(run.inputs.loads)
         rows = len(self.plan.tau) + 1
         z = np.zeros
-        self.ledger = RunningLedger(*self._energies(), joints, loads, rows)
+        x, r, at = self.x, self.rate, self.equations.at
+        kinetic = 0.5 * float(x[at.z] @ x[at.z] + r @ self.form.prescribed_inertia @ r)
+        self.ledger = RunningLedger(kinetic, 0.5 * float(x[at.s] @ x[at.s]), joints, loads, rows)
         self.kept_x, self.kept_rate = z((rows, len(self.x))), z((rows, len(self.rate)))
         self.efforts, self.wrenches = z((rows, joints)), z((rows, 6 * len(arm.assembly.bodies)))
-
-    def _energies(self) -> tuple[float, float]:
-        z, s, r = self.x[self.equations.at.z], self.x[self.equations.at.s], self.rate
-        return 0.5 * float(z @ z + r @ self.form.prescribed_inertia @ r), 0.5 * float(s @ s)
 
     def _stirred_by(self, touched: Bools) -> Bools:
         """All states of the groups in which one is touched, or pushed by one that is; positions always belong."""
@@ -293,12 +291,6 @@ class Stepper:
             self.x_rate[self.active] = carried[-1, len(self.moving) :]
         return True
 
-    def _lossy_feedback(self) -> Floats:
-        """Rate feedback whose loss is one of the joint; behind a motor it is part of the drive."""
-        motors = {motor.joint for motor in self.run.inputs.motors}
-        loose = [name not in motors for name in self.model.joint_names]
-        return np.where(loose, self.form.mechanics.damping, 0.0)
-
     def enter(self) -> None:
         """The ledger and the output rows of all steps since the last time: dear for one step, cheap for many."""
         if not self.pending:
@@ -308,10 +300,15 @@ class Stepper:
         flat = done.inputs.reshape(steps, -1)
         weights = np.tile(done.h * method.weights, (steps, 1))
         readings = prepared.ledger.at(done.start, flat, done.acceleration)
-        stretch = Stretch(weights, done.inputs, readings, self.prescribed, self._lossy_feedback())
+        # rate feedback whose loss is one of the joint; behind a motor it is part of the drive
+        motors = {motor.joint for motor in self.run.inputs.motors}
+        lossy = np.where([name in motors for name in self.model.joint_names], 0.0, self.form.mechanics.damping)
+        stretch = Stretch(weights, done.inputs, readings, self.prescribed, lossy)
         entries, effort = stretch.entries(self.equations, self.places, *self._changes(done))
         running = self.ledger.enter(entries, self.run.grid[done.first + 1 : done.first + 1 + steps])
-        rows, step, tau = self._rows(done.first, steps)
+        # the output rows that fall into these steps, in which of them, and where in it
+        rows = np.arange(self.plan.first[done.first], self.plan.stop[done.first + steps - 1])
+        step, tau = self.plan.step[rows] - done.first, self.plan.tau[rows]
         share = tau[:, None]
         self.ledger.rows[rows] = running[step] + share * (running[step + 1] - running[step])
         self.efforts[rows] = effort[step]
@@ -350,15 +347,8 @@ class Stepper:
         strained = (moving >= at.s.start) & (moving < at.s.stop)
         return products[:, moving < at.z.stop].sum(axis=1) + given, products[:, strained].sum(axis=1)
 
-    def _rows(self, first: int, steps: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-        """The output rows that fall into some steps, in which of them, and where in it."""
-        begin, stop = self.plan.first[first], self.plan.stop[first + steps - 1]
-        rows = np.arange(begin, stop)
-        return rows, self.plan.step[rows] - first, self.plan.tau[rows]
-
     def state_vector(self) -> Floats:
-        state: Floats = self.model.states_of(self.form, self.x[None], self.rate[None])[0]
-        return state
+        return np.asarray(self.model.states_of(self.form, self.x[None], self.rate[None])[0])
 
     def keep(self, row: int) -> None:
         """The present state and ledger to a row of the output."""

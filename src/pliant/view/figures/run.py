@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.ledger import Ledger
-from pliant.model.state import Array, LinkObservation
+from pliant.model.state import LinkObservation
 from pliant.results import Trajectory
 from pliant.results.observables import ENERGIES, ENERGY, ENERGY_UNIT, STATION, STRAIN
 from pliant.results.summary import RESIDUAL_TOLERANCE
@@ -27,8 +26,10 @@ def draw_shape(trajectory: Trajectory, flashes: int = 14) -> Figure:
         raise InvalidInput(f"flashes = {flashes} must be at least 2, the first and the last shape; raise it")
     positions = np.concatenate([link.position for link in trajectory.links], axis=1)
     projection = style.choose_projection(positions)
-    seen = _flash_indices(trajectory.time, flashes)
-    colors = style.time_colors(trajectory.time).to_rgba(trajectory.time[seen])
+    time = trajectory.time
+    wanted = np.linspace(time[0], time[-1], flashes)
+    seen = np.unique(np.argmin(np.abs(time[None, :] - wanted[:, None]), axis=1)).tolist()
+    colors = style.time_colors(time).to_rgba(time[seen])
     with styled(6.6, 5.6) as figure:
         axes = style.map_axes(figure, projection, positions)
         axes.plot(*projection.of(trajectory.tip_position).T, color=style.FAINT, linewidth=0.9, zorder=1)
@@ -42,12 +43,6 @@ def draw_shape(trajectory: Trajectory, flashes: int = 14) -> Figure:
         axes.set_title(f"{trajectory.provenance.robot_name}: {len(seen)} shapes")
         style.time_bar(figure, axes, trajectory.time)
     return figure
-
-
-def _flash_indices(time: Array, flashes: int) -> list[int]:
-    wanted = np.linspace(time[0], time[-1], flashes)
-    nearest = np.argmin(np.abs(time[None, :] - wanted[:, None]), axis=1)
-    return sorted(set(nearest.tolist()))
 
 
 # Steps of colour along the path of the tip, too fine to be seen.
@@ -123,7 +118,7 @@ def draw_ledger(trajectory: Trajectory) -> Figure:
 
 def _held_and_lost(axes: Axes, trajectory: Trajectory) -> None:
     ledger = trajectory.ledger
-    supplied = _supplied(ledger)
+    supplied = ledger.stored[0] + ledger.gravity + sum(ledger.works.values(), np.zeros_like(ledger.gravity))
     scale = float(np.max(np.abs(supplied), initial=0.0))
     lost = (name for name in _LOST if np.max(np.abs(getattr(ledger, name))) > VISIBLE * scale)
     kept = {ENERGIES[name].symbol: getattr(ledger, name) for name in (*_STORED, *lost)}
@@ -160,12 +155,6 @@ def _residual(axes: Axes, trajectory: Trajectory) -> None:
     axes.set_title("residual of the ledger")
     axes.set_ylabel(f"residual [{ENERGY_UNIT}]")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-
-
-def _supplied(ledger: Ledger) -> Array:
-    start = ledger.stored[0]
-    total: Array = start + ledger.gravity + sum(ledger.works.values(), np.zeros_like(ledger.gravity))
-    return total
 
 
 # A strain that never holds this share of the largest energy per length is left out unless asked for.

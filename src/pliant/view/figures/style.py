@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -124,8 +124,7 @@ def _space_axes(figure: FigureBase, points: Array, zoom: float, ticks: int) -> A
         getattr(axes, f"set_{name}label")(observable.label)
     axes.set_box_aspect(tuple(half), zoom=zoom)
     axes.view_init(elev=22, azim=-58)
-    made: Axes = axes
-    return made
+    return cast("Axes", axes)
 
 
 def time_bar(figure: FigureBase, axes: Axes, time: Array) -> None:
