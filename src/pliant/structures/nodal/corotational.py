@@ -115,7 +115,7 @@ def value_and_difference(k0: float, k1: float) -> tuple[float, float]:
     return a, da
 
 
-@inline_kernel
+@inner_kernel
 def measure_deformation(
     length: float, r: Vector, Ra: Matrix, Rb: Matrix, k0: tuple[float, float], data: Floats, e: int
 ) -> None:
@@ -252,7 +252,7 @@ def put_row(
     store(join(apply(E, v), apply(E, carried)), on_a, k)
 
 
-@inline_kernel
+@inner_kernel
 def put_deformation_operators(
     length: float, means: Corotated, rows: tuple[Floats, Floats], e: int, on_b: Floats, on_a: Floats
 ) -> None:

@@ -10,7 +10,7 @@ A mechanism has elements of one kind.
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel
+from pliant.jit import inline_kernel, inner_kernel
 from pliant.spatial.rows import add_to, load3, load6, load9, plus6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
 from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
@@ -89,6 +89,32 @@ def too_bent(elements: Elements, i: int, at: Moment) -> bool:
     return bool(at.strain[i, K] > LARGEST_BEND)
 
 
+@inner_kernel
+def corotational_force(
+    elements: Elements,
+    i: int,
+    h: float,
+    moved: tuple[Vector, Vector],
+    means: tuple[Matrix, Matrix],
+    ends: tuple[Moment, Moment],
+) -> tuple[Twist, Vector, Vector]:
+    """What `change_and_force` asks for, of a co-rotational element."""
+    start, end = ends
+    (move, turn), (Ra, Rb) = moved, means
+    rows, frames = (start.strain, end.strain), mean_frames(start.strain, end.strain, i)
+    world = product(Ra, frames[0])
+    measure_deformation_change(elements.length[i], (apply_transpose(Ra, move), turn), world, Rb, frames, rows, i)
+    if elements.kind == COROTATIONAL_MEAN:
+        turn_change_to_mean_axes(elements.length[i], start.strain, end.strain, i)
+    n, m = mean_stress(elements, i, h, start, end)
+    force, moment = n, m
+    if elements.kind == COROTATIONAL_MEAN:
+        force, moment = from_mean_axes(elements.length[i], rows, i, n, m)
+    gp, gs, gk = deformation_gradient(elements.length[i], force, moment, frames, rows, i)
+    F, T = apply(Ra, gp), world_force(world, Rb, (gp, gs, gk))[1]
+    return join(n, m), F, T
+
+
 @inline_kernel
 def change_and_force(
     elements: Elements,
@@ -105,21 +131,10 @@ def change_and_force(
     start, end = ends
     (move, turn), (Ra, Rb) = moved, means
     if elements.kind != POSE:
-        rows, frames = (start.strain, end.strain), mean_frames(start.strain, end.strain, i)
-        world = product(Ra, frames[0])
-        measure_deformation_change(elements.length[i], (apply_transpose(Ra, move), turn), world, Rb, frames, rows, i)
-        if elements.kind == COROTATIONAL_MEAN:
-            turn_change_to_mean_axes(elements.length[i], start.strain, end.strain, i)
-        n, m = mean_stress(elements, i, h, start, end)
-        force, moment = n, m
-        if elements.kind == COROTATIONAL_MEAN:
-            force, moment = from_mean_axes(elements.length[i], rows, i, n, m)
-        gp, gs, gk = deformation_gradient(elements.length[i], force, moment, frames, rows, i)
-        F, T = apply(Ra, gp), world_force(world, Rb, (gp, gs, gk))[1]
-    else:
-        measure_change(move, turn, Ra, Rb, start.strain, end.strain, i)
-        n, m = mean_stress(elements, i, h, start, end)
-        F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
+        return corotational_force(elements, i, h, moved, means, ends)
+    measure_change(move, turn, Ra, Rb, start.strain, end.strain, i)
+    n, m = mean_stress(elements, i, h, start, end)
+    F, T = world_force(Ra, Rb, discrete_gradient(start.strain, end.strain, i, n, m))
     return join(n, m), F, T
 
 
