@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ import pytest
 import pliant as pl
 from pliant.bond_graph import TF, TRANSLATION, Bond, C, Component, I, Integral, OneJunction, R, Se, Sf, ZeroJunction
 from pliant.bond_graph import instant as instants
+from pliant.bond_graph import stepper as steppers
 from pliant.errors import InvalidInput
 from pliant.model.contract import Arm, Describes, Descriptor, Model
+from pliant.model.state import Cause
 from tests.bond_graph.systems import coupled_inertias, duffing, mass_spring_damper, pendulum, quarter_car
 
 MASS, STIFFNESS, DAMPING = 2.0, 50.0, 0.3  # of `mass_spring_damper`
@@ -250,8 +253,49 @@ def test_a_run_that_cannot_go_on_says_where() -> None:
     assert "of" in run.ending.place
 
 
-def test_pivots_are_planned_again_where_they_vanish() -> None:
-    """A rigid rod that turns through the directions in which single components are pivots."""
+@pytest.mark.parametrize("step", [0.05, 0.2, 0.5])
+def test_energy_is_kept_in_steps_that_resolve_nothing(step: float) -> None:
+    """A spring that hardens by e^8 within a step, where Gauss points miss up to 1e-4 of the energy."""
+    graph = Component(
+        {
+            "v": OneJunction(),
+            "mass": I(inertia=1.0),
+            "spring": C(energy="exp(8 * q) + exp(-8 * q)", start=0.9),
+            "loss": R(effort="0.2 * f + f**5"),
+        },
+        [Bond("v", each) for each in ("mass", "spring", "loss")],
+    )
+    run = pl.simulate(graph.compile(), 6.0, pl.Gauss(order=2, step=step))
+    assert run.ending.completed
+    assert run.ledger.worst_ratio < 1e-11
+
+
+def test_lost_pivots_are_planned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pivots are said to be lost, new ones are found once, and the motion is the same."""
+    model, plans = pendulum().graph.compile(), []
+    expected = pl.simulate(model, 0.1, pl.Gauss(order=2, step=1e-2)).states
+    own = model.compiled
+    model.__dict__["compiled"] = replace(own, plan=own.plan._replace(smallest=1e12 * own.plan.smallest))
+    found = steppers.make_plan
+    monkeypatch.setattr(steppers, "make_plan", lambda *entries: plans.append(1) or found(*entries))
+    np.testing.assert_allclose(pl.simulate(model, 0.1, pl.Gauss(order=2, step=1e-2)).states, expected, atol=1e-13)
+    assert len(plans) == 1
+
+
+def test_a_singular_step_ends_the_run_in_words() -> None:
+    """Two transformers in a loop, whose ratios meet at t = 0.5."""
+    graph = Component(
+        {"F": Se(effort=1.0), "a": OneJunction(), "b": OneJunction(), "m": I(inertia=1.0), "n": I(inertia=1.0),
+         "t": TF(ratio="1 + t"), "s": TF(ratio=1.5)},
+        [Bond("F", "a"), *(Bond("a", each) for each in "mts"), Bond("t", "b"), Bond("s", "b"), Bond("b", "n")],
+    )  # fmt: skip
+    run = pl.simulate(graph.compile(), 1.0, pl.Gauss(order=2, step=0.2))  # the middle of the third step
+    assert run.ending.cause is Cause.SINGULAR
+    assert run.ending.time == pytest.approx(0.4)
+    assert "over-determined: TF 't' and TF 's' depend on each other" in run.ending.place
+
+
+def test_a_rod_keeps_its_length_through_many_turns() -> None:
     system = pendulum()
     run = pl.simulate(system.graph.compile(), 10.0, pl.Gauss(order=2, step=1e-2))
     assert run.ending.completed

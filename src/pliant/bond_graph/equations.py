@@ -83,6 +83,7 @@ class Equations:
         self.rows: list[Row] = []
         self.blocks: list[StateBlock] = []
         self.stored: dict[Place, StateBlock] = {}
+        self.answers: dict[int, tuple[int, int]] = {}  # of the state of a store: its row and the unknown that it gives
         self.rates: list[int] = []
         self.sources: list[Exchange] = []
         self.losses: list[Exchange] = []
@@ -315,6 +316,7 @@ class Equations:
         kind = EFFORT if isinstance(part, C) else FLOW
         outputs = [each for port in part.ports for each in self.at(place, kind, port.name)]
         for k, output in enumerate(outputs):
+            self.answers[block.first + k] = (len(self.rows), output.index)
             self.rows.append(Row(output, str(place), derivative(block.energy, name(STATE, block.first + k))))
 
     def add_source(self, place: Place, part: Source) -> None:
