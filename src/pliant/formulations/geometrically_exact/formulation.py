@@ -182,7 +182,7 @@ class MixedElement(SomeRigid):
             if joint.parent != "base" and not isinstance(joint, FixedJoint):
                 raise InvalidInput(
                     f"joint '{joint.name}' moves against link '{joint.parent}', but the mixed element carries no mass"
-                    " at its ends; use GeometricallyExact for arms of several links"
+                    " at its ends; use GeometricallyExact for arms of several links, or bond_graph.MixedElements"
                 )
         points = Points.mixed(self.alpha)
         chain, placed = build_chain(robot, points, counts_of(robot, self.elements))
