@@ -71,7 +71,8 @@ class Part:
 
     def formulas(self) -> Iterator[Expression]:
         """All formulas of the element."""
-        return iter(())
+        for each in fields(self):
+            yield from formulas_in(getattr(self, each.name))
 
     def put(self, field: str, value: object) -> None:
         """Set a field while the element is made."""
@@ -123,7 +124,7 @@ class Store(Part):
             self.put(word, tuple(tuple(entry.value for entry in row) for row in rows))
             count = len(rows)
         self.put("sizes", sizes_of(self.symbol, self.sizes, count))
-        self.put("ports", tuple(PowerPort(*each) for each in self.sizes))  # type: ignore[union-attr]
+        self.put("ports", tuple(PowerPort(*each) for each in self.sizes.items()))  # type: ignore[union-attr]
         self.put("start", starts_of(self.symbol, self.start, self.size))
         _ = self.hamiltonian
 
@@ -146,10 +147,6 @@ class Store(Part):
             hessian = np.linalg.inv(hessian)
         x = np.array([name(self.variable, k) for k in range(self.size)])
         return as_expression(0.5 * (x @ ((0.5 * (hessian + hessian.T)) @ x)))
-
-    def formulas(self) -> Iterator[Expression]:
-        if isinstance(self.energy, Expression):
-            yield self.energy
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -203,9 +200,6 @@ class R(Part):
         rows: Any = self.resistance if self.gives_effort else self.conductance
         return products(rows, [name("f" if self.gives_effort else "e", k) for k in range(len(rows))])
 
-    def formulas(self) -> Iterator[Expression]:
-        yield from self.given
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Source(Part):
@@ -230,9 +224,6 @@ class Source(Part):
     @property
     def given(self) -> Vector:
         return getattr(self, self.gives) or ()
-
-    def formulas(self) -> Iterator[Expression]:
-        yield from self.given
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -270,23 +261,17 @@ class TwoPort(Part):
     def matrix(self) -> Matrix:
         return self.ratio  # type: ignore[return-value]
 
-    def formulas(self) -> Iterator[Expression]:
-        for row in self.matrix:
-            yield from row
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
 class TF(TwoPort):
     """A transformer: f_b = ratio f_a and e_a = ratio^T e_b."""
 
-    symbol: ClassVar[str] = "TF"
+    symbol = "TF"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class GY(TwoPort):
     """A gyrator: e_b = ratio f_a and e_a = ratio^T f_b."""
 
-    symbol: ClassVar[str] = "GY"
+    symbol = "GY"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -300,18 +285,24 @@ class Junction(Part):
         self.put("ports", (PowerPort(ONLY, size),))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ZeroJunction(Junction):
     """One effort; flows sum to zero."""
 
-    symbol: ClassVar[str] = "0"
+    symbol = "0"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class OneJunction(Junction):
     """One flow; efforts sum to zero."""
 
-    symbol: ClassVar[str] = "1"
+    symbol = "1"
+
+
+def formulas_in(value: object) -> Iterator[Expression]:
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from formulas_in(each)
 
 
 def products(rows: Matrix, x: Sequence[Expression]) -> Vector:
@@ -327,12 +318,12 @@ def checked_size(symbol: str, size: object) -> int:
     return size
 
 
-def sizes_of(symbol: str, given: Any, count: int | None) -> tuple[tuple[str, int], ...]:
+def sizes_of(symbol: str, given: Any, count: int | None) -> Names[int]:
     """Names and sizes of ports, which make up ``count`` components if that is known."""
-    if not isinstance(given, (Mapping, tuple)):
+    if not isinstance(given, Mapping):
         given = {ONLY: (count or 1) if given is None else given}
-    sizes = tuple((str(port), checked_size(symbol, size)) for port, size in dict(given).items())
-    found = sum(size for _, size in sizes)
+    sizes = Names({str(port): checked_size(symbol, size) for port, size in given.items()})
+    found = sum(sizes.values())
     if count not in (None, found):
         raise InvalidInput(f"{symbol}: its ports have {found} components, but its matrix {count}; make them equal")
     return sizes

@@ -24,7 +24,7 @@ from dataclasses import fields
 from typing import Any
 
 from pliant.bond_graph.domain import DOMAINS, Domain
-from pliant.bond_graph.elements import GY, TF, C, I, OneJunction, Part, R, Se, Sf, ZeroJunction
+from pliant.bond_graph.elements import GY, TF, C, I, Names, OneJunction, Part, R, Se, Sf, ZeroJunction
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal, shown
 from pliant.errors import InvalidFile, InvalidInput, Problem, clip
 from pliant.formulas.expression import Expression, constant, parse, substituted
@@ -35,7 +35,7 @@ from pliant.whole_file import whole_file
 VERSION = 1
 WHAT = "bond graph"
 TYPES: dict[str, type[Part]] = {each.symbol: each for each in (C, I, R, Se, Sf, TF, GY, ZeroJunction, OneJunction)}
-OF_COMPONENTS = ("about", "parts", "bonds", "ports", "signals", "inputs", "wires")
+COMPONENT = tuple(each.name for each in fields(Component))
 ARROW = "->"
 SHAPE = "compare it with the example at the top of docs/bond_graphs.md"
 Path = tuple[str | int, ...]
@@ -126,22 +126,8 @@ class _Decoder:
 
     def component(self, given: Any, path: Path) -> Component:
         with self.at(*path):
-            only(given, OF_COMPONENTS, "a component")
-            made: dict[str, Any] = {"parts": {}, "signals": {}, "inputs": {}}
-            readers = {"parts": self.part, "signals": self.signal, "inputs": self.whole}
-            for word, table in made.items():
-                for name, value in given.get(word, {}).items():
-                    with self.at(*path, word, name):
-                        table[name] = readers[word](value, (*path, word, name))
-            arrows: dict[str, Any] = {"bonds": [], "wires": []}
-            for word, found in arrows.items():
-                for k, text in enumerate(given.get(word, [])):
-                    with self.at(*path, word, k):
-                        start, arrow, end = (each.strip() for each in text.partition(ARROW))
-                        if not (start and arrow and end):
-                            raise InvalidInput(f"'{clip(text)}' is no arrow; write a {ARROW} b")
-                        found.append((Bond if word == "bonds" else Signal)(start, end))
-            return Component(**made, **arrows, ports=given.get("ports", {}), about=given.get("about", ""))
+            only(given, COMPONENT, "a component")
+            return Component(**{"parts": {}} | self.fields(given, path))
 
     def part(self, given: Any, path: Path) -> Part | Component:
         if "component" in given:
@@ -151,35 +137,47 @@ class _Decoder:
         if kind is None:
             raise InvalidInput(f"type = '{clip(given['type'])}' is no element; write one of {', '.join(TYPES)}")
         only(given, ("type", *(each.name for each in fields(kind) if each.init)), given["type"])
-        values = {}
+        return kind(**self.fields({key: value for key, value in given.items() if key != "type"}, path))
+
+    def fields(self, given: Any, path: Path) -> dict[str, Any]:
+        """Their values; of mappings and lists, each entry has its own place."""
+        made: dict[str, Any] = {}
         for key, value in given.items():
-            if key != "type":
-                with self.at(*path, key):
-                    values[key] = self.field(key, value, path)
-        return kind(**values)
+            own = (*path, key)
+            match value:
+                case dict():
+                    made[key] = {name: self.entry(key, each, (*own, name)) for name, each in value.items()}
+                case list():
+                    made[key] = [self.entry(key, each, (*own, k)) for k, each in enumerate(value)]
+                case _:
+                    made[key] = self.entry(key, value, own)
+        return made
 
-    def field(self, key: str, value: Any, path: Path) -> Any:
-        match key:
-            case "domain":
-                if value not in DOMAINS:
-                    raise InvalidInput(f"'{clip(value)}' is no domain; {nearest(value, list(DOMAINS))}")
-                return DOMAINS[value]
-            case "size" | "sizes":
-                return (
-                    {name: self.whole(each, path) for name, each in value.items()}
-                    if isinstance(value, dict)
-                    else (self.whole(value, path))
-                )
-            case "start":
-                return [self.number(each) for each in value] if isinstance(value, list) else self.number(value)
-        return self.formula(value)
-
-    def signal(self, value: Any, path: Path) -> Any:
-        if not isinstance(value, dict):
-            return self.formula(value)
-        only(value, ("integral", "start"), "a signal")
-        start = self.field("start", value.get("start", "0"), path)
-        return Integral(self.formula(value["integral"]), start)
+    def entry(self, key: str, value: Any, path: Path) -> Any:
+        with self.at(*path):
+            match key:
+                case "about" | "ports":
+                    return value
+                case "parts":
+                    return self.part(value, path)
+                case "bonds" | "wires":
+                    start, arrow, end = (each.strip() for each in value.partition(ARROW))
+                    if not (start and arrow and end):
+                        raise InvalidInput(f"'{clip(value)}' is no arrow; write a {ARROW} b")
+                    return (Bond if key == "bonds" else Signal)(start, end)
+                case "signals" if isinstance(value, dict):
+                    only(value, ("integral", "start"), "a signal")
+                    made = self.fields(value, path)
+                    return Integral(made["integral"], made.get("start", 0.0))
+                case "domain":
+                    if value not in DOMAINS:
+                        raise InvalidInput(f"'{clip(value)}' is no domain; {nearest(value, list(DOMAINS))}")
+                    return DOMAINS[value]
+                case "size" | "sizes" | "inputs":
+                    if not self.number(value).is_integer():
+                        raise InvalidInput(f"'{clip(value)}' must be a whole number; correct it")
+                    return int(self.number(value))
+            return self.number(value) if key == "start" else self.formula(value)
 
     def formula(self, value: Any) -> Any:
         """A formula, or lists of them."""
@@ -192,11 +190,6 @@ class _Decoder:
         if not found.is_constant:
             raise InvalidInput(f"'{clip(text)}' is no number; write a number or a formula of numbers")
         return float(found.value)
-
-    def whole(self, text: Any, path: Path) -> int:
-        if self.number(text) != int(self.number(text)):
-            raise InvalidInput(f"'{clip(text)}' must be a whole number; correct it")
-        return int(self.number(text))
 
 
 def only(given: Any, known: tuple[str, ...], of: str) -> None:
@@ -223,54 +216,42 @@ def dump(graph: Component) -> str:
 
 
 def _component(part: Component, names: dict[Component, str]) -> Iterator[str]:
-    if part.about:
-        yield f"about: {_word(part.about)}"
-    yield "parts:"
-    for name, each in part.parts.items():
-        yield f"  {_word(name)}: {_part(each, names)}"
-    for word, arrows in (("bonds", part.bonds), ("wires", part.wires)):
-        if arrows:
-            yield f"{word}:"
-            yield from (f"  - {_word(f'{each.start} {ARROW} {each.end}')}" for each in arrows)
-    for word in ("ports", "signals", "inputs"):
-        table = getattr(part, word)
-        if table:
-            yield f"{word}:"
-            yield from (f"  {_word(name)}: {_flow(value)}" for name, value in table.items())
+    for field in COMPONENT:
+        value = getattr(part, field)
+        if isinstance(value, str) and value:
+            yield f"{field}: {_word(value)}"
+        elif value:
+            yield f"{field}:"
+            for each in value:
+                head, own = (f"{_word(each)}:", value[each]) if isinstance(value, Names) else ("-", each)
+                yield f"  {head} {_flow(own, names)}"
 
 
-def _part(part: Part | Component, names: dict[Component, str]) -> str:
-    if isinstance(part, Component):
-        return f"{{component: {_word(names[part])}}}"
-    entries = [f"type: {part.symbol}"]
-    for each in part.given_fields():
-        value = getattr(part, each.name)
-        entries.append(f"{each.name}: {_flow(dict(value) if each.name == 'sizes' else value)}")
-    return f"{{{', '.join(entries)}}}"
-
-
-def _flow(value: object) -> str:
+def _flow(value: object, names: dict[Component, str]) -> str:
+    """A value in one line."""
     match value:
-        case Domain():
-            return value.name
+        case Component():
+            value = {"component": names[value]}
+        case Part():
+            value = {"type": value.symbol} | {each.name: getattr(value, each.name) for each in value.given_fields()}
         case Integral():
-            return f"{{integral: {_flow(value.formulas)}, start: {_flow(value.start)}}}"
-        case dict():
-            return f"{{{', '.join(f'{_word(str(key))}: {_flow(each)}' for key, each in value.items())}}}"
-        case tuple() | list():
-            return f"[{', '.join(_flow(each) for each in value)}]"
+            value = {"integral": value.formulas, "start": value.start}
+        case Bond() | Signal():
+            value = f"{value.start} {ARROW} {value.end}"
         case Expression() if value.is_constant:
-            return repr(value.value)
+            value = value.value
+    match value:
+        case dict() | Names():
+            return f"{{{', '.join(f'{_word(key)}: {_flow(each, names)}' for key, each in value.items())}}}"
+        case tuple():
+            return f"[{', '.join(_flow(each, names) for each in value)}]"
         case float() | int():
             return repr(value)
-    return _word(str(value))
+    return _word(value.name if isinstance(value, Domain) else str(value))
 
 
 def _word(text: str) -> str:
     """In quotes where YAML would read something else."""
     plain = text.replace(" ", "").replace("_", "").replace(".", "").isalnum() and not text[:1].isdigit()
-    return (
-        text
-        if plain and text.lower() not in ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
-        else ("'" + text.replace("'", "''") + "'")
-    )
+    is_text = plain and text.lower() not in ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
+    return text if is_text else "'" + text.replace("'", "''") + "'"
