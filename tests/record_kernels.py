@@ -27,6 +27,7 @@ class Recorder:
         from numba.core import event
 
         from pliant import jit
+        from pliant.jit.handover import Layout
 
         self.stack: list[list[float]] = []
         self.seconds: dict[Name, float] = {}
@@ -42,7 +43,9 @@ class Recorder:
         recorder = self
 
         def call(kernel: Any, *arguments: Any) -> Any:
-            recorder.called[named(kernel.py_func, jit.Call(arguments).key, True)] = None
+            layout = Layout()
+            key = tuple(layout.add(each) for each in arguments)
+            recorder.called[named(kernel.py_func, key, True)] = None
             return find_and_run(kernel, *arguments)
 
         def compile_entry(kernel: Any, key: Any) -> Any:
