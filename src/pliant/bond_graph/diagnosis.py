@@ -74,8 +74,6 @@ def _largest(vector: Floats) -> list[int]:
 
 def _named(words: Sequence[str]) -> str:
     some = list(dict.fromkeys(words))
-    more = f" and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
     shown = some[:MOST_NAMED]
-    if more or len(shown) == 1:
-        return ", ".join(shown) + more
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    last = f"{len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last

@@ -95,15 +95,13 @@ class Equations:
         self.number_unknowns()
         for place in graph.places:
             if isinstance(place.part, Store):
-                self.add_states(place, place.part)
+                self.add_store(place, place.part)
         for integral in self.collect_names():
             self.add_integral(*integral)
         for place in graph.places:
             match place.part:
                 case Junction():
                     self.add_junction(place)
-                case Store() as part:
-                    self.add_store(place, part)
                 case R() as part:
                     e, f = self.at(place, EFFORT), self.at(place, FLOW)
                     own = {"f": f} if part.gives_effort else {"e": e}
@@ -263,7 +261,7 @@ class Equations:
     def equate(self, place: Place, outputs: Vector, values: Vector) -> None:
         self.rows += [Row(output - value, str(place)) for output, value in zip(outputs, values, strict=True)]
 
-    def add_states(self, place: Place, part: Store) -> None:
+    def add_store(self, place: Place, part: Store) -> None:
         for each in names_in(*part.formulas()):
             if each.name != part.variable or each.index >= part.size:
                 raise InvalidInput(
@@ -271,13 +269,19 @@ class Equations:
                     f" '{part.variable}' alone; add a port for it, or put a modulated TF before it"
                 )
         is_c, first = isinstance(part, C), len(self.rates)
-        for port in part.ports:
-            self.rates += self.number[place.at(port.name)[0], FLOW if is_c else EFFORT]
         energy = substituted(part.hamiltonian, lambda each: name(STATE, first + each.index))
         unit = part.domain.displacement_unit if is_c else part.domain.momentum_unit
         label, starts = ".".join((*place.path, part.variable)), tuple(part.start)  # type: ignore[arg-type]
         self.stored[place] = StateBlock(label, unit, part.symbol, first, starts, energy)
         self.blocks.append(self.stored[place])
+        kinds = (FLOW, EFFORT) if is_c else (EFFORT, FLOW)
+        for port in part.ports:
+            rates, answers = (self.number[place.at(port.name)[0], kind] for kind in kinds)
+            for rate, answer in zip(rates, answers, strict=True):
+                state = name(STATE, len(self.rates))
+                self.rates.append(rate)
+                self.answers[state.index] = (len(self.rows), answer)
+                self.rows.append(Row(name(UNKNOWN, answer), str(place), derivative(energy, state)))
 
     def add_integral(self, path: Path, word: str, integral: Integral) -> None:
         first, who = len(self.rates), f"signal '{shown((*path, word))}'"
@@ -297,14 +301,6 @@ class Equations:
             for k in range(len(each[0][1])):
                 total = sum((sign * name(UNKNOWN, numbers[k]) for sign, numbers in each), ZERO)
                 self.rows.append(Row(total, str(place)))
-
-    def add_store(self, place: Place, part: Store) -> None:
-        block = self.stored[place]
-        kind = EFFORT if isinstance(part, C) else FLOW
-        outputs = [each for port in part.ports for each in self.at(place, kind, port.name)]
-        for k, output in enumerate(outputs):
-            self.answers[block.first + k] = (len(self.rows), output.index)
-            self.rows.append(Row(output, str(place), derivative(block.energy, name(STATE, block.first + k))))
 
     def add_source(self, place: Place, part: Source) -> None:
         outputs, first = self.at(place, EFFORT if part.gives == "effort" else FLOW), -1
