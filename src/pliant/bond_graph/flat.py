@@ -20,6 +20,9 @@ class Attachment(NamedTuple):
     port: str
 
 
+Ends = dict[tuple[Path, int], tuple[Attachment, Attachment]]  # of bonds, by component and number there
+
+
 @dataclass(frozen=True, eq=False)
 class FlatBond:
     """A bond between elements and junctions; ``path`` and ``number`` say which one it is in its component."""
@@ -68,7 +71,7 @@ def flatten(top: Component) -> FlatGraph:
     index = {place.path: k for k, place in enumerate(places)}
     if not places:
         raise InvalidInput("the bond graph has no element; add parts")
-    ends: dict[tuple[Path, int], tuple[Attachment, Attachment]] = {}
+    ends: Ends = {}
     for path, scope in scopes.items():
         for k, bond in enumerate(scope.bonds):
             words = _bond_words(scopes, path, k)
@@ -125,9 +128,7 @@ def some(names: Iterable[str]) -> str:
     return clip(", ".join(names), 200)
 
 
-def _sizes(
-    scopes: dict[Path, Component], places: list[Place], ends: dict[tuple[Path, int], tuple[Attachment, Attachment]]
-) -> dict[Attachment, int]:
+def _sizes(scopes: dict[Path, Component], places: list[Place], ends: Ends) -> dict[Attachment, int]:
     """Sizes of all ports: those that elements say, carried along bonds and through junctions."""
     known = {Attachment(k, p.name): p.size for k, place in enumerate(places) for p in place.part.ports if p.size}
     waiting = dict(ends)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pliant.bond_graph.elements import Names, Part, Value, Vector, starts_of, vector
 from pliant.errors import InvalidInput, clip
-from pliant.formulas.expression import Expression
+from pliant.formulas.expression import Expression, names_in
 
 if TYPE_CHECKING:
     from pliant.bond_graph.model import BondGraph
@@ -150,6 +150,4 @@ def split_end(text: str) -> tuple[str, str]:
 
 def modulators(part: Part) -> tuple[Expression, ...]:
     """The names in the formulas of an element that are not its own: where signals arrive."""
-    from pliant.formulas.expression import names_in
-
     return tuple(each for each in names_in(*part.formulas()) if each.name not in RESERVED)
