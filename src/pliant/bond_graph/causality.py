@@ -40,10 +40,6 @@ def causality(graph: Component) -> Causality:
     return _Assignment(flatten(graph)).result()
 
 
-def _once(words: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(words))
-
-
 class _Assignment:
     """Causality on its way; True where effort acts along the arrow, so that the stroke is at its end."""
 
@@ -67,8 +63,7 @@ class _Assignment:
             self.waiting += [own.start.place, own.end.place]
         elif known != effort:
             word, other = ("effort", "flow") if effort else ("flow", "effort")
-            text = f"{place} must be told the {word} of a bond that tells it the {other}"
-            self.conflicts.setdefault(place, text)
+            self.conflicts.setdefault(place, f"{place} must be told the {word} of a bond that tells it the {other}")
 
     def follow(self) -> None:
         """All that follows from what is decided."""
@@ -85,17 +80,12 @@ class _Assignment:
         count, word = known.count(decides), "effort" if decides else "flow"
         if count > 1:
             self.conflicts[place] = f"{place} is told its {word} by {count} bonds"
-        if count:
-            self.tell_open(place, known, not decides)
-        elif known.count(None) == 1:
-            self.tell_open(place, known, decides)
+        if count or known.count(None) == 1:
+            for (bond, _, sign), each in zip(place.bonds, known, strict=True):
+                if each is None:
+                    self.tell(place, bond, sign, not decides if count else decides)
         elif None not in known:
             self.conflicts[place] = f"{place} is told its {word} by no bond"
-
-    def tell_open(self, place: Place, known: list[bool | None], effort: bool) -> None:
-        for (bond, _, sign), each in zip(place.bonds, known, strict=True):
-            if each is None:
-                self.tell(place, bond, sign, effort)
 
     def follow_two_port(self, place: Place, part: TwoPort) -> None:
         for port, other in (("a", "b"), ("b", "a")):
@@ -129,7 +119,8 @@ class _Assignment:
                 self.tell(start, k, -1, False)
                 self.follow()
         strokes = {(bond.path, bond.number): bool(self.along[k]) for k, bond in enumerate(self.flat.bonds)}
-        return Causality(strokes, _once(derivative), _once(loops), tuple(self.conflicts.values()))
+        dependent, free_ones = (tuple(dict.fromkeys(words)) for words in (derivative, loops))
+        return Causality(strokes, dependent, free_ones, tuple(self.conflicts.values()))
 
 
 def _wishes(part: Part) -> Iterator[tuple[str, bool]]:

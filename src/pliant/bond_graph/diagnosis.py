@@ -42,14 +42,10 @@ def refuse_undetermined(system: System, equations: Equations) -> None:
 def _reached(system: System, column_of: Floats, row: int) -> list[int]:
     """The rows that compete with a row for its unknowns."""
     row_of = {int(c): r for r, c in enumerate(column_of) if c >= 0}
-    seen, waiting = {row}, [row]
-    while waiting:
-        r = waiting.pop()
-        for c in system.columns[system.begin[r] : system.begin[r + 1]].tolist():
-            other = row_of[c]
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
+    seen = [row]
+    for r in seen:  # it grows meanwhile
+        others = {row_of[c] for c in system.columns[system.begin[r] : system.begin[r + 1]].tolist()}
+        seen += others.difference(seen)
     return sorted(seen)
 
 
@@ -74,8 +70,6 @@ def _largest(vector: Floats) -> list[int]:
 
 def _named(words: Sequence[str]) -> str:
     some = list(dict.fromkeys(words))
-    more = f" and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
     shown = some[:MOST_NAMED]
-    if more or len(shown) == 1:
-        return ", ".join(shown) + more
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    last = f"{len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last

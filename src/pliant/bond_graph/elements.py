@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -106,6 +105,7 @@ class Store(Part):
     energy: Value | None = None
     sizes: int | Mapping[str, int] | None = None
     start: float | Sequence[float] | Array = 0.0
+    hamiltonian: Expression = field(init=False, compare=False, default=ZERO)  # the energy as a formula of its states
     variable: ClassVar[str] = ""
     linear: ClassVar[tuple[str, ...]] = ()  # the fields of linear laws, the inverse of the Hessian second
 
@@ -114,6 +114,7 @@ class Store(Part):
         count = None
         if word == "energy":
             self.put("energy", table(self.symbol, word, self.energy).item())
+            self.put("hamiltonian", self.energy)
         else:
             rows = matrix(self.symbol, word, getattr(self, word), square=True)
             if not all(entry.is_constant for row in rows for entry in row):
@@ -122,22 +123,18 @@ class Store(Part):
                     " energy"
                 )
             self.put(word, tuple(tuple(entry.value for entry in row) for row in rows))
+            self.put("hamiltonian", self.quadratic(word))
             count = len(rows)
         self.put("sizes", sizes_of(self.symbol, self.sizes, count))
         self.put("ports", tuple(PowerPort(*each) for each in self.sizes.items()))  # type: ignore[union-attr]
         self.put("start", starts_of(self.symbol, self.start, self.size))
-        _ = self.hamiltonian
 
-    @cached_property
+    @property
     def size(self) -> int:
         return sum(each.size or 1 for each in self.ports)
 
-    @cached_property
-    def hamiltonian(self) -> Expression:
-        """The energy as a formula of the own state."""
-        if isinstance(self.energy, Expression):
-            return self.energy
-        word = self.only_one_of(*self.linear)
+    def quadratic(self, word: str) -> Expression:
+        """The energy of a linear law."""
         hessian = np.array(getattr(self, word))
         if not np.allclose(hessian, hessian.T, rtol=1e-12, atol=0.0):
             raise InvalidInput(f"{self.symbol}: {word} is not symmetric, so that no energy belongs to it; correct it")
@@ -145,7 +142,7 @@ class Store(Part):
             if not np.linalg.cond(hessian) < 1e14:
                 raise InvalidInput(f"{self.symbol}: {word} cannot be inverted; every component needs its own, not zero")
             hessian = np.linalg.inv(hessian)
-        x = np.array([name(self.variable, k) for k in range(self.size)])
+        x = np.array([name(self.variable, k) for k in range(len(hessian))])
         return as_expression(0.5 * (x @ ((0.5 * (hessian + hessian.T)) @ x)))
 
 
@@ -179,26 +176,23 @@ class R(Part):
     conductance: object = None
     effort: object = None
     flow: object = None
+    given: Vector = field(init=False, compare=False, default=())  # efforts as formulas of f, or flows as those of e
     symbol: ClassVar[str] = "R"
 
     def __post_init__(self) -> None:
         word = self.only_one_of("resistance", "conductance", "effort", "flow")
-        law = getattr(self, word)
-        linear = word in ("resistance", "conductance")
-        self.put(word, matrix(self.symbol, word, law, square=True) if linear else vector(self.symbol, word, law))
-        self.put("ports", (PowerPort(ONLY, len(getattr(self, word))),))
+        if word in ("effort", "flow"):
+            self.put(word, vector(self.symbol, word, getattr(self, word)))
+            self.put("given", getattr(self, word))
+        else:
+            rows = matrix(self.symbol, word, getattr(self, word), square=True)
+            self.put(word, rows)
+            self.put("given", products(rows, [name("f" if self.gives_effort else "e", k) for k in range(len(rows))]))
+        self.put("ports", (PowerPort(ONLY, len(self.given)),))
 
     @property
     def gives_effort(self) -> bool:
         return self.resistance is not None or self.effort is not None
-
-    @cached_property
-    def given(self) -> Vector:
-        """The efforts as formulas of f, or the flows as formulas of e."""
-        if (law := self.effort if self.gives_effort else self.flow) is not None:
-            return tuple(law)  # type: ignore[arg-type]
-        rows: Any = self.resistance if self.gives_effort else self.conductance
-        return products(rows, [name("f" if self.gives_effort else "e", k) for k in range(len(rows))])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pliant.bond_graph.elements import TF, C, Junction, R, Source, Store, TwoPort, Vector, ZeroJunction, products
-from pliant.bond_graph.flat import FlatGraph, Path, Place, some
+from pliant.bond_graph.flat import FlatGraph, Path, Place, some, within
 from pliant.bond_graph.graph import Component, Integral, shown
 from pliant.errors import InvalidInput, clip
 from pliant.formulas.expression import NAME, ZERO, Expression, derivative, name, names_in, substituted
@@ -91,19 +91,17 @@ class Equations:
         self.inputs = 0
         self.signals: list[FlatSignal] = []
         self.names: dict[Path, dict[str, Vector]] = {}  # what formulas may name, by component
+        self.number: dict[tuple[int, int], tuple[int, ...]] = {}  # unknowns of each bond, efforts and flows
         self.number_unknowns()
         for place in graph.places:
             if isinstance(place.part, Store):
-                self.add_states(place, place.part)
-        integrals = self.collect_names()
-        for path, word, integral in integrals:
-            self.add_integral(path, word, integral)
+                self.add_store(place, place.part)
+        for integral in self.collect_names():
+            self.add_integral(*integral)
         for place in graph.places:
             match place.part:
                 case Junction():
                     self.add_junction(place)
-                case Store() as part:
-                    self.add_store(place, part)
                 case R() as part:
                     e, f = self.at(place, EFFORT), self.at(place, FLOW)
                     own = {"f": f} if part.gives_effort else {"e": e}
@@ -120,38 +118,30 @@ class Equations:
 
     def number_unknowns(self) -> None:
         """What junctions make equal is one unknown, also the other variable of two bonds in a row."""
-        same: dict[tuple[int, int, int], tuple[int, int, int]] = {}
+        same: dict[tuple[int, int], tuple[int, int]] = {}
 
-        def root(variable: tuple[int, int, int]) -> tuple[int, int, int]:
+        def root(variable: tuple[int, int]) -> tuple[int, int]:
             while variable in same:
                 variable = same[variable]
             return variable
 
-        bonds = self.graph.bonds
         for place in self.graph.places:
             if isinstance(place.part, Junction):
                 common = EFFORT if isinstance(place.part, ZeroJunction) else FLOW
-                first = place.bonds[0][0]
                 for kind in (EFFORT, FLOW) if passes(place) else (common,):
                     for bond, _, _ in place.bonds[1:]:
-                        for k in range(bonds[bond].size):
-                            a, b = root((first, k, kind)), root((bond, k, kind))
-                            if a != b:
-                                same[max(a, b)] = min(a, b)
-        number: dict[tuple[int, int, int], int] = {}
+                        a, b = sorted((root((place.bonds[0][0], kind)), root((bond, kind))))
+                        if a != b:
+                            same[b] = a
         for place in self.graph.places:
             for bond, port, _ in place.bonds:
-                for k in range(bonds[bond].size):
-                    for kind, word in ((EFFORT, "effort"), (FLOW, "flow")):
-                        if (key := root((bond, k, kind))) not in number:
-                            component = f" [{k}]" if bonds[bond].size > 1 else ""
-                            port_words = f" at port '{port}'" if len(place.part.ports) > 1 else ""
-                            number[key] = self.new_unknown(f"the {word}{component} of {place}{port_words}")
-        self.number = {
-            (bond, kind): tuple(number[root((bond, k, kind))] for k in range(each.size))
-            for bond, each in enumerate(bonds)
-            for kind in (EFFORT, FLOW)
-        }
+                size = self.graph.bonds[bond].size
+                where = f" at port '{port}'" if len(place.part.ports) > 1 else ""
+                for kind, word in ((EFFORT, "effort"), (FLOW, "flow")):
+                    if (key := root((bond, kind))) not in self.number:
+                        texts = [f" [{k}]" if size > 1 else "" for k in range(size)]
+                        self.number[key] = tuple(self.new_unknown(f"the {word}{k} of {place}{where}") for k in texts)
+                    self.number[bond, kind] = self.number[key]
 
     def new_unknown(self, words: str) -> int:
         self.unknowns.append(words)
@@ -183,12 +173,9 @@ class Equations:
             if isinstance(part, Store):
                 begin = self.stored[place].first
                 table[f"{own}.{part.variable}"] = tuple(name(STATE, begin + k) for k in range(part.size))
-            words = ((EFFORT, "e"), (FLOW, "f"))
-            if isinstance(part, Junction):
-                words = words[:1] if isinstance(part, ZeroJunction) else words[1:]  # type: ignore[assignment]
+            words = [(EFFORT, "e")] * (part.symbol != "1") + [(FLOW, "f")] * (part.symbol != "0")
             for port in part.ports:
-                prefix = own if len(part.ports) == 1 else f"{own}.{port.name}"
-                bond = None if isinstance(part, Junction) else port.name
+                prefix, bond = (own, None) if len(part.ports) == 1 else (f"{own}.{port.name}", port.name)
                 table |= {f"{prefix}.{word}": self.at(place, kind, bond) for kind, word in words}
         for path in sorted(self.graph.scopes, key=len, reverse=True):
             if path:
@@ -204,10 +191,9 @@ class Equations:
         target, values = scope.parts.get(part), self.named(path, start)
         sizes = target.inputs if isinstance(target, Component) else {}
         if sizes.get(word) != len(values):  # type: ignore[union-attr]
-            inside = f" of '{shown(path)}'" if path else ""
             raise InvalidInput(
-                f"the wire from '{clip(start)}' to '{clip(end)}'{inside} leads to no input of a component with"
-                f" {len(values)} components; write it as part.input, and give inputs their sizes"
+                f"the wire from '{clip(start)}' to '{clip(end)}'{within(path, 'of')} leads to no input of a component"
+                f" with {len(values)} components; write it as part.input, and give inputs their sizes"
             )
         self.names[*path, part][word] = values
 
@@ -220,8 +206,7 @@ class Equations:
             whom = f"'{shown(path)}'" if path else "the whole graph"
             raise InvalidInput(f"nobody gives the signal '{word}' to {whom}; add a wire to it in the component around")
         near = [each for each in table if each.rpartition(".")[0] == word.rpartition(".")[0]] or list(table)
-        inside = f" in '{shown(path)}'" if path else ""
-        raise InvalidInput(f"the name '{clip(word)}'{inside} is not known; there are t, {some(near)}")
+        raise InvalidInput(f"the name '{clip(word)}'{within(path, 'in')} is not known; there are t, {some(near)}")
 
     def leaf(self, path: Path, word: str, index: int) -> Expression:
         """One of them, or the formula of a signal that needs no unknown."""
@@ -276,7 +261,7 @@ class Equations:
     def equate(self, place: Place, outputs: Vector, values: Vector) -> None:
         self.rows += [Row(output - value, str(place)) for output, value in zip(outputs, values, strict=True)]
 
-    def add_states(self, place: Place, part: Store) -> None:
+    def add_store(self, place: Place, part: Store) -> None:
         for each in names_in(*part.formulas()):
             if each.name != part.variable or each.index >= part.size:
                 raise InvalidInput(
@@ -284,13 +269,19 @@ class Equations:
                     f" '{part.variable}' alone; add a port for it, or put a modulated TF before it"
                 )
         is_c, first = isinstance(part, C), len(self.rates)
-        for port in part.ports:
-            self.rates += self.number[place.at(port.name)[0], FLOW if is_c else EFFORT]
         energy = substituted(part.hamiltonian, lambda each: name(STATE, first + each.index))
         unit = part.domain.displacement_unit if is_c else part.domain.momentum_unit
         label, starts = ".".join((*place.path, part.variable)), tuple(part.start)  # type: ignore[arg-type]
         self.stored[place] = StateBlock(label, unit, part.symbol, first, starts, energy)
         self.blocks.append(self.stored[place])
+        kinds = (FLOW, EFFORT) if is_c else (EFFORT, FLOW)
+        for port in part.ports:
+            rates, answers = (self.number[place.at(port.name)[0], kind] for kind in kinds)
+            for rate, answer in zip(rates, answers, strict=True):
+                state = name(STATE, len(self.rates))
+                self.rates.append(rate)
+                self.answers[state.index] = (len(self.rows), answer)
+                self.rows.append(Row(name(UNKNOWN, answer), str(place), derivative(energy, state)))
 
     def add_integral(self, path: Path, word: str, integral: Integral) -> None:
         first, who = len(self.rates), f"signal '{shown((*path, word))}'"
@@ -310,14 +301,6 @@ class Equations:
             for k in range(len(each[0][1])):
                 total = sum((sign * name(UNKNOWN, numbers[k]) for sign, numbers in each), ZERO)
                 self.rows.append(Row(total, str(place)))
-
-    def add_store(self, place: Place, part: Store) -> None:
-        block = self.stored[place]
-        kind = EFFORT if isinstance(part, C) else FLOW
-        outputs = [each for port in part.ports for each in self.at(place, kind, port.name)]
-        for k, output in enumerate(outputs):
-            self.answers[block.first + k] = (len(self.rows), output.index)
-            self.rows.append(Row(output, str(place), derivative(block.energy, name(STATE, block.first + k))))
 
     def add_source(self, place: Place, part: Source) -> None:
         outputs, first = self.at(place, EFFORT if part.gives == "effort" else FLOW), -1

@@ -20,6 +20,9 @@ class Attachment(NamedTuple):
     port: str
 
 
+Ends = dict[tuple[Path, int], tuple[Attachment, Attachment]]  # of bonds, by component and number there
+
+
 @dataclass(frozen=True, eq=False)
 class FlatBond:
     """A bond between elements and junctions; ``path`` and ``number`` say which one it is in its component."""
@@ -59,17 +62,16 @@ class FlatGraph:
 def flatten(top: Component) -> FlatGraph:
     """All elements and bonds of the tree; what is not connected, or connected wrongly, is refused with its path."""
     scopes: dict[Path, Component] = {(): top}
-    index: dict[Path, int] = {}
     places: list[Place] = []
     for path, part in top.walk():
         if isinstance(part, Component):
             scopes[path] = part
         else:
-            index[path] = len(places)
             places.append(Place(path, part))
+    index = {place.path: k for k, place in enumerate(places)}
     if not places:
         raise InvalidInput("the bond graph has no element; add parts")
-    ends: dict[tuple[Path, int], tuple[Attachment, Attachment]] = {}
+    ends: Ends = {}
     for path, scope in scopes.items():
         for k, bond in enumerate(scope.bonds):
             words = _bond_words(scopes, path, k)
@@ -87,8 +89,12 @@ def flatten(top: Component) -> FlatGraph:
 
 def _bond_words(scopes: dict[Path, Component], path: Path, number: int) -> str:
     bond = scopes[path].bonds[number]
-    inside = f" of '{shown(path)}'" if path else ""
-    return f"the bond from '{clip(bond.start)}' to '{clip(bond.end)}'{inside}"
+    return f"the bond from '{clip(bond.start)}' to '{clip(bond.end)}'{within(path, 'of')}"
+
+
+def within(path: Path, word: str) -> str:
+    """Words for the component at a path; none for the whole graph."""
+    return f" {word} '{shown(path)}'" if path else ""
 
 
 def _attachment(scopes: dict[Path, Component], index: dict[Path, int], path: Path, text: str, words: str) -> Attachment:
@@ -122,9 +128,7 @@ def some(names: Iterable[str]) -> str:
     return clip(", ".join(names), 200)
 
 
-def _sizes(
-    scopes: dict[Path, Component], places: list[Place], ends: dict[tuple[Path, int], tuple[Attachment, Attachment]]
-) -> dict[Attachment, int]:
+def _sizes(scopes: dict[Path, Component], places: list[Place], ends: Ends) -> dict[Attachment, int]:
     """Sizes of all ports: those that elements say, carried along bonds and through junctions."""
     known = {Attachment(k, p.name): p.size for k, place in enumerate(places) for p in place.part.ports if p.size}
     waiting = dict(ends)
@@ -147,20 +151,15 @@ def _sizes(
 
 def _check(place: Place, bonds: list[FlatBond], scopes: dict[Path, Component]) -> None:
     part, found = place.part, [port for _, port, _ in place.bonds]
-    if isinstance(part, Junction):
-        if not found:
-            raise InvalidInput(f"{place} has no bond; join it to something or remove it")
-        return
-    for port in part.ports:
+    if isinstance(part, Junction) and not found:
+        raise InvalidInput(f"{place} has no bond; join it to something or remove it")
+    for port in () if isinstance(part, Junction) else part.ports:
         count = found.count(port.name)
         where = f" at its port '{port.name}'" if port.name != ONLY else ""
-        if count != 1:
-            fault = (
-                f"has {count} bonds{where}; put a junction between them"
-                if count
-                else (f"is not connected{where}; give it a bond or remove it")
-            )
-            raise InvalidInput(f"{place} {fault}")
+        if not count:
+            raise InvalidInput(f"{place} is not connected{where}; give it a bond or remove it")
+        if count > 1:
+            raise InvalidInput(f"{place} has {count} bonds{where}; put a junction between them")
         bond, sign = place.at(port.name)
         leaves = port.name == "b" and isinstance(part, TwoPort)
         if sign != (-1 if leaves else 1) and not isinstance(part, Source):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pliant.bond_graph.elements import Names, Part, Value, Vector, starts_of, vector
 from pliant.errors import InvalidInput, clip
-from pliant.formulas.expression import Expression
+from pliant.formulas.expression import Expression, names_in
 
 if TYPE_CHECKING:
     from pliant.bond_graph.model import BondGraph
@@ -78,31 +78,28 @@ class Component:
     about: str = ""
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
         for name, part in self.parts.items():
-            check_name("part", name)
             if not isinstance(part, (Part, Component)):
                 raise InvalidInput(f"part '{clip(name)}' is {clip(repr(part))}; give an element or a component")
-        for name in self.ports:
-            check_name("port", name)
         for kind, arrows in ((Bond, self.bonds), (Signal, self.wires)):
             for each in arrows:
                 if not isinstance(each, kind):
                     raise InvalidInput(f"{clip(repr(each))} is no {kind.__name__}; write {kind.__name__}('a', 'b')")
         inputs = self.inputs if isinstance(self.inputs, Mapping) else dict.fromkeys(self.inputs, 1)
-        for name in (*self.signals, *inputs):
-            check_name("signal", name)
-            if name in RESERVED or name in self.parts or (name in self.signals and name in inputs):
+        signals = {name: _signal(name, value) for name, value in self.signals.items()}
+        tables = {"parts": self.parts, "ports": self.ports, "signals": signals, "inputs": inputs}
+        for word, table in tables.items():
+            for name in table:
+                check_name("signal" if word == "inputs" else word.removesuffix("s"), name)
+            object.__setattr__(self, word, Names(table))
+        for name in (*signals, *inputs):
+            if name in RESERVED or name in self.parts or (name in signals and name in inputs):
                 raise InvalidInput(
                     f"signal '{name}' has the name of a part, of another signal or of one of {', '.join(RESERVED)};"
                     " rename it"
                 )
-        put(self, "parts", Names(self.parts))
-        put(self, "bonds", tuple(self.bonds))
-        put(self, "ports", Names(self.ports))
-        put(self, "signals", Names({name: _signal(name, value) for name, value in self.signals.items()}))
-        put(self, "inputs", Names(inputs))
-        put(self, "wires", tuple(self.wires))
+        object.__setattr__(self, "bonds", tuple(self.bonds))
+        object.__setattr__(self, "wires", tuple(self.wires))
 
     def compile(self) -> BondGraph:
         """The model of the graph: its equations, ready to be simulated, linearised and connected."""
@@ -122,13 +119,10 @@ class Component:
         found: Part | Component = self
         for k, name in enumerate(path):
             if not isinstance(found, Component) or name not in found.parts:
-                raise InvalidInput(f"there is no part '{shown(path[: k + 1])}'; name one of {_listed(found)}")
+                near = ", ".join(found.parts) if isinstance(found, Component) else "its component"
+                raise InvalidInput(f"there is no part '{shown(path[: k + 1])}'; name one of {near}")
             found = found.parts[name]
         return found
-
-
-def _listed(part: Part | Component) -> str:
-    return ", ".join(part.parts) if isinstance(part, Component) else "its component"
 
 
 def _signal(name: str, value: object) -> Integral | Vector:
@@ -156,6 +150,4 @@ def split_end(text: str) -> tuple[str, str]:
 
 def modulators(part: Part) -> tuple[Expression, ...]:
     """The names in the formulas of an element that are not its own: where signals arrive."""
-    from pliant.formulas.expression import names_in
-
     return tuple(each for each in names_in(*part.formulas()) if each.name not in RESERVED)

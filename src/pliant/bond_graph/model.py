@@ -13,7 +13,6 @@ import numpy as np
 from pliant.bond_graph.arrays import instant_system, step_system, stored_energies
 from pliant.bond_graph.descriptor import GraphDescriptor
 from pliant.bond_graph.diagnosis import refuse_undetermined, why_singular
-from pliant.bond_graph.elements import Source
 from pliant.bond_graph.equations import Equations, Exchange
 from pliant.bond_graph.flat import flatten
 from pliant.bond_graph.graph import Component
@@ -209,9 +208,9 @@ class BondGraph(Shown):
 
 def compiled(graph: Component) -> BondGraph:
     """The model of a graph; what cannot be computed is refused in a sentence with its path."""
-    sources = (place.part for place in flatten(graph).places if isinstance(place.part, Source))
-    model = BondGraph(graph, Inputs.none(sum(each.size or 1 for each in sources if each.is_open)))
-    _ = model.compiled
+    own = Compiled.of(graph)
+    model = BondGraph(graph, Inputs.none(own.equations.inputs))
+    model.__dict__["compiled"] = own
     return model
 
 

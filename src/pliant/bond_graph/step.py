@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pliant.formulas.sparse import Factors, Plan, factorise, solve
 from pliant.formulas.tape import Equation, Floats, Ints, Point, Tape, Values, evaluate, forward
 from pliant.jit import inner_kernel, kernel
-from pliant.spatial.rows import copy_to
+from pliant.spatial.rows import copy_to, lay
 from pliant.structures.energy_ledger import ROUNDING, RunningLedger, close_step
 from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_CONVERGED, NOT_FINITE, between_samples, next_level
 
@@ -175,11 +175,8 @@ def one_step(program: Program, plan: Plan, work: Work, tables: Tables, ledger: R
     x, z = point.x, point.z
     copy_to(x, work.before)
     copy_to(z, work.guess)
-    count, sources = ledger.sums.shape[0], ledger.joints.shape[0]
-    for i in range(count):
-        ledger.before[i] = ledger.sums[i]
-    for i in range(sources):
-        ledger.before[count + i] = ledger.joints[i]
+    count = lay(ledger.sums, ledger.before, 0)
+    lay(ledger.joints, ledger.before, count)
     done, level, status = 0.0, 0, CONVERGED
     while done < 1.0:
         part = 0.5**level
@@ -204,10 +201,8 @@ def one_step(program: Program, plan: Plan, work: Work, tables: Tables, ledger: R
     if status != CONVERGED:
         copy_to(work.before, x)
         copy_to(work.guess, z)
-        for i in range(count):
-            ledger.sums[i] = ledger.before[i]
-        for i in range(sources):
-            ledger.joints[i] = ledger.before[count + i]
+        copy_to(ledger.before[:count], ledger.sums)
+        copy_to(ledger.before[count:], ledger.joints)
     return status
 
 

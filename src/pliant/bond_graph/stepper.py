@@ -107,14 +107,12 @@ class Stepper:
 
     def kept(self, times: Array) -> Kept:
         n, own = len(times), self.model.compiled.equations.sources
-        out, efforts, works, first = self.output, {}, {}, 0
-        for k, source in enumerate(own):
-            efforts[source.name] = out.efforts[:n, first : first + len(source.efforts)]
-            works[source.name] = out.works[:n, k]
-            first += len(source.efforts)
+        out, names = self.output, [source.name for source in own]
         if n > 1:
-            for rows in efforts.values():
-                rows[0] = rows[1]
+            out.efforts[0] = out.efforts[1]
+        ends = np.cumsum([len(source.efforts) for source in own])
+        efforts = dict(zip(names, np.split(out.efforts[:n], ends, axis=1)))
+        works = dict(zip(names, out.works[:n].T, strict=True))
         ledger = ledger_of(out.sums[:n], works, self.ledger.worst, exact=True)
         counts = dict(zip(("iterations", "factorisations"), map(float, self.work.counts)))
         return Kept(out.states[:n], efforts, ledger, counts)
