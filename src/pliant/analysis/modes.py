@@ -300,7 +300,8 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
 
 def linearised(model: Model, state: Array | None, time: float) -> SecondOrder:
     """Of the given state, or of the undeformed arm where its prescribed joints are at ``time``."""
-    return model.linearise(linearisable_state(model, state, time), model.inputs, time)
+    at = linearisable_state(model, state, time)
+    return model.linearise(at, model.inputs, time)
 
 
 def linearisable_state(model: Model, state: Array | None, time: float) -> Array:

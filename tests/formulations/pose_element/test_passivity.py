@@ -143,7 +143,7 @@ def total_energy(arm: PoseElementArm, inputs: Inputs, states: Array) -> Array:
         at = arm.moment_of(mechanism, pose)
         center = pose.x + np.einsum("nij,nj->ni", at.R.reshape(-1, 3, 3), bodies.center)
         weight = -float(bodies.mass @ (center @ bodies.gravity))
-        totals.append(kinetic_energy(mechanism, pose) + elastic_energy(mechanism, pose, at) + weight)
+        totals.append(kinetic_energy(mechanism, pose, at) + elastic_energy(mechanism, pose, at) + weight)
     return np.array(totals)
 
 
