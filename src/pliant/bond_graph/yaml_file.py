@@ -94,8 +94,10 @@ class _Decoder:
             known = next(path[:k] for k in range(len(path), -1, -1) if path[:k] in self.places)
             node = self.places[known]
             missing = f"lacks {error}" if isinstance(error, KeyError) else "has values of a wrong kind or lacks some"
-            text = f": {error}" if isinstance(error, InvalidInput) else f": {missing}; {SHAPE}"
-            raise InvalidFile(Problem(text, known, f"{self.file}:{node.line}:{node.column}")) from None
+            text = str(error) if isinstance(error, InvalidInput) else f"{missing}; {SHAPE}"
+            raise InvalidFile(
+                Problem(f": {text}" if known else text, known, f"{self.file}:{node.line}:{node.column}")
+            ) from None
 
     def graph(self) -> Component:
         with self.at():
