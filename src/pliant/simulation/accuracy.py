@@ -123,12 +123,11 @@ class Search:
     def _meshes(self) -> tuple[tuple[Any, ...], int]:
         """Formulations from the coarsest to the finest, and which of them is that of the model."""
         own = getattr(self.model, "formulation", None)
-        if not (isinstance(own, Meshed) and hasattr(self.model, "by")):
-            return (None,), 0
+        given = self.initial is not None and not hasattr(getattr(self.model, "arm", self.model), "adopt")
+        if given or not (isinstance(own, Meshed) and hasattr(self.model, "by")):
+            return (own,), 0
         every = own.meshes()
-        if self.initial is not None:
-            every = every if hasattr(getattr(self.model, "arm", self.model), "adopt") else (own,)
-        return every, every.index(own) if own in every else len(every) - 1
+        return every, every.index(own)
 
     @property
     def automatic(self) -> bool:
@@ -143,6 +142,16 @@ class Search:
                 start = consistent_start(model) if self.initial is None else model.adopt(own, self.initial)
             self.rows[level] = Row(model, start)
         return self.rows[level]
+
+    def coarsest(self) -> int:
+        """The first mesh that can be compiled: some choices need a number of elements."""
+        for level in range(self.own):
+            try:
+                self.row(level)
+            except InvalidInput:
+                continue
+            return level
+        return self.own
 
     def integrator(self, count: int, loose: bool) -> Gauss:
         """Steps of which every base step has ``count``; trials need no exact ledger."""
@@ -242,7 +251,7 @@ def find(
 
 
 def _found(search: Search, progress: Progress) -> Found:
-    accuracy, level = search.accuracy, 0
+    accuracy, level = search.accuracy, search.coarsest()
     needed = search.in_time(level)
     while not needed and search.row(level).cause is Cause.TOO_BENT and level + 1 < len(search.meshes):
         level += 1
