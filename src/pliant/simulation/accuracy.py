@@ -117,6 +117,9 @@ class Search:
         self.order = min(4, model.highest_order)
         self.scale = float(getattr(getattr(model, "arm", model), "reach", 1.0))
         self.meshes, self.own = self._meshes()
+        robot = getattr(model, "robot", None)
+        parents = [joint.parent for joint in robot.joints] if robot is not None else []
+        self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
         self.rows: dict[int, Row] = {}
         self.trials = 0
 
@@ -127,11 +130,13 @@ class Search:
         if given or not (isinstance(own, Meshed) and hasattr(self.model, "by")):
             return (own,), 0
         every = own.meshes()
-        return every, every.index(own)
+        at = every.index(own)
+        # a given state is one of this mesh, and often balanced on it: it passes to coarser ones, to be compared with
+        return (every if self.initial is None else every[: at + 1]), at
 
     @property
     def automatic(self) -> bool:
-        return bool(getattr(self.meshes[self.own], "automatic", False))
+        return self.initial is None and bool(getattr(self.meshes[self.own], "automatic", False))
 
     def row(self, level: int) -> Row:
         if level not in self.rows:
@@ -182,9 +187,11 @@ class Search:
         return advance(row.model, run)
 
     def seen(self, model: Model, states: Array) -> Array:
-        """Tips (instants, links, 3) of all links over the reach; of a model without links its scaled states."""
+        """Tips (instants, links, 3) of all links over the reach, of links in a row the last; else scaled states."""
         if not isinstance(model, Arm):
             return np.asarray(states[:, None] / np.maximum(np.abs(states).max(axis=0), 1e-300))
+        if self.serial:
+            return model.tip(states)[0][:, None] / self.scale
         return np.stack([link.position[:, -1] for link in model.observe(states, 2).links], axis=1) / self.scale
 
     def in_time(self, level: int) -> int:
