@@ -8,8 +8,8 @@ import numpy as np
 
 from pliant.model.state import Array
 
-# An oscillation of angular frequency w is slowed down by c (w h)^order of itself. Of orders 6 and 8 c is five times that
-# of the method, because fast waves that steps of practical length do not resolve keep it from its own order.
+# An oscillation of angular frequency w is slowed down by c (w h)^order of itself. Of orders 6 and 8 c is five times
+# that of the method, because fast waves that steps of practical length do not resolve keep it from its own order.
 SLOWED = {2: 1.0 / 12.0, 3: 1.0 / 72.0, 4: 1.0 / 720.0, 5: 1.0 / 7200.0, 6: 1.0 / 20160.0, 8: 1.0 / 5080320.0}
 MATTERS = 1e-2  # of the reach: what a reader of figures would see
 MESH = "the mesh is too coarse; leave the degree or the number of elements to the run, or raise them"
@@ -49,10 +49,10 @@ class ErrorEstimate:
     def __str__(self) -> str:
         cause = self.remark or (MESH if self.space > self.time else STEPS)
         unit = f", {self.total:.2g} m" if self.scale != 1.0 else ""
-        more = f", more than the {self.asked:g} asked" if not self.reached and self.asked else ""
-        return f"the tips may be {self.relative:.2g} of the reach{unit} off{more}" + (
-            "" if self.reached else f": {cause}"
-        )
+        said = f"the tips may be {self.relative:.2g} of the reach{unit} off"
+        if self.reached:
+            return said
+        return f"{said}, more than the {self.asked:g} asked: {cause}" if self.asked else f"{said}: {cause}"
 
 
 def indicated(time: Array, tip: Array, order: int, step: float) -> float:
