@@ -238,7 +238,7 @@ class Search:
             if level + 1 == last or (self.automatic and here * ratio <= aim):
                 return level + 1, here * ratio
             level, first, before = level + 1, second, change
-        return level, nan if last else 0.0
+        return level, nan if last or isinstance(self.meshes[level], Meshed) else 0.0
 
 
 def find(
