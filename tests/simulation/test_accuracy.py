@@ -42,7 +42,7 @@ def rubber(formulation: object) -> Model:
     return formulation.compile(pl.load(pl.library.path("rubber_pendulum")))  # type: ignore[attr-defined, no-any-return]
 
 
-# the answers: by finer meshes, order 6 and short steps; halving both changes them by less than a tenth of the accuracies
+# the answers: by finer meshes, order 6 and short steps; halving both changes them by less than a tenth of the best
 PROBLEMS = {
     "strip": (slewed_strip, pl.GeometricallyExact(8), 2e-3),
     "falling": (falling_arm, pl.GeometricallyExact(8, 2), 2e-3),
@@ -166,7 +166,7 @@ def test_long_steps_tell_their_error_without_being_asked() -> None:
 
 @pytest.mark.parametrize("order", [2, 4])
 def test_the_indicated_error_is_that_of_an_oscillator(order: int) -> None:
-    """Steps slow a circular motion down by the angle of R(i w h) of Gauss collocation; its last point is off by that."""
+    """Steps slow a circular motion down to the angle of R(i w h) of Gauss collocation, and its last point by that."""
     step, rate, count = 0.05, 2.0, 200
     y = rate * step
     turn = 2.0 * np.arctan(y / 2.0 if order == 2 else (y / 2.0) / (1.0 - y * y / 12.0))
