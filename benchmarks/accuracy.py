@@ -1,8 +1,9 @@
 """Is the error of a run what was asked for, is it what the run tells, and what does that cost?
 
-Every motion of `accuracy_problems` is asked for with accuracies from 1e-2 to 1e-6. The true error is that against a much
-finer run; the cost is compared with that of the cheapest of many settings chosen by hand that reaches the accuracy, with the
-same exact energy ledger. ``python -m benchmarks accuracy`` prints the table and draws estimates against the truth.
+Every motion of `accuracy_problems` is asked for with accuracies from 1e-2 to 1e-6. The true error is that against a
+much finer run; the cost is compared with that of the cheapest of many settings chosen by hand that reaches the
+accuracy, with the same exact energy ledger. ``python -m benchmarks accuracy`` prints the table and draws estimates
+against the truth.
 """
 
 from __future__ import annotations

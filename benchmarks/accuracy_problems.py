@@ -1,4 +1,4 @@
-"""Motions whose error is asked for and told: library arms, rubber, ball joints, loops, friction, gear motors, samples."""
+"""Motions whose error is asked for and told: library arms, rubber, ball joints, loops, friction, gears, samples."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Accuracy in, answer out: steps and meshes so fine that no tip is further off than was asked, and the error told.
 
-A motion is computed with few steps on a coarse mesh. Its own differences show what error the steps have, and so how many
-are needed (`indicated`). Meshes are compared at equal steps, where errors in time cancel, with the decay that is seen. Then
-the run itself is done, with the exact energy ledger, and compared with a trial of fewer steps on the same mesh. The
-distance of the two is the error of the trial, whatever order is seen; that of the run is told with a decay that is slower
-than any method has,
+A motion is computed with few steps on a coarse mesh. Its own differences show what error the steps have, and so how
+many are needed (`indicated`). Meshes are compared at equal steps, where errors in time cancel, with the decay that is
+seen. Then the run itself is done, with the exact energy ledger, and compared with a trial of fewer steps on the same
+mesh. The distance of the two is the error of the trial, whatever order is seen; that of the run is told with a decay
+that is slower than any method has,
 
     e(m) = |x_n - x_m| (n / m)^p / (1 - (n / m)^p) ,     p = 3/2 for m > n steps,
 
