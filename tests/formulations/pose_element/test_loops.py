@@ -154,7 +154,6 @@ def test_flexible_four_bar_stays_closed_for_ten_seconds(material: pl.Material) -
     assert run.ledger.strain.max() > 1e-3, "the links hardly bend"
 
 
-@pytest.mark.xdist_group("pose kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 def test_driven_parallelogram_stays_closed_for_ten_seconds() -> None:
     arm = pl.PoseElement(elements=4).compile(pl.load(pl.library.path("parallelogram")))
