@@ -7,7 +7,7 @@ reading them is marked invariant: LLVM may read once and keep, whatever a kernel
 
 *One program an entry.* Numba turns every function, together with all it calls, into machine code: what is called at a
 depth of eight is emitted eight times. Here a kernel ends as optimised LLVM code; an entry, which Python calls, links
-all it needs, once, is optimised as a whole and emitted as one program.
+all it needs, once, and is emitted as one program.
 """
 
 from __future__ import annotations

@@ -388,7 +388,7 @@ def joint_force(condensed: Condensed, tree: Tree, motion: Floats, row: int) -> f
     return dot(load3(motion, joint + 1, AXIS + 3), both)
 
 
-@inner_kernel
+@inline_kernel
 def find_forces(condensed: Condensed, q: Floats) -> float:
     """Forces on the stations from a flexibility that stands; returns V."""
     c, stored = condensed.coordinate.shape[0], 0.0
@@ -431,7 +431,7 @@ def turn_between(condensed: Condensed, turn: Floats) -> tuple[float, float]:
     return (turn[condensed.joint[0], 0], turn[condensed.joint[0], 1])
 
 
-@inner_kernel
+@inline_kernel
 def energy_by_waves(condensed: Condensed, tree: Tree, q: Floats, turn: Floats) -> float:
     """V where one joint at most lies between fields."""
     B, _ = waves(condensed, tree, q, turn_between(condensed, turn))

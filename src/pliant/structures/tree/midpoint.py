@@ -62,7 +62,7 @@ def turned(turn: tuple[float, float], angle: float, q: float) -> tuple[float, fl
     return (turn[0] * c + turn[1] * s, turn[1] * c - turn[0] * s)
 
 
-@inner_kernel
+@inline_kernel
 def follow(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     """End, middle and acceleration of the step from its mean velocities."""
     h = step.number[at.H]
@@ -137,7 +137,7 @@ def remember(step: Step) -> None:
     step.number[at.KNOWN] = min(step.number[at.KNOWN] + 1.0, 4.0)
 
 
-@inner_kernel
+@inline_kernel
 def middle_pass(tree: Tree, shapes: shaped.Shapes, step: Step) -> None:
     """Inverse dynamics and momentum at the middle of the step."""
     joints, motion = step.joints, step.motion
@@ -358,7 +358,7 @@ def factorise_step(mechanism: Mechanism, step: Step, ledger: RunningLedger) -> b
     return factorise(A)
 
 
-@inner_kernel
+@inline_kernel
 def outer_forces(mechanism: Mechanism, signals: Signals, step: Step) -> None:
     """Springs and drives at the middle."""
     acting.spring_forces(mechanism.springs, step.q_mid, step.w, step)
@@ -430,7 +430,7 @@ def imbalance(step: Step) -> tuple[float, float]:
     return excess, exchanged
 
 
-@inner_kernel
+@inline_kernel
 def measure_end(mechanism: Mechanism, step: Step) -> None:
     """Energies at the end of the step."""
     end_pass(mechanism.tree, mechanism.shapes, step)
