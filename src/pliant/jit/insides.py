@@ -7,7 +7,7 @@ reading them is marked invariant: LLVM may read once and keep, whatever a kernel
 
 *One program an entry.* Numba turns every function, together with all it calls, into machine code: what is called at a
 depth of eight is emitted eight times. Here a kernel ends as optimised LLVM code; an entry, which Python calls, links
-all it needs, once, and is emitted as one program.
+all it needs, once, is optimised as a whole and emitted as one program.
 """
 
 from __future__ import annotations
@@ -314,10 +314,9 @@ def entry_program(compiled: Any, symbol: str, levels: Sequence[str]) -> list[byt
     for fn in program.functions:
         if not fn.is_declaration and fn.name != symbol:
             fn.linkage = "internal"
-    # all functions are optimised already
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.run(program, _codegen()._pass_builder())
+    # All functions are optimised; what is left is what shows in the whole. Loops that are vectorised twice get slower.
+    passes, builder = _codegen()._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
+    passes.run(program, builder)
     program.verify()
     return [_processor(level).emit_object(program) for level in levels]
 
