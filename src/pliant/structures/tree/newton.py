@@ -32,7 +32,7 @@ from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, S
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.clouds import END_MOVED, MOVED, START_MOVED, push_coordinates, push_links, stand
 from pliant.structures.tree.motion import Floats, move_body, place_base, place_body, turn_afresh
-from pliant.structures.tree.recursions import gather, momentum, own_momentum
+from pliant.structures.tree.recursions import gather, own_momentum
 from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
 
 SAME_ENERGY = 3e-13  # part of the exchanged energy that may be missing
@@ -95,26 +95,24 @@ def give_to_end(step: Step, excess: float) -> None:
     step.number[at.T_END] -= excess
 
 
-@inline_kernel
+@inner_kernel
 def momentum_of(mechanism: Mechanism, moving: tuple[Floats, Floats, Floats, Floats], step: Step, p: Floats) -> None:
     """p = M v of joints q with rates v, and of the coordinates that move them; residuals are scratch."""
     q, v, place, rate = moving
-    tree, shapes, joints, motion = mechanism.tree, mechanism.shapes, step.joints, step.motion_end
-    if is_shaped(shapes):
-        for i in range(q.shape[0]):
-            pose, J = place_body(tree, i, q[i], motion)
-            V = move_body(tree, i, v[i], J, motion)
-            store(own_momentum(tree, i, pose, V), motion, i + 1, at.MOMENTUM)
-        stand(shapes.cloud, place, rate, MOVED)
-        push_links(shapes.cloud, motion)
-        for i in range(q.shape[0] - 1, -1, -1):
-            H = gather(tree, i, at.MOMENTUM, motion)
-            joints.momentum[i] = dot6(load6(motion, i + 1, at.AXIS), H) + tree.facts[i, at.ROTOR] * v[i]
-        gather_forces(shapes, joints.momentum, p)
-        add_more_mass(shapes, rate, p)
-        push_coordinates(shapes.cloud, step.residual, p)
-    else:
-        momentum(tree, q, v, motion, p, step.residual)
+    tree, shapes, motion = mechanism.tree, mechanism.shapes, step.motion_end
+    own = step.joints.momentum if is_shaped(shapes) else p
+    for i in range(q.shape[0]):
+        pose, J = place_body(tree, i, q[i], motion)
+        V = move_body(tree, i, v[i], J, motion)
+        store(own_momentum(tree, i, pose, V), motion, i + 1, at.MOMENTUM)
+    stand(shapes.cloud, place, rate, MOVED)
+    push_links(shapes.cloud, motion)
+    for i in range(q.shape[0] - 1, -1, -1):
+        H = gather(tree, i, at.MOMENTUM, motion)
+        own[i] = dot6(load6(motion, i + 1, at.AXIS), H) + tree.facts[i, at.ROTOR] * v[i]
+    gather_forces(shapes, own, p)
+    add_more_mass(shapes, rate, p)
+    push_coordinates(shapes.cloud, step.residual, p)
 
 
 @inner_kernel
@@ -228,7 +226,7 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     return shut
 
 
-@inline_kernel
+@inner_kernel
 def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, bool]:
     """All that a step leaves at the present w: whether the factors know the laws of joints, and loops are shut."""
     rule.evaluate(mechanism, signals, step)

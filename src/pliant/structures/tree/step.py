@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.model.stage_method import runge_kutta_gill
 from pliant.spatial.rows import copy_to, load3, load6, store
 from pliant.structures.bundles import zeros_of
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, enter_step
@@ -39,12 +40,9 @@ from pliant.structures.tree.motion import Bools, Floats, Ints, place_all, place_
 from pliant.structures.tree.newton import solve_step
 from pliant.structures.tree.shapes import expand, is_shaped
 
-ROOT = math.sqrt(2.0)
 # rows: parts of the three rates so far in the state of stages 1, 2, 3
-STAGES = np.array(
-    [[0.5, 0.0, 0.0], [0.5 * (ROOT - 1.0), 0.5 * (2.0 - ROOT), 0.0], [0.0, -0.5 * ROOT, 0.5 * (2.0 + ROOT)]]
-)
-WEIGHTS = np.array([1.0, 2.0 - ROOT, 2.0 + ROOT, 1.0]) / 6.0
+STAGES = runge_kutta_gill().A[1:, :3].copy()
+WEIGHTS = runge_kutta_gill().weights
 
 
 class Stages(NamedTuple):
