@@ -138,7 +138,7 @@ def _all_held(small: SecondOrder) -> Held:
         return small.held
     flows = sum(each.port.size for each in small.ports)
     none = (np.zeros((rows, 0)) for rows in (0, flows, flows, len(small.joint_position), len(small.tip)))
-    return Held((), small.M, small.D, small.K, *none)
+    return Held((), small.M, small.D, small.K, *none, np.zeros(0))
 
 
 def _components(held: Held, moved: tuple[str, ...]) -> Places:

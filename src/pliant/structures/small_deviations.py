@@ -25,6 +25,7 @@ class Deviations:
     joints: Floats
     tip: Floats
     held: tuple[Port, ...]
+    holding: Floats  # their efforts, N or N m
 
 
 def second_order(
@@ -52,7 +53,7 @@ def second_order(
         of.joints[:, own],
         of.tip[:, own],
         state_at,
-        Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held]),
+        Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held], of.holding),
     )
 
 

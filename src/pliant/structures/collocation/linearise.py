@@ -26,7 +26,7 @@ from pliant.robot import End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, to_frame
 from pliant.structures.collocation.chain import Drives, Floats, Plant, State, new_stages
-from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
+from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, joint_turning
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
 from pliant.structures.collocation.stages import evaluate_stages
@@ -97,20 +97,19 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
     refuse_massless_joints(arm, state, inputs.prescribed)
     motion = Motion(arm, state, inputs, time)
-    now, T, tree = motion.now, motion.T, arm.chain.tree
+    now, T = motion.now, motion.T
     joints, own = motion.joints, slice(motion.own)
-    moving = np.where(tree.dof >= 0, np.append(motion.state.qd, 0.0)[tree.dof], 0.0)
-    joint_turning = spread(-bracket(tree.S * moving[:, None]), now.roots, now.roots, (now.size, now.size))
-    carried_rate = joint_turning @ now.G  # G'
+    turned_by_joints = joint_turning(now, motion.state.qd)
+    carried_rate = turned_by_joints @ now.G  # G'
     of_joints = now.moved_by_joints(now.V)
     turning, stretching = now.turning_at_points(now.V), diagonal(bracket(motion.stages.rate[0]))
     shift = motion.following(of_joints @ joints, motion.at_strains(turning))
     X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     mass = np.asarray(T.T @ (now.mass @ T))
     bias = now.L @ (carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0))
-    unbalanced, rests, A = _accelerations(motion, mass, bias)
+    unbalanced, holding, rests, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
-    of_joints = now.moved_by_joints(A) + joint_turning @ of_joints
+    of_joints = now.moved_by_joints(A) + turned_by_joints @ of_joints
     Y = motion.following(
         carried_rate @ shift + of_joints @ joints,
         motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift),
@@ -135,21 +134,22 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     tip = _at_port(arm, f"{arm.link_names[-1]}.tip", by_node)
     names = {port.name: port for port in arm.ports}
     held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
-    all_of_them = Deviations(mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names))
+    all_of_them = Deviations(
+        mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names), holding
+    )
     rest = (unbalanced[own], rests)
     return second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
 
 
-def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats]:
-    """Forces on y with accelerations ``bias``, whether this is an equilibrium at rest, and the accelerations.
-
-    Forces on what is held are minus the efforts that hold it.
-    """
+def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, Floats, bool, Floats]:
+    """Forces on y with accelerations ``bias``, the efforts that hold what is held meanwhile, whether this is an
+    equilibrium at rest, and the accelerations."""
     own, stages = slice(motion.own), motion.stages
     now = motion.accelerating(bias)
     f = now.residual
     efforts = motion.joints.T @ np.where(motion.given, 0.0, stages.torque[0])
     unbalanced = motion.T.T @ f + efforts
+    holding = -motion.T[:-6, own.stop :].T @ f[:-6]  # f has the reaction of the base at its end
     stiffness = np.zeros(motion.n)
     tangent = now.tangent(motion.state.e)
     stiffness[: motion.strains] = (now.weight[:, None] * tangent[:, range(6), range(6)]).ravel()
@@ -159,12 +159,12 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     size[motion.strains :] += outer[:3].sum() * (1.0 + motion.arm.reach) + outer[3:].sum()
     missed = np.abs(unbalanced) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size
     if not (stages.V.any() or bias.any() or missed[own].any()):
-        return unbalanced, True, np.zeros_like(bias)
+        return unbalanced, holding, True, np.zeros_like(bias)
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mass)[own], 1e-300))
     values, vectors = np.linalg.eigh(mass[own, own] * np.outer(scale, scale))
     heavy = values > MASSLESS
     parts = vectors[:, heavy].T @ (scale * unbalanced[own]) / values[heavy]
-    return unbalanced, False, motion.T[:, own] @ (scale * (vectors[:, heavy] @ parts)) + bias
+    return unbalanced, holding, False, motion.T[:, own] @ (scale * (vectors[:, heavy] @ parts)) + bias
 
 
 def _names(motion: Motion) -> Iterator[str]:

@@ -331,7 +331,7 @@ class PseudoSpectralArm(ArmFacts):
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness; the same about every state."""
-        return linearise(self, state, inputs)
+        return linearise(self, state, inputs, time)
 
     def linear(self, state: Floats, inputs: Inputs) -> LinearPortHamiltonian:
         """The model itself, the same about every state. Prescribed joints are held; ``ports`` without the base."""
