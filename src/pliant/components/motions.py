@@ -38,6 +38,8 @@ __all__ = [
 Kinematics = tuple[Array, Array, Array]
 
 POSITION_UNIT = "rad or m"
+FEWEST_SAMPLES = 8  # of which a table can be judged
+ROUGH = 2.0  # second difference of accelerations against their size: 3.4 for noise, 0.4 for ten samples in a period
 RATE_UNIT = "rad/s or m/s"
 Begin = Annotated[float, Quantity("s", "time at which the motion begins")]
 
@@ -199,6 +201,23 @@ class MotionTable(Declared):
         spline = make_interp_spline(np.asarray(self.times), np.asarray(self.positions), k=5, bc_type=ends)
         position = PPoly.from_spline(spline)
         return position, position.derivative(1), position.derivative(2)
+
+    @property
+    def doubt(self) -> str:
+        """A sentence where accelerations are mostly noise of the samples: they differ more than their own size."""
+        if len(self.times) < FEWEST_SAMPLES:
+            return ""
+        _, _, acceleration = (spline(np.asarray(self.times)) for spline in self._splines)
+        size = float(np.sqrt(np.mean(acceleration**2)))
+        rough = float(np.sqrt(np.mean(np.diff(acceleration, 2) ** 2)))
+        if not rough > ROUGH * size:
+            return ""
+        step = (self.times[-1] - self.times[0]) / (len(self.times) - 1)
+        return (
+            f"the accelerations of a MotionTable of {len(self.times)} samples change from sample to sample by more than"
+            f" their size, {size:.2g} {POSITION_UNIT} per s^2: noise of about {size * step**2 / 6:.1g} {POSITION_UNIT} in"
+            " its positions, or corners that its sampling does not resolve; smooth the positions, or give fewer of them"
+        )
 
     def evaluate(self, times: Array) -> Kinematics:
         first, last = self.times[0], self.times[-1]

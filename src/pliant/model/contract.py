@@ -84,7 +84,8 @@ class Record:
     ``efforts`` maps the name of each moving joint to its torque or force, and ``<joint>.wrench`` to the wrench
     (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
     ends at the saved time. A model that `Transmits` leaves the wrenches out. ``statistics`` counts steps, iterations
-    and factorisations. ``violations`` are those of constraints, where the states do not tell them.
+    and factorisations. ``violations`` are those of constraints, where the states do not tell them. ``last_rates`` are
+    those of the joints at the ends of the last steps, one after the other, where a driver kept them.
     """
 
     time: Array
@@ -94,6 +95,7 @@ class Record:
     ending: Ending
     statistics: dict[str, float]
     violations: dict[str, Array] = field(default_factory=dict)
+    last_rates: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 class Stability(StrEnum):
@@ -393,6 +395,17 @@ class Substitutes(Protocol):
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Arm, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A model whose deflections must stay small, or whose mesh must follow its shape."""
+
+    def beyond_reach(self, state: Array, turning: float) -> str:
+        """A sentence on what it does not carry in this state, or nothing.
+
+        ``turning`` is the largest square of a rate of prescribed joints against that of the slowest frequency.
+        """
 
 
 @runtime_checkable

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_other_than_number
+from pliant.errors import InvalidInput, refuse_other_than_number, tell
 from pliant.model.contract import (
     Arm,
     Equilibrium,
+    Limited,
     Model,
     SecondOrder,
     Stability,
@@ -79,11 +80,16 @@ def equilibrium(
         raise InvalidInput(f"load_steps = {load_steps} must be at least 1; 10 serves most loads")
     begin = consistent_start(model) if start is None else checked_state(model, start)
     found = model.equilibrium(begin, model.inputs, at, load_steps, accuracy)
-    return _examined(model, found, at) if isinstance(model, Arm) else found
+    if isinstance(model, Arm):
+        found = _examined(model, found, at)
+        tell(found.warnings)
+    return found
 
 
 def _examined(model: Arm, found: Equilibrium, at: float) -> Equilibrium:
-    """The answer with what its linearisation tells."""
+    """The answer with what its linearisation tells, if it is whole."""
+    if not found.ending.completed:
+        return found
     try:
         small = model.linearise(found.state, model.inputs, at)
     except InvalidInput:  # singular postures, joints that move nothing that has mass
@@ -98,11 +104,33 @@ def _examined(model: Arm, found: Equilibrium, at: float) -> Equilibrium:
     return replace(
         found,
         unbalanced=missing,
-        ending=_unbalanced(model, missing, at) if missing and found.ending.completed else found.ending,
+        ending=_unbalanced(model, missing, at) if missing else found.ending,
         efforts=_efforts(model, found.state, small, at),
         stability=Stability.UNKNOWN if sampled else _stability(small),
         steady=_lasts(model, small, at, scale / BALANCED),
+        warnings=tuple(filter(None, (_beyond_reach(model, found.state, small, at),))),
     )
+
+
+def _beyond_reach(model: Arm, state: Array, small: SecondOrder, at: float) -> str:
+    arm = getattr(model, "arm", model)
+    if not isinstance(arm, Limited):
+        return ""
+    signals = model.inputs.joint_signals(np.array([at]))[0]
+    square = float(np.max(signals[list(model.inputs.prescribed), 1] ** 2, initial=0.0))
+    # where linear deflections turn with a joint, their slowest frequency has lost the square of its rate
+    slowest = square + _slowest_square(small) if square and len(small.M) else np.inf
+    return arm.beyond_reach(state, square / max(slowest, 1e-300))
+
+
+def _slowest_square(small: SecondOrder) -> float:
+    """Of the frequencies that the stiffness gives, (1/s)^2; negative where it makes a motion grow."""
+    from scipy.linalg import LinAlgError, eigh
+
+    try:
+        return float(eigh(0.5 * (small.K + small.K.T), small.M, eigvals_only=True, subset_by_index=(0, 0))[0])
+    except LinAlgError:  # parts without mass
+        return np.inf
 
 
 def _accelerating(model: Arm, small: SecondOrder, held: tuple[str, ...]) -> Iterator[tuple[str, float]]:
@@ -135,7 +163,7 @@ def _unbalanced(model: Arm, missing: Mapping[str, float], at: float) -> Ending:
 
     words = ", ".join(f"'{name}', which lacks {value:.3g} {unit(name)}" for name, value in missing.items())
     remedy = (
-        "nothing holds it where it starts; hold it with PrescribedMotion or JointPD, let it start at rest, or simulate"
+        "nothing holds it there; hold it with PrescribedMotion or JointPD, start where it is balanced, or simulate"
     )
     return Ending(Cause.UNBALANCED, at, f"joint {words}", remedy)
 

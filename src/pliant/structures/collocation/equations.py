@@ -82,13 +82,6 @@ def gyroscopic_blocks(plant: Plant, at_nodes: Floats, at_points: Floats) -> tupl
     return of_nodes, of_points
 
 
-def joint_turning(at: Instant, rate: Floats) -> Sparse:
-    """What the joints at these rates change of twists that they carry:  G' = joint_turning G ."""
-    tree = at.plant.chain.tree
-    moving = np.where(tree.dof >= 0, np.append(rate, 0.0)[tree.dof], 0.0)
-    return spread(-bracket(tree.S * moving[:, None]), at.roots, at.roots, (at.size, at.size))
-
-
 @dataclass(frozen=True, eq=False)
 class Instant:
     """One stage that `evaluate_stages` has left in ``stages``; ``load_values`` (loads, 6) acted there."""

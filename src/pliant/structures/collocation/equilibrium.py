@@ -101,8 +101,10 @@ class _Search:
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
         signals[0, ~free, 0] = now.q[~free]
         turns = bool(self.rate.any() or self.rate_change.any())
-        if turns:
-            self._turn(plant, fraction, signals, wrenches)
+        if turns:  # the square of a part of the rates is a part of the load
+            now.qd[:], change = np.sqrt(fraction) * self.rate, fraction * self.rate_change
+            signals[0, :, 1] = now.qd
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q, now.qd, change)
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
         for blocks, change in zip((frozen.node, frozen.point), turned):
@@ -119,21 +121,6 @@ class _Search:
         now.e[:] += limit * inc.rate[0]
         now.q[free] += limit * inc.d_q[free]
         return float(limit * max(np.abs(inc.rate).max(initial=0.0), np.abs(inc.d_q[free]).max(initial=0.0)))
-
-    def _turn(self, plant: Plant, fraction: float, signals: Floats, wrenches: Floats) -> None:
-        """Twists of the present shape at a part of the rates, whose square is a part of the load."""
-        from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, joint_turning
-
-        now, rate = self.now, np.sqrt(fraction) * self.rate
-        signals[0, :, 1], now.qd[:] = rate, rate
-        now.V[:] = self.arm.layout.part(self.arm.moving_state(now.e, now.q, rate), "twist")
-        now.V_rate[:] = 0.0
-        if np.count_nonzero(self.rate) < 2 and not self.rate_change.any():
-            return
-        evaluate_stages(plant, AT_AN_INSTANT, now, self.stages, (signals, wrenches), 1.0)
-        at = Instant(plant, self.stages, 0, wrenches[0])
-        change = at.L @ (joint_turning(at, rate) @ (at.G @ at.V) + at.S @ (fraction * self.rate_change))
-        now.V_rate[:] = change[:-6].reshape(now.V_rate.shape)
 
     def copy(self) -> tuple[Floats, Floats]:
         return self.now.e.copy(), self.now.q.copy()

@@ -26,7 +26,7 @@ from pliant.robot import End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, to_frame
 from pliant.structures.collocation.chain import Drives, Floats, Plant, State, new_stages
-from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, joint_turning
+from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
 from pliant.structures.collocation.stages import evaluate_stages
@@ -97,19 +97,21 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
     refuse_massless_joints(arm, state, inputs.prescribed)
     motion = Motion(arm, state, inputs, time)
-    now, T = motion.now, motion.T
+    now, T, tree = motion.now, motion.T, arm.chain.tree
     joints, own = motion.joints, slice(motion.own)
-    turned_by_joints = joint_turning(now, motion.state.qd)
-    carried_rate = turned_by_joints @ now.G  # G'
+    moving = np.where(tree.dof >= 0, np.append(motion.state.qd, 0.0)[tree.dof], 0.0)
+    joint_turning = spread(-bracket(tree.S * moving[:, None]), now.roots, now.roots, (now.size, now.size))
+    carried_rate = joint_turning @ now.G  # G'
     of_joints = now.moved_by_joints(now.V)
     turning, stretching = now.turning_at_points(now.V), diagonal(bracket(motion.stages.rate[0]))
     shift = motion.following(of_joints @ joints, motion.at_strains(turning))
     X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     mass = np.asarray(T.T @ (now.mass @ T))
-    bias = now.L @ (carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0))
+    of_motion = carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0)
+    bias = motion.following(of_motion, np.zeros(motion.strains))  # where y'' = 0 and no strain changes
     unbalanced, holding, rests, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
-    of_joints = now.moved_by_joints(A) + turned_by_joints @ of_joints
+    of_joints = now.moved_by_joints(A) + joint_turning @ of_joints
     Y = motion.following(
         carried_rate @ shift + of_joints @ joints,
         motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift),

@@ -31,7 +31,7 @@ from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
 from pliant.structures.linear.stepper import Stepper
 from pliant.structures.massless import refuse_massless
-from pliant.structures.small_deviations import drawn_tip_velocity
+from pliant.structures.small_deviations import drawn_tip_velocity, without_centrifugal_stiffness
 
 
 class CollocationPoints(Protocol):
@@ -64,6 +64,7 @@ def refuse_massless_joints(arm: Assembly, own: Mechanics) -> None:
 
 CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robot with GeometricallyExact()"
+LARGE_DEFLECTION = 0.1  # part of the reach; sines and shortening that a linear model lacks are a hundredth of it
 REMEDY = "compile the robot with PoseElement()"
 
 
@@ -325,6 +326,14 @@ class PseudoSpectralArm(ArmFacts):
         """Static equilibrium under gravity and the loads of one time, by one linear solution."""
         refuse_beyond(inputs, CARRIED, REMEDY)
         return find_equilibrium(self, start, inputs, time)
+
+    def beyond_reach(self, state: Floats, turning: float) -> str:
+        """Where an end of a link is displaced so far that a linear model is wrong by some per cent, or a link turns."""
+        there, here = (self.observe(each, 2).links for each in (state, self.undeformed(self.layout.part(state[None], "joint_position"))))
+        moved = max(float(np.linalg.norm(a.position - b.position, axis=-1).max()) for a, b in zip(there, here))
+        if moved > LARGE_DEFLECTION * self.reach:
+            return f"deflections reach {moved:.3g} m on an arm of {self.reach:.3g} m: {NOT_SMALL}"
+        return without_centrifugal_stiffness(turning)
 
     step_equations = steps.step_equations
     step_unknowns = steps.step_unknowns
