@@ -12,7 +12,7 @@ from pliant.model.contract import Stability
 from pliant.model.state import Cause
 
 SLENDER = 1e-3  # side of the section of a beam of length 1; shear and rotary inertia change frequencies by 1e-5
-# Flapping of a uniform cantilever on a hub without radius, frequencies in units of sqrt(EI / (rho A L^4)) at the speed 12:
+# Flapping of a uniform cantilever on a hub without radius at the speed 12, both in units of sqrt(EI / (rho A L^4)):
 # A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally stiffened beams, Journal
 # of Applied Mechanics 49 (1982) 197-202, Table 1
 FLAPPING = (13.1702, 37.6031, 79.6145)
@@ -76,15 +76,20 @@ def test_a_rod_on_a_free_pin_says_which_torque_is_missing(formulation):
     found = pl.equilibrium(formulation.compile(steel_rod()))
     assert found.held == ("pin",)
     assert found.unbalanced["pin"] == pytest.approx(-0.5 * 9.81, rel=1e-4)
-    assert found.ending.cause is Cause.UNBALANCED and not found.ending.completed
-    assert "'pin', which lacks -4.9 N m" in str(found.ending) and "PrescribedMotion or JointPD" in str(found.ending)
+    assert found.ending.cause is Cause.UNBALANCED
+    assert not found.ending.completed
+    assert "'pin', which lacks -4.9 N m" in str(found.ending)
+    assert "PrescribedMotion or JointPD" in str(found.ending)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS.values(), ids=FORMULATIONS)
 def test_what_holds_a_rod_is_told(formulation):
     """The holding torque and the reaction of the base are those of the weight, 9.81 N at half a metre."""
     found = pl.equilibrium(held(formulation.compile(steel_rod())))
-    assert found.ending.completed and found.held == () and found.unbalanced == {} and found.steady
+    assert found.ending.completed
+    assert found.held == ()
+    assert found.unbalanced == {}
+    assert found.steady
     assert found.stability is Stability.STABLE
     assert found.efforts["pin"] == pytest.approx([0.5 * 9.81], rel=1e-4)
     wrench = found.efforts["base.wrench"]
@@ -96,7 +101,8 @@ def test_feedback_holds_with_its_own_torque():
     arm = pl.Rigid().compile(steel_rod())
     found = pl.equilibrium(pl.connect(arm, pl.JointPD(pl.motions.Hold(0.0), stiffness=100.0, damping=1.0)))
     angle = arm.layout.part(found.state, "joint_position")[0]
-    assert found.ending.completed and found.held == ()
+    assert found.ending.completed
+    assert found.held == ()
     # 100 N m/rad against the weight at the angle at which it rests
     assert found.efforts["pin"] == pytest.approx([-100.0 * angle])
     assert found.efforts["pin"] == pytest.approx([0.5 * 9.81 * np.cos(angle)])
@@ -134,7 +140,9 @@ def test_a_steady_turn_lasts(name):
     formulation, _ = CARRY_TURNS[name]
     model = pl.connect(formulation.compile(turning(SLENDER)), pl.PrescribedMotion("hub", steady(12.0)))
     found = pl.equilibrium(model)
-    assert found.ending.completed and found.steady and found.stability is Stability.STABLE
+    assert found.ending.completed
+    assert found.steady
+    assert found.stability is Stability.STABLE
     # the stretch 144 / (3 EA) of the tip adds a little
     assert found.efforts["base.wrench"] == pytest.approx([-72.0, 0, 0, 0, 0, 0], abs=1e-3)
     run = pl.simulate(model, until=0.02, initial=found.state, integrator=pl.Gauss(order=2, step=1e-3))
@@ -145,9 +153,7 @@ def test_a_steady_turn_lasts(name):
 
 
 def test_a_turn_under_a_weight_across_it_does_not_last():
-    model = pl.connect(
-        pl.GeometricallyExact(degree=6).compile(steel_rod()), pl.PrescribedMotion("pin", steady(3.0))
-    )
+    model = pl.connect(pl.GeometricallyExact(degree=6).compile(steel_rod()), pl.PrescribedMotion("pin", steady(3.0)))
     assert not pl.equilibrium(model).steady
 
 
@@ -173,12 +179,15 @@ def test_two_prescribed_joints_turn_alike_in_all_structures():
     )
     torques = {}
     for name in ("spectral", "pose", "lumped"):
-        found = pl.equilibrium(pl.connect(FORMULATIONS[name].compile(robot), *drives))
-        assert found.ending.completed and not found.steady
+        # masses at nodes have too much inertia about the ends, by the square of the length of an element
+        formulation = pl.PoseElement(elements=32) if name == "pose" else FORMULATIONS[name]
+        found = pl.equilibrium(pl.connect(formulation.compile(robot), *drives))
+        assert found.ending.completed
+        assert not found.steady
         torques[name] = np.concatenate([found.efforts[each] for each in ("shoulder", "elbow")])
     rigid = pl.equilibrium(pl.connect(pl.Rigid().compile(robot), *drives))
     exact = np.concatenate([rigid.efforts[each] for each in ("shoulder", "elbow")])
-    # 2 N m bend the upper rod by 7e-3 rad; four fields err by a sixteenth of that
+    # 2 N m bend the upper rod by 7e-3 rad
     assert torques["spectral"] == pytest.approx(exact, rel=2e-2)
     assert torques["pose"] == pytest.approx(torques["spectral"], rel=1e-3)
     assert torques["lumped"] == pytest.approx(torques["spectral"], rel=1e-3)

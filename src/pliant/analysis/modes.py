@@ -281,9 +281,9 @@ def modes(model: Arm, state: Array | None = None, count: int = 10, time: float =
     """The ``count`` slowest modes of the motion linearised about ``state``, closed loops eliminated.
 
     By default about the undeformed arm at its initial joint positions, or about the steady turn where prescribed joints
-    turn at constant rates; an arm that sags is best given its `equilibrium`. Prescribed joints keep to their motion; feedback, springs, gears and walls that touch count.
-    About a state that moves or accelerates these are the momentary modes of deviations from its motion. Inputs are
-    those of ``time``.
+    turn at constant rates; an arm that sags is best given its `equilibrium`. Prescribed joints keep to their motion;
+    feedback, springs, gears and walls that touch count. About a state that moves or accelerates these are the momentary
+    modes of deviations from its motion. Inputs are those of ``time``.
     """
     refuse_other_than_arm(model, "modes show how its links move; linearize gives the poles of any model")
     if count < 1:
@@ -325,7 +325,7 @@ def linearisable_state(model: Model, state: Array | None, time: float) -> Array:
 
 
 def _steady_turn(model: Model, time: float) -> Array:
-    """The equilibrium of prescribed joints that turn at constant rates, if there is one; else where the model starts."""
+    """The equilibrium of prescribed joints that turn at constant rates, if it lasts; else where the model starts."""
     inputs = model.inputs
     signals = inputs.joint_signals(np.array([time]))[0][list(inputs.prescribed)]
     if isinstance(model, Arm) and signals[:, 1].any() and not signals[:, 2].any():

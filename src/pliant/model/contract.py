@@ -173,8 +173,8 @@ class Held:
 
     where the first rows are the balance of y and in the last ones the efforts that hold the ports count too. ``rate``
     and ``shift`` are what f and r add to the flows of the other ports, one below the other; ``joint_position`` and
-    ``tip`` what r adds to theirs. ``effort`` is what holds the ports in the motion from which all this deviates, as long
-    as nothing that is free accelerates.
+    ``tip`` what r adds to theirs. ``effort`` is what holds the ports in the motion from which all this deviates, as
+    long as nothing that is free accelerates.
     """
 
     ports: tuple[Port, ...]

@@ -27,7 +27,7 @@ NOTHING_HAPPENED = "nothing moved and no energy was exchanged; move a joint, app
 # In joule a step, and as a part of what is stored: rounded positions exchange this much though nothing moves.
 # Strains of 1e-14 in a link of 1e10 N store half of the first.
 EXCHANGE_OF_ROUNDING, ROUNDING = 1e-18, 1e-15
-ROUNDING_OF_A_STEP = 1e-14  # part of what is stored that rounding of its changes leaves in a step
+ROUNDING_OF_A_STEP = 3e-14  # part of what is stored that rounding of its changes leaves in a step
 
 
 class Line(NamedTuple):
@@ -122,8 +122,8 @@ def _known_at_once(trajectory: Trajectory) -> list[str]:
         )
     elif ledger.exact and _drifts(trajectory):
         warnings.append(
-            f"the energy ledger misses {float(ledger.residual[-1]):.1e} J in all, more than {RESIDUAL_TOLERANCE:g} of the"
-            f" {float(ledger.exchanged[-1]):.3g} J exchanged; tighten the tolerance"
+            f"the energy ledger misses {float(ledger.residual[-1]):.1e} J in all, more than {RESIDUAL_TOLERANCE:g} of"
+            f" the {float(ledger.exchanged[-1]):.3g} J exchanged; tighten the tolerance"
         )
     return [*warnings, *trajectory.provenance.choices.get("warnings", "").splitlines()]
 
@@ -164,8 +164,8 @@ def alternating(time: Array, rates: Array, joints: Mapping[str, str], of_run: Ar
             at = int(np.argmax(np.where(in_a_row >= TURNS_IN_A_ROW, swing, 0.0)))
             yield (
                 f"the rate of joint '{name}' alternates by +-{swing[at]:.2g} {unit}/s from step to step near"
-                f" t = {time[at]:.3g} s, which is the step and not the arm: something stiff is damped faster than a step resolves; shorten the"
-                " step, or use an integrator that damps it, Radau"
+                f" t = {time[at]:.3g} s, by the step and not by the arm: something stiff is damped faster than a step"
+                " resolves; shorten the step, or use an integrator that damps it, Radau"
             )
 
 

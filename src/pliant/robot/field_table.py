@@ -112,6 +112,8 @@ def _doubted(quantity: Quantity, number: float) -> str:
     assert quantity.usual is not None
     low, high = quantity.usual
     others = {unit: number * SUFFIXES[quantity.unit][unit] for unit in OFTEN_MEANT.get(quantity.unit, ())}
-    meant = [f"if {number:g} {unit} is meant, write {value:.4g}" for unit, value in others.items() if low <= value <= high]
+    meant = [
+        f"if {number:g} {unit} is meant, write {value:.4g}" for unit, value in others.items() if low <= value <= high
+    ]
     remedy = meant[0] if meant else quantity.remedy
     return f"= {quantity.show(number)} is outside of the usual {low:g} to {high:g} {quantity.unit}; {remedy}"

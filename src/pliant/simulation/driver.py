@@ -176,7 +176,8 @@ def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
     size = WATCHED_CHUNK if run.progress else CHUNK
     acts = steps_at(run.grid, instants(run.inputs, float(run.grid[0]), float(run.grid[-1]), servos_inside))
     last = len(run.grid) - 1
-    alone = np.arange(last - WATCHED_STEPS, last) if last > 2 * WATCHED_STEPS else []
+    sampled = run.inputs.controllers or run.inputs.commands or run.inputs.servos
+    alone = np.arange(last if sampled or last <= 2 * WATCHED_STEPS else last - WATCHED_STEPS, last)
     edges = np.unique(np.concatenate([[0, last], acts, alone])).astype(int).tolist()
     for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):

@@ -1,7 +1,7 @@
 """Equilibria and what they are worth, and states whose joint values fit all loops.
 
-A state is examined by its linearisation, whatever model found it: what accelerates the joints that were held, what holds
-prescribed joints and the base, and the stiffness of all that is free.
+A state is examined by its linearisation, whatever model found it: what accelerates the joints that were held, what
+holds prescribed joints and the base, and the stiffness of all that is free.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def equilibrium(
     constant rate the answer is the steady turn. All other joints are ``held`` at their start; what is missing there is
     ``unbalanced``, and the ``ending`` is complete only if nothing is. Dead loads (world axes) keep their direction,
     follower loads (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the
-    reach. The answer's ``state`` can start a simulation. It is that of the mesh: where links bend strongly, compare with
-    the ``finer`` formulation.
+    reach. The answer's ``state`` can start a simulation. It is that of the mesh: where links bend strongly, compare
+    with the ``finer`` formulation.
     """
     refuse_other_than_model(model)
     refuse_other_than_number("load_steps", load_steps, "10 serves most loads", whole=True)
@@ -148,7 +148,9 @@ def _scale(model: Arm, small: SecondOrder, at: float) -> float:
     """What of an effort is noise, N or N m."""
     reach = max(1.0, float(getattr(getattr(model, "arm", model), "reach", 1.0)))
     loads = np.abs(model.inputs.load_signals(np.array([at]))[0]).reshape(-1, 6).sum(axis=0)
-    acting = reach * loads[:3].sum() + loads[3:].sum() + np.abs(model.inputs.joint_signals(np.array([at]))[0, :, 2]).sum()
+    acting = (
+        reach * loads[:3].sum() + loads[3:].sum() + np.abs(model.inputs.joint_signals(np.array([at]))[0, :, 2]).sum()
+    )
     if small.held is not None:
         forces = np.abs(small.held.effort)
         acting += (1.0 + reach) * forces.sum()
@@ -162,9 +164,7 @@ def _unbalanced(model: Arm, missing: Mapping[str, float], at: float) -> Ending:
         return ports.get(name) or ("N m" if name.rpartition(".")[2].startswith("turn") else "N")
 
     words = ", ".join(f"'{name}', which lacks {value:.3g} {unit(name)}" for name, value in missing.items())
-    remedy = (
-        "nothing holds it there; hold it with PrescribedMotion or JointPD, start where it is balanced, or simulate"
-    )
+    remedy = "nothing holds it there; hold it with PrescribedMotion or JointPD, start where it is balanced, or simulate"
     return Ending(Cause.UNBALANCED, at, f"joint {words}", remedy)
 
 

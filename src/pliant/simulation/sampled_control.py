@@ -83,10 +83,13 @@ class Acting:
             answer = self.law(sample)
         except Exception as error:  # a user's function may raise anything; the run must survive as a value
             who = f"controller '{self.controller.name}'"
-            known = isinstance(error, PliantError)
-            words = str(error).removeprefix(f"{who} ") if known else f"raised {type(error).__name__}: {error}{_line(error)}"
+            own = error.__cause__ if isinstance(error, PliantError) else error  # what the user's function raised
+            words = str(error).removeprefix(f"{who} ")
+            if own is error:
+                words = f"raised {type(error).__name__}: {error}"
             remedy = "correct the controller; what was computed so far is kept"
-            return Ending(Cause.CONTROLLER, sample.time, f"{who}, which {words}", remedy, error)
+            place, raised = f"{who}, which {words}{_line(own)}", own if isinstance(own, Exception) else error
+            return Ending(Cause.CONTROLLER, sample.time, place, remedy, raised)
         whole = np.zeros(len(self.value))
         whole[self.places] = answer
         self.coming.append((sample.time + self.controller.delay, whole))
@@ -166,7 +169,7 @@ def _groups(model: Arm, servos: tuple[ServoPlace, ...], span: Span) -> list[tupl
     return [(Clock(period, span), ServoGroup(group, model.joint_names)) for period, group in together.items()]
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException | None) -> str:
     """Where a user's function raised, in words."""
-    frames = extract_tb(error.__traceback__)
-    return f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    frames = extract_tb(error.__traceback__) if error is not None else []
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""

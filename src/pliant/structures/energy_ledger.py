@@ -22,8 +22,8 @@ COLUMNS = 9
 RATIO, TIME, STEPS, ROUNDING = range(4)
 
 REST = 1e-30  # J; less is nothing
-# of the energies and works that a step subtracts from each other, and sums over nodes: what rounding leaves of them
-ROUND_OFF = 32.0 * 2.0**-52
+# of the energies and works that a step subtracts from each other, and sums over some hundred parts
+ROUND_OFF = 128.0 * 2.0**-52
 
 
 @inline_kernel

@@ -74,7 +74,8 @@ def test_feedback_comes_to_rest_and_other_joints_keep_their_place() -> None:
     arm = pl.PoseElement().compile(robot)
     kept = pl.equilibrium(arm)
     assert arm.layout.part(kept.state, "joint_position")[0] == 0.0
-    assert kept.held == ("pivot",) and kept.unbalanced["pivot"] == pytest.approx(-weight * reach)
+    assert kept.held == ("pivot",)
+    assert kept.unbalanced["pivot"] == pytest.approx(-weight * reach)
     held = pl.connect(arm, pl.JointPD(pl.motions.Hold(0.3), stiffness=gain, damping=0.0))
     q = arm.layout.part(balanced(held).state, "joint_position")[0]
     assert gain * (0.3 - q) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)

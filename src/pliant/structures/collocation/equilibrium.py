@@ -110,8 +110,9 @@ class _Search:
         for blocks, change in zip((frozen.node, frozen.point), turned):
             blocks[:], blocks[:, :, turning] = 0.0, -change
         if turns:
-            for blocks, change in zip((frozen.node, frozen.point), carried_twists(plant, stages, 0)):
-                blocks[:] += change
+            of_nodes, of_points = carried_twists(plant, stages, 0)
+            frozen.node[:] += of_nodes
+            frozen.point[:] += of_points
         frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness, stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
         if not solve_once(plant, stages, frozen, self.factors, inc):

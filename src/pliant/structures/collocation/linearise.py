@@ -136,9 +136,7 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     tip = _at_port(arm, f"{arm.link_names[-1]}.tip", by_node)
     names = {port.name: port for port in arm.ports}
     held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
-    all_of_them = Deviations(
-        mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names), holding
-    )
+    all_of_them = Deviations(mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names), holding)
     rest = (unbalanced[own], rests)
     return second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
 

@@ -61,7 +61,7 @@ def find_equilibrium(arm: PseudoSpectralArm, start: Floats, inputs: Inputs, time
             missing[arm.joint_names[k]] = float(feedforward - wanted[k])
         rotor[k, 0] = q[k]
     rotor[:, 1] = rate
-    rigid = -np.linalg.solve(own.G[:, :n], own.G @ own.joint_axes @ rate)
+    rigid = np.asarray(-np.linalg.solve(own.G[:, :n], own.G @ own.joint_axes @ rate), np.float64)
     state = arm.pack(rigid[None], strain[None], q[None], rate[None], rotor[None])[0]
     completed = Ending(Cause.COMPLETED, time)
     return Equilibrium(state, 1.0, 1, completed, tuple(held), missing)

@@ -21,6 +21,7 @@ from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.linear.port import block_diagonal
 from pliant.model.port import Frame
 from pliant.model.state import Block, Layout, Observation
+from pliant.one_core import on_one_core
 from pliant.robot import BASE, End, Joint, RevoluteJoint, Robot
 from pliant.structures.linear import arrays
 from pliant.structures.linear import step_equations as steps
@@ -175,6 +176,7 @@ class PseudoSpectralArm(ArmFacts):
         rotor = np.stack([q, qd], axis=1)
         return np.asarray(self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0])
 
+    @on_one_core
     def equations(self, inputs: Inputs) -> tuple[NormalForm, Equations]:
         """The normal form with these inputs; made once for all runs whose inputs differ in time only."""
         refuse_beyond(inputs, CARRIED, REMEDY)
@@ -207,6 +209,7 @@ class PseudoSpectralArm(ArmFacts):
         used = np.flatnonzero(x.any(axis=0))  # what never moved contributes nothing
         return np.asarray(x[:, used] @ whole[used] + rate @ whole[x.shape[1] :])
 
+    @on_one_core
     def _states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
         own = form.mechanics
         n, joints = own.coefficients, len(self.joint_names)
@@ -329,7 +332,10 @@ class PseudoSpectralArm(ArmFacts):
 
     def beyond_reach(self, state: Floats, turning: float) -> str:
         """Where an end of a link is displaced so far that a linear model is wrong by some per cent, or a link turns."""
-        there, here = (self.observe(each, 2).links for each in (state, self.undeformed(self.layout.part(state[None], "joint_position"))))
+        there, here = (
+            self.observe(each, 2).links
+            for each in (state, self.undeformed(self.layout.part(state[None], "joint_position")))
+        )
         moved = max(float(np.linalg.norm(a.position - b.position, axis=-1).max()) for a, b in zip(there, here))
         if moved > LARGE_DEFLECTION * self.reach:
             return f"deflections reach {moved:.3g} m on an arm of {self.reach:.3g} m: {NOT_SMALL}"
