@@ -107,12 +107,10 @@ class _Search:
             now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q, now.qd, change)
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
-        for blocks, change in zip((frozen.node, frozen.point), turned):
-            blocks[:], blocks[:, :, turning] = 0.0, -change
-        if turns:
-            of_nodes, of_points = carried_twists(plant, stages, 0)
-            frozen.node[:] += of_nodes
-            frozen.point[:] += of_points
+        carried = carried_twists(plant, stages, 0) if turns else tuple(np.zeros((len(each), 6, 6)) for each in turned)
+        for blocks, change, of_twists in zip((frozen.node, frozen.point), turned, carried):
+            of_twists[:, :, turning] -= change
+            blocks[:] = of_twists
         frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness, stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
         if not solve_once(plant, stages, frozen, self.factors, inc):
