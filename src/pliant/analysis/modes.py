@@ -18,7 +18,7 @@ from pliant.model.state import Array, Observation
 from pliant.one_core import on_one_core
 from pliant.results.observables import AXES
 from pliant.simulation.equilibrium import equilibrium
-from pliant.simulation.simulate import checked_state, consistent_start
+from pliant.simulation.start import checked_state, consistent_start
 
 Complex = NDArray[np.complex128]
 

@@ -120,6 +120,14 @@ class Connected(Shown, Renamed):
         """Sentences on what is connected and hardly meant so."""
         return tuple(f"{_on_what(each)}: {doubt}" for each in self.components for doubt in _doubts(each))
 
+    def by(self, formulation: Any) -> Connected:
+        """The same robot and components by another choice of the formulation that computes."""
+        return replace(connect(formulation.compile(self.arm.robot), *self.components), substitution=self.substitution)
+
+    def adopt(self, other: Connected, state: Array) -> Array:
+        """A state of the same robot by another choice of the same formulation, as one of this model."""
+        return cast(Array, self.arm.adopt(other.arm, state))  # type: ignore[attr-defined]
+
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, contract.Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])

@@ -25,7 +25,7 @@ from pliant.model.contract import (
 from pliant.model.state import Array, Cause, Ending
 from pliant.one_core import on_one_core
 from pliant.robot.joint import BASE
-from pliant.simulation.simulate import checked_state, consistent_start
+from pliant.simulation.start import checked_state, consistent_start
 
 BALANCED = 1e-9  # part of the forces that act, times the reach, by which a torque may miss
 ROUND_OFF = 1e-14  # part of the largest stiffness that rounded positions leave as noise in efforts
