@@ -15,7 +15,9 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import unit_masses
 from pliant.model.contract import Arm, Model, SecondOrder, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array, Observation
+from pliant.one_core import on_one_core
 from pliant.results.observables import AXES
+from pliant.simulation.equilibrium import equilibrium
 from pliant.simulation.start import checked_state, consistent_start
 
 Complex = NDArray[np.complex128]
@@ -29,6 +31,7 @@ SPLIT = 2e-13  # part of the square of the shift by which round-off splits a dou
 SAME = 1e-3  # part of a vector by which two motions must differ not to be one
 MASSLESS = 1e-10  # eigenvalue of a scaled mass matrix below which a motion moves no mass
 FOLLOWS = 1e-12  # part of the square of the fastest frequency that is round-off where massless parts are eliminated
+SAME_RATE = 1e-6  # rad/s or m/s, and part of a rate, by which a joint may miss its prescribed rate
 SHIFT = 0.7310585786300049  # 1/s; a real number that is nobody's pole
 DENSE = 320  # states up to which all eigenvalues cost less than a search for some
 
@@ -273,13 +276,14 @@ def _left_over(shape: Complex, others: list[Complex]) -> float:
     return float(np.linalg.norm(rest)) / max(float(np.linalg.norm(shape)), 1e-300)
 
 
+@on_one_core
 def modes(model: Arm, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:
     """The ``count`` slowest modes of the motion linearised about ``state``, closed loops eliminated.
 
-    By default about the undeformed arm at its initial joint positions; an arm that sags is best given its
-    `equilibrium`. Prescribed joints keep to their motion; feedback, springs, gears and walls that touch count.
-    About a state that moves or accelerates these are the momentary modes of deviations from its motion. Inputs are
-    those of ``time``.
+    By default about the undeformed arm at its initial joint positions, or about the steady turn where prescribed joints
+    turn at constant rates; an arm that sags is best given its `equilibrium`. Prescribed joints keep to their motion;
+    feedback, springs, gears and walls that touch count. About a state that moves or accelerates these are the momentary
+    modes of deviations from its motion. Inputs are those of ``time``.
     """
     refuse_other_than_arm(model, "modes show how its links move; linearize gives the poles of any model")
     if count < 1:
@@ -313,7 +317,37 @@ def linearisable_state(model: Model, state: Array | None, time: float) -> Array:
         raise InvalidInput(
             f"the {word} acts at instants and has no linearisation; linearise the model without it, or use JointPD"
         )
-    return consistent_start(model, time) if state is None else checked_state(model, state)
+    if state is None:
+        return _steady_turn(model, time)
+    checked = checked_state(model, state)
+    _refuse_other_rates(model, checked, time)
+    return checked
+
+
+def _steady_turn(model: Model, time: float) -> Array:
+    """The equilibrium of prescribed joints that turn at constant rates, if it lasts; else where the model starts."""
+    inputs = model.inputs
+    signals = inputs.joint_signals(np.array([time]))[0][list(inputs.prescribed)]
+    if isinstance(model, Arm) and signals[:, 1].any() and not signals[:, 2].any():
+        turning = equilibrium(model, at=time, start=consistent_start(model, time))
+        if turning.ending.completed and turning.steady:
+            return turning.state
+    return consistent_start(model, time)
+
+
+def _refuse_other_rates(model: Model, state: Array, time: float) -> None:
+    """Refuse a state whose prescribed joints move otherwise than their motions do."""
+    if not (isinstance(model, Arm) and any(model.inputs.prescribed)):
+        return
+    wanted = model.inputs.joint_signals(np.array([time]))[0][:, 1]
+    given = model.layout.part(state, "joint_rate")
+    for name, prescribed, asked, rate in zip(model.joint_names, model.inputs.prescribed, wanted, given):
+        if prescribed and not abs(rate - asked) <= SAME_RATE * max(1.0, abs(asked)):
+            unit = model.robot.freedom(name).unit
+            raise InvalidInput(
+                f"state: joint '{name}' moves at {rate:g} {unit}/s, but its prescribed motion at {asked:g} {unit}/s at"
+                f" t = {time:g} s; give the state of equilibrium(model, at={time:g}), or the time of the state"
+            )
 
 
 def refuse_stillness(model: Model, small: SecondOrder) -> None:

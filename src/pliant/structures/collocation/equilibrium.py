@@ -1,12 +1,14 @@
-"""Static equilibrium by Newton's method under loads that grow in steps.
+"""Equilibrium by Newton's method under loads that grow in steps.
 
 Unknown are small body displacements chi of the nodes; the strains follow them, d_e = B(e) chi, and the poses are
 rebuilt from the strains. The residual is that of the dynamics at rest, its tangent that of a step without mass, plus
-the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w.
+the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w. Where prescribed joints
+turn, links move with them as rigid bodies of their present shape, and twists change by dV = ad_V chi.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,7 +54,9 @@ def find_equilibrium(
     """
     search = _Search(arm, start, inputs, time)
     remedy = "the arm may buckle there; lower the load or take more load steps"
-    return raise_load(search, time, load_steps, accuracy, remedy)
+    found = raise_load(search, time, load_steps, accuracy, remedy)
+    kept = ~search.drives.free & ~np.array(inputs.prescribed, np.bool_)
+    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
 
 
 class _Search:
@@ -61,31 +65,34 @@ class _Search:
         chain, dofs = arm.chain, len(arm.joint_names)
         points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
         self.now = new_state(nodes, points, dofs)
-        self.restore((arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position")))
+        table, given = inputs.joint_signals(np.array([time])), np.array(inputs.prescribed, np.bool_)
+        q = np.where(given, table[0, :, 0], arm.layout.part(start, "joint_position"))
+        self.restore((arm.layout.part(start, "strain"), q))
+        self.rate, self.rate_change = np.where(given, table[0, :, 1], 0.0), np.where(given, table[0, :, 2], 0.0)
         stiffness = np.array(inputs.stiffness, dtype=float)
-        free = (stiffness > 0.0) & ~np.array(inputs.prescribed, dtype=np.bool_)
+        free = (stiffness > 0.0) & ~given
         self.drives = Drives(~free, free, stiffness, np.zeros(dofs))
-        self.table, self.wrenches = (inputs.joint_signals(np.array([time])), inputs.load_signals(np.array([time])))
+        self.table, self.wrenches = table, inputs.load_signals(np.array([time]))
         self.loads = arm.load_table(inputs.loads)
         self.stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
         self.frozen = new_frozen(chain, 1, np.float64)
         self.factors = new_spectral_factors(chain, 1, np.float64)
         self.inc = new_increments(nodes, points, dofs, np.float64)
 
-    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+    def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         previous = np.inf
-        for count in range(1, ITERATIONS + 1):
+        for count in range(1, (most or ITERATIONS) + 1):
             size = self.improve(fraction) * max(self.arm.reach, 1.0)
             if not np.isfinite(size):
                 return False, count
             if size <= accuracy or (size < 1e-10 and size >= 0.5 * previous):
                 return True, count
             previous = size
-        return False, ITERATIONS
+        return False, count
 
     def improve(self, fraction: float) -> float:
         """Improve strains and free joint positions once; returns the largest change, not finite if there is none."""
-        from pliant.structures.collocation.equations import AT_AN_INSTANT, turned_wrenches
+        from pliant.structures.collocation.equations import AT_AN_INSTANT, carried_twists, turned_wrenches
 
         now, stages, frozen, inc, turning = self.now, self.stages, self.frozen, self.inc, slice(3, 6)
         free = self.drives.free
@@ -93,10 +100,17 @@ class _Search:
         plant = Plant(self.chain._replace(inertia=inertia), self.loads, self.drives)
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
         signals[0, ~free, 0] = now.q[~free]
+        turns = bool(self.rate.any() or self.rate_change.any())
+        if turns:  # the square of a part of the rates is a part of the load
+            now.qd[:], change = np.sqrt(fraction) * self.rate, fraction * self.rate_change
+            signals[0, :, 1] = now.qd
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q, now.qd, change)
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
-        for blocks, change in zip((frozen.node, frozen.point), turned):
-            blocks[:], blocks[:, :, turning] = 0.0, -change
+        carried = carried_twists(plant, stages, 0) if turns else tuple(np.zeros((len(each), 6, 6)) for each in turned)
+        for blocks, change, of_twists in zip((frozen.node, frozen.point), turned, carried):
+            of_twists[:, :, turning] -= change
+            blocks[:] = of_twists
         frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness, stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
         if not solve_once(plant, stages, frozen, self.factors, inc):
@@ -114,4 +128,4 @@ class _Search:
         self.now.e[:], self.now.q[:] = saved
 
     def state(self) -> Floats:
-        return self.arm.moving_state(self.now.e, self.now.q, np.zeros(len(self.now.q)))
+        return self.arm.moving_state(self.now.e, self.now.q, self.rate)

@@ -107,8 +107,9 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     shift = motion.following(of_joints @ joints, motion.at_strains(turning))
     X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     mass = np.asarray(T.T @ (now.mass @ T))
-    bias = now.L @ (carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0))
-    unbalanced, rests, A = _accelerations(motion, mass, bias)
+    of_motion = carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0)
+    bias = motion.following(of_motion, np.zeros(motion.strains))  # where y'' = 0 and no strain changes
+    unbalanced, holding, rests, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
     of_joints = now.moved_by_joints(A) + joint_turning @ of_joints
     Y = motion.following(
@@ -135,21 +136,20 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     tip = _at_port(arm, f"{arm.link_names[-1]}.tip", by_node)
     names = {port.name: port for port in arm.ports}
     held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
-    all_of_them = Deviations(mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names))
+    all_of_them = Deviations(mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names), holding)
     rest = (unbalanced[own], rests)
     return second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
 
 
-def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats]:
-    """Forces on y with accelerations ``bias``, whether this is an equilibrium at rest, and the accelerations.
-
-    Forces on what is held are minus the efforts that hold it.
-    """
+def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, Floats, bool, Floats]:
+    """Forces on y with accelerations ``bias``, the efforts that hold what is held meanwhile, whether this is an
+    equilibrium at rest, and the accelerations."""
     own, stages = slice(motion.own), motion.stages
     now = motion.accelerating(bias)
     f = now.residual
     efforts = motion.joints.T @ np.where(motion.given, 0.0, stages.torque[0])
     unbalanced = motion.T.T @ f + efforts
+    holding = -motion.T[:-6, own.stop :].T @ f[:-6]  # f has the reaction of the base at its end
     stiffness = np.zeros(motion.n)
     tangent = now.tangent(motion.state.e)
     stiffness[: motion.strains] = (now.weight[:, None] * tangent[:, range(6), range(6)]).ravel()
@@ -159,12 +159,12 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     size[motion.strains :] += outer[:3].sum() * (1.0 + motion.arm.reach) + outer[3:].sum()
     missed = np.abs(unbalanced) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size
     if not (stages.V.any() or bias.any() or missed[own].any()):
-        return unbalanced, True, np.zeros_like(bias)
+        return unbalanced, holding, True, np.zeros_like(bias)
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mass)[own], 1e-300))
     values, vectors = np.linalg.eigh(mass[own, own] * np.outer(scale, scale))
     heavy = values > MASSLESS
     parts = vectors[:, heavy].T @ (scale * unbalanced[own]) / values[heavy]
-    return unbalanced, False, motion.T[:, own] @ (scale * (vectors[:, heavy] @ parts)) + bias
+    return unbalanced, holding, False, motion.T[:, own] @ (scale * (vectors[:, heavy] @ parts)) + bias
 
 
 def _names(motion: Motion) -> Iterator[str]:

@@ -19,8 +19,8 @@ from pliant.model.port import Frame
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import PrismaticJoint, RevoluteJoint, RigidLink, Robot
-from pliant.spatial.arrays import to_frame
-from pliant.structures.collocation.bending import adopted_state, pose_state, turns_of_links
+from pliant.spatial.arrays import bracket, to_frame
+from pliant.structures.collocation.bending import adopted_state, bent_too_far, pose_state, turns_of_links
 from pliant.structures.collocation.chain import Chain, Floats, Loads, Points, State, Stationing
 from pliant.structures.collocation.equilibrium import find_equilibrium
 from pliant.structures.collocation.observe import Sight, load_flows, observe, strain_rates_of
@@ -120,19 +120,32 @@ class GeometricallyExactArm(ArmFacts):
 
     def moving_state(self, strain: Floats, position: Floats, rate: Floats) -> Floats:
         """State whose links move as rigid bodies of the given shape at the given joint rates."""
+        twist, _ = self.rigid_twists(strain, position, rate, np.zeros_like(rate))
+        return np.concatenate([twist.ravel(), strain.ravel(), position, rate])
+
+    def rigid_twists(
+        self, strain: Floats, position: Floats, rate: Floats, acceleration: Floats
+    ) -> tuple[Floats, Floats]:
+        """Body twists of the nodes of links that keep their shape while the joints move so, and their derivatives.
+
+        At the world's origin a joint adds A = Ad S qd to the twist V of its parent, and Ad S qdd + [V, A] to V'.
+        """
         tree = self.chain.tree
-        twist = np.zeros((len(self.chain.inertia.M), 6))
-        if np.any(rate):
+        twist, change = np.zeros((2, len(self.chain.inertia.M), 6))
+        if np.any(rate) or np.any(acceleration):
             x, R = rebuild_poses(self.chain, self.node_path, strain[None], np.array(position, float)[None])
             from_world = to_frame(R[0], x[0])
-            world = np.zeros((len(tree.parent) + 1, 6))  # twists of the links at the world's origin, the base last
+            world, world_change = np.zeros((2, len(tree.parent) + 1, 6))  # of the links, the base last
             for k, root in enumerate(tree.first_node):
-                world[k] = world[tree.parent[k]]
-                if tree.dof[k] >= 0:
-                    world[k] += np.linalg.solve(from_world[root], tree.S[k] * rate[tree.dof[k]])
+                parent, dof = tree.parent[k], tree.dof[k]
+                world[k], world_change[k] = world[parent], world_change[parent]
+                if dof >= 0:
+                    axis = np.linalg.solve(from_world[root], tree.S[k])
+                    world[k] += axis * rate[dof]
+                    world_change[k] += axis * acceleration[dof] + bracket(world[parent]) @ axis * rate[dof]
                 nodes = slice(root, tree.last_node[k] + 1)
-                twist[nodes] = from_world[nodes] @ world[k]
-        return np.concatenate([twist.ravel(), strain.ravel(), position, rate])
+                twist[nodes], change[nodes] = from_world[nodes] @ world[k], from_world[nodes] @ world_change[k]
+        return twist, change
 
     def load_table(self, places: tuple[LoadPlace, ...]) -> Loads:
         """Nodes and weights on which each load acts."""
@@ -217,6 +230,11 @@ class GeometricallyExactArm(ArmFacts):
     def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
         return find_equilibrium(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
+
+    def beyond_reach(self, state: Floats, turning: float) -> str:
+        """Where a link is bent further than its polynomials follow; such a run would end there."""
+        link = bent_too_far(self, self.split(state)[1][0])
+        return f"{link} is bent too far for its mesh; use PoseElement, or more elements" if link else ""
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness of deviations from the motion through a state."""
