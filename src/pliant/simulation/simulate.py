@@ -118,8 +118,8 @@ def simulate(
         )
     if integrator is not None and accuracy is not None:
         raise InvalidInput(
-            f"accuracy = {clip(repr(accuracy))} chooses the steps, but {clip(repr(integrator))} has its own; leave one of"
-            " them out"
+            f"accuracy = {clip(repr(accuracy))} chooses the steps, but {clip(repr(integrator))} has its own; leave one"
+            " of them out"
         )
     if integrator is not None and not isinstance(integrator, IDA):
         check_steps(until, integrator.step)

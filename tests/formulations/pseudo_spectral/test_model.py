@@ -297,7 +297,7 @@ def test_motions_that_begin_later_are_the_same(integrator: pl.Gauss | pl.General
 
 def test_adaptive_integration() -> None:
     arm = pl.connect(pl.PseudoSpectral(5).compile(rig()), TORQUE)
-    adaptive = pl.simulate(arm, until=0.01, integrator=pl.Adaptive(1e-6), outputs=10)
+    adaptive = pl.simulate(arm, until=0.01, accuracy=1e-6, outputs=10)
     exact = pl.simulate(arm, until=0.01, integrator=pl.Gauss(order=8, step=1e-5))
     assert np.abs(exact.tip_position[-1] - exact.tip_position[0]).max() > 1e-8
     assert adaptive.tip_position[-1] == pytest.approx(exact.tip_position[-1], abs=1e-12)
