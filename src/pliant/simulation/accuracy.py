@@ -126,22 +126,26 @@ class Search:
         self.scale = float(getattr(getattr(model, "arm", model), "reach", 1.0))
         self.meshes, self.own = self._meshes()
         self.alone = len(self.meshes) == 1
+        robot = getattr(model, "robot", None)
+        parents = [joint.parent for joint in robot.joints] if robot is not None else []
+        self.serial = robot is not None and not robot.loops and len(set(parents)) == len(parents)
         self.rows: dict[int, Row] = {}
         self.trials = 0
 
     def _meshes(self) -> tuple[tuple[Any, ...], int]:
         """Formulations from the coarsest to the finest, and which of them is that of the model."""
         own = getattr(self.model, "formulation", None)
-        if not (isinstance(own, Meshed) and hasattr(self.model, "by")):
-            return (None,), 0
+        given = self.initial is not None and not hasattr(getattr(self.model, "arm", self.model), "adopt")
+        if given or not (isinstance(own, Meshed) and hasattr(self.model, "by")):
+            return (own,), 0
         every = own.meshes()
-        if self.initial is not None:
-            every = every if hasattr(getattr(self.model, "arm", self.model), "adopt") else (own,)
-        return every, every.index(own) if own in every else len(every) - 1
+        at = every.index(own)
+        # a given state is one of this mesh, and often balanced on it: it passes to coarser ones, to be compared with
+        return (every if self.initial is None else every[: at + 1]), at
 
     @property
     def automatic(self) -> bool:
-        return bool(getattr(self.meshes[self.own], "automatic", False))
+        return self.initial is None and bool(getattr(self.meshes[self.own], "automatic", False))
 
     def leave_out(self, level: int) -> None:
         """A mesh below that of the model."""
@@ -157,6 +161,16 @@ class Search:
                 start = consistent_start(model) if self.initial is None else model.adopt(own, self.initial)
             self.rows[level] = Row(model, start)
         return self.rows[level]
+
+    def coarsest(self) -> int:
+        """The first mesh that can be compiled: some choices need a number of elements."""
+        for level in range(self.own):
+            try:
+                self.row(level)
+            except InvalidInput:
+                continue
+            return level
+        return self.own
 
     def integrator(self, count: int, loose: bool) -> Gauss:
         """Steps of which every base step has ``count``; trials need no exact ledger."""
@@ -195,9 +209,11 @@ class Search:
         return advance(row.model, run)
 
     def seen(self, model: Model, states: Array) -> Array:
-        """Tips (instants, links, 3) of all links over the reach; of a model without links its scaled states."""
+        """Tips (instants, links, 3) of all links over the reach, of links in a row the last; else scaled states."""
         if not isinstance(model, Arm):
             return np.asarray(states[:, None] / np.maximum(np.abs(states).max(axis=0), 1e-300))
+        if self.serial:
+            return model.tip(states)[0][:, None] / self.scale
         return np.stack([link.position[:, -1] for link in model.observe(states, 2).links], axis=1) / self.scale
 
     def in_time(self, level: int) -> int:
@@ -268,7 +284,7 @@ def find(
 
 
 def _found(search: Search, progress: Progress) -> Found:
-    accuracy, level = search.accuracy, 0
+    accuracy, level = search.accuracy, search.coarsest()
     needed = search.in_time(level)
     while not needed and search.row(level).cause is Cause.TOO_BENT and level + 1 < len(search.meshes):
         level += 1
