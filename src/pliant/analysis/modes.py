@@ -23,7 +23,9 @@ Complex = NDArray[np.complex128]
 SYMMETRIC = 1e-11  # largest difference across the diagonal of the scaled stiffness that is round-off
 FLAT = 1e-8  # part of the largest stiffness below which a diagonal entry measures nothing
 REST = 1e-9  # part of the shift below which the square of a frequency is round-off: no stiffness at all
-FAR = 1e-4  # of shift and slowest square the part that the other must reach, or it costs the modes more digits than four
+FAR = (
+    1e-4  # of shift and slowest square the part that the other must reach, or it costs the modes more digits than four
+)
 STILL = 1e-19  # part of the square of the fastest frequency below which that of a motion is round-off of no stiffness
 SPLIT = 2e-13  # part of the square of the shift by which round-off splits a double pole
 SAME = 1e-3  # part of a vector by which two motions must differ not to be one

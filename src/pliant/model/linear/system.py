@@ -117,7 +117,9 @@ class TriangularForm:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             x = self.right @ self._substitute(each, b)
             for _ in range(REFINEMENTS):
-                left_over = self.left @ (np.tile(self.B, len(s)) + self.A @ x - each * (x if self.E is None else self.E @ x))
+                left_over = self.left @ (
+                    np.tile(self.B, len(s)) + self.A @ x - each * (x if self.E is None else self.E @ x)
+                )
                 known = np.linalg.norm(left_over, axis=0) <= POOR * size
                 x = np.where(known, x + self.right @ self._substitute(each, left_over), 0.0)
         return x, ~known.reshape(len(s), inputs).all(axis=1)
