@@ -105,6 +105,14 @@ class Stopped(Exception):
         self.row, self.count, self.record = row, count, record
 
 
+class Unfit(Exception):
+    """A mesh that is coarser than that of the model does not carry it, such as a load between its nodes."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__()
+        self.level = level
+
+
 class Search:
     """Trials of a model and of its robot on other meshes."""
 
@@ -143,6 +151,11 @@ class Search:
     def automatic(self) -> bool:
         return self.initial is None and bool(getattr(self.meshes[self.own], "automatic", False))
 
+    def leave_out(self, level: int) -> None:
+        """A mesh below that of the model."""
+        self.meshes, self.own = self.meshes[:level] + self.meshes[level + 1 :], self.own - 1
+        self.rows = {each - (each > level): row for each, row in self.rows.items() if each != level}
+
     def row(self, level: int) -> Row:
         if level not in self.rows:
             own: Any = self.model
@@ -179,6 +192,14 @@ class Search:
 
     def tips(self, level: int, count: int) -> Array | None:
         """Of a trial; None if it does not end."""
+        try:
+            return self._tips(level, count)
+        except InvalidInput:
+            if level < self.own:
+                raise Unfit(level) from None
+            raise
+
+    def _tips(self, level: int, count: int) -> Array | None:
         row = self.row(level)
         if count not in row.tips:
             if len(self.base) * count > MOST_STEPS:
@@ -267,7 +288,11 @@ def find(
     """Steps and mesh for an accuracy, and the run with them."""
     search = Search(model, until, accuracy, initial, outputs)
     try:
-        return _found(search, progress)
+        while True:
+            try:
+                return _found(search, progress)
+            except Unfit as unfit:
+                search.leave_out(unfit.level)
     except Stopped as stopped:
         record, count = stopped.record, stopped.count
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen

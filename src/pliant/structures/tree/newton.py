@@ -40,6 +40,7 @@ CLOSED = 1e-8
 AGING = 1.1  # of the square of the contraction, per step in which it is not seen
 WORSE, SLOW = 16.0, 1e-6  # the same that makes factors stale: against fresh ones, and at least
 MOST_ITERATIONS = 30
+DOUBTFUL = 1e-2  # of the square of the contraction: factors are old, or all is round-off, as in an arm at rest
 PATIENCE = 2  # changes of w after which c is found along with w
 ROUNDINGS = 16.0  # that add up in a force or a position: as many as steps over which sines are carried along
 
@@ -158,6 +159,31 @@ def see_contraction(number: Floats, contraction: float) -> None:
         number[at.STALE] = 1.0
 
 
+@inner_kernel
+def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
+    """What rounding leaves of a change of w, squared in the norm of the factors, and of the balance of energy."""
+    n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[at.H], mechanism.springs
+    part, size = ROUNDINGS * rule.ROUND_OFF, rule.ROUND_OFF * step.number[at.TIED]
+    energy = part * step.number[at.TIED]
+    for i in range(n):
+        force = abs(step.inertial[i]) + abs(step.condensed[i]) + abs(step.load[i]) + abs(step.drive[i])
+        force += abs(step.lost_field[i]) + abs(step.lost_joint[i])
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            force += abs(springs.K[i, j]) * (abs(step.q_mid[j]) + abs(springs.rest[j]))
+        for k in range(rows):
+            force += abs(step.G[k, i] * step.loop[k])
+        step.residual[i] = 0.0 if mechanism.drives.prescribed[i] else part * force
+        energy += part * force * abs(h * step.w[i])
+    solve(step.factors, step.residual, step.acceleration)
+    for i in range(n):
+        size += 0.25 * h * h * step.residual[i] * step.acceleration[i]
+    for k in range(rows):
+        if step.kept[k]:
+            violation = part * acting.constraint_size(mechanism.loops, k, step)
+            size += violation * violation / (h * h * step.S[k, k])
+    return size, energy + size
+
+
 @inline_kernel
 def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger) -> int:
     """Newton's method where nothing is prescribed or closed.
@@ -176,13 +202,16 @@ def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         size = newton_change(step)
         if not size < math.inf:
             return NOT_FINITE
+        rounded = 0.0
+        if iteration > 0 and size > DOUBTFUL * before:
+            rounded = round_off(mechanism, step)[0]
         improve(step)
         rule.follow(mechanism, signals, step)
         scale = number[at.T_START] + number[at.T_END]
         noise = rule.ROUND_OFF * rule.energy_size(number)
         if iteration == 0:
-            number[at.CONTRACTION] *= AGING
-        elif iteration != PATIENCE and size > rule.ROUND_OFF * scale * number[at.SAME_VELOCITY]:
+            number[at.CONTRACTION] = min(AGING * number[at.CONTRACTION], 1.0)
+        elif iteration != PATIENCE and size > max(rounded, rule.ROUND_OFF * scale * number[at.SAME_VELOCITY]):
             see_contraction(number, size / before)
         before = size
         near = number[at.CONTRACTION] * size <= number[at.SAME_VELOCITY] * number[at.SAME_VELOCITY] * scale
@@ -266,31 +295,6 @@ def step_residual(mechanism: Mechanism, signals: Signals, step: Step) -> float:
     number[at.CORRECTION] = c
     rule.balance(mechanism, step)
     return float(lacking)
-
-
-@inner_kernel
-def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
-    """What rounding leaves of a change of w, squared in the norm of the factors, and of the balance of energy."""
-    n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[at.H], mechanism.springs
-    part, size = ROUNDINGS * rule.ROUND_OFF, rule.ROUND_OFF * step.number[at.TIED]
-    energy = part * step.number[at.TIED]
-    for i in range(n):
-        force = abs(step.inertial[i]) + abs(step.condensed[i]) + abs(step.load[i]) + abs(step.drive[i])
-        force += abs(step.lost_field[i]) + abs(step.lost_joint[i])
-        for j in range(springs.span[i, 0], springs.span[i, 1]):
-            force += abs(springs.K[i, j]) * (abs(step.q_mid[j]) + abs(springs.rest[j]))
-        for k in range(rows):
-            force += abs(step.G[k, i] * step.loop[k])
-        step.residual[i] = 0.0 if mechanism.drives.prescribed[i] else part * force
-        energy += part * force * abs(h * step.w[i])
-    solve(step.factors, step.residual, step.acceleration)
-    for i in range(n):
-        size += 0.25 * h * h * step.residual[i] * step.acceleration[i]
-    for k in range(rows):
-        if step.kept[k]:
-            violation = part * acting.constraint_size(mechanism.loops, k, step)
-            size += violation * violation / (h * h * step.S[k, k])
-    return size, energy + size
 
 
 @inline_kernel

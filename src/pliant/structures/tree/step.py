@@ -419,6 +419,7 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
         if h != step.number[at.H]:
             step.number[at.H], step.number[at.STALE], step.number[at.KNOWN] = h, 1.0, 0.0
         set_signals(mechanism, tables, n, (done, done + width), work)
+        old = step.number[at.STALE] == 0.0
         status = solve_step(mechanism, work.signals[0], step, ledger)
         if status == CONVERGED:
             done += width
@@ -429,6 +430,8 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
             rule.remember(step)
             take_end(mechanism, step, ledger)
             level = next_level(level, done)
+        elif old:  # with factors of its own posture it may converge as it is
+            step.loop[:] = 0.0
         else:
             level += 1
             ledger.counts[2] += 1
