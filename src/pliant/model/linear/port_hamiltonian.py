@@ -244,7 +244,7 @@ class LinearPortHamiltonian:
                 f"{KIND}: E is singular, so that some states are bound by constraints; use eliminate_constraints first"
             )
         inputs = np.eye(self.B.shape[1])
-        relation = relation_of(self).through(checks.block_diagonal(np.linalg.inv(self.E).T, inputs))
+        relation = relation_of(self).through(checks.block_diagonal(np.asarray(np.linalg.inv(self.E).T, float), inputs))
         Q = symmetric_part(self.Q.T @ self.E)
         return relation.system(np.eye(len(Q)), Q, self.ports, self.states)
 
