@@ -243,8 +243,8 @@ class LinearPortHamiltonian:
             raise InvalidInput(
                 f"{KIND}: E is singular, so that some states are bound by constraints; use eliminate_constraints first"
             )
-        inputs = np.eye(self.B.shape[1])
-        relation = relation_of(self).through(checks.block_diagonal(np.asarray(np.linalg.inv(self.E).T, float), inputs))
+        inverse: Array = np.linalg.inv(self.E).astype(float)
+        relation = relation_of(self).through(checks.block_diagonal(inverse.T, np.eye(self.B.shape[1])))
         Q = symmetric_part(self.Q.T @ self.E)
         return relation.system(np.eye(len(Q)), Q, self.ports, self.states)
 
