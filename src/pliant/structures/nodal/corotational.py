@@ -115,7 +115,7 @@ def value_and_difference(k0: float, k1: float) -> tuple[float, float]:
     return a, da
 
 
-@inner_kernel
+@inline_kernel
 def measure_deformation(
     length: float, r: Vector, Ra: Matrix, Rb: Matrix, k0: tuple[float, float], data: Floats, e: int
 ) -> None:
@@ -129,7 +129,8 @@ def measure_deformation(
     c, s, share, i = p[0] * per_rho, p[2] * per_rho, rho * per_chord, p[1] * per_chord
     E, S = frame_matrix(c, s, share, i), product(transpose(Ra), Rb)
     of_frame = skew_part(E)
-    k_frame = fall_of_cosine(of_frame, E[0] + E[4] + E[8])
+    # (3 - trace E) / 2 without cancellation, as 1 - c = s^2 / (1 + c) and 1 - r = i^2 / (1 + r)
+    k_frame = s * s / (1.0 + c) + 0.5 * (1.0 + c) * i * i / (1.0 + share)
     of_turn, trace = between_directors(E, S)
     k = fall_of_cosine(of_turn, trace)
     a_frame, da_frame = value_and_difference(k0[1], k_frame)
