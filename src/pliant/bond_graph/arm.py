@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 CONTROLLER, MANIPULATOR, GROUND, TIP = "Controller", "Manipulator", "Base", "End"
 VECTORS = {"m": 3, "n": 3}  # what parts must know of the section that carries them
 USUAL = 10  # elements of links that a mapping does not name
-PLAIN = 1e-9  # part of a largest entry below which others are zero
 
 
 @dataclass(frozen=True)
@@ -263,11 +262,11 @@ class Builder:
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
         tip, why = start.moved(np.array([link.length, 0.0, 0.0])), _beyond_beams(link)
-        ends, beams = np.linspace(0.0, link.length, self.counts[link.name] + 1), []
-        for a, b in pairwise(ends):
-            K, M = (np.diagonal(each([0.5 * (a + b)])[0]).tolist() for each in (link.stiffness, link.inertia))
-            poses = [start.moved(np.array([s, 0.0, 0.0])) for s in (a, b)]
-            beams.append(beam.beam3d(float(b - a), (K[0], *K[3:]), (M[0], M[5], M[4]), poses, self.gravity))
+        count = 1 if link.massless else self.counts[link.name]  # a node without mass would follow from no equation
+        ends, beams = np.linspace(0.0, link.length, count + 1), []
+        for span in pairwise(ends):
+            poses = [start.moved(np.array([s, 0.0, 0.0])) for s in span]
+            beams.append(beam.beam3d(link, span, poses, self.gravity))
         return (
             words_only(why, "left", "right") if why else beam.super_elements(beams, "Beam3D", self.links.super_element)
         ), tip
@@ -275,7 +274,8 @@ class Builder:
     def body(self, mass: float, center: object, inertia: object, start: Pose) -> Component | None:
         J = np.array(inertia, float)
         J = np.diag(J) if J.ndim == 1 else J
-        return beam.rigid_body(mass, np.array(center, float), J, self.gravity, start) if mass > 0.0 else None
+        real = mass > 0.0 or J.any()
+        return beam.rigid_body(mass, np.array(center, float), J, self.gravity, start) if real else None
 
     def rigid(self, link: RigidLink, start: Pose) -> Component:
         """A rigid body between two sections."""
@@ -311,17 +311,10 @@ def _beyond_beams(link: FlexibleLink) -> str:
     """Why a link is no row of co-rotational beams here, or nothing."""
     s = np.linspace(0.0, link.length, 5)
     K, M = link.stiffness(s), link.inertia(s)
-    if np.abs(link.rest_strain(s)[:, 1:]).max() > PLAIN or not isinstance(link.law, LinearLaw):
+    if np.abs(link.rest_strain(s)[:, 1:]).max() > beam.PLAIN or not isinstance(link.law, LinearLaw):
         return "a link that is curved or of another law than the linear one"
-    if link.material_damping(s).any() or any(link.viscous_damping):
-        return "a link with damping"
-    mass, Jy, Jz = (M[:, k, k, None, None] for k in (0, 4, 5))
-    area = mass * np.diag([1, 1, 1, 0, 0, 0]) + Jy * np.diag([0, 0, 0, 1, 1, 0]) + Jz * np.diag([0, 0, 0, 1, 0, 1])
-    off = max(
-        np.abs(K * (1 - np.eye(6))).max() / K.max(), np.abs(M - area)[:, 3:, 3:].max() / (M[:, 3:, 3:].max() or 1.0)
-    )
-    plain = off < PLAIN and np.abs(M - area)[:, :3].max() <= PLAIN * mass.max()
-    return "" if plain and not link.massless else "a section other than that of an area"
+    off = [np.abs(each * (1 - np.eye(6))).max() / each.max() for each in (K, M) if each.any()]
+    return "a link whose sections are not in principal axes" if max(off) > beam.PLAIN else ""
 
 
 def turning_joint(
