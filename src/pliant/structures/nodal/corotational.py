@@ -364,6 +364,20 @@ def turn_rows_to_mean_axes(length: float, start: Floats, end: Floats, e: int, op
         operator[5, k] -= (y - operator[1, k]) / length
 
 
+@inline_kernel
+def add_turning_of_axes(
+    factor: float, length: float, rows: tuple[Floats, Floats], e: int, n: Vector, m: Vector, force_b: Floats
+) -> None:
+    """Add the second derivative of the turn to mean axes, contracted with (n, m), as `add_curving` does for w."""
+    _, _, by_y, by_z = mean_axes(rows[0], rows[1], e)
+    y, z = factor * (n[1] + m[2] / length), factor * (n[2] - m[1] / length)
+    force_b[3, 2] += 0.5 * y
+    force_b[2, 3] += 0.5 * y
+    force_b[3, 1] -= 0.5 * z
+    force_b[1, 3] -= 0.5 * z
+    force_b[3, 3] -= 0.5 * (y * by_z - z * by_y)
+
+
 @kernel
 def deformation_at(length: float, mean: bool, r: Floats, R: Floats, data: Floats) -> None:
     """Rows of ``data`` of elements of one length, with mean axes or not, from the poses (r, R) of section b in a."""

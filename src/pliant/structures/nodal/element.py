@@ -33,6 +33,7 @@ from pliant.structures.nodal.corotational import (
     K_FRAME,
     LARGEST_TURN,
     add_curving,
+    add_turning_of_axes,
     carry_to_parent,
     deformation_gradient,
     from_mean_axes,
@@ -267,6 +268,9 @@ def add_element(elements: Elements, nodes: tuple[int, int], motion: Motion, fact
                 turn_rows_to_mean_axes(elements.length[i], start.strain, end.strain, i, operator)
         put_forces(1.0, on_b, Ks, force_b)
         f_b, f_a = times(on_b.T, join(n, m)), times(on_a.T, join(n, m))
+        if elements.kind == COROTATIONAL_MEAN:
+            add_turning_of_axes(half, elements.length[i], rows, i, n, m, force_b)
+            n, m = from_mean_axes(elements.length[i], rows, i, n, m)
         add_curving(half, elements.length[i], n, m, force_b)
         carry_to_parent(half, f_b, frames, force_b, force_a)
     else:
