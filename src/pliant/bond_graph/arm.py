@@ -203,7 +203,7 @@ class Builder:
                 self.parts[joint.name] = self.revolute(joint, at, axis)
                 turned = start.rotation @ rotation_from_vector(by)
                 start = Pose(start.position, turned, start.velocity, start.spin + along * rate)
-            else:
+            elif isinstance(joint, PrismaticJoint):
                 self.parts[joint.name] = self.prismatic(joint, at, axis)
                 start = replace(start.moved(by), velocity=start.moved(by).velocity + along * rate)
         else:
@@ -370,12 +370,7 @@ def passive_laws(joint: AxisJoint) -> Iterator[tuple[str, Part]]:
 
 
 def driven_joint(
-    joint: AxisJoint,
-    parts: Parts,
-    ends: tuple[str, str, str],
-    unit: Formulas,
-    inputs: Mapping[str, int],
-    free: bool,
+    joint: AxisJoint, parts: Parts, ends: tuple[str, str, str], unit: Formulas, inputs: Mapping[str, int], free: bool
 ) -> Component:
     """A bearing with its Drive (Fig. 7d): (20) as a transformer, the passive laws of the joint beside its torque."""
     word = words_of(joint)[0]

@@ -251,7 +251,7 @@ def section_axes(m: str = "m", n: str = "n") -> Formulas:
 
 
 def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start: Pose) -> Component:
-    """A mass at its centre, and inertia (3, 3) about it by principal directors as in (15), so that no gyrator is needed."""
+    """A mass at its centre, and inertia (3, 3) about it by principal directors as in (15): no gyrator is needed."""
     parts: Parts = {"body": junction()}
     bonds = []
     if mass > 0.0:

@@ -47,18 +47,20 @@ class Mass(Enum):
 class Axes(Enum):
     """The axes of an element in which its bending is measured."""
 
+    AS_NEEDED = "of the first end where all sections bend alike both ways, as in the paper, and mean ones else"
     FIRST_END = "of the section nearer to the root"
     MEAN = "between those of both end sections"
 
-
-def usual_axes(robot: Robot) -> Axes:
-    """Those of the paper where all sections bend alike in all directions, and mean ones else."""
-    for link in robot.links:
-        if isinstance(link, FlexibleLink):
-            bending = link.stiffness(np.linspace(0.0, link.length, STATIONS))[:, 4:, 4:]
-            if np.abs(bending - bending[:, :1, :1] * np.eye(2)).max() > ALIKE * bending.max():
-                return Axes.MEAN
-    return Axes.FIRST_END
+    def needed(self, robot: Robot) -> Axes:
+        """What is chosen, for a robot."""
+        if self is not Axes.AS_NEEDED:
+            return self
+        for link in robot.links:
+            if isinstance(link, FlexibleLink):
+                bending = link.stiffness(np.linspace(0.0, link.length, STATIONS))[:, 4:, 4:]
+                if np.abs(bending - bending[:, :1, :1] * np.eye(2)).max() > ALIKE * bending.max():
+                    return Axes.MEAN
+        return Axes.FIRST_END
 
 
 @dataclass(frozen=True)

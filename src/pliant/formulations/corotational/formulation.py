@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput, refuse_outside
-from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass, usual_axes
+from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass
 from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of, refuse_massless_links, refuse_reduced_links, twice
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import Robot
@@ -31,7 +31,7 @@ class Corotational(SomeRigid):
     elements: Counts = ELEMENTS
     theory: Beam = Beam.EULER_BERNOULLI
     mass: Mass = Mass.DIRECTOR
-    axes: Axes | None = None
+    axes: Axes = Axes.AS_NEEDED
     super_element: int = 5
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class Corotational(SomeRigid):
         for word, choice, known in (
             ("theory", self.theory, Beam),
             ("mass", self.mass, Mass),
-            ("axes", self.axes or Axes.MEAN, Axes),
+            ("axes", self.axes, Axes),
         ):
             if not isinstance(choice, known):
                 raise InvalidInput(
@@ -59,5 +59,5 @@ class Corotational(SomeRigid):
         robot = self.taken(robot)
         refuse_reduced_links(robot, "Corotational")
         refuse_massless_links(robot, "Corotational")
-        kind = CorotationalElements(self.theory, self.mass, self.axes or usual_axes(robot))
+        kind = CorotationalElements(self.theory, self.mass, self.axes.needed(robot))
         return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.elements, ELEMENTS), kind))

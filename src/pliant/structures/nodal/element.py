@@ -10,7 +10,7 @@ A mechanism has elements of one kind.
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel
 from pliant.spatial.rows import add_to, load3, load6, load9, plus6, scale6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
 from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
@@ -179,7 +179,7 @@ def measure_end(elements: Elements, a: int, i: int, start: Moment, end: Moment) 
 
 @inline_kernel
 def balance_element(elements: Elements, a: int, i: int, motion: Motion) -> tuple[float, float, float]:
-    """Forces of the measured element between node a and node i; returns work on it, squares of its impulse and its rounding."""
+    """Forces of the measured element between node a and node i; work on it, squares of its impulse and its rounding."""
     h, start, end, step = motion.signals.h[0], motion.start, motion.end, motion.step
     Ra, Rb = load9(step.R_mean, a), load9(step.R_mean, i)
     r = mean(node_distance(a, i, start), node_distance(a, i, end))

@@ -58,7 +58,7 @@ def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
 
 def carriers_of(tree: Tree) -> Bools:
     """Nodes whose pivots change as joints move."""
-    found = (tree.joint_type > FIXED) & (tree.joint_type[tree.parent] != GROUND)
+    found: Bools = (tree.joint_type > FIXED) & (tree.joint_type[tree.parent] != GROUND)
     for i in range(len(found) - 1, -1, -1):
         if found[i] and tree.parent[i] >= 0:
             found[tree.parent[i]] = True
@@ -167,7 +167,8 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
     """Iterate from the predicted motion until the step is balanced and its energy is accounted for.
 
     The energy residual of any iterate is the sum of velocity times unbalanced impulse, so the tolerance itself is
-    tested. Old factors become worse mostly as joints turn, so that these are renewed in every step. Below the round-off floor an iteration that no longer gains is the end too.
+    tested. Old factors become worse mostly as joints turn, so that these are renewed in every step. Below the
+    round-off floor an iteration that no longer gains is the end too.
     """
     memory, counts, sums, h = control.memory, control.counts, solver.sums, motion.signals.h[0]
     if memory[FACTOR_STEP] != h:
