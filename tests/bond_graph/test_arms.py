@@ -186,7 +186,7 @@ def test_beams_move_like_the_co_rotational_formulation_to_the_square_of_the_step
     assert off[0] / off[1] == pytest.approx(4.0, rel=0.05)
 
 
-def test_slides_friction_and_stops_move_like_the_rigid_arm_to_the_square_of_the_step() -> None:
+def test_prismatic_joints_friction_and_stops_move_like_the_rigid_arm_to_the_square_of_the_step() -> None:
     """Stops have no damping here: where it sets in, it jumps, and both methods are of first order."""
     cart, rod, tool = STIFF.links[0], STIFF.links[1], pl.RigidLink("tool", (0.1, 0.0, 0.0), 0.5, inertia=(1e-3,) * 3)
     joints = (

@@ -359,4 +359,4 @@ def test_frequency_responses_of_ports_are_those_of_the_elements() -> None:
     found = pl.frequency_response(Component(parts, bonds).compile(), "force", "force.velocity", at)
     s = 2j * np.pi * at
     np.testing.assert_allclose(found.gain, s / (2.0 * s**2 + 0.3 * s + 50.0), rtol=1e-12)
-    assert found.unit == "m/s per N"
+    assert found.unit == "(m/s)/N"
