@@ -64,8 +64,8 @@ def why_singular(system: System, equations: Equations, J: Floats) -> str:
 
 
 def _largest(vector: Floats) -> list[int]:
-    sizes = np.abs(vector)
-    return [int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] > 0.1 * sizes.max()]
+    sizes = np.round(np.abs(vector) / np.abs(vector).max(), 6)  # rounding shall not decide which comes first
+    return [int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] > 0.1]
 
 
 def _named(words: Sequence[str]) -> str:
