@@ -36,7 +36,7 @@ MEANT = re.compile(
     r"settling time|(?:target_)?machine[ _]?(?:code|precision|epsilon|\()"
     r"|(?:this|same|virtual|busy|one|any|the)(?: x86-64)? machine\b|machine it ran on|MACHINE_PLACES"
     r"|accounts? for|into account"
-    r"|room for\b"
+    r"|room for\b|__closure__"
     r"|to notice|noticed|machine,? idle",
     re.IGNORECASE,
 )
