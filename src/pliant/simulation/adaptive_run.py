@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.model.contract import Model, Record, Run
 from pliant.model.inputs import Inputs
-from pliant.model.ledger import Ledger, joined
+from pliant.model.ledger import SUMS, Ledger, joined
 from pliant.model.state import Array, Cause, Ending
 from pliant.simulation.driver import INTERRUPTED_REMEDY, advance, interruptions_heard
 from pliant.simulation.integrators import Adaptive
@@ -139,4 +139,4 @@ def _start_ledger(model: Model, start: Array) -> Ledger:
     """The ledger of a run that did not leave its start."""
     kinetic, strain, _ = model.energy(start[None])
     zero = np.zeros(1)
-    return Ledger(kinetic, strain, zero, {}, zero, zero, zero, zero, zero, zero, 0.0, 0.0, True)
+    return Ledger(kinetic, strain, works={}, **dict.fromkeys(SUMS, zero), worst_ratio=0.0, worst_time=0.0, exact=True)

@@ -20,7 +20,7 @@ from pliant.results.trajectory import Trajectory
 from pliant.simulation.adaptive_run import Progress, advance_adaptively
 from pliant.simulation.driver import advance
 from pliant.simulation.ida_run import advance_by_ida
-from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
+from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -78,7 +78,7 @@ def check_samples(until: float, inputs: Inputs) -> None:
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
 WORTH_SAYING = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
-Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive | IDA
+Integrator = Gauss | Radau | GeneralizedAlpha | RungeKuttaGill | Adaptive | IDA
 
 
 def simulate(
@@ -159,7 +159,7 @@ def _advance(
 def of_order(integrator: Integrator, highest: int) -> Integrator:
     """The same steps by Gauss collocation of an order that is at most ``highest``."""
     match integrator:
-        case GeneralizedAlpha():
+        case Radau() | GeneralizedAlpha():
             return Gauss(min(2, highest), integrator.step, integrator.tolerance)
         case RungeKuttaGill():
             return Gauss(min(2, highest), integrator.step)

@@ -213,6 +213,8 @@ class Method(NamedTuple):
     extrapolation: Floats
     average_values: Floats
     average_weights: Floats
+    dissipation: Floats  # (s,) weights of the increments in what a damped method takes
+    damped: bool
 
 
 def new_state(nodes: int, points: int, dofs: int) -> State:

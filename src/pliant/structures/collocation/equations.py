@@ -28,7 +28,7 @@ Sparse = Any  # scipy.sparse.csr_array
 
 _NONE, _ONE = np.zeros((1, 1)), np.ones((1, 1))
 # one stage whose values and rates are those of the state itself
-AT_AN_INSTANT = Method(_NONE, _NONE, np.ones(1), np.ones(1), 1.0, 0.0, _NONE, _ONE, _ONE)
+AT_AN_INSTANT = Method(_NONE, _NONE, np.ones(1), np.ones(1), 1.0, 0.0, _NONE, _ONE, _ONE, np.zeros(1), False)
 
 
 def spread(blocks: Floats, rows: Ints, columns: Ints, shape: tuple[int, int]) -> Sparse:

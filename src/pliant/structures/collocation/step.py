@@ -8,7 +8,7 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.spatial.rows import copy_to, dot6, lay, load3, load6, plus6, stage_row
 from pliant.spatial.small_matrices import times
 from pliant.structures.collocation.chain import Floats, Ints, State
-from pliant.structures.collocation.element import hardening_energy_change
+from pliant.structures.collocation.element import hardening_energy_change, hardening_stress
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
@@ -50,6 +50,35 @@ def strain_change(mesh, section, e, moved):
                 density += hardening_energy_change(section, k, e, moved)
             change += mesh.w[g] * mesh.length[element] * density
     return change
+
+
+@inline_kernel
+def quadratic_loss(plant, method, stages, moved_V, moved_e):
+    """What a damped method takes from kinetic and linear strain energy: that of its combination of the increments."""
+    mesh, section = plant.chain.mesh, plant.chain.section
+    sum_stages(method.dissipation[None], 1.0, stages.dV, moved_V)
+    sum_stages(method.dissipation[None], 1.0, stages.de, moved_e)
+    loss = kinetic_change(mesh, plant.chain.inertia, moved_V, moved_V)
+    p = mesh.N.shape[0]
+    for k in range(moved_e.shape[0]):
+        x = load6(moved_e, k)
+        loss += 0.5 * mesh.w[k % p] * mesh.length[k // p] * dot6(x, times(section.C[k], x))
+    return loss
+
+
+@inner_kernel
+def hardening_loss(plant, method, stages, e, moved, h):
+    """The same of hardening: work of its stress at the stages less what it stored, small and of either sign."""
+    mesh, section = plant.chain.mesh, plant.chain.section
+    p = mesh.N.shape[0]
+    loss = 0.0
+    for k in range(e.shape[0]):
+        work = -hardening_energy_change(section, k, e, moved)
+        for i in range(method.b.shape[0]):
+            stress = hardening_stress(section, k, stage_row(stages.e, i, k))
+            work += h * method.b[i] * dot6(stress, stage_row(stages.e_dot, i, k))
+        loss += mesh.w[k % p] * mesh.length[k // p] * work
+    return loss
 
 
 @inline_kernel
@@ -183,13 +212,17 @@ def finish_step(plant, method, work, tables, k):
     s = method.b.shape[0]
     state, ledger, pose = work.state, work.ledger, work.pose
     stages, last = work.solver.stages, work.solver.last
-    flows = enter_flows(plant, method, stages, tables.loads[k], h, ledger)
+    gravity, material, viscous, damping = enter_flows(plant, method, stages, tables.loads[k], h, ledger)
+    numerical = quadratic_loss(plant, method, stages, work.moved_V, work.moved_e) if method.damped else 0.0
     advance_values(method, stages.dV, stages.V_dot, (state.V, state.V_rate), last.V, work.moved_V)
     advance_values(method, stages.de, stages.e_dot, (state.e, state.e_rate), last.e, work.moved_e)
     advance_joints(method, plant.drives, state, stages, tables.joints[k, s], last.qd)
     mesh, inertia, section = plant.chain.mesh, plant.chain.inertia, plant.chain.section
     kinetic = kinetic_change(mesh, inertia, state.V, work.moved_V)
     strain = strain_change(mesh, section, state.e, work.moved_e)
+    if method.damped and section.hardening:
+        numerical += hardening_loss(plant, method, stages, state.e, work.moved_e, h)
+    flows = (gravity, material, viscous, damping, numerical)
     close_step(ledger, kinetic, strain, flows, tables.end[k])
     set_poses(plant.chain.tree, state.q[None], 0, pose)
     ledger.step_joints[:] = 0.0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.mechanics.block_elimination import new_increments
+from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
@@ -14,14 +15,14 @@ from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
+from pliant.structures.collocation.chain import Drives, Floats, Ints, Method, Plant, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
-from pliant.structures.stepping import NOT_FINITE, SINGULAR
+from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_FINITE, SINGULAR, next_level
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
     """The numbers of a stage method as the kernels read them."""
     rates = method.history, method.rate_gain, method.extrapolation
-    tables = Method(method.A, method.S, method.weights, method.update, *rates, *method.stress_average)
+    loss = method.dissipation, method.damped
+    tables = Method(method.A, method.S, method.weights, method.update, *rates, *method.stress_average, *loss)
     return tables, Spectrum(*method.spectrum)
 
 
@@ -75,6 +77,7 @@ class Stepper:
             Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
         )
         self.state = state_of(arm, run.start)
+        self.halvings = 0
         self.ledger = new_ledger(dofs, loads)
         moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
@@ -101,7 +104,54 @@ class Stepper:
         joints = with_held(joints[part], held)
         now = Tables(h[part], end[part], joints, loads[part], first[part], stop[part], tau, dense)
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
+        while status != CONVERGED and self.advance_in_halves(now, done, held):
+            rest = Tables(*(table[done + 1 :] for table in now[:6]), tau, dense)
+            more, status = run_steps(self.plant, self.scheme, self.work, rest, self.output)
+            done += 1 + more
         return done, status
+
+    def advance_in_halves(self, tables: Tables, k: int, held: Floats) -> bool:
+        """Step k of the tables in halves, quarters and so on, each with the inputs of its own instants; False if the
+        smallest parts do not converge, or if the links are bent too far for any."""
+        inputs, h, end = self.run.inputs, float(tables.h[k]), float(tables.end[k])
+        done, level = 0.0, 1
+        self.halvings += 1
+        while done < 1.0:
+            if level > DEEPEST or bent_too_far(self.model, self.state.e):
+                return False
+            width = 0.5**level
+            lengths, ends = np.array([width * h]), np.array([end - (1.0 - done - width) * h])
+            times = self.run.times_of(ends - lengths, lengths, ends)
+            joints = with_held(inputs.joint_signals(times[0])[None], held)
+            loads = inputs.load_signals(times[0])[None]
+            self.forget_last_step()
+            one = Tables(lengths, ends, joints, loads, *self.rows_within(tables, k, done, width))
+            _, status = run_steps(self.plant, self.scheme, self.work, one, self.output)
+            if status == CONVERGED:
+                done += width
+                level = next_level(level, done)
+            else:
+                level += 1
+                self.halvings += 1
+        self.forget_last_step()
+        return True
+
+    def forget_last_step(self) -> None:
+        """Let the next step start from the state alone: the polynomial of one of another length leads astray."""
+        for increments in self.work.solver.last:
+            increments[:] = 0.0
+
+    def rows_within(self, tables: Tables, k: int, done: float, width: float) -> tuple[Ints, Ints, Floats, Floats]:
+        """The rows of the output that fall into a part of step k, and where in it."""
+        first, stop = tables.first[k], tables.stop[k]
+        rows = first + np.flatnonzero((tables.tau[first:stop] > done) & (tables.tau[first:stop] <= done + width))
+        begin = rows[:1] if len(rows) else np.zeros(1, np.int64)
+        if not len(rows):
+            return begin, begin, tables.tau, tables.dense
+        tau, dense = tables.tau.copy(), tables.dense.copy()
+        tau[rows] = (tau[rows] - done) / width
+        dense[rows] = lagrange_values(np.append(0.0, self.method.nodes), tau[rows])[:, 1:]
+        return begin, begin + len(rows), tau, dense
 
     def start_rates(self) -> None:
         """Rates of change at the start, from a very short midpoint step, for methods that carry them."""
@@ -154,5 +204,6 @@ class Stepper:
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        counts["halvings"] = float(self.halvings)
         ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact)
         return Kept(out.x[:rows], efforts, ledger, counts)

@@ -213,7 +213,7 @@ def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> i
     end_velocities(mechanism.bodies, now, step)
     take_end(end, start)
     ledger.worst[ROUNDING] = work_of_closing(mechanism, motion)
-    flows = (-sums[LIFT], material, viscous, lost)
+    flows = (-sums[LIFT], material, viscous, lost, 0.0)
     close_step(ledger, sums[KINETIC_CHANGE] + spun, strain + stored, flows, time)
     moving.remember(step, motion.signals.h[0], work.past)
     lost, gained = fit_velocities(mechanism, motion.signals, now, start, work.fit)

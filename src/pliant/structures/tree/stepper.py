@@ -10,7 +10,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.contract import Kept, Run, with_held
 from pliant.model.sampling import servos_inside
-from pliant.model.schedule import samples_of
+from pliant.model.schedule import WITHIN, samples_of
 from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
@@ -28,7 +28,6 @@ Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 
 SERVO_LAW = ("gain", "command_limit", "command_resolution", "rate_limit", "rate_resolution", "torque_limit")
 PART_OF_TOLERANCE = 0.01  # velocities are asked for more than displacements, whose errors add up over a run
-WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
 
 
 class Stepper:
