@@ -15,14 +15,14 @@ from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import Drives, Floats, Ints, Method, Plant, State, new_stages, new_state
+from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
-from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_FINITE, SINGULAR, next_level
+from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_FINITE, SINGULAR
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -104,7 +104,7 @@ class Stepper:
         joints = with_held(joints[part], held)
         now = Tables(h[part], end[part], joints, loads[part], first[part], stop[part], tau, dense)
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
-        while status != CONVERGED and self.advance_in_halves(now, done, held):
+        while status != CONVERGED and not bent_too_far(self.model, self.state.e) and self.advance_in_halves(now, done, held):
             rest = Tables(*(table[done + 1 :] for table in now[:6]), tau, dense)
             more, status = run_steps(self.plant, self.scheme, self.work, rest, self.output)
             done += 1 + more
@@ -113,45 +113,40 @@ class Stepper:
     def advance_in_halves(self, tables: Tables, k: int, held: Floats) -> bool:
         """Step k of the tables in halves, quarters and so on, each with the inputs of its own instants; False if the
         smallest parts do not converge, or if the links are bent too far for any."""
-        inputs, h, end = self.run.inputs, float(tables.h[k]), float(tables.end[k])
-        done, level = 0.0, 1
+        parts = [(0.5, 1.0, 1), (0.0, 0.5, 1)]  # begin, end and how often halved, the next one last
         self.halvings += 1
-        while done < 1.0:
-            if level > DEEPEST or bent_too_far(self.model, self.state.e):
-                return False
-            width = 0.5**level
-            lengths, ends = np.array([width * h]), np.array([end - (1.0 - done - width) * h])
-            times = self.run.times_of(ends - lengths, lengths, ends)
-            joints = with_held(inputs.joint_signals(times[0])[None], held)
-            loads = inputs.load_signals(times[0])[None]
+        while parts:
+            begin, end, level = parts.pop()
             self.forget_last_step()
-            one = Tables(lengths, ends, joints, loads, *self.rows_within(tables, k, done, width))
-            _, status = run_steps(self.plant, self.scheme, self.work, one, self.output)
-            if status == CONVERGED:
-                done += width
-                level = next_level(level, done)
-            else:
-                level += 1
-                self.halvings += 1
+            part = self.part_of(tables, k, (begin, end), held)
+            if run_steps(self.plant, self.scheme, self.work, part, self.output)[1] == CONVERGED:
+                continue
+            if level == DEEPEST or bent_too_far(self.model, self.state.e):
+                return False
+            middle = 0.5 * (begin + end)
+            parts += [(middle, end, level + 1), (begin, middle, level + 1)]
+            self.halvings += 1
         self.forget_last_step()
         return True
+
+    def part_of(self, tables: Tables, k: int, span: tuple[float, float], held: Floats) -> Tables:
+        """A part of step k as a step of its own: the inputs at its stages, and the rows of the output within it."""
+        inputs, whole, (begin, end) = self.run.inputs, float(tables.h[k]), span
+        h, until = np.array([(end - begin) * whole]), tables.end[k : k + 1] - (1.0 - end) * whole
+        times = self.run.times_of(until - h, h, until)[0]
+        joints, loads = with_held(inputs.joint_signals(times)[None], held), inputs.load_signals(times)[None]
+        first, stop, tau, dense = tables.first[k], tables.stop[k], tables.tau, tables.dense
+        rows = first + np.flatnonzero((tau[first:stop] > begin) & (tau[first:stop] <= end))
+        if len(rows):
+            first, tau, dense = rows[0], tau.copy(), dense.copy()
+            tau[rows] = (tau[rows] - begin) / (end - begin)
+            dense[rows] = lagrange_values(np.append(0.0, self.method.nodes), tau[rows])[:, 1:]
+        return Tables(h, until, joints, loads, np.array([first]), np.array([first + len(rows)]), tau, dense)
 
     def forget_last_step(self) -> None:
         """Let the next step start from the state alone: the polynomial of one of another length leads astray."""
         for increments in self.work.solver.last:
             increments[:] = 0.0
-
-    def rows_within(self, tables: Tables, k: int, done: float, width: float) -> tuple[Ints, Ints, Floats, Floats]:
-        """The rows of the output that fall into a part of step k, and where in it."""
-        first, stop = tables.first[k], tables.stop[k]
-        rows = first + np.flatnonzero((tables.tau[first:stop] > done) & (tables.tau[first:stop] <= done + width))
-        begin = rows[:1] if len(rows) else np.zeros(1, np.int64)
-        if not len(rows):
-            return begin, begin, tables.tau, tables.dense
-        tau, dense = tables.tau.copy(), tables.dense.copy()
-        tau[rows] = (tau[rows] - done) / width
-        dense[rows] = lagrange_values(np.append(0.0, self.method.nodes), tau[rows])[:, 1:]
-        return begin, begin + len(rows), tau, dense
 
     def start_rates(self) -> None:
         """Rates of change at the start, from a very short midpoint step, for methods that carry them."""
