@@ -52,6 +52,7 @@ Floats = NDArray[np.float64]
 COULOMB, STATIC, STRIBECK, SMOOTHING = 0, 1, 2, 3
 LOWER, UPPER, STOP_STIFFNESS, STOP_DAMPING = 0, 1, 2, 3
 
+SAME_SLOPE = 0.1  # part of a diagonal entry by which the slopes of friction and stops may have changed
 FAR = 1e300  # a stop that is never reached
 NO_FRICTION = (0.0, 0.0, 1.0, 1.0)
 NO_STOPS = (-FAR, FAR, 0.0, 0.0)

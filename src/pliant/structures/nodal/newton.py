@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_laws import SAME_SLOPE, SMOOTHING, STATIC, STOP_STIFFNESS, friction_force
 from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE
-from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
+from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import LineFactors
 from pliant.structures.nodal.relations import add_along_line, line_gradients, line_ways, measure_lines, spring_impulses
@@ -25,8 +26,10 @@ CLOSED_FLOOR = 1e-14  # metres; round-off of positions in a loop
 FACTORISATION_COST = 2.7  # in iterations, measured
 REFRESH_AFTER = 12  # iterations of a step after which every one gets a fresh tangent
 
+PATIENCE = 8  # iterations after which a law whose slope still changes is to blame
+
 HAVE_FACTORS, STEPS_SINCE, COST_SINCE, MEAN_EXCHANGE, FACTOR_STEP = 0, 1, 2, 3, 4
-ITERATIONS, FACTORISATIONS, PLACE = 0, 1, 2
+ITERATIONS, FACTORISATIONS, PLACE, LAW = 0, 1, 2, 3
 
 
 class Control(NamedTuple):
@@ -36,7 +39,7 @@ class Control(NamedTuple):
     energy_tolerance: float  # of the energy residual, relative to what the step exchanges
     max_iterations: int
     memory: Floats  # (5,) have factors, steps and cost since the last factorisation, mean exchange, its step
-    counts: Ints  # (3,) iterations, factorisations, place of the last failure
+    counts: Ints  # (4,) iterations, factorisations, place of the last failure, coordinate whose law is to blame or -1
 
 
 class Solver(NamedTuple):
@@ -47,12 +50,14 @@ class Solver(NamedTuple):
     lines: LineFactors
     sums: Floats  # (SUMS,)
     active: Bools  # (nodes,) all true
+    slope: Floats  # (coordinates,) of the joint laws, in the factors
 
 
 def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
     nodes, active = len(mechanism.tree.parent), np.ones(len(mechanism.tree.parent), np.bool_)
     lines = beside.new_line_factors(mechanism, kept)
-    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active)
+    slope = np.zeros(len(mechanism.coordinates.spring))
+    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active, slope)
 
 
 @kernel
@@ -92,10 +97,29 @@ def work_of_closing(mechanism: Mechanism, motion: Motion) -> float:
 
 
 @inner_kernel
-def refresh(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
-    """A new tangent and its factors; returns -1 or the node at which elimination failed."""
+def add_falling_friction(mechanism: Mechanism, h: float, step: Step) -> None:
+    """Slopes of friction that falls with the rate: they may make a tangent indefinite far from the solution, and leave
+    Newton's method slow near it if they lack."""
+    tree, laws = mechanism.tree, mechanism.coordinates
+    for i in range(tree.parent.shape[0]):
+        c = tree.coordinate[i]
+        if c >= 0 and laws.ball[c] < 0 and laws.friction[c, STATIC] > 0.0:
+            _, slope = friction_force(laws.friction[c], step.s[i] * step.share[i])
+            step.torque[c, 1] += min(slope, 0.0) / h
+
+
+@inner_kernel
+def refresh(mechanism: Mechanism, motion: Motion, solver: Solver, late: bool) -> int:
+    """A new tangent and its factors; returns -1 or the node at which elimination failed.
+
+    ``late``: after so many iterations that what is slow near the solution counts more than what is safe far from it.
+    """
     tree, prescribed, step = mechanism.tree, mechanism.coordinates.prescribed, motion.step
+    if late:
+        add_falling_friction(mechanism, motion.signals.h[0], step)
     put_tangent(mechanism, motion, solver.factors)
+    for c in range(solver.slope.shape[0]):
+        solver.slope[c] = step.torque[c, 1]
     failed = factorise(tree, prescribed, solver.active, solver.factors)
     if failed >= 0:
         return failed
@@ -109,13 +133,42 @@ def refresh(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
 
 
 @inline_kernel
-def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> None:
+def changed_law(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
+    """The coordinate whose friction or stop has another slope than in the factors, by the largest part of its pivot; or
+    -1: the factors know all of them."""
+    tree, laws, h, worst, found = mechanism.tree, mechanism.coordinates, motion.signals.h[0], SAME_SLOPE, -1
+    for i in range(tree.parent.shape[0]):
+        c = tree.coordinate[i]
+        if c < 0 or laws.prescribed[c] or not (laws.friction[c, STATIC] > 0.0 or laws.stops[c, STOP_STIFFNESS] > 0.0):
+            continue
+        now, old = h * h * motion.step.torque[c, 1], h * h * solver.slope[c]
+        part = abs(now - old) / (solver.factors.pivot[i] - old + now)
+        if not part <= worst:
+            worst, found = part, c
+    return found
+
+
+@inline_kernel
+def held_at_zero(laws: Coordinates, c: int, rate: float, change: float) -> float:
+    """The change of a joint rate; cut where friction changes its sign, unless both rates lie where it is nearly linear.
+
+    From zero on friction bends down, and Newton's method approaches any rate from there without passing it.
+    """
+    law, ahead = laws.friction[c], rate + change
+    if law[STATIC] > 0.0 and laws.ball[c] < 0 and rate * ahead < 0.0 and max(abs(rate), abs(ahead)) > law[SMOOTHING]:
+        return -rate
+    return change
+
+
+@inline_kernel
+def add_increment(mechanism: Mechanism, inc: Increment, step: Step) -> None:
+    tree, laws = mechanism.tree, mechanism.coordinates
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == FREE or tree.joint_type[i] == ELEMENT:
             add_to(1.0, apply(load9(step.R_mid, i), load3(inc.t, i)), step.Y, i)
             add_to(1.0, load3(inc.t, i, 3), step.Y, i, 3)
-        elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
-            step.s[i] += inc.t_joint[i]
+        elif tree.coordinate[i] >= 0 and not laws.prescribed[tree.coordinate[i]]:
+            step.s[i] += held_at_zero(laws, tree.coordinate[i], step.s[i], inc.t_joint[i])
 
 
 @inline_kernel
@@ -127,7 +180,7 @@ def improve(mechanism: Mechanism, motion: Motion, solver: Solver) -> None:
     solve_tree(tree, prescribed, solver.active, solver.factors, inc)
     if mechanism.lines.measure.shape[0] > 0:
         beside.line_increments(mechanism.lines, motion, inc, solver.lines)
-    add_increment(tree, prescribed, inc, step)
+    add_increment(mechanism, inc, step)
     move(mechanism, motion)
 
 
@@ -155,6 +208,7 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
     if memory[FACTOR_STEP] != h:
         memory[HAVE_FACTORS] = 0.0
     last, last_violation = 1e300, 1e300
+    counts[LAW] = -1
     for iteration in range(control.max_iterations):
         evaluate(mechanism, motion, sums)
         counts[ITERATIONS] += 1
@@ -184,8 +238,11 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
                 memory[HAVE_FACTORS] = 0.0
             return CONVERGED
         slow = iteration > 2 and size > 0.5 * last and square > sums[FLOOR]
-        if memory[HAVE_FACTORS] == 0.0 or slow or iteration > REFRESH_AFTER:
-            failed = refresh(mechanism, motion, solver)
+        law = changed_law(mechanism, motion, solver) if memory[HAVE_FACTORS] != 0.0 else -1
+        if law >= 0 and iteration >= PATIENCE:
+            counts[LAW] = law
+        if memory[HAVE_FACTORS] == 0.0 or slow or law >= 0 or iteration > REFRESH_AFTER:
+            failed = refresh(mechanism, motion, solver, iteration >= PATIENCE)
             if failed >= 0:
                 counts[PLACE] = failed
                 memory[HAVE_FACTORS] = 0.0

@@ -65,7 +65,7 @@ class Stepper:
         self.mechanism = mechanism = arm.mechanism(run.inputs)
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
         # impulses are balanced to this part of the momentum, which drifts by less
-        asked, memory, counts = run.newton_tolerance, np.zeros(5), np.zeros(3, np.int64)
+        asked, memory, counts = run.newton_tolerance, np.zeros(5), np.zeros(4, np.int64)
         self.control = Control(0.01 * asked.displacement, asked.energy, asked.max_iterations, memory, counts)
         now = arm.pose_of(run.start)
         start = float(run.grid[0])
