@@ -132,7 +132,7 @@ class Driven(Generic[T]):
                     count, status = stepper.advance(self.read, part, sampling.torques(now))
                     self.done += count
                 if status != DONE:
-                    return blame_servos(stepper.model, run, stepper.stopped(status, self.done))
+                    return sampling.blame(blame_servos(stepper.model, run, stepper.stopped(status, self.done)))
             if unreadable:
                 place, _, remedy = unreadable.rpartition("; ")
                 return Ending(Cause.INPUT, float(run.grid[self.done]), place, remedy)

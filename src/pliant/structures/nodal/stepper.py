@@ -9,7 +9,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Kept, Run, with_held
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Acts, Inputs
 from pliant.model.state import Cause, Ending
 from pliant.robot import Joint
 from pliant.robot.joint import BASE
@@ -20,7 +20,7 @@ from pliant.structures.ledger import ledger_of
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats
 from pliant.structures.nodal.motion import new_motion, new_past
-from pliant.structures.nodal.newton import Control, new_solver
+from pliant.structures.nodal.newton import LAW, Control, new_solver
 from pliant.structures.nodal.singularity import (
     kept_lines,
     nearly_singular,
@@ -157,8 +157,24 @@ class Stepper:
             refuse_massless_joints(self.model.structure, self.mechanism, *self.posture()[2:])
             remedy = "give every moving part an inertia, or keep loops out of singular postures"
             return Ending(Cause.SINGULAR, now, place, remedy)
+        law, touched = int(self.control.counts[LAW]), self._touched()
+        if law >= 0:
+            position = float(self.work.motion.start.q[law])
+            return Ending(Cause.NOT_CONVERGED, now, *self.model.law_to_blame(self.model.joint_names[law], position))
+        if touched:
+            return Ending(Cause.NOT_CONVERGED, now, touched, "lower its stiffness, or take a smaller step")
         remedy = "take a smaller step, or more elements if the link bends strongly"
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
+
+    def _touched(self) -> str:
+        """The wall or cable that begins or ends to act within the step that failed, or nothing."""
+        owners, motion = np.array(self.model.line_owners(self.run.inputs)), self.work.motion
+        for each in self.run.inputs.relations:
+            own = owners == each.name
+            before, after = ((at.phi[own] - self.mechanism.lines.rest[own]).sum() for at in (motion.start, motion.end))
+            if each.acts is not Acts.ALWAYS and before * after <= 0.0:
+                return f"the {each.word} '{each.name}'"
+        return ""
 
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)

@@ -100,6 +100,12 @@ class Stepper:
         if status == SINGULAR:
             remedy = f"take smaller steps, or {mass}" if self.explicit else mass
             return Ending(Cause.SINGULAR, time, "the mass matrix", remedy)
+        law = int(self.work.ledger.counts[3])
+        if status == NOT_CONVERGED and law >= 0:
+            coordinate = self.mechanism.springs.laws.coordinate[law]
+            joint = self.model.joint_names[int(np.flatnonzero(self.system.structure.joints == coordinate)[0])]
+            position = float(self.work.step.q[coordinate])
+            return Ending(Cause.NOT_CONVERGED, time, *self.model.law_to_blame(joint, position))
         cause = Cause.NOT_CONVERGED if status == NOT_CONVERGED else Cause.NOT_FINITE
         return Ending(cause, time, "a step", "take smaller steps, or check the sizes of loads and drives")
 
@@ -130,5 +136,6 @@ class Stepper:
             works[load.name] = out.loads[:rows, given == k].sum(axis=1)
         iterations, factorisations = self.work.ledger.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        counts["halvings"] = float(self.work.ledger.counts[2])
         ledger = ledger_of(out.sums[:rows].copy(), works, self.work.ledger.worst, run.method.exact)
         return Kept(states, efforts, ledger, counts)
