@@ -98,6 +98,13 @@ class Record:
     statistics: dict[str, float]
     violations: dict[str, Array] = field(default_factory=dict)
 
+    def at(self, rows: NDArray[np.int64]) -> Record:
+        """The same run at some of its saved times."""
+        efforts = {name: values[rows] for name, values in self.efforts.items()}
+        violations = {name: values[rows] for name, values in self.violations.items()}
+        kept = self.time[rows], self.states[rows], efforts, self.ledger.at(rows)
+        return Record(*kept, self.ending, self.statistics, violations)
+
 
 COARSE = "the mesh is too coarse for this motion; raise the degree or the number of elements"
 
@@ -348,6 +355,18 @@ class Arm(Model, Protocol):
         """
 
     def consistency_error(self, record: Record) -> Consistency: ...
+
+
+@runtime_checkable
+class Meshed(Protocol):
+    """A formulation that divides links into parts, more or fewer of them."""
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the user left the mesh to the accuracy that a run is to have."""
+
+    def meshes(self) -> tuple[Any, ...]:
+        """Itself among coarser choices and, where it is automatic, finer ones; the coarsest first."""
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from pliant import __version__
 from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
+from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
@@ -169,6 +170,7 @@ class Trajectory(Shown, Renamed):
     statistics: dict[str, float]
     wall_time: float
     source: Source
+    error: ErrorEstimate | None = None
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         chosen = {name: self.provenance.choices.get(name, "") for name in ("formulation", "integrator", "substitution")}
@@ -182,7 +184,9 @@ class Trajectory(Shown, Renamed):
         }
 
     @staticmethod
-    def from_record(model: Model, record: Record, choices: dict[str, str], wall_time: float) -> Trajectory:
+    def from_record(
+        model: Model, record: Record, choices: dict[str, str], wall_time: float, error: ErrorEstimate | None = None
+    ) -> Trajectory:
         """Wrap the record of a run; ``wall_time`` in seconds, ``choices`` what was chosen, as it prints."""
         return Trajectory(
             time=record.time,
@@ -195,6 +199,7 @@ class Trajectory(Shown, Renamed):
             statistics=record.statistics,
             wall_time=wall_time,
             source=LiveSource(model, record, choices, datetime.now(UTC)),
+            error=error,
         )
 
     def state(self, name: str) -> Array:
