@@ -96,9 +96,9 @@ def _record(stepper: Stepper[T], done: int, ending: Ending) -> Record:
     """What ``done`` steps kept; where a run stopped between two rows, its last state too."""
     run, plan = stepper.run, stepper.run.schedule
     times = plan.times[: int(np.searchsorted(plan.step, done))]
-    if not ending.completed and times[-1] < run.grid[done]:
+    if not ending.completed and times[-1] < ending.time:
         stepper.keep(len(times))
-        times = np.append(times, run.grid[done])
+        times = np.append(times, ending.time)
     kept = stepper.kept(times)
     counts = {"steps": float(done), **kept.statistics}
     return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts)

@@ -78,6 +78,7 @@ class Stepper:
         )
         self.state = state_of(arm, run.start)
         self.halvings = 0
+        self.inside = 0.0  # s from the start of the step that failed to where its parts led
         self.ledger = new_ledger(dofs, loads)
         moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
@@ -122,6 +123,7 @@ class Stepper:
             if run_steps(self.plant, self.scheme, self.work, part, self.output)[1] == CONVERGED:
                 continue
             if level == DEEPEST or bent_too_far(self.model, self.state.e):
+                self.inside = begin * float(tables.h[k])
                 return False
             middle = 0.5 * (begin + end)
             parts += [(middle, end, level + 1), (begin, middle, level + 1)]
@@ -173,7 +175,7 @@ class Stepper:
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
-        now = float(self.run.grid[done])
+        now = float(self.run.grid[done]) + self.inside
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
             refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)

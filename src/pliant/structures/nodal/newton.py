@@ -13,11 +13,18 @@ from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, WALL
 from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import LineFactors
-from pliant.structures.nodal.relations import add_along_line, line_gradients, line_ways, measure_lines, spring_impulses
+from pliant.structures.nodal.relations import (
+    add_along_line,
+    line_gradients,
+    line_slope,
+    line_ways,
+    measure_lines,
+    spring_impulses,
+)
 from pliant.structures.nodal.solver import factorise, put_tangent, solve_tree
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
@@ -51,13 +58,15 @@ class Solver(NamedTuple):
     sums: Floats  # (SUMS,)
     active: Bools  # (nodes,) all true
     slope: Floats  # (coordinates,) of the joint laws, in the factors
+    contact: Floats  # (lines,) the same of walls and cables
 
 
 def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
     nodes, active = len(mechanism.tree.parent), np.ones(len(mechanism.tree.parent), np.bool_)
     lines = beside.new_line_factors(mechanism, kept)
     slope = np.zeros(len(mechanism.coordinates.spring))
-    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active, slope)
+    contact = np.zeros(len(mechanism.lines.law))
+    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active, slope, contact)
 
 
 @kernel
@@ -120,6 +129,9 @@ def refresh(mechanism: Mechanism, motion: Motion, solver: Solver, late: bool) ->
     put_tangent(mechanism, motion, solver.factors)
     for c in range(solver.slope.shape[0]):
         solver.slope[c] = step.torque[c, 1]
+    for k in range(solver.contact.shape[0]):
+        if mechanism.lines.law[k] >= WALL:
+            solver.contact[k] = line_slope(mechanism.lines, k, k, motion)
     failed = factorise(tree, prescribed, solver.active, solver.factors)
     if failed >= 0:
         return failed
@@ -146,6 +158,18 @@ def changed_law(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
         if not part <= worst:
             worst, found = part, c
     return found
+
+
+@inner_kernel
+def changed_contact(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
+    """A wall or cable whose slope is another than in the factors, or -1."""
+    lines = mechanism.lines
+    for k in range(lines.law.shape[0]):
+        if lines.law[k] >= WALL:
+            now = line_slope(lines, k, k, motion)
+            if abs(now - solver.contact[k]) > SAME_SLOPE * max(now, solver.contact[k]):
+                return k
+    return -1
 
 
 @inline_kernel
@@ -241,7 +265,8 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
         law = changed_law(mechanism, motion, solver) if memory[HAVE_FACTORS] != 0.0 else -1
         if law >= 0 and iteration >= PATIENCE:
             counts[LAW] = law
-        if memory[HAVE_FACTORS] == 0.0 or slow or law >= 0 or iteration > REFRESH_AFTER:
+        touched = changed_contact(mechanism, motion, solver) if mechanism.lines.measure.shape[0] > 0 else -1
+        if memory[HAVE_FACTORS] == 0.0 or slow or law >= 0 or touched >= 0 or iteration > REFRESH_AFTER:
             failed = refresh(mechanism, motion, solver, iteration >= PATIENCE)
             if failed >= 0:
                 counts[PLACE] = failed

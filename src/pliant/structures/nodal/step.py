@@ -201,13 +201,10 @@ def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, control: Control)
 
 
 @inline_kernel
-def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
+def accept(mechanism: Mechanism, time: float, work: Work) -> int:
     """Enter a solved step in the ledger and move the state to its end."""
     motion, ledger, sums = work.motion, work.ledger, work.solver.sums
     now, start, end, step = motion.now, motion.start, motion.end, motion.step
-    refused = refuse_end(mechanism, end, work.solver.lines.kept, control)
-    if refused != CONVERGED:
-        return refused
     strain, material, viscous = node_losses(mechanism, motion)
     spun, stored, lost = port_flows(mechanism, motion, ledger)
     end_velocities(mechanism.bodies, now, step)
@@ -267,7 +264,7 @@ def keep_now(mechanism: Mechanism, row: int, work: Work, output: Output) -> None
 
 @inline_kernel
 def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables, n: int) -> int:
-    """Step n, in halves, quarters and so on where Newton's method does not converge."""
+    """Step n, in halves, quarters and so on where Newton's method does not converge, or leads where no step may end."""
     motion, done, level = work.motion, 0.0, 0
     while done < 1.0:
         width = 0.5**level
@@ -278,9 +275,11 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         moving.choose_mid_frames(motion)
         status = solve_step(mechanism, motion, work.solver, control)
         if status == CONVERGED:
+            status = refuse_end(mechanism, motion.end, work.solver.lines.kept, control)
+        if status == CONVERGED:
             done += width
             time = tables.end[n] - (1.0 - done) * tables.h[n]
-            status = accept(mechanism, time, work, control)
+            status = accept(mechanism, time, work)
             if status != CONVERGED:
                 return status
             level = next_level(level, done)

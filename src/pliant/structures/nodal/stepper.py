@@ -162,17 +162,17 @@ class Stepper:
             position = float(self.work.motion.start.q[law])
             return Ending(Cause.NOT_CONVERGED, now, *self.model.law_to_blame(self.model.joint_names[law], position))
         if touched:
-            return Ending(Cause.NOT_CONVERGED, now, touched, "lower its stiffness, or take a smaller step")
+            return Ending(Cause.NOT_CONVERGED, now, touched, "lower its stiffness or its damping, or take a smaller step")
         remedy = "take a smaller step, or more elements if the link bends strongly"
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
 
     def _touched(self) -> str:
-        """The wall or cable that begins or ends to act within the step that failed, or nothing."""
+        """The wall or cable that acts within the step that failed, or nothing."""
         owners, motion = np.array(self.model.line_owners(self.run.inputs)), self.work.motion
         for each in self.run.inputs.relations:
-            own = owners == each.name
-            before, after = ((at.phi[own] - self.mechanism.lines.rest[own]).sum() for at in (motion.start, motion.end))
-            if each.acts is not Acts.ALWAYS and before * after <= 0.0:
+            own, side = owners == each.name, 1.0 if each.acts is Acts.BELOW else -1.0
+            apart = [side * (at.phi[own] - self.mechanism.lines.rest[own]).sum() for at in (motion.start, motion.end)]
+            if each.acts is not Acts.ALWAYS and min(apart) < 0.0:
                 return f"the {each.word} '{each.name}'"
         return ""
 
