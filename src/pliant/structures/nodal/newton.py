@@ -33,7 +33,7 @@ CLOSED_FLOOR = 1e-14  # metres; round-off of positions in a loop
 FACTORISATION_COST = 2.7  # in iterations, measured
 REFRESH_AFTER = 12  # iterations of a step after which every one gets a fresh tangent
 
-PATIENCE = 8  # iterations after which a law whose slope still changes is to blame
+BLAMED_AFTER, PATIENCE = 4, 8  # iterations: then a law whose slope still changes is to blame; friction may fall
 
 HAVE_FACTORS, STEPS_SINCE, COST_SINCE, MEAN_EXCHANGE, FACTOR_STEP = 0, 1, 2, 3, 4
 ITERATIONS, FACTORISATIONS, PLACE, LAW = 0, 1, 2, 3
@@ -263,7 +263,7 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
             return CONVERGED
         slow = iteration > 2 and size > 0.5 * last and square > sums[FLOOR]
         law = changed_law(mechanism, motion, solver) if memory[HAVE_FACTORS] != 0.0 else -1
-        if law >= 0 and iteration >= PATIENCE:
+        if law >= 0 and iteration >= BLAMED_AFTER:
             counts[LAW] = law
         touched = changed_contact(mechanism, motion, solver) if mechanism.lines.measure.shape[0] > 0 else -1
         if memory[HAVE_FACTORS] == 0.0 or slow or law >= 0 or touched >= 0 or iteration > REFRESH_AFTER:
