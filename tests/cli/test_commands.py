@@ -199,7 +199,8 @@ def test_simulate_runs_a_mechanism_with_a_loop(tmp_path: Path) -> None:
 def test_a_mechanism_refuses_an_order_that_it_does_not_take() -> None:
     answer = run("simulate", "parallelogram", *SHORT, "--order", "4")
     assert answer.exit_code == 2
-    assert answer.stderr.endswith("which keeps energy and momentum; use Gauss(order=2)\n")
+    assert "(pose elements were chosen because loop joint 'far_corner' closes a loop)" in answer.stderr
+    assert answer.stderr.endswith("use Gauss(order=2), or remove what made it so\n")
     assert "Traceback" not in answer.stderr
 
 

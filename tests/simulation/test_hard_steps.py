@@ -64,7 +64,9 @@ def test_a_law_that_shakes_the_arm_is_named() -> None:
     run = pl.simulate(ruler(law(10.0, 0.3, 1e-2)), 1.0, pl.Gauss(order=4, step=2e-3))
     assert not run.ending.completed
     assert "controller 'pd'" in str(run.ending)
-    assert "change their sign and grow from sample to sample; lower its gains or its period of 0.01 s" in str(run.ending)
+    assert "change their sign and grow from sample to sample; lower its gains or its period of 0.01 s" in str(
+        run.ending
+    )
 
 
 def arm(
@@ -102,7 +104,8 @@ def test_friction_is_followed_through_stick_and_slip(formulation: object, fricti
     assert np.all(np.diff(run.ledger.joint_loss) >= 0.0)
     # over steps, for the midpoint rule lets the rates at their ends swing about the mean that friction holds
     rate = np.abs(np.diff(run.joint_position, axis=0)) / np.diff(run.time)[:, None]
-    assert rate.max() > 1.0 and rate[-1].max() < 0.01  # rad/s: moved, and stuck but for creep of the smoothed law
+    assert rate.max() > 1.0  # rad/s: moved
+    assert rate[-1].max() < 0.01  # and stuck but for creep of the smoothed law
 
 
 def test_a_move_with_friction_is_the_same_in_long_and_short_steps() -> None:
@@ -125,7 +128,9 @@ def test_hard_walls_are_met(stiffness: float, damping: float) -> None:
 def starved(model: Model, iterations: int) -> pl.model.state.Ending:
     """How a run ends whose steps have too few iterations to converge."""
     grid = np.linspace(0.0, UNTIL, 121)
-    run = Run(model.initial_state(), grid, grid, model.inputs, pl.Gauss(2).method, NewtonTolerance(1e-9, 1e-11, iterations))
+    run = Run(
+        model.initial_state(), grid, grid, model.inputs, pl.Gauss(2).method, NewtonTolerance(1e-9, 1e-11, iterations)
+    )
     return advance(model, run).ending
 
 

@@ -66,8 +66,9 @@ def test_order(arm_and_answer: tuple[Model, np.ndarray], method: str) -> None:
     order, integrator, steps = METHODS[method]
     errors = np.array([np.linalg.norm(tip(model, integrator(step)) - answer) for step in steps])
     observed = np.log2(errors[:-1] / errors[1:])
-    # six tenths below at the coarse pair, where jumps still show, a tenth at the fine one; of fifth and sixth order, last errors 4e-12 m to 3e-10 m,
-    # three tenths: some hundred steps of tolerance 1e-13 leave 5e-13 m, and the answer has 2e-12 m
+    # six tenths below at the coarse pair, where jumps still show, a tenth at the fine one; of fifth and sixth order,
+    # last errors 4e-12 m to 3e-10 m, three tenths: some hundred steps of tolerance 1e-13 leave 5e-13 m, and the answer
+    # has 2e-12 m
     assert observed[0] > order - 0.6, (errors, observed)
     assert observed[1] == pytest.approx(order, abs=0.1 if order < 5 else 0.3), (errors, observed)
 

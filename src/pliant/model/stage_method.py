@@ -145,7 +145,7 @@ def runge_kutta_gill() -> ExplicitMethod:
 def gauss_collocation(stages: int) -> StageMethod:
     """Gauss collocation of order 2 stages; one stage is the implicit midpoint rule."""
     c, b = gauss_rule(stages)
-    S = np.linalg.inv(_collocation(c))
+    S = np.asarray(np.linalg.inv(_collocation(c)), dtype=np.float64)
     return StageMethod(c, b, S, b @ S, 0.0, 0.0, 2 * stages, True)
 
 
@@ -157,7 +157,8 @@ def radau_collocation(stages: int) -> StageMethod:
     c = 0.5 * (1.0 + np.sort(np.polynomial.legendre.legroots(ends).real))
     c[-1] = 1.0
     A = _collocation(c)
-    return StageMethod(c, A[-1].copy(), np.linalg.inv(A), np.eye(stages)[-1], 0.0, 0.0, 2 * stages - 1, True)
+    S = np.asarray(np.linalg.inv(A), dtype=np.float64)
+    return StageMethod(c, A[-1].copy(), S, np.eye(stages)[-1], 0.0, 0.0, 2 * stages - 1, True)
 
 
 def _collocation(c: Array) -> Array:

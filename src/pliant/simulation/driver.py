@@ -94,7 +94,7 @@ def drive(stepper: Stepper[T]) -> Record:
 
 def _record(stepper: Stepper[T], done: int, ending: Ending) -> Record:
     """What ``done`` steps kept; where a run stopped between two rows, its last state too."""
-    run, plan = stepper.run, stepper.run.schedule
+    plan = stepper.run.schedule
     times = plan.times[: int(np.searchsorted(plan.step, done))]
     if not ending.completed and times[-1] < ending.time:
         stepper.keep(len(times))

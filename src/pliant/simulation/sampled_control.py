@@ -150,10 +150,13 @@ class Sampling:
         for acting in self.acting:
             joint = acting.shakes()
             if joint is not None:
-                who, last = f"controller '{acting.controller.name}'", ", ".join(f"{x[joint]:.3g}" for x in acting.answers)
+                who, last = (
+                    f"controller '{acting.controller.name}'",
+                    ", ".join(f"{x[joint]:.3g}" for x in acting.answers),
+                )
                 remedy = (
-                    f"its last answers on joint '{self.model.joint_names[joint]}', {last}, change their sign and grow from"
-                    f" sample to sample; lower its gains or its period of {acting.controller.period:g} s"
+                    f"its last answers on joint '{self.model.joint_names[joint]}', {last}, change their sign and grow"
+                    f" from sample to sample; lower its gains or its period of {acting.controller.period:g} s"
                 )
                 if ending.cause is Cause.TOO_BENT:  # the place says which link another formulation should carry
                     return replace(ending, remedy=f"{who} shakes it: {remedy}")

@@ -75,8 +75,8 @@ def check_method(model: Model, integrator: Integrator) -> None:
         return
     order = f"(order={integrator.order})" if isinstance(integrator, (Gauss, Radau)) else ""
     raise InvalidInput(
-        f"integrator = {type(integrator).__name__}{order} is not for this model, which steps by a midpoint rule of its own"
-        f" ({reason}); use Gauss(order=2), or remove what made it so"
+        f"integrator = {type(integrator).__name__}{order} is not for this model, which steps by its own midpoint"
+        f" rule ({reason}); use Gauss(order=2), or remove what made it so"
     )
 
 

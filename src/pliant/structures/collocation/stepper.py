@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.mechanics.block_elimination import new_increments
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
@@ -48,6 +49,12 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
         array[:] = arm.layout.part(x, part)
     return state
+
+
+def steps_of(tables: Tables, part: slice) -> Tables:
+    """Some steps of the tables."""
+    h, end, joints, loads, first, stop, tau, dense = tables
+    return Tables(h[part], end[part], joints[part], loads[part], first[part], stop[part], tau, dense)
 
 
 class Stepper:
@@ -101,12 +108,11 @@ class Stepper:
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
         if self.method.history != 0.0 and self.control.counts[1] == 0:
             self.start_rates()
-        h, end, joints, loads, first, stop, tau, dense = tables
-        joints = with_held(joints[part], held)
-        now = Tables(h[part], end[part], joints, loads[part], first[part], stop[part], tau, dense)
+        now = steps_of(tables, part)
+        now = now._replace(joints=with_held(now.joints, held))
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
-        while status != CONVERGED and not bent_too_far(self.model, self.state.e) and self.advance_in_halves(now, done, held):
-            rest = Tables(*(table[done + 1 :] for table in now[:6]), tau, dense)
+        while status != CONVERGED and self.advance_in_halves(now, done, held):
+            rest = steps_of(now, slice(done + 1, None))
             more, status = run_steps(self.plant, self.scheme, self.work, rest, self.output)
             done += 1 + more
         return done, status
@@ -114,14 +120,17 @@ class Stepper:
     def advance_in_halves(self, tables: Tables, k: int, held: Floats) -> bool:
         """Step k of the tables in halves, quarters and so on, each with the inputs of its own instants; False if the
         smallest parts do not converge, or if the links are bent too far for any."""
-        parts = [(0.5, 1.0, 1), (0.0, 0.5, 1)]  # begin, end and how often halved, the next one last
-        self.halvings += 1
+        parts, begin, end, level = [(0.0, 1.0, 0)], 0.0, 1.0, 0  # the next one last; how often it is halved
         while parts:
             begin, end, level = parts.pop()
-            self.forget_last_step()
-            part = self.part_of(tables, k, (begin, end), held)
-            if run_steps(self.plant, self.scheme, self.work, part, self.output)[1] == CONVERGED:
-                continue
+            if level > 0:
+                self.forget_last_step()
+                part = self.part_of(tables, k, (begin, end), held)
+                if (
+                    part is not None
+                    and run_steps(self.plant, self.scheme, self.work, part, self.output)[1] == CONVERGED
+                ):
+                    continue
             if level == DEEPEST or bent_too_far(self.model, self.state.e):
                 self.inside = begin * float(tables.h[k])
                 return False
@@ -131,12 +140,15 @@ class Stepper:
         self.forget_last_step()
         return True
 
-    def part_of(self, tables: Tables, k: int, span: tuple[float, float], held: Floats) -> Tables:
-        """A part of step k as a step of its own: the inputs at its stages, and the rows of the output within it."""
+    def part_of(self, tables: Tables, k: int, span: tuple[float, float], held: Floats) -> Tables | None:
+        """A part of step k as a step of its own: the inputs at its stages, if there are any, and the rows within it."""
         inputs, whole, (begin, end) = self.run.inputs, float(tables.h[k]), span
         h, until = np.array([(end - begin) * whole]), tables.end[k : k + 1] - (1.0 - end) * whole
         times = self.run.times_of(until - h, h, until)[0]
-        joints, loads = with_held(inputs.joint_signals(times)[None], held), inputs.load_signals(times)[None]
+        try:
+            joints, loads = with_held(inputs.joint_signals(times)[None], held), inputs.load_signals(times)[None]
+        except InvalidInput:
+            return None
         first, stop, tau, dense = tables.first[k], tables.stop[k], tables.tau, tables.dense
         rows = first + np.flatnonzero((tau[first:stop] > begin) & (tau[first:stop] <= end))
         if len(rows):

@@ -162,7 +162,9 @@ class Stepper:
             position = float(self.work.motion.start.q[law])
             return Ending(Cause.NOT_CONVERGED, now, *self.model.law_to_blame(self.model.joint_names[law], position))
         if touched:
-            return Ending(Cause.NOT_CONVERGED, now, touched, "lower its stiffness or its damping, or take a smaller step")
+            return Ending(
+                Cause.NOT_CONVERGED, now, touched, "lower its stiffness or its damping, or take a smaller step"
+            )
         remedy = "take a smaller step, or more elements if the link bends strongly"
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
 
