@@ -1,4 +1,4 @@
-"""Radau IIA collocation: stiff dampers and unresolved waves settle, and the ledger shows what that took.
+"""Radau IIA collocation: stiff dampers and unresolved waves calm down, and the ledger shows what that took.
 
 Its loss is computed from the stages alone, by the identity of [hairer1996] for quadratic energies, and with it the
 ledger closes as that of Gauss collocation does.

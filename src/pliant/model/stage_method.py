@@ -151,7 +151,7 @@ def gauss_collocation(stages: int) -> StageMethod:
 
 def radau_collocation(stages: int) -> StageMethod:
     """Radau IIA of order 2 stages - 1 [hairer1996]: the last stage is the end of the step, so that what is stiff has
-    settled there instead of ringing on."""
+    come to rest there instead of ringing on."""
     ends = np.zeros(stages + 1)
     ends[-2:] = -1.0, 1.0  # zeros of the difference of two Legendre polynomials
     c = 0.5 * (1.0 + np.sort(np.polynomial.legendre.legroots(ends).real))

@@ -67,6 +67,7 @@ class Work(NamedTuple):
     past: Past
     ledger: RunningLedger
     halvings: Ints  # (1,)
+    inside: Floats  # (1,) seconds from the start of the step that failed to where its parts led
 
 
 @inner_kernel
@@ -276,6 +277,7 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         status = solve_step(mechanism, motion, work.solver, control)
         if status == CONVERGED:
             status = refuse_end(mechanism, motion.end, work.solver.lines.kept, control)
+        work.inside[0] = done * tables.h[n]
         if status == CONVERGED:
             done += width
             time = tables.end[n] - (1.0 - done) * tables.h[n]
@@ -287,7 +289,8 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
             level += 1
             work.halvings[0] += 1
             work.past.steps[0] = 0.0
-            if level > DEEPEST:
+            # what opened or turned over did so, in short steps too
+            if level > DEEPEST or status == LOOP_OPENED or status == TURNED_OVER:
                 return status
     copy_to(tables.base[n, 1], work.past.base)
     for c in range(work.past.target.shape[0]):

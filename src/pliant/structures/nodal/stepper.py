@@ -78,7 +78,7 @@ class Stepper:
         self.ledger = new_ledger(dofs + 1, loads)
         fit = new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None)
         motion = new_motion(mechanism, now, loads)
-        self.work = Work(motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64))
+        self.work = Work(motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64), np.zeros(1))
         roots = np.array([link.nodes[0] for link in arm.structure.links], np.int64)
         lines = len(mechanism.lines.law)
         # the last row holds the start of a step
@@ -135,7 +135,7 @@ class Stepper:
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
-        now, where = float(self.run.grid[done]), int(self.control.counts[2])
+        now, where = float(self.run.grid[done] + self.work.inside[0]), int(self.control.counts[2])
         if status == LOOP_OPENED:
             loop = self.model.line_owners(self.run.inputs)[where]
             remedy = why_opened(*self.posture(), loop)
