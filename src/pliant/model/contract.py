@@ -98,13 +98,6 @@ class Record:
     statistics: dict[str, float]
     violations: dict[str, Array] = field(default_factory=dict)
 
-    def at(self, rows: NDArray[np.int64]) -> Record:
-        """The same run at some of its saved times."""
-        efforts = {name: values[rows] for name, values in self.efforts.items()}
-        violations = {name: values[rows] for name, values in self.violations.items()}
-        kept = self.time[rows], self.states[rows], efforts, self.ledger.at(rows)
-        return Record(*kept, self.ending, self.statistics, violations)
-
 
 COARSE = "the mesh is too coarse for this motion; raise the degree or the number of elements"
 

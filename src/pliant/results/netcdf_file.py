@@ -83,6 +83,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "effort", description["efforts"]),
         _read_signals(dataset, "flow", description["efforts"]),
         _read_violations(dataset),
+        ErrorEstimate(**description["error"]) if description.get("error") else None,
     )
     ports = description["ports"]
     for port in ports:
@@ -99,7 +100,6 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         statistics=description["statistics"],
         wall_time=description["wall_time"],
         source=source,
-        error=ErrorEstimate(**description["error"]) if description.get("error") else None,
     )
 
 

@@ -75,13 +75,11 @@ def _errors(trajectory: Trajectory) -> list[Line]:
     if error is None:
         return []
     unit = "m" if trajectory.of_arm else "1"
-    named = (("steps", error.time), ("mesh", error.space), ("steps and mesh", error.total))
+    both = error.total if error.space == error.space else error.space
+    named = (("steps", error.time), ("mesh", error.space), ("steps and mesh", both))
     lines = [Line(f"estimated error of the tips by {name}", value, unit) for name, value in named if value == value]
-    return [
-        *lines,
-        Line("estimated error over the reach", error.relative, "1"),
-        Line("accuracy asked", error.asked, "1"),
-    ]
+    lines.append(Line("estimated error over the reach", error.relative, "1"))
+    return [*lines, Line("accuracy asked", error.asked, "1")] if error.asked else lines
 
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:

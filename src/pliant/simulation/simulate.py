@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, clip, refuse_other_than_number
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
+from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.results.trajectory import Trajectory
@@ -132,8 +133,8 @@ def simulate(
         )
     if integrator is not None and accuracy is not None:
         raise InvalidInput(
-            f"accuracy = {clip(repr(accuracy))} chooses the steps, but {clip(repr(integrator))} has its own; leave one of"
-            " them out"
+            f"accuracy = {clip(repr(accuracy))} chooses the steps, but {clip(repr(integrator))} has its own; leave one"
+            " of them out"
         )
     if integrator is not None and not isinstance(integrator, IDA):
         check_steps(until, integrator.step)
@@ -147,13 +148,15 @@ def simulate(
     )
     saved = (until, outputs, progress)
     asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
-    error, trials = None, {}
+    error: ErrorEstimate | tuple[int, float] | None = None
+    trials = {}
     if integrator is None:
         found = accurate.find(model, until, asked, None if initial is None else start, outputs, progress)
         model, record, integrator, error = found.model, found.record, found.integrator, found.error
         trials = {"trials": str(found.trials)}
     else:
         record = _advance(model, start, integrator, *saved)
+        error = None if isinstance(integrator, IDA) else (integrator.method.order, integrator.step)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
         other = model.substituting(start, record.states[-1])
         if other is not None:
@@ -163,7 +166,7 @@ def simulate(
                 f"{arm.formulation} computes in place of {given}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
-            if error is None:
+            if not isinstance(error, ErrorEstimate):
                 record = _advance(model, start, integrator, *saved)
             else:
                 found = accurate.find(arm, until, asked, start, outputs, progress)

@@ -10,7 +10,7 @@ States and stages of a step as arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -149,6 +149,7 @@ class Points:
         starts, lengths = np.array(start, dtype=np.int64), np.array(length, dtype=float)
         return Mesh(starts, lengths, *(table.copy() for table in self._tables))
 
+    @lru_cache(4096)  # noqa: B019 - few points live, and for long
     def moments(self, start: float, width: float) -> Floats:
         """Weights (p, 3) of the strains in the moments of a stretch of the unit interval, for steps after Magnus.
 
