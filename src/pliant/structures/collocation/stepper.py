@@ -8,13 +8,12 @@ import numpy as np
 
 from pliant.mechanics.block_elimination import new_increments
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
-from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
+from pliant.structures.collocation.chain import Floats, Method, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
@@ -34,17 +33,13 @@ def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
     return tables, Spectrum(*method.spectrum)
 
 
-def drives_of(inputs: Inputs) -> Drives:
-    prescribed = np.array(inputs.prescribed, np.bool_)
-    return Drives(prescribed, ~prescribed, np.array(inputs.stiffness, float), np.array(inputs.damping, float))
-
-
 def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     """A state with its own arrays, from a state vector."""
     chain = arm.chain
     state = new_state(len(chain.inertia.M), len(chain.section.C), len(arm.joint_names))
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
         array[:] = arm.layout.part(x, part)
+    state.rotor[:] = arm.layout.part(x, "rotor") if arm.geared else np.column_stack([state.q, state.qd])
     return state
 
 
@@ -56,7 +51,7 @@ class Stepper:
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
         links, loads = len(chain.tree.parent), len(run.inputs.loads)
         self.model, self.run = arm, run
-        self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
+        self.plant = arm.plant(run.inputs)
         self.method = run.implicit_method(type(arm.formulation).__name__)
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
@@ -72,7 +67,7 @@ class Stepper:
             new_frozen(chain, n_lam, dtype),
             new_spectral_factors(chain, n_lam, dtype),
             new_increments(nodes, points, dofs, dtype),
-            Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
+            zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, dofs), (s, dofs)),
         )
         self.state = state_of(arm, run.start)
         self.ledger = new_ledger(dofs, loads)
@@ -81,7 +76,7 @@ class Stepper:
         widths = (arm.layout.size, columns.COLUMNS, dofs, loads, dofs)
         rows = len(run.schedule.tau) + 1
         self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6))
-        energies = stored_energies(chain, self.state.V, self.state.e)
+        energies = stored_energies(self.plant, self.state)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
 
     def start(self) -> None:
@@ -116,6 +111,9 @@ class Stepper:
         before.V_rate[:] = (after.state.V - before.V) / tiny
         before.e_rate[:] = (after.state.e - before.e) / tiny
         before.q_rate[:] = before.qd
+        before.rotor_rate[:] = (after.state.rotor - before.rotor) / tiny
+        rigid = self.plant.joints.inertia > 0.0
+        before.rotor_rate[rigid, 1] = (after.state.qd - before.qd)[rigid] / tiny
 
     def state_vector(self) -> Floats:
         return self.model.pack(self.state)
@@ -131,7 +129,7 @@ class Stepper:
         now = float(self.run.grid[done])
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
-            refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
+            refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs)
         if status == SINGULAR:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         bent = bent_too_far(self.model, self.state.e)
@@ -150,7 +148,7 @@ class Stepper:
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
-        for k, joint in enumerate(arm.robot.chain_order):
+        for k, joint in zip(arm.placed.links, arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
