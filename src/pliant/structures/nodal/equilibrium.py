@@ -23,13 +23,13 @@ from pliant.spatial.arrays import (
 )
 from pliant.structures.joint_tables import at_rest, resting_rotors
 from pliant.structures.load_stepping import ITERATIONS, raise_load
+from pliant.structures.loads import base_table
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, POSE, WALL
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
-from pliant.structures.nodal.stepper import base_table
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -122,7 +122,7 @@ class _Search:
         self.loads = inputs.load_signals(np.array([time]))[0]
         self.now = self._resting(arm.pose_of(start))
         if inputs.base_motion is not None:
-            self._carry_with_base(base_table(arm, inputs, np.array([time]))[0])
+            self._carry_with_base(base_table(arm.robot, inputs, np.array([time]))[0])
         self.kept = np.flatnonzero((lines.law == CLOSED) & kept_lines(arm, self.mechanism, self.now)[0])
         self.moment = arm.moment_of(self.mechanism, self.now)
         self.pull = np.zeros(len(lines.law))
