@@ -192,7 +192,10 @@ class GeometricallyExactArm(ArmFacts):
             arm = self.formulation.carried_by(self.robot, turns_of_links(self, self.split(stopped)[1][0]))
         except InvalidInput:  # a law that only spectral links carry
             return None
-        return None if arm is None else (arm, pose_state(self, arm, start))
+        if arm is None:
+            return None
+        arm = arm.driving([f"{name}.x" for name in self.guided], ())
+        return arm, pose_state(self, arm, start)
 
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
