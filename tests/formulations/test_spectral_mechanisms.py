@@ -68,27 +68,27 @@ def test_a_pendulum_with_spring_damping_and_friction_converges_with_order_four()
     assert errors[-1] < 1e-7
 
 
-@pytest.mark.parametrize(("damping", "gained"), [(0.0, 8.0), (2.0, 3.0)], ids=["elastic", "damped"])
-def test_a_stop_pushes_by_its_law_and_stores_what_it_takes(damping: float, gained: float) -> None:
-    """Contact begins inside a step: where its force bends, steps of a quarter leave a sixteenth of the error, and where
-    a damper makes it jump a quarter; a little more where contact happens to begin at a better place of the long one."""
-    stop = pl.joints.Limits(-0.5, 0.6, 500.0, damping)
+@pytest.mark.parametrize("damping", [0.0, 2.0], ids=["elastic", "damped"])
+def test_a_stop_pushes_by_its_law_and_stores_what_it_takes(damping: float) -> None:
+    """A damper makes the force jump by d v where contact begins, at some instant of a step h: d v h / (2 I) is the most
+    that the rate may miss. The elastic force only bends there, and its mean over the step knows where."""
+    stop, rate = pl.joints.Limits(-0.5, 0.6, 500.0, damping), 6.0
 
     def torque(q: float, qd: float) -> float:
         if q > 0.6:
             return -max(0.0, 500.0 * (q - 0.6) + damping * qd)
         return max(0.0, 500.0 * (-0.5 - q) - damping * qd) if q < -0.5 else 0.0
 
-    wanted = integrated(torque, (0.2, 3.0), 0.5)
-    robot = pendulum(0.2, 3.0, limits=stop)
-    errors = errors_over((4e-3, 1e-3), lambda step: state_of_pin(swung(robot, 0.5, 4, step)), wanted)
-    assert errors[1] < errors[0] / gained
-    assert errors[1] < 1e-4
+    wanted, robot = integrated(torque, (0.2, rate), 0.5), pendulum(0.2, rate, limits=stop)
+    for step in (4e-3, 1e-3):
+        (error,) = errors_over((step,), lambda step: state_of_pin(swung(robot, 0.5, 4, step)), wanted)
+        assert error < 1e-6 + damping * rate * step / (2.0 * ABOUT_PIN)
     arm = pl.GeometricallyExact(degree=2).compile(robot)
     run = pl.simulate(arm, until=0.3, integrator=pl.Gauss(order=4, step=2e-3))
-    assert run.ledger.strain.max() > 1.0, "the stop is hit"
+    assert run.ledger.strain.max() > 10.0, "the stop is hit"
     total = np.sum(arm.energy(run.states), axis=0)
-    assert total[-1] == pytest.approx(total[0] - run.ledger.joint_loss[-1], rel=1e-6), "weight is booked as work"
+    # the work of weight is booked at the stages: its error is that of the step
+    assert total[-1] == pytest.approx(total[0] - run.ledger.joint_loss[-1], rel=1e-5)
 
 
 def test_an_elastic_gear_swings_at_its_frequency_and_a_rigid_one_adds_its_rotor() -> None:
@@ -112,32 +112,34 @@ def test_a_motor_within_its_limit_gives_no_more() -> None:
     assert run.state("joint_rate")[-1, 0] == pytest.approx(0.2 * 0.02 * 50.0 / (1e-4 * 50.0**2 + ABOUT_PIN), rel=1e-9)
 
 
-def top(tilt: float, precession: float) -> tuple[pl.Robot, float]:
-    """A heavy symmetric top in steady precession, and the spin about its own axis that keeps it there:
+def top(tilt: float, precession: float) -> pl.Robot:
+    """A heavy symmetric top in steady precession, with the spin about its own axis that keeps it there:
 
     m g l = I3 (spin + p cos(tilt)) p - I1 p^2 cos(tilt) .
     """
-    across, along, centre = 0.02 + 1.0 * 0.3**2, 0.01, 0.3
+    across, along, centre = 0.03 + 1.0 * 0.3**2, 0.05, 0.3
     spin = GRAVITY * centre / (along * precession) + (across - along) / along * precession * np.cos(tilt)
-    body = pl.RigidLink("body", (0.0, 0.0, 0.5), 1.0, center_of_mass=(0.0, 0.0, centre), inertia=(0.02, 0.02, along))
+    body = pl.RigidLink("body", (0.0, 0.0, 0.5), 1.0, center_of_mass=(0.0, 0.0, centre), inertia=(0.03, 0.03, along))
     turned = (float(np.cos(tilt / 2)), float(np.sin(tilt / 2)), 0.0, 0.0)  # about x
     rate = (0.0, float(precession * np.sin(tilt)), float(precession * np.cos(tilt) + spin))
     ball = pl.joints.SphericalJoint("ball", "base", "body", initial_rotation=turned, initial_rate=rate)
-    return pl.Robot("top", (body,), (ball,), gravity=(0.0, 0.0, -GRAVITY)), spin
+    return pl.Robot("top", (body,), (ball,), gravity=(0.0, 0.0, -GRAVITY))
 
 
 def test_a_heavy_top_precesses_steadily_with_order_four() -> None:
-    tilt, precession, until = 0.7, 3.0, 0.5
-    robot, _ = top(tilt, precession)
+    tilt, precession, until = 0.7, 3.0, 0.3
+    arm = pl.GeometricallyExact(degree=2).compile(top(tilt, precession))
     turned = precession * until
     # the axis, (0, -sin, cos) at the start, turned about the upright
     axis = np.array([np.sin(tilt) * np.sin(turned), -np.sin(tilt) * np.cos(turned), np.cos(tilt)])
 
     def tip(step: float) -> np.ndarray:
-        run = swung(robot, until, 4, step)
+        run = pl.simulate(arm, until=until, integrator=pl.Gauss(order=4, step=step), outputs=2)
+        # next to no energy is exchanged, beside 16 J of spin whose rounding remains
+        assert np.abs(run.ledger.residual).max() < 1e-12 * run.ledger.kinetic[0]
         return np.asarray(run.tip_position[-1] / 0.5)
 
-    errors = errors_over((0.02, 0.01, 0.005), tip, axis)
+    errors = errors_over((0.01, 0.005, 0.0025), tip, axis)
     for coarse, fine in pairwise(errors):
         assert coarse / fine > 13.0, "16 for a method of fourth order"
 
@@ -172,22 +174,28 @@ def test_a_free_body_keeps_its_momentum_and_falls_on_a_parabola() -> None:
 
 
 def test_a_pendulum_on_a_shaken_base_and_the_work_of_the_base() -> None:
-    """In the frame of a base that moves along x by X(t) the bob feels -m X'' at its centre of mass."""
+    """In the frame of a base that moves along x by X(t) the bob feels -m X'' at its centre of mass.
+
+    The base gives the force  m (X'' + (l cos q)'')  along x, and the power of that force at X'.
+    """
     motion, until = pl.motions.Quintic(0.0, 0.3, 0.4), 0.3
 
     def rates(t: float, y: np.ndarray) -> list[float]:
-        push = float(motion.evaluate(np.array([t]))[2][0])
-        return [y[1], MASS * LENGTH * (push * np.sin(y[0]) - GRAVITY * np.cos(y[0])) / ABOUT_PIN]
+        _, speed, push = (float(each[0]) for each in motion.evaluate(np.array([t])))
+        sine, cosine = np.sin(y[0]), np.cos(y[0])
+        turn = MASS * LENGTH * (push * sine - GRAVITY * cosine) / ABOUT_PIN
+        force = MASS * (push - LENGTH * (turn * sine + y[1] ** 2 * cosine))
+        return [y[1], turn, force * speed]
 
-    exact = solve_ivp(rates, (0.0, until), (0.2, 1.0), "DOP853", rtol=2.3e-14, atol=1e-14, max_step=1e-3).y[:, -1]
-    robot = pendulum(0.2, 1.0)
-    moved = pl.BaseMotion(x=motion)
-    errors = errors_over((0.02, 0.01), lambda step: state_of_pin(swung(robot, until, 4, step, moved)), exact)
+    exact = solve_ivp(rates, (0.0, until), (0.2, 1.0, 0.0), "DOP853", rtol=2.3e-14, atol=1e-14, max_step=1e-3).y[:, -1]
+    robot, moved = pendulum(0.2, 1.0), pl.BaseMotion(x=motion)
+
+    def found(step: float) -> np.ndarray:
+        run = swung(robot, until, 4, step, moved)
+        return np.append(state_of_pin(run), run.ledger.works["base"][-1])
+
+    errors = errors_over((0.02, 0.01), found, exact)
     assert errors[0] / errors[1] > 13.0, "16 for a method of fourth order"
-    run = swung(robot, until, 4, 0.005, moved)
-    ledger = run.ledger
-    gained = ledger.kinetic[-1] - ledger.kinetic[0]
-    assert ledger.works["base"][-1] == pytest.approx(gained - ledger.gravity[-1], rel=1e-9)
 
 
 def soft_mechanism(joint: pl.robot.Joint) -> pl.Robot:
@@ -215,7 +223,7 @@ FIRST = {
 @pytest.mark.parametrize("kind", FIRST)
 def test_soft_mechanisms_move_as_those_of_refined_pose_elements(kind: str) -> None:
     """Pose elements of second order: 32 of them and steps of 0.25 ms are within 2e-4 of the reach of one metre."""
-    robot, until, ends = soft_mechanism(FIRST[kind]), 0.05, []
+    robot, until, ends, names = soft_mechanism(FIRST[kind]), 0.05, [], []
     for formulation, gauss in (
         (pl.GeometricallyExact(degree=5), pl.Gauss(order=4, step=1e-3)),
         (pl.PoseElement(elements=32), pl.Gauss(order=2, step=2.5e-4)),
@@ -224,11 +232,12 @@ def test_soft_mechanisms_move_as_those_of_refined_pose_elements(kind: str) -> No
         run = pl.simulate(arm, until=until, integrator=gauss, outputs=2)
         assert run.ending.completed
         assert run.ledger.worst_ratio < EXACT
-        assert run.model.joint_names == arm.joint_names
+        names.append(arm.joint_names)
         ends.append(run.tip_position[-1])
+    assert names[0] == names[1]
     start = pl.PoseElement(2).compile(robot)
     moved = float(np.linalg.norm(ends[1] - start.tip(start.initial_state()[None])[0][0]))
-    assert moved > 0.02
+    assert moved > 0.015
     assert np.abs(ends[0] - ends[1]).max() < 2e-4
 
 
