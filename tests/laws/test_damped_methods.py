@@ -6,6 +6,7 @@ ledger closes as that of Gauss collocation does.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,28 @@ def test_the_ledger_closes_with_the_loss_of_the_method(name: str, order: int) ->
     assert ledger.numerical_loss[-1] > 0.0
     if name != "hardening law":  # whose part may have either sign
         assert np.all(np.diff(ledger.numerical_loss) >= 0.0)
+
+
+LAWS: dict[str, dict[str, object]] = {
+    "spring": {"spring": pl.joints.JointSpring(stiffness=20.0)},
+    "friction": {"friction": pl.joints.Friction(0.5)},
+    "stops": {"limits": pl.joints.Limits(lower=-0.02, upper=0.02, stiffness=5e3, damping=1.0)},
+}
+
+
+@pytest.mark.parametrize("law", [*LAWS, "elastic gear"])
+def test_springs_stops_and_gears_of_joints_are_damped_too(law: str) -> None:
+    robot = pl.load(pl.library.path("macchelli_link"))
+    joint = replace(robot.joints[0], initial_rate=3.0, **LAWS.get(law, {}))
+    arm = SPECTRAL.compile(replace(robot, joints=(joint,)))
+    motion = pl.motions.Quintic(0.0, 0.5, 0.03)
+    drive = pl.JointPD(motion, stiffness=15.0, damping=3.0)
+    gear = pl.GearMotor("shoulder", rotor_inertia=1e-4, ratio=20.0, stiffness=300.0, damping=0.1)
+    run = pl.simulate(pl.connect(arm, drive, *([] if law in LAWS else [gear])), 0.03, pl.Radau(order=3, step=1e-3))
+    assert run.ending.completed, run.ending
+    assert run.ledger.worst_ratio <= DEMAND
+    # the part of stops may have either sign, as that of hardening
+    assert run.ledger.numerical_loss[-1] != 0.0 if law == "stops" else run.ledger.numerical_loss[-1] > 0.0
 
 
 def test_linear_arms_enter_the_same_loss() -> None:

@@ -72,7 +72,7 @@ class Gauss(Declared):
 
 @dataclass(frozen=True)
 class Radau(Declared):
-    """Radau IIA collocation of order 3 or 5 with a fixed step in seconds, for stiff dampers and fast waves to calm down.
+    """Radau IIA collocation of order 3 or 5 with a fixed step in seconds, which brings what is stiff to rest.
 
     Gauss collocation keeps the energy of motions that are too fast for its step and lets them ring; Radau IIA brings
     them to rest within a step. What it takes from the energy is the ``numerical_loss`` of the ledger, which balances as

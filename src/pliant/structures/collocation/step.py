@@ -9,7 +9,13 @@ from pliant.spatial.rows import copy_to, dot6, lay, load3, load6, plus3, plus6, 
 from pliant.spatial.small_matrices import times
 from pliant.structures.collocation.chain import FLOATING, MOVED, Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change, hardening_stress
-from pliant.structures.collocation.joints import advance_rotors, end_of, enter_laws, joint_energies, numerical_loss_of_laws
+from pliant.structures.collocation.joints import (
+    advance_rotors,
+    end_of,
+    enter_laws,
+    joint_energies,
+    numerical_loss_of_laws,
+)
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import advance_frames, quaternion_of, set_poses, turned
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages

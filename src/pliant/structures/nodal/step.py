@@ -290,7 +290,7 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
             work.halvings[0] += 1
             work.past.steps[0] = 0.0
             # what opened or turned over did so, in short steps too
-            if level > DEEPEST or status == LOOP_OPENED or status == TURNED_OVER:
+            if level > DEEPEST or status in (LOOP_OPENED, TURNED_OVER):
                 return status
     copy_to(tables.base[n, 1], work.past.base)
     for c in range(work.past.target.shape[0]):

@@ -63,7 +63,9 @@ class Stepper:
         self.ledger = new_ledger(dofs + 1, loads)
         fit = new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None)
         motion = new_motion(mechanism, now, loads)
-        self.work = Work(motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64), np.zeros(1))
+        self.work = Work(
+            motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64), np.zeros(1)
+        )
         roots = np.array([link.nodes[0] for link in arm.structure.links], np.int64)
         lines = len(mechanism.lines.law)
         # the last row holds the start of a step
