@@ -237,7 +237,7 @@ class Stepper:
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
 
     def _law_to_blame(self) -> tuple[str, str] | None:
-        """Of a joint whose friction or stop changed in the last iteration: which of them, and what to try; or nothing."""
+        """Of a joint whose friction or stop changed in the last iteration: which of them, and what to try."""
         laws, solver = self.plant.joints.laws, self.work.solver
         for c in self.plant.joints.active:
             jumped = np.abs(solver.stages.qd[:, c] - solver.frozen.rate[c]).max()

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.mechanics.joint_laws import SAME_SLOPE, SMOOTHING, STATIC, STOP_STIFFNESS, friction_force
+from pliant.mechanics.joint_laws import SAME_SLOPE, SMOOTHING, STATIC, STOP_STIFFNESS, Coordinates, friction_force
 from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, WALL
-from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Ints, Mechanism
+from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import LineFactors
 from pliant.structures.nodal.relations import (
