@@ -243,6 +243,7 @@ class Stages(NamedTuple):
     spin_up: Floats  # (s, dofs) accelerations of rotors
     rho_r: Floats  # (s, dofs) what is left of their balance
     base: Floats  # (s, 6) twist of a moved base
+    before: Floats  # (s, dofs) joint rates before the last increment
 
 
 class Method(NamedTuple):
@@ -272,7 +273,18 @@ def new_stages(stages: int, chain: Chain) -> Stages:
     at_node, at_point, joints = (nodes, 6), (points, 6), (dofs,)
     values = (at_node, at_point, at_node, at_point, joints, joints, (links, 12))
     axes = ((nodes, 9), (points if at_points else 0, 9), (nodes, 3))
-    residuals = (*4 * (at_point,), at_node, at_point, at_node, at_point, joints, (links, 6), *6 * (joints,), (6,))
+    residuals = (
+        *4 * (at_point,),
+        at_node,
+        at_point,
+        at_node,
+        at_point,
+        joints,
+        (links, 6),
+        *6 * (joints,),
+        (6,),
+        joints,
+    )
     return zeros_of(Stages, *((stages, *shape) for shape in (*values, *axes, *residuals)))
 
 

@@ -218,19 +218,25 @@ def set_laws(plant, method, state, stages, table, h):
     return residual
 
 
-@inline_kernel
-def friction_slope(laws, c, rates, before):
-    """By which friction resists a change of the rate: its derivative or, where the iteration jumps, its secant."""
-    law, rate = laws.friction[c], rates[c]
-    against, slope = friction(laws, c, rates, rate)
-    # across the steep middle of the law a derivative taken on its flat side leads to the other side, and back
-    if abs(rate - before) > 0.5 * max(abs(rate), law[SMOOTHING]) and abs(rate) > 1e-3 * law[SMOOTHING]:
-        slope = max(slope, against / rate)
-    return max(slope, 0.0)
+@inner_kernel
+def hold_at_zero(plant, stages):
+    """Cut changes of joint rates where friction changes its sign, unless both rates lie where it is nearly linear.
+
+    From zero on friction bends down, and Newton's method approaches any rate from there without passing it.
+    """
+    laws = plant.joints.laws
+    for n in range(plant.joints.active.shape[0]):
+        c = plant.joints.active[n]
+        law = laws.friction[c]
+        if law[STATIC] > 0.0 and laws.ball[c] < 0 and not laws.prescribed[c]:
+            for i in range(stages.qd.shape[0]):
+                old, new = stages.before[i, c], stages.qd[i, c]
+                if old * new < 0.0 and max(abs(old), abs(new)) > law[SMOOTHING]:
+                    stages.qd[i, c] = 0.0
 
 
 @inline_kernel
-def mean_slopes(laws, c, stages, table, before):
+def mean_slopes(laws, c, stages, table):
     """(damping, stiffness) of the joint, then of the drive within the limit of its motor: middle of all stages."""
     low_d, low_k, low_m = np.inf, np.inf, 1.0
     high_d, high_k, high_m = 0.0, 0.0, 0.0
@@ -238,7 +244,7 @@ def mean_slopes(laws, c, stages, table, before):
     for i in range(stages.q.shape[0]):
         d, k = laws.viscous[c], laws.spring[c]
         if laws.friction[c, STATIC] > 0.0:
-            d += friction_slope(laws, c, stages.qd[i], before)
+            d += max(friction(laws, c, stages.qd[i], stages.qd[i, c])[1], 0.0)
         if laws.stops[c, STOP_STIFFNESS] > 0.0:
             q, row = stages.q[i, c], laws.stops[c]
             if q < row[LOWER] or q > row[UPPER]:
@@ -271,7 +277,7 @@ def renew_pivots(plant, spectrum, stages, table, frozen, factors, h):
         c = joints.active[n]
         if laws.prescribed[c]:
             continue
-        d, k, kd, kp = mean_slopes(laws, c, stages, table, frozen.rate[c])
+        d, k, kd, kp = mean_slopes(laws, c, stages, table)
         frozen.rate[c] = stages.qd[0, c]
         for m in range(spectrum.lam.shape[0]):
             gain = h / spectrum.lam[m]

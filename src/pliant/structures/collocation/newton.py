@@ -31,7 +31,7 @@ from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.chain import FIXED, MOVED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
-from pliant.structures.collocation.joints import condense_rotors, renew_pivots, turn_rotors
+from pliant.structures.collocation.joints import condense_rotors, hold_at_zero, renew_pivots, turn_rotors
 from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist, sum_stages
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
@@ -305,7 +305,11 @@ def solve_stages(plant, scheme, state, solver, tables, h):
                 return SINGULAR, residual
             joined = True
         previous = size
+        if lawful:
+            copy_to(stages.qd, stages.before)
         size = improve(plant, scheme, solver, h)
+        if lawful:
+            hold_at_zero(plant, stages)
         control.counts[0] += 1
         if not np.isfinite(size):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
