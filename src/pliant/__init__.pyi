@@ -81,6 +81,7 @@ from pliant.simulation.integrators import IDA as IDA
 from pliant.simulation.integrators import Adaptive as Adaptive
 from pliant.simulation.integrators import Gauss as Gauss
 from pliant.simulation.integrators import GeneralizedAlpha as GeneralizedAlpha
+from pliant.simulation.integrators import Radau as Radau
 from pliant.simulation.integrators import RungeKuttaGill as RungeKuttaGill
 from pliant.simulation.simulate import simulate as simulate
 

@@ -183,6 +183,7 @@ def _ledger(arm: FakeArm, states: Array, joints: Array, exact_to: float) -> Ledg
         viscous_loss=zeros,
         joint_loss=0.25 * loss,
         projection_loss=zeros,
+        numerical_loss=zeros,
         residual=1e-15 * np.arange(len(zeros)),
         exchanged=1.0 + 2.0 * loss,
         worst_ratio=exact_to,

@@ -165,7 +165,7 @@ def enter_powers(program: Program, work: Work, ledger: RunningLedger) -> None:
         kinetic += end - start if stored.change_kinetic[k] else 0.0
         strain += 0.0 if stored.change_kinetic[k] else end - start
     ledger.worst[ROUNDING] = rounding
-    close_step(ledger, kinetic, strain, (0.0, 0.0, 0.0, lost), point.at[0])
+    close_step(ledger, kinetic, strain, (0.0, 0.0, 0.0, lost, 0.0), point.at[0])
 
 
 @inner_kernel

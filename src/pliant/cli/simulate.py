@@ -22,7 +22,10 @@ def simulate(
     ] = None,
     order: Annotated[
         int | None,
-        typer.Option(help="Order of Gauss collocation in time: 2, 4, 6 or 8; goes with --step.", show_default=False),
+        typer.Option(
+            help="Order in time: 2, 4, 6 or 8 by Gauss collocation, 3 or 5 by Radau IIA, damped; goes with --step.",
+            show_default=False,
+        ),
     ] = None,
     formulation: given.FormulationOption = given.Formulation.GEOMETRICALLY_EXACT,
     degree: given.DegreeOption = None,
@@ -54,5 +57,6 @@ def simulate(
     integrator = None
     if step is not None or order is not None:
         best = min(4, model.highest_order) if order is None else order
-        integrator = pl.Gauss(order=best, step=1e-3 if step is None else step)
+        method = pl.Radau if best in (3, 5) else pl.Gauss
+        integrator = method(order=best, step=1e-3 if step is None else step)
     run_and_report(model, until, integrator, outputs, to, accuracy)

@@ -171,7 +171,7 @@ class Destination:
 def run_and_report(
     model: pl.Arm,
     until: float,
-    integrator: pl.Gauss | None,
+    integrator: pl.Gauss | pl.Radau | None,
     outputs: int,
     to: Destination,
     accuracy: float | None = None,

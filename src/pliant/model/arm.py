@@ -107,6 +107,17 @@ class ArmFacts(Shown, Renamed):
         still = np.zeros(len(arm.joint_names))
         return np.stack([arm.initial_state(position, still) for position in positions])
 
+    def law_to_blame(self, joint: str, position: float) -> tuple[str, str]:
+        """Of a joint whose friction or stop kept a step from converging: which of them, and what to try."""
+        law = self.robot.freedom(joint).law
+        stopped = law.limits is not None and not law.limits.lower < position < law.limits.upper
+        if law.limits is not None and (stopped or law.friction is None):
+            remedy = f"lower the stiffness of the stop, {law.limits.stiffness:g}, or take a smaller step"
+            return f"the stop of joint '{joint}'", remedy
+        rate = law.friction.smoothing_rate if law.friction is not None else 0.0
+        remedy = f"raise the smoothing_rate of the friction, {rate:g}, or take another step"
+        return f"the friction of joint '{joint}'", remedy
+
     def by(self, formulation: Any) -> Arm:
         """The same robot by another choice."""
         return cast(Arm, formulation.compile(self.robot))

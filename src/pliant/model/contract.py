@@ -15,7 +15,7 @@ from pliant.errors import InvalidInput, clip
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
-from pliant.model.schedule import Schedule
+from pliant.model.schedule import WITHIN, Schedule
 from pliant.model.stage_method import ExplicitMethod, StageMethod
 from pliant.model.state import Array, Ending, Layout, Observation
 
@@ -56,8 +56,12 @@ class Run:
 
     def times(self, a: int, b: int) -> Array:
         """Stages and end of each of the steps a .. b-1, (steps, stages + 1)."""
-        stages = self.grid[a:b, None] + self.schedule.h[a:b, None] * self.method.nodes
-        return np.concatenate([stages, self.grid[a + 1 : b + 1, None]], axis=1)
+        return self.times_of(self.grid[a:b], self.schedule.h[a:b], self.grid[a + 1 : b + 1])
+
+    def times_of(self, start: Array, h: Array, end: Array) -> Array:
+        """The same of any steps; a stage at the end of a step does not see what jumps there."""
+        stages = start[:, None] + h[:, None] * np.minimum(self.method.nodes, 1.0 - WITHIN)
+        return np.concatenate([stages, end[:, None]], axis=1)
 
     def place_prescribed(self, layout: Layout, states: Array, times: Array) -> None:
         """Prescribed joints are where they are meant to be between steps too."""

@@ -11,7 +11,16 @@ import numpy as np
 from pliant.model.state import Array
 
 # in the order of the columns of a run
-SUMS = ("gravity", "material_loss", "viscous_loss", "joint_loss", "projection_loss", "residual", "exchanged")
+SUMS = (
+    "gravity",
+    "material_loss",
+    "viscous_loss",
+    "joint_loss",
+    "projection_loss",
+    "numerical_loss",
+    "residual",
+    "exchanged",
+)
 
 
 @dataclass(frozen=True)
@@ -19,10 +28,11 @@ class Ledger:
     """Energies at the saved times, in joules; works and losses are summed from the start of the run.
 
     kinetic + strain = start value + gravity + sum(works) - material_loss - viscous_loss - joint_loss
-                       - projection_loss + residual
+                       - projection_loss - numerical_loss + residual
 
     ``projection_loss`` is what the step takes when it returns the two sides of a moving joint to equal
-    velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
+    velocity; ``numerical_loss`` is what the method itself dissipates, the price of its damping, and zero for Gauss
+    collocation; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
     residual of a single step divided by the energy exchanged in that step or, if larger, in the mean step so
     far, and ``worst_time`` is when it happened; what forces in closed loops do on rounded positions, and what
     rounding leaves of the energies that are subtracted, is no residual. ``exact`` says whether the integrator
@@ -38,6 +48,7 @@ class Ledger:
     viscous_loss: Array
     joint_loss: Array
     projection_loss: Array
+    numerical_loss: Array
     residual: Array
     exchanged: Array
     worst_ratio: float

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pliant.model.inputs import Inputs
 
 Ints = NDArray[np.int64]
+WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
 SAME_INSTANT = 2e-12  # part of the clock, or of a second, within which two instants are one
 
 

@@ -25,7 +25,7 @@ LARGEST_EXTRAPOLATED = 3  # stages
 
 @dataclass(frozen=True, eq=False)
 class StageMethod:
-    """The coefficients of a method; ``exact`` if quadratic energies balance to round-off."""
+    """The coefficients of a method; ``exact`` if what a step takes from a quadratic energy is known to round-off."""
 
     nodes: Array
     weights: Array
@@ -43,6 +43,29 @@ class StageMethod:
     @cached_property
     def A(self) -> Array:
         return np.asarray(np.linalg.inv(self.S), dtype=np.float64)
+
+    @cached_property
+    def dissipation(self) -> Array:
+        """Weights d_j of the increments in what a step takes from an energy <x, Q x> / 2 beside the work of its stages,
+
+            sum_i h b_i <Q x_i, x'_i> - (change of the energy) = (h^2 / 2) sum_ij m_ij <x'_i, Q x'_j> = <y, Q y> / 2 ,
+
+        with y = sum_j d_j E_j and m_ij = b_i a_ij + b_j a_ji - b_i b_j. That matrix is zero for Gauss collocation and
+        of rank one for Radau IIA, and never negative: both are algebraically stable ([hairer1996], IV.12 and IV.13).
+        """
+        if not self.exact:
+            return np.zeros(self.stages)
+        products = self.weights[:, None] * self.A
+        m = products + products.T - np.outer(self.weights, self.weights)
+        value, vector = np.linalg.eigh(m)
+        if value[-1] < 1e-12:
+            return np.zeros(self.stages)
+        return np.asarray(np.sqrt(value[-1]) * vector[:, -1] @ self.S)
+
+    @property
+    def damped(self) -> bool:
+        """Whether its own dissipation is entered in the ledger."""
+        return bool(self.dissipation.any())
 
     @cached_property
     def spectrum(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Array]:
@@ -82,9 +105,10 @@ class StageMethod:
 
         stress_i = sum_m weight_im stress(x_n + sum_j value_mj E_j) is the mean of the stress along the
         step's polynomial against the stage's Lagrange polynomial; then the work sum_i b_i stress_i xdot_i
-        is the exact change of a stored energy that is any polynomial of degree six ([hairer2010]).
+        is the exact change of a stored energy that is any polynomial of degree six ([hairer2010]). Damped methods take
+        the stress of their stages, whose damping an average would spoil.
         """
-        if not self.exact:
+        if not self.exact or self.damped:
             return np.eye(self.stages), np.eye(self.stages)
         points, weights = gauss_rule(3 * self.stages)
         values = np.ascontiguousarray(lagrange_basis(np.concatenate([[0.0], self.nodes]), points)[0][:, 1:])
@@ -121,10 +145,26 @@ def runge_kutta_gill() -> ExplicitMethod:
 def gauss_collocation(stages: int) -> StageMethod:
     """Gauss collocation of order 2 stages; one stage is the implicit midpoint rule."""
     c, b = gauss_rule(stages)
-    powers = np.arange(1, stages + 1)
-    A = (c[:, None] ** powers / powers) @ np.linalg.inv(c[:, None] ** (powers - 1))
-    S = np.linalg.inv(A)
+    S = np.asarray(np.linalg.inv(_collocation(c)), dtype=np.float64)
     return StageMethod(c, b, S, b @ S, 0.0, 0.0, 2 * stages, True)
+
+
+def radau_collocation(stages: int) -> StageMethod:
+    """Radau IIA of order 2 stages - 1 [hairer1996]: the last stage is the end of the step, so that what is stiff has
+    come to rest there instead of ringing on."""
+    ends = np.zeros(stages + 1)
+    ends[-2:] = -1.0, 1.0  # zeros of the difference of two Legendre polynomials
+    c = 0.5 * (1.0 + np.sort(np.polynomial.legendre.legroots(ends).real))
+    c[-1] = 1.0
+    A = _collocation(c)
+    S = np.asarray(np.linalg.inv(A), dtype=np.float64)
+    return StageMethod(c, A[-1].copy(), S, np.eye(stages)[-1], 0.0, 0.0, 2 * stages - 1, True)
+
+
+def _collocation(c: Array) -> Array:
+    """Integrals from 0 to each node of the polynomials that are one at a node and zero at the others."""
+    powers = np.arange(1, len(c) + 1)
+    return np.asarray((c[:, None] ** powers / powers) @ np.linalg.inv(c[:, None] ** (powers - 1)))
 
 
 def generalized_alpha(spectral_radius: float) -> StageMethod:

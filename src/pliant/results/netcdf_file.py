@@ -272,7 +272,11 @@ def _read_ledger(dataset: Dataset, description: dict[str, Any]) -> Ledger:
     works = {name: dataset["work"].values[:, k].copy() for k, name in enumerate(description["works"])}
     names = description.get("taken", [])  # files of earlier versions have none
     taken = {name: dataset["taken"].values[:, k].copy() for k, name in enumerate(names)}
-    energies: dict[str, Any] = {name: dataset[f"energy_{name}"].values for name in ENERGIES}
+    # in those of earlier versions no integrator entered its dissipation
+    none = np.zeros(len(dataset["time"]))
+    energies: dict[str, Any] = {
+        name: dataset[f"energy_{name}"].values if f"energy_{name}" in dataset else none for name in ENERGIES
+    }
     return Ledger(works=works, taken=taken, **energies, **description["ledger"])
 
 

@@ -66,6 +66,7 @@ _MEANINGS = {
     "viscous_loss": "dissipated by the surroundings since the start",
     "joint_loss": "dissipated by joint damping since the start",
     "projection_loss": "taken by returning moving joints to equal velocity since the start",
+    "numerical_loss": "dissipated by the integrator itself since the start",
     "residual": "energy that the ledger does not explain since the start",
     "exchanged": "sum of the absolute energy flows since the start",
 }

@@ -63,6 +63,8 @@ def summarize(trajectory: Trajectory) -> list[Line]:
         Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
         Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
         Line("projection loss", float(ledger.projection_loss[-1]), "J"),
+        # of integrators that damp; of all others it is zero by construction
+        *([Line("numerical loss", float(ledger.numerical_loss[-1]), "J")] if ledger.numerical_loss.any() else []),
         *_errors(trajectory),
         # steps that are exact in energy keep constraints to rounding
         *(() if ledger.exact else _violated(trajectory)),

@@ -95,11 +95,11 @@ def drive(stepper: Stepper[T]) -> Record:
 
 def _record(stepper: Stepper[T], done: int, ending: Ending, rates: Array) -> Record:
     """What ``done`` steps kept; where a run stopped between two rows, its last state too."""
-    run, plan = stepper.run, stepper.run.schedule
+    plan = stepper.run.schedule
     times = plan.times[: int(np.searchsorted(plan.step, done))]
-    if not ending.completed and times[-1] < run.grid[done]:
+    if not ending.completed and times[-1] < ending.time:
         stepper.keep(len(times))
-        times = np.append(times, run.grid[done])
+        times = np.append(times, ending.time)
     kept = stepper.kept(times)
     counts = {"steps": float(done), **kept.statistics}
     return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts, last_rates=rates)
@@ -137,7 +137,7 @@ class Driven(Generic[T]):
                 if end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS and isinstance(stepper.model, Arm):
                     self.rates.append(stepper.model.layout.part(stepper.state_vector(), "joint_rate").copy())
                 if status != DONE:
-                    return blame_servos(stepper.model, run, stepper.stopped(status, self.done))
+                    return sampling.blame(blame_servos(stepper.model, run, stepper.stopped(status, self.done)))
             if unreadable:
                 place, _, remedy = unreadable.rpartition("; ")
                 return Ending(Cause.INPUT, float(run.grid[self.done]), place, remedy)

@@ -219,6 +219,7 @@ def _ledger(descriptor: Descriptor, times: Array, y: Array, reached: Reached) ->
         viscous_loss=drag,
         joint_loss=joints,
         projection_loss=np.zeros(len(times)),
+        numerical_loss=np.zeros(len(times)),
         residual=residual,
         exchanged=exchanged,
         worst_ratio=float(ratio[worst]),

@@ -15,20 +15,27 @@ from pliant.robot.declared import BadValue, Declared, Quantity
 # coefficients are made once for all runs
 gauss_collocation = cache(stage_method.gauss_collocation)
 generalized_alpha = cache(stage_method.generalized_alpha)
+radau_collocation = cache(stage_method.radau_collocation)
 runge_kutta_gill = cache(stage_method.runge_kutta_gill)
-ORDERS = (2, 4, 6, 8)
 
 
 @dataclass(frozen=True)
-class GaussOrder:
-    """The declaration of a field that holds an order of Gauss collocation."""
+class OrderAmong:
+    """The declaration of a field that holds an order of a family of methods, with advice which to take."""
 
+    orders: tuple[int, ...]
+    advice: str
     meaning: str = "order in time"
 
     def checked(self, value: object) -> int:
-        if isinstance(value, int) and value in ORDERS:
+        if isinstance(value, int) and value in self.orders:
             return int(value)
-        raise BadValue(f"= {clip(repr(value))} must be 2, 4, 6 or 8; 4 serves most arms, 8 references")
+        *others, last = map(str, self.orders)
+        raise BadValue(f"= {clip(repr(value))} must be {', '.join(others)} or {last}; {self.advice}")
+
+
+GAUSS_ORDER = OrderAmong((2, 4, 6, 8), "4 serves most arms, 8 references")
+RADAU_ORDER = OrderAmong((3, 5), "5 serves most arms")
 
 
 Step = Annotated[float, Quantity("s", "length of all steps", above=0)]
@@ -49,7 +56,7 @@ class Gauss(Declared):
     exchanges.
     """
 
-    order: Annotated[int, GaussOrder()] = 4
+    order: Annotated[int, GAUSS_ORDER] = 4
     step: Step = 1e-3
     tolerance: Tolerance = 1e-9
     energy_tolerance: EnergyTolerance = 1e-11
@@ -57,6 +64,29 @@ class Gauss(Declared):
     @property
     def method(self) -> StageMethod:
         return gauss_collocation(self.order // 2)
+
+    @property
+    def newton_tolerance(self) -> NewtonTolerance:
+        return NewtonTolerance(self.tolerance, self.energy_tolerance)
+
+
+@dataclass(frozen=True)
+class Radau(Declared):
+    """Radau IIA collocation of order 3 or 5 with a fixed step in seconds, which brings what is stiff to rest.
+
+    Gauss collocation keeps the energy of motions that are too fast for its step and lets them ring; Radau IIA brings
+    them to rest within a step. What it takes from the energy is the ``numerical_loss`` of the ledger, which balances as
+    that of Gauss collocation does. Newton stops as in `Gauss`.
+    """
+
+    order: Annotated[int, RADAU_ORDER] = 5
+    step: Step = 1e-3
+    tolerance: Tolerance = 1e-9
+    energy_tolerance: EnergyTolerance = 1e-11
+
+    @property
+    def method(self) -> StageMethod:
+        return radau_collocation((self.order + 1) // 2)
 
     @property
     def newton_tolerance(self) -> NewtonTolerance:
@@ -109,7 +139,7 @@ class Adaptive(Declared):
     """The older name of ``simulate(..., accuracy=...)``; all else that it chose is chosen by the run."""
 
     accuracy: Annotated[float, Quantity("1", "largest error of a tip over the reach", above=0)] = 1e-9
-    order: Annotated[int, GaussOrder()] = 8
+    order: Annotated[int, GAUSS_ORDER] = 8
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from traceback import extract_tb
@@ -23,6 +24,7 @@ from pliant.model.schedule import slack
 from pliant.model.state import Array, Cause, Ending, Observation
 
 Span = tuple[float, float]
+GROWS = 1.05  # from sample to sample, of answers that shake an arm
 
 
 class ServoGroup:
@@ -75,6 +77,7 @@ class Acting:
         self.places = np.array([model.joint_names.index(name) for name in controller.joints], np.intp)
         self.value = np.zeros(len(model.joint_names))
         self.coming: deque[tuple[float, Array]] = deque()
+        self.answers: deque[Array] = deque(maxlen=3)
 
     def ask(self, sample: Sample) -> Ending | None:
         """Call the law; an Ending if it fails."""
@@ -92,8 +95,17 @@ class Acting:
             return Ending(Cause.CONTROLLER, sample.time, place, remedy, raised)
         whole = np.zeros(len(self.value))
         whole[self.places] = answer
+        self.answers.append(whole)
         self.coming.append((sample.time + self.controller.delay, whole))
         return None
+
+    def shakes(self) -> int | None:
+        """The joint whose last answers changed their sign and grew from sample to sample: the law is unstable."""
+        if len(self.answers) < 3:
+            return None
+        a, b, c = self.answers
+        growing = (a * b < 0.0) & (b * c < 0.0) & (abs(b) > GROWS * abs(a)) & (abs(c) > GROWS * abs(b))
+        return int(np.argmax(growing)) if growing.any() else None
 
     def in_effect(self, now: float) -> Array:
         """The newest answer whose delay is over; zero before the first."""
@@ -135,6 +147,26 @@ class Sampling:
                 clock.advance(now)
                 group.act(self.commands(now), self._motion(state)[3])
         return None
+
+    def blame(self, ending: Ending) -> Ending:
+        """The ending of a run that could not go on; with the controller that shook it, if one did."""
+        if ending.cause not in (Cause.NOT_CONVERGED, Cause.NOT_FINITE, Cause.TOO_BENT):
+            return ending
+        for acting in self.acting:
+            joint = acting.shakes()
+            if joint is not None:
+                who, last = (
+                    f"controller '{acting.controller.name}'",
+                    ", ".join(f"{x[joint]:.3g}" for x in acting.answers),
+                )
+                remedy = (
+                    f"its last answers on joint '{self.model.joint_names[joint]}', {last}, change their sign and grow"
+                    f" from sample to sample; lower its gains or its period of {acting.controller.period:g} s"
+                )
+                if ending.cause is Cause.TOO_BENT:  # the place says which link another formulation should carry
+                    return replace(ending, remedy=f"{who} shakes it: {remedy}")
+                return replace(ending, place=who, remedy=remedy)
+        return ending
 
     def commands(self, now: float) -> Array:
         """The sum of the commanded rates in effect, one for each joint."""

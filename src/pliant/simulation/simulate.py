@@ -23,10 +23,12 @@ from pliant.simulation import accuracy as accurate
 from pliant.simulation.driver import Progress, advance
 from pliant.simulation.grid import corners, saved_times, step_grid, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
-from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
+from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, Radau, RungeKuttaGill
 from pliant.simulation.start import checked_state, consistent_start
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
+
+Integrator = Gauss | Radau | GeneralizedAlpha | RungeKuttaGill | IDA
 
 MOST_STEPS = 20_000_000  # their times, lengths and places in the output take about a gigabyte
 MOST_SAVED = 250_000_000  # numbers in saved states: two gigabytes
@@ -67,6 +69,19 @@ def check_steps(until: float, step: float) -> None:
         )
 
 
+def check_method(model: Model, integrator: Integrator) -> None:
+    """Refuse a method of a higher order than a substitute takes, with what made the substitution."""
+    reason = getattr(model, "substitution", "")
+    midpoint = isinstance(integrator, Gauss) and integrator.order <= model.highest_order
+    if not reason or model.highest_order > 2 or midpoint or isinstance(integrator, (RungeKuttaGill, IDA)):
+        return
+    order = f"(order={integrator.order})" if isinstance(integrator, (Gauss, Radau)) else ""
+    raise InvalidInput(
+        f"integrator = {type(integrator).__name__}{order} is not for this model, which steps by its own midpoint"
+        f" rule ({reason}); use Gauss(order=2), or remove what made it so"
+    )
+
+
 def check_samples(until: float, inputs: Inputs) -> None:
     """Refuse sampled control so fast that its instants alone would fill the memory."""
     named = [(f"controller '{each.name}'", each.period) for each in (*inputs.controllers, *inputs.commands)]
@@ -82,7 +97,6 @@ def check_samples(until: float, inputs: Inputs) -> None:
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
 WORTH_SAYING = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
-Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | IDA
 
 
 def simulate(
@@ -125,6 +139,7 @@ def simulate(
         )
     if integrator is not None and not isinstance(integrator, IDA):
         check_steps(until, integrator.step)
+        check_method(model, integrator)
     check_samples(until, model.inputs)
     began = time.perf_counter()
     start = consistent_start(model) if initial is None else checked_state(model, initial)
@@ -213,7 +228,7 @@ def _advance(
 def of_order(integrator: Integrator, highest: int) -> Integrator:
     """The same steps by Gauss collocation of an order that is at most ``highest``."""
     match integrator:
-        case GeneralizedAlpha():
+        case Radau() | GeneralizedAlpha():
             return Gauss(min(2, highest), integrator.step, integrator.tolerance)
         case RungeKuttaGill():
             return Gauss(min(2, highest), integrator.step)

@@ -15,8 +15,8 @@ from pliant.jit import inline_kernel
 Floats = NDArray[np.float64]
 
 # columns; the first two are present values, the others sums from the start of the run
-KINETIC, STRAIN, GRAVITY, MATERIAL, VISCOUS, JOINT, PROJECTION, RESIDUAL, EXCHANGED = range(9)
-COLUMNS = 9
+KINETIC, STRAIN, GRAVITY, MATERIAL, VISCOUS, JOINT, PROJECTION, NUMERICAL, RESIDUAL, EXCHANGED = range(10)
+COLUMNS = 10
 
 # the worst step: largest ratio, its time, number of steps, J of the present step that is rounding of positions
 RATIO, TIME, STEPS, ROUNDING = range(4)
@@ -43,28 +43,29 @@ def note_residual(ledger: Any, residual: float, exchanged: float, time: float) -
 def enter_step(
     ledger: Any,
     changes: tuple[float, float],
-    flows: tuple[float, float, float, float],
+    flows: tuple[float, float, float, float, float],
     works: tuple[float, float],
     time: float,
 ) -> None:
     """A step in a ledger.
 
-    changes: of kinetic and strain energy; flows: work of gravity, material, viscous loss, that of joints; works: of
-    drives and loads, their sum and the sum of their sizes.
+    changes: of kinetic and strain energy; flows: work of gravity, material, viscous loss, that of joints and what the
+    method itself dissipates; works: of drives and loads, their sum and the sum of their sizes.
     """
     sums = ledger.sums
     kinetic, strain = changes
-    gravity, material, viscous, joint = flows
+    gravity, material, viscous, joint, numerical = flows
     lost = material + viscous + joint
     supplied, sizes = works
-    residual = kinetic + strain - (gravity + supplied) + lost
-    exchanged = abs(kinetic) + abs(strain) + abs(gravity) + lost + sizes
+    residual = kinetic + strain - (gravity + supplied) + lost + numerical
+    exchanged = abs(kinetic) + abs(strain) + abs(gravity) + lost + abs(numerical) + sizes
     sums[KINETIC] += kinetic
     sums[STRAIN] += strain
     sums[GRAVITY] += gravity
     sums[MATERIAL] += material
     sums[VISCOUS] += viscous
     sums[JOINT] += joint
+    sums[NUMERICAL] += numerical
     sums[RESIDUAL] += residual
     sums[EXCHANGED] += exchanged
     ledger.worst[STEPS] += 1.0
@@ -74,7 +75,7 @@ def enter_step(
 class RunningLedger(NamedTuple):
     """Running sums of a run, and the worst step."""
 
-    sums: Floats  # (9,)
+    sums: Floats  # (COLUMNS,)
     joints: Floats  # (dofs,) work of the drives
     loads: Floats  # (loads,)
     step_joints: Floats
@@ -90,7 +91,7 @@ def new_ledger(dofs: int, loads: int) -> RunningLedger:
 
 @inline_kernel
 def close_step(
-    ledger: RunningLedger, kinetic: float, strain: float, flows: tuple[float, float, float, float], time: float
+    ledger: RunningLedger, kinetic: float, strain: float, flows: tuple[float, float, float, float, float], time: float
 ) -> None:
     """Residual of a step from the changes of its energies before the projection; keeps the worst one."""
     supplied = sizes = 0.0

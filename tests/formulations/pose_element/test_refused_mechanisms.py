@@ -90,6 +90,19 @@ def test_other_methods_than_the_midpoint_rule(integrator: object) -> None:
         pl.simulate(model, until=0.01, integrator=integrator)
 
 
+@pytest.mark.parametrize("integrator", [pl.Gauss(order=4), pl.Radau(order=5)])
+def test_a_method_that_a_substitute_does_not_take_is_refused_with_what_made_the_substitution(
+    integrator: pl.Gauss | pl.Radau,
+) -> None:
+    """Who chose spectral links, which take any order, must read which part of the model changed that."""
+    rod = pl.load(pl.library.path("macchelli_link"))
+    wall = pl.Wall("floor", pl.At("link"), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)
+    over_a_floor = pl.connect(pl.GeometricallyExact(degree=4).compile(rod), wall)
+    name = f"{type(integrator).__name__}\\(order={integrator.order}\\)"
+    with pytest.raises(pl.InvalidInput, match=rf"{name}.*does not carry the wall 'floor'.*use Gauss\(order=2\)"):
+        pl.simulate(over_a_floor, until=0.01, integrator=integrator)
+
+
 def test_wall_beside_a_moving_base() -> None:
     model = compiled(four_bar.robot())
     wall = pl.Wall("floor", pl.At("coupler"), (0.0, -1.0, 0.0), (0.0, 1.0, 0.0), 1e3)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial.arrays import quaternion_from_rotation
+from pliant.structures.collocation.chain import FLOATING, MOVED
 from pliant.structures.collocation.poses import make_path, rebuild_poses, strain_values
 
 if TYPE_CHECKING:
@@ -31,13 +33,14 @@ def bent_too_far(arm: GeometricallyExactArm, strain: Floats) -> str:
     if not turns.max(initial=0.0) > SPECTRAL_TURN:
         return ""
     owner = np.searchsorted(arm.chain.tree.first_element, np.argmax(turns), side="right") - 1
-    return f"link '{arm.link_names[owner]}'"
+    return f"link '{arm.link_names[arm.placed.links.index(owner)]}'"
 
 
 def turns_of_links(arm: GeometricallyExactArm, strain: Floats) -> dict[str, float]:
     """The same along each flexible link."""
     tree, turns = arm.chain.tree, turns_of_elements(arm, strain)
-    spans = zip(arm.link_names, tree.first_element, tree.n_elements)
+    rows = list(arm.placed.links)
+    spans = zip(arm.link_names, tree.first_element[rows], tree.n_elements[rows])
     return {name: float(turns[first : first + count].sum()) for name, first, count in spans if count}
 
 
@@ -46,13 +49,28 @@ def pose_state(arm: GeometricallyExactArm, poses: PoseElementArm, state: Floats)
     V, e, q, qd = (part[0] for part in arm.split(state))
     links, bodies = {link.name: link for link in poses.structure.links}, poses.structure.bodies
     stations = [links[name].station[: len(links[name].nodes)] for name in arm.link_names]
-    x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, stations), e[None], q[None])
-    rows = np.concatenate([links[name].nodes for name in arm.link_names])
+    tree, wanted = arm.chain.tree, [np.zeros(0)] * len(arm.placed.ends)
+    rows: list[NDArray[np.int64]] = []
+    twists: list[Floats] = []
+    last = -1
+    for row, at, name in zip(arm.placed.links, stations, arm.link_names):
+        root = int(links[name].nodes[0])
+        for k in range(last + 1, row):  # the base, or nodes between the coordinates of a joint
+            if tree.kind[k] == MOVED or tree.kind[row - 5 : row].tolist().count(FLOATING) == 0:
+                wanted[k], twists = np.zeros(1), [*twists, V[tree.first_node[k]][None]]
+                rows.append(np.array([0 if tree.kind[k] == MOVED else root - (row - k)]))
+        wanted[row], twists = at, [*twists, _twists(arm, V, row, at)]
+        rows.append(links[name].nodes)
+        last = row
+    path, frames = make_path(arm.chain, arm.points, arm.placed, wanted), arm.frames(state)
+    x, R = rebuild_poses(arm.chain, path, e[None], q[None], frames)
+    nodes, twist = np.concatenate(rows), np.concatenate(twists)
     now = poses.pose_of(poses.initial_state(q, qd))
-    twist = np.concatenate([_twists(arm, V, k, at) for k, at in enumerate(stations)])
-    center = twist[:, :3] + np.cross(twist[:, 3:], bodies.center[rows])
-    now.x[rows], now.quaternion[rows] = x[0], quaternion_from_rotation(R[0])
-    now.v[rows], now.w[rows] = np.einsum("nij,nj->ni", R[0], center), twist[:, 3:]
+    if arm.geared:
+        now.motor[:] = arm.layout.part(state, "rotor")
+    center = twist[:, :3] + np.cross(twist[:, 3:], bodies.center[nodes])
+    now.x[nodes], now.quaternion[nodes] = x[0], quaternion_from_rotation(R[0])
+    now.v[nodes], now.w[nodes] = np.einsum("nij,nj->ni", R[0], center), twist[:, 3:]
     return np.concatenate([part.ravel() for part in (now.x, now.quaternion, now.v, now.w, q, qd, now.motor)])
 
 

@@ -18,10 +18,13 @@ from pliant.mechanics.block_elimination import eliminate_joints, new_increments
 from pliant.mechanics.block_solve import solve_tree
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
-from pliant.structures.collocation.chain import Drives, Floats, Plant, new_stages, new_state
+from pliant.structures.collocation.chain import Drives, Floats, new_stages, new_state
 from pliant.structures.collocation.element import freeze, strain_rates
 from pliant.structures.collocation.factorise import factorise_links, new_frozen, new_spectral_factors
+from pliant.structures.collocation.joints import instant_slopes, joints_of
 from pliant.structures.collocation.stages import evaluate_stages
+from pliant.structures.collocation.stepper import base_twists
+from pliant.structures.joint_tables import at_rest, resting_rotors
 from pliant.structures.load_stepping import ITERATIONS, raise_load
 
 if TYPE_CHECKING:
@@ -50,12 +53,12 @@ def find_equilibrium(
 ) -> Equilibrium:
     """Equilibrium under gravity and the loads of one time, grown from nothing in steps.
 
-    Joints under feedback stiffness find theirs; all others keep the position they have in ``start``.
+    Joints under feedback stiffness or a spring find theirs; all others keep the position they have in ``start``.
     """
     search = _Search(arm, start, inputs, time)
     remedy = "the arm may buckle there; lower the load or take more load steps"
     found = raise_load(search, time, load_steps, accuracy, remedy)
-    kept = ~search.drives.free & ~np.array(inputs.prescribed, np.bool_)
+    kept = ~search.drives.free[: search.named] & ~np.array(inputs.prescribed, np.bool_)
     return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
 
 
@@ -63,21 +66,31 @@ class _Search:
     def __init__(self, arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float) -> None:
         self.arm, self.chain = arm, arm.chain
         chain, dofs = arm.chain, len(arm.joint_names)
-        points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
-        self.now = new_state(nodes, points, dofs)
-        table, given = inputs.joint_signals(np.array([time])), np.array(inputs.prescribed, np.bool_)
-        q = np.where(given, table[0, :, 0], arm.layout.part(start, "joint_position"))
+        points, nodes = len(chain.section.C), len(chain.inertia.M)
+        self.now, self.named = new_state(chain), dofs
+        plant, now = arm.plant(inputs), np.array([time])
+        laws, signals = plant.joints.laws, inputs.joint_signals(now)
+        given = laws.prescribed
+        q = np.where(given, signals[0, :, 0], arm.layout.part(start, "joint_position"))
         self.restore((arm.layout.part(start, "strain"), q))
-        self.rate, self.rate_change = np.where(given, table[0, :, 1], 0.0), np.where(given, table[0, :, 2], 0.0)
-        stiffness = np.array(inputs.stiffness, dtype=float)
-        free = (stiffness > 0.0) & ~given
-        self.drives = Drives(~free, free, stiffness, np.zeros(dofs))
-        self.table, self.wrenches = table, inputs.load_signals(np.array([time]))
-        self.loads = arm.load_table(inputs.loads)
-        self.stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
+        (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
+        self.base = base_twists(arm, inputs, now)
+        if arm.moved:
+            self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
+        self.rate, self.rate_change = np.zeros((2, chain.dofs))
+        self.rate[:dofs], self.rate_change[:dofs] = np.where(given, signals[0, :, 1:].T, 0.0)
+        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~given
+        self.motor = laws.motor
+        quiet, signals[0] = at_rest(laws, signals[0], free)
+        stiffness = np.where(laws.has_motor, 0.0, quiet.gain[:, 0])
+        moving = np.append(free, np.zeros(chain.dofs - dofs, np.bool_))  # nothing holds a link that floats
+        self.drives = Drives(~moving, moving, stiffness, np.zeros(dofs))
+        self.plant = plant._replace(drives=self.drives, joints=joints_of(chain.tree, quiet))
+        self.table, self.wrenches = signals, inputs.load_signals(now)
+        self.stages = new_stages(1, chain)
         self.frozen = new_frozen(chain, 1, np.float64)
         self.factors = new_spectral_factors(chain, 1, np.float64)
-        self.inc = new_increments(nodes, points, dofs, np.float64)
+        self.inc = new_increments(nodes, points, chain.dofs, np.float64)
 
     def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         previous = np.inf
@@ -97,21 +110,26 @@ class _Search:
         now, stages, frozen, inc, turning = self.now, self.stages, self.frozen, self.inc, slice(3, 6)
         free = self.drives.free
         inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
-        plant = Plant(self.chain._replace(inertia=inertia), self.loads, self.drives)
+        plant = self.plant._replace(chain=self.chain._replace(inertia=inertia))
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
-        signals[0, ~free, 0] = now.q[~free]
+        held = ~free[: self.named]
+        signals[0, held, 0] = now.q[: self.named][held]
         turns = bool(self.rate.any() or self.rate_change.any())
         if turns:  # the square of a part of the rates is a part of the load
             now.qd[:], change = np.sqrt(fraction) * self.rate, fraction * self.rate_change
-            signals[0, :, 1] = now.qd
-            now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q, now.qd, change)
-        evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)
+            signals[0, :, 1] = now.qd[: self.named]
+            frames = now.turn[None], now.place[None]
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q[: self.named], now.qd, change, frames)
+        floating = np.zeros((1, len(free) - self.named, 3))
+        tables = np.concatenate([signals, floating], axis=1), wrenches, self.base
+        evaluate_stages(plant, AT_AN_INSTANT, now, stages, tables, 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
         carried = carried_twists(plant, stages, 0) if turns else tuple(np.zeros((len(each), 6, 6)) for each in turned)
         for blocks, change, of_twists in zip((frozen.node, frozen.point), turned, carried):
             of_twists[:, :, turning] -= change
             blocks[:] = of_twists
-        frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness, stages.pose
+        frozen.pivot[0, : self.named] = self.drives.stiffness + self._law_stiffness(signals[0])
+        self.factors.pose[:] = stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
         if not solve_once(plant, stages, frozen, self.factors, inc):
             return np.inf
@@ -121,11 +139,24 @@ class _Search:
         now.q[free] += limit * inc.d_q[free]
         return float(limit * max(np.abs(inc.rate).max(initial=0.0), np.abs(inc.d_q[free]).max(initial=0.0)))
 
+    def _law_stiffness(self, target: Floats) -> Floats:
+        """(dofs,) of springs, stops and motors where they are."""
+        stiffness, q = np.zeros(self.named), self.now.q
+        for c in self.plant.joints.active:
+            slopes = instant_slopes(self.plant.joints.laws, int(c), q, 0.0 * q, target[c], (0.0, 0.0))
+            stiffness[c] = -slopes[0, 0] - self.drives.stiffness[c]
+        return stiffness
+
     def copy(self) -> tuple[Floats, Floats]:
-        return self.now.e.copy(), self.now.q.copy()
+        return self.now.e.copy(), self.now.q[: self.named].copy()
 
     def restore(self, saved: tuple[Floats, Floats]) -> None:
-        self.now.e[:], self.now.q[:] = saved
+        self.now.e[:], self.now.q[: self.named] = saved
 
     def state(self) -> Floats:
-        return self.arm.moving_state(self.now.e, self.now.q, self.rate)
+        q, frames = self.now.q[: self.named], (self.now.turn[None], self.now.place[None])
+        state = self.arm.moving_state(self.now.e, q, self.rate[: self.named], frames)
+        if self.arm.geared:
+            laws = self.plant.joints.laws
+            self.arm.layout.part(state, "rotor")[:] = resting_rotors(laws, self.table[0], self.motor, q)
+        return state

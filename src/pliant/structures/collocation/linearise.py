@@ -1,8 +1,8 @@
 """Small deviations of an arm of collocated links from its motion through a state.
 
-Unknown are the changes y of strains and free joint positions; behind them stand, as if they were such, the positions of
-prescribed joints and the displacement of the base in its axes. Strain rates B V = e' and the joints make twists and
-accelerations of the nodes functions of y, y' and y'',
+Unknown are the changes y of strains, free joint positions and rotors behind elastic gears. Behind them stand, as if
+they were such, the positions of prescribed joints and the displacement of the base in its axes. Strain rates B V = e'
+and the joints make twists and accelerations of the nodes functions of y, y' and y'',
 
     dV = T y' + shift y ,     dA = T y'' + X y' + Y y ,
 
@@ -12,25 +12,37 @@ strain nothing, and slow motions keep their digits beside stiff links.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
+from pliant.mechanics.joint_laws import GEAR_STIFFNESS, ROTOR
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Causality, Frame
 from pliant.robot import End
 from pliant.robot.joint import BASE
-from pliant.spatial.arrays import bracket, to_frame
-from pliant.structures.collocation.chain import Drives, Floats, Plant, State, new_stages
+from pliant.spatial.arrays import (
+    bracket,
+    hat,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    rotation_from_vector,
+    to_frame,
+)
+from pliant.structures.collocation.chain import BALL, FLOATING, Floats, new_stages
 from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
+from pliant.structures.collocation.joints import instant_slopes, rate_slope
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
 from pliant.structures.collocation.stages import evaluate_stages
-from pliant.structures.small_deviations import Deviations, second_order
+from pliant.structures.collocation.stepper import base_twists, state_of
+from pliant.structures.small_deviations import Deviations, drifting, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -38,48 +50,113 @@ if TYPE_CHECKING:
 BALANCED = 1e-9  # strain by which an equilibrium may be missed, part of its own size by which a torque
 ROUND_OFF = 1e-14  # part of the largest stiffness that strains leave as noise in torques
 MASSLESS = 1e-12  # part of the largest inertia below which a motion has none
+PROBE = 1e-3  # s, of differences of signals; they vary over longer times
 PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 
 
+def _slope(values: Callable[[Floats], Floats], time: float) -> Floats:
+    """Derivative in time, by a difference of fourth order: motions of the base give none."""
+    times = time + PROBE * np.array([-2.0, -1.0, 1.0, 2.0])
+    return np.asarray(np.array([1.0, -8.0, 8.0, -1.0]) / (12 * PROBE) @ values(times))
+
+
 class Motion:
-    """An arm at a state and how its nodes follow y'; columns are strains, free joints, prescribed joints, base."""
+    """An arm at a state and how its nodes follow y'; columns: strains, free joints, rotors, prescribed joints, base."""
 
     def __init__(self, arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> None:
-        V, e, q, qd = (part[0].copy() for part in arm.split(state))
         signals, loads = inputs.joint_signals(np.array([time])), inputs.load_signals(np.array([time]))
-        given = np.array(inputs.prescribed, np.bool_)
-        qd[given], signals[0, given, 0] = signals[0, given, 1], q[given]
-        self.arm, self.given, self.signals, self.loads = arm, given, signals, loads
-        self.stiffness, self.damping = np.array([inputs.stiffness, inputs.damping], float) * ~given
-        drives = Drives(given, ~given, self.stiffness, self.damping)
-        self.plant = Plant(arm.chain, arm.load_table(inputs.loads), drives)
-        self.state = State(V, e, q, qd, np.zeros_like(V), np.zeros_like(e), np.zeros_like(q))
-        links = len(arm.chain.tree.parent)
-        self.stages = new_stages(1, links, len(V), len(e), len(q), arm.chain.inertia.at_points)
-        self.stages.qd[0] = qd
-        self.strains, self.own, self.n = e.size, e.size + int(np.sum(~given)), e.size + len(q) + 6
-        self.order = np.argsort(given, kind="stable")  # of the joints
-        self.joints = np.zeros((len(q), self.n))
-        self.joints[self.order, self.strains + np.arange(len(q))] = 1.0
-        self.now = self.accelerating(np.zeros(V.size))
+        self.arm, self.plant, self.state = arm, arm.plant(inputs), state_of(arm, state)
+        tree, laws, chain = arm.chain.tree, self.plant.joints.laws, arm.chain
+        given = self.plant.drives.prescribed
+        held = np.flatnonzero(given)
+        self.state.qd[held], signals[0, held, 0] = signals[0, held, 1], self.state.q[held]
+        self.given, self.signals, self.loads = given, signals, loads
+        self.base = base_twists(arm, inputs, np.array([time]))
+        self.base_acceleration = np.zeros(6)
+        if arm.moved:
+            self.state.place[0], self.state.turn[0] = self.base[0, :3], self.base[0, 3:7]
+            self.base_acceleration = _slope(lambda times: base_twists(arm, inputs, times)[:, 7:], time)
+        self.rotors = np.flatnonzero(laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0))
+        self.stages = new_stages(1, chain)
+        self.stages.qd[0], self.stages.rd[0] = self.state.qd, self.state.rotor[:, 1]
+        dofs, size = len(given), self.state.e.size
+        moving, turning = int(np.sum(~given)), len(self.rotors)
+        self.strains, self.own, self.n = size, size + moving + turning, size + dofs + turning + 6
+        order = np.argsort(given, kind="stable")  # of the joints
+        self.joints, self.turning = np.zeros((dofs, self.n)), np.zeros((turning, self.n))
+        places = size + np.arange(dofs) + np.where(np.arange(dofs) < moving, 0, turning)
+        self.joints[order, places] = 1.0
+        self.turning[np.arange(turning), size + moving + np.arange(turning)] = 1.0
+        self.on_base = np.eye(6, self.n, self.n - 6)
+        self.frames = [
+            (range(d, d + (6 if kind == FLOATING else 3)), kind)
+            for kind, d in zip(tree.kind.tolist(), tree.dof.tolist())
+            if kind in (BALL, FLOATING)
+        ]
+        self.now = self.accelerating(np.zeros(self.state.V.size))
         self.T = self._carried()
 
     def accelerating(self, A: Floats) -> Instant:
         """The equations with accelerations A of the nodes."""
         self.state.V_rate.ravel()[:] = A[: self.state.V.size]
-        tables = self.signals, self.loads
+        tables = self.signals, self.loads, self.base
         evaluate_stages(self.plant, AT_AN_INSTANT, self.state, self.stages, tables, 1.0)
         return Instant(self.plant, self.stages, 0, self.loads[0])
 
     def _carried(self) -> Floats:
         """T (6 nodes and base, y'): first over the twists of nodes that are no roots, then over strain rates."""
-        now, base = self.now, self.arm.robot.base
-        at_base = np.zeros((6 * now.size, 6))
-        at_base[-6:] = np.linalg.inv(to_frame(matrix_of(base.rotation), np.asarray(base.position, float)))
-        C = now.L @ sparse.hstack([now.E, now.S[:, self.order], at_base], format="csr").toarray()
+        now = self.now
+        at_base = self.at_base[:, -6:]
+        C = now.L @ sparse.hstack([now.E, now.S @ self.joints[:, self.strains : -6], at_base], format="csr").toarray()
         rates = np.eye(self.n)
         rates[: self.strains] = now.B @ C
         return np.asarray(C @ np.linalg.inv(rates))
+
+    @cached_property
+    def at_base(self) -> Floats:
+        """(6 nodes and base, y') twist of the base, as it is seen at the world's origin, from that in its own axes."""
+        base, columns = self.arm.robot.base, np.zeros((6 * self.now.size, self.n))
+        to_base = to_frame(matrix_of(base.rotation), np.asarray(base.position, float))
+        columns[-6:] = np.linalg.inv(self.now.to_base if self.arm.moved else to_base) @ self.on_base
+        return columns
+
+    def of_base(self, values: Floats) -> Floats:
+        """Changes with the place of a moved base: its twist V, in its own axes, by ad_V of its displacement there."""
+        if not self.arm.moved:
+            return np.zeros_like(self.at_base)
+        return np.asarray(self.at_base[:, -6:] @ (bracket(values[:6]) @ self.on_base))
+
+    def drift(self, rates: Floats) -> Floats:
+        """(dofs, y) by which rates of ball and free joints change with their place: w = y' + w x y in axes that turn.
+
+        The same of accelerations gives its rate of change.
+        """
+        matrix = np.zeros((len(rates), len(rates)))
+        for dofs, kind in self.frames:
+            at = slice(dofs.start, dofs.stop)
+            matrix[at, at] = bracket(rates[at]) if kind == FLOATING else hat(rates[at])
+        return np.asarray(matrix @ self.joints)
+
+    def laws(self) -> tuple[Floats, Floats, Floats]:
+        """Inertia of rotors, damping and stiffness of drives and laws over all columns."""
+        laws, state, rows = self.plant.joints.laws, self.state, np.zeros((2, self.n))
+        M, D, K = (np.zeros((self.n, self.n)) for _ in range(3))
+        drift = self.drift(state.qd)
+        for c in np.flatnonzero(~self.given[: len(self.arm.joint_names)]):
+            rows[0], rows[1] = self.joints[c], self.turning[self.rotors == c].sum(axis=0)
+            rotor = state.rotor[c, 0], state.rotor[c, 1]
+            slopes, ball = instant_slopes(laws, int(c), state.q, state.qd, self.signals[0, c], rotor), laws.ball[c]
+            K -= rows.T @ slopes[:, 0::2] @ rows
+            D -= rows.T @ slopes[:, 1::2] @ rows
+            for other in range(ball, ball + 3) if ball >= 0 else ():  # friction of a ball is against its whole spin
+                slope = rate_slope(laws, int(c), state.q, state.qd, self.signals[0, c], other)
+                K -= slope * np.outer(rows[0], drift[other])
+                if other != c:
+                    D -= slope * np.outer(rows[0], self.joints[other])
+            if laws.has_motor[c]:
+                of_rotor = rows[1] if c in self.rotors else rows[0]
+                M += laws.motor[c, ROTOR] * np.outer(of_rotor, of_rotor)
+        return M, D, K
 
     def following(self, added: Floats, of_strains: Floats) -> Floats:
         """Changes of the nodes where joints and parents add some and strain rates change so."""
@@ -95,59 +172,89 @@ class Motion:
 
 def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
-    refuse_massless_joints(arm, state, inputs.prescribed)
+    refuse_massless_joints(arm, state, inputs)
     motion = Motion(arm, state, inputs, time)
     now, T, tree = motion.now, motion.T, arm.chain.tree
     joints, own = motion.joints, slice(motion.own)
-    moving = np.where(tree.dof >= 0, np.append(motion.state.qd, 0.0)[tree.dof], 0.0)
-    joint_turning = spread(-bracket(tree.S * moving[:, None]), now.roots, now.roots, (now.size, now.size))
+    dofs, rates = np.where(tree.dof >= 0, tree.dof, 0), np.where(tree.dof >= 0, 1.0, 0.0)
+    relative = np.zeros_like(tree.S)  # twists of the poses of links against their parents
+    np.add.at(relative, now.placed_by, tree.S * (rates * motion.stages.qd[0][dofs])[:, None])
+    joint_turning = spread(-bracket(relative), now.roots, now.roots, (now.size, now.size))
     carried_rate = joint_turning @ now.G  # G'
-    of_joints = now.moved_by_joints(now.V)
+    of_joints = now.moved_by_joints(now.V) @ joints + now.S @ motion.drift(motion.stages.qd[0])
+    of_joints += motion.of_base(now.V)
     turning, stretching = now.turning_at_points(now.V), diagonal(bracket(motion.stages.rate[0]))
-    shift = motion.following(of_joints @ joints, motion.at_strains(turning))
-    X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
-    mass = np.asarray(T.T @ (now.mass @ T))
-    of_motion = carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0)
+    shift = motion.following(of_joints, motion.at_strains(turning))
+    X = motion.following(carried_rate @ T + of_joints, motion.at_strains(turning) - stretching @ (now.N @ T))
+    rotors, damping, stiffness = motion.laws()
+    mass = np.asarray(T.T @ (now.mass @ T)) + rotors
+    given = np.zeros(len(motion.given))
+    given[motion.given] = motion.signals[0, np.flatnonzero(motion.given), 2]
+    of_motion = carried_rate @ now.V + now.S @ given + motion.at_base[:, -6:] @ motion.base_acceleration
     bias = motion.following(of_motion, np.zeros(motion.strains))  # where y'' = 0 and no strain changes
-    unbalanced, holding, rests, A = _accelerations(motion, mass, bias)
+    unbalanced, holding, rests, y2, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
-    of_joints = now.moved_by_joints(A) + joint_turning @ of_joints
+    moved = now.moved_by_joints(now.V)
+    of_joints = now.moved_by_joints(A) @ joints + joint_turning @ (moved @ joints)
+    of_joints += moved @ motion.drift(motion.stages.qd[0]) + now.S @ motion.drift(given + joints @ y2)
+    of_joints += motion.of_base(A)
     Y = motion.following(
-        carried_rate @ shift + of_joints @ joints,
-        motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift),
+        carried_rate @ shift + of_joints, motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift)
     )
     of_place = now.mass @ Y + now.gyroscopic @ shift - now.passed_on @ joints + motion.at_strains(now.carried)
     if now.turned is not None:
         of_place -= now.turned @ np.concatenate([np.eye(motion.strains, motion.n), joints, T[-6:]])
-    D = T.T @ (now.mass @ X + now.gyroscopic @ T) + joints.T @ (motion.damping[:, None] * joints)
-    K = T.T @ of_place + joints.T @ (motion.stiffness[:, None] * joints)
+    D = T.T @ (now.mass @ X + now.gyroscopic @ T) + damping
+    K = T.T @ of_place + stiffness
     strains, weight = slice(motion.strains), now.weight[:, None, None]
     D[strains, strains] += diagonal(weight * arm.chain.section.Cd)
     K[strains, strains] += diagonal(weight * now.tangent(motion.state.e))
 
+    drift = motion.drift(motion.stages.qd[0])
+
     def state_at(y: Floats, rate: Floats) -> Floats:
         """The state of strains and joint positions changed by y, with rates changed by ``rate``."""
-        V = motion.stages.V[0].ravel() + (T[:, own] @ rate + shift[:, own] @ y)[:-6]
-        e, q, qd = motion.state.e.ravel(), motion.state.q, motion.state.qd
-        return np.concatenate([V, e + y[: e.size], q + joints[:, own] @ y, qd + joints[:, own] @ rate])
+        there = state_of(arm, state)
+        there.V.ravel()[:] = motion.stages.V[0].ravel() + (T[:, own] @ rate + shift[:, own] @ y)[:-6]
+        there.e.ravel()[:] += y[: motion.strains]
+        change = joints[:, own] @ y
+        there.qd[:] = motion.state.qd + joints[:, own] @ rate + drift[:, own] @ y
+        for link in np.flatnonzero((tree.kind == BALL) | (tree.kind == FLOATING)):
+            f, d = tree.frame[link], tree.dof[link]
+            R = rotation_from_quaternion(there.turn[f])
+            if tree.kind[link] == FLOATING:
+                there.place[f] += R @ change[d : d + 3]
+                change[d : d + 3], d = 0.0, d + 3
+            there.turn[f] = quaternion_from_rotation(R @ rotation_from_vector(change[d : d + 3]))
+            change[d : d + 3] = 0.0
+        there.q[:] += change
+        there.rotor[:] = np.column_stack([there.q, there.qd])
+        there.rotor[motion.rotors] = motion.state.rotor[motion.rotors]
+        there.rotor[motion.rotors] += motion.turning[:, own] @ np.column_stack([y, rate])
+        return arm.pack(there)
 
     by_node, shift_by_node = (each[:-6].reshape(-1, 6, motion.n) for each in (T, shift))
-    ports = tuple(_ports(motion, by_node, shift_by_node))
-    tip = _at_port(arm, f"{arm.link_names[-1]}.tip", by_node)
+    ports = tuple(_ports(motion, by_node, shift_by_node, drift))
+    tip = _at_port(arm, f"{arm.robot.tip_link}.tip", by_node)
     names = {port.name: port for port in arm.ports}
     held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
-    all_of_them = Deviations(mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names), holding)
+    named = joints[: len(arm.joint_names)]
+    all_of_them = Deviations(mass, D, K, ports, named, tip, tuple(names[name] for name in held_names), holding)
     rest = (unbalanced[own], rests)
-    return second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
+    found = second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
+    assert found.held is not None
+    return replace(found, held=drifting(found.held, slice(motion.own, None), now.V[:6], A[:6])) if arm.moved else found
 
 
-def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, Floats, bool, Floats]:
+def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, Floats, bool, Floats, Floats]:
     """Forces on y with accelerations ``bias``, the efforts that hold what is held meanwhile, whether this is an
-    equilibrium at rest, and the accelerations."""
+    equilibrium at rest, y'' and all accelerations."""
     own, stages = slice(motion.own), motion.stages
     now = motion.accelerating(bias)
     f = now.residual
     efforts = motion.joints.T @ np.where(motion.given, 0.0, stages.torque[0])
+    efforts += motion.turning.T @ stages.rho_r[0, motion.rotors]
+    efforts += motion.joints.T @ (now.on_balls @ now.load_values.ravel())
     unbalanced = motion.T.T @ f + efforts
     holding = -motion.T[:-6, own.stop :].T @ f[:-6]  # f has the reaction of the base at its end
     stiffness = np.zeros(motion.n)
@@ -158,39 +265,55 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     size = stiffness + np.abs(efforts)
     size[motion.strains :] += outer[:3].sum() * (1.0 + motion.arm.reach) + outer[3:].sum()
     missed = np.abs(unbalanced) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size
-    if not (stages.V.any() or bias.any() or missed[own].any()):
-        return unbalanced, holding, True, np.zeros_like(bias)
+    if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed[own].any()):
+        return unbalanced, holding, True, np.zeros(motion.n), np.zeros_like(bias)
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mass)[own], 1e-300))
     values, vectors = np.linalg.eigh(mass[own, own] * np.outer(scale, scale))
     heavy = values > MASSLESS
     parts = vectors[:, heavy].T @ (scale * unbalanced[own]) / values[heavy]
-    return unbalanced, holding, False, motion.T[:, own] @ (scale * (vectors[:, heavy] @ parts)) + bias
+    acceleration = np.zeros(motion.n)
+    acceleration[own] = scale * (vectors[:, heavy] @ parts)
+    return unbalanced, holding, False, acceleration, motion.T @ acceleration + bias
 
 
 def _names(motion: Motion) -> Iterator[str]:
     tree, p = motion.arm.chain.tree, motion.arm.points.degree
-    for link, name in enumerate(motion.arm.link_names):
+    for link, name in zip(motion.arm.placed.links, motion.arm.link_names):
         for k in range(int(tree.n_elements[link]) * p):
             yield from (f"{name}.strain_{k + 1}.{part}" for part in PARTS)
-    yield from (motion.arm.joint_names[dof] for dof in np.flatnonzero(~motion.given))
+    named = motion.arm.joint_names
+    placed_by, rows = motion.now.placed_by, zip(motion.arm.link_names, motion.arm.placed.links)
+    flying = [name for name, row in rows if tree.kind[placed_by[row]] == FLOATING]
+    names = [*named, *(f"{name}.root.{part}" for name in flying for part in PARTS)]
+    yield from (names[dof] for dof in np.flatnonzero(~motion.given))
+    yield from (f"{motion.arm.joint_names[dof]}.rotor" for dof in motion.rotors)
 
 
-def _ports(motion: Motion, T: Floats, shift: Floats) -> Iterator[LinearisedPort]:
-    """All ports that take an effort; T and ``shift`` (nodes, 6, y) are the twists of y' and y."""
-    arm = motion.arm
+def _ports(motion: Motion, T: Floats, shift: Floats, drift: Floats) -> Iterator[LinearisedPort]:
+    """All ports that take an effort; T and ``shift`` (nodes, 6, y): twists of y' and y, ``drift``: joint rates of y."""
+    arm, names = motion.arm, motion.arm.joint_names
     for port in arm.ports:
         if port.causality is not Causality.EFFORT_IN:
             continue
         if port.frame is not Frame.JOINT:
-            yield LinearisedPort(port, _at_port(arm, port.name, T), _at_port(arm, port.name, shift))
-        elif not motion.given[arm.joint_names.index(port.name)]:
-            rate = motion.joints[None, arm.joint_names.index(port.name)]
-            yield LinearisedPort(port, rate, np.zeros_like(rate))
+            if port.size == 3:  # the spin of a ball joint
+                dof = names.index(f"{port.name}.x")
+                yield LinearisedPort(port, motion.joints[dof : dof + 3], drift[dof : dof + 3])
+            else:
+                yield LinearisedPort(port, _at_port(arm, port.name, T), _at_port(arm, port.name, shift))
+        elif not motion.given[names.index(port.name)]:
+            dof = names.index(port.name)
+            # drives act on the rotor where an elastic gear lies behind it
+            rate = motion.turning[motion.rotors == dof] if dof in motion.rotors else motion.joints[None, dof]
+            yield LinearisedPort(port, rate, np.zeros_like(rate) if dof in motion.rotors else drift[None, dof])
 
 
 def _at_port(arm: GeometricallyExactArm, name: str, twists: Floats) -> Floats:
     """Rows (6, y) of the twist of a port of a link, in its own axes."""
     link, _, where = name.rpartition(".")
+    flying = [joint.child for joint in arm.robot.joints if joint.name == name]
+    if flying:  # the port of a free joint
+        link, where = flying[0], "root"
     end = End.ROOT if where == "root" else End.TIP
     nodes, _, weights = acts_on(arm, LoadPlace(name, link, where == "distributed", Frame.BODY, end))
     return np.asarray(np.einsum("aij,ajn->in", weights, twists[nodes]))

@@ -1,33 +1,62 @@
 """The equations of one step, r(z0, z1, u) = 0, with exact derivatives: for sensitivities and adjoints.
 
-z0 is the state at the start and, where the method carries them, its rates; z1 holds for every stage the increments of
-twists (of nodes that are no roots) and strains, and the rates of joints that are not prescribed; u for every stage the
-three numbers of each joint and the wrench of each load. The residual is what the kernel of the fast step leaves.
+z0 is the state at the start (with quaternions of any length) and, where the method carries them, its rates. z1 holds
+for every stage the increments of twists (of nodes that are no roots) and strains, the rates of joints that are not
+prescribed and of rotors behind elastic gears. u holds for every stage the three numbers of each joint and the wrench of
+each load. The residual is what the kernel of the fast step leaves.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import block_diag
 
 from pliant.errors import InvalidInput
+from pliant.mechanics.joint_laws import GEAR_STIFFNESS
 from pliant.model.contract import NewtonTolerance, Run
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
-from pliant.structures.collocation.chain import Floats, Ints, Plant, State, new_stages
+from pliant.spatial.arrays import (
+    STEP,
+    hat,
+    right_tangent,
+    right_tangent_inverse,
+    rotation_from_quaternion,
+    rotation_from_vector,
+)
+from pliant.spatial.so3 import inverse_tangent_coefficients
+from pliant.structures.bundles import complex_of
+from pliant.structures.collocation.chain import BALL, FLOATING, Floats, Ints, Plant, State, new_stages, new_state
 from pliant.structures.collocation.equations import Instant, Sparse, diagonal
+from pliant.structures.collocation.joints import set_one_law
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.step import run_steps
-from pliant.structures.collocation.stepper import Stepper, drives_of, method_tables
+from pliant.structures.collocation.stepper import Stepper, base_twists, method_tables
 from pliant.structures.step_matrices import StepOfOneMatrix
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
+
+
+def turn_rate_slope(w: Floats, spin: Floats) -> Floats:
+    """(3, 3) derivative of  T^-1(w) spin = spin + w x spin / 2 + e(w^2) w x (w x spin)  in the rotation vector w."""
+    e, slope = inverse_tangent_coefficients(float(w @ w))
+    u = np.cross(w, spin)
+    square = -hat(u) - hat(w) @ hat(spin)
+    return np.asarray(-0.5 * hat(spin) + e * square + slope * np.outer(np.cross(w, u), w))
+
+
+def turn_of_quaternion(q: Floats) -> Floats:
+    """(3, 4) turn in the own axes of a frame per change of its unit quaternion q: twice the vector part of q^-1 dq."""
+    return np.column_stack([-2.0 * q[1:], 2.0 * (q[0] * np.eye(3) - hat(q[1:]))])
+
 
 TIGHT = NewtonTolerance(1e-14, 1e-9)  # round-off, for steps that equations are made about
 
@@ -39,11 +68,17 @@ class ChainStep(StepOfOneMatrix):
     plant: Plant
     method: StageMethod
     step: float
+    base: Floats  # (stages, 13) a moved base
 
     @cached_property
     def counts(self) -> tuple[int, int, int]:
-        """Nodes, strain points and joint coordinates."""
+        """Nodes, strain points and joint coordinates, those of free joints included."""
         return len(self.plant.chain.inertia.M), len(self.plant.chain.section.C), len(self.plant.drives.free)
+
+    @property
+    def named(self) -> int:
+        """Joint coordinates that have names."""
+        return len(self.plant.drives.stiffness)
 
     @cached_property
     def inner(self) -> Ints:
@@ -54,48 +89,66 @@ class ChainStep(StepOfOneMatrix):
     def free(self) -> Ints:
         return np.flatnonzero(self.plant.drives.free)
 
+    @cached_property
+    def rotors(self) -> Ints:
+        """Coordinates with an elastic gear."""
+        laws = self.plant.joints.laws
+        return np.flatnonzero(laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0))
+
     def parts(self, values: Floats | Sparse) -> Iterator[Floats | Sparse]:
-        """Rows of (z0, z1, u) in their order: V, e, q, qd and their rates; dV, de, qd of each stage; joints, loads."""
+        """Rows of (z0, z1, u) in their order.
+
+        V, e, q, qd, rotors, frames and their rates; dV, de, qd, rotor rates of each stage; joints, loads.
+        """
         nodes, points, dofs = self.counts
-        state = [6 * nodes, 6 * points, dofs, dofs]
+        named, frames = self.named, self.plant.chain.frames
+        rotors = 2 * named if len(self.rotors) else 0
+        state = [6 * nodes, 6 * points, named, named, rotors, 4 * frames, 3 * frames]
         if self.method.history:
-            state += [6 * nodes, 6 * points, dofs]
-        stage = [6 * len(self.inner), 6 * points, len(self.free)]
+            state += [6 * nodes, 6 * points, dofs, 2 * named if self.plant.joints.laws.has_motor.any() else 0]
+        stage = [6 * len(self.inner), 6 * points, len(self.free), len(self.rotors)]
         sizes = state + self.method.stages * stage
-        sizes += self.method.stages * [3 * dofs, 6 * len(self.plant.loads.first)]
+        sizes += self.method.stages * [3 * named, 6 * len(self.plant.loads.first)]
         ends = np.cumsum(sizes)
         yield from (values[end - size : end] for size, end in zip(sizes, ends))
 
     @cached_property
-    def evaluated(self) -> tuple[Instant, ...]:
-        """All stages, with what is left of their equations."""
-        nodes, points, dofs = self.counts
+    def _evaluated(self) -> tuple[State, Floats, tuple[Instant, ...]]:
+        """The start, what drives the joints, and all stages with what is left of their equations."""
         s = self.method.stages
         parts = self.parts(np.concatenate([self.start, self.unknowns, self.inputs]))
         chain = self.plant.chain
-        stages = new_stages(s, len(chain.tree.parent), nodes, points, dofs, chain.inertia.at_points)
-        V, e, q, qd = (next(parts) for _ in range(4))
-        rates = [np.zeros_like(x) for x in (V, e, q)]
+        stages = new_stages(s, chain)
+        state = new_state(chain)
+        names = ["V", "e", "q", "qd", "rotor", "turn", "place"]
         if self.method.history:
-            rates = [next(parts) for _ in range(3)]
-        shapes = ((-1, 6), (-1, 6), (-1,), (-1,), (-1, 6), (-1, 6), (-1,))
-        state = State(*(x.reshape(shape) for x, shape in zip((V, e, q, qd, *rates), shapes)))
+            names += ["V_rate", "e_rate", "q_rate", "rotor_rate"]
+        for name in names:
+            part, own = next(parts), getattr(state, name)
+            own.ravel()[: part.size] = part
+        state.turn[:] /= np.linalg.norm(state.turn, axis=1, keepdims=True)
         for i in range(s):
             stages.dV[i, self.inner] = next(parts).reshape(-1, 6)
             stages.de[i] = next(parts).reshape(-1, 6)
             stages.qd[i, self.free] = next(parts)
-        tables = np.zeros((s, dofs, 3)), np.zeros((s, len(self.plant.loads.first), 6))
+            stages.rd[i, self.rotors] = next(parts)
+        tables = np.zeros((s, self.named, 3)), np.zeros((s, len(self.plant.loads.first), 6))
         for i in range(s):
             for table in tables:
                 table[i] = next(parts).reshape(table.shape[1:])
-        evaluate_stages(self.plant, method_tables(self.method)[0], state, stages, tables, self.step)
-        return tuple(Instant(self.plant, stages, i, tables[1][i]) for i in range(s))
+        evaluate_stages(self.plant, method_tables(self.method)[0], state, stages, (*tables, self.base), self.step)
+        return state, tables[0], tuple(Instant(self.plant, stages, i, tables[1][i]) for i in range(s))
+
+    @property
+    def evaluated(self) -> tuple[Instant, ...]:
+        """All stages, with what is left of their equations."""
+        return self._evaluated[2]
 
     @cached_property
     def residual(self) -> Floats:
-        """For every stage the balance of the nodes and of the joints, and between them the strain rates missed."""
+        """For every stage the balance of nodes, joints and rotors, and behind that of nodes the strain rates missed."""
         stages = self.evaluated[0].stages
-        rows = zip(stages.rho[:, self.inner], stages.rho_e, stages.rho_q[:, self.free])
+        rows = zip(stages.rho[:, self.inner], stages.rho_e, stages.rho_q[:, self.free], stages.rho_r[:, self.rotors])
         return np.concatenate([part.ravel() for row in rows for part in row])
 
     @cached_property
@@ -109,26 +162,32 @@ class ChainStep(StepOfOneMatrix):
         section, nodes = self.plant.chain.section, self.counts[0]
         size = len(self.start) + len(self.unknowns) + len(self.inputs)
         parts = self.parts(sparse.eye_array(size, format="csr"))
-        V0, e0, q0, _ = (next(parts) for _ in range(4))
-        none = [sparse.csr_array(x.shape) for x in (V0, e0, q0)]
-        V0_rate, e0_rate, q0_rate = [next(parts) for _ in range(3)] if method.history else none
-        stages = [[next(parts) for _ in range(3)] for _ in range(s)]
+        V0, e0, q0, qd0, rotor0, turn0, place0 = (next(parts) for _ in range(7))
+        none = [sparse.csr_array((rows, size)) for rows in (V0.shape[0], e0.shape[0], self.counts[2], 0)]
+        V0_rate, e0_rate, q0_rate, rotor0_rate = [next(parts) for _ in range(4)] if method.history else none
+        stages = [[next(parts) for _ in range(4)] for _ in range(s)]
         inputs = [[next(parts) for _ in range(2)] for _ in range(s)]
         to_all = sparse.eye_array(6 * nodes + 6, 6 * nodes, format="csr")
         to_free = sparse.eye_array(self.counts[2], format="csc")[:, self.free]
         given = sparse.diags_array(drives.prescribed.astype(float), format="csr")
         free = sparse.diags_array(drives.free.astype(float), format="csr")
-        qd = [to_free @ rate + given @ joints[1::3] for (_, _, rate), (joints, _) in zip(stages, inputs)]
+        unnamed = sparse.csr_array((self.counts[2] - self.named, size))
+        q0, qd0 = (sparse.vstack([x, unnamed], format="csr") for x in (q0, qd0))
+        targets = [[sparse.vstack([joints[k::3], unnamed], format="csr") for k in range(3)] for joints, _ in inputs]
+        qd = [to_free @ rate + given @ target[1] for (_, _, rate, _), target in zip(stages, targets)]
         q = [
             free @ (q0 + h * sum(method.A[i, k] * (qd[k] - method.history * q0_rate) for k in range(s)))
-            + given @ inputs[i][0][0::3]
+            + given @ targets[i][0]
             for i in range(s)
         ]
+        q = self._frame_changes(q, qd, (turn0, place0, q0_rate))
         V = []
         for i, now in enumerate(self.evaluated):
             inner = now.E @ (now.E.T @ (to_all @ V0) + stages[i][0])
             V.append(now.L @ (inner + now.S @ qd[i] + now.moved_by_joints(now.V) @ q[i]))
-        hardening = self._hardening(e0, [de for _, de, _ in stages])
+        hardening = self._hardening(e0, [de for _, de, _, _ in stages])
+        spun = self._rotor_changes(qd0, rotor0, rotor0_rate, qd, [rd for *_, rd in stages])
+        laws, turning = self._law_changes((q0, q, qd, *spun), [joints for joints, _ in inputs])
         rows = []
         for i, now in enumerate(self.evaluated):
             joints, loads = inputs[i]
@@ -143,11 +202,109 @@ class ChainStep(StepOfOneMatrix):
             if now.turned is not None:
                 f = f + sparse.csr_array(now.turned[:, :-6]) @ sparse.vstack([e, q[i]])
             passed = now.L.T @ f
-            pull = sparse.diags_array(drives.stiffness) @ (q[i] - joints[0::3])
-            brake = sparse.diags_array(drives.damping) @ (qd[i] - joints[1::3])
-            torque = now.S.T @ passed + joints[2::3] - pull - brake
-            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free]]
+            pull = sparse.diags_array(drives.stiffness) @ (q[i][: self.named] - joints[0::3])
+            brake = sparse.diags_array(drives.damping) @ (qd[i][: self.named] - joints[1::3])
+            driven = sparse.vstack([joints[2::3] - pull - brake, unnamed])
+            torque = now.S.T @ passed + driven + laws[i] + now.on_balls @ loads
+            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free], turning[i]]
         return sparse.vstack(rows, format="csc")
+
+    def _frame_changes(self, q: list[Sparse], qd: list[Sparse], start: tuple[Sparse, Sparse, Sparse]) -> list[Sparse]:
+        """The changes q of joint positions with body displacements of ball and free joints in their place.
+
+        From  theta_i = h sum_k A_ik T^-1(theta_k) w_k  and  x_i = h sum_k A_ik R_k v_k , see `place_frames`.
+        """
+        tree, s, history = self.plant.chain.tree, self.method.stages, self.method.history
+        links = np.flatnonzero((tree.kind == BALL) | (tree.kind == FLOATING))
+        if not len(links):
+            return q
+        some = sparse.csr_array
+        hA, stages, (turn0, place0, rate0) = self.step * self.method.A, self.evaluated[0].stages, start
+        rows: list[list[Sparse]] = [[x.tocsr()[[c]] for c in range(x.shape[0])] for x in q]
+        for link in links:
+            f, d = tree.frame[link], tree.dof[link] + (3 if tree.kind[link] == FLOATING else 0)
+            turns, quaternion = slice(d, d + 3), self._evaluated[0].turn[f]
+            theta, w = stages.q[:, turns], stages.qd[:, turns]
+            inverse = [right_tangent_inverse(np.append(np.zeros(3), x))[3:, 3:] for x in theta]
+            spread_A = np.kron(hA, np.eye(3))
+            implicit = np.eye(3 * s) - spread_A @ block_diag(*map(turn_rate_slope, theta, w))
+            spun = sparse.vstack([some(M) @ x.tocsr()[turns] - history * rate0[turns] for M, x in zip(inverse, qd)])
+            dtheta = (some(np.linalg.solve(implicit, spread_A)) @ spun).tocsr()
+            length = np.sqrt(np.sum(np.square(self.start_quaternion(f))))
+            at_start = some(turn_of_quaternion(quaternion) / length) @ turn0[4 * f : 4 * f + 4]
+            turned = []
+            for i in range(s):
+                R = rotation_from_vector(theta[i])
+                tangent = right_tangent(np.append(np.zeros(3), theta[i]))[3:, 3:]
+                turned.append((some(tangent) @ dtheta[3 * i : 3 * i + 3] + some(R.T) @ at_start).tocsr())
+                rows[i][d : d + 3] = [turned[i][[c]] for c in range(3)]
+            if tree.kind[link] == FLOATING:
+                R0, at = rotation_from_quaternion(quaternion), slice(d - 3, d)
+                Rs = [R0 @ rotation_from_vector(x) for x in theta]
+                moved = [
+                    some(Q) @ x.tocsr()[at] - some(Q @ hat(v)) @ turn - history * rate0[at]
+                    for Q, x, v, turn in zip(Rs, qd, stages.qd[:, at], turned)
+                ]
+                for i in range(s):
+                    place = place0[3 * f : 3 * f + 3] + sum(hA[i, k] * moved[k] for k in range(s))
+                    body = (some(Rs[i].T) @ place).tocsr()
+                    rows[i][d - 3 : d] = [body[[c]] for c in range(3)]
+        return [sparse.vstack(row, format="csr") for row in rows]
+
+    def start_quaternion(self, frame: int) -> Floats:
+        """The quaternion of a frame as the start gives it, before it is made one of unit length."""
+        *_, turn, _ = itertools.islice(self.parts(np.concatenate([self.start, self.unknowns, self.inputs])), 7)
+        return np.asarray(turn[4 * frame : 4 * frame + 4])
+
+    def _rotor_changes(
+        self, qd0: Sparse, rotor0: Sparse, rates: Sparse, qd: list[Sparse], rd: list[Sparse]
+    ) -> tuple[list[Sparse], list[Sparse], list[Sparse]]:
+        """Changes (dofs, ...) of angles, rates and accelerations of rotors at every stage."""
+        s, h, method = self.method.stages, self.step, self.method
+        dofs, size = self.counts[2], qd0.shape[1]
+        to_dofs = sparse.eye_array(dofs, format="csc")[:, self.rotors]
+        elastic = to_dofs @ to_dofs.T
+        fill = (sparse.csr_array((2 * dofs - x.shape[0], size)) for x in (rotor0, rates))
+        start, rate = (sparse.vstack([x, rest], format="csr") for x, rest in zip((rotor0, rates), fill))
+        rd = [to_dofs @ each for each in rd]
+        r = [
+            elastic @ (start[0::2] + h * sum(method.A[i, k] * (rd[k] - method.history * rate[0::2]) for k in range(s)))
+            for i in range(s)
+        ]
+        before = elastic @ start[1::2] + qd0 - elastic @ qd0
+        moves = [a + b - elastic @ b for a, b in zip(rd, qd)]
+        spin = [
+            sum(method.S[i, j] / h * (moves[j] - before) for j in range(s)) + method.history * rate[1::2]
+            for i in range(s)
+        ]
+        return r, rd, spin
+
+    def _law_changes(self, moves: tuple[Any, ...], inputs: list[Sparse]) -> tuple[list[Sparse], list[Sparse]]:
+        """Changes of the laws of joints (dofs, ...) and of the balance of rotors at every stage, by complex steps."""
+        s, joints, size = self.method.stages, self.plant.joints, moves[0].shape[1]
+        (state, targets, (now, *_)), method = self._evaluated, method_tables(self.method)[0]
+        stages, q0 = complex_of(now.stages), state.q
+        found = [[sparse.csr_array((1, size)) for _ in range(2 * s)] for _ in self.plant.drives.free]
+        for c in joints.active[~joints.laws.prescribed[joints.active]]:
+            start, target = np.array([q0[c]], complex), targets.astype(complex)
+            places = [(start[0:1], moves[0][[c]])]
+            for values, change in zip((stages.q, stages.qd, stages.r, stages.rd, stages.spin_up), moves[1:]):
+                places += [(values[j, c : c + 1], change[j].tocsr()[[c]]) for j in range(s)]
+            ball = joints.laws.ball[c]
+            for other in range(ball, ball + 3) if ball >= 0 else ():  # friction of a ball is against its whole spin
+                if other != c:
+                    places += [(stages.qd[j, other : other + 1], moves[2][j].tocsr()[[other]]) for j in range(s)]
+            places += [(target[j, c, k : k + 1], inputs[j][[3 * c + k]]) for j in range(s) for k in range(3)]
+            for number, change in places:
+                if change.nnz:
+                    number += 1j * STEP
+                    set_one_law(joints.laws, int(c), method, start[0], stages, target, self.step)
+                    number -= 1j * STEP
+                    slopes = np.concatenate([stages.law[:, c].imag, stages.rho_r[:, c].imag]) / STEP
+                    found[c] = [old + slope * change for old, slope in zip(found[c], slopes)]
+        laws = [sparse.vstack([row[i] for row in found], format="csr") for i in range(s)]
+        turning = [sparse.vstack([row[s + i] for row in found], format="csr")[self.rotors] for i in range(s)]
+        return laws, turning
 
     def _hardening(self, e0: Sparse, de: list[Sparse]) -> list[Sparse]:
         """Change of the nonlinear stress of every stage, averaged over the step as `add_hardening` does."""
@@ -175,17 +332,25 @@ def _stepper(
         if len(start) == size:
             stepper.start_rates()
         else:
-            rates = stepper.state.V_rate, stepper.state.e_rate, stepper.state.q_rate
-            for rate, own in zip(rates, np.split(start[size:], np.cumsum([rate.size for rate in rates[:2]]))):
+            rates = _rates(stepper)
+            for rate, own in zip(rates, np.split(start[size:], np.cumsum([rate.size for rate in rates[:-1]]))):
                 rate.ravel()[:] = own
     return stepper
 
 
+def _rates(stepper: Stepper) -> tuple[Floats, ...]:
+    """Those that the method carries."""
+    state = stepper.state
+    if not stepper.method.history:
+        return ()
+    named = len(stepper.plant.drives.stiffness)
+    of_rotors = (state.rotor_rate[:named],) if stepper.plant.joints.laws.has_motor.any() else ()
+    return state.V_rate, state.e_rate, state.q_rate, *of_rotors
+
+
 def _vector(stepper: Stepper) -> Floats:
     """The state and the rates that the method carries."""
-    state, x = stepper.state, stepper.state_vector()
-    rates = (state.V_rate, state.e_rate, state.q_rate) if stepper.method.history else ()
-    return np.concatenate([x, *(rate.ravel() for rate in rates)])
+    return np.concatenate([stepper.state_vector(), *(rate.ravel() for rate in _rates(stepper))])
 
 
 def step_equations(
@@ -201,10 +366,10 @@ def step_equations(
     times = time + step * method.nodes
     tables = (inputs.joint_signals(times), inputs.load_signals(times))
     u = np.concatenate([table.reshape(len(times), -1) for table in tables], axis=1).ravel()
-    plant = Plant(arm.chain, arm.load_table(inputs.loads), drives_of(inputs))
+    plant = arm.plant(inputs)
     if method.history and len(start) == arm.layout.size:
         start = _vector(_stepper(arm, start, inputs, time, step, method))
-    return ChainStep(start, unknowns, u, plant, method, step)
+    return ChainStep(start, unknowns, u, plant, method, step, base_twists(arm, inputs, times))
 
 
 def step_unknowns(
@@ -219,6 +384,8 @@ def step_unknowns(
         raise InvalidInput(f"the step of {step:g} s did not converge; take a smaller one")
     stages, tree = stepper.work.solver.stages, arm.chain.tree
     inner = np.setdiff1d(np.arange(stages.V.shape[1]), tree.first_node)
-    free = ~np.array(inputs.prescribed, np.bool_)
-    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free])
+    free = stepper.plant.drives.free
+    laws = stepper.plant.joints.laws
+    turning = laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0)
+    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free], stages.rd[:, : len(turning)][:, turning])
     return np.concatenate([part.ravel() for row in rows for part in row]), _vector(stepper)

@@ -6,22 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.mechanics.block_elimination import new_increments
+from pliant.mechanics.joint_laws import LOWER, SMOOTHING, STATIC, UPPER
+from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
+from pliant.robot.joint import BASE
+from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.structures import energy_ledger as columns
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
+from pliant.structures.collocation.chain import FLOATING, Floats, Method, State, Tree, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
-from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
+from pliant.structures.collocation.step import Output, Tables, Work, fit_to_base, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
-from pliant.structures.stepping import NOT_FINITE, SINGULAR
+from pliant.structures.loads import BASE_COLUMNS, base_table
+from pliant.structures.stepping import CONVERGED, DEEPEST, NOT_FINITE, SINGULAR
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -30,22 +36,43 @@ if TYPE_CHECKING:
 def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
     """The numbers of a stage method as the kernels read them."""
     rates = method.history, method.rate_gain, method.extrapolation
-    tables = Method(method.A, method.S, method.weights, method.update, *rates, *method.stress_average)
+    loss = method.dissipation, method.damped
+    tables = Method(method.A, method.S, method.weights, method.update, *rates, *method.stress_average, *loss)
     return tables, Spectrum(*method.spectrum)
-
-
-def drives_of(inputs: Inputs) -> Drives:
-    prescribed = np.array(inputs.prescribed, np.bool_)
-    return Drives(prescribed, ~prescribed, np.array(inputs.stiffness, float), np.array(inputs.damping, float))
 
 
 def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     """A state with its own arrays, from a state vector."""
-    chain = arm.chain
-    state = new_state(len(chain.inertia.M), len(chain.section.C), len(arm.joint_names))
+    state, named = new_state(arm.chain), len(arm.joint_names)
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
-        array[:] = arm.layout.part(x, part)
+        of_state = arm.layout.part(x, part)
+        array[: len(of_state)] = of_state
+    state.rotor[:named] = arm.layout.part(x, "rotor") if arm.geared else np.column_stack([state.q, state.qd])[:named]
+    (state.turn[:],), (state.place[:],) = arm.frames(x)
+    _set_flight(arm.chain.tree, state)
     return state
+
+
+def steps_of(tables: Tables, part: slice) -> Tables:
+    """Some steps of the tables."""
+    h, end, joints, loads, base, first, stop, tau, dense = tables
+    return Tables(h[part], end[part], joints[part], loads[part], base[part], first[part], stop[part], tau, dense)
+
+
+def base_twists(arm: GeometricallyExactArm, inputs: Inputs, times: Floats) -> Floats:
+    """Position, quaternion and twist in its own axes of a moved base at many times (n, 13); no rows if it rests."""
+    if not arm.moved:
+        return np.zeros((len(times), BASE_COLUMNS))[:0]
+    table = base_table(arm.robot, inputs, times)
+    R = rotation_from_quaternion(table[:, 3:7])
+    table[:, 7:10] = np.einsum("nji,nj->ni", R, table[:, 7:10])
+    return table
+
+
+def _set_flight(tree: Tree, state: State) -> None:
+    """Rates of the coordinates of free joints, which are the twists of their children."""
+    for k in np.flatnonzero(tree.kind == FLOATING):
+        state.qd[tree.dof[k] : tree.dof[k] + 6] = state.V[tree.first_node[k + 5]]
 
 
 class Stepper:
@@ -54,9 +81,9 @@ class Stepper:
     def __init__(self, arm: GeometricallyExactArm, run: Run) -> None:
         chain = arm.chain
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
-        links, loads = len(chain.tree.parent), len(run.inputs.loads)
+        links, loads, moved = len(chain.tree.parent), len(run.inputs.loads), int(arm.moved)
         self.model, self.run = arm, run
-        self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
+        self.plant = arm.plant(run.inputs)
         self.method = run.implicit_method(type(arm.formulation).__name__)
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
@@ -68,20 +95,24 @@ class Stepper:
         self.scheme = Scheme(method, spectrum, self.control)
         s, n_lam, dtype = self.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
         solver = Solver(
-            new_stages(s, links, nodes, points, dofs, chain.inertia.at_points),
+            new_stages(s, chain),
             new_frozen(chain, n_lam, dtype),
             new_spectral_factors(chain, n_lam, dtype),
-            new_increments(nodes, points, dofs, dtype),
-            Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
+            new_increments(nodes, points, chain.dofs, dtype),
+            zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, chain.dofs), (s, chain.dofs)),
         )
         self.state = state_of(arm, run.start)
-        self.ledger = new_ledger(dofs, loads)
-        moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
-        self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
-        widths = (arm.layout.size, columns.COLUMNS, dofs, loads, dofs)
+        self.halvings = 0
+        self.inside = 0.0  # s from the start of the step that failed to where its parts led
+        self.ledger = new_ledger(dofs + moved, loads)
+        scratch = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
+        self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *scratch)
+        widths = (arm.layout.size, columns.COLUMNS, dofs + moved, loads, dofs)
+        if moved:
+            fit_to_base(self.plant, self.work, self._base(run.grid[:1]))
         rows = len(run.schedule.tau) + 1
         self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6))
-        energies = stored_energies(chain, self.state.V, self.state.e)
+        energies = stored_energies(self.plant, self.state)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
 
     def start(self) -> None:
@@ -92,16 +123,70 @@ class Stepper:
 
     def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
         plan, ends = self.run.schedule, self.run.grid[a + 1 : b + 1]
-        return Tables(plan.h[a:b], ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+        rows = self.run.method.stages + 1 if self.model.moved else 0
+        base = self._base(self.times(a, b).ravel()).reshape(b - a, rows, BASE_COLUMNS)
+        return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+
+    def _base(self, times: Floats) -> Floats:
+        return base_twists(self.model, self.run.inputs, times)
 
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
         if self.method.history != 0.0 and self.control.counts[1] == 0:
             self.start_rates()
-        h, end, joints, loads, first, stop, tau, dense = tables
-        joints = with_held(joints[part], held)
-        now = Tables(h[part], end[part], joints, loads[part], first[part], stop[part], tau, dense)
+        now = steps_of(tables, part)
+        now = now._replace(joints=with_held(now.joints, held))
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
+        while status != CONVERGED and self.advance_in_halves(now, done, held):
+            rest = steps_of(now, slice(done + 1, None))
+            more, status = run_steps(self.plant, self.scheme, self.work, rest, self.output)
+            done += 1 + more
         return done, status
+
+    def advance_in_halves(self, tables: Tables, k: int, held: Floats) -> bool:
+        """Step k of the tables in halves, quarters and so on, each with the inputs of its own instants; False if the
+        smallest parts do not converge, or if the links are bent too far for any."""
+        parts, begin, end, level = [(0.0, 1.0, 0)], 0.0, 1.0, 0  # the next one last; how often it is halved
+        while parts:
+            begin, end, level = parts.pop()
+            if level > 0:
+                self.forget_last_step()
+                part = self.part_of(tables, k, (begin, end), held)
+                if (
+                    part is not None
+                    and run_steps(self.plant, self.scheme, self.work, part, self.output)[1] == CONVERGED
+                ):
+                    continue
+            if level == DEEPEST or bent_too_far(self.model, self.state.e):
+                self.inside = begin * float(tables.h[k])
+                return False
+            middle = 0.5 * (begin + end)
+            parts += [(middle, end, level + 1), (begin, middle, level + 1)]
+            self.halvings += 1
+        self.forget_last_step()
+        return True
+
+    def part_of(self, tables: Tables, k: int, span: tuple[float, float], held: Floats) -> Tables | None:
+        """A part of step k as a step of its own: the inputs at its stages, if there are any, and the rows within it."""
+        inputs, whole, (begin, end) = self.run.inputs, float(tables.h[k]), span
+        h, until = np.array([(end - begin) * whole]), tables.end[k : k + 1] - (1.0 - end) * whole
+        times = self.run.times_of(until - h, h, until)[0]
+        try:
+            joints, loads = with_held(inputs.joint_signals(times)[None], held), inputs.load_signals(times)[None]
+            base = self._base(times)[None]
+        except InvalidInput:
+            return None
+        first, stop, tau, dense = tables.first[k], tables.stop[k], tables.tau, tables.dense
+        rows = first + np.flatnonzero((tau[first:stop] > begin) & (tau[first:stop] <= end))
+        if len(rows):
+            first, tau, dense = rows[0], tau.copy(), dense.copy()
+            tau[rows] = (tau[rows] - begin) / (end - begin)
+            dense[rows] = lagrange_values(np.append(0.0, self.method.nodes), tau[rows])[:, 1:]
+        return Tables(h, until, joints, loads, base, np.array([first]), np.array([first + len(rows)]), tau, dense)
+
+    def forget_last_step(self) -> None:
+        """Let the next step start from the state alone: the polynomial of one of another length leads astray."""
+        for increments in self.work.solver.last:
+            increments[:] = 0.0
 
     def start_rates(self) -> None:
         """Rates of change at the start, from a very short midpoint step, for methods that carry them."""
@@ -116,6 +201,12 @@ class Stepper:
         before.V_rate[:] = (after.state.V - before.V) / tiny
         before.e_rate[:] = (after.state.e - before.e) / tiny
         before.q_rate[:] = before.qd
+        for k in np.flatnonzero(self.model.chain.tree.kind == FLOATING):
+            dof, frame = self.model.chain.tree.dof[k], self.model.chain.tree.frame[k]
+            before.q_rate[dof : dof + 3] = rotation_from_quaternion(before.turn[frame]) @ before.qd[dof : dof + 3]
+        before.rotor_rate[:] = (after.state.rotor - before.rotor) / tiny
+        rigid = self.plant.joints.inertia > 0.0
+        before.rotor_rate[rigid, 1] = (after.state.qd - before.qd)[rigid] / tiny
 
     def state_vector(self) -> Floats:
         return self.model.pack(self.state)
@@ -128,10 +219,10 @@ class Stepper:
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
-        now = float(self.run.grid[done])
+        now = float(self.run.grid[done]) + self.inside
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
-            refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
+            refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs)
         if status == SINGULAR:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         bent = bent_too_far(self.model, self.state.e)
@@ -139,20 +230,41 @@ class Stepper:
             return Ending(Cause.TOO_BENT, now, bent, "use PoseElement, or more elements and a smaller step")
         if status == NOT_FINITE:
             return Ending(Cause.NOT_FINITE, now, place, "check loads and drives there, or take a smaller step")
+        blamed = self._law_to_blame()
+        if blamed:
+            return Ending(Cause.NOT_CONVERGED, now, *blamed)
         remedy = "take a smaller step, or more elements or PoseElement if the link bends strongly"
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
+
+    def _law_to_blame(self) -> tuple[str, str] | None:
+        """Of a joint whose friction or stop changed in the last iteration: which of them, and what to try."""
+        laws, solver = self.plant.joints.laws, self.work.solver
+        for c in self.plant.joints.active:
+            jumped = np.abs(solver.stages.qd[:, c] - solver.frozen.rate[c]).max()
+            rubs = laws.friction[c, STATIC] > 0.0 and jumped > laws.friction[c, SMOOTHING]
+            beyond = (solver.stages.q[:, c] < laws.stops[c, LOWER]) | (solver.stages.q[:, c] > laws.stops[c, UPPER])
+            if not laws.prescribed[c] and (rubs or beyond.any()):
+                return self.model.law_to_blame(self.model.joint_names[c], float(solver.stages.q[-1, c]))
+        return None
 
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)
         if rows > 1:
             out.torque[0], out.root[0] = out.torque[1], out.root[1]
         run.place_prescribed(arm.layout, out.x[:rows], times)
-        names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
+        if arm.moved:
+            base, part = self._base(times), arm.layout.part
+            part(out.x[:rows], "frame_position")[:, 0], part(out.x[:rows], "frame_rotation")[:, 0] = np.split(
+                base[:, :7], [3], axis=1
+            )
+            part(out.x[:rows], "twist")[:, 0] = base[:, 7:]
+        names = [*arm.joint_names, *((BASE,) if arm.moved else ()), *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
-        for k, joint in enumerate(arm.robot.chain_order):
+        for k, joint in zip(arm.placed.links, arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        counts["halvings"] = float(self.halvings)
         ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact)
         return Kept(out.x[:rows], efforts, ledger, counts)

@@ -231,9 +231,10 @@ class Stretch:
     feedback_damping: Floats
 
     def entries(
-        self, equations: Equations, places: dict[str, slice], kinetic: Floats, strain: Floats
+        self, equations: Equations, places: dict[str, slice], kinetic: Floats, strain: Floats, numerical: Floats
     ) -> tuple[Floats, Floats]:
-        """What every step enters in the ledger, given the changes of stored energy, and mean efforts of the drives."""
+        """What every step enters in the ledger, given the changes of stored energy and the loss of the method, and
+        mean efforts of the drives."""
         part = {name: self.readings[..., place] for name, place in places.items()}
         effort, rate = part["effort"].copy(), part["rate"].copy()
         effort[..., self.prescribed] = part["prescribed"]
@@ -246,13 +247,13 @@ class Stretch:
         joints = np.einsum("ks,ksj->kj", self.weights, effort * rate + heat)
         of_loads = np.einsum("ks,ksj->kj", self.weights, part["twist"] * wrench)
         loads = of_loads.reshape(len(self.weights), wrench.shape[2] // 6, 6).sum(axis=2)
-        sizes = np.abs(kinetic) + np.abs(strain) + np.abs(gravity) + material + viscous + joint
+        sizes = np.abs(kinetic) + np.abs(strain) + np.abs(gravity) + material + viscous + joint + numerical
         supplied = gravity + joints.sum(axis=1) + loads.sum(axis=1)
-        residual = kinetic + strain - supplied + material + viscous + joint
+        residual = kinetic + strain - supplied + material + viscous + joint + numerical
         exchanged = sizes + np.abs(joints).sum(axis=1) + np.abs(loads).sum(axis=1)
-        projected = np.zeros(len(kinetic))
+        lost = [material, viscous, joint, np.zeros(len(kinetic)), numerical]  # nothing is projected
         # in the order of the columns of `energy_ledger`
-        table = np.stack([kinetic, strain, gravity, material, viscous, joint, projected, residual, exchanged], axis=1)
+        table = np.stack([kinetic, strain, gravity, *lost, residual, exchanged], axis=1)
         mean = self.weights / self.weights.sum(axis=1, keepdims=True)
         return np.hstack([table, joints, loads]), np.einsum("ks,ksj->kj", mean, effort)
 

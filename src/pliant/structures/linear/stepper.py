@@ -307,7 +307,7 @@ class Stepper:
         motors = {motor.joint for motor in self.run.inputs.motors}
         lossy = np.where([name in motors for name in self.model.joint_names], 0.0, self.form.mechanics.damping)
         stretch = Stretch(weights, done.inputs, readings, self.prescribed, lossy)
-        entries, effort = stretch.entries(self.equations, self.places, *self._changes(done))
+        entries, effort = stretch.entries(self.equations, self.places, *self._changes(done), self._numerical_loss(done))
         running = self.ledger.enter(entries, self.run.grid[done.first + 1 : done.first + 1 + steps])
         # the output rows that fall into these steps, in which of them, and where in it
         rows = np.arange(self.plan.first[done.first], self.plan.stop[done.first + steps - 1])
@@ -349,6 +349,19 @@ class Stepper:
         given = 0.5 * (turned * (done.end_rate + done.start_rate)).sum(axis=1)
         strained = (moving >= at.s.start) & (moving < at.s.stop)
         return products[:, moving < at.z.stop].sum(axis=1) + given, products[:, strained].sum(axis=1)
+
+    def _numerical_loss(self, done: Stepped) -> Floats:
+        """What a damped method takes in every step: the energy of its combination of the stage increments."""
+        if not self.method.damped:
+            return np.zeros(len(done.start))
+        moving, at = self.moving, self.equations.at
+        flat = done.inputs.reshape(len(done.inputs), -1)
+        E = self.prepare(done.h).maps.increments(done.start, flat, len(moving))
+        y = np.einsum("s,ksn->kn", self.method.dissipation, E)[:, moving < at.s.stop]
+        # the increments of prescribed rates are h A times the accelerations
+        turned = done.h * np.einsum("s,st,ktj->kj", self.method.dissipation, self.method.A, done.acceleration)
+        given = ((turned @ self.form.prescribed_inertia) * turned).sum(axis=1)
+        return np.asarray(0.5 * ((y * y).sum(axis=1) + given))
 
     def state_vector(self) -> Floats:
         return np.asarray(self.model.states_of(self.form, self.x[None], self.rate[None])[0])

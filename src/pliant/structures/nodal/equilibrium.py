@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pliant.mechanics.joint_laws import Coordinates
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
@@ -22,14 +23,15 @@ from pliant.spatial.arrays import (
     rotation_from_quaternion,
     twist_from_pose,
 )
+from pliant.structures.joint_tables import at_rest, resting_rotors
 from pliant.structures.load_stepping import ITERATIONS, raise_load
+from pliant.structures.loads import base_table
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, POSE, WALL
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow, place_nodes
-from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
+from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
-from pliant.structures.nodal.stepper import base_table
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -97,7 +99,6 @@ def _path_coordinates(tree: Tree, a: int, b: int) -> tuple[set[int], set[int]]:
 
 def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
     tree, laws, lines = mechanism.tree, mechanism.coordinates, mechanism.lines
-    count = len(laws.spring)
     yields = (laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)
     free = np.zeros(len(tree.parent), np.bool_)
     for a, b in lines.node:
@@ -105,23 +106,7 @@ def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
         yields[list(coordinates)] = True
         free[list(flying)] = True
     yields &= ~laws.prescribed
-    target = inputs.joint_signals(np.array([time]))[0].copy()
-    gain, motor = np.zeros((count, 2)), np.zeros((count, 4))
-    for c in range(count):
-        kp, k = laws.gain[c, 0], laws.motor[c, 1]
-        share = k / (kp + k) if laws.has_motor[c] and k > 0.0 else 1.0
-        gain[c, 0] = share * kp
-        target[c, 2] *= share
-        motor[c, 3] = laws.motor[c, 3]
-    quiet = laws._replace(
-        viscous=np.zeros(count),
-        friction=np.tile([0.0, 0.0, 1.0, 1.0], (count, 1)),
-        stops=laws.stops.copy(),
-        prescribed=~yields,
-        gain=gain,
-        motor=motor,
-    )
-    quiet.stops[:, 3] = 0.0
+    quiet, target = at_rest(laws, inputs.joint_signals(np.array([time]))[0], yields)
     return Drives(quiet, target, yields, free)
 
 
@@ -143,7 +128,7 @@ class _Search:
         self.rate, self.rate_change = np.where(given, signals[:, 1], 0.0), np.where(given, signals[:, 2], 0.0)
         self.now = self._resting(arm.pose_of(start))
         if inputs.base_motion is not None:
-            self._carry_with_base(base_table(arm, inputs, np.array([time]))[0])
+            self._carry_with_base(base_table(arm.robot, inputs, np.array([time]))[0])
         self.kept = np.flatnonzero((lines.law == CLOSED) & kept_lines(arm, self.mechanism, self.now)[0])
         self.moment = arm.moment_of(self.mechanism, self.now)
         self.pull = np.zeros(len(lines.law))
@@ -343,12 +328,7 @@ class _Search:
         place_nodes(self.mechanism.tree, flow)
         V = flow.V.real
         velocity = np.einsum("nij,nj->ni", self._R, V[:, :3] + np.cross(V[:, 3:], self.mechanism.bodies.center))
-        rotor = np.column_stack([at.q, np.zeros_like(at.q)])
-        laws, target = self.mechanism.coordinates, self.drives.target
-        for c in np.flatnonzero(laws.has_motor & (self.motor[:, 1] > 0.0)):
-            drive = target[c, 2] - laws.gain[c, 0] * (at.q[c] - target[c, 0])
-            limit = laws.motor[c, 3]
-            rotor[c, 0] += np.clip(drive, -limit, limit) / self.motor[c, 1]
+        rotor = resting_rotors(self.drives.coordinates, self.drives.target, self.motor, at.q)
         rotor[:, 1] = self.rate
         parts = (at.x, at.quaternion, velocity, V[:, 3:], at.q, self.rate, rotor)
         return np.concatenate([part.ravel() for part in parts])

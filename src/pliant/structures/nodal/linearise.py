@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pliant.model.contract import Held, LinearisedPort, SecondOrder
+from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End, Joint, UniversalJoint
@@ -41,7 +41,7 @@ from pliant.structures.nodal.instant_balance import BY_PLACE, Derivatives, deriv
 from pliant.structures.nodal.mechanism import Floats, Ints
 from pliant.structures.nodal.tables import carried_frame
 from pliant.structures.places import Place
-from pliant.structures.small_deviations import Deviations, second_order
+from pliant.structures.small_deviations import Deviations, drifting, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -224,19 +224,8 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     wide = Deviations(M, D, K, ports, joints, tip, reduction.ports, -left[reduction.independent[reduction.held]])
     found = second_order(wide, own, rest, reduction.names(), T @ Z[:, own], reduction.state_at)
     assert found.held is not None
-    return replace(found, held=_drifting(now, reduction.held, found.held))
-
-
-def _drifting(now: Instant, columns: slice, held: Held) -> Held:
-    """Held ports by their flows f in place of r': the twist of a base that moves is r' + drift r."""
-    # the base comes last, and no loop keeps it from moving with all that it carries
-    drift, change = np.zeros_like(held.drift), np.zeros_like(held.drift)
-    drift[-6:, -6:], change[-6:, -6:] = bracket(now.V[now.base]), bracket(now.flow.V_dot.real[now.base])
-    M, D, K = held.M, held.D.copy(), held.K.copy()
-    # r' = f - drift r ,  r'' = f' - drift f + (drift drift - drift') r
-    K[:, columns] += M[:, columns] @ (drift @ drift - change) - D[:, columns] @ drift
-    D[:, columns] -= M[:, columns] @ drift
-    return replace(held, D=D, K=K, drift=drift, shift=held.shift - held.rate @ drift)
+    twist, acceleration = now.V[now.base], now.flow.V_dot.real[now.base]
+    return replace(found, held=drifting(found.held, reduction.held, twist, acceleration))
 
 
 def _at_place(place: Place, T: Floats) -> Floats:

@@ -8,15 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_laws import SAME_SLOPE, SMOOTHING, STATIC, STOP_STIFFNESS, Coordinates, friction_force
 from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND
+from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, WALL
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import LineFactors
-from pliant.structures.nodal.relations import add_along_line, line_gradients, line_ways, measure_lines, spring_impulses
+from pliant.structures.nodal.relations import (
+    add_along_line,
+    line_gradients,
+    line_slope,
+    line_ways,
+    measure_lines,
+    spring_impulses,
+)
 from pliant.structures.nodal.solver import factorise, put_joints, put_tangent, solve_tree
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
@@ -25,8 +33,10 @@ CLOSED_FLOOR = 1e-14  # metres; round-off of positions in a loop
 FACTORISATION_COST = 1.8  # in iterations, measured
 REFRESH_AFTER = 12  # iterations of a step after which every one gets a fresh tangent
 
+BLAMED_AFTER, PATIENCE = 4, 8  # iterations: then a law whose slope still changes is to blame; friction may fall
+
 HAVE_FACTORS, STEPS_SINCE, COST_SINCE, MEAN_EXCHANGE, FACTOR_STEP = 0, 1, 2, 3, 4
-ITERATIONS, FACTORISATIONS, PLACE = 0, 1, 2
+ITERATIONS, FACTORISATIONS, PLACE, LAW = 0, 1, 2, 3
 
 
 class Control(NamedTuple):
@@ -36,7 +46,7 @@ class Control(NamedTuple):
     energy_tolerance: float  # of the energy residual, relative to what the step exchanges
     max_iterations: int
     memory: Floats  # (5,) have factors, steps and cost since the last factorisation, mean exchange, its step
-    counts: Ints  # (3,) iterations, factorisations, place of the last failure
+    counts: Ints  # (4,) iterations, factorisations, place of the last failure, coordinate whose law is to blame or -1
 
 
 class Solver(NamedTuple):
@@ -48,12 +58,16 @@ class Solver(NamedTuple):
     sums: Floats  # (SUMS,)
     active: Bools  # (nodes,) all true
     carriers: Bools  # (nodes,) children of moving joints that are not on the base, and all that carries them
+    slope: Floats  # (coordinates,) of the joint laws, in the factors
+    contact: Floats  # (lines,) the same of walls and cables
 
 
 def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
     nodes, active = len(mechanism.tree.parent), np.ones(len(mechanism.tree.parent), np.bool_)
     lines = beside.new_line_factors(mechanism, kept)
-    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active, carriers_of(mechanism.tree))
+    slope, contact = np.zeros(len(mechanism.coordinates.spring)), np.zeros(len(mechanism.lines.law))
+    own = lines, np.zeros(SUMS), active, carriers_of(mechanism.tree), slope, contact
+    return Solver(new_factors(nodes), new_increment(nodes), *own)
 
 
 def carriers_of(tree: Tree) -> Bools:
@@ -102,10 +116,32 @@ def work_of_closing(mechanism: Mechanism, motion: Motion) -> float:
 
 
 @inner_kernel
-def refresh(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
-    """A new tangent and its factors; returns -1 or the node at which elimination failed."""
+def add_falling_friction(mechanism: Mechanism, h: float, step: Step) -> None:
+    """Slopes of friction that falls with the rate: they may make a tangent indefinite far from the solution, and leave
+    Newton's method slow near it if they lack."""
+    tree, laws = mechanism.tree, mechanism.coordinates
+    for i in range(tree.parent.shape[0]):
+        c = tree.coordinate[i]
+        if c >= 0 and laws.ball[c] < 0 and laws.friction[c, STATIC] > 0.0:
+            _, slope = friction_force(laws.friction[c], step.s[i] * step.share[i])
+            step.torque[c, 1] += min(slope, 0.0) / h
+
+
+@inner_kernel
+def refresh(mechanism: Mechanism, motion: Motion, solver: Solver, late: bool) -> int:
+    """A new tangent and its factors; returns -1 or the node at which elimination failed.
+
+    ``late``: after so many iterations that what is slow near the solution counts more than what is safe far from it.
+    """
     tree, prescribed, step = mechanism.tree, mechanism.coordinates.prescribed, motion.step
+    if late:
+        add_falling_friction(mechanism, motion.signals.h[0], step)
     put_tangent(mechanism, motion, solver.active, solver.factors)
+    for c in range(solver.slope.shape[0]):
+        solver.slope[c] = step.torque[c, 1]
+    for k in range(solver.contact.shape[0]):
+        if mechanism.lines.law[k] >= WALL:
+            solver.contact[k] = line_slope(mechanism.lines, k, k, motion)
     failed = factorise(tree, prescribed, solver.active, solver.active, solver.factors)
     if failed >= 0:
         return failed
@@ -123,17 +159,61 @@ def rejoin(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
     """The factors of an old tangent with the joints where they are now; returns as `refresh` does."""
     put_joints(mechanism, motion, solver.carriers, solver.factors)
     tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
+    for i in range(tree.parent.shape[0]):
+        if solver.carriers[i] and tree.coordinate[i] >= 0:
+            solver.slope[tree.coordinate[i]] = motion.step.torque[tree.coordinate[i], 1]
     return factorise(tree, prescribed, solver.active, solver.carriers, solver.factors)
 
 
 @inline_kernel
-def add_increment(tree: Tree, prescribed: Bools, inc: Increment, step: Step) -> None:
+def changed_law(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
+    """The coordinate whose friction or stop has another slope than in the factors, by the largest part of its pivot; or
+    -1: the factors know all of them."""
+    tree, laws, h, worst, found = mechanism.tree, mechanism.coordinates, motion.signals.h[0], SAME_SLOPE, -1
+    for i in range(tree.parent.shape[0]):
+        c = tree.coordinate[i]
+        if c < 0 or laws.prescribed[c] or not (laws.friction[c, STATIC] > 0.0 or laws.stops[c, STOP_STIFFNESS] > 0.0):
+            continue
+        now, old = h * h * motion.step.torque[c, 1], h * h * solver.slope[c]
+        part = abs(now - old) / (solver.factors.pivot[i] - old + now)
+        if not part <= worst:
+            worst, found = part, c
+    return found
+
+
+@inner_kernel
+def changed_contact(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
+    """A wall or cable whose slope is another than in the factors, or -1."""
+    lines = mechanism.lines
+    for k in range(lines.law.shape[0]):
+        if lines.law[k] >= WALL:
+            now = line_slope(lines, k, k, motion)
+            if abs(now - solver.contact[k]) > SAME_SLOPE * max(now, solver.contact[k]):
+                return k
+    return -1
+
+
+@inline_kernel
+def held_at_zero(laws: Coordinates, c: int, rate: float, change: float) -> float:
+    """The change of a joint rate; cut where friction changes its sign, unless both rates lie where it is nearly linear.
+
+    From zero on friction bends down, and Newton's method approaches any rate from there without passing it.
+    """
+    law, ahead = laws.friction[c], rate + change
+    if law[STATIC] > 0.0 and laws.ball[c] < 0 and rate * ahead < 0.0 and max(abs(rate), abs(ahead)) > law[SMOOTHING]:
+        return -rate
+    return change
+
+
+@inline_kernel
+def add_increment(mechanism: Mechanism, inc: Increment, step: Step) -> None:
+    tree, laws = mechanism.tree, mechanism.coordinates
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == FREE or tree.joint_type[i] == ELEMENT:
             add_to(1.0, apply(load9(step.R_mid, i), load3(inc.t, i)), step.Y, i)
             add_to(1.0, load3(inc.t, i, 3), step.Y, i, 3)
-        elif tree.coordinate[i] >= 0 and not prescribed[tree.coordinate[i]]:
-            step.s[i] += inc.t_joint[i]
+        elif tree.coordinate[i] >= 0 and not laws.prescribed[tree.coordinate[i]]:
+            step.s[i] += held_at_zero(laws, tree.coordinate[i], step.s[i], inc.t_joint[i])
 
 
 @inline_kernel
@@ -145,7 +225,7 @@ def improve(mechanism: Mechanism, motion: Motion, solver: Solver) -> None:
     solve_tree(tree, prescribed, solver.active, solver.factors, inc)
     if mechanism.lines.measure.shape[0] > 0:
         beside.line_increments(mechanism.lines, motion, inc, solver.lines)
-    add_increment(tree, prescribed, inc, step)
+    add_increment(mechanism, inc, step)
     move(mechanism, motion)
 
 
@@ -174,6 +254,7 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
     if memory[FACTOR_STEP] != h:
         memory[HAVE_FACTORS] = 0.0
     last, last_violation = 1e300, 1e300
+    counts[LAW] = -1
     for iteration in range(control.max_iterations):
         evaluate(mechanism, motion, sums)
         counts[ITERATIONS] += 1
@@ -203,9 +284,13 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
                 memory[HAVE_FACTORS] = 0.0
             return CONVERGED
         slow = iteration > 2 and size > 0.5 * last and square > sums[FLOOR]
+        law = changed_law(mechanism, motion, solver) if memory[HAVE_FACTORS] != 0.0 else -1
+        if law >= 0 and iteration >= BLAMED_AFTER:
+            counts[LAW] = law
+        touched = changed_contact(mechanism, motion, solver) if mechanism.lines.measure.shape[0] > 0 else -1
         failed = -1
-        if memory[HAVE_FACTORS] == 0.0 or slow or iteration > REFRESH_AFTER:
-            failed = refresh(mechanism, motion, solver)
+        if memory[HAVE_FACTORS] == 0.0 or slow or law >= 0 or touched >= 0 or iteration > REFRESH_AFTER:
+            failed = refresh(mechanism, motion, solver, iteration >= PATIENCE)
             counts[FACTORISATIONS] += 1
             memory[HAVE_FACTORS], memory[FACTOR_STEP] = 1.0, h
             memory[STEPS_SINCE], memory[COST_SINCE] = 0.0, FACTORISATION_COST

@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.joint_laws import contact_force
+from pliant.mechanics.joint_laws import contact, contact_force
 from pliant.spatial.rows import add_to, load3, load6, load9, store
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, mean, product, scale, sub
 from pliant.structures.loop_constraints import ALONG, DIRECTION
 from pliant.structures.nodal.codes import BUSHING, CABLE, CLOSED, DISTANCE, SPRING
-from pliant.structures.nodal.joint_laws import contact
 from pliant.structures.nodal.mechanism import Floats, Lines
 from pliant.structures.nodal.motion import Moment, Motion, Step
 from pliant.structures.nodal.relative_pose import PSI, K, U, discrete_gradient, measure_relative_pose, world_force

@@ -68,6 +68,7 @@ class Work(NamedTuple):
     past: Past
     ledger: RunningLedger
     halvings: Ints  # (1,)
+    inside: Floats  # (1,) seconds from the start of the step that failed to where its parts led
 
 
 @inner_kernel
@@ -202,19 +203,16 @@ def refuse_end(mechanism: Mechanism, end: Moment, kept: Bools, control: Control)
 
 
 @inline_kernel
-def accept(mechanism: Mechanism, time: float, work: Work, control: Control) -> int:
+def accept(mechanism: Mechanism, time: float, work: Work) -> int:
     """Enter a solved step in the ledger and move the state to its end."""
     motion, ledger, sums = work.motion, work.ledger, work.solver.sums
     now, start, end, step = motion.now, motion.start, motion.end, motion.step
-    refused = refuse_end(mechanism, end, work.solver.lines.kept, control)
-    if refused != CONVERGED:
-        return refused
     strain, material, viscous = node_losses(mechanism, motion)
     spun, stored, lost = port_flows(mechanism, motion, ledger)
     end_velocities(mechanism.bodies, now, step)
     take_end(end, start)
     ledger.worst[ROUNDING] = work_of_closing(mechanism, motion)
-    flows = (-sums[LIFT], material, viscous, lost)
+    flows = (-sums[LIFT], material, viscous, lost, 0.0)
     close_step(ledger, sums[KINETIC_CHANGE] + spun, strain + stored, flows, time)
     moving.remember(step, motion.signals.h[0], work.past)
     lost, gained = fit_velocities(mechanism, motion.signals, now, start, work.fit)
@@ -268,7 +266,7 @@ def keep_now(mechanism: Mechanism, row: int, work: Work, output: Output) -> None
 
 @inline_kernel
 def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables, n: int) -> int:
-    """Step n, in halves, quarters and so on where Newton's method does not converge."""
+    """Step n, in halves, quarters and so on where Newton's method does not converge, or leads where no step may end."""
     motion, done, level = work.motion, 0.0, 0
     while done < 1.0:
         width = 0.5**level
@@ -280,9 +278,12 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         begin_step(mechanism, motion)
         status = solve_step(mechanism, motion, work.solver, control)
         if status == CONVERGED:
+            status = refuse_end(mechanism, motion.end, work.solver.lines.kept, control)
+        work.inside[0] = done * tables.h[n]
+        if status == CONVERGED:
             done += width
             time = tables.end[n] - (1.0 - done) * tables.h[n]
-            status = accept(mechanism, time, work, control)
+            status = accept(mechanism, time, work)
             if status != CONVERGED:
                 return status
             level = next_level(level, done)
@@ -290,7 +291,8 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
             level += 1
             work.halvings[0] += 1
             work.past.steps[0] = 0.0
-            if level > DEEPEST:
+            # what opened or turned over did so, in short steps too
+            if level > DEEPEST or status in (LOOP_OPENED, TURNED_OVER):
                 return status
     copy_to(tables.base[n, 1], work.past.base)
     for c in range(work.past.target.shape[0]):

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Kept, Run, with_held
-from pliant.model.inputs import Inputs
+from pliant.model.inputs import Acts
 from pliant.model.state import Cause, Ending
 from pliant.robot import Joint
 from pliant.robot.joint import BASE
-from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
+from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures import energy_ledger as columns
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
+from pliant.structures.loads import BASE_COLUMNS, base_table
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats
 from pliant.structures.nodal.motion import new_motion, new_past
-from pliant.structures.nodal.newton import Control, new_solver
+from pliant.structures.nodal.newton import LAW, Control, new_solver
 from pliant.structures.nodal.singularity import (
     kept_lines,
     nearly_singular,
@@ -34,21 +34,6 @@ from pliant.structures.stepping import LOOP_OPENED, NOT_FINITE, SINGULAR, TOO_BE
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
     from pliant.structures.nodal.model import PoseElementArm
-
-BASE_COLUMNS = 13  # position, quaternion, velocity, spin
-
-
-def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
-    """Pose and velocity of the base at many times (n, 13)."""
-    table = np.zeros((len(times), BASE_COLUMNS))
-    if inputs.base_motion is None:
-        table[:, :3] = arm.robot.base.position
-        table[:, 3:7] = quaternion_from_rotation(matrix_of(arm.robot.base.rotation))
-        return table
-    path = inputs.base_motion(times)
-    table[:, :3], table[:, 3:7] = path.position, path.quaternion
-    table[:, 7:10], table[:, 10:] = path.velocity, path.spin
-    return table
 
 
 class Stepper:
@@ -65,11 +50,11 @@ class Stepper:
         self.mechanism = mechanism = arm.mechanism(run.inputs)
         dofs, loads = len(arm.joint_names), len(run.inputs.loads)
         # impulses are balanced to this part of the momentum, which drifts by less
-        asked, memory, counts = run.newton_tolerance, np.zeros(5), np.zeros(3, np.int64)
+        asked, memory, counts = run.newton_tolerance, np.zeros(5), np.zeros(4, np.int64)
         self.control = Control(0.01 * asked.displacement, asked.energy, asked.max_iterations, memory, counts)
         now = arm.pose_of(run.start)
         start = float(run.grid[0])
-        base = base_table(arm, run.inputs, np.array([start]))[0]
+        base = base_table(arm.robot, run.inputs, np.array([start]))[0]
         kept, kept_in_velocity = kept_lines(arm, mechanism, now)
         self.redundant = np.flatnonzero(~kept)
         past = new_past(mechanism)
@@ -78,7 +63,9 @@ class Stepper:
         self.ledger = new_ledger(dofs + 1, loads)
         fit = new_fit(mechanism, kept_in_velocity, run.inputs.base_motion is not None)
         motion = new_motion(mechanism, now, loads)
-        self.work = Work(motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64))
+        self.work = Work(
+            motion, new_solver(mechanism, kept), fit, past, self.ledger, np.zeros(1, np.int64), np.zeros(1)
+        )
         roots = np.array([link.nodes[0] for link in arm.structure.links], np.int64)
         lines = len(mechanism.lines.law)
         # the last row holds the start of a step
@@ -103,9 +90,7 @@ class Stepper:
 
     def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
         run, plan = self.run, self.run.schedule
-        base = base_table(self.model, run.inputs, self.times(a, b).ravel()).reshape(b - a, 2, BASE_COLUMNS)
-        if not np.isfinite(base).all():
-            raise InvalidInput("the motion of the base is not finite; let its motions return finite numbers")
+        base = base_table(self.model.robot, run.inputs, self.times(a, b).ravel()).reshape(b - a, 2, BASE_COLUMNS)
         ends = run.grid[a + 1 : b + 1]
         return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
 
@@ -135,7 +120,7 @@ class Stepper:
 
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
-        now, where = float(self.run.grid[done]), int(self.control.counts[2])
+        now, where = float(self.run.grid[done] + self.work.inside[0]), int(self.control.counts[2])
         if status == LOOP_OPENED:
             loop = self.model.line_owners(self.run.inputs)[where]
             remedy = why_opened(*self.posture(), loop)
@@ -157,8 +142,26 @@ class Stepper:
             refuse_massless_joints(self.model.structure, self.mechanism, *self.posture()[2:])
             remedy = "give every moving part an inertia, or keep loops out of singular postures"
             return Ending(Cause.SINGULAR, now, place, remedy)
+        law, touched = int(self.control.counts[LAW]), self._touched()
+        if law >= 0:
+            position = float(self.work.motion.start.q[law])
+            return Ending(Cause.NOT_CONVERGED, now, *self.model.law_to_blame(self.model.joint_names[law], position))
+        if touched:
+            return Ending(
+                Cause.NOT_CONVERGED, now, touched, "lower its stiffness or its damping, or take a smaller step"
+            )
         remedy = "take a smaller step, or more elements if the link bends strongly"
         return Ending(Cause.NOT_CONVERGED, now, place, remedy)
+
+    def _touched(self) -> str:
+        """The wall or cable that acts within the step that failed, or nothing."""
+        owners, motion = np.array(self.model.line_owners(self.run.inputs)), self.work.motion
+        for each in self.run.inputs.relations:
+            own, side = owners == each.name, 1.0 if each.acts is Acts.BELOW else -1.0
+            apart = [side * (at.phi[own] - self.mechanism.lines.rest[own]).sum() for at in (motion.start, motion.end)]
+            if each.acts is not Acts.ALWAYS and min(apart) < 0.0:
+                return f"the {each.word} '{each.name}'"
+        return ""
 
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)

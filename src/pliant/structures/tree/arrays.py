@@ -230,7 +230,7 @@ class RunningLedger(NamedTuple):
     joints: Floats  # (n,) work of the drives
     loads: Floats  # (loads,)
     worst: Floats  # (4,) largest residual ratio, its time, number of steps, J that rounding leaves of this one
-    counts: Ints  # (4,) iterations, factorisations, halvings, place of the last failure
+    counts: Ints  # (4,) iterations, factorisations, halvings, joint law to blame for the last failure or -1
 
 
 class Signals(NamedTuple):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.mechanics.joint_laws import STOP_STIFFNESS, friction_force, stops_energy, stops_force
+from pliant.mechanics.joint_laws import SAME_SLOPE, STOP_STIFFNESS, friction_force, stops_energy, stops_force
 from pliant.spatial.rows import dot6, load3, load6, load9, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, scale, sub
@@ -25,7 +25,6 @@ from pliant.structures.tree.motion import Bools, Floats, Tree
 from pliant.structures.tree.shapes import gather_forces, row_times
 
 NO_TIME = 1e-30  # s, of a step that goes nowhere
-SAME_SLOPE = 0.1  # part of a diagonal entry by which the slopes of friction and stops may have changed
 
 
 @inline_kernel
@@ -95,6 +94,30 @@ def law_forces(laws: JointLaws, q: Floats, v: Floats, h: float, step: Step) -> b
         missing = abs(slope - step.slope[k, at.IN_FACTORS])
         known = known and missing <= SAME_SLOPE * (slope + step.slope[k, at.BESIDE])
     return known
+
+
+@inner_kernel
+def changed_law(step: Step) -> int:
+    """The law whose slope has changed most since the factors were made."""
+    worst, found = 0.0, -1
+    for k in range(step.slope.shape[0]):
+        now, old, beside = step.slope[k, at.NOW], step.slope[k, at.IN_FACTORS], step.slope[k, at.BESIDE]
+        if abs(now - old) > worst * (now + beside):
+            worst, found = abs(now - old) / (now + beside), k
+    return found
+
+
+@inner_kernel
+def add_falling_friction(laws: JointLaws, v: Floats, h: float, step: Step) -> bool:
+    """Slopes of friction that falls with the rate, without which Newton's method is slow near the solution; whether
+    there is any."""
+    falls = False
+    for k in range(laws.coordinate.shape[0]):
+        _, slope = friction_force(laws.friction[k], v[laws.coordinate[k]])
+        if slope < 0.0:
+            step.slope[k, at.NOW] += 0.5 * h * slope
+            falls = True
+    return falls
 
 
 @inline_kernel

@@ -41,6 +41,7 @@ AGING = 1.1  # of the square of the contraction, per step in which it is not see
 WORSE, SLOW = 16.0, 1e-6  # the same that makes factors stale: against fresh ones, and at least
 MOST_ITERATIONS = 30
 DOUBTFUL = 1e-2  # of the square of the contraction: factors are old, or all is round-off, as in an arm at rest
+LATE = 4  # iterations after which friction that falls with the rate is in the factors, and a law that changes to blame
 PATIENCE = 2  # changes of w after which c is found along with w
 ROUNDINGS = 16.0  # that add up in a force or a position: as many as steps over which sines are carried along
 
@@ -309,6 +310,20 @@ def hold_at_zero(laws: JointLaws, step: Step) -> None:
 
 
 @inner_kernel
+def factorise_with_falling_friction(mechanism: Mechanism, step: Step, ledger: RunningLedger, known: bool) -> bool:
+    """Factors near the solution: with friction that falls with the rate, if the rest of the arm outweighs it."""
+    falls = acting.add_falling_friction(mechanism.springs.laws, step.w, step.number[at.H], step)
+    if known and not falls:
+        return True
+    definite = rule.factorise_step(mechanism, step, ledger)
+    if falls:
+        for k in range(step.slope.shape[0]):
+            step.slope[k, at.NOW] = max(step.slope[k, at.NOW], 0.0)
+        definite = definite or rule.factorise_step(mechanism, step, ledger)
+    return definite
+
+
+@inner_kernel
 def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger, prescribed: bool) -> int:
     """Newton's method with prescribed coordinates, loops or joint laws.
 
@@ -321,7 +336,11 @@ def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runn
         known, shut = leave(mechanism, signals, step)
         rule.correct(step)
         rule.balance(mechanism, step)
-        if not known and not rule.factorise_step(mechanism, step, ledger):
+        if not known and iteration >= LATE:
+            ledger.counts[3] = acting.changed_law(step)
+        if not known and iteration < LATE and not rule.factorise_step(mechanism, step, ledger):
+            return SINGULAR
+        if iteration >= LATE and not factorise_with_falling_friction(mechanism, step, ledger, known):
             return SINGULAR
         size = bound_change(mechanism, step)
         if not size < math.inf:
@@ -363,6 +382,7 @@ def solve_bound(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runn
 def solve_step(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger) -> int:
     """The step from (q, v); its end stands in q_end and v_end."""
     number = step.number
+    ledger.counts[3] = -1
     prescribed = False
     for i in range(step.q.shape[0]):
         prescribed = prescribed or mechanism.drives.prescribed[i]

@@ -339,7 +339,7 @@ def enter_midpoint(mechanism: Mechanism, step: Step, ledger: RunningLedger, time
         ledger.loads[mechanism.wrenches.load[k]] += work
     kinetic = number[at.T_END] + number[at.FITTED] - number[at.T_START]
     ledger.worst[ROUNDING] = number[at.ROUNDED]
-    enter_step(ledger, (kinetic, strain), (-number[at.LIFTED], field, 0.0, joint), (supplied, works), time)
+    enter_step(ledger, (kinetic, strain), (-number[at.LIFTED], field, 0.0, joint, 0.0), (supplied, works), time)
     ledger.sums[PROJECTION] += number[at.FITTED]
 
 
@@ -359,7 +359,7 @@ def enter_gill(mechanism: Mechanism, step: Step, stages: Stages, ledger: Running
     kinetic = number[at.T_END] + number[at.FITTED] - number[at.T_START]
     strain = acting.spring_energy(mechanism.springs, step.q_end) - acting.spring_energy(mechanism.springs, step.q)
     strain += number[at.STRAIN_END] - number[at.STRAIN_START]
-    flows = (-number[at.LIFTED], stages.lost[0], 0.0, stages.lost[1])
+    flows = (-number[at.LIFTED], stages.lost[0], 0.0, stages.lost[1], 0.0)
     enter_step(ledger, (kinetic, strain), flows, (supplied, works), time)
     ledger.sums[PROJECTION] += number[at.FITTED]
 

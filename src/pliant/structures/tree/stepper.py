@@ -10,7 +10,7 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.model.contract import Kept, Run, with_held
 from pliant.model.sampling import servos_inside
-from pliant.model.schedule import samples_of
+from pliant.model.schedule import WITHIN, samples_of
 from pliant.model.stage_method import ExplicitMethod
 from pliant.model.state import Cause, Ending
 from pliant.structures.energy_ledger import KINETIC, STRAIN
@@ -28,7 +28,6 @@ Loop = Callable[[Mechanism, Work, Tables, Output], tuple[int, int]]
 
 SERVO_LAW = ("gain", "command_limit", "command_resolution", "rate_limit", "rate_resolution", "torque_limit")
 PART_OF_TOLERANCE = 0.01  # velocities are asked for more than displacements, whose errors add up over a run
-WITHIN = 1e-9  # part of a step by which the ends of a step look into it, so that a jump belongs to one side
 
 
 class Stepper:
@@ -101,6 +100,12 @@ class Stepper:
         if status == SINGULAR:
             remedy = f"take smaller steps, or {mass}" if self.explicit else mass
             return Ending(Cause.SINGULAR, time, "the mass matrix", remedy)
+        law = int(self.work.ledger.counts[3])
+        if status == NOT_CONVERGED and law >= 0:
+            coordinate = self.mechanism.springs.laws.coordinate[law]
+            joint = self.model.joint_names[int(np.flatnonzero(self.system.structure.joints == coordinate)[0])]
+            position = float(self.work.step.q[coordinate])
+            return Ending(Cause.NOT_CONVERGED, time, *self.model.law_to_blame(joint, position))
         cause = Cause.NOT_CONVERGED if status == NOT_CONVERGED else Cause.NOT_FINITE
         return Ending(cause, time, "a step", "take smaller steps, or check the sizes of loads and drives")
 
@@ -131,5 +136,6 @@ class Stepper:
             works[load.name] = out.loads[:rows, given == k].sum(axis=1)
         iterations, factorisations = self.work.ledger.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        counts["halvings"] = float(self.work.ledger.counts[2])
         ledger = ledger_of(out.sums[:rows].copy(), works, self.work.ledger.worst, run.method.exact)
         return Kept(states, efforts, ledger, counts)

@@ -107,7 +107,7 @@ def _tip_path(figure: FigureBase, trajectory: Trajectory) -> None:
 
 
 _STORED = ("kinetic", "strain")
-_LOST = ("material_loss", "viscous_loss", "joint_loss", "projection_loss")
+_LOST = ("material_loss", "viscous_loss", "joint_loss", "projection_loss", "numerical_loss")
 # What never reaches this share of the largest energy would only be a line on the axis.
 VISIBLE = 1e-4
 
