@@ -108,7 +108,7 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     mass = np.asarray(T.T @ (now.mass @ T))
     of_motion = carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0)
-    bias = motion.following(of_motion, np.zeros(motion.strains))  # where y'' = 0 and no strain changes
+    bias = motion.following(of_motion, turning @ motion.stages.rate[0].ravel())  # where y'' = 0
     unbalanced, holding, rests, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
     of_joints = now.moved_by_joints(A) + joint_turning @ of_joints
