@@ -24,7 +24,9 @@ Complex = NDArray[np.complex128]
 SYMMETRIC = 1e-11  # largest difference across the diagonal of the scaled stiffness that is round-off
 FLAT = 1e-8  # part of the largest stiffness below which a diagonal entry measures nothing
 REST = 1e-9  # part of the shift below which the square of a frequency is round-off: no stiffness at all
-FAR = 1e-4  # part of the shift below which the slowest mode asks for a smaller one
+FAR = (
+    1e-4  # of shift and slowest square the part that the other must reach, or it costs the modes more digits than four
+)
 STILL = 1e-19  # part of the square of the fastest frequency below which that of a motion is round-off of no stiffness
 SPLIT = 2e-13  # part of the square of the shift by which round-off splits a double pole
 SAME = 1e-3  # part of a vector by which two motions must differ not to be one
@@ -66,13 +68,12 @@ def conservative_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex
     K, M = 0.5 * (small.K + small.K.T), small.M
     still = slowest_square(small)
     shift = _first_shift(K, M, still)
-    while True:
-        squares, vectors = _shifted_modes(K, M, shift, count)
-        squares[np.abs(squares) <= max(REST * shift, still)] = 0.0
-        slowest = np.abs(squares[squares != 0.0]).min(initial=np.inf)
-        if not np.isfinite(slowest) or slowest >= FAR * shift:
-            break
+    squares, vectors, slowest = _shifted_modes(K, M, shift, count, still)
+    while slowest < FAR * shift:
         shift = _positive(K, M, slowest)
+        squares, vectors, slowest = _shifted_modes(K, M, shift, count, still)
+    if 0.0 < shift < FAR * slowest < np.inf:  # round-off is measured by motions without stiffness, whose square it is
+        squares, vectors, _ = _shifted_modes(K, M, slowest, count, still)
     # a negative square is a motion that grows: its eigenvalue is real and positive
     return 1j * np.sqrt(squares.astype(complex)).conj(), vectors.astype(complex)
 
@@ -89,15 +90,20 @@ def fastest_square(K: Array, M: Array) -> float:
     return float(np.max(np.abs(np.diagonal(K))[heavy] / mass[heavy], initial=0.0))
 
 
-def _shifted_modes(K: Array, M: Array, shift: float, count: int) -> tuple[Array, Array]:
-    """Squares of the slowest frequencies and their vectors, from those of M against K + shift M."""
-    from scipy.linalg import cholesky, eigh, solve_triangular
+def _shifted_modes(K: Array, M: Array, shift: float, count: int, still: float) -> tuple[Array, Array, float]:
+    """Squares of the slowest frequencies and their vectors, from those of M against K + shift M, and the first
+    square that is not zero."""
+    from scipy.linalg import cholesky, solve_triangular
 
-    n = len(M)
     upper = cholesky(K + shift * M)
     inverse = solve_triangular(upper, solve_triangular(upper, M, trans=1).T, trans=1)
-    flexibility, vectors = eigh(0.5 * (inverse + inverse.T), subset_by_index=(max(0, n - count), n - 1))
-    return 1.0 / flexibility[::-1] - shift, solve_triangular(upper, vectors[:, ::-1])
+    # all of them: where only some are asked for LAPACK may lose those of a multiple eigenvalue at the border
+    flexibility, vectors = np.linalg.eigh(0.5 * (inverse + inverse.T))
+    kept = slice(None, -count - 1, -1)
+    squares = 1.0 / flexibility[kept] - shift
+    squares[np.abs(squares) <= max(REST * shift, still)] = 0.0
+    slowest = float(np.abs(squares[squares != 0.0]).min(initial=np.inf))
+    return squares, solve_triangular(upper, vectors[:, kept]), slowest
 
 
 def _first_shift(K: Array, M: Array, still: float) -> float:
