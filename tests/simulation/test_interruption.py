@@ -10,6 +10,7 @@ import pytest
 
 import pliant as pl
 from pliant.model.state import Cause
+from pliant.simulation import driver
 from pliant.simulation.driver import interruptions_heard
 from tests.support.arms import ASIDE, two_links
 
@@ -86,6 +87,7 @@ def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pyte
 
     whole = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
     monkeypatch.setattr(Stepper, "advance", interrupted)
+    monkeypatch.setattr(driver, "WATCHED_STEPS", 0)  # all steps in one loop
     kept = pl.simulate(ARM, UNTIL, GAUSS, outputs=4)
     assert kept.ending.cause is Cause.INTERRUPTED
     assert kept.ending.time == pytest.approx(UNTIL)

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from pliant.analysis.modes import conservative_modes, linearisable_state, linearised, refuse_stillness
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import accelerated
+from pliant.mechanics.dense_algebra import accelerated, on_one_core
 from pliant.model.contract import FirstOrder, Held, Model, SecondOrder
 from pliant.model.linear import LinearPort, LinearPortHamiltonian, LinearSystem
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array
-from pliant.one_core import on_one_core
 from pliant.results.tables import component_units
 from pliant.robot.robot import nearest
 

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import unit_masses
+from pliant.mechanics.dense_algebra import on_one_core, unit_masses
 from pliant.model.contract import Arm, Model, SecondOrder, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array, Observation
-from pliant.one_core import on_one_core
 from pliant.results.observables import AXES
 from pliant.simulation.equilibrium import equilibrium
 from pliant.simulation.start import checked_state, consistent_start

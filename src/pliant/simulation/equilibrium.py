@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, tell
+from pliant.mechanics.dense_algebra import on_one_core
 from pliant.model.contract import (
     Arm,
     Equilibrium,
@@ -23,7 +24,6 @@ from pliant.model.contract import (
     refuse_other_than_model,
 )
 from pliant.model.state import Array, Cause, Ending
-from pliant.one_core import on_one_core
 from pliant.robot.joint import BASE
 from pliant.simulation.start import checked_state, consistent_start
 

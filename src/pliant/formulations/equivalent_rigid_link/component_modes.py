@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.equivalent_rigid_link.elastic_body import SMALL, ElasticBody, Floats, Matrix, frame_named
-from pliant.mechanics.massless_motion import MASSLESS, unit_masses
+from pliant.mechanics.dense_algebra import MASSLESS, unit_masses
 
 MOST_NODAL = 3000  # degrees of freedom
 MOST_MODES = 2000

@@ -191,7 +191,7 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     given = np.zeros(len(motion.given))
     given[motion.given] = motion.signals[0, np.flatnonzero(motion.given), 2]
     of_motion = carried_rate @ now.V + now.S @ given + motion.at_base[:, -6:] @ motion.base_acceleration
-    bias = motion.following(of_motion, np.zeros(motion.strains))  # where y'' = 0 and no strain changes
+    bias = motion.following(of_motion, turning @ motion.stages.rate[0].ravel())  # where y'' = 0
     unbalanced, holding, rests, y2, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
     moved = now.moved_by_joints(now.V)

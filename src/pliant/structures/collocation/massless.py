@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.mechanics.massless_motion import mass_matrix
+from pliant.mechanics.dense_algebra import mass_matrix
 from pliant.model.inputs import Inputs
 from pliant.structures.collocation.chain import Floats
 from pliant.structures.massless import refuse_massless

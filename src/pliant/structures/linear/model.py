@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.mechanics.dense_algebra import on_one_core
 from pliant.mechanics.shape_functions import orthonormal_values
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
@@ -21,7 +22,6 @@ from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.linear.port import block_diagonal
 from pliant.model.port import Frame
 from pliant.model.state import Block, Layout, Observation
-from pliant.one_core import on_one_core
 from pliant.robot import BASE, End, Joint, RevoluteJoint, Robot
 from pliant.structures.linear import arrays
 from pliant.structures.linear import step_equations as steps

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import kernel
+from pliant.mechanics.dense_algebra import on_one_core
 from pliant.model.contract import DONE, Kept, Run, with_held
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
-from pliant.one_core import on_one_core
 from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.ledger import ledger_of
 from pliant.structures.linear.arrays import Floats

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.massless_motion import mass_matrix
+from pliant.mechanics.dense_algebra import mass_matrix
 from pliant.structures.massless import refuse_massless
 from pliant.structures.nodal.balance import begin_step
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND

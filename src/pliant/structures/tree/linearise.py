@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.mechanics.massless_motion import accelerated
+from pliant.mechanics.dense_algebra import accelerated
 from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.mechanics.dense_algebra import unit_masses
 from pliant.mechanics.joint_laws import NO_STOPS
-from pliant.mechanics.massless_motion import unit_masses
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
