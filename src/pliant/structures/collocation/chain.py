@@ -10,13 +10,16 @@ States and stages of a step as arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis, lobatto_rule
 from pliant.structures.bundles import zeros_of
+
+if TYPE_CHECKING:
+    from pliant.structures.collocation.relations import Relations
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -108,6 +111,7 @@ class Plant(NamedTuple):
     chain: Chain
     loads: Loads
     drives: Drives
+    relations: Relations
 
 
 _SIZES = [[1.0], [15**0.5 / 3.0], [10.0 / 3.0]]

@@ -19,6 +19,7 @@ from pliant.model.inputs import Inputs
 from pliant.structures.collocation.chain import Drives, Floats, Plant, new_stages, new_state
 from pliant.structures.collocation.element import freeze, strain_rates
 from pliant.structures.collocation.factorise import factorise_links, new_frozen, new_spectral_factors
+from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.load_stepping import ITERATIONS, raise_load
 
@@ -66,7 +67,7 @@ class _Search:
         free = (stiffness > 0.0) & ~np.array(inputs.prescribed, dtype=np.bool_)
         self.drives = Drives(~free, free, stiffness, np.zeros(dofs))
         self.table, self.wrenches = (inputs.joint_signals(np.array([time])), inputs.load_signals(np.array([time])))
-        self.loads = arm.load_table(inputs.loads)
+        self.loads, self.relations = arm.load_table(inputs.loads), Relating(arm, inputs).relations(1)
         self.stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
         self.frozen = new_frozen(chain, 1, np.float64)
         self.factors = new_spectral_factors(chain, 1, np.float64)
@@ -90,7 +91,7 @@ class _Search:
         now, stages, frozen, inc, turning = self.now, self.stages, self.frozen, self.inc, slice(3, 6)
         free = self.drives.free
         inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
-        plant = Plant(self.chain._replace(inertia=inertia), self.loads, self.drives)
+        plant = Plant(self.chain._replace(inertia=inertia), self.loads, self.drives, self.relations)
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
         signals[0, ~free, 0] = now.q[~free]
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)

@@ -29,6 +29,7 @@ from pliant.structures.collocation.chain import Drives, Floats, Plant, State, ne
 from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
+from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.small_deviations import Deviations, second_order
 
@@ -52,7 +53,7 @@ class Motion:
         self.arm, self.given, self.signals, self.loads = arm, given, signals, loads
         self.stiffness, self.damping = np.array([inputs.stiffness, inputs.damping], float) * ~given
         drives = Drives(given, ~given, self.stiffness, self.damping)
-        self.plant = Plant(arm.chain, arm.load_table(inputs.loads), drives)
+        self.plant = Plant(arm.chain, arm.load_table(inputs.loads), drives, Relating(arm, inputs).relations(1))
         self.state = State(V, e, q, qd, np.zeros_like(V), np.zeros_like(e), np.zeros_like(q))
         links = len(arm.chain.tree.parent)
         self.stages = new_stages(1, links, len(V), len(e), len(q), arm.chain.inertia.at_points)

@@ -85,7 +85,9 @@ class GeometricallyExactArm(ArmFacts):
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, the inputs that it does not carry."""
-        return (*beyond(inputs, (Beyond.LOAD_AT_A_STATION,)), *with_a_turning_lever(self.robot, inputs))
+        carried = (Beyond.LOAD_AT_A_STATION, Beyond.RELATION)
+        feedback = tuple(f"{each.word} '{each.name}'" for each in inputs.relations if each.joint)
+        return (*beyond(inputs, carried), *feedback, *with_a_turning_lever(self.robot, inputs))
 
     def _at_nodes(self, inputs: Inputs) -> Inputs:
         """The inputs as they act on the nodes; refused where they do not."""
@@ -151,6 +153,12 @@ class GeometricallyExactArm(ArmFacts):
         first, last = acts.argmax(axis=1), nodes - 1 - acts[:, ::-1].argmax(axis=1)
         world = np.array([place.frame is Frame.WORLD for place in places], dtype=np.bool_)
         return Loads(first, last, weight, world)
+
+    @cached_property
+    def start_shape(self) -> tuple[Floats, Floats]:
+        """Strains (1, points, 6) and joint positions (1, dofs) of the initial state."""
+        _, e, q, _ = self.split(self.initial_state())
+        return e, q
 
     @cached_property
     def node_path(self) -> Path:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, inner_kernel
 from pliant.mechanics.block_elimination import Factors, Increments
-from pliant.mechanics.block_solve import solve_tree
+from pliant.mechanics.block_solve import push_roots, solve_tree
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child
 from pliant.spatial.rows import add_to, copy_to, dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import add_product, multiply, set_block, solve_symmetric, times
@@ -30,6 +30,15 @@ from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
+from pliant.structures.collocation.relation_solver import (
+    Beside,
+    add_impulses,
+    answer_lines,
+    close_velocities,
+    note_alone,
+    solve_lines,
+    take_up_forces,
+)
 from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist, sum_stages
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
@@ -87,20 +96,7 @@ class Solver(NamedTuple):
     factors: Factors
     inc: Increments
     last: Last
-
-
-@inline_kernel
-def push_roots(tree, pose, b, b_q, unit):
-    """Add root rows of one part of b to parents and joint rows, at the poses of the factorisation."""
-    for link in range(tree.parent.shape[0] - 1, -1, -1):
-        r = tree.first_node[link]
-        x = stage_row(b, 0, r)
-        b[0, r] = 0.0
-        dof = tree.dof[link]
-        if dof >= 0:
-            b_q[dof] += unit * dot6(x, load6(tree.S, link))
-        if tree.parent[link] >= 0:
-            add_to_parent(pose, link, x, b, tree.parent_node[link], 0)
+    beside: Beside
 
 
 @inline_kernel
@@ -179,43 +175,76 @@ def note_worst_node(mesh, inc, h, L, counts):
 
 
 @inline_kernel
-def improve(plant, scheme, solver, h):
-    """One Newton increment of all stages; returns its relative size."""
+def solve_member(plant, spectrum, solver, h, k):
+    """Increments inc.d, inc.d_q of member k of the spectrum, with the strains that the residuals alone ask for."""
     tree, mesh, drives = plant.chain.tree, plant.chain.mesh, plant.drives
-    spectrum = scheme.spectrum
     stages, frozen, factors, inc = solver.stages, solver.frozen, solver.factors, solver.inc
     s = stages.V.shape[0]
-    dofs = stages.qd.shape[1]
+    parts = factors.parts[k]
+    inc.rho_e[:] = 0.0
+    inc.b[:] = 0.0
+    combine_stages(spectrum.T_inverse, k, stages.rho_e, h / spectrum.lam[k], parts, inc.rho_e)
+    for j in range(stages.qd.shape[1]):
+        t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
+        for i in range(1, s):
+            t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
+        inc.b_q[j] = t
+    for part in range(parts):
+        b = inc.b[part : part + 1]
+        change = inc.rho_e[part : part + 1]
+        subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, change, b)
+        push_roots(tree, factors.pose, b, inc.b_q, factors.unit[0] if part == 1 else 1.0)
+    combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, parts, inc.b)
+    solve_tree(tree, mesh.start, factors, drives.free, k, inc)
+
+
+@inline_kernel
+def take_member(plant, scheme, solver, h, k):
+    """The increments of member k into all stages; returns their relative size."""
+    mesh, drives, spectrum = plant.chain.mesh, plant.drives, scheme.spectrum
+    stages, frozen, inc = solver.stages, solver.frozen, solver.inc
     L = scheme.control.length
+    parts = solver.factors.parts[k]
+    worst = 0.0
+    for part in range(parts):
+        strain_rates(mesh, frozen.xi, inc.d[part : part + 1], 0, inc.rate[part : part + 1])
+    add_multiple(h / spectrum.lam[k], inc.rate, parts, inc.rho_e)
+    for i in range(stages.V.shape[0]):
+        T = spectrum.multiplicity[k] * spectrum.T[i, k]
+        worst = max(worst, spread_increment(inc.d, T, parts, stages.dV, i, (h / L, h)))
+        worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.de, i, (1.0, L)))
+        for j in range(stages.qd.shape[1]):
+            if drives.free[j]:
+                stages.qd[i, j] += (T * inc.d_q[j]).real
+    return worst
+
+
+@inner_kernel
+def improve_related(plant, scheme, solver, h):
+    """`improve` with the forces of relations, which tie the members together."""
+    spectrum, relations, beside = scheme.spectrum, plant.relations, solver.beside
+    beside.r[:] = 0.0
+    for k in range(spectrum.lam.shape[0]):
+        solve_member(plant, spectrum, solver, h, k)
+        note_alone(relations, spectrum, solver.factors, beside, solver.inc, k)
+    if not solve_lines(relations, beside, scheme.method, h):
+        return np.nan
     worst = 0.0
     for k in range(spectrum.lam.shape[0]):
-        gain = h / spectrum.lam[k]
-        parts = factors.parts[k]
-        inc.rho_e[:] = 0.0
-        inc.b[:] = 0.0
-        combine_stages(spectrum.T_inverse, k, stages.rho_e, gain, parts, inc.rho_e)
-        for j in range(dofs):
-            t = spectrum.T_inverse[k, 0] * stages.rho_q[0, j]
-            for i in range(1, s):
-                t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
-            inc.b_q[j] = t
-        for part in range(parts):
-            b = inc.b[part : part + 1]
-            change = inc.rho_e[part : part + 1]
-            subtract_wrench_change(mesh, frozen.xi, frozen.stress, frozen.tangent, change, b)
-            push_roots(tree, factors.pose, b, inc.b_q, factors.unit[0] if part == 1 else 1.0)
-        combine_stages(spectrum.T_inverse, k, stages.rho, 1.0, parts, inc.b)
-        solve_tree(tree, mesh.start, factors, drives.free, k, inc)
-        for part in range(parts):
-            strain_rates(mesh, frozen.xi, inc.d[part : part + 1], 0, inc.rate[part : part + 1])
-        add_multiple(gain, inc.rate, parts, inc.rho_e)
-        for i in range(s):
-            T = spectrum.multiplicity[k] * spectrum.T[i, k]
-            worst = max(worst, spread_increment(inc.d, T, parts, stages.dV, i, (h / L, h)))
-            worst = max(worst, spread_increment(inc.rho_e, T, parts, stages.de, i, (1.0, L)))
-            for j in range(dofs):
-                if drives.free[j]:
-                    stages.qd[i, j] += (T * inc.d_q[j]).real
+        take_up_forces(spectrum, solver.factors, beside, solver.inc, k)
+        worst = max(worst, take_member(plant, scheme, solver, h, k))
+    return worst
+
+
+@inline_kernel
+def improve(plant, scheme, solver, h):
+    """One Newton increment of all stages; returns its relative size."""
+    if plant.relations.taken.shape[0] > 0:
+        return improve_related(plant, scheme, solver, h)
+    worst = 0.0
+    for k in range(scheme.spectrum.lam.shape[0]):
+        solve_member(plant, scheme.spectrum, solver, h, k)
+        worst = max(worst, take_member(plant, scheme, solver, h, k))
     return worst
 
 
@@ -284,6 +313,8 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
         if not joined:
             if (moving or renewals > 0) and not join_links(plant, spectrum, stages, frozen, factors):
                 return SINGULAR, residual
+            if plant.relations.taken.shape[0] > 0:
+                answer_lines(plant, spectrum, factors, solver.inc, solver.beside)
             joined = True
         previous = size
         size = improve(plant, scheme, solver, h)
@@ -435,10 +466,15 @@ def project(plant, pose, V, qd, joint_work, scratch):
         if tree.n_children[link] > 0 and tip != tree.first_node[link]:
             velocity_of_momentum(mass, momentum, tip, V, a)
     loss = 0.0
+    closing = plant.relations.taken.shape[0] > 0
+    if closing:
+        loss = close_velocities(plant, pose, V, qd, mass)
     for link in range(links):
         loss += take_impulse(M, V, tree.first_node[link], scratch)
         if tree.last_node[link] != tree.first_node[link]:
             loss += take_impulse(M, V, tree.last_node[link], scratch)
+    if closing:
+        add_impulses(plant.relations, impulse)
     for link in range(links - 1, -1, -1):
         x = stage_row(impulse, 0, tree.first_node[link])
         dof = tree.dof[link]

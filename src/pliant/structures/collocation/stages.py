@@ -17,6 +17,7 @@ from pliant.spatial.small_matrices import times
 from pliant.spatial.vectors import apply_transpose
 from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
 from pliant.structures.collocation.poses import carry_gravity, rebuild_orientations, set_poses
+from pliant.structures.collocation.relations import relate
 
 
 @inline_kernel
@@ -320,6 +321,8 @@ def evaluate(plant, method, state, stages, tables, h, orient):
             subtract_drag(inertia.viscous, V, i, rho)
         if loads.first.shape[0] > 0:
             add_loads(loads, load_table, stages.R, i, rho)
+        if plant.relations.taken.shape[0] > 0:
+            stored += h * method.b[i] * relate(tree, plant.relations, stages, i)
         pass_roots_on(tree, stages.pose, rho, stages.rho_q, stages.root, i)
         r, f = apply_drives(drives, stages, table, i)
         x, elastic = compare_strain_rates(mesh, stages.stress, stages.rate, stages.e_dot, i, stages.rho_e)

@@ -11,8 +11,10 @@ from pliant.structures.collocation.chain import Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import set_poses
+from pliant.structures.collocation.relation_solver import measure_end
+from pliant.structures.collocation.relations import enter_relations
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
-from pliant.structures.energy_ledger import KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
+from pliant.structures.energy_ledger import JOINT, KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
 from pliant.structures.stepping import CONVERGED
 
 
@@ -130,6 +132,8 @@ class Output(NamedTuple):
     loads: Floats
     torque: Floats
     root: Floats  # (n, links, 6) wrench that the parent exerts on each root, mean over the step
+    force: Floats  # (n, lines) of the relations, mean over the step
+    taken: Floats  # (n, lines) energy that they took since the start
 
 
 class Work(NamedTuple):
@@ -190,7 +194,16 @@ def finish_step(plant, method, work, tables, k):
     mesh, inertia, section = plant.chain.mesh, plant.chain.inertia, plant.chain.section
     kinetic = kinetic_change(mesh, inertia, state.V, work.moved_V)
     strain = strain_change(mesh, section, state.e, work.moved_e)
+    closing = 0.0
+    if plant.relations.taken.shape[0] > 0:
+        stored, lost, closing = enter_relations(plant.relations, method, h)
+        measure_end(plant.chain.tree, plant.relations, state)
+        strain += stored
+        flows = (flows[0], flows[1], flows[2], flows[3] + lost + closing)
     close_step(ledger, kinetic, strain, flows, tables.end[k])
+    # what closing the loops took belongs to the projection, not to the joints
+    ledger.sums[JOINT] -= closing
+    ledger.sums[PROJECTION] += closing
     set_poses(plant.chain.tree, state.q[None], 0, pose)
     ledger.step_joints[:] = 0.0
     loss = project(plant, pose, state.V[None], state.qd, ledger.step_joints, work.projection)
@@ -257,6 +270,18 @@ def keep_ledger(method, stages, ledger, tau, output, r):
             output.root[r, k, c] = t
 
 
+@inner_kernel
+def keep_relations(method, relations, h, tau, output, r):
+    """Mean forces of the step, and the energy taken up to its part tau."""
+    for k in range(relations.taken.shape[0]):
+        force = taken = 0.0
+        for i in range(method.b.shape[0]):
+            force += method.b[i] * relations.force[i, k]
+            taken += h * method.b[i] * relations.force[i, k] * relations.rate[i, k]
+        output.force[r, k] = force
+        output.taken[r, k] = relations.taken[k] - (1.0 - tau) * taken
+
+
 @kernel
 def run_steps(plant, scheme, work, tables, output):
     """Advance through the tables; returns (steps done, CONVERGED or why it stopped)."""
@@ -283,9 +308,11 @@ def run_steps(plant, scheme, work, tables, output):
         finish_step(plant, scheme.method, work, tables, k)
         if last > first:
             ledger.sums[KINETIC], ledger.sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
+            ledger.sums[STRAIN] += plant.relations.booked[0]
         for r in range(first, last):
             if tables.tau[r] == 1.0:
                 joint = lay(state.e, output.x[r], lay(state.V, output.x[r], 0))
                 lay(state.qd, output.x[r], lay(state.q, output.x[r], joint))
             keep_ledger(scheme.method, stages, ledger, tables.tau[r], output, r)
+            keep_relations(scheme.method, plant.relations, tables.h[k], tables.tau[r], output, r)
     return tables.h.shape[0], CONVERGED

@@ -21,6 +21,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.structures.collocation.chain import Floats, Ints, Plant, State, new_stages
 from pliant.structures.collocation.equations import Instant, Sparse, diagonal
+from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.step import run_steps
 from pliant.structures.collocation.stepper import Stepper, drives_of, method_tables
@@ -201,7 +202,8 @@ def step_equations(
     times = time + step * method.nodes
     tables = (inputs.joint_signals(times), inputs.load_signals(times))
     u = np.concatenate([table.reshape(len(times), -1) for table in tables], axis=1).ravel()
-    plant = Plant(arm.chain, arm.load_table(inputs.loads), drives_of(inputs))
+    relations = Relating(arm, inputs).relations(method.stages)
+    plant = Plant(arm.chain, arm.load_table(inputs.loads), drives_of(inputs), relations)
     if method.history and len(start) == arm.layout.size:
         start = _vector(_stepper(arm, start, inputs, time, step, method))
     return ChainStep(start, unknowns, u, plant, method, step)

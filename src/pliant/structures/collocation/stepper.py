@@ -18,6 +18,8 @@ from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, S
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
+from pliant.structures.collocation.relation_solver import measure_start, new_beside
+from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
@@ -56,8 +58,10 @@ class Stepper:
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
         links, loads = len(chain.tree.parent), len(run.inputs.loads)
         self.model, self.run = arm, run
-        self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs))
         self.method = run.implicit_method(type(arm.formulation).__name__)
+        self.relating = Relating(arm, run.inputs)
+        relations = self.relating.relations(self.method.stages)
+        self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs), relations)
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
         in_world, asked = bool(np.any(self.plant.loads.world)), run.newton_tolerance
@@ -73,6 +77,7 @@ class Stepper:
             new_spectral_factors(chain, n_lam, dtype),
             new_increments(nodes, points, dofs, dtype),
             Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
+            new_beside(len(relations.taken), s, n_lam, (nodes, points, dofs), dtype),
         )
         self.state = state_of(arm, run.start)
         self.ledger = new_ledger(dofs, loads)
@@ -80,9 +85,13 @@ class Stepper:
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
         widths = (arm.layout.size, columns.COLUMNS, dofs, loads, dofs)
         rows = len(run.schedule.tau) + 1
-        self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6))
+        lines = (rows, len(relations.taken))
+        self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6), lines, lines)
         energies = stored_energies(chain, self.state.V, self.state.e)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
+        if len(relations.taken):
+            relations.booked[0] = measure_start(chain.tree, relations, self.state)
+            self.ledger.sums[columns.STRAIN] += relations.booked[0]
 
     def start(self) -> None:
         self.keep(0)
@@ -145,14 +154,18 @@ class Stepper:
     def kept(self, times: Floats) -> Kept:
         out, run, arm, rows = self.output, self.run, self.model, len(times)
         if rows > 1:
-            out.torque[0], out.root[0] = out.torque[1], out.root[1]
+            out.torque[0], out.root[0], out.force[0] = out.torque[1], out.root[1], out.force[1]
         run.place_prescribed(arm.layout, out.x[:rows], times)
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in enumerate(arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
+        owners = np.array(self.relating.owners)
+        taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}
+        for owner in dict.fromkeys(owners.tolist()):
+            efforts[f"{owner}.force"] = out.force[:rows, owners == owner]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
-        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact)
+        ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact, taken)
         return Kept(out.x[:rows], efforts, ledger, counts)

@@ -20,8 +20,9 @@ from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twi
 from pliant.structures.loop_constraints import closing_rows
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, POSE, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Bodies, Elements, Floats, Ints, Tree
-from pliant.structures.nodal.tables import Head, Laws, LineRows, Node, Nodes, lay_head
+from pliant.structures.nodal.tables import Head, Laws, Node, Nodes, lay_head
 from pliant.structures.places import Place, place_on
+from pliant.structures.relations import LineRows
 
 PARTS_OF_REST = 16  # intervals of an element in which its rest shape is taken as a helix
 MOST_TRIED = 100  # elements of a link, in search of a number of which one ends at a station

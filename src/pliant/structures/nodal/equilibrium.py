@@ -22,13 +22,14 @@ from pliant.spatial.arrays import (
     twist_from_pose,
 )
 from pliant.structures.load_stepping import ITERATIONS, raise_load
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, POSE, WALL
+from pliant.structures.nodal.codes import ELEMENT, FREE, GROUND, POSE
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
 from pliant.structures.nodal.stepper import base_table
+from pliant.structures.relations import CLOSED, WALL
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm

@@ -17,7 +17,7 @@ from pliant.errors import InvalidInput
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
 from pliant.structures.nodal import instant_balance as balance
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, GROUND
+from pliant.structures.nodal.codes import ELEMENT, GROUND
 from pliant.structures.nodal.instant_balance import Derivatives
 from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
@@ -25,6 +25,7 @@ from pliant.structures.nodal.motion import restart_ball_joints
 from pliant.structures.nodal.posture import Columns, columns_of, momenta, unknowns_of
 from pliant.structures.nodal.singularity import refuse_massless_joints, refuse_singular
 from pliant.structures.nodal.stepper import base_table
+from pliant.structures.relations import CLOSED
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.structures.relations import Lines
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -71,21 +73,6 @@ class Coordinates(NamedTuple):
     gain: Floats  # (coordinates, 2) position and rate feedback
     motor: Floats  # (coordinates, 4) rotor inertia, gear stiffness, gear damping, torque limit, joint side
     has_motor: Bools
-
-
-class Lines(NamedTuple):
-    """Relations between two nodes that are not on the tree; one row per scalar."""
-
-    measure: Ints
-    law: Ints
-    group: Ints  # (lines, 2) first and number of the lines in a row that share one law
-    node: Ints  # (lines, 2) nodes a and b
-    point: Floats  # (lines, 2, 3) c_a, c_b
-    direction: Floats  # (lines, 2, 3) d_a, d_b
-    turn: Floats  # (lines, 2, 9) rotations of the frames of a bushing against their nodes
-    stiffness: Floats  # (lines, 6) row of the stiffness of a bushing; else only column 0
-    damping: Floats  # (lines, 6)
-    rest: Floats  # (lines,)
 
 
 class Wrenches(NamedTuple):

@@ -13,12 +13,12 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of, spatial_inertia
 from pliant.robot import FreeJoint, SphericalJoint
 from pliant.spatial.arrays import pose_from_twist, rotation_from_vector, to_frame, twist_from_pose
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.coupling import add_shared
 from pliant.structures.nodal.instant_balance import Unknowns
-from pliant.structures.nodal.mechanism import Bodies, Bools, Elements, Floats, Ints, Lines, Tree
+from pliant.structures.nodal.mechanism import Bodies, Bools, Elements, Floats, Ints, Tree
 from pliant.structures.nodal.motion import Moment, new_moment
-from pliant.structures.nodal.relations import line_gradients, measure_lines
+from pliant.structures.relations import CLOSED, Lines, line_gradients, measure_lines
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure

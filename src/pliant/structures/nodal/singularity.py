@@ -17,16 +17,16 @@ import numpy as np
 from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import mass_matrix
 from pliant.structures.massless import refuse_massless
-from pliant.structures.nodal.codes import CLOSED, ELEMENT, FIXED, FREE, GROUND
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose
 from pliant.structures.nodal.motion import Motion, choose_mid_frames, move, new_motion, restart_ball_joints
 from pliant.structures.nodal.newton import evaluate, new_solver
 from pliant.structures.nodal.posture import LoopConstraints, body_inertias, columns_of, motions, violations
 from pliant.structures.nodal.relation_solver import fill_answers
-from pliant.structures.nodal.relations import line_gradients
 from pliant.structures.nodal.solver import factorise, put_tangent
 from pliant.structures.nodal.step import take_up
+from pliant.structures.relations import CLOSED, line_gradients
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure

@@ -11,8 +11,7 @@ so mass, energy and all laws are those of one body, and every law, drive and res
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,14 +20,15 @@ from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
-from pliant.mechanics.rigid_body import matrix_of, transform_inertia
-from pliant.model.inputs import Acts, Inputs, Measure, Relation
-from pliant.robot import Cone, Freedom, FreeJoint, Joint, LoopJoint, SphericalJoint, UniversalJoint
+from pliant.mechanics.rigid_body import transform_inertia
+from pliant.model.inputs import Inputs
+from pliant.robot import Freedom, Joint, LoopJoint, SphericalJoint, UniversalJoint
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
-from pliant.structures.loop_constraints import ALONG, DIRECTION, Row, weld_rows
-from pliant.structures.nodal.codes import BUSHING, CABLE, CLOSED, DISTANCE, FIXED, PRISMATIC, REVOLUTE, SPRING, WALL
-from pliant.structures.nodal.mechanism import Coordinates, Floats, Lines, Tree
+from pliant.structures.loop_constraints import weld_rows
+from pliant.structures.nodal.codes import FIXED, PRISMATIC, REVOLUTE
+from pliant.structures.nodal.mechanism import Coordinates, Floats, Tree
 from pliant.structures.places import IDENTITY, ORIGIN, Place
+from pliant.structures.relations import LineRows
 
 NOTHING = np.zeros(6)
 
@@ -170,118 +170,6 @@ class Laws:
         ball, prescribed = np.array(self.ball, np.int64), np.array(inputs.prescribed, np.bool_)
         gain = np.array([inputs.stiffness, inputs.damping], float).T.reshape(count, 2).copy()
         return Coordinates(spring, rest, viscous, friction, stops, ball, prescribed, gain, motor, has_motor)
-
-
-@dataclass(frozen=True)
-class LineRow:
-    """One scalar relation between two frames, and the part it belongs to."""
-
-    owner: str
-    measure: int
-    law: int
-    frames: tuple[Place, Place]
-    directions: tuple[Floats, Floats] = (ORIGIN, ORIGIN)  # each in its frame
-    stiffness: Floats = field(default_factory=lambda: NOTHING)
-    damping: Floats = field(default_factory=lambda: NOTHING)
-    rest: float = 0.0
-    of_law: tuple[int, int] = (0, 1)  # its place among the rows of one law, and their count
-
-
-def first_of(value: float) -> Floats:
-    """The row of a law that acts on its own line only."""
-    row = np.zeros(6)
-    row[0] = value
-    return row
-
-
-LAWS = {Acts.ALWAYS: SPRING, Acts.BELOW: WALL, Acts.ABOVE: CABLE}
-
-
-@dataclass
-class LineRows:
-    """Lines of loop joints, of springs, boxes and cones of joints, and of connected components."""
-
-    rows: list[LineRow] = field(default_factory=list)
-
-    def relate(self, relation: Relation, frames: Sequence[Place]) -> None:
-        """The rows of a relation between frames on nodes."""
-        name, law, rest = relation.name, LAWS[relation.acts], relation.rest
-        K, D = np.array(relation.stiffness, float), np.array(relation.damping, float)
-        if relation.measure is Measure.POSE:
-            self.six(name, frames[0], frames[1], K, D)
-            return
-        measure = DISTANCE if relation.measure is Measure.LENGTH else ALONG
-        axis = np.asarray(relation.axis, float)
-        spans = list(itertools.pairwise(frames))
-        for k, pair in enumerate(spans):
-            how = first_of(K[0, 0]), first_of(D[0, 0]), 0.0 if k else rest, (k, len(spans))
-            self.rows.append(LineRow(name, measure, law, pair, (axis, axis), *how))
-
-    def close(self, owner: str, rows: Iterable[Row], first: Place, second: Place) -> None:
-        """Constraints between two frames."""
-        self.rows += [LineRow(owner, row[0], CLOSED, (first, second), row[1:]) for row in rows]
-
-    def hold_ball(self, joint: SphericalJoint, first: Place, second: Place) -> None:
-        """Spring and cone of a ball joint."""
-        if joint.spring:
-            six = np.diag([0.0, 0.0, 0.0, *(joint.spring.stiffness,) * 3])
-            at_rest = first.turned(matrix_of(joint.spring.rest_rotation))
-            self.six(joint.name, at_rest, second, six, np.zeros((6, 6)))
-        if joint.limits:
-            self._cone(joint.name, joint.limits, first, second)
-
-    def hold_free(self, joint: FreeJoint, first: Place, second: Place) -> None:
-        """Spring, box and cone of a free joint."""
-        spring, box = joint.spring, joint.limits
-        if spring:
-            at_rest = first.moved(spring.rest_position).turned(matrix_of(spring.rest_rotation))
-            self.six(joint.name, at_rest, second, np.array(spring.stiffness, float), np.zeros((6, 6)))
-        if box:
-            how, frames = (first_of(box.stiffness), first_of(box.damping)), (first, second)
-            for k, axis in enumerate(np.eye(3)):
-                for side, stop in ((axis, box.lower[k]), (-axis, -box.upper[k])):
-                    self.rows.append(LineRow(joint.name, ALONG, WALL, frames, (side, side), *how, stop))
-        if joint.cone:
-            self._cone(joint.name, joint.cone, first, second)
-
-    def _cone(self, owner: str, cone: Cone, first: Place, second: Place) -> None:
-        axis = np.asarray(cone.axis, float)
-        axis = axis / np.linalg.norm(axis)
-        # the line measures the cosine: a turn by d moves it by sin(half_angle) d at the edge of the cone
-        steep = np.sin(cone.half_angle) ** 2
-        how = first_of(cone.stiffness / steep), first_of(cone.damping / steep), float(np.cos(cone.half_angle))
-        self.rows.append(LineRow(owner, DIRECTION, WALL, (first, second), (axis, axis), *how))
-
-    def six(self, owner: str, first: Place, second: Place, stiffness: Floats, damping: Floats) -> None:
-        """A six-component spring and damper between two frames."""
-        frames, none = (first, second), (ORIGIN, ORIGIN)
-        for k in range(6):
-            row = LineRow(owner, BUSHING + k, SPRING, frames, none, stiffness[k], damping[k], of_law=(k, 6))
-            self.rows.append(row)
-
-    def lines(self) -> Lines:
-        """All rows as arrays."""
-        rows, count = self.rows, len(self.rows)
-
-        def array(values: Iterable[object], *shape: int, kind: type = float) -> Any:
-            return np.array(list(values), kind).reshape(count, *shape)
-
-        def of_frames(value: Callable[[Place], object], *shape: int, kind: type = float) -> Any:
-            return array(([value(frame) for frame in row.frames] for row in rows), 2, *shape, kind=kind)
-
-        turned = ([a.rotation @ d for a, d in zip(row.frames, row.directions)] for row in rows)
-        return Lines(
-            array((row.measure for row in rows), kind=np.int64),
-            array((row.law for row in rows), kind=np.int64),
-            array(((k - row.of_law[0], row.of_law[1]) for k, row in enumerate(rows)), 2, kind=np.int64),
-            of_frames(lambda frame: frame.body, kind=np.int64),
-            of_frames(lambda frame: frame.position, 3),
-            array(turned, 2, 3),
-            of_frames(lambda frame: frame.rotation, 9),
-            array((row.stiffness for row in rows), 6),
-            array((row.damping for row in rows), 6),
-            array(row.rest for row in rows),
-        )
 
 
 SHARE = 0.5  # of the inertia of a body that its head takes
