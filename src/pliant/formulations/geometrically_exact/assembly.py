@@ -25,7 +25,8 @@ def beyond_spectral_links(robot: Robot) -> str:
         if not all(freedom.law.obeys_nothing for freedom in joint.freedoms):
             return f"joint '{joint.name}' has a spring, damping, friction or limits"
     for loop in robot.loops:
-        return f"loop joint '{loop.name}' closes a loop"
+        if not loop.obeys_nothing:
+            return f"loop joint '{loop.name}' has a spring, damping, friction or limits"
     return ""
 
 
@@ -45,6 +46,11 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
     reason = beyond_spectral_links(robot)
     if reason:
         raise InvalidInput(f"{reason}, which this element does not carry; use PoseElement")
+    if robot.loops and points.mass_at_points:
+        raise InvalidInput(
+            f"loop joint '{robot.loops[0].name}' closes a loop, but the mixed element carries no mass at its ends; use"
+            " GeometricallyExact"
+        )
     joints = robot.chain_order
     links = [robot.link(joint.child) for joint in joints]
     names, count = [link.name for link in links], len(links)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -13,9 +13,9 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.arm import ArmFacts
-from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
+from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, beyond
-from pliant.model.port import Frame
+from pliant.model.port import Frame, Port, joint_ports
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import PrismaticJoint, RevoluteJoint, RigidLink, Robot
@@ -25,9 +25,11 @@ from pliant.structures.collocation.chain import Chain, Floats, Loads, Points, St
 from pliant.structures.collocation.equilibrium import find_equilibrium
 from pliant.structures.collocation.observe import Sight, load_flows, observe, strain_rates_of
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
+from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import stored_energies
 from pliant.structures.collocation.stepper import Stepper
 from pliant.structures.loads import in_axes_of_nodes, with_a_turning_lever
+from pliant.structures.loop_constraints import close_loops, least_change
 from pliant.structures.small_deviations import drawn_tip_velocity
 
 if TYPE_CHECKING:
@@ -95,6 +97,21 @@ class GeometricallyExactArm(ArmFacts):
             raise InvalidInput(f"the {words} is not carried by this formulation; {REMEDY}")
         return in_axes_of_nodes(self.robot, inputs, at_roots=True)
 
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """Those of any model of the robot and those of its loop joints."""
+        return (*super().ports, *(port for loop in self.robot.loops for port in joint_ports(loop.joint)))
+
+    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Arm:
+        """Itself, or pose elements with coordinates of the loop joints to which some of these belong."""
+        loops = {loop.name for loop in self.robot.loops}
+        driven = sorted(loops & {name.partition(".")[0] for name in coordinates})
+        arm = self.formulation.carried_by(self.robot) if driven else None
+        if arm is None:
+            return self
+        why = f"pose elements were chosen because loop joint '{driven[0]}' is driven"
+        return arm.driving(coordinates, followed).with_substitution(why)
+
     def carrying(self, inputs: Inputs) -> GeometricallyExactArm | PoseElementArm:
         """Itself, or pose elements where there are springs, walls, motors or a moved base."""
         return (self.lacking(inputs) and self.formulation.carried_by(self.robot)) or self
@@ -110,11 +127,43 @@ class GeometricallyExactArm(ArmFacts):
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
     ) -> Floats:
-        """Undeformed arm at the given joint positions and rates; the robot's own initial values by default."""
+        """Undeformed arm at the given joint positions and rates; the robot's own initial values by default.
+
+        Where loops are to close, at positions and rates near these that fit them; ``held`` ones stay.
+        """
         joints = [j for j in self.robot.chain_order if isinstance(j, (RevoluteJoint, PrismaticJoint))]
-        q = [j.initial_position for j in joints] if position is None else position
-        qd = [j.initial_rate for j in joints] if rate is None else rate
-        return self.moving_state(np.zeros((len(self.chain.section.C), 6)), np.array(q, float), np.array(qd, float))
+        q = np.array([j.initial_position for j in joints] if position is None else position, float)
+        qd = np.array([j.initial_rate for j in joints] if rate is None else rate, float)
+        at_rest = np.zeros((len(self.chain.section.C), 6))
+        if self.robot.loops:
+            stays = np.zeros(len(q), np.bool_) if held is None else np.array(held, np.bool_)
+            q, qd = self._closed(at_rest, q, qd, stays)
+        return self.moving_state(at_rest, q, qd)
+
+    def _closed(self, strain: Floats, q: Floats, qd: Floats, held: Bools) -> tuple[Floats, Floats]:
+        """Positions and rates near the given ones that fit all loops; no loop joint has coordinates here."""
+        relating = Relating(self, self.inputs)
+        relations, none = relating.relations(1), np.zeros(len(q), np.bool_)
+        names = relating.owners, self.joint_names
+        q = close_loops(lambda q: relating.gradients(relations, strain, q)[0], q, (held, none), names, self.reach)
+        J = relating.spread(relations, relating.gradients(relations, strain, q)[1]).reshape(len(names[0]), -1)
+        twists = [self.moving_state(strain, q, unit)[: J.shape[1]] for unit in np.eye(len(q))]
+        G = J @ np.reshape(twists, (len(q), -1)).T
+        return q, qd + least_change(G * ~held, G @ qd, none)
+
+    def undeformed(self, positions: Floats) -> Floats:
+        """States (n, size) at rest with undeformed links at exactly these joint positions; loops may be open there."""
+        at_rest, still = np.zeros((len(self.chain.section.C), 6)), np.zeros(len(self.joint_names))
+        return np.stack([self.moving_state(at_rest, np.array(position, float), still) for position in positions])
+
+    def violations(self, states: Floats) -> dict[str, Floats]:
+        """By how much loops are open in every state, as the shape rebuilt from strains and joint positions says."""
+        if not self.robot.loops:
+            return {}
+        relating = Relating(self, self.inputs)
+        relations = relating.relations(1)
+        _, e, q, _ = self.split(states)
+        return {"loops": np.array([np.abs(relating.gradients(relations, *both)[0]).max() for both in zip(e, q)])}
 
     def moving_state(self, strain: Floats, position: Floats, rate: Floats) -> Floats:
         """State whose links move as rigid bodies of the given shape at the given joint rates."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.block_elimination import Factors, Increments
 from pliant.mechanics.block_solve import push_roots, solve_tree
 from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child
@@ -30,16 +30,20 @@ from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
+from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.relation_solver import (
     Beside,
     add_impulses,
     answer_lines,
+    answer_velocities,
     close_velocities,
+    measure_end,
     note_alone,
     solve_lines,
     take_up_forces,
 )
 from pliant.structures.collocation.stages import evaluate, interpolate, set_root_twist, sum_stages
+from pliant.structures.relations import CLOSED
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
 Numbers = NDArray[np.generic]
@@ -485,3 +489,29 @@ def project(plant, pose, V, qd, joint_work, scratch):
         if tree.parent[link] >= 0:
             add_to_parent(pose, link, x, impulse, tree.parent_node[link], 0)
     return loss
+
+
+@kernel
+def probe_lines(plant, scheme, state, solver, tables, h):
+    """What each line sees of a unit of each in a step of one stage from rest: solver.beside.S; False if singular."""
+    evaluate(plant, scheme.method, state, solver.stages, tables, h, True)
+    if not factorise(plant, scheme.spectrum, solver.frozen, solver.factors, solver.stages, h):
+        return False
+    if not join_links(plant, scheme.spectrum, solver.stages, solver.frozen, solver.factors):
+        return False
+    answer_lines(plant, scheme.spectrum, solver.factors, solver.inc, solver.beside)
+    return True
+
+
+@kernel
+def probe_velocities(plant, state, pose, joint_work, scratch):
+    """The same of an impulse, relations.fit.S; state is fitted to joints, but not to closed lines."""
+    set_poses(plant.chain.tree, state.q[None], 0, pose)
+    measure_end(plant.chain.tree, plant.relations, state)
+    lines = plant.relations.lines.law.shape[0]
+    for k in range(lines):
+        plant.relations.kept[1, k] = False
+    project(plant, pose, state.V[None], state.qd, joint_work, scratch)
+    for k in range(lines):
+        plant.relations.kept[1, k] = plant.relations.lines.law[k] == CLOSED
+    answer_velocities(plant, pose, state.V[None], scratch.mass)

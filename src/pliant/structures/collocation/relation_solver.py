@@ -17,6 +17,8 @@ from pliant.structures.collocation.chain import Floats, Ints
 from pliant.structures.collocation.relations import add_along_line, along_line, gradients_in_frames, measure
 from pliant.structures.relations import CLOSED, SPRING, energy_of_lines
 
+LARGEST_VIOLATION = 1e-9  # m or rad, of a constraint that should follow from others
+
 
 class Beside(NamedTuple):
     """Newton's method for the forces of the lines: a small dense system beside the tree.
@@ -284,16 +286,12 @@ def answer_impulses(plant, pose, mass, V, qd):
 
 
 @inner_kernel
-def close_velocities(plant, pose, V, qd, mass):
-    """Fit V and the free rates, which fit all joints, to the closed lines: least change of kinetic energy.
-
-    Returns the loss at nodes inside of links, and leaves the impulses of the lines; that of ends is left to the caller.
-    """
-    tree, M, relations = plant.chain.tree, plant.chain.inertia.M, plant.relations
+def answer_velocities(plant, pose, V, mass):
+    """Velocities after a unit impulse of each closed line, what the lines see of them and of V."""
+    relations = plant.relations
     fit, kept = relations.fit, relations.kept[1]
     m = kept.shape[0]
     for k in range(m):
-        fit.impulse[k] = 0.0
         fit.rate[k] = 0.0
         fit.S[k] = 0.0
         fit.S[k, 0, k] = 1.0
@@ -307,6 +305,19 @@ def close_velocities(plant, pose, V, qd, mass):
         for j in range(m):
             if kept[j]:
                 fit.S[j, 0, k] = along_line(relations, fit.J, j, fit.V[k], 0)
+
+
+@inner_kernel
+def close_velocities(plant, pose, V, qd, mass):
+    """Fit V and the free rates, which fit all joints, to the closed lines: least change of kinetic energy.
+
+    Returns the loss at nodes inside of links, and leaves the impulses of the lines; that of ends is left to the caller.
+    """
+    tree, M, relations = plant.chain.tree, plant.chain.inertia.M, plant.relations
+    fit, kept = relations.fit, relations.kept[1]
+    m = kept.shape[0]
+    answer_velocities(plant, pose, V, mass)
+    fit.impulse[:] = 0.0
     if not solve_in_place(fit.S, 1, fit.swaps):
         return np.nan
     loss = 0.0
@@ -335,3 +346,16 @@ def add_impulses(relations, impulse):
     for k in range(relations.taken.shape[0]):
         if relations.kept[1, k]:
             add_along_line(relations, relations.fit.J, k, -relations.fit.impulse[k], impulse, 0)
+
+
+@inner_kernel
+def loop_opened(relations):
+    """Whether a closed line that others imply is not closed by them; prescribed motions may contradict it."""
+    allowed = LARGEST_VIOLATION
+    for k in range(relations.taken.shape[0]):
+        if relations.lines.law[k] == CLOSED and relations.kept[0, k]:
+            allowed = max(allowed, 10.0 * abs(relations.open[k]))
+    for k in range(relations.taken.shape[0]):
+        if relations.lines.law[k] == CLOSED and not relations.kept[0, k] and abs(relations.open[k]) > allowed:
+            return k
+    return -1

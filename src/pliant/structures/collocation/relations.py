@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.inputs import Inputs
@@ -153,6 +153,23 @@ class Relating:
     def owners(self) -> list[str]:
         return [row.owner for row in self.rows.rows]
 
+    def gradients(self, relations: Relations, e: Floats, q: Floats) -> tuple[Floats, Floats]:
+        """Measures of one shape, and their gradients (lines, 12) in the axes of the frames."""
+        measure(self.arm.chain.tree, relations, e[None], q[None], 0)
+        R = relations.now.R.reshape(-1, 1, 3, 3)[relations.lines.node]
+        rows = np.einsum("ksqij,kspi->kspj", R, relations.gradient.reshape(-1, 2, 2, 3))
+        return relations.now.phi.copy(), rows.reshape(-1, 12)
+
+    def spread(self, relations: Relations, rows: Floats) -> Floats:
+        """Gradients (lines, nodes, 6) in the twists of the nodes from those in the axes of the frames."""
+        out = np.zeros((len(rows), len(self.arm.chain.inertia.M), 6))
+        for k, frames in enumerate(relations.lines.node):
+            for side, frame in enumerate(frames):
+                for a in range(relations.nodes[frame]):
+                    weight = relations.weight[frame, a]
+                    out[k, relations.first[frame] + a] += weight * rows[k, 6 * side : 6 * side + 6]
+        return out
+
     @property
     def base(self) -> tuple[Floats, Floats]:
         base = self.arm.robot.base
@@ -221,7 +238,7 @@ def new_relations(
     return Relations(lines, path, *twist, kept, now, *room, *at_stages, z(m), z(m), z(2), fit)
 
 
-@inner_kernel
+@kernel
 def measure(tree, relations, e, q, i):
     """Measures of strains e[i] and joint positions q[i] into ``now``, their gradients into ``gradient``."""
     now, lines, scratch = relations.now, relations.lines, relations.scratch

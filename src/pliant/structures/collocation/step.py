@@ -11,11 +11,11 @@ from pliant.structures.collocation.chain import Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import set_poses
-from pliant.structures.collocation.relation_solver import measure_end
+from pliant.structures.collocation.relation_solver import loop_opened, measure_end
 from pliant.structures.collocation.relations import enter_relations
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
 from pliant.structures.energy_ledger import JOINT, KINETIC, PROJECTION, STRAIN, RunningLedger, close_step
-from pliant.structures.stepping import CONVERGED
+from pliant.structures.stepping import CONVERGED, LOOP_OPENED
 
 
 @inline_kernel
@@ -306,6 +306,11 @@ def run_steps(plant, scheme, work, tables, output):
             if tables.tau[r] < 1.0:
                 keep_inside(state, stages, tables, output.x, r)
         finish_step(plant, scheme.method, work, tables, k)
+        if plant.relations.taken.shape[0] > 0:
+            opened = loop_opened(plant.relations)
+            if opened >= 0:
+                scheme.control.counts[2] = opened
+                return k, LOOP_OPENED
         if last > first:
             ledger.sums[KINETIC], ledger.sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
             ledger.sums[STRAIN] += plant.relations.booked[0]

@@ -17,13 +17,24 @@ from pliant.structures.collocation.bending import bent_too_far
 from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
-from pliant.structures.collocation.newton import Control, Last, Scheme, Solver, Spectrum, new_projection
+from pliant.structures.collocation.newton import (
+    Control,
+    Last,
+    Scheme,
+    Solver,
+    Spectrum,
+    new_projection,
+    probe_lines,
+    probe_velocities,
+)
 from pliant.structures.collocation.relation_solver import measure_start, new_beside
-from pliant.structures.collocation.relations import Relating
+from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
-from pliant.structures.stepping import NOT_FINITE, SINGULAR
+from pliant.structures.loop_constraints import independent
+from pliant.structures.relations import CLOSED
+from pliant.structures.stepping import LOOP_OPENED, NOT_FINITE, SINGULAR
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -48,6 +59,43 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
         array[:] = arm.layout.part(x, part)
     return state
+
+
+def kept_lines(arm: GeometricallyExactArm, run: Run, plant: Plant) -> Bools:
+    """Which lines (2, lines) a step needs, and which the velocities at its end: others imply the rest.
+
+    Links that bend make constraints independent that are not so for rigid ones. Asked once, of a step of one stage.
+    """
+    chain = arm.chain
+    dofs, points, nodes, links = (
+        len(arm.joint_names),
+        len(chain.section.C),
+        len(chain.inertia.M),
+        len(chain.tree.parent),
+    )
+    lines = Relating(arm, run.inputs).relations(1)
+    plant = plant._replace(relations=lines)
+    method, spectrum = method_tables(gauss_collocation(1))
+    control = Control(1.0, 1.0, 1.0, 1, True, 0.0, np.zeros(5), np.zeros(3, np.int64))
+    solver = Solver(
+        new_stages(1, links, nodes, points, dofs, chain.inertia.at_points),
+        new_frozen(chain, 1, np.float64),
+        new_spectral_factors(chain, 1, np.float64),
+        new_increments(nodes, points, dofs, np.float64),
+        Last(np.zeros((1, nodes, 6)), np.zeros((1, points, 6)), np.zeros((1, dofs))),
+        new_beside(len(lines.taken), 1, 1, (nodes, points, dofs), np.float64),
+    )
+    state, closed = state_of(arm, run.start), lines.lines.law == CLOSED
+    state.V[:], state.qd[:] = 0.0, 0.0
+    signals = np.zeros((1, dofs, 3))
+    signals[0, :, 0] = state.q
+    tables = signals, np.zeros((1, len(run.inputs.loads), 6))
+    step = float(run.grid[1] - run.grid[0])
+    if not probe_lines(plant, Scheme(method, spectrum, control), state, solver, tables, step):
+        return lines.kept  # the run will say why
+    in_step = ~closed | independent(solver.beside.S[0], closed)
+    probe_velocities(plant, state, np.zeros((1, links, 12)), np.zeros(dofs), new_projection(links, nodes))
+    return np.array([in_step, independent(lines.fit.S[:, 0], closed)])
 
 
 class Stepper:
@@ -80,6 +128,8 @@ class Stepper:
             new_beside(len(relations.taken), s, n_lam, (nodes, points, dofs), dtype),
         )
         self.state = state_of(arm, run.start)
+        if (relations.lines.law == CLOSED).any():
+            relations.kept[:] = kept_lines(arm, run, self.plant)
         self.ledger = new_ledger(dofs, loads)
         moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
@@ -138,6 +188,10 @@ class Stepper:
     def stopped(self, status: int, done: int) -> Ending:
         """Why and where the loop gave up, with what to try."""
         now = float(self.run.grid[done])
+        if status == LOOP_OPENED:
+            loop = self.relating.owners[int(self.control.counts[2])]
+            remedy = "its joints cannot follow there; let a prescribed one move freely, or make a link flexible"
+            return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
             refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
@@ -167,5 +221,7 @@ class Stepper:
             efforts[f"{owner}.force"] = out.force[:rows, owners == owner]
         iterations, factorisations = self.control.counts[:2]
         counts = {"iterations": float(iterations), "factorisations": float(factorisations)}
+        if (self.plant.relations.lines.law == CLOSED).any():
+            counts["redundant constraints"] = float(np.sum(~self.plant.relations.kept[0]))
         ledger = ledger_of(out.sums[:rows], works, self.ledger.worst, self.method.exact, taken)
         return Kept(out.x[:rows], efforts, ledger, counts)
