@@ -53,7 +53,7 @@ class Carrying(Protocol):
         """In words, the inputs that it does not carry."""
 
     def carrying(self, inputs: Inputs) -> Arm:
-        """The arm itself if it carries the inputs, else a model of the same robot that does."""
+        """The arm itself if it carries the inputs, with states for them where it needs some, else another that does."""
 
 
 @runtime_checkable
@@ -158,10 +158,11 @@ def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Con
     inputs = assemble(arm, components)
     substitution = getattr(arm, "substitution", "")
     if isinstance(arm, Carrying) and (carrier := arm.carrying(inputs)) is not arm:
-        substitution = (
-            f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"
-            f" {' and the '.join(arm.lacking(inputs))}"
-        )
+        if lacking := arm.lacking(inputs):
+            substitution = (
+                f"{carrier.formulation} computes in place of {arm.formulation}, which does not carry the"
+                f" {' and the '.join(lacking)}"
+            )
         arm, inputs = carrier, assemble(carrier, components)
     return Connected(arm, components, inputs, given, substitution)
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.inputs import Inputs, LoadPlace
+from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
 from pliant.model.stage_method import gauss_collocation, generalized_alpha
+from pliant.robot.joint_law import Friction, JointSpring, Limits
 from pliant.structures.collocation.step_equations import ChainStep
 
 TIME, STEP = 0.3, 2e-2
@@ -47,12 +48,41 @@ def tree(law=LINEAR):
     return pl.Robot("tree", links, joints, gravity=(1.0, 2.0, -9.0))
 
 
+def mechanism():
+    """Laws of all kinds on coordinates of several joints; one stop is touched, one is left within the step."""
+    touched = Limits(lower=-2.0, upper=0.05, stiffness=40.0, damping=0.5)
+    dry = Friction(coulomb=0.4, static=0.6, stribeck_rate=0.3, smoothing_rate=0.2)
+    body = pl.RigidLink("body", (0.3, 0.1, 0.0), mass=1.0, inertia=(0.1, 0.2, 0.3), center_of_mass=(0.1, 0.2, 0.05))
+    first = pl.joints.Coordinate(spring=JointSpring(3.0, 0.2), damping=0.3, friction=dry)
+    turn = pl.joints.Coordinate(limits=touched, friction=Friction(0.1, smoothing_rate=0.05))
+    joints = (
+        pl.RevoluteJoint("shoulder", "base", "first", axis=(0.0, 0.6, 0.8), damping=0.2, limits=touched),
+        pl.joints.UniversalJoint("wrist", "first", "body", first_axis=(0.0, 1.0, 0.0), second_axis=(1.0, 0.0, 0.3),
+                                 first=first, second=turn),
+        pl.joints.CylindricalJoint("rail", "body", "second", slide=turn),
+    )  # fmt: skip
+    links = (link("first", 1.3, LINEAR), body, link("second", 0.7, LINEAR))
+    return pl.Robot("mechanism", links, joints, gravity=(1.0, 2.0, -9.0))
+
+
+MOTORS = (
+    MotorPlace("shoulder", 0.4, 30.0, 0.2, np.inf),
+    MotorPlace("rail.turn", 0.2, 0.0, 0.0, np.inf),
+    MotorPlace("wrist.first", 0.3, 20.0, 0.1, 0.05),  # at its limit
+)
+
+
+def geared(degree):
+    arm = pl.GeometricallyExact(degree, 2).compile(mechanism())
+    return arm.carrying(inputs(arm, (), MOTORS))
+
+
 def single():
     joints = (pl.RevoluteJoint("hinge", "base", "link", axis=(0.0, 1.0, 0.0)),)
     return pl.Robot("single", (link("link", 1.0, LINEAR),), joints, gravity=(0.0, 1.0, -9.0))
 
 
-def inputs(arm, prescribed):
+def inputs(arm, prescribed, motors=()):
     """A feedback law on every joint that is not prescribed; loads in the world, in the section and spread."""
     first, last = arm.link_names[0], arm.link_names[-1]
     loads = (
@@ -71,7 +101,7 @@ def inputs(arm, prescribed):
 
     gains = tuple(0.0 if name in prescribed else 2.0 for name in arm.joint_names)
     held = tuple(name in prescribed for name in arm.joint_names)
-    return Inputs(held, gains, gains, joints, loads, wrenches)
+    return Inputs(held, gains, gains, joints, loads, wrenches, motors=motors)
 
 
 def start_of(arm, given):
@@ -91,6 +121,9 @@ CASES = {
     "order 6": (lambda: pl.GeometricallyExact(2).compile(single()), (), gauss_collocation(3)),
     "hardening": (lambda: pl.GeometricallyExact(2, 2).compile(tree(HARDENING)), ("elbow",), gauss_collocation(2)),
     "alpha": (lambda: pl.GeometricallyExact(2, 2).compile(tree()), ("slide",), generalized_alpha(0.8)),
+    "laws": (lambda: pl.GeometricallyExact(2, 2).compile(mechanism()), ("wrist.first",), gauss_collocation(2)),
+    "motors": (lambda: geared(2), (), gauss_collocation(2)),
+    "motors by alpha": (lambda: geared(1), ("rail.slide",), generalized_alpha(0.8)),
     "mixed": (lambda: pl.MixedElement(4, 0.6).compile(single()), (), gauss_collocation(2)),
     "mixed prescribed": (lambda: pl.MixedElement(4, 0.6).compile(single()), ("hinge",), generalized_alpha(0.5)),
 }
@@ -101,7 +134,7 @@ def solved(request) -> tuple[ChainStep, np.ndarray]:
     """Equations about the step that the fast stepper solves, and its end."""
     compiled, prescribed, method = CASES[request.param]
     arm = compiled()
-    given = inputs(arm, prescribed)
+    given = inputs(arm, prescribed, MOTORS if arm.geared else ())
     start = start_of(arm, given)
     unknowns, end = arm.step_unknowns(start, given, TIME, STEP, method)
     return arm.step_equations(start, unknowns, given, TIME, STEP, method), end

@@ -2,46 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import element_ends, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import FixedJoint, FlexibleLink, HardeningLaw, Joint, PrismaticJoint, RevoluteJoint, RigidLink, Robot
-from pliant.robot.joint import Role
+from pliant.robot import FlexibleLink, Freedom, HardeningLaw, Joint, RigidLink, Robot
+from pliant.robot.joint import BASE, Role, WholeJoint
 from pliant.robot.link import End, Link
 from pliant.structures.collocation import chain as arrays
 from pliant.structures.collocation.chain import FIXED, Chain, Floats, Inertia, Mesh, Points, Stationing, Tree
+from pliant.structures.joint_tables import Laws
 
 ORIGIN = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # where joints sit on the end of a flexible link
 
 
 def beyond_spectral_links(robot: Robot) -> str:
-    """Why spectral links do not carry the robot, or nothing: they stand on a tree of plain joints."""
+    """Why spectral links do not carry the robot, or nothing: they stand on a tree of coordinates in a row."""
     for joint in robot.joints:
-        if not isinstance(joint, (RevoluteJoint, PrismaticJoint, FixedJoint)):
+        if isinstance(joint, WholeJoint):
             return f"joint '{joint.name}' is {joint.word}"
         if joint.station is not None or joint.role is not Role.ARM:
             return f"joint '{joint.name}' sits at a station or carries a part aside"
-        if not all(freedom.law.obeys_nothing for freedom in joint.freedoms):
-            return f"joint '{joint.name}' has a spring, damping, friction or limits"
     for loop in robot.loops:
         if not loop.obeys_nothing:
             return f"loop joint '{loop.name}' has a spring, damping, friction or limits"
     return ""
 
 
-def _joint_subspace(joint: Joint) -> tuple[int, Floats]:
-    if isinstance(joint, FixedJoint):
+def _subspace(freedom: Freedom | None) -> tuple[int, Floats]:
+    if freedom is None:
         return FIXED, np.zeros(6)
-    assert isinstance(joint, (RevoluteJoint, PrismaticJoint))
-    axis = np.asarray(joint.axis, dtype=float)
+    axis = np.asarray(freedom.axis, dtype=float)
     axis, none = axis / np.linalg.norm(axis), np.zeros(3)
-    if isinstance(joint, RevoluteJoint):
-        return arrays.REVOLUTE, np.append(none, axis)
-    return arrays.PRISMATIC, np.append(axis, none)
+    if freedom.translates:
+        return arrays.PRISMATIC, np.append(axis, none)
+    return arrays.REVOLUTE, np.append(none, axis)
 
 
-def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple[Chain, Stationing]:
+@dataclass(frozen=True)
+class Row:
+    """A link of the chain: what a joint moves by its last coordinate, or nothing behind one of those before."""
+
+    joint: Joint
+    freedom: Freedom | None
+    link: Link | None  # of the robot
+
+
+def _rows(robot: Robot) -> Iterator[Row]:
+    for joint in robot.chain_order:
+        *before, last = joint.freedoms or (None,)
+        yield from (Row(joint, freedom, None) for freedom in before)
+        yield Row(joint, last, robot.link(joint.child))
+
+
+def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple[Chain, Stationing, Laws]:
     """Discretise every link of the robot and connect them by its joints."""
     reason = beyond_spectral_links(robot)
     if reason:
@@ -51,16 +68,20 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
             f"loop joint '{robot.loops[0].name}' closes a loop, but the mixed element carries no mass at its ends; use"
             " GeometricallyExact"
         )
-    joints = robot.chain_order
-    links = [robot.link(joint.child) for joint in joints]
-    names, count = [link.name for link in links], len(links)
+    rows = list(_rows(robot))
+    links = [row.link for row in rows]
+    of_links = tuple(k for k, link in enumerate(links) if link is not None)
+    places, count = {row.joint.child: k for k, row in enumerate(rows)}, len(rows)
+    laws = Laws()
+    for joint in robot.chain_order:
+        laws.add(joint, joint.freedoms, False)
     numbers = [np.full(count, -1, np.int64) for _ in range(9)]
     tree = Tree._make([*numbers, *(np.zeros((count, size)) for size in (6, 9, 3))])
     start: list[int] = []
     length: list[float] = []
     stationing: list[tuple[Floats, Floats, Floats]] = []
     nodes = moving = 0
-    for k, (joint, link) in enumerate(zip(joints, links)):
+    for k, (joint, freedom, link) in enumerate((row.joint, row.freedom, row.link) for row in rows):
         tree.first_node[k], tree.first_element[k] = nodes, len(start)
         stations = (np.zeros(0), np.zeros(0), np.zeros(0))
         if isinstance(link, FlexibleLink):
@@ -75,14 +96,17 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
         stationing.append(stations)
         tree.last_node[k], tree.n_elements[k] = nodes, len(start) - tree.first_element[k]
         nodes += 1
-        tree.kind[k], tree.S[k] = _joint_subspace(joint)
+        tree.kind[k], tree.S[k] = _subspace(freedom)
         if tree.kind[k] != FIXED:
             tree.dof[k] = moving
             moving += 1
+        if k and rows[k - 1].joint is joint:  # in the frame that the coordinate before leaves behind
+            tree.parent[k], tree.parent_node[k], tree.rotation[k] = k - 1, tree.last_node[k - 1], np.eye(3).ravel()
+            continue
         R, r = matrix_of(joint.rotation), np.asarray(joint.position, dtype=float)
         frame = robot.base.rotation, robot.base.position
-        if joint.parent != "base":
-            tree.parent[k] = names.index(joint.parent)
+        if joint.parent != BASE:
+            tree.parent[k] = places[joint.parent]
             tree.parent_node[k] = tree.last_node[tree.parent[k]]
             carrier = links[tree.parent[k]]
             frame = (carrier.tip_rotation, carrier.tip_position) if isinstance(carrier, RigidLink) else ORIGIN
@@ -90,13 +114,13 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
         tree.rotation[k], tree.position[k] = (R0 @ R).ravel(), r0 + R0 @ r
     tree.n_children[:] = [np.sum(tree.parent == k) for k in range(count)]
     mesh = points.mesh(start, length)
-    placed = Stationing(*(tuple(row) for row in zip(*stationing)))
+    placed = Stationing(*(tuple(row) for row in zip(*stationing)), of_links)
     section = _section(links, placed, len(start) * points.degree)
     inertia = _inertia(robot, links, tree, mesh, points, placed)
-    return Chain(tree, mesh, section, inertia), placed
+    return Chain(tree, mesh, section, inertia), placed, laws
 
 
-def _section(links: list[Link], placed: Stationing, count: int) -> arrays.Section:
+def _section(links: list[Link | None], placed: Stationing, count: int) -> arrays.Section:
     rest, C, Cd = np.zeros((count, 6)), np.zeros((count, 6, 6)), np.zeros((count, 6, 6))
     cubic, quintic = np.zeros((count, 6)), np.zeros((count, 6))
     k = 0
@@ -110,11 +134,15 @@ def _section(links: list[Link], placed: Stationing, count: int) -> arrays.Sectio
     return arrays.Section(rest, C, Cd, cubic, quintic, bool(Cd.any()), bool(cubic.any() or quintic.any()))
 
 
-def _inertia(robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Points, placed: Stationing) -> Inertia:
+def _inertia(
+    robot: Robot, links: list[Link | None], tree: Tree, mesh: Mesh, points: Points, placed: Stationing
+) -> Inertia:
     nodes = int(tree.last_node[-1]) + 1
     M, viscous = np.zeros((nodes, 6, 6)), np.zeros((nodes, 6, 6))
     M_point = np.zeros((len(mesh.start) if points.mass_at_points else 0, 6, 6))
     for k, link in enumerate(links):
+        if link is None:
+            continue
         if isinstance(link, RigidLink):
             M[tree.first_node[k]] += spatial_inertia(link.mass, link.center_of_mass, link.inertia)
             continue
@@ -133,7 +161,7 @@ def _inertia(robot: Robot, links: list[Link], tree: Tree, mesh: Mesh, points: Po
             else:
                 M[nodes_of] += weight * link.inertia(inside)
     for payload in robot.payloads:
-        k = [link.name for link in links].index(payload.link)
+        k = next(k for k, link in enumerate(links) if link is not None and link.name == payload.link)
         body = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)
         carrier = links[k]
         if isinstance(carrier, RigidLink) and payload.at is End.TIP:

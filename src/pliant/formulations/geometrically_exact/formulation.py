@@ -80,8 +80,8 @@ class GeometricallyExact(SomeRigid):
         if reason:
             return self.pose_elements(robot).with_substitution(f"pose elements were chosen because {reason}")
         points = Points.spectral(self.degree)
-        chain, placed = build_chain(robot, points, counts_of(robot, self.elements))
-        return GeometricallyExactArm(robot, self, chain, points, placed)
+        chain, placed, laws = build_chain(robot, points, counts_of(robot, self.elements))
+        return GeometricallyExactArm(robot, self, chain, points, placed, laws)
 
     def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm | None:
         """Pose elements for what spectral links do not carry; bends that grow are followed unless users say stop."""
@@ -185,5 +185,5 @@ class MixedElement(SomeRigid):
                     " at its ends; use GeometricallyExact for arms of several links, or bond_graph.MixedElements"
                 )
         points = Points.mixed(self.alpha)
-        chain, placed = build_chain(robot, points, counts_of(robot, self.elements))
-        return GeometricallyExactArm(robot, self, chain, points, placed)
+        chain, placed, laws = build_chain(robot, points, counts_of(robot, self.elements))
+        return GeometricallyExactArm(robot, self, chain, points, placed, laws)

@@ -31,13 +31,14 @@ def bent_too_far(arm: GeometricallyExactArm, strain: Floats) -> str:
     if not turns.max(initial=0.0) > SPECTRAL_TURN:
         return ""
     owner = np.searchsorted(arm.chain.tree.first_element, np.argmax(turns), side="right") - 1
-    return f"link '{arm.link_names[owner]}'"
+    return f"link '{arm.link_names[arm.placed.links.index(owner)]}'"
 
 
 def turns_of_links(arm: GeometricallyExactArm, strain: Floats) -> dict[str, float]:
     """The same along each flexible link."""
     tree, turns = arm.chain.tree, turns_of_elements(arm, strain)
-    spans = zip(arm.link_names, tree.first_element, tree.n_elements)
+    rows = list(arm.placed.links)
+    spans = zip(arm.link_names, tree.first_element[rows], tree.n_elements[rows])
     return {name: float(turns[first : first + count].sum()) for name, first, count in spans if count}
 
 
@@ -45,11 +46,23 @@ def pose_state(arm: GeometricallyExactArm, poses: PoseElementArm, state: Floats)
     """The state of pose elements of the same robot: the shape and the twists of the spectral links at their nodes."""
     V, e, q, qd = (part[0] for part in arm.split(state))
     links, bodies = {link.name: link for link in poses.structure.links}, poses.structure.bodies
+    nodes: list[list[int]] = []  # of the pose elements, for each link of the chain
+    twists = []
     stations = [links[name].station[: len(links[name].nodes)] for name in arm.link_names]
-    x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, stations), e[None], q[None])
-    rows = np.concatenate([links[name].nodes for name in arm.link_names])
+    for row, at, name in zip(arm.placed.links, stations, arm.link_names):
+        root = int(links[name].nodes[0])
+        # nodes between the coordinates of a joint come before the root of what it carries, in both kinds of chains
+        between = range(len(nodes), row)
+        nodes += [[root - (row - k)] for k in between] + [list(links[name].nodes)]
+        twists += [V[arm.chain.tree.first_node[k]][None] for k in between] + [_twists(arm, V, row, at)]
+    wanted = [np.zeros(1)] * len(nodes)
+    for row, at in zip(arm.placed.links, stations):
+        wanted[row] = at
+    x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, wanted), e[None], q[None])
+    rows, twist = np.concatenate(nodes), np.concatenate(twists)
     now = poses.pose_of(poses.initial_state(q, qd))
-    twist = np.concatenate([_twists(arm, V, k, at) for k, at in enumerate(stations)])
+    if arm.geared:
+        now.motor[:] = arm.layout.part(state, "rotor")
     center = twist[:, :3] + np.cross(twist[:, 3:], bodies.center[rows])
     now.x[rows], now.quaternion[rows] = x[0], quaternion_from_rotation(R[0])
     now.v[rows], now.w[rows] = np.einsum("nij,nj->ni", R[0], center), twist[:, 3:]

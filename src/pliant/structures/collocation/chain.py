@@ -2,7 +2,8 @@
 
 An arm is a tree of links. Every link is attached to its parent by the joint of the same index, parents come
 before children. A flexible link is a row of elements of one degree p; an element has p + 1 Lobatto nodes
-with body twists V = (v, w) and p strain points with strains e = (gamma, kappa). A rigid link is one node.
+with body twists V = (v, w) and p strain points with strains e = (gamma, kappa). A rigid link is one node, and so is
+what lies between two coordinates of one joint: a link without mass or length. Kernels call all of them links.
 
 States and stages of a step as arrays.
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.mechanics.joint_laws import Coordinates
 from pliant.mechanics.shape_functions import gauss_rule, lagrange_basis, lobatto_rule
 from pliant.structures.bundles import zeros_of
 
@@ -105,12 +107,22 @@ class Drives(NamedTuple):
     damping: Floats
 
 
+class Joints(NamedTuple):
+    """Laws and motors of the joint coordinates."""
+
+    active: Ints  # coordinates that obey a law or have a motor
+    link: Ints  # (dofs,) which link each coordinate moves
+    inertia: Floats  # (dofs,) of the rotor behind a rigid gear
+    laws: Coordinates
+
+
 class Plant(NamedTuple):
     """An arm with what acts on it."""
 
     chain: Chain
     loads: Loads
-    drives: Drives
+    drives: Drives  # those of coordinates with a motor are among the laws
+    joints: Joints
     relations: Relations
 
 
@@ -165,6 +177,7 @@ class Stationing:
     ends: tuple[Floats, ...]
     nodes: tuple[Floats, ...]
     points: tuple[Floats, ...]
+    links: tuple[int, ...]  # which of them are the links of the robot, in the order of its chain
 
 
 class State(NamedTuple):
@@ -177,6 +190,8 @@ class State(NamedTuple):
     V_rate: Floats
     e_rate: Floats
     q_rate: Floats
+    rotor: Floats  # (dofs, 2) angle and rate behind elastic gears
+    rotor_rate: Floats  # (dofs, 2) their rates; behind a rigid gear the second is the acceleration of the joint
 
 
 class Stages(NamedTuple):
@@ -202,7 +217,12 @@ class Stages(NamedTuple):
     rho_e: Floats  # (s, points, 6)
     rho_q: Floats  # (s, dofs)
     root: Floats  # (s, links, 6) residual of each root before it was passed on
-    torque: Floats  # (s, dofs) of the drives
+    torque: Floats  # (s, dofs) of drives and laws
+    law: Floats  # (s, dofs) of laws and motors beside the plain drives
+    r: Floats  # (s, dofs) angles of rotors behind elastic gears
+    rd: Floats  # (s, dofs) their rates
+    spin_up: Floats  # (s, dofs) accelerations of rotors
+    rho_r: Floats  # (s, dofs) what is left of their balance
 
 
 class Method(NamedTuple):
@@ -221,12 +241,12 @@ class Method(NamedTuple):
 
 def new_state(nodes: int, points: int, dofs: int) -> State:
     n, p = (nodes, 6), (points, 6)
-    return zeros_of(State, n, p, dofs, dofs, n, p, dofs)
+    return zeros_of(State, n, p, dofs, dofs, n, p, dofs, (dofs, 2), (dofs, 2))
 
 
 def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_points: bool) -> Stages:
     at_node, at_point, joints = (nodes, 6), (points, 6), (dofs,)
     values = (at_node, at_point, at_node, at_point, joints, joints, (links, 12))
     axes = ((nodes, 9), (points if at_points else 0, 9), (nodes, 3))
-    residuals = (*4 * (at_point,), at_node, at_point, at_node, at_point, joints, (links, 6), joints)
+    residuals = (*4 * (at_point,), at_node, at_point, at_node, at_point, joints, (links, 6), *6 * (joints,))
     return zeros_of(Stages, *((stages, *shape) for shape in (*values, *axes, *residuals)))

@@ -16,11 +16,12 @@ from pliant.mechanics.block_elimination import eliminate_joints, new_increments
 from pliant.mechanics.block_solve import solve_tree
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
-from pliant.structures.collocation.chain import Drives, Floats, Plant, new_stages, new_state
+from pliant.structures.collocation.chain import Drives, Floats, new_stages, new_state
 from pliant.structures.collocation.element import freeze, strain_rates
 from pliant.structures.collocation.factorise import factorise_links, new_frozen, new_spectral_factors
-from pliant.structures.collocation.relations import Relating
+from pliant.structures.collocation.joints import instant_slopes, joints_of
 from pliant.structures.collocation.stages import evaluate_stages
+from pliant.structures.joint_tables import at_rest, resting_rotors
 from pliant.structures.load_stepping import ITERATIONS, raise_load
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def find_equilibrium(
 ) -> Equilibrium:
     """Equilibrium under gravity and the loads of one time, grown from nothing in steps.
 
-    Joints under feedback stiffness find theirs; all others keep the position they have in ``start``.
+    Joints under feedback stiffness or a spring find theirs; all others keep the position they have in ``start``.
     """
     search = _Search(arm, start, inputs, time)
     remedy = "the arm may buckle there; lower the load or take more load steps"
@@ -63,11 +64,15 @@ class _Search:
         points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
         self.now = new_state(nodes, points, dofs)
         self.restore((arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position")))
-        stiffness = np.array(inputs.stiffness, dtype=float)
-        free = (stiffness > 0.0) & ~np.array(inputs.prescribed, dtype=np.bool_)
+        plant, now = arm.plant(inputs), np.array([time])
+        laws, signals = plant.joints.laws, inputs.joint_signals(now)
+        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~laws.prescribed
+        self.motor = laws.motor
+        quiet, signals[0] = at_rest(laws, signals[0], free)
+        stiffness = np.where(laws.has_motor, 0.0, quiet.gain[:, 0])
         self.drives = Drives(~free, free, stiffness, np.zeros(dofs))
-        self.table, self.wrenches = (inputs.joint_signals(np.array([time])), inputs.load_signals(np.array([time])))
-        self.loads, self.relations = arm.load_table(inputs.loads), Relating(arm, inputs).relations(1)
+        self.plant = plant._replace(drives=self.drives, joints=joints_of(chain.tree, quiet))
+        self.table, self.wrenches = signals, inputs.load_signals(now)
         self.stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
         self.frozen = new_frozen(chain, 1, np.float64)
         self.factors = new_spectral_factors(chain, 1, np.float64)
@@ -91,14 +96,14 @@ class _Search:
         now, stages, frozen, inc, turning = self.now, self.stages, self.frozen, self.inc, slice(3, 6)
         free = self.drives.free
         inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
-        plant = Plant(self.chain._replace(inertia=inertia), self.loads, self.drives, self.relations)
+        plant = self.plant._replace(chain=self.chain._replace(inertia=inertia))
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
         signals[0, ~free, 0] = now.q[~free]
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
         for blocks, change in zip((frozen.node, frozen.point), turned):
             blocks[:], blocks[:, :, turning] = 0.0, -change
-        frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness, stages.pose
+        frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness + self._law_stiffness(signals[0]), stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
         if not solve_once(plant, stages, frozen, self.factors, inc):
             return np.inf
@@ -108,6 +113,14 @@ class _Search:
         now.q[free] += limit * inc.d_q[free]
         return float(limit * max(np.abs(inc.rate).max(initial=0.0), np.abs(inc.d_q[free]).max(initial=0.0)))
 
+    def _law_stiffness(self, target: Floats) -> Floats:
+        """(dofs,) of springs, stops and motors where they are."""
+        stiffness = np.zeros(len(self.now.q))
+        for c in self.plant.joints.active:
+            slopes = instant_slopes(self.plant.joints.laws, int(c), self.now.q, 0.0 * self.now.q, target[c], (0.0, 0.0))
+            stiffness[c] = -slopes[0, 0] - self.drives.stiffness[c]
+        return stiffness
+
     def copy(self) -> tuple[Floats, Floats]:
         return self.now.e.copy(), self.now.q.copy()
 
@@ -115,4 +128,8 @@ class _Search:
         self.now.e[:], self.now.q[:] = saved
 
     def state(self) -> Floats:
-        return self.arm.moving_state(self.now.e, self.now.q, np.zeros(len(self.now.q)))
+        state = self.arm.moving_state(self.now.e, self.now.q, np.zeros(len(self.now.q)))
+        if self.arm.geared:
+            laws = self.plant.joints.laws
+            self.arm.layout.part(state, "rotor")[:] = resting_rotors(laws, self.table[0], self.motor, self.now.q)
+        return state

@@ -32,6 +32,7 @@ class Frozen(NamedTuple):
     damping: Floats  # Cd where there is damping, else no rows
     V: Floats
     q: Floats
+    rate: Floats  # (dofs,) joint rates at which friction was last looked at
     B: Floats
     CB: Floats
     turned: Floats
@@ -40,6 +41,8 @@ class Frozen(NamedTuple):
     node: Numbers  # (nodes, 6, 6)
     point: Numbers  # (points or 0, 6, 6)
     pivot: Numbers  # (spectrum, dofs)
+    gear: Numbers  # (spectrum, dofs, 2) what an elastic gear ties its rotor to the joint by, and the pivot of the rotor
+    turning: Numbers  # (dofs,) scratch: right sides of rotors
     A: Numbers
 
 
@@ -49,9 +52,9 @@ def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
     z = np.zeros
     damping = chain.section.Cd if chain.section.damped else z((0, 6, 6))
     at_points = points if chain.inertia.at_points else 0
-    fixed = z((1, points, 6)), z((points, 6)), z((points, 6, 6)), damping, z((nodes, 6)), z((1, dofs))
+    fixed = z((1, points, 6)), z((points, 6)), z((points, 6, 6)), damping, z((nodes, 6)), z((1, dofs)), z(dofs)
     scratch = z((6, size)), z((6, size)), z((6, size)), z((size, size)), z((size, size))
-    numbers = ((nodes, 6, 6), (at_points, 6, 6), (n_lam, dofs), (size, size))
+    numbers = ((nodes, 6, 6), (at_points, 6, 6), (n_lam, dofs), (n_lam, dofs, 2), (dofs,), (size, size))
     return Frozen(*fixed, *scratch, *(z(shape, dtype) for shape in numbers))
 
 
@@ -147,12 +150,17 @@ def factorise(plant, spectrum, frozen, factors, stages, h):
             return False
         for j in range(drives.free.shape[0]):
             frozen.pivot[k, j] = drives.damping[j] + drives.stiffness[j] * h / lam
+        for n in range(plant.joints.active.shape[0]):
+            frozen.pivot[k, plant.joints.active[n]] = np.nan  # laws have theirs from the iterate
     return True
 
 
 @kernel
 def join_links(plant, spectrum, stages, frozen, factors):
-    """Eliminate the joints at the mean joint positions of the stages; False if singular."""
+    """Eliminate the joints at the mean joint positions of the stages; False if singular.
+
+    Pivots of joints are already in ``frozen``.
+    """
     count = stages.q.shape[0]
     for j in range(frozen.q.shape[1]):
         t = 0.0

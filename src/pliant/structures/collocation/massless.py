@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.mechanics.massless_motion import mass_matrix
+from pliant.model.inputs import Inputs
 from pliant.structures.collocation.chain import Floats
 from pliant.structures.massless import refuse_massless
 
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
 
 
-def refuse_massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed: tuple[bool, ...]) -> None:
+def refuse_massless_joints(arm: GeometricallyExactArm, state: Floats, inputs: Inputs) -> None:
     """Refuse joints whose motion has no equation, of those that are not prescribed; links do not bend meanwhile."""
     part, inertia, mesh = arm.layout.part, arm.chain.inertia, arm.chain.mesh
-    moving = np.flatnonzero(~np.array(prescribed, np.bool_))
+    moving = np.flatnonzero(~np.array(inputs.prescribed, np.bool_))
+    rotors = np.diag(arm.plant(inputs).joints.inertia[moving])
     T, M = np.zeros((len(inertia.M), 6, len(moving))), inertia.M
     for column, rate in enumerate(np.eye(len(arm.joint_names))[moving]):
         moved = arm.moving_state(part(state, "strain"), part(state, "joint_position"), rate)
@@ -30,4 +32,4 @@ def refuse_massless_joints(arm: GeometricallyExactArm, state: Floats, prescribed
     whole = M[:, 0, 0].sum()
     turning = whole * arm.reach**2 + np.einsum("nii->", M[:, 3:, 3:])
     names = [arm.joint_names[k] for k in moving]
-    refuse_massless(mass_matrix(T, M), np.where(translates, whole, turning), names)
+    refuse_massless(mass_matrix(T, M) + rotors, np.where(translates, whole, turning), names)

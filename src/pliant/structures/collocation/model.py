@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -18,16 +18,18 @@ from pliant.model.inputs import Beyond, Inputs, LoadPlace, beyond
 from pliant.model.port import Frame, Port, joint_ports
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
-from pliant.robot import PrismaticJoint, RevoluteJoint, RigidLink, Robot
+from pliant.robot import RigidLink, Robot
 from pliant.spatial.arrays import to_frame
 from pliant.structures.collocation.bending import pose_state, turns_of_links
-from pliant.structures.collocation.chain import Chain, Floats, Loads, Points, State, Stationing
+from pliant.structures.collocation.chain import Chain, Drives, Floats, Loads, Plant, Points, State, Stationing
 from pliant.structures.collocation.equilibrium import find_equilibrium
+from pliant.structures.collocation.joints import joints_of
 from pliant.structures.collocation.observe import Sight, load_flows, observe, strain_rates_of
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
 from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import stored_energies
-from pliant.structures.collocation.stepper import Stepper
+from pliant.structures.collocation.stepper import Stepper, state_of
+from pliant.structures.joint_tables import Laws
 from pliant.structures.loads import in_axes_of_nodes, with_a_turning_lever
 from pliant.structures.loop_constraints import close_loops, least_change
 from pliant.structures.small_deviations import drawn_tip_velocity
@@ -49,36 +51,53 @@ class ChainFormulation(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GeometricallyExactArm(ArmFacts):
-    """States: body twists of all nodes, strains of all strain points, joint positions and rates."""
+    """States: body twists of all nodes, strains of all strain points, joint positions and rates.
+
+    Rotors behind elastic gears are states too where the arm is ``geared``.
+    """
 
     robot: Robot
     formulation: ChainFormulation
     chain: Chain
     points: Points
     placed: Stationing
+    laws: Laws
+    geared: bool = False
     # what every observation with equally many stations needs, made once: controllers observe at every sample
     sights: dict[int, Sight] = field(default_factory=dict, init=False)
 
     @cached_property
     def layout(self) -> Layout:
         nodes, points, dofs = len(self.chain.inertia.M), len(self.chain.section.C), len(self.joint_names)
+        rotor = Block("rotor", (dofs, 2), "rad, rad/s", "rotor angle and rate of gear motors, joint side")
         return Layout(
             (
                 Block("twist", (nodes, 6), "m/s, rad/s", "body twist of every node"),
                 Block("strain", (points, 6), "1, 1/m", "strain at every strain point, from the rest shape"),
                 Block("joint_position", (dofs,), "rad or m", "joint positions"),
                 Block("joint_rate", (dofs,), "rad/s or m/s", "joint rates"),
+                *((rotor,) if self.geared else ()),
             )
         )
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        order = self.robot.chain_order
-        return tuple(joint.name for joint, dof in zip(order, self.chain.tree.dof) if dof >= 0)
+        return tuple(self.laws.names)
 
     def pack(self, state: State) -> Floats:
         """One state vector."""
-        return np.concatenate([state.V.ravel(), state.e.ravel(), state.q, state.qd])
+        rotor = (state.rotor.ravel(),) if self.geared else ()
+        return np.concatenate([state.V.ravel(), state.e.ravel(), state.q, state.qd, *rotor])
+
+    def plant(self, inputs: Inputs, stages: int = 1) -> Plant:
+        """The arrays of the arm with what is connected to it."""
+        laws = self.laws.coordinates(inputs)
+        prescribed = laws.prescribed
+        # the drives of motors are in the laws
+        stiffness, damping = (np.where(laws.has_motor, 0.0, gain) for gain in laws.gain.T)
+        drives = Drives(prescribed, ~prescribed, stiffness, damping)
+        relations = Relating(self, inputs).relations(stages)
+        return Plant(self.chain, self.load_table(inputs.loads), drives, joints_of(self.chain.tree, laws), relations)
 
     @property
     def highest_order(self) -> int:
@@ -87,7 +106,7 @@ class GeometricallyExactArm(ArmFacts):
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, the inputs that it does not carry."""
-        carried = (Beyond.LOAD_AT_A_STATION, Beyond.RELATION)
+        carried = (Beyond.LOAD_AT_A_STATION, Beyond.MOTOR, Beyond.RELATION)
         feedback = tuple(f"{each.word} '{each.name}'" for each in inputs.relations if each.joint)
         return (*beyond(inputs, carried), *feedback, *with_a_turning_lever(self.robot, inputs))
 
@@ -113,8 +132,12 @@ class GeometricallyExactArm(ArmFacts):
         return arm.driving(coordinates, followed).with_substitution(why)
 
     def carrying(self, inputs: Inputs) -> GeometricallyExactArm | PoseElementArm:
-        """Itself, or pose elements where there are springs, walls, motors or a moved base."""
-        return (self.lacking(inputs) and self.formulation.carried_by(self.robot)) or self
+        """Itself, with rotors where gears are elastic, or pose elements where it lacks something."""
+        carrier = self.formulation.carried_by(self.robot) if self.lacking(inputs) else None
+        if carrier is not None:
+            return carrier
+        geared = any(0.0 < motor.stiffness < np.inf for motor in inputs.motors)
+        return self if geared == self.geared else replace(self, geared=geared)
 
     def substituting(self, start: Floats, stopped: Floats) -> tuple[PoseElementArm, Floats] | None:
         """Pose elements that carry bends beyond those of the state ``stopped``, and ``start`` as a state of theirs."""
@@ -131,9 +154,9 @@ class GeometricallyExactArm(ArmFacts):
 
         Where loops are to close, at positions and rates near these that fit them; ``held`` ones stay.
         """
-        joints = [j for j in self.robot.chain_order if isinstance(j, (RevoluteJoint, PrismaticJoint))]
-        q = np.array([j.initial_position for j in joints] if position is None else position, float)
-        qd = np.array([j.initial_rate for j in joints] if rate is None else rate, float)
+        laws = [self.robot.freedom(name).law for name in self.joint_names]
+        q = np.array([law.initial_position for law in laws] if position is None else position, float)
+        qd = np.array([law.initial_rate for law in laws] if rate is None else rate, float)
         at_rest = np.zeros((len(self.chain.section.C), 6))
         if self.robot.loops:
             stays = np.zeros(len(q), np.bool_) if held is None else np.array(held, np.bool_)
@@ -179,14 +202,15 @@ class GeometricallyExactArm(ArmFacts):
                     world[k] += np.linalg.solve(from_world[root], tree.S[k] * rate[tree.dof[k]])
                 nodes = slice(root, tree.last_node[k] + 1)
                 twist[nodes] = from_world[nodes] @ world[k]
-        return np.concatenate([twist.ravel(), strain.ravel(), position, rate])
+        rotor = (np.column_stack([position, rate]).ravel(),) if self.geared else ()
+        return np.concatenate([twist.ravel(), strain.ravel(), position, rate, *rotor])
 
     def load_table(self, places: tuple[LoadPlace, ...]) -> Loads:
         """Nodes and weights on which each load acts."""
         nodes, tree, mesh = len(self.chain.inertia.M), self.chain.tree, self.chain.mesh
         weight = np.zeros((len(places), nodes))
         for row, place in zip(weight, places):
-            k = self.link_names.index(place.link)
+            k = self.row_of(place.link)
             begin, of_element = int(tree.first_element[k]), np.arange(len(self.points.nodes))
             if place.station is not None:
                 ends = self.placed.ends[k]
@@ -203,6 +227,17 @@ class GeometricallyExactArm(ArmFacts):
         world = np.array([place.frame is Frame.WORLD for place in places], dtype=np.bool_)
         return Loads(first, last, weight, world)
 
+    def row_of(self, link: str) -> int:
+        """The link of the chain that a link of the robot is."""
+        return self.placed.links[self.link_names.index(link)]
+
+    def along_links(self, stations: Sequence[Floats]) -> Path:
+        """To the stations of every link of the robot."""
+        wanted = [np.zeros(0)] * len(self.placed.ends)
+        for row, at in zip(self.placed.links, stations):
+            wanted[row] = at
+        return make_path(self.chain, self.points, self.placed, wanted)
+
     @cached_property
     def start_shape(self) -> tuple[Floats, Floats]:
         """Strains (1, points, 6) and joint positions (1, dofs) of the initial state."""
@@ -217,14 +252,15 @@ class GeometricallyExactArm(ArmFacts):
     @cached_property
     def _tip_path(self) -> Path:
         ends = [np.zeros(0)] * len(self.link_names)
-        last = self.placed.nodes[-1]
-        ends[-1] = last[-1:] if len(last) else np.zeros(1)
-        return make_path(self.chain, self.points, self.placed, ends)
+        last = self.placed.nodes[self.row_of(self.robot.tip_link)]
+        ends[self.link_names.index(self.robot.tip_link)] = last[-1:] if len(last) else np.zeros(1)
+        return self.along_links(ends)
 
     def split(self, states: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Twists, strains, joint positions and joint rates of many states (n, size)."""
         many = np.atleast_2d(states)
-        V, e, q, qd = (np.ascontiguousarray(self.layout.part(many, block.name)) for block in self.layout.blocks)
+        blocks = ("twist", "strain", "joint_position", "joint_rate")
+        V, e, q, qd = (np.ascontiguousarray(self.layout.part(many, name)) for name in blocks)
         return V, e, q, qd
 
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
@@ -232,7 +268,7 @@ class GeometricallyExactArm(ArmFacts):
         _, e, q, _ = self.split(states)
         x, R = rebuild_poses(self.chain, self._tip_path, e, q)
         position, rotation = x[:, 0], R[:, 0]
-        link = self.robot.link(self.link_names[-1])
+        link = self.robot.link(self.robot.tip_link)
         if isinstance(link, RigidLink):
             position = position + rotation @ np.asarray(link.tip_position, float)
             rotation = rotation @ matrix_of(link.tip_rotation)
@@ -247,9 +283,10 @@ class GeometricallyExactArm(ArmFacts):
         return load_flows(self, np.atleast_2d(states), loads)
 
     def energy(self, states: Floats) -> tuple[Floats, Floats, Floats]:
-        """Kinetic, strain and gravity potential energy of many states, joule."""
-        V, e, q, _ = self.split(states)
-        stored = np.array([stored_energies(self.chain, *both) for both in zip(V, e)]).reshape(-1, 2)
+        """Kinetic, elastic and gravity potential energy of many states, joule, without connected components."""
+        plant = self.plant(self.inputs)
+        stored = np.array([stored_energies(plant, state_of(self, x)) for x in np.atleast_2d(states)]).reshape(-1, 2)
+        _, e, q, _ = self.split(states)
         return stored[:, 0], stored[:, 1], self._potential(e, q)
 
     def _potential(self, e: Floats, q: Floats) -> Floats:
@@ -302,7 +339,7 @@ class GeometricallyExactArm(ArmFacts):
         V, e, q, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         drawn = drawn_tip_velocity(self, record.states, rates.reshape(len(V), -1), qd, V)
-        tip = LoadPlace("tip", self.link_names[-1], False, Frame.WORLD)
+        tip = LoadPlace("tip", self.robot.tip_link, False, Frame.WORLD)
         v = self.load_flows(record.states, (tip,))[:, 0, :3]
         twist = np.linalg.norm(drawn - v, axis=1)
         potential = self._potential(e, q)
@@ -311,7 +348,7 @@ class GeometricallyExactArm(ArmFacts):
     def place_of(self, node: int) -> str:
         """Where a node is, in words."""
         tree = self.chain.tree
-        for k, name in enumerate(self.link_names):
+        for k, name in zip(self.placed.links, self.link_names):
             if tree.first_node[k] <= node <= tree.last_node[k]:
                 at = self.placed.nodes[k]
                 where = f" at s = {at[node - tree.first_node[k]]:.3g} m" if len(at) else ""

@@ -10,7 +10,8 @@ Return the two sides of every joint to equal velocity at the end of a step.
 
 Collocation ties child roots to their parents at the stages; at the end of a step they differ by the error
 of the step's polynomial. The change of least kinetic energy removes that (projected collocation keeps the
-full order, [ascher1991]). Its loss, dV.M dV / 2 >= 0, is entered; so is the work of prescribed joints.
+full order, [ascher1991]). Its loss, dV.M dV / 2 >= 0, is entered; so is the work of prescribed joints. Masses and
+momenta pass a free joint as articulated bodies do [featherstone2008], so that links without mass need no inverse.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from numpy.typing import NDArray
 from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.block_elimination import Factors, Increments
 from pliant.mechanics.block_solve import push_roots, solve_tree
-from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child
+from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, to_child
 from pliant.spatial.rows import add_to, copy_to, dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import add_product, multiply, set_block, solve_symmetric, times
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
+from pliant.structures.collocation.joints import condense_rotors, renew_pivots, turn_rotors
 from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.relation_solver import (
     Beside,
@@ -69,6 +71,7 @@ class Last(NamedTuple):
     V: Floats
     e: Floats
     qd: Floats
+    rd: Floats
 
 
 class Control(NamedTuple):
@@ -193,6 +196,8 @@ def solve_member(plant, spectrum, solver, h, k):
         for i in range(1, s):
             t += spectrum.T_inverse[k, i] * stages.rho_q[i, j]
         inc.b_q[j] = t
+    if plant.joints.active.shape[0] > 0:
+        condense_rotors(plant.joints, spectrum, stages, frozen, k, inc)
     for part in range(parts):
         b = inc.b[part : part + 1]
         change = inc.rho_e[part : part + 1]
@@ -220,6 +225,8 @@ def take_member(plant, scheme, solver, h, k):
         for j in range(stages.qd.shape[1]):
             if drives.free[j]:
                 stages.qd[i, j] += (T * inc.d_q[j]).real
+    if plant.joints.active.shape[0] > 0:
+        turn_rotors(plant.joints, spectrum, stages, frozen, k, inc)
     return worst
 
 
@@ -231,11 +238,13 @@ def improve_related(plant, scheme, solver, h):
     for k in range(spectrum.lam.shape[0]):
         solve_member(plant, spectrum, solver, h, k)
         note_alone(relations, spectrum, solver.factors, beside, solver.inc, k)
+        copy_to(solver.frozen.turning, beside.turning[k])
     if not solve_lines(relations, beside, scheme.method, h):
         return np.nan
     worst = 0.0
     for k in range(spectrum.lam.shape[0]):
         take_up_forces(spectrum, solver.factors, beside, solver.inc, k)
+        copy_to(beside.turning[k], solver.frozen.turning)
         worst = max(worst, take_member(plant, scheme, solver, h, k))
     return worst
 
@@ -265,6 +274,10 @@ def predict(method, state, stages, last):
             for j in range(s):
                 t += X[i, j] * last.qd[j, a]
             stages.qd[i, a] = t
+            t = state.rotor[a, 1]
+            for j in range(s):
+                t += X[i, j] * last.rd[j, a]
+            stages.rd[i, a] = t
 
 
 @inline_kernel
@@ -274,6 +287,8 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
     stages, frozen, factors = solver.stages, solver.frozen, solver.factors
     memory = control.memory
     moving = plant.chain.tree.parent.shape[0] > 1
+    lawful = plant.joints.active.shape[0] > 0
+    changed = False
     renewals = 0
     renew = abs(h - memory[0]) > 1e-9 * h
     if memory[4] >= LIFE and not renew:  # at the stages of the last step, before the predictor moves them
@@ -314,8 +329,11 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
             joined = False
             size = np.inf
             contraction = 1.0
+        if lawful:
+            changed = renew_pivots(plant, spectrum, stages, table, frozen, factors, h)
+            joined = joined and not changed
         if not joined:
-            if (moving or renewals > 0) and not join_links(plant, spectrum, stages, frozen, factors):
+            if (moving or renewals > 0 or changed) and not join_links(plant, spectrum, stages, frozen, factors):
                 return SINGULAR, residual
             if plant.relations.taken.shape[0] > 0:
                 answer_lines(plant, spectrum, factors, solver.inc, solver.beside)
@@ -328,7 +346,8 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
             return NOT_FINITE, residual
         if previous < np.inf:
             contraction = min(1.0, max(size / previous, 1e-4))
-            if contraction > SLOW and size > ROUND_OFF:
+            # where laws of joints have just changed, they were the reason
+            if contraction > SLOW and size > ROUND_OFF and not changed:
                 renew = True
         # the loads follow the rotations only as long as that can still be seen in the answer
         orient = control.orient and size * control.gravity_gain * h * h > 0.01 * control.displacement
@@ -337,98 +356,108 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
 
 
 class Projection(NamedTuple):
-    """Scratch; mass and momentum rows belong to nodes, the rest to links."""
+    """Scratch; changes, masses and momenta belong to nodes, the rest to links."""
 
-    V: Floats  # (nodes, 6) velocities before
+    change: Floats  # (1, nodes, 6) of the velocities of end nodes
     mass: Floats  # (nodes, 6, 6) own mass and what the children add
-    momentum: Floats  # (1, nodes, 6)
+    momentum: Floats  # (1, nodes, 6) that the nodes lack
+    gap: Floats  # (links, 6) by which a root is ahead of its parent and joint
+    column: Floats  # (links, 6) mass times S
+    joint: Floats  # (links, 2) inertia that a free joint moves, and the momentum it lacks
     Ad: Floats  # (1, links, 6, 6)
     impulse: Floats  # (1, nodes, 6)
     work: Floats  # (2, 6, 6)
 
 
 def new_projection(links: int, nodes: int) -> Projection:
-    n = (1, nodes, 6)
-    return zeros_of(Projection, (nodes, 6), (nodes, 6, 6), n, (1, links, 6, 6), n, (2, 6, 6))
+    n, of_links = (1, nodes, 6), (links, 6)
+    return zeros_of(Projection, n, (nodes, 6, 6), n, of_links, of_links, (links, 2), (1, links, 6, 6), n, (2, 6, 6))
 
 
 @inline_kernel
-def joint_rate(tree, drives, link, mass, V, qd):
-    """The rate of a joint that takes least kinetic energy from its child root, whose relative velocity is V."""
-    dof = tree.dof[link]
-    if dof < 0:
-        return 0.0
-    if drives.prescribed[dof]:
-        return qd[dof]
-    S = load6(tree.S, link)
-    MS = times(mass[tree.first_node[link]], S)
-    inertia = dot6(MS, S)
-    if inertia > 0.0:
-        return dot6(MS, V) / inertia
-    return dot6(V, S) / dot6(S, S)
-
-
-@inline_kernel
-def velocity_of_momentum(mass, momentum, node, V, a):
-    """V[node] = mass^-1 momentum."""
-    copy_to(momentum[0, node], V[0, node])
-    set_block(mass[node], a)
-    solve_symmetric(a, V[0, node])
-
-
-@inline_kernel
-def follow(tree, drives, pose, link, mass, V, qd):
-    """Root velocity of a link and its free joint rate from the parent node's velocity."""
-    root = tree.first_node[link]
-    dof = tree.dof[link]
-    target = stage_row(V, 0, root)
-    set_root_twist(tree, pose, link, 0.0, V, 0)
-    x = stage_row(V, 0, root)
-    rate = joint_rate(tree, drives, link, mass, plus6(target, -1.0, x), qd)
-    if dof >= 0:
-        qd[dof] = rate
-    store(plus6(x, rate, load6(tree.S, link)), V[0], root)
-
-
-@inline_kernel
-def inform_parent(tree, drives, pose, link, V, qd, scratch):
-    """Add the mass and momentum behind a joint to the parent node."""
-    mass = scratch.mass
-    a, b = scratch.work[0], scratch.work[1]
-    parent = tree.parent_node[link]
-    root = tree.first_node[link]
-    dof = tree.dof[link]
-    adjoint_to_child(pose, link, scratch.Ad, 0)
-    Ad = scratch.Ad[0, link]
-    S = load6(tree.S, link)
-    x = stage_row(V, 0, root)
-    set_block(mass[root], a)
-    if dof >= 0:
-        if drives.prescribed[dof]:
-            x = plus6(x, -qd[dof], S)
-        else:
-            MS = times(mass[root], S)
-            f = 1.0 / dot6(MS, S)
-            for i in range(6):
-                for j in range(6):
-                    a[i, j] -= f * MS[i] * MS[j]
-    add_to_parent(pose, link, times(a, x), scratch.momentum, parent, 0)
-    multiply(a, Ad, b)
-    add_product(1.0, Ad.T, b, mass[parent])
-
-
-@inline_kernel
-def remember(M, V, n, scratch):
-    """Velocity, mass and momentum of an end node before the change."""
-    store(stage_row(V, 0, n), scratch.V, n)
-    store(times(M[n], stage_row(V, 0, n)), scratch.momentum[0], n)
+def clear_node(M, n, scratch):
+    """An end node before the change."""
+    scratch.change[0, n] = 0.0
+    scratch.momentum[0, n] = 0.0
+    scratch.impulse[0, n] = 0.0
     set_block(M[n], scratch.mass[n])
 
 
 @inline_kernel
-def take_impulse(M, V, n, scratch):
+def seen_from_parent(tree, pose, link, V):
+    """Velocity of the parent node at the root of a link, joint rate not included."""
+    if tree.parent[link] < 0:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return to_child(pose, link, V, tree.parent_node[link], 0)
+
+
+@inline_kernel
+def inform_parent(plant, pose, link, V, qd, scratch):
+    """Add the mass behind a joint and the momentum that it lacks to the parent node.
+
+    A root that is ahead by ``gap`` costs  (dV - gap) . M (dV - gap) / 2  where the parent and the joint move it by dV.
+    """
+    tree, drives, joints = plant.chain.tree, plant.drives, plant.joints
+    mass = scratch.mass
+    a, b = scratch.work[0], scratch.work[1]
+    root, dof = tree.first_node[link], tree.dof[link]
+    S = load6(tree.S, link)
+    x = plus6(stage_row(V, 0, root), -1.0, seen_from_parent(tree, pose, link, V))
+    if dof >= 0:
+        x = plus6(x, -qd[dof], S)
+    store(x, scratch.gap, link)
+    p = plus6(stage_row(scratch.momentum, 0, root), 1.0, times(mass[root], x))
+    f, MS = 0.0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    if dof >= 0 and not drives.prescribed[dof]:
+        MS = times(mass[root], S)
+        inertia = dot6(MS, S) + joints.inertia[dof]
+        lacks = dot6(p, S)
+        store(MS, scratch.column, link)
+        scratch.joint[link, 0], scratch.joint[link, 1] = inertia, lacks
+        if inertia > 0.0:
+            f = 1.0 / inertia
+            p = plus6(p, -f * lacks, MS)
+    if tree.parent[link] >= 0:
+        set_block(mass[root], a)
+        if f > 0.0:
+            for i in range(6):
+                for j in range(6):
+                    a[i, j] -= f * MS[i] * MS[j]
+        adjoint_to_child(pose, link, scratch.Ad, 0)
+        Ad = scratch.Ad[0, link]
+        add_to_parent(pose, link, p, scratch.momentum, tree.parent_node[link], 0)
+        multiply(a, Ad, b)
+        add_product(1.0, Ad.T, b, mass[tree.parent_node[link]])
+
+
+@inline_kernel
+def follow(plant, pose, link, V, qd, scratch):
+    """Root velocity of a link and its free joint rate from the change of the parent; returns the loss in a rotor."""
+    tree, drives, joints = plant.chain.tree, plant.drives, plant.joints
+    root, dof = tree.first_node[link], tree.dof[link]
+    loss = rate = 0.0
+    if dof >= 0:
+        if not drives.prescribed[dof]:
+            x = seen_from_parent(tree, pose, link, scratch.change)
+            inertia, lacks = scratch.joint[link, 0], scratch.joint[link, 1]
+            S = load6(tree.S, link)
+            if inertia > 0.0:
+                change = (lacks - dot6(load6(scratch.column, link), x)) / inertia
+            else:
+                change = dot6(plus6(load6(scratch.gap, link), -1.0, x), S) / dot6(S, S)
+            qd[dof] += change
+            loss = 0.5 * joints.inertia[dof] * change * change
+        rate = qd[dof]
+    before = stage_row(V, 0, root)
+    set_root_twist(tree, pose, link, rate, V, 0)
+    store(plus6(stage_row(V, 0, root), -1.0, before), scratch.change[0], root)
+    return loss
+
+
+@inline_kernel
+def take_impulse(M, n, scratch):
     """Impulse that changed the velocity of an end node; returns the kinetic energy of the change."""
-    d = plus6(stage_row(V, 0, n), -1.0, load6(scratch.V, n))
+    d = stage_row(scratch.change, 0, n)
     x = times(M[n], d)
     store(x, scratch.impulse[0], n)
     return 0.5 * dot6(x, d)
@@ -440,7 +469,7 @@ def point_energy_change(chain, element, V, scratch):
     mesh, M = chain.mesh, chain.inertia.M_point
     root = mesh.start[element]
     after = interpolate(mesh.N, V, 0, root)
-    before = plus6(after, -mesh.N[0, 0], plus6(stage_row(V, 0, root), -1.0, load6(scratch.V, root)))
+    before = plus6(after, -mesh.N[0, 0], stage_row(scratch.change, 0, root))
     return 0.5 * (dot6(after, times(M[element], after)) - dot6(before, times(M[element], before)))
 
 
@@ -449,34 +478,32 @@ def project(plant, pose, V, qd, joint_work, scratch):
     """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
     tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
     links = tree.parent.shape[0]
-    mass, momentum, impulse = scratch.mass, scratch.momentum, scratch.impulse
-    a = scratch.work[0]
+    impulse = scratch.impulse
     for link in range(links):
-        remember(M, V, tree.first_node[link], scratch)
-        remember(M, V, tree.last_node[link], scratch)
-    # children first: each parent node learns the mass and momentum behind its joints
+        clear_node(M, tree.first_node[link], scratch)
+        clear_node(M, tree.last_node[link], scratch)
+    # children first: each parent node learns the mass behind its joints and the momentum that it lacks
     for link in range(links - 1, -1, -1):
-        root = tree.first_node[link]
-        flexible = tree.n_elements[link] > 0
-        if not flexible and tree.n_children[link] > 0:
-            velocity_of_momentum(mass, momentum, root, V, a)
-        # nothing to tell the base; a flexible link fixed to its parent has no mass at its root
-        if tree.parent[link] >= 0 and not (flexible and tree.kind[link] == FIXED):
-            inform_parent(tree, drives, pose, link, V, qd, scratch)
+        # a flexible link fixed to its parent has no mass at its root
+        if tree.kind[link] != FIXED or (tree.parent[link] >= 0 and tree.n_elements[link] == 0):
+            inform_parent(plant, pose, link, V, qd, scratch)
     # parents first: roots follow their parent and joint, tips their momentum
+    loss = 0.0
     for link in range(links):
-        follow(tree, drives, pose, link, mass, V, qd)
+        loss += follow(plant, pose, link, V, qd, scratch)
         tip = tree.last_node[link]
         if tree.n_children[link] > 0 and tip != tree.first_node[link]:
-            velocity_of_momentum(mass, momentum, tip, V, a)
-    loss = 0.0
+            copy_to(scratch.momentum[0, tip], scratch.change[0, tip])
+            set_block(scratch.mass[tip], scratch.work[0])
+            solve_symmetric(scratch.work[0], scratch.change[0, tip])
+            add_to(1.0, stage_row(scratch.change, 0, tip), V[0], tip)
     closing = plant.relations.taken.shape[0] > 0
     if closing:
-        loss = close_velocities(plant, pose, V, qd, mass)
+        loss += close_velocities(plant, pose, V, qd, scratch)
     for link in range(links):
-        loss += take_impulse(M, V, tree.first_node[link], scratch)
+        loss += take_impulse(M, tree.first_node[link], scratch)
         if tree.last_node[link] != tree.first_node[link]:
-            loss += take_impulse(M, V, tree.last_node[link], scratch)
+            loss += take_impulse(M, tree.last_node[link], scratch)
     if closing:
         add_impulses(plant.relations, impulse)
     for link in range(links - 1, -1, -1):
@@ -514,4 +541,4 @@ def probe_velocities(plant, state, pose, joint_work, scratch):
     project(plant, pose, state.V[None], state.qd, joint_work, scratch)
     for k in range(lines):
         plant.relations.kept[1, k] = plant.relations.lines.law[k] == CLOSED
-    answer_velocities(plant, pose, state.V[None], scratch.mass)
+    answer_velocities(plant, pose, state.V[None], scratch)

@@ -19,7 +19,7 @@ from pliant.robot import End, FlexibleLink, RigidLink
 from pliant.spatial.arrays import to_frame
 from pliant.structures.collocation.chain import Floats
 from pliant.structures.collocation.element import many_strain_rates, many_stresses
-from pliant.structures.collocation.poses import Path, make_path, rebuild_poses, strain_values
+from pliant.structures.collocation.poses import Path, rebuild_poses, strain_values
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -47,11 +47,11 @@ class Sight:
             np.linspace(0.0, link.length, stations) if isinstance(link, FlexibleLink) else np.zeros(1) for link in links
         ]
         strains = {
-            k: strain_values(arm.chain, arm.points, arm.placed, k, wanted[k])
+            k: strain_values(arm.chain, arm.points, arm.placed, arm.placed.links[k], wanted[k])
             for k, link in enumerate(links)
             if isinstance(link, FlexibleLink)
         }
-        return Sight(wanted, make_path(arm.chain, arm.points, arm.placed, wanted), strains)
+        return Sight(wanted, arm.along_links(wanted), strains)
 
 
 def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observation:
@@ -78,8 +78,9 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
         else:
             assert isinstance(link, RigidLink)
             links.append(_observe_rigid(link, x[:, rows.start], R[:, rows.start]))
-    tip_position, tip_rotation = links[-1].position[:, -1], links[-1].rotation[:, -1]
-    twist = load_flows(arm, states, (LoadPlace("tip", arm.link_names[-1], False, Frame.BODY),))[:, 0]
+    tip = links[arm.link_names.index(arm.robot.tip_link)]
+    tip_position, tip_rotation = tip.position[:, -1], tip.rotation[:, -1]
+    twist = load_flows(arm, states, (LoadPlace("tip", arm.robot.tip_link, False, Frame.BODY),))[:, 0]
     return Observation(q, qd, tuple(links), tip_position, tip_rotation, twist)
 
 
@@ -115,7 +116,7 @@ def acts_on(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[slice, Floats,
         table = arm.load_table((load,))
         nodes = slice(int(table.first[0]), int(table.last[0]) + 1)
         return nodes, np.eye(3), table.weight[0, nodes, None, None] * np.eye(6)
-    link, k, tree = arm.robot.link(load.link), arm.link_names.index(load.link), arm.chain.tree
+    link, k, tree = arm.robot.link(load.link), arm.row_of(load.link), arm.chain.tree
     turn, lever = np.eye(3), np.asarray(load.position, float)
     if load.end is End.TIP and isinstance(link, RigidLink):
         turn = matrix_of(link.tip_rotation)

@@ -40,6 +40,7 @@ class Beside(NamedTuple):
     d: Floats  # (k, parts, nodes, 6) increments of the tree alone
     d_q: NDArray[np.generic]  # (k, dofs)
     rho_e: Floats  # (k, parts, points, 6)
+    turning: NDArray[np.generic]  # (k, dofs) what the balance of rotors leaves
     fresh: Ints  # (1,) whether the inverse is that of W and of what acts
 
 
@@ -50,7 +51,7 @@ def new_beside(lines: int, stages: int, count: int, sizes: tuple[int, int, int],
     z: Any = np.zeros
     answers = z((count, lines, parts, nodes, 6)), z((count, lines, dofs), dtype), z((count, lines, lines), dtype)
     system = z((n, n)), z((n, 1, n)), z(n, np.int64), z((n, 1)), z((n, 1)), z((stages, lines))
-    alone = z((count, parts, nodes, 6)), z((count, dofs), dtype), z((count, parts, points, 6))
+    alone = z((count, parts, nodes, 6)), z((count, dofs), dtype), z((count, parts, points, 6)), z((count, dofs), dtype)
     return Beside(z((lines, 12)), *answers, *system, *alone, z(1, np.int64))
 
 
@@ -248,10 +249,10 @@ def measure_start(tree, relations, state):
 
 
 @inner_kernel
-def answer_impulses(plant, pose, mass, V, qd):
+def answer_impulses(plant, pose, scratch, V, qd):
     """Velocities V (1, nodes, 6) and rates after the momenta in ``fit``, which are destroyed; joints hold.
 
-    mass: of roots and tips with what hangs on them, as `project` leaves it.
+    scratch: masses of roots and tips with what hangs on them, and of joints, as `project` leaves them.
     """
     tree, M, drives, fit = plant.chain.tree, plant.chain.inertia.M, plant.drives, plant.relations.fit
     p = fit.momentum
@@ -259,11 +260,9 @@ def answer_impulses(plant, pose, mass, V, qd):
         root, dof = tree.first_node[link], tree.dof[link]
         x = stage_row(p, 0, root)
         if dof >= 0 and not drives.prescribed[dof]:
-            S = load6(tree.S, link)
-            MS = times(mass[root], S)
-            fit.along[link] = dot6(x, S)
-            if dot6(MS, S) > 0.0:
-                x = plus6(x, -fit.along[link] / dot6(MS, S), MS)
+            fit.along[link] = dot6(x, load6(tree.S, link))
+            if scratch.joint[link, 0] > 0.0:
+                x = plus6(x, -fit.along[link] / scratch.joint[link, 0], load6(scratch.column, link))
         if tree.parent[link] >= 0:
             add_to_parent(pose, link, x, p, tree.parent_node[link], 0)
     for link in range(tree.parent.shape[0]):
@@ -273,20 +272,18 @@ def answer_impulses(plant, pose, mass, V, qd):
             v = to_child(pose, link, V, tree.parent_node[link], 0)
         if dof >= 0:
             qd[dof] = 0.0
-            S = load6(tree.S, link)
-            MS = times(mass[root], S)
-            if not drives.prescribed[dof] and dot6(MS, S) > 0.0:
-                qd[dof] = (fit.along[link] - dot6(MS, v)) / dot6(MS, S)
-                v = plus6(v, qd[dof], S)
+            if not drives.prescribed[dof] and scratch.joint[link, 0] > 0.0:
+                qd[dof] = (fit.along[link] - dot6(load6(scratch.column, link), v)) / scratch.joint[link, 0]
+                v = plus6(v, qd[dof], load6(tree.S, link))
         store(v, V[0], root)
         for node in range(root + 1, tree.last_node[link] + 1):
             copy_to(p[0, node], V[0, node])
-            set_block(mass[node] if node == tree.last_node[link] else M[node], fit.work)
+            set_block(scratch.mass[node] if node == tree.last_node[link] else M[node], fit.work)
             solve_symmetric(fit.work, V[0, node])
 
 
 @inner_kernel
-def answer_velocities(plant, pose, V, mass):
+def answer_velocities(plant, pose, V, scratch):
     """Velocities after a unit impulse of each closed line, what the lines see of them and of V."""
     relations = plant.relations
     fit, kept = relations.fit, relations.kept[1]
@@ -300,7 +297,7 @@ def answer_velocities(plant, pose, V, mass):
             continue
         fit.momentum[:] = 0.0
         add_along_line(relations, fit.J, k, 1.0, fit.momentum, 0)
-        answer_impulses(plant, pose, mass, fit.V[k], fit.qd[k])
+        answer_impulses(plant, pose, scratch, fit.V[k], fit.qd[k])
         fit.rate[k] = along_line(relations, fit.J, k, V, 0)
         for j in range(m):
             if kept[j]:
@@ -308,35 +305,41 @@ def answer_velocities(plant, pose, V, mass):
 
 
 @inner_kernel
-def close_velocities(plant, pose, V, qd, mass):
+def close_velocities(plant, pose, V, qd, scratch):
     """Fit V and the free rates, which fit all joints, to the closed lines: least change of kinetic energy.
 
-    Returns the loss at nodes inside of links, and leaves the impulses of the lines; that of ends is left to the caller.
+    Returns the loss in rotors and at nodes inside of links, and leaves the impulses of the lines. What changes at the
+    ends of links is added to the change that `project` made.
     """
     tree, M, relations = plant.chain.tree, plant.chain.inertia.M, plant.relations
     fit, kept = relations.fit, relations.kept[1]
     m = kept.shape[0]
-    answer_velocities(plant, pose, V, mass)
-    fit.impulse[:] = 0.0
+    answer_velocities(plant, pose, V, scratch)
     if not solve_in_place(fit.S, 1, fit.swaps):
         return np.nan
-    loss = 0.0
     for k in range(m):
-        for j in range(m):
-            fit.impulse[k] -= fit.S[k, 0, j] * fit.rate[j]
-    for k in range(m):
+        fit.impulse[k] = 0.0
         if kept[k]:
-            for n in range(V.shape[1]):
-                add_to(fit.impulse[k], stage_row(fit.V[k], 0, n), V[0], n)
-            for j in range(qd.shape[0]):
-                qd[j] += fit.impulse[k] * fit.qd[k, j]
+            for j in range(m):
+                fit.impulse[k] -= fit.S[k, 0, j] * fit.rate[j]
+    loss = 0.0
+    for j in range(qd.shape[0]):
+        change = 0.0
+        for k in range(m):
+            change += fit.impulse[k] * fit.qd[k, j]
+        qd[j] += change
+        loss += 0.5 * plant.joints.inertia[j] * change * change
     for link in range(tree.parent.shape[0]):
-        for node in range(tree.first_node[link] + 1, tree.last_node[link]):
+        first, last = tree.first_node[link], tree.last_node[link]
+        for node in range(first, last + 1):
             d = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
             for k in range(m):
-                if kept[k]:
-                    d = plus6(d, fit.impulse[k], stage_row(fit.V[k], 0, node))
-            loss += 0.5 * dot6(d, times(M[node], d))
+                d = plus6(d, fit.impulse[k], stage_row(fit.V[k], 0, node))
+            add_to(1.0, d, V[0], node)
+            if first < node < last:
+                loss += 0.5 * dot6(d, times(M[node], d))
+            else:
+                add_to(1.0, d, scratch.change[0], node)
     return loss
 
 

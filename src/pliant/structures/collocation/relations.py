@@ -128,8 +128,8 @@ class Relating:
     def __init__(self, arm: GeometricallyExactArm, inputs: Inputs) -> None:
         self.arm, self.asked, self.rows = arm, list[tuple[int, float]](), LineRows()
         self.links: dict[str, LinkFrames] = {}
-        for k, name in enumerate(arm.link_names):
-            link = arm.robot.link(name)
+        for name in arm.link_names:
+            k, link = arm.row_of(name), arm.robot.link(name)
             length, tip = link.length, Place(0)
             if isinstance(link, RigidLink):
                 length, tip = 0.0, Place(0, np.asarray(link.tip_position, float), matrix_of(link.tip_rotation))
@@ -176,7 +176,7 @@ class Relating:
         return np.asarray(base.position, float), matrix_of(base.rotation)
 
     def path(self) -> Path:
-        arm, wanted = self.arm, [list[float]() for _ in self.links]
+        arm, wanted = self.arm, [list[float]() for _ in self.arm.placed.ends]
         for k in self.order:
             wanted[self.asked[k][0]].append(self.asked[k][1])
         return make_path(arm.chain, arm.points, arm.placed, [np.array(each) for each in wanted])

@@ -16,6 +16,7 @@ from pliant.spatial.se3 import ad_transpose, angular, join, linear
 from pliant.spatial.small_matrices import times
 from pliant.spatial.vectors import apply_transpose
 from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
+from pliant.structures.collocation.joints import set_laws
 from pliant.structures.collocation.poses import carry_gravity, rebuild_orientations, set_poses
 from pliant.structures.collocation.relations import relate
 
@@ -223,7 +224,7 @@ def pass_roots_on(tree, pose, rho, rho_q, root, i):
 
 @inline_kernel
 def apply_drives(drives, stages, table, i):
-    """Torques of the drives of stage i in the joint rows; returns (energy residual, energy flow) per time."""
+    """Torques of drives and laws of stage i in the joint rows; returns (energy residual, energy flow) per time."""
     residual = 0.0
     flow = 0.0
     for j in range(stages.q.shape[1]):
@@ -235,6 +236,7 @@ def apply_drives(drives, stages, table, i):
                 table[i, j, 2]
                 - drives.stiffness[j] * (stages.q[i, j] - table[i, j, 0])
                 - drives.damping[j] * (stages.qd[i, j] - table[i, j, 1])
+                + stages.law[i, j]
             )
             stages.torque[i, j] = torque
             stages.rho_q[i, j] += torque
@@ -304,6 +306,8 @@ def evaluate(plant, method, state, stages, tables, h, orient):
     stage_rates(method, h, stages.dV, state.V_rate, stages.V_dot)
     stage_rates(method, h, stages.de, state.e_rate, stages.e_dot)
     residual = 0.0
+    if plant.joints.active.shape[0] > 0:
+        residual = set_laws(plant, method, state, stages, table, h)
     flow = gained = stored = 0.0
     for i in range(method.b.shape[0]):
         for k in range(state.e.shape[0]):

@@ -9,6 +9,7 @@ from pliant.spatial.rows import copy_to, dot6, lay, load3, load6, plus6, stage_r
 from pliant.spatial.small_matrices import times
 from pliant.structures.collocation.chain import Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change
+from pliant.structures.collocation.joints import advance_rotors, end_of, enter_laws, joint_energies
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
 from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.relation_solver import loop_opened, measure_end
@@ -105,9 +106,14 @@ def enter_flows(plant, method, stages, load_table, h, ledger):
 
 
 @kernel
-def stored_energies(chain, V, e):
-    """Kinetic and strain energy: what they grow by from nothing."""
-    return kinetic_change(chain.mesh, chain.inertia, V, V), strain_change(chain.mesh, chain.section, e, e)
+def stored_energies(plant, state):
+    """Kinetic and elastic energy: what those of links grow by from nothing, and those of joints."""
+    mesh, inertia, section = plant.chain.mesh, plant.chain.inertia, plant.chain.section
+    kinetic, strain = kinetic_change(mesh, inertia, state.V, state.V), strain_change(mesh, section, state.e, state.e)
+    if plant.joints.active.shape[0] > 0:
+        spun, stored = joint_energies(plant.joints, state.q, state.qd, state.rotor)
+        return kinetic + spun, strain + stored
+    return kinetic, strain
 
 
 class Tables(NamedTuple):
@@ -163,7 +169,7 @@ def advance_values(method, increments, rates, state, last, moved):
 
 @inline_kernel
 def advance_joints(method, drives, state, stages, end_table, last):
-    """Joint positions at the end of the step; rates of prescribed joints."""
+    """Joint positions at the end of the step, and rates, which the projection corrects."""
     s = method.b.shape[0]
     for j in range(state.q.shape[0]):
         for i in range(s):
@@ -172,12 +178,10 @@ def advance_joints(method, drives, state, stages, end_table, last):
             state.q[j] = end_table[j, 0]
             state.qd[j] = end_table[j, 1]
         else:
-            t = 0.0
-            for i in range(s):
-                t += method.update[i] * (stages.q[i, j] - state.q[j])
             if method.history != 0.0:
                 state.q_rate[j] += method.rate_gain * (stages.qd[0, j] - state.q_rate[j])
-            state.q[j] += t
+            state.q[j] = end_of(method, state.q[j], stages.q, j)
+            state.qd[j] = end_of(method, state.qd[j], stages.qd, j)
 
 
 @inline_kernel
@@ -188,6 +192,11 @@ def finish_step(plant, method, work, tables, k):
     state, ledger, pose = work.state, work.ledger, work.pose
     stages, last = work.solver.stages, work.solver.last
     flows = enter_flows(plant, method, stages, tables.loads[k], h, ledger)
+    spun = stored = 0.0
+    if plant.joints.active.shape[0] > 0:
+        spun, stored, lost = enter_laws(plant, method, state, stages, tables.joints[k], h, ledger)
+        flows = flows[0], flows[1], flows[2], flows[3] + lost
+        advance_rotors(plant, method, state, stages, last.rd)
     advance_values(method, stages.dV, stages.V_dot, (state.V, state.V_rate), last.V, work.moved_V)
     advance_values(method, stages.de, stages.e_dot, (state.e, state.e_rate), last.e, work.moved_e)
     advance_joints(method, plant.drives, state, stages, tables.joints[k, s], last.qd)
@@ -196,11 +205,11 @@ def finish_step(plant, method, work, tables, k):
     strain = strain_change(mesh, section, state.e, work.moved_e)
     closing = 0.0
     if plant.relations.taken.shape[0] > 0:
-        stored, lost, closing = enter_relations(plant.relations, method, h)
+        kept, lost, closing = enter_relations(plant.relations, method, h)
         measure_end(plant.chain.tree, plant.relations, state)
-        strain += stored
+        stored += kept
         flows = (flows[0], flows[1], flows[2], flows[3] + lost + closing)
-    close_step(ledger, kinetic, strain, flows, tables.end[k])
+    close_step(ledger, kinetic + spun, strain + stored, flows, tables.end[k])
     # what closing the loops took belongs to the projection, not to the joints
     ledger.sums[JOINT] -= closing
     ledger.sums[PROJECTION] += closing
@@ -243,6 +252,15 @@ def keep_inside(state, stages, tables, x, r):
             qd += tables.dense[r, i] * (stages.qd[i, j] - state.qd[j])
         x[r, joint + j] = q
         x[r, rate + j] = qd
+    behind = rate + state.qd.shape[0]
+    if x.shape[1] > behind:
+        for j in range(state.q.shape[0]):
+            for c in range(2):
+                values = stages.r if c == 0 else stages.rd
+                t = state.rotor[j, c]
+                for i in range(stages.q.shape[0]):
+                    t += tables.dense[r, i] * (values[i, j] - state.rotor[j, c])
+                x[r, behind + 2 * j + c] = t
 
 
 @inline_kernel
@@ -296,6 +314,7 @@ def run_steps(plant, scheme, work, tables, output):
             for increments in (work.solver.last.V, work.solver.last.e):
                 increments[:] = 0.0
             work.solver.last.qd[:] = 0.0
+            work.solver.last.rd[:] = 0.0
             scheme.control.memory[0] = 0.0
         if status != CONVERGED:
             return k, status
@@ -312,12 +331,14 @@ def run_steps(plant, scheme, work, tables, output):
                 scheme.control.counts[2] = opened
                 return k, LOOP_OPENED
         if last > first:
-            ledger.sums[KINETIC], ledger.sums[STRAIN] = stored_energies(plant.chain, state.V, state.e)
+            ledger.sums[KINETIC], ledger.sums[STRAIN] = stored_energies(plant, state)
             ledger.sums[STRAIN] += plant.relations.booked[0]
         for r in range(first, last):
             if tables.tau[r] == 1.0:
                 joint = lay(state.e, output.x[r], lay(state.V, output.x[r], 0))
-                lay(state.qd, output.x[r], lay(state.q, output.x[r], joint))
+                joint = lay(state.qd, output.x[r], lay(state.q, output.x[r], joint))
+                if output.x.shape[1] > joint:
+                    lay(state.rotor, output.x[r], joint)
             keep_ledger(scheme.method, stages, ledger, tables.tau[r], output, r)
             keep_relations(scheme.method, plant.relations, tables.h[k], tables.tau[r], output, r)
     return tables.h.shape[0], CONVERGED

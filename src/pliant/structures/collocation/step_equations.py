@@ -1,8 +1,9 @@
 """The equations of one step, r(z0, z1, u) = 0, with exact derivatives: for sensitivities and adjoints.
 
 z0 is the state at the start and, where the method carries them, its rates; z1 holds for every stage the increments of
-twists (of nodes that are no roots) and strains, and the rates of joints that are not prescribed; u for every stage the
-three numbers of each joint and the wrench of each load. The residual is what the kernel of the fast step leaves.
+twists (of nodes that are no roots) and strains, and the rates of joints that are not prescribed and of rotors behind
+elastic gears; u for every stage the three numbers of each joint and the wrench of each load. The residual is what the
+kernel of the fast step leaves.
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from pliant.errors import InvalidInput
+from pliant.mechanics.joint_laws import GEAR_STIFFNESS
 from pliant.model.contract import NewtonTolerance, Run
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
-from pliant.structures.collocation.chain import Floats, Ints, Plant, State, new_stages
+from pliant.spatial.arrays import STEP
+from pliant.structures.bundles import complex_of
+from pliant.structures.collocation.chain import Floats, Ints, Plant, new_stages, new_state
 from pliant.structures.collocation.equations import Instant, Sparse, diagonal
-from pliant.structures.collocation.relations import Relating
+from pliant.structures.collocation.joints import set_one_law
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.step import run_steps
-from pliant.structures.collocation.stepper import Stepper, drives_of, method_tables
+from pliant.structures.collocation.stepper import Stepper, method_tables
 from pliant.structures.step_matrices import StepOfOneMatrix
 
 if TYPE_CHECKING:
@@ -55,13 +59,23 @@ class ChainStep(StepOfOneMatrix):
     def free(self) -> Ints:
         return np.flatnonzero(self.plant.drives.free)
 
+    @cached_property
+    def rotors(self) -> Ints:
+        """Coordinates with an elastic gear."""
+        laws = self.plant.joints.laws
+        return np.flatnonzero(laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0))
+
     def parts(self, values: Floats | Sparse) -> Iterator[Floats | Sparse]:
-        """Rows of (z0, z1, u) in their order: V, e, q, qd and their rates; dV, de, qd of each stage; joints, loads."""
+        """Rows of (z0, z1, u) in their order.
+
+        V, e, q, qd, rotors and their rates; dV, de, qd, rotor rates of each stage; joints, loads.
+        """
         nodes, points, dofs = self.counts
-        state = [6 * nodes, 6 * points, dofs, dofs]
+        rotors = 2 * dofs if len(self.rotors) else 0
+        state = [6 * nodes, 6 * points, dofs, dofs, rotors]
         if self.method.history:
-            state += [6 * nodes, 6 * points, dofs]
-        stage = [6 * len(self.inner), 6 * points, len(self.free)]
+            state += [6 * nodes, 6 * points, dofs, 2 * dofs if self.plant.joints.laws.has_motor.any() else 0]
+        stage = [6 * len(self.inner), 6 * points, len(self.free), len(self.rotors)]
         sizes = state + self.method.stages * stage
         sizes += self.method.stages * [3 * dofs, 6 * len(self.plant.loads.first)]
         ends = np.cumsum(sizes)
@@ -75,28 +89,32 @@ class ChainStep(StepOfOneMatrix):
         parts = self.parts(np.concatenate([self.start, self.unknowns, self.inputs]))
         chain = self.plant.chain
         stages = new_stages(s, len(chain.tree.parent), nodes, points, dofs, chain.inertia.at_points)
-        V, e, q, qd = (next(parts) for _ in range(4))
-        rates = [np.zeros_like(x) for x in (V, e, q)]
+        state = new_state(nodes, points, dofs)
+        names = ["V", "e", "q", "qd", "rotor"]
         if self.method.history:
-            rates = [next(parts) for _ in range(3)]
-        shapes = ((-1, 6), (-1, 6), (-1,), (-1,), (-1, 6), (-1, 6), (-1,))
-        state = State(*(x.reshape(shape) for x, shape in zip((V, e, q, qd, *rates), shapes)))
+            names += ["V_rate", "e_rate", "q_rate", "rotor_rate"]
+        for name in names:
+            part, own = next(parts), getattr(state, name)
+            if part.size:
+                own[:] = part.reshape(own.shape)
         for i in range(s):
             stages.dV[i, self.inner] = next(parts).reshape(-1, 6)
             stages.de[i] = next(parts).reshape(-1, 6)
             stages.qd[i, self.free] = next(parts)
+            stages.rd[i, self.rotors] = next(parts)
         tables = np.zeros((s, dofs, 3)), np.zeros((s, len(self.plant.loads.first), 6))
         for i in range(s):
             for table in tables:
                 table[i] = next(parts).reshape(table.shape[1:])
         evaluate_stages(self.plant, method_tables(self.method)[0], state, stages, tables, self.step)
+        self.__dict__["targets"], self.__dict__["q0"] = tables[0], state.q
         return tuple(Instant(self.plant, stages, i, tables[1][i]) for i in range(s))
 
     @cached_property
     def residual(self) -> Floats:
-        """For every stage the balance of the nodes and of the joints, and between them the strain rates missed."""
+        """For every stage the balance of nodes, joints and rotors, and behind that of nodes the strain rates missed."""
         stages = self.evaluated[0].stages
-        rows = zip(stages.rho[:, self.inner], stages.rho_e, stages.rho_q[:, self.free])
+        rows = zip(stages.rho[:, self.inner], stages.rho_e, stages.rho_q[:, self.free], stages.rho_r[:, self.rotors])
         return np.concatenate([part.ravel() for row in rows for part in row])
 
     @cached_property
@@ -110,16 +128,16 @@ class ChainStep(StepOfOneMatrix):
         section, nodes = self.plant.chain.section, self.counts[0]
         size = len(self.start) + len(self.unknowns) + len(self.inputs)
         parts = self.parts(sparse.eye_array(size, format="csr"))
-        V0, e0, q0, _ = (next(parts) for _ in range(4))
-        none = [sparse.csr_array(x.shape) for x in (V0, e0, q0)]
-        V0_rate, e0_rate, q0_rate = [next(parts) for _ in range(3)] if method.history else none
-        stages = [[next(parts) for _ in range(3)] for _ in range(s)]
+        V0, e0, q0, qd0, rotor0 = (next(parts) for _ in range(5))
+        none = [sparse.csr_array(x.shape) for x in (V0, e0, q0)] + [sparse.csr_array((0, size))]
+        V0_rate, e0_rate, q0_rate, rotor0_rate = [next(parts) for _ in range(4)] if method.history else none
+        stages = [[next(parts) for _ in range(4)] for _ in range(s)]
         inputs = [[next(parts) for _ in range(2)] for _ in range(s)]
         to_all = sparse.eye_array(6 * nodes + 6, 6 * nodes, format="csr")
         to_free = sparse.eye_array(self.counts[2], format="csc")[:, self.free]
         given = sparse.diags_array(drives.prescribed.astype(float), format="csr")
         free = sparse.diags_array(drives.free.astype(float), format="csr")
-        qd = [to_free @ rate + given @ joints[1::3] for (_, _, rate), (joints, _) in zip(stages, inputs)]
+        qd = [to_free @ rate + given @ joints[1::3] for (_, _, rate, _), (joints, _) in zip(stages, inputs)]
         q = [
             free @ (q0 + h * sum(method.A[i, k] * (qd[k] - method.history * q0_rate) for k in range(s)))
             + given @ inputs[i][0][0::3]
@@ -129,7 +147,9 @@ class ChainStep(StepOfOneMatrix):
         for i, now in enumerate(self.evaluated):
             inner = now.E @ (now.E.T @ (to_all @ V0) + stages[i][0])
             V.append(now.L @ (inner + now.S @ qd[i] + now.moved_by_joints(now.V) @ q[i]))
-        hardening = self._hardening(e0, [de for _, de, _ in stages])
+        hardening = self._hardening(e0, [de for _, de, _, _ in stages])
+        spun = self._rotor_changes(qd0, rotor0, rotor0_rate, qd, [rd for *_, rd in stages])
+        laws, turning = self._law_changes((q0, q, qd, *spun), [joints for joints, _ in inputs])
         rows = []
         for i, now in enumerate(self.evaluated):
             joints, loads = inputs[i]
@@ -146,9 +166,55 @@ class ChainStep(StepOfOneMatrix):
             passed = now.L.T @ f
             pull = sparse.diags_array(drives.stiffness) @ (q[i] - joints[0::3])
             brake = sparse.diags_array(drives.damping) @ (qd[i] - joints[1::3])
-            torque = now.S.T @ passed + joints[2::3] - pull - brake
-            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free]]
+            torque = now.S.T @ passed + joints[2::3] - pull - brake + laws[i]
+            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free], turning[i]]
         return sparse.vstack(rows, format="csc")
+
+    def _rotor_changes(
+        self, qd0: Sparse, rotor0: Sparse, rates: Sparse, qd: list[Sparse], rd: list[Sparse]
+    ) -> tuple[list[Sparse], list[Sparse], list[Sparse]]:
+        """Changes (dofs, ...) of angles, rates and accelerations of rotors at every stage."""
+        s, h, method = self.method.stages, self.step, self.method
+        dofs, size = self.counts[2], qd0.shape[1]
+        to_dofs = sparse.eye_array(dofs, format="csc")[:, self.rotors]
+        elastic = to_dofs @ to_dofs.T
+        none = sparse.csr_array((2 * dofs, size))
+        start, rate = (x if x.shape[0] else none for x in (rotor0, rates))
+        rd = [to_dofs @ each for each in rd]
+        r = [
+            elastic @ (start[0::2] + h * sum(method.A[i, k] * (rd[k] - method.history * rate[0::2]) for k in range(s)))
+            for i in range(s)
+        ]
+        before = elastic @ start[1::2] + qd0 - elastic @ qd0
+        moves = [a + b - elastic @ b for a, b in zip(rd, qd)]
+        spin = [
+            sum(method.S[i, j] / h * (moves[j] - before) for j in range(s)) + method.history * rate[1::2]
+            for i in range(s)
+        ]
+        return r, rd, spin
+
+    def _law_changes(self, moves: tuple[Any, ...], inputs: list[Sparse]) -> tuple[list[Sparse], list[Sparse]]:
+        """Changes of the laws of joints (dofs, ...) and of the balance of rotors at every stage, by complex steps."""
+        s, joints, size = self.method.stages, self.plant.joints, moves[0].shape[1]
+        stages, targets, q0 = complex_of(self.evaluated[0].stages), self.targets, self.q0
+        method = method_tables(self.method)[0]
+        found = [[sparse.csr_array((1, size)) for _ in range(2 * s)] for _ in self.plant.drives.free]
+        for c in joints.active[~joints.laws.prescribed[joints.active]]:
+            start, target = np.array([q0[c]], complex), targets.astype(complex)
+            places = [(start[0:1], moves[0][[c]])]
+            for values, change in zip((stages.q, stages.qd, stages.r, stages.rd, stages.spin_up), moves[1:]):
+                places += [(values[j, c : c + 1], change[j].tocsr()[[c]]) for j in range(s)]
+            places += [(target[j, c, k : k + 1], inputs[j][[3 * c + k]]) for j in range(s) for k in range(3)]
+            for number, change in places:
+                if change.nnz:
+                    number += 1j * STEP
+                    set_one_law(joints.laws, int(c), method, start[0], stages, target, self.step)
+                    number -= 1j * STEP
+                    slopes = np.concatenate([stages.law[:, c].imag, stages.rho_r[:, c].imag]) / STEP
+                    found[c] = [old + slope * change for old, slope in zip(found[c], slopes)]
+        laws = [sparse.vstack([row[i] for row in found], format="csr") for i in range(s)]
+        turning = [sparse.vstack([row[s + i] for row in found], format="csr")[self.rotors] for i in range(s)]
+        return laws, turning
 
     def _hardening(self, e0: Sparse, de: list[Sparse]) -> list[Sparse]:
         """Change of the nonlinear stress of every stage, averaged over the step as `add_hardening` does."""
@@ -176,17 +242,24 @@ def _stepper(
         if len(start) == size:
             stepper.start_rates()
         else:
-            rates = stepper.state.V_rate, stepper.state.e_rate, stepper.state.q_rate
-            for rate, own in zip(rates, np.split(start[size:], np.cumsum([rate.size for rate in rates[:2]]))):
+            rates = _rates(stepper)
+            for rate, own in zip(rates, np.split(start[size:], np.cumsum([rate.size for rate in rates[:-1]]))):
                 rate.ravel()[:] = own
     return stepper
 
 
+def _rates(stepper: Stepper) -> tuple[Floats, ...]:
+    """Those that the method carries."""
+    state = stepper.state
+    if not stepper.method.history:
+        return ()
+    of_rotors = (state.rotor_rate,) if stepper.plant.joints.laws.has_motor.any() else ()
+    return state.V_rate, state.e_rate, state.q_rate, *of_rotors
+
+
 def _vector(stepper: Stepper) -> Floats:
     """The state and the rates that the method carries."""
-    state, x = stepper.state, stepper.state_vector()
-    rates = (state.V_rate, state.e_rate, state.q_rate) if stepper.method.history else ()
-    return np.concatenate([x, *(rate.ravel() for rate in rates)])
+    return np.concatenate([stepper.state_vector(), *(rate.ravel() for rate in _rates(stepper))])
 
 
 def step_equations(
@@ -202,8 +275,7 @@ def step_equations(
     times = time + step * method.nodes
     tables = (inputs.joint_signals(times), inputs.load_signals(times))
     u = np.concatenate([table.reshape(len(times), -1) for table in tables], axis=1).ravel()
-    relations = Relating(arm, inputs).relations(method.stages)
-    plant = Plant(arm.chain, arm.load_table(inputs.loads), drives_of(inputs), relations)
+    plant = arm.plant(inputs, method.stages)
     if method.history and len(start) == arm.layout.size:
         start = _vector(_stepper(arm, start, inputs, time, step, method))
     return ChainStep(start, unknowns, u, plant, method, step)
@@ -222,5 +294,7 @@ def step_unknowns(
     stages, tree = stepper.work.solver.stages, arm.chain.tree
     inner = np.setdiff1d(np.arange(stages.V.shape[1]), tree.first_node)
     free = ~np.array(inputs.prescribed, np.bool_)
-    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free])
+    laws = stepper.plant.joints.laws
+    turning = laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0)
+    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free], stages.rd[:, turning])
     return np.concatenate([part.ravel() for row in rows for part in row]), _vector(stepper)

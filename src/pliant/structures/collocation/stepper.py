@@ -8,13 +8,12 @@ import numpy as np
 
 from pliant.mechanics.block_elimination import new_increments
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
-from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import Drives, Floats, Method, Plant, State, new_stages, new_state
+from pliant.structures.collocation.chain import Floats, Method, State, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import (
@@ -47,21 +46,17 @@ def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
     return tables, Spectrum(*method.spectrum)
 
 
-def drives_of(inputs: Inputs) -> Drives:
-    prescribed = np.array(inputs.prescribed, np.bool_)
-    return Drives(prescribed, ~prescribed, np.array(inputs.stiffness, float), np.array(inputs.damping, float))
-
-
 def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     """A state with its own arrays, from a state vector."""
     chain = arm.chain
     state = new_state(len(chain.inertia.M), len(chain.section.C), len(arm.joint_names))
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
         array[:] = arm.layout.part(x, part)
+    state.rotor[:] = arm.layout.part(x, "rotor") if arm.geared else np.column_stack([state.q, state.qd])
     return state
 
 
-def kept_lines(arm: GeometricallyExactArm, run: Run, plant: Plant) -> Bools:
+def kept_lines(arm: GeometricallyExactArm, run: Run) -> Bools:
     """Which lines (2, lines) a step needs, and which the velocities at its end: others imply the rest.
 
     Links that bend make constraints independent that are not so for rigid ones. Asked once, of a step of one stage.
@@ -73,8 +68,8 @@ def kept_lines(arm: GeometricallyExactArm, run: Run, plant: Plant) -> Bools:
         len(chain.inertia.M),
         len(chain.tree.parent),
     )
-    lines = Relating(arm, run.inputs).relations(1)
-    plant = plant._replace(relations=lines)
+    plant = arm.plant(run.inputs)
+    lines = plant.relations
     method, spectrum = method_tables(gauss_collocation(1))
     control = Control(1.0, 1.0, 1.0, 1, True, 0.0, np.zeros(5), np.zeros(3, np.int64))
     solver = Solver(
@@ -82,7 +77,7 @@ def kept_lines(arm: GeometricallyExactArm, run: Run, plant: Plant) -> Bools:
         new_frozen(chain, 1, np.float64),
         new_spectral_factors(chain, 1, np.float64),
         new_increments(nodes, points, dofs, np.float64),
-        Last(np.zeros((1, nodes, 6)), np.zeros((1, points, 6)), np.zeros((1, dofs))),
+        zeros_of(Last, (1, nodes, 6), (1, points, 6), (1, dofs), (1, dofs)),
         new_beside(len(lines.taken), 1, 1, (nodes, points, dofs), np.float64),
     )
     state, closed = state_of(arm, run.start), lines.lines.law == CLOSED
@@ -108,8 +103,8 @@ class Stepper:
         self.model, self.run = arm, run
         self.method = run.implicit_method(type(arm.formulation).__name__)
         self.relating = Relating(arm, run.inputs)
-        relations = self.relating.relations(self.method.stages)
-        self.plant = Plant(chain, arm.load_table(run.inputs.loads), drives_of(run.inputs), relations)
+        self.plant = arm.plant(run.inputs, self.method.stages)
+        relations = self.plant.relations
         method, spectrum = method_tables(self.method)
         gravity, length = float(np.linalg.norm(chain.inertia.gravity)), max(arm.reach, 1e-9)
         in_world, asked = bool(np.any(self.plant.loads.world)), run.newton_tolerance
@@ -124,12 +119,12 @@ class Stepper:
             new_frozen(chain, n_lam, dtype),
             new_spectral_factors(chain, n_lam, dtype),
             new_increments(nodes, points, dofs, dtype),
-            Last(np.zeros((s, nodes, 6)), np.zeros((s, points, 6)), np.zeros((s, dofs))),
+            zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, dofs), (s, dofs)),
             new_beside(len(relations.taken), s, n_lam, (nodes, points, dofs), dtype),
         )
         self.state = state_of(arm, run.start)
         if (relations.lines.law == CLOSED).any():
-            relations.kept[:] = kept_lines(arm, run, self.plant)
+            relations.kept[:] = kept_lines(arm, run)
         self.ledger = new_ledger(dofs, loads)
         moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
@@ -137,7 +132,7 @@ class Stepper:
         rows = len(run.schedule.tau) + 1
         lines = (rows, len(relations.taken))
         self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6), lines, lines)
-        energies = stored_energies(chain, self.state.V, self.state.e)
+        energies = stored_energies(self.plant, self.state)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
         if len(relations.taken):
             relations.booked[0] = measure_start(chain.tree, relations, self.state)
@@ -175,6 +170,9 @@ class Stepper:
         before.V_rate[:] = (after.state.V - before.V) / tiny
         before.e_rate[:] = (after.state.e - before.e) / tiny
         before.q_rate[:] = before.qd
+        before.rotor_rate[:] = (after.state.rotor - before.rotor) / tiny
+        rigid = self.plant.joints.inertia > 0.0
+        before.rotor_rate[rigid, 1] = (after.state.qd - before.qd)[rigid] / tiny
 
     def state_vector(self) -> Floats:
         return self.model.pack(self.state)
@@ -194,7 +192,7 @@ class Stepper:
             return Ending(Cause.LOOP_OPENED, now, f"loop '{loop}'", remedy)
         place = self.model.place_of(int(self.control.counts[2]))
         if status == SINGULAR or done == 0:
-            refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs.prescribed)
+            refuse_massless_joints(self.model, self.model.pack(self.state), self.run.inputs)
         if status == SINGULAR:
             return Ending(Cause.SINGULAR, now, place, "give every moving part an inertia")
         bent = bent_too_far(self.model, self.state.e)
@@ -213,7 +211,7 @@ class Stepper:
         names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
-        for k, joint in enumerate(arm.robot.chain_order):
+        for k, joint in zip(arm.placed.links, arm.robot.chain_order):
             efforts[f"{joint.name}.wrench"] = out.root[:rows, k]
         owners = np.array(self.relating.owners)
         taken = {each.name: out.taken[:rows, owners == each.name].sum(axis=1) for each in run.inputs.relations}

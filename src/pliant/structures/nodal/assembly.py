@@ -17,10 +17,11 @@ from pliant.robot import At, End, FlexibleLink, FreeJoint, Joint, LinearLaw, Rig
 from pliant.robot.link import STATION_SLACK
 from pliant.robot.loop import parent_frame
 from pliant.spatial.arrays import pose_from_twist, quaternion_from_rotation, twist_from_pose
+from pliant.structures.joint_tables import Laws
 from pliant.structures.loop_constraints import closing_rows
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, POSE, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Bodies, Elements, Floats, Ints, Tree
-from pliant.structures.nodal.tables import Head, Laws, Node, Nodes, lay_head
+from pliant.structures.nodal.tables import Head, Node, Nodes, lay_head
 from pliant.structures.places import Place, place_on
 from pliant.structures.relations import LineRows
 

@@ -13,7 +13,7 @@ Energies of a mechanism and the flows of a finished step.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.joint_laws import STOP_STIFFNESS, stops_energy
+from pliant.mechanics.joint_laws import coordinate_energy
 from pliant.spatial.rows import add_to, load3, load9, plus3, store
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.energy_ledger import RunningLedger
@@ -203,12 +203,7 @@ def joint_energy(laws: Coordinates, now: Pose) -> float:
     """Of the springs, stops and gears of the joint coordinates."""
     total = 0.0
     for c in range(laws.spring.shape[0]):
-        q = now.q[c]
-        total += 0.5 * laws.spring[c] * (q - laws.spring_rest[c]) ** 2
-        if laws.stops[c, STOP_STIFFNESS] > 0.0:
-            total += stops_energy(laws.stops[c], q)
-        if laws.has_motor[c]:
-            total += 0.5 * max(laws.motor[c, 1], 0.0) * (now.motor[c, 0] - q) ** 2
+        total += coordinate_energy(laws, c, now.q[c], now.motor[c, 0])
     return total
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_laws import along_spin
 from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6, store
 from pliant.spatial.se3 import Twist, angular, join, linear
 from pliant.spatial.small_matrices import set_block, times
@@ -27,7 +28,6 @@ from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import along_joint, pass_to_parent
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC
 from pliant.structures.nodal.coupling import Condensed, condense, follow, new_condensed
-from pliant.structures.nodal.joint_laws import along_spin
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import (
     Factors,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.joint_laws import STOP_STIFFNESS
+from pliant.mechanics.joint_laws import GEAR_STIFFNESS, ROTOR, STOP_STIFFNESS
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Inputs
 from pliant.model.smooth_signals import SmoothSignals, smooth_inputs
@@ -39,7 +39,6 @@ from pliant.structures.nodal.descriptor_balance import (
 )
 from pliant.structures.nodal.element import LARGEST_BEND
 from pliant.structures.nodal.instant import Instant
-from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS, ROTOR
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism
 from pliant.structures.nodal.singularity import kept_lines
 from pliant.structures.relations import CLOSED, SPRING

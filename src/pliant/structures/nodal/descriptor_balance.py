@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.mechanics.joint_laws import GEAR_DAMPING, NO_TIME, ROTOR, along_spin, instant_effort, passive_effort
 from pliant.spatial.arrays import STEP
 from pliant.spatial.rows import add_to, load3, load6, load9, plus3, plus6, store
 from pliant.spatial.se3 import angular, linear
@@ -34,7 +35,6 @@ from pliant.structures.nodal.instant_balance import (
     pull_of_lines,
     seen_by_child,
 )
-from pliant.structures.nodal.joint_laws import GEAR_DAMPING, NO_TIME, ROTOR, along_spin, instant_effort, passive_effort
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism, Tree
 from pliant.structures.relations import SPRING
 

@@ -11,6 +11,7 @@ A mechanism has elements of one kind.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, inner_kernel
+from pliant.mechanics.joint_laws import NO_TIME
 from pliant.spatial.rows import add_to, load3, load6, load9, plus6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
 from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
@@ -44,7 +45,6 @@ from pliant.structures.nodal.corotational import (
     turn_rows_to_mean_axes,
     turn_to_mean_axes,
 )
-from pliant.structures.nodal.joint_laws import NO_TIME
 from pliant.structures.nodal.mechanism import Elements, Floats
 from pliant.structures.nodal.motion import Factors, Moment, Motion
 from pliant.structures.relative_pose import (

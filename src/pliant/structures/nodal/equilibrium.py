@@ -21,6 +21,7 @@ from pliant.spatial.arrays import (
     rotation_from_quaternion,
     twist_from_pose,
 )
+from pliant.structures.joint_tables import at_rest, resting_rotors
 from pliant.structures.load_stepping import ITERATIONS, raise_load
 from pliant.structures.nodal.codes import ELEMENT, FREE, GROUND, POSE
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
@@ -96,7 +97,6 @@ def _path_coordinates(tree: Tree, a: int, b: int) -> tuple[set[int], set[int]]:
 
 def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
     tree, laws, lines = mechanism.tree, mechanism.coordinates, mechanism.lines
-    count = len(laws.spring)
     yields = (laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)
     free = np.zeros(len(tree.parent), np.bool_)
     for a, b in lines.node:
@@ -104,23 +104,7 @@ def _drives(mechanism: Mechanism, inputs: Inputs, time: float) -> Drives:
         yields[list(coordinates)] = True
         free[list(flying)] = True
     yields &= ~laws.prescribed
-    target = inputs.joint_signals(np.array([time]))[0].copy()
-    gain, motor = np.zeros((count, 2)), np.zeros((count, 4))
-    for c in range(count):
-        kp, k = laws.gain[c, 0], laws.motor[c, 1]
-        share = k / (kp + k) if laws.has_motor[c] and k > 0.0 else 1.0
-        gain[c, 0] = share * kp
-        target[c, 2] *= share
-        motor[c, 3] = laws.motor[c, 3]
-    quiet = laws._replace(
-        viscous=np.zeros(count),
-        friction=np.tile([0.0, 0.0, 1.0, 1.0], (count, 1)),
-        stops=laws.stops.copy(),
-        prescribed=~yields,
-        gain=gain,
-        motor=motor,
-    )
-    quiet.stops[:, 3] = 0.0
+    quiet, target = at_rest(laws, inputs.joint_signals(np.array([time]))[0], yields)
     return Drives(quiet, target, yields, free)
 
 
@@ -315,12 +299,7 @@ class _Search:
         """The state vector of the present pose at rest."""
         at = self.moment
         zero = np.zeros_like(at.x)
-        rotor = np.column_stack([at.q, np.zeros_like(at.q)])
-        laws, target = self.mechanism.coordinates, self.drives.target
-        for c in np.flatnonzero(laws.has_motor & (self.motor[:, 1] > 0.0)):
-            drive = target[c, 2] - laws.gain[c, 0] * (at.q[c] - target[c, 0])
-            limit = laws.motor[c, 3]
-            rotor[c, 0] += np.clip(drive, -limit, limit) / self.motor[c, 1]
+        rotor = resting_rotors(self.drives.coordinates, self.drives.target, self.motor, at.q)
         parts = (at.x, at.quaternion, zero, zero, at.q, np.zeros_like(at.q), rotor)
         return np.concatenate([part.ravel() for part in parts])
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
+from pliant.mechanics.joint_laws import GEAR_STIFFNESS
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
 from pliant.structures.nodal import instant_balance as balance
 from pliant.structures.nodal.codes import ELEMENT, GROUND
 from pliant.structures.nodal.instant_balance import Derivatives
-from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
 from pliant.structures.nodal.posture import Columns, columns_of, momenta, unknowns_of

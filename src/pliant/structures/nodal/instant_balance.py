@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.jit import inline_kernel, kernel
+from pliant.mechanics.joint_laws import GEAR_STIFFNESS, NO_TIME, ROTOR, along_spin, instant_effort
 from pliant.spatial.arrays import STEP, pose_from_twist
 from pliant.spatial.rows import add_to, copy_to, dot6, load3, load6, load9, scale6, store
 from pliant.spatial.se3 import Twist, ad, ad_transpose, angular, join, linear
@@ -40,7 +41,6 @@ from pliant.structures.nodal.balance import wrench_on
 from pliant.structures.nodal.codes import ELEMENT
 from pliant.structures.nodal.coupling import shared_wrench
 from pliant.structures.nodal.element import instant_wrench
-from pliant.structures.nodal.joint_laws import GEAR_STIFFNESS, NO_TIME, ROTOR, along_spin, instant_effort
 from pliant.structures.nodal.mechanism import Bodies, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Moment, Step, new_moment, new_step
 from pliant.structures.nodal.relations import spring_impulses

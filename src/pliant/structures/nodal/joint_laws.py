@@ -2,117 +2,29 @@
 
 All are functions of the coordinate at the start of the step and of its change, so that work, stored and lost energy are
 exact; a difference of two positions would have lost the digits of a small change, which a large rotor multiplies.
-Every law takes real or complex numbers: along an imaginary part it goes on with its exact derivative.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import kernel
 from pliant.mechanics.joint_laws import (
-    LOWER,
-    SMOOTHING,
-    STATIC,
-    STOP_DAMPING,
+    GEAR_DAMPING,
+    GEAR_STIFFNESS,
+    ROTOR,
     STOP_STIFFNESS,
-    UPPER,
-    contact_force,
-    friction_force,
+    TORQUE_LIMIT,
+    Coordinates,
+    drive,
+    friction,
+    gear_torque,
+    motor_torque,
+    passive_effort,
+    stops,
     stops_force,
 )
-from pliant.spatial.vectors import Vector, dot
-from pliant.structures.nodal.mechanism import Coordinates, Floats
-
-NO_TIME = 1e-30  # s; a step so short that it moves nothing is an instant
-ROTOR, GEAR_STIFFNESS, GEAR_DAMPING, TORQUE_LIMIT = 0, 1, 2, 3
-
-
-@kernel
-def continued_friction(law: Floats, rate: float) -> tuple[float, float]:
-    """Friction against ``rate`` and its slope; for a complex rate the slope continues it."""
-    force, slope = friction_force(law, rate.real)
-    return force + slope * (rate - rate.real), slope + 0.0 * rate
-
-
-@kernel
-def along_spin(law: Floats, spin: Vector, rate: float) -> tuple[float, float]:
-    """Friction of the size that a whole spin or velocity has, along one of its components, and its slope there."""
-    size = np.sqrt(dot(spin, spin))
-    if size.real < 1e-3 * law[SMOOTHING]:
-        size = 1e-3 * law[SMOOTHING] + 0.0 * size
-    level = continued_friction(law, size)[0] / size
-    return level * rate, level
-
-
-@kernel
-def friction(laws: Coordinates, c: int, rates: Floats, rate: float) -> tuple[float, float]:
-    """Friction of coordinate c. The three coordinates of a ball joint share the size of the spin at the start of
-    the step, so that friction acts against the spin and not along each axis."""
-    law = laws.friction[c]
-    if law[STATIC] <= 0.0:
-        return 0.0 * rate, 0.0 * rate
-    first = laws.ball[c]
-    if first < 0:
-        return continued_friction(law, rate)
-    return along_spin(law, (rates[first], rates[first + 1], rates[first + 2]), rate)
-
-
-@inline_kernel
-def drive(gain: Floats, target: Floats, angle: float, rate: float) -> float:
-    """feedforward - stiffness (angle - reference) - damping (rate - reference rate)."""
-    torque: float = target[2] - gain[0] * (angle - target[0]) - gain[1] * (rate - target[1])
-    return torque
-
-
-@kernel
-def contact(phi0: float, change: float, h: float, stiffness: float, damping: float) -> float:
-    """Mean force of a contact in a step; for complex distances its derivatives continue it."""
-    at, way = phi0.real, change.real
-    force, _, slope = contact_force(at, way, h, stiffness, damping)
-    if not force > 0.0:
-        return force + 0.0 * change
-    # minus the derivative in the distance at the start, with the same change
-    if at < 0.0 and at + way < 0.0:
-        moved = stiffness
-    elif at >= 0.0:
-        moved = stiffness * ((at + way) / way) + damping / h
-    else:
-        moved = -stiffness * (at / way) - damping / h
-    return force - slope * (change - way) - moved * (phi0 - at)
-
-
-@inline_kernel
-def stops(row: Floats, q0: float, change: float, h: float) -> float:
-    """Mean force of both stops, continued likewise."""
-    k, d = row[STOP_STIFFNESS], row[STOP_DAMPING]
-    return contact(q0 - row[LOWER], change, h, k, d) - contact(row[UPPER] - q0, -change, h, k, d)
-
-
-@inline_kernel
-def motor_torque(laws: Coordinates, c: int, target: Floats, angle: float, rate: float) -> float:
-    """Torque of the drive within the limit of its motor."""
-    torque, limit = drive(laws.gain[c], target, angle, rate), laws.motor[c, TORQUE_LIMIT]
-    if abs(torque.real) > limit:
-        return math.copysign(limit, torque.real) + 0.0 * torque
-    return torque
-
-
-@inline_kernel
-def passive_effort(laws: Coordinates, c: int, rates: Floats, angle: float, rate: float) -> tuple[float, float]:
-    """Spring, viscous damping and friction of coordinate c, and minus the derivative of friction in the rate."""
-    effort = -laws.spring[c] * (angle - laws.spring_rest[c]) - laws.viscous[c] * rate
-    against, steeper = friction(laws, c, rates, rate)
-    return effort - against, steeper
-
-
-@inline_kernel
-def gear_torque(laws: Coordinates, c: int, twist: float, rate: float) -> float:
-    """Of an elastic gear, from the angle and rate of the rotor against the joint."""
-    torque: float = laws.motor[c, GEAR_STIFFNESS] * twist + laws.motor[c, GEAR_DAMPING] * rate
-    return torque
+from pliant.structures.nodal.mechanism import Floats
 
 
 @kernel
@@ -180,29 +92,6 @@ def joint_effort(
         effort += torque
         slope += stiffer
     return effort, slope
-
-
-@kernel
-def instant_effort(
-    laws: Coordinates, c: int, joint: tuple[float, float], rates: Floats, target: Floats, rotor: tuple[float, float]
-) -> tuple[float, float]:
-    """Efforts at an instant on coordinate c, at position and rate ``joint``, and on the rotor of its elastic gear."""
-    q, qd = joint
-    effort, _ = passive_effort(laws, c, rates, q, qd)
-    turning = 0.0 * effort
-    if laws.stops[c, STOP_STIFFNESS] > 0.0:
-        effort += stops(laws.stops[c], q, NO_TIME * qd, NO_TIME)
-    if laws.prescribed[c]:
-        return effort, turning
-    if not laws.has_motor[c]:
-        effort += drive(laws.gain[c], target, q, qd)
-    elif laws.motor[c, GEAR_STIFFNESS] <= 0.0:
-        effort += motor_torque(laws, c, target, q, qd)
-    else:
-        gear = gear_torque(laws, c, rotor[0] - q, rotor[1] - qd)
-        effort += gear
-        turning = motor_torque(laws, c, target, rotor[0], rotor[1]) - gear
-    return effort, turning
 
 
 @kernel

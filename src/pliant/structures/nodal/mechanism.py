@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.mechanics.joint_laws import Coordinates
 from pliant.structures.relations import Lines
 
 Floats = NDArray[np.float64]
@@ -58,21 +59,6 @@ class Bodies(NamedTuple):
     gripped: Ints  # (grips,) nodes with dry friction against the world
     grip: Floats  # (grips, 2, 4) against speed, against spin: Coulomb, static, Stribeck rate, smoothing rate
     drag: Floats  # (grips, 6) the viscous part of each
-
-
-class Coordinates(NamedTuple):
-    """Passive laws of the joint coordinates and how each is driven."""
-
-    spring: Floats  # N m/rad or N/m
-    spring_rest: Floats  # rad or m
-    viscous: Floats
-    friction: Floats  # (coordinates, 4) Coulomb, static, Stribeck rate, smoothing rate
-    stops: Floats  # (coordinates, 4) lower, upper, stiffness, damping
-    ball: Ints  # first of the three coordinates of a ball joint, -1: none
-    prescribed: Bools
-    gain: Floats  # (coordinates, 2) position and rate feedback
-    motor: Floats  # (coordinates, 4) rotor inertia, gear stiffness, gear damping, torque limit, joint side
-    has_motor: Bools
 
 
 class Wrenches(NamedTuple):

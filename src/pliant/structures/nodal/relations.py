@@ -8,10 +8,9 @@ line does no work, since phi is zero at both ends; that of a spring is what its 
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.joint_laws import contact_force
+from pliant.mechanics.joint_laws import contact, contact_force
 from pliant.spatial.rows import add_to, load3, load6
 from pliant.spatial.vectors import dot
-from pliant.structures.nodal.joint_laws import contact
 from pliant.structures.nodal.mechanism import Floats
 from pliant.structures.nodal.motion import Moment, Motion, Step
 from pliant.structures.relations import CABLE, CLOSED, SPRING, Lines, span

@@ -1,6 +1,6 @@
 """Rows of the tree of a mechanism while it grows.
 
-Tables of joint laws and of lines while a mechanism is assembled.
+Tables of lines while a mechanism is assembled.
 
 Coordinates of joints that close a loop.
 
@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.joint_laws import NO_FRICTION, NO_STOPS
 from pliant.mechanics.rigid_body import transform_inertia
-from pliant.model.inputs import Inputs
 from pliant.robot import Freedom, Joint, LoopJoint, SphericalJoint, UniversalJoint
 from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
+from pliant.structures.joint_tables import Laws
 from pliant.structures.loop_constraints import weld_rows
 from pliant.structures.nodal.codes import FIXED, PRISMATIC, REVOLUTE
-from pliant.structures.nodal.mechanism import Coordinates, Floats, Tree
+from pliant.structures.nodal.mechanism import Floats, Tree
 from pliant.structures.places import IDENTITY, ORIGIN, Place
 from pliant.structures.relations import LineRows
 
@@ -126,50 +125,6 @@ class Nodes:
 def _is_off_center(inertia: Floats) -> bool:
     """Whether the centre of mass lies off the origin of the frame."""
     return bool(np.abs(inertia[:3, 3:]).max() > 1e-12 * inertia[0, 0])
-
-
-NO_LIMIT = 1e300  # N m
-
-
-@dataclass
-class Laws:
-    """One entry per joint coordinate."""
-
-    names: list[str] = field(default_factory=list)
-    ball: list[int] = field(default_factory=list)
-    rows: list[tuple[float, ...]] = field(default_factory=list)  # spring (2), viscous, friction (4), stops (4)
-
-    def add(self, joint: Joint, freedoms: Sequence[Freedom], restarts: bool) -> int:
-        """The coordinates of a joint; returns the number of the first."""
-        first = len(self.names)
-        ball = first if restarts else -1
-        for freedom in freedoms:
-            law = freedom.law
-            damping, friction, limits = law.damping, law.friction, law.limits
-            if isinstance(joint, SphericalJoint) and restarts:
-                damping, friction = joint.damping, joint.friction
-            self.names.append(freedom.name)
-            self.ball.append(ball)
-            spring = (law.spring.stiffness, law.spring.rest_position) if law.spring else (0.0, 0.0)
-            dry, stops = friction.row if friction else NO_FRICTION, limits.row if limits else NO_STOPS
-            self.rows.append((*spring, damping, *dry, *stops))
-        return first
-
-    def coordinates(self, inputs: Inputs) -> Coordinates:
-        """The laws with the drives and motors of ``inputs``."""
-        count = len(self.names)
-        motor, has_motor = np.zeros((count, 4)), np.zeros(count, np.bool_)
-        for each in inputs.motors:
-            c = self.names.index(each.joint)
-            stiffness = each.stiffness if np.isfinite(each.stiffness) else 0.0
-            motor[c] = each.rotor_inertia, stiffness, each.damping, min(each.torque_limit, NO_LIMIT)
-            has_motor[c] = True
-        parts = np.split(np.array(self.rows, float).reshape(count, 11), (1, 2, 3, 7), axis=1)
-        spring, rest, viscous = (np.ascontiguousarray(part[:, 0]) for part in parts[:3])
-        friction, stops = (np.ascontiguousarray(part) for part in parts[3:])
-        ball, prescribed = np.array(self.ball, np.int64), np.array(inputs.prescribed, np.bool_)
-        gain = np.array([inputs.stiffness, inputs.damping], float).T.reshape(count, 2).copy()
-        return Coordinates(spring, rest, viscous, friction, stops, ball, prescribed, gain, motor, has_motor)
 
 
 SHARE = 0.5  # of the inertia of a body that its head takes
