@@ -166,3 +166,26 @@ def least_change(slope: Floats, open_by: Floats, follows: NDArray[np.bool_]) -> 
         left = open_by + for_tree @ change[~follows]
         change[follows] = -np.linalg.lstsq(own, left, rcond=1e-8)[0]
     return change
+
+
+DEPENDENT = 1e-10  # part of a constraint left when those before it are taken out, below which it follows from them
+STEEP = (0.3, 0.03, 1e-3, DEPENDENT)  # parts of their effect on constraints that followers have for themselves
+
+
+def followers(rows: Floats, first: NDArray[np.bool_], rank: int) -> NDArray[np.int64]:
+    """Columns on which ``rows`` have full rank, those of ``first`` before others.
+
+    In a fixed order, so that the choice stays while a mechanism moves, and each with an effect of its own.
+    """
+    left = rows.copy()
+    chosen: list[int] = []
+    size = np.linalg.norm(rows, axis=0)
+    size = np.maximum(size, 1e-6 * size.max(initial=0.0))
+    order = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
+    for part, k in ((part, int(k)) for part in STEEP for k in order):
+        own = float(np.linalg.norm(left[:, k]))
+        if len(chosen) < rank and k not in chosen and own > part * size[k]:
+            direction = left[:, k] / own
+            left -= np.outer(direction, direction @ left)
+            chosen.append(k)
+    return np.sort(np.array(chosen, np.int64))

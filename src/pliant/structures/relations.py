@@ -19,11 +19,12 @@ from pliant.errors import InvalidInput
 from pliant.jit import inline_kernel, kernel
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.inputs import Acts, Measure, Relation
-from pliant.robot import Cone, FreeJoint, SphericalJoint
+from pliant.robot import Cone, FreeJoint, LoopJoint, SphericalJoint, UniversalJoint
+from pliant.spatial.arrays import rotation_from_vector
 from pliant.spatial.rows import add_to, load3, load9, store
 from pliant.spatial.vectors import Vector, add, apply, cross, dot, mean, product, scale, sub
 from pliant.structures.loop_constraints import ALONG, DIRECTION, Row
-from pliant.structures.places import ORIGIN, Place
+from pliant.structures.places import IDENTITY, ORIGIN, Place
 from pliant.structures.relative_pose import PSI, K, U, discrete_gradient, measure_relative_pose, world_force
 
 Floats = NDArray[np.float64]
@@ -309,3 +310,19 @@ class LineRows:
             array((row.damping for row in rows), 6),
             array(row.rest for row in rows),
         )
+
+
+def carried_frame(loop: LoopJoint, second: Place) -> Place:
+    """The second frame of a loop joint, turned so that the axes of a universal joint start across each other."""
+    joint = loop.joint
+    return second.turned(_shortest_turn(loop, joint).T) if isinstance(joint, UniversalJoint) else second
+
+
+def _shortest_turn(loop: LoopJoint, joint: UniversalJoint) -> Floats:
+    """The rotation of the second axis of a universal joint to its place across the first."""
+    given, across = np.asarray(loop.second_axis, float), np.asarray(joint.second_axis, float)
+    axis = np.cross(given, across)
+    sine = float(np.linalg.norm(axis))
+    if sine == 0.0:
+        return IDENTITY
+    return np.asarray(rotation_from_vector(np.arctan2(sine, given @ across) / sine * axis))

@@ -31,6 +31,12 @@ def set_poses(tree, q, i, pose):
         place_child(tree.rotation, tree.position, tree.S, link, q[i, dof] if dof >= 0 else 0.0, pose, i)
 
 
+@kernel
+def place_joints_at(tree, q, pose):
+    """`set_poses` of one state, for Python."""
+    set_poses(tree, q, 0, pose)
+
+
 @inline_kernel
 def magnus_rotation(mesh, xi, i, element, interval):
     """Rotation vector over one interval of an element from the moments of its curvature."""
@@ -125,6 +131,13 @@ def magnus_twist(path, e, k):
     u = plus6(plus6(c1, -1.0, a3), -20.0, a1)
     w = se3.ad(plus6(a2, 1.0 / 60.0, c2), u)
     return plus6(plus6(a1, 1.0 / 12.0, a3), 1.0 / 240.0, w)
+
+
+@kernel
+def interval_twists(path, e, out):
+    """Twists (intervals, 6) over all intervals of a path; strains e (points, 6) may be complex."""
+    for k in range(out.shape[0]):
+        store(magnus_twist(path, e, k), out, k)
 
 
 @inline_kernel

@@ -9,6 +9,7 @@ kernel of the fast step leaves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,11 +25,14 @@ from pliant.model.stage_method import StageMethod
 from pliant.spatial.arrays import STEP
 from pliant.structures.bundles import complex_of
 from pliant.structures.collocation.chain import Floats, Ints, Plant, new_stages, new_state
-from pliant.structures.collocation.equations import Instant, Sparse, diagonal
+from pliant.structures.collocation.equations import Instant, LineChanges, Sparse, diagonal
 from pliant.structures.collocation.joints import set_one_law
+from pliant.structures.collocation.poses import place_joints_at
+from pliant.structures.collocation.relation_solver import measure_start
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.step import run_steps
-from pliant.structures.collocation.stepper import Stepper, method_tables
+from pliant.structures.collocation.stepper import Stepper, kept_lines, method_tables
+from pliant.structures.relations import CLOSED
 from pliant.structures.step_matrices import StepOfOneMatrix
 
 if TYPE_CHECKING:
@@ -65,17 +69,23 @@ class ChainStep(StepOfOneMatrix):
         laws = self.plant.joints.laws
         return np.flatnonzero(laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0))
 
+    @cached_property
+    def closed(self) -> Ints:
+        """Lines of loops whose forces are unknown."""
+        relations = self.plant.relations
+        return np.flatnonzero((relations.lines.law == CLOSED) & relations.kept[0])
+
     def parts(self, values: Floats | Sparse) -> Iterator[Floats | Sparse]:
         """Rows of (z0, z1, u) in their order.
 
-        V, e, q, qd, rotors and their rates; dV, de, qd, rotor rates of each stage; joints, loads.
+        V, e, q, qd, rotors and their rates; dV, de, qd, rotor rates, forces of loops of each stage; joints, loads.
         """
         nodes, points, dofs = self.counts
         rotors = 2 * dofs if len(self.rotors) else 0
         state = [6 * nodes, 6 * points, dofs, dofs, rotors]
         if self.method.history:
             state += [6 * nodes, 6 * points, dofs, 2 * dofs if self.plant.joints.laws.has_motor.any() else 0]
-        stage = [6 * len(self.inner), 6 * points, len(self.free), len(self.rotors)]
+        stage = [6 * len(self.inner), 6 * points, len(self.free), len(self.rotors), len(self.closed)]
         sizes = state + self.method.stages * stage
         sizes += self.method.stages * [3 * dofs, 6 * len(self.plant.loads.first)]
         ends = np.cumsum(sizes)
@@ -87,7 +97,7 @@ class ChainStep(StepOfOneMatrix):
         nodes, points, dofs = self.counts
         s = self.method.stages
         parts = self.parts(np.concatenate([self.start, self.unknowns, self.inputs]))
-        chain = self.plant.chain
+        chain, plant = self.plant.chain, self.plant._replace(relations=deepcopy(self.plant.relations))
         stages = new_stages(s, len(chain.tree.parent), nodes, points, dofs, chain.inertia.at_points)
         state = new_state(nodes, points, dofs)
         names = ["V", "e", "q", "qd", "rotor"]
@@ -102,19 +112,24 @@ class ChainStep(StepOfOneMatrix):
             stages.de[i] = next(parts).reshape(-1, 6)
             stages.qd[i, self.free] = next(parts)
             stages.rd[i, self.rotors] = next(parts)
+            plant.relations.force[i, self.closed] = next(parts)
+        if len(self.closed):
+            measure_start(chain.tree, plant.relations, state)
         tables = np.zeros((s, dofs, 3)), np.zeros((s, len(self.plant.loads.first), 6))
         for i in range(s):
             for table in tables:
                 table[i] = next(parts).reshape(table.shape[1:])
-        evaluate_stages(self.plant, method_tables(self.method)[0], state, stages, tables, self.step)
+        evaluate_stages(plant, method_tables(self.method)[0], state, stages, tables, self.step)
         self.__dict__["targets"], self.__dict__["q0"] = tables[0], state.q
-        return tuple(Instant(self.plant, stages, i, tables[1][i]) for i in range(s))
+        return tuple(Instant(plant, stages, i, tables[1][i]) for i in range(s))
 
     @cached_property
     def residual(self) -> Floats:
         """For every stage the balance of nodes, joints and rotors, and behind that of nodes the strain rates missed."""
-        stages = self.evaluated[0].stages
-        rows = zip(stages.rho[:, self.inner], stages.rho_e, stages.rho_q[:, self.free], stages.rho_r[:, self.rotors])
+        stages, relations = self.evaluated[0].stages, self.evaluated[0].plant.relations
+        opening = relations.rate[:, self.closed] + relations.open[self.closed] / self.step
+        of_joints = stages.rho_q[:, self.free], stages.rho_r[:, self.rotors]
+        rows = zip(stages.rho[:, self.inner], stages.rho_e, *of_joints, opening)
         return np.concatenate([part.ravel() for row in rows for part in row])
 
     @cached_property
@@ -131,13 +146,13 @@ class ChainStep(StepOfOneMatrix):
         V0, e0, q0, qd0, rotor0 = (next(parts) for _ in range(5))
         none = [sparse.csr_array(x.shape) for x in (V0, e0, q0)] + [sparse.csr_array((0, size))]
         V0_rate, e0_rate, q0_rate, rotor0_rate = [next(parts) for _ in range(4)] if method.history else none
-        stages = [[next(parts) for _ in range(4)] for _ in range(s)]
+        stages = [[next(parts) for _ in range(5)] for _ in range(s)]
         inputs = [[next(parts) for _ in range(2)] for _ in range(s)]
         to_all = sparse.eye_array(6 * nodes + 6, 6 * nodes, format="csr")
         to_free = sparse.eye_array(self.counts[2], format="csc")[:, self.free]
         given = sparse.diags_array(drives.prescribed.astype(float), format="csr")
         free = sparse.diags_array(drives.free.astype(float), format="csr")
-        qd = [to_free @ rate + given @ joints[1::3] for (_, _, rate, _), (joints, _) in zip(stages, inputs)]
+        qd = [to_free @ rate + given @ joints[1::3] for (_, _, rate, *_), (joints, _) in zip(stages, inputs)]
         q = [
             free @ (q0 + h * sum(method.A[i, k] * (qd[k] - method.history * q0_rate) for k in range(s)))
             + given @ inputs[i][0][0::3]
@@ -147,8 +162,8 @@ class ChainStep(StepOfOneMatrix):
         for i, now in enumerate(self.evaluated):
             inner = now.E @ (now.E.T @ (to_all @ V0) + stages[i][0])
             V.append(now.L @ (inner + now.S @ qd[i] + now.moved_by_joints(now.V) @ q[i]))
-        hardening = self._hardening(e0, [de for _, de, _, _ in stages])
-        spun = self._rotor_changes(qd0, rotor0, rotor0_rate, qd, [rd for *_, rd in stages])
+        hardening = self._hardening(e0, [de for _, de, *_ in stages])
+        spun = self._rotor_changes(qd0, rotor0, rotor0_rate, qd, [rd for _, _, _, rd, _ in stages])
         laws, turning = self._law_changes((q0, q, qd, *spun), [joints for joints, _ in inputs])
         rows = []
         for i, now in enumerate(self.evaluated):
@@ -163,12 +178,37 @@ class ChainStep(StepOfOneMatrix):
             f = f - now.B.T @ (weight @ stress) - now.carried @ e + now.passed_on @ q[i]
             if now.turned is not None:
                 f = f + sparse.csr_array(now.turned[:, :-6]) @ sparse.vstack([e, q[i]])
+            opening = sparse.csr_array((0, size))
+            if self.plant.relations.taken.size:
+                wrench, opening = self._line_changes(now, V[i], sparse.vstack([e, q[i]]), stages[i][4], (e0, q0))
+                f = f - wrench
             passed = now.L.T @ f
             pull = sparse.diags_array(drives.stiffness) @ (q[i] - joints[0::3])
             brake = sparse.diags_array(drives.damping) @ (qd[i] - joints[1::3])
             torque = now.S.T @ passed + joints[2::3] - pull - brake + laws[i]
-            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free], turning[i]]
+            rows += [now.E.T @ passed, rate - e_dot, torque.tocsr()[self.free], turning[i], opening]
         return sparse.vstack(rows, format="csc")
+
+    def _line_changes(
+        self, now: Instant, V: Sparse, place: Sparse, force: Sparse, start: tuple[Sparse, Sparse]
+    ) -> tuple[Sparse, Sparse]:
+        """Changes of J^T f, and of what loops lack, from those of twists, of place and of the forces of loops."""
+        lines, csr = now.lines, sparse.csr_array
+        J, own = csr(lines.J), slice(None, -6)  # the base stays
+        rate = J @ V + csr(lines.turned[:, own]) @ place
+        to_lines = sparse.eye_array(len(lines.phi), format="csc")[:, self.closed]
+        changed = to_lines @ force + csr(lines.stiffness) @ (csr(lines.G[:, own]) @ place) + csr(lines.damping) @ rate
+        wrench = J.T @ changed + csr(lines.carried[:, own]) @ place
+        opened = csr(self._opening[self.closed][:, own]) @ sparse.vstack(start)
+        return wrench, rate.tocsr()[self.closed] + opened / self.step
+
+    @cached_property
+    def _opening(self) -> Floats:
+        """Derivative of the measures at the start of the step in its strains and joint positions."""
+        now = self.evaluated[0]
+        e, pose = now.stages.e[0] - now.stages.de[0], np.zeros((1, *now.stages.pose.shape[1:]))
+        place_joints_at(now.plant.chain.tree, self.q0[None], pose)
+        return LineChanges.of(now.plant, (e, self.q0, pose[0]), now.V, 0).G
 
     def _rotor_changes(
         self, qd0: Sparse, rotor0: Sparse, rates: Sparse, qd: list[Sparse], rd: list[Sparse]
@@ -276,6 +316,8 @@ def step_equations(
     tables = (inputs.joint_signals(times), inputs.load_signals(times))
     u = np.concatenate([table.reshape(len(times), -1) for table in tables], axis=1).ravel()
     plant = arm.plant(inputs, method.stages)
+    if arm.robot.loops:
+        plant.relations.kept[:] = kept_lines(arm, start[: arm.layout.size], inputs, step)
     if method.history and len(start) == arm.layout.size:
         start = _vector(_stepper(arm, start, inputs, time, step, method))
     return ChainStep(start, unknowns, u, plant, method, step)
@@ -296,5 +338,7 @@ def step_unknowns(
     free = ~np.array(inputs.prescribed, np.bool_)
     laws = stepper.plant.joints.laws
     turning = laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0)
-    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free], stages.rd[:, turning])
+    relations = stepper.plant.relations
+    forces = relations.force[:, (relations.lines.law == CLOSED) & relations.kept[0]]
+    rows = zip(stages.dV[:, inner], stages.de, stages.qd[:, free], stages.rd[:, turning], forces)
     return np.concatenate([part.ravel() for row in rows for part in row]), _vector(stepper)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.mechanics.block_elimination import new_increments
 from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
+from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
 from pliant.structures import energy_ledger as columns
@@ -56,7 +57,7 @@ def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     return state
 
 
-def kept_lines(arm: GeometricallyExactArm, run: Run) -> Bools:
+def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: float) -> Bools:
     """Which lines (2, lines) a step needs, and which the velocities at its end: others imply the rest.
 
     Links that bend make constraints independent that are not so for rigid ones. Asked once, of a step of one stage.
@@ -68,7 +69,7 @@ def kept_lines(arm: GeometricallyExactArm, run: Run) -> Bools:
         len(chain.inertia.M),
         len(chain.tree.parent),
     )
-    plant = arm.plant(run.inputs)
+    plant = arm.plant(inputs)
     lines = plant.relations
     method, spectrum = method_tables(gauss_collocation(1))
     control = Control(1.0, 1.0, 1.0, 1, True, 0.0, np.zeros(5), np.zeros(3, np.int64))
@@ -80,12 +81,11 @@ def kept_lines(arm: GeometricallyExactArm, run: Run) -> Bools:
         zeros_of(Last, (1, nodes, 6), (1, points, 6), (1, dofs), (1, dofs)),
         new_beside(len(lines.taken), 1, 1, (nodes, points, dofs), np.float64),
     )
-    state, closed = state_of(arm, run.start), lines.lines.law == CLOSED
+    state, closed = state_of(arm, start), lines.lines.law == CLOSED
     state.V[:], state.qd[:] = 0.0, 0.0
     signals = np.zeros((1, dofs, 3))
     signals[0, :, 0] = state.q
-    tables = signals, np.zeros((1, len(run.inputs.loads), 6))
-    step = float(run.grid[1] - run.grid[0])
+    tables = signals, np.zeros((1, len(inputs.loads), 6))
     if not probe_lines(plant, Scheme(method, spectrum, control), state, solver, tables, step):
         return lines.kept  # the run will say why
     in_step = ~closed | independent(solver.beside.S[0], closed)
@@ -124,7 +124,7 @@ class Stepper:
         )
         self.state = state_of(arm, run.start)
         if (relations.lines.law == CLOSED).any():
-            relations.kept[:] = kept_lines(arm, run)
+            relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
         self.ledger = new_ledger(dofs, loads)
         moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
         self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)

@@ -21,13 +21,13 @@ from numpy.typing import ArrayLike
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import transform_inertia
 from pliant.robot import Freedom, Joint, LoopJoint, SphericalJoint, UniversalJoint
-from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
+from pliant.spatial.arrays import quaternion_from_rotation
 from pliant.structures.joint_tables import Laws
 from pliant.structures.loop_constraints import weld_rows
 from pliant.structures.nodal.codes import FIXED, PRISMATIC, REVOLUTE
 from pliant.structures.nodal.mechanism import Floats, Tree
 from pliant.structures.places import IDENTITY, ORIGIN, Place
-from pliant.structures.relations import LineRows
+from pliant.structures.relations import LineRows, carried_frame
 
 NOTHING = np.zeros(6)
 
@@ -234,12 +234,6 @@ def lay_head(nodes: Nodes, laws: Laws, lines: LineRows, loop: LoopJoint, first: 
     return Head(loop.name, joint, first, second, range(begin, node + 1), coordinates, backwards)
 
 
-def carried_frame(loop: LoopJoint, second: Place) -> Place:
-    """The second frame of a loop joint, turned so that the axes of a universal joint start across each other."""
-    joint = loop.joint
-    return second.turned(_shortest_turn(loop, joint).T) if isinstance(joint, UniversalJoint) else second
-
-
 def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
     """What the head takes of a body, in its own frame; None where that has no inertia along the coordinates."""
     at, R, r = nodes.carrier(body.body)
@@ -253,13 +247,3 @@ def _share(nodes: Nodes, joint: Joint, body: Place) -> Floats | None:
         if not freedom.translates and not axis @ share[3:, 3:] @ axis > LEAST * heaviest:
             return None
     return np.asarray(share)
-
-
-def _shortest_turn(loop: LoopJoint, joint: UniversalJoint) -> Floats:
-    """The rotation of the second axis of a universal joint to its place across the first."""
-    given, across = np.asarray(loop.second_axis, float), np.asarray(joint.second_axis, float)
-    axis = np.cross(given, across)
-    sine = float(np.linalg.norm(axis))
-    if sine == 0.0:
-        return IDENTITY
-    return np.asarray(rotation_from_vector(np.arctan2(sine, given @ across) / sine * axis))
