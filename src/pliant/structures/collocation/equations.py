@@ -315,8 +315,15 @@ class LineChanges:
     G: Floats  # (lines, places) d phi
     turned: Floats  # (lines, places) dJ V
     carried: Floats  # (6 nodes and base, places) dJ^T f
+    x: Floats  # (frames, 3)
+    R: Floats  # (frames, 3, 3)
+    twist: Floats  # (frames, 6, 6 nodes and base) of the frames
     stiffness: Floats  # (lines, lines) of the laws, d f = stiffness d phi + damping d(J V)
     damping: Floats
+
+    def frames_of(self, rows: Floats) -> Floats:
+        """(frames, 6, n) what rows (6 nodes and base, n) are at the frames."""
+        return np.asarray(self.twist @ rows)
 
     @staticmethod
     def of(plant: Plant, shape: tuple[Floats, Floats, Floats], V: Floats, i: int) -> LineChanges:
@@ -341,7 +348,7 @@ class LineChanges:
         changes = slopes @ moved
         turned = np.einsum("kc,kcn->kn", both @ V, changes)
         carried = np.einsum("k,kcm,kcn->mn", force, both, changes)
-        return LineChanges(now.phi.copy(), force, J, G, turned, carried, *_law_slopes(plant, i))
+        return LineChanges(now.phi.copy(), force, J, G, turned, carried, x, R, nodes, *_law_slopes(plant, i))
 
 
 def _law_slopes(plant: Plant, i: int) -> tuple[Floats, Floats]:

@@ -13,6 +13,8 @@ strain nothing, and slow motions keep their digits beside stiff links.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,18 +24,21 @@ from pliant.mechanics.joint_laws import GEAR_STIFFNESS, ROTOR
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
-from pliant.model.port import Causality, Frame
+from pliant.model.port import Causality, Frame, Port
 from pliant.robot import End
 from pliant.robot.joint import BASE
 from pliant.spatial.arrays import bracket, to_frame
-from pliant.structures.collocation.chain import Floats, new_stages
+from pliant.structures.collocation.chain import Floats, Ints, Plant, new_stages
 from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
 from pliant.structures.collocation.joints import instant_slopes
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
+from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.stages import evaluate_stages
 from pliant.structures.collocation.stepper import state_of
-from pliant.structures.small_deviations import Deviations, second_order
+from pliant.structures.loop_constraints import DEPENDENT, followers
+from pliant.structures.relations import CLOSED, carried_frame
+from pliant.structures.small_deviations import Deviations, frames, loop_flow, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -47,13 +52,23 @@ PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
 class Motion:
     """An arm at a state and how its nodes follow y'; columns: strains, free joints, rotors, prescribed joints, base."""
 
-    def __init__(self, arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> None:
+    def __init__(
+        self,
+        arm: GeometricallyExactArm,
+        state: Floats,
+        inputs: Inputs,
+        time: float,
+        forced: tuple[Plant, Floats, Floats] | None = None,
+    ) -> None:
+        """``forced``: plant, signals of joints and loads in place of those of the inputs."""
         V, e, q, qd = (part[0].copy() for part in arm.split(state))
-        signals, loads = inputs.joint_signals(np.array([time])), inputs.load_signals(np.array([time]))
-        given = np.array(inputs.prescribed, np.bool_)
+        now = np.array([time])
+        plant, signals, loads = forced or (arm.plant(inputs), inputs.joint_signals(now), inputs.load_signals(now))
+        given = plant.drives.prescribed
         qd[given], signals[0, given, 0] = signals[0, given, 1], q[given]
         self.arm, self.given, self.signals, self.loads = arm, given, signals, loads
-        self.plant = arm.plant(inputs)
+        self.inputs, self.time = inputs, time
+        self.plant = plant
         self.state = state_of(arm, state)
         self.state.qd[:] = qd
         laws = self.plant.joints.laws
@@ -70,6 +85,7 @@ class Motion:
         self.turning[np.arange(turning), e.size + moving + np.arange(turning)] = 1.0
         self.now = self.accelerating(np.zeros(V.size))
         self.T = self._carried()
+        self.closed = np.flatnonzero(self.plant.relations.lines.law == CLOSED)
 
     def accelerating(self, A: Floats) -> Instant:
         """The equations with accelerations A of the nodes."""
@@ -87,6 +103,77 @@ class Motion:
         rates = np.eye(self.n)
         rates[: self.strains] = now.B @ C
         return np.asarray(C @ np.linalg.inv(rates))
+
+    @property
+    def places(self) -> Floats:
+        """Changes of strains, of all joint positions and of the base."""
+        return np.concatenate([np.eye(self.strains, self.n), self.joints, self.T[-6:]])
+
+    @property
+    def place_rates(self) -> Floats:
+        """What the same quantities change by per time in the motion itself."""
+        return np.concatenate([self.stages.rate[0].ravel(), self.stages.qd[0], np.zeros(6)])
+
+    @cached_property
+    def shift(self) -> Floats:
+        """Twists of the nodes change with y by this."""
+        of_joints = self.now.moved_by_joints(self.now.V) @ self.joints
+        return self.following(of_joints, self.at_strains(self.now.turning_at_points(self.now.V)))
+
+    def second_constraints(self, A: Floats) -> Floats:
+        """g'': the only differences there are, of g' along the motion with accelerations A of the nodes."""
+        now, total = self.now, np.zeros((len(self.closed), self.n))
+        speed, sharpness = np.abs(now.V).max(), np.abs(A).max()
+        if speed == 0.0 and sharpness == 0.0:
+            return total
+        span, V_dot = PROBE / max(speed, np.sqrt(sharpness)), A[:-6].reshape(-1, 6)
+        rate = self.stages.rate[0].ravel()
+        # strains and joints go on with what accelerations make of their rates
+        bent = now.B @ A - now.turning_at_points(now.V) @ rate
+        tree = self.arm.chain.tree
+        ahead = (A - now.G @ A - self.carried_rate @ now.V).reshape(-1, 6)[now.roots]
+        turned = np.zeros_like(self.state.qd)
+        turned[tree.dof[now.moving]] = np.einsum("ki,ki->k", ahead, tree.S)[now.moving]
+        e, q, qd, V = self.state.e.ravel(), self.state.q, self.state.qd, self.stages.V[0]
+        for weight, t in ((8.0, span), (-8.0, -span), (-1.0, 2.0 * span), (1.0, -2.0 * span)):
+            place = e + t * rate + 0.5 * t * t * bent, q + t * qd + 0.5 * t * t * turned
+            rotor = (self.state.rotor.ravel(),) if self.arm.geared else ()
+            state = np.concatenate([(V + t * V_dot).ravel(), *place, qd + t * turned, *rotor])
+            there = Motion(self.arm, state, self.inputs, self.time + t)
+            total += weight / (12.0 * span) * there.constraints(there.shift)[1]
+        return total
+
+    @cached_property
+    def joint_turning(self) -> Sparse:
+        """What joint rates make of twists behind the joints."""
+        now, tree = self.now, self.arm.chain.tree
+        moving = np.where(tree.dof >= 0, np.append(self.state.qd, 0.0)[tree.dof], 0.0)
+        return spread(-bracket(tree.S * moving[:, None]), now.roots, now.roots, (now.size, now.size))
+
+    @cached_property
+    def carried_rate(self) -> Sparse:
+        """G'"""
+        return self.joint_turning @ self.now.G
+
+    def constraints(self, shift: Floats) -> tuple[Floats, Floats]:
+        """Rows g and g' over y of closed loops:  g y' + g' y = 0 ."""
+        lines = self.now.lines
+        rates = lines.J @ shift + lines.turned @ self.places
+        return (lines.J @ self.T)[self.closed], rates[self.closed]
+
+    def stiffness(self, now: Instant) -> Floats:
+        """(y, y) of links, loads, weight and relations: all but what velocities and laws of joints add."""
+        of_place = self.at_strains(now.carried) - now.passed_on @ self.joints
+        if now.turned is not None:
+            of_place -= now.turned @ self.places
+        if self.plant.relations.taken.size:
+            lines = now.lines
+            rates = lines.J @ self.shift + lines.turned @ self.places
+            forces = lines.stiffness @ lines.G @ self.places + lines.damping @ rates
+            of_place += lines.J.T @ forces + lines.carried @ self.places
+        K, strains = np.asarray(self.T.T @ of_place), slice(self.strains)
+        K[strains, strains] += diagonal(now.weight[:, None, None] * now.tangent(self.state.e))
+        return K
 
     def laws(self) -> tuple[Floats, Floats, Floats]:
         """Inertia of rotors, damping and stiffness of drives and laws over all columns."""
@@ -116,17 +203,17 @@ class Motion:
 
 
 def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
-    """M, D and K over strains and free joint positions; prescribed joints and the base as held."""
+    """M, D and K over strains and free joint positions; prescribed joints and the base as held.
+
+    Where loops are closed, over those of them that are independent.
+    """
     refuse_massless_joints(arm, state, inputs)
     motion = Motion(arm, state, inputs, time)
-    now, T, tree = motion.now, motion.T, arm.chain.tree
-    joints, own = motion.joints, slice(motion.own)
-    moving = np.where(tree.dof >= 0, np.append(motion.state.qd, 0.0)[tree.dof], 0.0)
-    joint_turning = spread(-bracket(tree.S * moving[:, None]), now.roots, now.roots, (now.size, now.size))
-    carried_rate = joint_turning @ now.G  # G'
+    now, T, joints = motion.now, motion.T, motion.joints
+    joint_turning, carried_rate = motion.joint_turning, motion.carried_rate
     of_joints = now.moved_by_joints(now.V)
     turning, stretching = now.turning_at_points(now.V), diagonal(bracket(motion.stages.rate[0]))
-    shift = motion.following(of_joints @ joints, motion.at_strains(turning))
+    shift = motion.shift
     X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     rotors, damping, stiffness = motion.laws()
     mass = np.asarray(T.T @ (now.mass @ T)) + rotors
@@ -138,35 +225,97 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
         carried_rate @ shift + of_joints @ joints,
         motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift),
     )
-    of_place = now.mass @ Y + now.gyroscopic @ shift - now.passed_on @ joints + motion.at_strains(now.carried)
-    if now.turned is not None:
-        of_place -= now.turned @ np.concatenate([np.eye(motion.strains, motion.n), joints, T[-6:]])
     D = T.T @ (now.mass @ X + now.gyroscopic @ T) + damping
-    K = T.T @ of_place + stiffness
+    if motion.plant.relations.taken.size:
+        D += (now.lines.J @ T).T @ now.lines.damping @ (now.lines.J @ T)
+    K = T.T @ (now.mass @ Y + now.gyroscopic @ shift) + motion.stiffness(now) + stiffness
     strains, weight = slice(motion.strains), now.weight[:, None, None]
     D[strains, strains] += diagonal(weight * arm.chain.section.Cd)
-    K[strains, strains] += diagonal(weight * now.tangent(motion.state.e))
+    names = {port.name: port for port in arm.ports}
+    held_names = [*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), *6 * [BASE]]
+    bound = Reduction.of(motion, A, [names[name] for name in held_names])
+    Z, Z_rate, own = bound.Z, bound.Z_rate, slice(bound.own)
 
-    def state_at(y: Floats, rate: Floats) -> Floats:
-        """The state of strains and joint positions changed by y, with rates changed by ``rate``."""
-        V = motion.stages.V[0].ravel() + (T[:, own] @ rate + shift[:, own] @ y)[:-6]
+    def state_at(z: Floats, speed: Floats) -> Floats:
+        """The state of strains and joint positions changed by z, with rates changed by ``speed``."""
+        y, rate = Z[:, own] @ z, Z[:, own] @ speed + Z_rate[:, own] @ z
+        V = motion.stages.V[0].ravel() + (T @ rate + shift @ y)[:-6]
         e, q, qd = motion.state.e.ravel(), motion.state.q, motion.state.qd
-        q, qd, turned = q + joints[:, own] @ y, qd + joints[:, own] @ rate, ()
+        q, qd, turned = q + joints @ y, qd + joints @ rate, ()
         if arm.geared:
             rotor = np.column_stack([q, qd])
             rotor[motion.rotors] = motion.state.rotor[motion.rotors]
-            rotor[motion.rotors] += motion.turning[:, own] @ np.column_stack([y, rate])
+            rotor[motion.rotors] += motion.turning @ np.column_stack([y, rate])
             turned = (rotor.ravel(),)
         return np.concatenate([V, e + y[: e.size], q, qd, *turned])
 
     by_node, shift_by_node = (each[:-6].reshape(-1, 6, motion.n) for each in (T, shift))
-    ports = tuple(_ports(motion, by_node, shift_by_node))
+    ports = tuple(
+        replace(each, rate=each.rate @ Z, shift=each.rate @ Z_rate + each.shift @ Z)
+        for each in _ports(motion, by_node, shift_by_node)
+    )
     tip = _at_port(arm, f"{arm.robot.tip_link}.tip", by_node)
-    names = {port.name: port for port in arm.ports}
-    held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
-    all_of_them = Deviations(mass, D, K, ports, joints, tip, tuple(names[name] for name in held_names))
-    rest = (unbalanced[own], rests)
-    return second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
+    M, D, K = bound.apply(mass, D, K)
+    wide = Deviations(M, D, K, ports, joints @ Z, tip @ Z, bound.ports)
+    rest = ((Z.T @ unbalanced)[own], rests)
+    all_names = np.array([*_names(motion)])
+    return second_order(wide, own, rest, tuple(all_names[bound.independent]), by_node @ Z[:, own], state_at)
+
+
+PROBE = 1e-3  # part of the reach, rad: by how much the arm moves in the only differences there are
+JAMMED = 1e-8  # m or rad by which a unit of a held motion may open loops that nothing else can close
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """From all unknowns y to those that closed loops leave independent, z, and the held ones behind:  y = Z(t) z .
+
+    g y' + g' y = 0  for all z and z':  g Z = 0 ,  g Z' = -g' Z ,  and so  g Z'' = -g'' Z - 2 g' Z' .
+    """
+
+    Z: Floats
+    Z_rate: Floats
+    Z_acceleration: Floats
+    independent: Ints  # of y
+    own: int  # number of those
+    ports: tuple[Port, ...]  # held ones that loops let move
+
+    @staticmethod
+    def of(motion: Motion, A: Floats, held: list[Port]) -> Reduction:
+        """``held`` has a port for each of the columns behind those of free unknowns."""
+        n, own = motion.n, motion.own
+        if not len(motion.closed):
+            none = np.zeros((n, n))
+            return Reduction(np.eye(n), none, none, np.arange(own), own, tuple(dict.fromkeys(held)))
+        g, g1 = motion.constraints(motion.shift)
+        free = g[:, :own]
+        left, size, _ = np.linalg.svd(free, full_matrices=False)
+        rank = int(np.sum(size > DEPENDENT * max(size.max(initial=0.0), 1.0)))
+        combine = left[:, :rank].T
+        of_joints = np.zeros(own, np.bool_)
+        of_joints[motion.strains : own - len(motion.rotors)] = True
+        dependent = followers(free, of_joints, rank)
+        independent = np.setdiff1d(np.arange(own), dependent)
+        followed = free @ np.linalg.pinv(free, rcond=DEPENDENT)
+        jams = np.abs(g - followed @ g).max(axis=0)[own:] > JAMMED
+        stuck = {port for port, jam in zip(held, jams) if jam}
+        kept = own + np.array([k for k, port in enumerate(held) if port not in stuck], np.int64)
+        chosen = np.append(independent, kept).astype(np.int64)
+        Z, Z1, Z2 = (np.zeros((n, len(chosen))) for _ in range(3))
+        Z[chosen, np.arange(len(chosen))] = 1.0
+        g, g1, g2 = combine @ g, combine @ g1, combine @ motion.second_constraints(A)
+        pivot = g[:, dependent]
+        Z[dependent] = -np.linalg.solve(pivot, g @ Z)
+        Z1[dependent] = -np.linalg.solve(pivot, g1 @ Z)
+        Z2[dependent] = -np.linalg.solve(pivot, g2 @ Z + 2.0 * g1 @ Z1)
+        ports = tuple(dict.fromkeys(port for port in held if port not in stuck))
+        return Reduction(Z, Z1, Z2, independent, len(independent), ports)
+
+    def apply(self, M: Floats, D: Floats, K: Floats) -> tuple[Floats, Floats, Floats]:
+        Z, Z1, Z2 = self.Z, self.Z_rate, self.Z_acceleration
+        if len(Z) == Z.shape[1]:
+            return M, D, K
+        return Z.T @ M @ Z, Z.T @ (D @ Z + 2.0 * M @ Z1), Z.T @ (K @ Z + D @ Z1 + M @ Z2)
 
 
 def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats]:
@@ -187,14 +336,37 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     outer = np.abs((f + now.B.T @ (now.weight[:, None] * now.stress).ravel()).reshape(-1, 6)).sum(axis=0)
     size = stiffness + np.abs(efforts)
     size[motion.strains :] += outer[:3].sum() * (1.0 + motion.arm.reach) + outer[3:].sum()
-    missed = np.abs(unbalanced) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size
-    if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed[own].any()):
+    g, forces = np.zeros((0, motion.own)), np.zeros(0)
+    left = unbalanced[own]
+    if len(motion.closed):
+        rows, _ = motion.constraints(motion.shift)
+        g, force = rows[:, own], motion.plant.relations.force[0]
+        forces = np.linalg.lstsq(g.T, left, rcond=DEPENDENT)[0]
+        left, size = left - g.T @ forces, size + np.abs(rows).T @ np.abs(forces)
+        force[motion.closed] = forces
+    missed = np.abs(left) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size[own]
+    if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed.any()):
         return unbalanced, True, np.zeros_like(bias)
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mass)[own], 1e-300))
-    values, vectors = np.linalg.eigh(mass[own, own] * np.outer(scale, scale))
+    inertia, right, start = mass[own, own], unbalanced[own], np.zeros(motion.own)
+    ways = np.eye(motion.own)
+    if len(motion.closed):
+        lines = now.lines
+        ahead = (lines.J @ bias + lines.turned @ motion.place_rates)[motion.closed]
+        start = -np.linalg.pinv(g, rcond=DEPENDENT) @ ahead
+        _, sizes, ways = np.linalg.svd(g)
+        ways = ways[int(np.sum(sizes > DEPENDENT * sizes.max(initial=1e-300))) :].T
+    # in ways that loops leave, and as far as they have inertia
+    right = ways.T @ (right - inertia @ start)
+    inertia = ways.T @ inertia @ ways
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(inertia), 1e-300))
+    values, vectors = np.linalg.eigh(inertia * np.outer(scale, scale))
     heavy = values > MASSLESS
-    parts = vectors[:, heavy].T @ (scale * unbalanced[own]) / values[heavy]
-    return unbalanced, False, motion.T[:, own] @ (scale * (vectors[:, heavy] @ parts)) + bias
+    parts = vectors[:, heavy].T @ (scale * right) / values[heavy]
+    found = start + ways @ (scale * (vectors[:, heavy] @ parts))
+    if len(motion.closed):
+        lack = unbalanced[own] - mass[own, own] @ found
+        motion.plant.relations.force[0, motion.closed] = np.linalg.lstsq(g.T, lack, rcond=DEPENDENT)[0]
+    return unbalanced, False, motion.T[:, own] @ found + bias
 
 
 def _names(motion: Motion) -> Iterator[str]:
@@ -214,6 +386,8 @@ def _ports(motion: Motion, T: Floats, shift: Floats) -> Iterator[LinearisedPort]
             continue
         if port.frame is not Frame.JOINT:
             yield LinearisedPort(port, _at_port(arm, port.name, T), _at_port(arm, port.name, shift))
+        elif port.name not in arm.joint_names:
+            yield LinearisedPort(port, *_at_loop(motion, port))
         elif not motion.given[arm.joint_names.index(port.name)]:
             dof = arm.joint_names.index(port.name)
             # drives act on the rotor where an elastic gear lies behind it
@@ -227,3 +401,17 @@ def _at_port(arm: GeometricallyExactArm, name: str, twists: Floats) -> Floats:
     end = End.ROOT if where == "root" else End.TIP
     nodes, _, weights = acts_on(arm, LoadPlace(name, link, where == "distributed", Frame.BODY, end))
     return np.asarray(np.einsum("aij,ajn->in", weights, twists[nodes]))
+
+
+def _at_loop(motion: Motion, port: Port) -> tuple[Floats, Floats]:
+    """Rate of a loop joint, which has no coordinate of its own: of rates, and of displacements."""
+    arm, now = motion.arm, motion.now
+    loop = next(each for each in arm.robot.loops if each.name == port.name.partition(".")[0])
+    names = [freedom.name for freedom in loop.joint.freedoms]
+    relating = Relating(arm, motion.inputs)
+    row, at = relating.row, now.lines
+    ends = (replace(place, body=int(row[place.body])) for place in map(relating.place, (loop.first, loop.second)))
+    first, second = ends
+    seen = at.frames_of(now.V[:, None]), at.frames_of(motion.T), at.frames_of(motion.shift)
+    of_loop = frames((first, carried_frame(loop, second)), (at.x, at.R), seen[0][:, :, 0], seen[1], seen[2])
+    return loop_flow(loop.joint, names.index(port.name), of_loop)
