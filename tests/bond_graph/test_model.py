@@ -93,7 +93,7 @@ def test_other_methods_are_refused() -> None:
 
 def test_steps_of_chosen_length() -> None:
     system = duffing()
-    run = pl.simulate(system.graph.compile(), 0.1, pl.Adaptive(accuracy=1e-8, order=2), outputs=np.array([0.05, 0.1]))
+    run = pl.simulate(system.graph.compile(), 0.1, accuracy=1e-8, outputs=np.array([0.05, 0.1]))
     assert run.ending.completed
     # the error of each of some thousand steps is below the accuracy
     np.testing.assert_allclose(run.state("spring.q")[-1], system.exact(0.1)["spring.q"], atol=1e-5 * 0.4)

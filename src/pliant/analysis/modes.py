@@ -16,7 +16,7 @@ from pliant.mechanics.massless_motion import unit_masses
 from pliant.model.contract import Arm, Model, SecondOrder, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array, Observation
 from pliant.results.observables import AXES
-from pliant.simulation.simulate import checked_state, consistent_start
+from pliant.simulation.start import checked_state, consistent_start
 
 Complex = NDArray[np.complex128]
 

@@ -170,7 +170,7 @@ class About(StrEnum):
 def model_and_state(arm: pl.Arm, drives: Drives, state: str) -> tuple[pl.Arm, Array]:
     """The arm with its drives, and its state: in equilibrium, as it starts, or the last one of a saved trajectory."""
     from pliant.cli.terminal import progress_after_a_second
-    from pliant.simulation.simulate import consistent_start
+    from pliant.simulation.start import consistent_start
 
     model = pl.connect(arm, *drives) if drives else arm
     if state == About.START:

@@ -169,13 +169,23 @@ class Destination:
         return written
 
 
-def run_and_report(model: pl.Arm, until: float, integrator: pl.Gauss, outputs: int, to: Destination) -> None:
+def run_and_report(
+    model: pl.Arm,
+    until: float,
+    integrator: pl.Gauss | None,
+    outputs: int,
+    to: Destination,
+    accuracy: float | None = None,
+) -> None:
     """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
+    first = pl.Gauss(order=min(4, model.highest_order)) if integrator is None else integrator
     # One step beforehand, so that the wall time does not count the loading of compiled kernels.
     with progress_after_a_second("loading kernels"):
-        pl.simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
+        pl.simulate(model, until=min(until, first.step), integrator=first, outputs=1)
     with progress_after_a_second("simulating") as report:
-        trajectory = pl.simulate(model, until=until, integrator=integrator, outputs=outputs, progress=report)
+        trajectory = pl.simulate(
+            model, until=until, integrator=integrator, outputs=outputs, progress=report, accuracy=accuracy
+        )
     show_run(trajectory, to.write(trajectory))
     if not trajectory.ending.completed:
         raise typer.Exit(STOPPED_EARLY)

@@ -114,6 +114,14 @@ class Connected(Shown, Renamed):
     descriptor = OfTheArm[Callable[..., contract.Descriptor]]()
     violations = OfTheArm[Callable[..., dict[str, Array]]]()
 
+    def by(self, formulation: Any) -> Connected:
+        """The same robot and components by another choice of the formulation that computes."""
+        return replace(connect(formulation.compile(self.arm.robot), *self.components), substitution=self.substitution)
+
+    def adopt(self, other: Connected, state: Array) -> Array:
+        """A state of the same robot by another choice of the same formulation, as one of this model."""
+        return cast(Array, self.arm.adopt(other.arm, state))  # type: ignore[attr-defined]
+
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, contract.Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])

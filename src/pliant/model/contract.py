@@ -347,6 +347,18 @@ class Arm(Model, Protocol):
 
 
 @runtime_checkable
+class Meshed(Protocol):
+    """A formulation that divides links into parts, more or fewer of them."""
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the user left the mesh to the accuracy that a run is to have."""
+
+    def meshes(self) -> tuple[Any, ...]:
+        """Itself among coarser choices and, where it is automatic, finer ones; the coarsest first."""
+
+
+@runtime_checkable
 class Transmits(Protocol):
     """A model whose steps do not pass by what its joints transmit, and that works it out when it is asked for."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from typing import Self
 
 import numpy as np
 
@@ -34,8 +35,25 @@ class SomeRigid:
             raise InvalidInput(f"{owner}: rigid = {given!r} is no row of names of links; write them as ('column',)")
         object.__setattr__(self, "rigid", tuple(dict.fromkeys(given)))
 
+    @property
+    def automatic(self) -> bool:
+        """Whether runs choose the mesh by the accuracy that they are to have."""
+        return False
+
+    def coarser(self) -> Self | None:
+        """The choice before this one, to compare with; None where there is none."""
+        return None
+
+    def meshes(self) -> tuple[Self, ...]:
+        """Up to two coarser choices and this one, the coarsest first."""
+        row = [self]
+        while len(row) < 3 and (coarser := row[0].coarser()) is not None:
+            row.insert(0, coarser)
+        return tuple(row)
+
     def __repr__(self) -> str:
-        shown = [each.name for each in fields(self) if each.repr and each.name != "rigid"]
+        own = [each.name for each in fields(self) if each.repr and each.name != "rigid"]
+        shown = [name for name in own if getattr(self, name) is not None]
         shown += ["rigid"] if self.rigid else []
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 

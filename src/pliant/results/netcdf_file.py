@@ -16,6 +16,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.model.contract import COARSE, Consistency
+from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
@@ -82,6 +83,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "effort", description["efforts"]),
         _read_signals(dataset, "flow", description["efforts"]),
         _read_violations(dataset),
+        ErrorEstimate(**description["error"]) if description.get("error") else None,
     )
     ports = description["ports"]
     for port in ports:
@@ -249,6 +251,7 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "ending": asdict(trajectory.ending),
         "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
         "wall_time": float(trajectory.wall_time),
+        "error": asdict(trajectory.error) if trajectory.error is not None else None,
         "provenance": provenance,
     }
 

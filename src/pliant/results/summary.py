@@ -55,6 +55,7 @@ def summarize(trajectory: Trajectory) -> list[Line]:
         Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
         Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
         Line("projection loss", float(ledger.projection_loss[-1]), "J"),
+        *_errors(trajectory),
         # steps that are exact in energy keep constraints to rounding
         *(() if ledger.exact else _violated(trajectory)),
         *(_of_arm(trajectory) if trajectory.of_arm else ()),
@@ -64,6 +65,19 @@ def summarize(trajectory: Trajectory) -> list[Line]:
 def _violated(trajectory: Trajectory) -> list[Line]:
     found = trajectory.violations.items()
     return [Line(f"largest violation, {name}", _largest(each), VIOLATIONS.get(name, "1")) for name, each in found]
+
+
+def _errors(trajectory: Trajectory) -> list[Line]:
+    """What trials tell of the error of the run."""
+    error = trajectory.error
+    if error is None:
+        return []
+    unit = "m" if trajectory.of_arm else "1"
+    both = error.total if error.space == error.space else error.space
+    named = (("steps", error.time), ("mesh", error.space), ("steps and mesh", both))
+    lines = [Line(f"estimated error of the tips by {name}", value, unit) for name, value in named if value == value]
+    lines.append(Line("estimated error over the reach", error.relative, "1"))
+    return [*lines, Line("accuracy asked", error.asked, "1")] if error.asked else lines
 
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:
@@ -88,6 +102,8 @@ def warn(trajectory: Trajectory) -> list[str]:
             f"t = {ledger.worst_time:g} s, more than {RESIDUAL_TOLERANCE:g};"
             " tighten the tolerance or shorten the step"
         )
+    if trajectory.error is not None and trajectory.ending.completed and not trajectory.error.reached:
+        warnings.append(str(trajectory.error))
     if not trajectory.of_arm:
         return warnings
     speed = _largest_norm(trajectory.tip_twist[:, :3])

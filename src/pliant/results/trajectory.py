@@ -16,6 +16,7 @@ from pliant import __version__
 from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
+from pliant.model.error_estimate import ErrorEstimate, indicated
 from pliant.model.ledger import Ledger
 from pliant.model.port import Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
@@ -47,6 +48,9 @@ def installed_versions() -> dict[str, str]:
     return {"pliant": __version__, "python": platform.python_version(), **packages}
 
 
+Error = ErrorEstimate | tuple[int, float] | None  # as trials tell it, or the order and length of fixed steps
+
+
 @dataclass(frozen=True, eq=False)
 class LiveSource:
     """The model that ran."""
@@ -55,6 +59,17 @@ class LiveSource:
     record: Record
     choices: dict[str, str]
     date: datetime
+    told: Error = None
+
+    @cached_property
+    def error(self) -> ErrorEstimate | None:
+        if not isinstance(self.told, tuple):
+            return self.told
+        if not (self.of_arm and self.record.ending.completed):
+            return None
+        found = indicated(self.record.time, self.tip_position, *self.told)
+        reach = float(getattr(getattr(self.model, "arm", self.model), "reach", 1.0))
+        return None if np.isnan(found) else ErrorEstimate(found, float("nan"), reach)
 
     @property
     def of_arm(self) -> bool:
@@ -134,6 +149,7 @@ class StoredSource:
     efforts: dict[str, Array]
     flows: dict[str, Array]
     violations: dict[str, Array]
+    error: ErrorEstimate | None
 
     @property
     def links(self) -> tuple[LinkObservation, ...]:
@@ -182,7 +198,9 @@ class Trajectory(Shown, Renamed):
         }
 
     @staticmethod
-    def from_record(model: Model, record: Record, choices: dict[str, str], wall_time: float) -> Trajectory:
+    def from_record(
+        model: Model, record: Record, choices: dict[str, str], wall_time: float, error: Error = None
+    ) -> Trajectory:
         """Wrap the record of a run; ``wall_time`` in seconds, ``choices`` what was chosen, as it prints."""
         return Trajectory(
             time=record.time,
@@ -194,7 +212,7 @@ class Trajectory(Shown, Renamed):
             ending=record.ending,
             statistics=record.statistics,
             wall_time=wall_time,
-            source=LiveSource(model, record, choices, datetime.now(UTC)),
+            source=LiveSource(model, record, choices, datetime.now(UTC), error),
         )
 
     def state(self, name: str) -> Array:
@@ -302,6 +320,11 @@ class Trajectory(Shown, Renamed):
     def consistency_error(self) -> Consistency:
         """How far the mesh lets two ways of knowing the same motion lie apart."""
         return self._arm.consistency_error
+
+    @property
+    def error(self) -> ErrorEstimate | None:
+        """How far the run is from the motion that it approximates, as far as that is known."""
+        return self.source.error
 
     @cached_property
     def violations(self) -> dict[str, Array]:

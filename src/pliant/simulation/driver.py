@@ -26,6 +26,7 @@ from pliant.simulation.sampled_control import Sampling
 from pliant.simulation.servo_stability import blame_servos
 
 T = TypeVar("T")
+Progress = Callable[[float], None] | None
 CHUNK = 4096  # steps whose inputs are read at once
 WATCHED_CHUNK = 512  # steps done at once when somebody watches the progress
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"

@@ -9,7 +9,7 @@ import numpy as np
 from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.model.contract import Arm, Equilibrium, Model, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array
-from pliant.simulation.simulate import checked_state, consistent_start
+from pliant.simulation.start import checked_state, consistent_start
 
 
 def consistent_state(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass
-from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of, refuse_massless_links, refuse_reduced_links, twice
+from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of, half, refuse_massless_links, refuse_reduced_links, twice
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import Robot
 from pliant.structures.beam_stretch import Beam
@@ -52,6 +52,11 @@ class Corotational(SomeRigid):
     def finer(self) -> Corotational:
         """The next choice to compare with."""
         return replace(self, elements=twice(self.elements))
+
+    def coarser(self) -> Corotational | None:
+        """The choice before this one, to compare with."""
+        less = half(self.elements)
+        return None if less is None else replace(self, elements=less)
 
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""

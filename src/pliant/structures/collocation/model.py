@@ -20,7 +20,7 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import RigidLink, Robot
 from pliant.spatial.arrays import to_frame
-from pliant.structures.collocation.bending import pose_state, turns_of_links
+from pliant.structures.collocation.bending import adopted_state, pose_state, turns_of_links
 from pliant.structures.collocation.chain import Chain, Drives, Floats, Loads, Plant, Points, State, Stationing
 from pliant.structures.collocation.equilibrium import find_equilibrium
 from pliant.structures.collocation.joints import joints_of
@@ -146,6 +146,10 @@ class GeometricallyExactArm(ArmFacts):
         except InvalidInput:  # a law that only spectral links carry
             return None
         return None if arm is None else (arm, pose_state(self, arm, start))
+
+    def adopt(self, other: GeometricallyExactArm, state: Floats) -> Floats:
+        """A state of another mesh of the same robot as one of this."""
+        return adopted_state(self, other, state)
 
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
