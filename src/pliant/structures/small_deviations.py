@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pliant.model.contract import Arm, Held, LinearisedPort, SecondOrder
 from pliant.model.port import Port
 from pliant.robot import Joint, UniversalJoint
-from pliant.spatial.arrays import hat, to_frame
+from pliant.spatial.arrays import bracket, hat, to_frame
 from pliant.structures.places import Place
 
 Floats = NDArray[np.float64]
@@ -68,6 +68,18 @@ def second_order(
         state_at,
         Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held]),
     )
+
+
+def drifting(held: Held, columns: slice, twist: Floats, acceleration: Floats) -> Held:
+    """Held ports by their flows f in place of r': the twist of a base that moves is r' + drift r."""
+    # the base comes last, and no loop keeps it from moving with all that it carries
+    drift, change = np.zeros_like(held.drift), np.zeros_like(held.drift)
+    drift[-6:, -6:], change[-6:, -6:] = bracket(twist), bracket(acceleration)
+    M, D, K = held.M, held.D.copy(), held.K.copy()
+    # r' = f - drift r ,  r'' = f' - drift f + (drift drift - drift') r
+    K[:, columns] += M[:, columns] @ (drift @ drift - change) - D[:, columns] @ drift
+    D[:, columns] -= M[:, columns] @ drift
+    return replace(held, D=D, K=K, drift=drift, shift=held.shift - held.rate @ drift)
 
 
 def drawn_tip_velocity(arm: Arm, states: Floats, strain_rates: Floats, joint_rates: Floats, *others: Floats) -> Floats:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.model.inputs import Inputs, LoadPlace, MotorPlace
+from pliant.model.inputs import BasePath, Inputs, LoadPlace, MotorPlace
 from pliant.model.port import Frame
 from pliant.model.stage_method import gauss_collocation, generalized_alpha
 from pliant.robot.joint_law import Friction, JointSpring, Limits
@@ -72,6 +74,34 @@ MOTORS = (
 )
 
 
+def floating():
+    """A free body that carries a link on a ball joint, which has damping and friction."""
+    body = pl.RigidLink("body", (0.3, 0.1, 0.0), mass=1.0, inertia=(0.1, 0.2, 0.3), center_of_mass=(0.1, 0.2, 0.05))
+    turned = (0.8, 0.0, 0.6, 0.0)
+    joints = (
+        pl.joints.FreeJoint("flight", "base", "body", rotation=turned, initial_rotation=(0.6, 0.8, 0.0, 0.0),
+                            initial_position=(0.2, 0.1, 0.4), initial_spin=(1.0, -2.0, 0.5), damping=6 * (0.1,)),
+        pl.joints.SphericalJoint("ball", "body", "link", initial_rotation=turned, damping=0.3,
+                                 friction=Friction(0.2, smoothing_rate=0.5)),
+    )  # fmt: skip
+    return pl.Robot("floating", (body, link("link", 1.0, LINEAR)), joints, gravity=(1.0, 2.0, -9.0))
+
+
+def shaken(times):
+    """A base that moves and turns about its z axis."""
+    n, zero = len(times), np.zeros((len(times), 3))
+    x, v = 0.3 * np.sin(2 * times), 0.6 * np.cos(2 * times)
+    half, rate = 0.25 * np.sin(3 * times), 1.5 * np.cos(3 * times)
+    quaternion = np.column_stack([np.cos(half), np.zeros((n, 2)), np.sin(half)])
+    return BasePath(np.column_stack([x, zero[:, :2]]), quaternion, np.column_stack([v, zero[:, :2]]),
+                    np.column_stack([zero[:, :2], rate]))  # fmt: skip
+
+
+def on_base(robot):
+    arm = pl.GeometricallyExact(2, 2).compile(robot)
+    return arm.carrying(replace(inputs(arm, ()), base_motion=shaken))
+
+
 def geared(degree):
     arm = pl.GeometricallyExact(degree, 2).compile(mechanism())
     return arm.carrying(inputs(arm, (), MOTORS))
@@ -99,7 +129,8 @@ def inputs(arm, prescribed, motors=()):
     def wrenches(times):
         return np.sin(times[:, None, None] + np.arange(3)[:, None] + np.arange(6))
 
-    gains = tuple(0.0 if name in prescribed else 2.0 for name in arm.joint_names)
+    # feedback on a ball is a relation between frames, not a gain on its coordinates, which start anew at every step
+    gains = tuple(0.0 if name in prescribed or name.startswith("ball") else 2.0 for name in arm.joint_names)
     held = tuple(name in prescribed for name in arm.joint_names)
     return Inputs(held, gains, gains, joints, loads, wrenches, motors=motors)
 
@@ -124,6 +155,9 @@ CASES = {
     "laws": (lambda: pl.GeometricallyExact(2, 2).compile(mechanism()), ("wrist.first",), gauss_collocation(2)),
     "motors": (lambda: geared(2), (), gauss_collocation(2)),
     "motors by alpha": (lambda: geared(1), ("rail.slide",), generalized_alpha(0.8)),
+    "ball and flight": (lambda: pl.GeometricallyExact(2).compile(floating()), (), gauss_collocation(2)),
+    "ball and flight by alpha": (lambda: pl.GeometricallyExact(1).compile(floating()), (), generalized_alpha(0.8)),
+    "moved base": (lambda: on_base(tree()), ("slide",), gauss_collocation(2)),
     "mixed": (lambda: pl.MixedElement(4, 0.6).compile(single()), (), gauss_collocation(2)),
     "mixed prescribed": (lambda: pl.MixedElement(4, 0.6).compile(single()), ("hinge",), generalized_alpha(0.5)),
 }
@@ -135,6 +169,7 @@ def solved(request) -> tuple[ChainStep, np.ndarray]:
     compiled, prescribed, method = CASES[request.param]
     arm = compiled()
     given = inputs(arm, prescribed, MOTORS if arm.geared else ())
+    given = replace(given, base_motion=shaken if arm.moved else None)
     start = start_of(arm, given)
     unknowns, end = arm.step_unknowns(start, given, TIME, STEP, method)
     return arm.step_equations(start, unknowns, given, TIME, STEP, method), end

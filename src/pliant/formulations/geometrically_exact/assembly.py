@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import element_ends, matrix_of, spatial_inertia, transform_inertia
-from pliant.robot import FlexibleLink, Freedom, HardeningLaw, Joint, RigidLink, Robot
-from pliant.robot.joint import BASE, Role, WholeJoint
+from pliant.robot import FlexibleLink, Freedom, FreeJoint, HardeningLaw, Joint, RigidLink, Robot, SphericalJoint
+from pliant.robot.joint import BASE, WholeJoint
 from pliant.robot.link import End, Link
 from pliant.structures.collocation import chain as arrays
-from pliant.structures.collocation.chain import FIXED, Chain, Floats, Inertia, Mesh, Points, Stationing, Tree
+from pliant.structures.collocation.chain import (
+    BALL,
+    FIXED,
+    FLOATING,
+    RIDER,
+    Chain,
+    Floats,
+    Inertia,
+    Mesh,
+    Points,
+    Stationing,
+    Tree,
+)
 from pliant.structures.joint_tables import Laws
 
 ORIGIN = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # where joints sit on the end of a flexible link
@@ -22,24 +34,18 @@ ORIGIN = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # where joints sit on the end 
 def beyond_spectral_links(robot: Robot) -> str:
     """Why spectral links do not carry the robot, or nothing: they stand on a tree of coordinates in a row."""
     for joint in robot.joints:
-        if isinstance(joint, WholeJoint):
-            return f"joint '{joint.name}' is {joint.word}"
-        if joint.station is not None or joint.role is not Role.ARM:
-            return f"joint '{joint.name}' sits at a station or carries a part aside"
+        if joint.station is not None:
+            return f"joint '{joint.name}' sits at a station"
+        if isinstance(joint, SphericalJoint) and (joint.spring or joint.limits):
+            return f"joint '{joint.name}' is spherical with a spring or a cone"
+        if isinstance(joint, FreeJoint) and (joint.spring or joint.limits or joint.cone):
+            return f"joint '{joint.name}' is free with a spring, a box or a cone"
+        if isinstance(joint, FreeJoint) and (joint.slide_friction or joint.turn_friction):
+            return f"joint '{joint.name}' is free with dry friction"
     for loop in robot.loops:
         if not loop.obeys_nothing:
             return f"loop joint '{loop.name}' has a spring, damping, friction or limits"
     return ""
-
-
-def _subspace(freedom: Freedom | None) -> tuple[int, Floats]:
-    if freedom is None:
-        return FIXED, np.zeros(6)
-    axis = np.asarray(freedom.axis, dtype=float)
-    axis, none = axis / np.linalg.norm(axis), np.zeros(3)
-    if freedom.translates:
-        return arrays.PRISMATIC, np.append(axis, none)
-    return arrays.REVOLUTE, np.append(none, axis)
 
 
 @dataclass(frozen=True)
@@ -47,19 +53,61 @@ class Row:
     """A link of the chain: what a joint moves by its last coordinate, or nothing behind one of those before."""
 
     joint: Joint
-    freedom: Freedom | None
+    kind: int
+    S: Floats
     link: Link | None  # of the robot
+    named: bool = True
 
 
-def _rows(robot: Robot) -> Iterator[Row]:
+def _rows(robot: Robot, guided: Collection[str]) -> Iterator[Row]:
+    """Links of the chain in the order of the joints; guided balls and free joints go by coordinates in a row."""
     for joint in robot.chain_order:
-        *before, last = joint.freedoms or (None,)
-        yield from (Row(joint, freedom, None) for freedom in before)
-        yield Row(joint, last, robot.link(joint.child))
+        child = robot.link(joint.child)
+        moves: list[tuple[int, Floats]] = [(FIXED, np.zeros(6))]
+        if isinstance(joint, WholeJoint) and joint.name not in guided:
+            axes = np.eye(6) if isinstance(joint, FreeJoint) else np.eye(6)[3:]
+            first = FLOATING if isinstance(joint, FreeJoint) else BALL
+            moves = [(RIDER if k else first, S) for k, S in enumerate(axes)]
+        elif freedoms := _freedoms(joint):
+            moves = [_subspace(freedom) for freedom in freedoms]
+        for k, (kind, S) in enumerate(moves, 1):
+            named = not (isinstance(joint, FreeJoint) and kind in (FLOATING, RIDER))
+            yield Row(joint, kind, S, child if k == len(moves) else None, named)
 
 
-def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple[Chain, Stationing, Laws]:
-    """Discretise every link of the robot and connect them by its joints."""
+def _freedoms(joint: Joint) -> tuple[Freedom, ...]:
+    return joint.guided_freedoms if isinstance(joint, WholeJoint) else joint.freedoms
+
+
+def _subspace(freedom: Freedom) -> tuple[int, Floats]:
+    axis = np.asarray(freedom.axis, dtype=float)
+    axis, none = axis / np.linalg.norm(axis), np.zeros(3)
+    if freedom.translates:
+        return arrays.PRISMATIC, np.append(axis, none)
+    return arrays.REVOLUTE, np.append(none, axis)
+
+
+def _laws(robot: Robot, guided: Collection[str]) -> Laws:
+    laws = Laws()
+    for joint in robot.chain_order:
+        whole = isinstance(joint, WholeJoint) and joint.name not in guided
+        if isinstance(joint, SphericalJoint) and not whole and (joint.damping or joint.friction):
+            raise InvalidInput(
+                f"joint '{joint.name}' has damping or friction, which a ball does not carry while its motion is"
+                " prescribed; remove them, or take a universal joint"
+            )
+        laws.add(joint, joint.freedoms if whole else _freedoms(joint), whole and bool(joint.freedoms))
+    return laws
+
+
+def build_chain(
+    robot: Robot, points: Points, elements: dict[str, int], guided: Collection[str] = ()
+) -> tuple[Chain, Stationing, Laws]:
+    """Discretise every link of the robot and connect them by its joints.
+
+    Ball and free joints whose motion is prescribed are ``guided``: they go through plain coordinates, which cannot lock
+    because none of them is free.
+    """
     reason = beyond_spectral_links(robot)
     if reason:
         raise InvalidInput(f"{reason}, which this element does not carry; use PoseElement")
@@ -68,20 +116,21 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
             f"loop joint '{robot.loops[0].name}' closes a loop, but the mixed element carries no mass at its ends; use"
             " GeometricallyExact"
         )
-    rows = list(_rows(robot))
+    rows = list(_rows(robot, guided))
     links = [row.link for row in rows]
     of_links = tuple(k for k, link in enumerate(links) if link is not None)
     places, count = {row.joint.child: k for k, row in enumerate(rows)}, len(rows)
-    laws = Laws()
-    for joint in robot.chain_order:
-        laws.add(joint, joint.freedoms, False)
-    numbers = [np.full(count, -1, np.int64) for _ in range(9)]
-    tree = Tree._make([*numbers, *(np.zeros((count, size)) for size in (6, 9, 3))])
+    laws = _laws(robot, guided)
+    numbers = [np.full(count, -1, np.int64) for _ in range(10)]
+    tree = Tree._make([*numbers[:9], *(np.zeros((count, size)) for size in (6, 9, 3)), numbers[9]])
     start: list[int] = []
     length: list[float] = []
     stationing: list[tuple[Floats, Floats, Floats]] = []
-    nodes = moving = 0
-    for k, (joint, freedom, link) in enumerate((row.joint, row.freedom, row.link) for row in rows):
+    # coordinates that have no names come last
+    moving = [k for named in (True, False) for k, row in enumerate(rows) if row.kind != FIXED and row.named is named]
+    tree.dof[moving] = np.arange(len(moving))
+    nodes = frames = 0
+    for k, (joint, link) in enumerate((row.joint, row.link) for row in rows):
         tree.first_node[k], tree.first_element[k] = nodes, len(start)
         stations = (np.zeros(0), np.zeros(0), np.zeros(0))
         if isinstance(link, FlexibleLink):
@@ -96,10 +145,10 @@ def build_chain(robot: Robot, points: Points, elements: dict[str, int]) -> tuple
         stationing.append(stations)
         tree.last_node[k], tree.n_elements[k] = nodes, len(start) - tree.first_element[k]
         nodes += 1
-        tree.kind[k], tree.S[k] = _subspace(freedom)
-        if tree.kind[k] != FIXED:
-            tree.dof[k] = moving
-            moving += 1
+        tree.kind[k], tree.S[k] = rows[k].kind, rows[k].S
+        if tree.kind[k] >= BALL:
+            tree.frame[k] = frames
+            frames += 1
         if k and rows[k - 1].joint is joint:  # in the frame that the coordinate before leaves behind
             tree.parent[k], tree.parent_node[k], tree.rotation[k] = k - 1, tree.last_node[k - 1], np.eye(3).ravel()
             continue
@@ -160,6 +209,9 @@ def _inertia(
                 M_point[e] = mesh.length[e] * link.inertia(at)[0]
             else:
                 M[nodes_of] += weight * link.inertia(inside)
+    for k, joint in enumerate(robot.chain_order):
+        if isinstance(joint, FreeJoint):
+            viscous[tree.first_node[placed.links[k]]] += np.diag(joint.damping)
     for payload in robot.payloads:
         k = next(k for k, link in enumerate(links) if link is not None and link.name == payload.link)
         body = spatial_inertia(payload.mass, payload.center_of_mass, payload.inertia)

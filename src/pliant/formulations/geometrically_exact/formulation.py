@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import ceil
@@ -15,6 +15,7 @@ from pliant.formulations.geometrically_exact.assembly import beyond_spectral_lin
 from pliant.model.arm import Counts, counts_of, half, refuse_massless_links, refuse_reduced_links, twice
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FixedJoint, FlexibleLink, Robot
+from pliant.robot.joint import WholeJoint
 from pliant.structures.collocation.bending import SPECTRAL_TURN
 from pliant.structures.collocation.chain import Points
 from pliant.structures.collocation.model import GeometricallyExactArm
@@ -108,9 +109,13 @@ class GeometricallyExact(SomeRigid):
         reason = beyond_spectral_links(robot) or self._bent_too_far(robot)
         if reason:
             return self.pose_elements(robot).with_substitution(f"pose elements were chosen because {reason}")
+        return self.guiding(robot, ())
+
+    def guiding(self, robot: Robot, guided: Collection[str]) -> GeometricallyExactArm:
+        """Spectral links, with these ball and free joints by coordinates whose motion is prescribed."""
         points = Points.spectral(self.chosen_degree)
-        chain, placed, laws = build_chain(robot, points, counts_of(robot, self.elements))
-        return GeometricallyExactArm(robot, self, chain, points, placed, laws)
+        chain, placed, laws = build_chain(robot, points, counts_of(robot, self.elements), guided)
+        return GeometricallyExactArm(robot, self, chain, points, placed, laws, frozenset(guided))
 
     def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> PoseElementArm | None:
         """Pose elements for what spectral links do not carry; bends that grow are followed unless users say stop."""
@@ -230,12 +235,20 @@ class MixedElement(SomeRigid):
     def carried_by(self, robot: Robot, turns: Mapping[str, float] | None = None) -> None:
         """Nobody: who chooses the element of the paper keeps it."""
 
+    def guiding(self, robot: Robot, guided: Collection[str]) -> GeometricallyExactArm:
+        """The arm itself: it has no ball and no free joint."""
+        return self.compile(robot)
+
     def compile(self, robot: Robot) -> GeometricallyExactArm:
         """The equations of the robot."""
         robot = self.taken(robot)
         refuse_reduced_links(robot, "MixedElement")
         refuse_massless_links(robot, "MixedElement")
         for joint in robot.joints:
+            if isinstance(joint, WholeJoint):
+                raise InvalidInput(
+                    f"joint '{joint.name}' is {joint.word}, which this element does not carry; use PoseElement"
+                )
             if joint.parent != "base" and not isinstance(joint, FixedJoint):
                 raise InvalidInput(
                     f"joint '{joint.name}' moves against link '{joint.parent}', but the mixed element carries no mass"

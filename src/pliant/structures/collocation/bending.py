@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial.arrays import quaternion_from_rotation
+from pliant.structures.collocation.chain import FLOATING, MOVED
 from pliant.structures.collocation.poses import make_path, rebuild_poses, strain_values
 
 if TYPE_CHECKING:
@@ -46,26 +47,27 @@ def pose_state(arm: GeometricallyExactArm, poses: PoseElementArm, state: Floats)
     """The state of pose elements of the same robot: the shape and the twists of the spectral links at their nodes."""
     V, e, q, qd = (part[0] for part in arm.split(state))
     links, bodies = {link.name: link for link in poses.structure.links}, poses.structure.bodies
-    nodes: list[list[int]] = []  # of the pose elements, for each link of the chain
-    twists = []
     stations = [links[name].station[: len(links[name].nodes)] for name in arm.link_names]
+    tree, wanted, rows, twists = arm.chain.tree, [np.zeros(0)] * len(arm.placed.ends), [], []
+    last = -1
     for row, at, name in zip(arm.placed.links, stations, arm.link_names):
         root = int(links[name].nodes[0])
-        # nodes between the coordinates of a joint come before the root of what it carries, in both kinds of chains
-        between = range(len(nodes), row)
-        nodes += [[root - (row - k)] for k in between] + [list(links[name].nodes)]
-        twists += [V[arm.chain.tree.first_node[k]][None] for k in between] + [_twists(arm, V, row, at)]
-    wanted = [np.zeros(1)] * len(nodes)
-    for row, at in zip(arm.placed.links, stations):
-        wanted[row] = at
-    x, R = rebuild_poses(arm.chain, make_path(arm.chain, arm.points, arm.placed, wanted), e[None], q[None])
-    rows, twist = np.concatenate(nodes), np.concatenate(twists)
+        for k in range(last + 1, row):  # the base, or nodes between the coordinates of a joint
+            if tree.kind[k] == MOVED or tree.kind[row - 5 : row].tolist().count(FLOATING) == 0:
+                wanted[k], twists = np.zeros(1), [*twists, V[tree.first_node[k]][None]]
+                rows.append(np.array([0 if tree.kind[k] == MOVED else root - (row - k)]))
+        wanted[row], twists = at, [*twists, _twists(arm, V, row, at)]
+        rows.append(links[name].nodes)
+        last = row
+    path, frames = make_path(arm.chain, arm.points, arm.placed, wanted), arm.frames(state)
+    x, R = rebuild_poses(arm.chain, path, e[None], q[None], frames)
+    nodes, twist = np.concatenate(rows), np.concatenate(twists)
     now = poses.pose_of(poses.initial_state(q, qd))
     if arm.geared:
         now.motor[:] = arm.layout.part(state, "rotor")
-    center = twist[:, :3] + np.cross(twist[:, 3:], bodies.center[rows])
-    now.x[rows], now.quaternion[rows] = x[0], quaternion_from_rotation(R[0])
-    now.v[rows], now.w[rows] = np.einsum("nij,nj->ni", R[0], center), twist[:, 3:]
+    center = twist[:, :3] + np.cross(twist[:, 3:], bodies.center[nodes])
+    now.x[nodes], now.quaternion[nodes] = x[0], quaternion_from_rotation(R[0])
+    now.v[nodes], now.w[nodes] = np.einsum("nij,nj->ni", R[0], center), twist[:, 3:]
     return np.concatenate([part.ravel() for part in (now.x, now.quaternion, now.v, now.w, q, qd, now.motor)])
 
 

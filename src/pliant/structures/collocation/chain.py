@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FIXED, REVOLUTE, PRISMATIC = 0, 1, 2
+# how a link is placed against its parent; a ball and a floating joint place their first link by a rotation, or a pose,
+# of their own, the rest of their three or six links ride on it; a moved base follows a table
+FIXED, REVOLUTE, PRISMATIC, RIDER, BALL, FLOATING, MOVED = range(7)
 
 
 class Tree(NamedTuple):
@@ -40,11 +42,12 @@ class Tree(NamedTuple):
     parent: Ints  # link on whose end the joint sits, -1: the base
     parent_node: Ints  # node on which the joint sits, -1: the base
     n_children: Ints
-    kind: Ints  # FIXED, REVOLUTE, PRISMATIC
+    kind: Ints  # FIXED ... MOVED
     dof: Ints  # index of the joint coordinate, -1: none
     S: Floats  # (links, 6) motion subspace in the frame of the child's root
     rotation: Floats  # (links, 9) constant pose of the joint in the parent node's frame (world if base)
     position: Floats  # (links, 3)
+    frame: Ints  # which rotation of the state places a BALL, FLOATING or MOVED link, -1: none
 
 
 class Mesh(NamedTuple):
@@ -89,6 +92,16 @@ class Chain(NamedTuple):
     section: Section
     inertia: Inertia
 
+    @property
+    def dofs(self) -> int:
+        """Coordinates of all joints, also of those that have no names."""
+        return int(self.tree.dof.max(initial=-1)) + 1
+
+    @property
+    def frames(self) -> int:
+        """Rotations that are states."""
+        return int(self.tree.frame.max(initial=-1)) + 1
+
 
 class Loads(NamedTuple):
     """External wrenches: row k acts on the nodes first[k] .. last[k] with the given weights."""
@@ -97,14 +110,16 @@ class Loads(NamedTuple):
     last: Ints
     weight: Floats  # (loads, nodes)
     world: NDArray[np.bool_]  # given in world axes; otherwise in those of the section
+    lever: Floats  # (loads, 3) from the node to the point at which a load in world axes acts, node axes
+    ball: Ints  # first coordinate of the ball joint that a load drives by a moment in the axes of its child, -1: none
 
 
 class Drives(NamedTuple):
     """How each joint coordinate is driven."""
 
-    prescribed: NDArray[np.bool_]
-    free: NDArray[np.bool_]
-    stiffness: Floats
+    prescribed: NDArray[np.bool_]  # (dofs,)
+    free: NDArray[np.bool_]  # (dofs,)
+    stiffness: Floats  # of the coordinates that have names; those of floating joints come behind them and have none
     damping: Floats
 
 
@@ -196,6 +211,8 @@ class State(NamedTuple):
     V_rate: Floats
     e_rate: Floats
     q_rate: Floats
+    turn: Floats  # (frames, 4) rotations of ball and floating joints and of a moved base
+    place: Floats  # (frames, 3) and positions
     rotor: Floats  # (dofs, 2) angle and rate behind elastic gears
     rotor_rate: Floats  # (dofs, 2) their rates; behind a rigid gear the second is the acceleration of the joint
 
@@ -229,6 +246,7 @@ class Stages(NamedTuple):
     rd: Floats  # (s, dofs) their rates
     spin_up: Floats  # (s, dofs) accelerations of rotors
     rho_r: Floats  # (s, dofs) what is left of their balance
+    base: Floats  # (s, 6) twist of a moved base
 
 
 class Method(NamedTuple):
@@ -245,14 +263,50 @@ class Method(NamedTuple):
     average_weights: Floats
 
 
-def new_state(nodes: int, points: int, dofs: int) -> State:
-    n, p = (nodes, 6), (points, 6)
-    return zeros_of(State, n, p, dofs, dofs, n, p, dofs, (dofs, 2), (dofs, 2))
+def new_state(chain: Chain) -> State:
+    n, p, dofs, frames = chain.inertia.M.shape[:2], chain.section.rest.shape, chain.dofs, chain.frames
+    return zeros_of(State, n, p, dofs, dofs, n, p, dofs, (frames, 4), (frames, 3), (dofs, 2), (dofs, 2))
 
 
-def new_stages(stages: int, links: int, nodes: int, points: int, dofs: int, at_points: bool) -> Stages:
+def new_stages(stages: int, chain: Chain) -> Stages:
+    links, nodes, points, dofs = len(chain.tree.parent), len(chain.inertia.M), len(chain.section.C), chain.dofs
+    at_points = chain.inertia.at_points
     at_node, at_point, joints = (nodes, 6), (points, 6), (dofs,)
     values = (at_node, at_point, at_node, at_point, joints, joints, (links, 12))
     axes = ((nodes, 9), (points if at_points else 0, 9), (nodes, 3))
-    residuals = (*4 * (at_point,), at_node, at_point, at_node, at_point, joints, (links, 6), *6 * (joints,))
+    residuals = (*4 * (at_point,), at_node, at_point, at_node, at_point, joints, (links, 6), *6 * (joints,), (6,))
     return zeros_of(Stages, *((stages, *shape) for shape in (*values, *axes, *residuals)))
+
+
+def on_moved_base(chain: Chain, placed: Stationing, R: Floats, r: Floats) -> tuple[Chain, Stationing]:
+    """The same behind one more link without mass, a base at the pose (R, r) that a table is to move."""
+    tree, mesh, section, inertia = chain
+
+    def behind(value: int, numbers: Ints, step: int = 1) -> Ints:
+        return np.append(value, numbers + step)
+
+    rotation, position = tree.rotation.copy(), tree.position.copy()
+    on_base = (tree.parent < 0) & (tree.kind != FLOATING)  # a free link stands on the world
+    rotation[on_base] = (R.T @ rotation[on_base].reshape(-1, 3, 3)).reshape(-1, 9)
+    position[on_base] = (position[on_base] - r) @ R
+    moved = Tree(
+        first_node=behind(0, tree.first_node),
+        last_node=behind(0, tree.last_node),
+        first_element=behind(0, tree.first_element, 0),
+        n_elements=behind(0, tree.n_elements, 0),
+        parent=np.append(-1, np.where(tree.parent < 0, np.where(on_base, 0, -1), tree.parent + 1)),
+        parent_node=np.append(-1, np.where(tree.parent < 0, np.where(on_base, 0, -1), tree.parent_node + 1)),
+        n_children=behind(int(on_base.sum()), tree.n_children, 0),
+        kind=behind(MOVED, tree.kind, 0),
+        dof=behind(-1, tree.dof, 0),
+        S=np.concatenate([np.zeros((1, 6)), tree.S]),
+        rotation=np.concatenate([np.eye(3).reshape(1, 9), rotation]),
+        position=np.concatenate([np.zeros((1, 3)), position]),
+        frame=np.append(0, np.where(tree.frame >= 0, tree.frame + 1, -1)),
+    )
+    none, nothing = np.zeros((1, 6, 6)), (np.zeros(0),)
+    inertia = inertia._replace(M=np.concatenate([none, inertia.M]), viscous=np.concatenate([none, inertia.viscous]))
+    stations = Stationing(
+        nothing + placed.ends, nothing + placed.nodes, nothing + placed.points, tuple(k + 1 for k in placed.links)
+    )
+    return Chain(moved, mesh._replace(start=mesh.start + 1), section, inertia), stations

@@ -28,7 +28,7 @@ from pliant.spatial.arrays import (
     rotation_from_vector,
     to_frame,
 )
-from pliant.structures.collocation.chain import Floats, Ints, Method, Plant, Stages
+from pliant.structures.collocation.chain import FLOATING, MOVED, RIDER, Floats, Ints, Method, Plant, Stages, Tree
 from pliant.structures.collocation.element import compatibility, freeze
 from pliant.structures.collocation.factorise import add_gyroscopic
 from pliant.structures.collocation.poses import Path, interval_twists, rotation_vectors
@@ -66,10 +66,16 @@ def turned_wrenches(plant: Plant, stages: Stages, i: int, load_values: Floats) -
     at_nodes = inertia.M[:, :, :3] @ hat(stages.g[i])
     R = stages.R[i].reshape(-1, 3, 3)
     for k in np.flatnonzero(loads.world):
-        force = loads.weight[k][:, None, None] * load_values[k].reshape(2, 3) @ R
-        at_nodes += hat(force).reshape(-1, 6, 3)
+        force = hat(loads.weight[k][:, None, None] * load_values[k].reshape(2, 3) @ R)
+        force[:, 1] += hat(loads.lever[k]) @ force[:, 0]
+        at_nodes += force.reshape(-1, 6, 3)
     R_point = stages.R_point[i].reshape(-1, 3, 3)
     return at_nodes, inertia.M_point[:, :, :3] @ hat(inertia.gravity @ R_point)
+
+
+def placing_links(tree: Tree) -> Ints:
+    """(links,) whose pose the coordinate of each link changes: its own, or that of the frame on which it rides."""
+    return np.asarray(np.maximum.accumulate(np.where(tree.kind == RIDER, 0, np.arange(len(tree.kind)))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +101,34 @@ class Instant:
         """Links whose joints move."""
         return np.flatnonzero(self.plant.chain.tree.dof >= 0)
 
+    @cached_property
+    def placed_by(self) -> Ints:
+        """(links,) whose pose the coordinate of each link changes: its own, or that of the frame on which it rides."""
+        return placing_links(self.plant.chain.tree)
+
     def with_base(self, values: Floats) -> Floats:
         """Values (nodes, 6) of the nodes, and nothing at the base, in one row."""
         return np.append(values, np.zeros(6))
 
     @cached_property
     def V(self) -> Floats:
-        return self.with_base(self.stages.V[self.i])
+        """Twists of the nodes and that of a moved base, as it is seen at the world's origin, in one row."""
+        V = self.with_base(self.stages.V[self.i])
+        if self.plant.chain.tree.kind[0] == MOVED:
+            V[-6:] = np.linalg.solve(self.to_base, V[:6])
+        return V
+
+    @cached_property
+    def to_base(self) -> Floats:
+        """(6, 6) from the world's origin to a moved base."""
+        pose = self.stages.pose[self.i, 0]
+        return np.asarray(to_frame(pose[:9].reshape(3, 3), pose[9:]))
 
     @cached_property
     def G(self) -> Sparse:
         tree, pose = self.plant.chain.tree, self.stages.pose[self.i]
         Ad = to_frame(pose[:, :9].reshape(-1, 3, 3), pose[:, 9:])
+        Ad[tree.kind == FLOATING] = 0.0  # the base carries no free link
         return spread(Ad, self.roots, tree.parent_node % self.size, (self.size, self.size))
 
     @cached_property
@@ -122,11 +144,11 @@ class Instant:
         nodes = np.setdiff1d(np.arange(self.size - 1), self.roots)
         return sparse.eye_array(6 * self.size, format="csc")[:, (6 * nodes[:, None] + np.arange(6)).ravel()]
 
-    def of_joints(self, columns: Floats) -> Sparse:
-        """One column (links, 6) at the root of every link, for the joint that moves it."""
-        dof = self.plant.chain.tree.dof[self.moving]
+    def of_joints(self, columns: Floats, at: Ints | None = None) -> Sparse:
+        """One column (links, 6) for the joint that moves every link, at its root or at that of the links ``at``."""
+        dof, roots = self.plant.chain.tree.dof[self.moving], self.roots if at is None else self.roots[at]
         shape = (self.size, self.stages.q.shape[1])
-        return spread(columns[self.moving][:, :, None], self.roots[self.moving], dof, shape)
+        return spread(columns[self.moving][:, :, None], roots[self.moving], dof, shape)
 
     @cached_property
     def S(self) -> Sparse:
@@ -134,14 +156,16 @@ class Instant:
 
     def moved_by_joints(self, values: Floats) -> Sparse:
         """dG values = W dq: what the parents carry changes as the joints move,  -ad_S Ad value ."""
-        carried = (self.G @ values).reshape(-1, 6)[self.roots]
-        return self.of_joints(np.einsum("kij,kj->ki", -bracket(self.plant.chain.tree.S), carried))
+        at = self.placed_by
+        carried = (self.G @ values).reshape(-1, 6)[self.roots[at]]
+        return self.of_joints(np.einsum("kij,kj->ki", -bracket(self.plant.chain.tree.S), carried), at)
 
     @cached_property
     def passed_on(self) -> Sparse:
         """dG^T L^T f = H dq, from the residuals that the roots have passed on."""
-        S, passed = self.plant.chain.tree.S, self.stages.root[self.i]
-        return self.G.T @ self.of_joints(np.einsum("kji,kj->ki", -bracket(S), passed))
+        S, at = self.plant.chain.tree.S, self.placed_by
+        passed = self.stages.root[self.i][at]
+        return self.G.T @ self.of_joints(np.einsum("kji,kj->ki", -bracket(S), passed), at)
 
     @cached_property
     def weight(self) -> Floats:
@@ -223,6 +247,15 @@ class Instant:
         return self._of_bodies(of_nodes, of_points)
 
     @cached_property
+    def on_balls(self) -> Sparse:
+        """Torques on joint coordinates from the wrenches of loads that drive ball joints."""
+        ball = self.plant.loads.ball
+        k = np.flatnonzero(ball >= 0)
+        rows, columns = ball[k, None] + np.arange(3), 6 * k[:, None] + np.arange(3, 6)
+        shape = (self.stages.q.shape[1], 6 * len(ball))
+        return sparse.csr_array((np.ones(rows.size), (rows.ravel(), columns.ravel())), shape=shape)
+
+    @cached_property
     def loads(self) -> Sparse:
         """Wrenches on the nodes from those of the loads, each in its own axes."""
         loads, R = self.plant.loads, self.stages.R[self.i].reshape(-1, 3, 3)
@@ -230,6 +263,7 @@ class Instant:
         turn = np.where(loads.world[k, None, None], np.swapaxes(R[at], 1, 2), np.eye(3))
         blocks = np.zeros((len(at), 6, 6))
         blocks[:, :3, :3] = blocks[:, 3:, 3:] = loads.weight[k, at, None, None] * turn
+        blocks[:, 3:, :3] = np.where(loads.world[k, None, None], hat(loads.lever[k]) @ blocks[:, :3, :3], 0.0)
         return spread(blocks, at, k, (self.size, len(loads.first)))
 
     @cached_property
@@ -248,7 +282,7 @@ class Instant:
     def lines(self) -> LineChanges:
         """What relations exert, and how it changes."""
         stages, i = self.stages, self.i
-        return LineChanges.of(self.plant, (stages.e[i], stages.q[i], stages.pose[i]), self.V, i)
+        return LineChanges.of(self.plant, (stages.e[i], stages.pose[i]), self.V, i)
 
     def _turning(self) -> tuple[Floats, Floats]:
         """By how much nodes, base and masses at points turn in their own axes per change of strains, joints, base."""
@@ -272,9 +306,10 @@ class Instant:
 
         for link, root in enumerate(self.roots):
             pose = self.stages.pose[self.i, link, :9].reshape(3, 3)
-            turn[root] = pose.T @ turn[tree.parent_node[link]]
-            if tree.dof[link] >= 0:
-                turn[root, :, 6 * points + tree.dof[link]] += tree.S[link, 3:]
+            if tree.kind[link] != FLOATING:
+                turn[root] = pose.T @ turn[tree.parent_node[link]]
+            for moving in np.flatnonzero((self.placed_by == link) & (tree.dof >= 0)):
+                turn[root, :, 6 * points + tree.dof[moving]] += tree.S[moving, 3:]
             for element in range(tree.first_element[link], tree.first_element[link] + tree.n_elements[link]):
                 for interval in range(p):
                     node = mesh.start[element] + interval
@@ -326,11 +361,11 @@ class LineChanges:
         return np.asarray(self.twist @ rows)
 
     @staticmethod
-    def of(plant: Plant, shape: tuple[Floats, Floats, Floats], V: Floats, i: int) -> LineChanges:
-        """At a ``shape``: strains, joint positions and poses of joints; with twists V and the forces of stage i."""
-        relations, (e, q, pose) = plant.relations, shape
+    def of(plant: Plant, shape: tuple[Floats, Floats], V: Floats, i: int) -> LineChanges:
+        """At a ``shape``, strains and poses of joints, with twists V and the forces of stage i."""
+        relations, (e, pose) = plant.relations, shape
         lines, now, size = relations.lines, relations.now, len(V) // 6
-        measure(plant.chain.tree, relations, np.ascontiguousarray(e)[None], np.ascontiguousarray(q)[None], 0)
+        measure(plant.chain.tree, relations, np.ascontiguousarray(e)[None], np.ascontiguousarray(pose)[None], 0)
         x, R = now.x.copy(), now.R.reshape(-1, 3, 3).copy()
         frames = frame_displacements(plant, e, pose)
         rows, slopes = line_slopes(lines, x, R)
@@ -404,10 +439,13 @@ def frame_displacements(plant: Plant, e: Floats, pose: Floats) -> Floats:
     base, tips = np.zeros(out.shape[1:]), np.zeros((len(tree.parent), *out.shape[1:]))
     base[:, -6:] = np.eye(6)
     turns, levers = pose[:, :9].reshape(-1, 3, 3), pose[:, 9:]
+    placed_by = placing_links(tree)
     for link, parent in enumerate(tree.parent):
         moved = to_frame(turns[link], levers[link]) @ (tips[parent] if parent >= 0 else base)
-        if tree.dof[link] >= 0:
-            moved[:, 6 * points + tree.dof[link]] += tree.S[link]
+        if tree.kind[link] == FLOATING:  # the base carries no free link
+            moved = np.zeros_like(moved)
+        for own in np.flatnonzero((placed_by == link) & (tree.dof >= 0)):
+            moved[:, 6 * points + tree.dof[own]] += tree.S[own]
         if path.root_row[link] >= 0:
             out[path.root_row[link]] = moved
         for k in range(path.first[link], path.first[link + 1]):

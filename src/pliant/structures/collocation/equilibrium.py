@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.errors import InvalidInput
 from pliant.jit import kernel
 from pliant.mechanics.block_elimination import eliminate_joints, new_increments
 from pliant.mechanics.block_solve import solve_tree
@@ -22,6 +23,7 @@ from pliant.structures.collocation.factorise import factorise_links, new_frozen,
 from pliant.structures.collocation.joints import instant_slopes, joints_of
 from pliant.structures.collocation.relations import Bools
 from pliant.structures.collocation.stages import evaluate_stages
+from pliant.structures.collocation.stepper import base_twists
 from pliant.structures.joint_tables import at_rest, resting_rotors
 from pliant.structures.load_stepping import (
     ITERATIONS,
@@ -74,22 +76,27 @@ class _Search:
     def __init__(self, arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float) -> None:
         self.arm, self.chain = arm, arm.chain
         chain, dofs = arm.chain, len(arm.joint_names)
-        points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
-        self.now = new_state(nodes, points, dofs)
+        points, nodes = len(chain.section.C), len(chain.inertia.M)
+        self.now, self.named = new_state(chain), dofs
         self.restore((arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position")))
+        (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
+        self.base = base_twists(arm, inputs, np.array([time]))
+        if arm.moved:
+            self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
         plant, now = arm.plant(inputs), np.array([time])
         laws, signals = plant.joints.laws, inputs.joint_signals(now)
         free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~laws.prescribed
         self.motor = laws.motor
         quiet, signals[0] = at_rest(laws, signals[0], free)
         stiffness = np.where(laws.has_motor, 0.0, quiet.gain[:, 0])
-        self.drives = Drives(~free, free, stiffness, np.zeros(dofs))
+        moving = np.append(free, np.zeros(chain.dofs - dofs, np.bool_))  # nothing holds a link that floats
+        self.drives = Drives(~moving, moving, stiffness, np.zeros(dofs))
         self.plant = plant._replace(drives=self.drives, joints=joints_of(chain.tree, quiet))
         self.table, self.wrenches = signals, inputs.load_signals(now)
-        self.stages = new_stages(1, links, nodes, points, dofs, chain.inertia.at_points)
+        self.stages = new_stages(1, chain)
         self.frozen = new_frozen(chain, 1, np.float64)
         self.factors = new_spectral_factors(chain, 1, np.float64)
-        self.inc = new_increments(nodes, points, dofs, np.float64)
+        self.inc = new_increments(nodes, points, chain.dofs, np.float64)
 
     def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
         previous = np.inf
@@ -111,12 +118,16 @@ class _Search:
         inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
         plant = self.plant._replace(chain=self.chain._replace(inertia=inertia))
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
-        signals[0, ~free, 0] = now.q[~free]
-        evaluate_stages(plant, AT_AN_INSTANT, now, stages, (signals, wrenches), 1.0)
+        held = ~free[: self.named]
+        signals[0, held, 0] = now.q[: self.named][held]
+        floating = np.zeros((1, len(free) - self.named, 3))
+        tables = np.concatenate([signals, floating], axis=1), wrenches, self.base
+        evaluate_stages(plant, AT_AN_INSTANT, now, stages, tables, 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
         for blocks, change in zip((frozen.node, frozen.point), turned):
             blocks[:], blocks[:, :, turning] = 0.0, -change
-        frozen.pivot[0], self.factors.pose[:] = self.drives.stiffness + self._law_stiffness(signals[0]), stages.pose
+        frozen.pivot[0, : self.named] = self.drives.stiffness + self._law_stiffness(signals[0])
+        self.factors.pose[:] = stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
         if not solve_once(plant, stages, frozen, self.factors, inc):
             return np.inf
@@ -128,23 +139,24 @@ class _Search:
 
     def _law_stiffness(self, target: Floats) -> Floats:
         """(dofs,) of springs, stops and motors where they are."""
-        stiffness = np.zeros(len(self.now.q))
+        stiffness, q = np.zeros(self.named), self.now.q
         for c in self.plant.joints.active:
-            slopes = instant_slopes(self.plant.joints.laws, int(c), self.now.q, 0.0 * self.now.q, target[c], (0.0, 0.0))
+            slopes = instant_slopes(self.plant.joints.laws, int(c), q, 0.0 * q, target[c], (0.0, 0.0))
             stiffness[c] = -slopes[0, 0] - self.drives.stiffness[c]
         return stiffness
 
     def copy(self) -> tuple[Floats, Floats]:
-        return self.now.e.copy(), self.now.q.copy()
+        return self.now.e.copy(), self.now.q[: self.named].copy()
 
     def restore(self, saved: tuple[Floats, Floats]) -> None:
-        self.now.e[:], self.now.q[:] = saved
+        self.now.e[:], self.now.q[: self.named] = saved
 
     def state(self) -> Floats:
-        state = self.arm.moving_state(self.now.e, self.now.q, np.zeros(len(self.now.q)))
+        q, frames = self.now.q[: self.named], (self.now.turn[None], self.now.place[None])
+        state = self.arm.moving_state(self.now.e, q, np.zeros(self.named), frames)
         if self.arm.geared:
             laws = self.plant.joints.laws
-            self.arm.layout.part(state, "rotor")[:] = resting_rotors(laws, self.table[0], self.motor, self.now.q)
+            self.arm.layout.part(state, "rotor")[:] = resting_rotors(laws, self.table[0], self.motor, q)
         return state
 
 
@@ -154,6 +166,11 @@ LARGEST_CHANGE = 0.3  # rad, or part of the reach, in one iteration
 def _with_relations(
     arm: GeometricallyExactArm, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float
 ) -> Equilibrium:
+    if arm.chain.frames:
+        raise InvalidInput(
+            "equilibria of ball and free joints and of moved bases under springs or in loops are not found by spectral"
+            " links; compile the robot with PoseElement()"
+        )
     q, given = arm.layout.part(start, "joint_position").copy(), np.array(inputs.prescribed, np.bool_)
     wanted = inputs.joint_signals(np.array([time]))[0, :, 0]
     if arm.robot.loops and not np.allclose(q[given], wanted[given], rtol=0.0, atol=1e-12):

@@ -47,7 +47,7 @@ class Frozen(NamedTuple):
 
 
 def new_frozen(chain: Chain, n_lam: int, dtype: type) -> Frozen:
-    nodes, points, dofs = len(chain.inertia.M), len(chain.section.C), int(chain.tree.dof.max(initial=-1)) + 1
+    nodes, points, dofs = len(chain.inertia.M), len(chain.section.C), chain.dofs
     size = 6 * chain.mesh.N.shape[1]
     z = np.zeros
     damping = chain.section.Cd if chain.section.damped else z((0, 6, 6))
@@ -148,7 +148,7 @@ def factorise(plant, spectrum, frozen, factors, stages, h):
         set_mass_blocks(chain, frozen, lam / h)
         if not factorise_links(chain, frozen, factors, h / lam, k):
             return False
-        for j in range(drives.free.shape[0]):
+        for j in range(drives.stiffness.shape[0]):
             frozen.pivot[k, j] = drives.damping[j] + drives.stiffness[j] * h / lam
         for n in range(plant.joints.active.shape[0]):
             frozen.pivot[k, plant.joints.active[n]] = np.nan  # laws have theirs from the iterate
@@ -156,7 +156,7 @@ def factorise(plant, spectrum, frozen, factors, stages, h):
 
 
 @kernel
-def join_links(plant, spectrum, stages, frozen, factors):
+def join_links(plant, spectrum, state, stages, frozen, factors):
     """Eliminate the joints at the mean joint positions of the stages; False if singular.
 
     Pivots of joints are already in ``frozen``.
@@ -168,7 +168,7 @@ def join_links(plant, spectrum, stages, frozen, factors):
             t += stages.q[i, j]
         frozen.q[0, j] = t / count
     tree = plant.chain.tree
-    set_poses(tree, frozen.q, 0, factors.pose)
+    set_poses(tree, frozen.q, 0, state.turn, state.place, factors.pose)
     for k in range(spectrum.lam.shape[0]):
         if not eliminate_joints(tree, factors, plant.drives.free, frozen.pivot, k):
             return False

@@ -48,10 +48,10 @@ def joints_of(tree: Tree, laws: Coordinates) -> Joints:
     """Which coordinates the kernels have to ask for their laws."""
     passive = (laws.spring > 0.0) | (laws.viscous > 0.0) | (laws.friction[:, 1] > 0.0) | (laws.stops[:, 2] > 0.0)
     rigid = laws.has_motor & ~(laws.motor[:, GEAR_STIFFNESS] > 0.0)
-    link = np.zeros(len(laws.spring), np.int64)
     moving = np.flatnonzero(tree.dof >= 0)
+    link, inertia = np.zeros(len(moving), np.int64), np.zeros(len(moving))
     link[tree.dof[moving]] = moving
-    inertia = np.where(rigid, laws.motor[:, ROTOR], 0.0)
+    inertia[: len(rigid)] = np.where(rigid, laws.motor[:, ROTOR], 0.0)
     return Joints(np.flatnonzero(passive | laws.has_motor), link, inertia, laws)
 
 
@@ -68,6 +68,14 @@ def instant_slopes(
         both = instant_effort(laws, c, (at[0], at[1]), rates, target.astype(complex), (at[2], at[3]))
         slopes[:, k] = np.imag(both) / STEP
     return slopes
+
+
+def rate_slope(laws: Coordinates, c: int, q: Floats, qd: Floats, target: Floats, other: int) -> float:
+    """Derivative of the effort on a coordinate in the rate of another one of the same ball joint, or in its own."""
+    rates = qd.astype(complex)
+    rates[other] += 1j * STEP
+    effort, _ = instant_effort(laws, c, (q[c] + 0j, rates[c]), rates, target.astype(complex), (0j, 0j))
+    return float(np.imag(effort) / STEP)
 
 
 @inline_kernel

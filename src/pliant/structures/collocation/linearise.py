@@ -12,7 +12,7 @@ strain nothing, and slow motions keep their digits beside stiff links.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -25,20 +25,27 @@ from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Causality, Frame, Port
-from pliant.robot import End
+from pliant.robot import End, LoopJoint
 from pliant.robot.joint import BASE
-from pliant.spatial.arrays import bracket, to_frame
-from pliant.structures.collocation.chain import Floats, Ints, Plant, new_stages
+from pliant.spatial.arrays import (
+    bracket,
+    hat,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    rotation_from_vector,
+    to_frame,
+)
+from pliant.structures.collocation.chain import BALL, FLOATING, Floats, Ints, Plant, State, new_stages
 from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, Sparse, diagonal, spread
-from pliant.structures.collocation.joints import instant_slopes
+from pliant.structures.collocation.joints import instant_slopes, rate_slope
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.observe import acts_on
 from pliant.structures.collocation.relations import Relating
 from pliant.structures.collocation.stages import evaluate_stages
-from pliant.structures.collocation.stepper import state_of
+from pliant.structures.collocation.stepper import base_twists, state_of
 from pliant.structures.loop_constraints import DEPENDENT, followers
 from pliant.structures.relations import CLOSED, carried_frame
-from pliant.structures.small_deviations import Deviations, frames, loop_flow, second_order
+from pliant.structures.small_deviations import Deviations, Frames, drifting, frames, loop_flow, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -46,7 +53,14 @@ if TYPE_CHECKING:
 BALANCED = 1e-9  # strain by which an equilibrium may be missed, part of its own size by which a torque
 ROUND_OFF = 1e-14  # part of the largest stiffness that strains leave as noise in torques
 MASSLESS = 1e-12  # part of the largest inertia below which a motion has none
+PROBE = 1e-3  # s, of differences of signals; they vary over longer times
 PARTS = ("x", "y", "z", "turn_x", "turn_y", "turn_z")
+
+
+def _slope(values: Callable[[Floats], Floats], time: float) -> Floats:
+    """Derivative in time, by a difference of fourth order: motions of the base give none."""
+    times = time + PROBE * np.array([-2.0, -1.0, 1.0, 2.0])
+    return np.asarray(np.array([1.0, -8.0, 8.0, -1.0]) / (12 * PROBE) @ values(times))
 
 
 class Motion:
@@ -61,44 +75,51 @@ class Motion:
         forced: tuple[Plant, Floats, Floats] | None = None,
     ) -> None:
         """``forced``: plant, signals of joints and loads in place of those of the inputs."""
-        V, e, q, qd = (part[0].copy() for part in arm.split(state))
         now = np.array([time])
         plant, signals, loads = forced or (arm.plant(inputs), inputs.joint_signals(now), inputs.load_signals(now))
-        given = plant.drives.prescribed
-        qd[given], signals[0, given, 0] = signals[0, given, 1], q[given]
-        self.arm, self.given, self.signals, self.loads = arm, given, signals, loads
-        self.inputs, self.time = inputs, time
-        self.plant = plant
-        self.state = state_of(arm, state)
-        self.state.qd[:] = qd
-        laws = self.plant.joints.laws
+        self.arm, self.plant, self.state, self.inputs, self.time = arm, plant, state_of(arm, state), inputs, time
+        tree, laws, chain = arm.chain.tree, self.plant.joints.laws, arm.chain
+        given = self.plant.drives.prescribed
+        held = np.flatnonzero(given)
+        self.state.qd[held], signals[0, held, 0] = signals[0, held, 1], self.state.q[held]
+        self.given, self.signals, self.loads = given, signals, loads
+        self.base = base_twists(arm, inputs, now)
+        self.base_acceleration = np.zeros(6)
+        if arm.moved:
+            self.state.place[0], self.state.turn[0] = self.base[0, :3], self.base[0, 3:7]
+            self.base_acceleration = _slope(lambda times: base_twists(arm, inputs, times)[:, 7:], time)
         self.rotors = np.flatnonzero(laws.has_motor & (laws.motor[:, GEAR_STIFFNESS] > 0.0))
-        links = len(arm.chain.tree.parent)
-        self.stages = new_stages(1, links, len(V), len(e), len(q), arm.chain.inertia.at_points)
-        self.stages.qd[0], self.stages.rd[0] = qd, self.state.rotor[:, 1]
+        self.stages = new_stages(1, chain)
+        self.stages.qd[0], self.stages.rd[0] = self.state.qd, self.state.rotor[:, 1]
+        dofs, size = len(given), self.state.e.size
         moving, turning = int(np.sum(~given)), len(self.rotors)
-        self.strains, self.own, self.n = e.size, e.size + moving + turning, e.size + len(q) + turning + 6
+        self.strains, self.own, self.n = size, size + moving + turning, size + dofs + turning + 6
         order = np.argsort(given, kind="stable")  # of the joints
-        self.joints, self.turning = np.zeros((len(q), self.n)), np.zeros((turning, self.n))
-        places = e.size + np.arange(len(q)) + np.where(np.arange(len(q)) < moving, 0, turning)
+        self.joints, self.turning = np.zeros((dofs, self.n)), np.zeros((turning, self.n))
+        places = size + np.arange(dofs) + np.where(np.arange(dofs) < moving, 0, turning)
         self.joints[order, places] = 1.0
-        self.turning[np.arange(turning), e.size + moving + np.arange(turning)] = 1.0
-        self.now = self.accelerating(np.zeros(V.size))
+        self.turning[np.arange(turning), size + moving + np.arange(turning)] = 1.0
+        self.on_base = np.eye(6, self.n, self.n - 6)
+        self.frames = [
+            (range(d, d + (6 if kind == FLOATING else 3)), kind)
+            for kind, d in zip(tree.kind.tolist(), tree.dof.tolist())
+            if kind in (BALL, FLOATING)
+        ]
+        self.now = self.accelerating(np.zeros(self.state.V.size))
         self.T = self._carried()
         self.closed = np.flatnonzero(self.plant.relations.lines.law == CLOSED)
 
     def accelerating(self, A: Floats) -> Instant:
         """The equations with accelerations A of the nodes."""
         self.state.V_rate.ravel()[:] = A[: self.state.V.size]
-        tables = self.signals, self.loads
+        tables = self.signals, self.loads, self.base
         evaluate_stages(self.plant, AT_AN_INSTANT, self.state, self.stages, tables, 1.0)
         return Instant(self.plant, self.stages, 0, self.loads[0])
 
     def _carried(self) -> Floats:
         """T (6 nodes and base, y'): first over the twists of nodes that are no roots, then over strain rates."""
-        now, base = self.now, self.arm.robot.base
-        at_base = np.zeros((6 * now.size, 6))
-        at_base[-6:] = np.linalg.inv(to_frame(matrix_of(base.rotation), np.asarray(base.position, float)))
+        now = self.now
+        at_base = self.at_base[:, -6:]
         C = now.L @ sparse.hstack([now.E, now.S @ self.joints[:, self.strains : -6], at_base], format="csr").toarray()
         rates = np.eye(self.n)
         rates[: self.strains] = now.B @ C
@@ -112,13 +133,19 @@ class Motion:
     @property
     def place_rates(self) -> Floats:
         """What the same quantities change by per time in the motion itself."""
-        return np.concatenate([self.stages.rate[0].ravel(), self.stages.qd[0], np.zeros(6)])
+        return np.concatenate([self.stages.rate[0].ravel(), self.stages.qd[0], self.now.V[-6:]])
 
     @cached_property
     def shift(self) -> Floats:
         """Twists of the nodes change with y by this."""
-        of_joints = self.now.moved_by_joints(self.now.V) @ self.joints
-        return self.following(of_joints, self.at_strains(self.now.turning_at_points(self.now.V)))
+        return self.following(self.of_joints, self.at_strains(self.now.turning_at_points(self.now.V)))
+
+    @cached_property
+    def of_joints(self) -> Floats:
+        """What joints and a moved base add to the twists behind them as their places change."""
+        now = self.now
+        of_joints = now.moved_by_joints(now.V) @ self.joints + now.S @ self.drift(self.stages.qd[0])
+        return np.asarray(of_joints + self.of_base(now.V))
 
     def second_constraints(self, A: Floats) -> Floats:
         """g'': the only differences there are, of g' along the motion with accelerations A of the nodes."""
@@ -132,23 +159,39 @@ class Motion:
         bent = now.B @ A - now.turning_at_points(now.V) @ rate
         tree = self.arm.chain.tree
         ahead = (A - now.G @ A - self.carried_rate @ now.V).reshape(-1, 6)[now.roots]
-        turned = np.zeros_like(self.state.qd)
+        qd, turned = self.stages.qd[0], np.zeros_like(self.state.qd)
         turned[tree.dof[now.moving]] = np.einsum("ki,ki->k", ahead, tree.S)[now.moving]
-        e, q, qd, V = self.state.e.ravel(), self.state.q, self.state.qd, self.stages.V[0]
         for weight, t in ((8.0, span), (-8.0, -span), (-1.0, 2.0 * span), (1.0, -2.0 * span)):
-            place = e + t * rate + 0.5 * t * t * bent, q + t * qd + 0.5 * t * t * turned
-            rotor = (self.state.rotor.ravel(),) if self.arm.geared else ()
-            state = np.concatenate([(V + t * V_dot).ravel(), *place, qd + t * turned, *rotor])
-            there = Motion(self.arm, state, self.inputs, self.time + t)
+            state = self.displaced(t * rate + 0.5 * t * t * bent, t * qd + 0.5 * t * t * turned)
+            state.V[:], state.qd[:] = self.stages.V[0] + t * V_dot, qd + t * turned
+            there = Motion(self.arm, self.arm.pack(state), self.inputs, self.time + t)
             total += weight / (12.0 * span) * there.constraints(there.shift)[1]
         return total
+
+    def displaced(self, strain: Floats, joints: Floats) -> State:
+        """The state with strains and joints moved by this, ball and free joints in the axes of their children."""
+        tree, change = self.arm.chain.tree, joints.copy()
+        there = State(*(part.copy() for part in self.state))
+        there.e.ravel()[:] += strain
+        for link in np.flatnonzero((tree.kind == BALL) | (tree.kind == FLOATING)):
+            f, d = tree.frame[link], tree.dof[link]
+            R = rotation_from_quaternion(there.turn[f])
+            if tree.kind[link] == FLOATING:
+                there.place[f] += R @ change[d : d + 3]
+                change[d : d + 3], d = 0.0, d + 3
+            there.turn[f] = quaternion_from_rotation(R @ rotation_from_vector(change[d : d + 3]))
+            change[d : d + 3] = 0.0
+        there.q[:] += change
+        return there
 
     @cached_property
     def joint_turning(self) -> Sparse:
         """What joint rates make of twists behind the joints."""
         now, tree = self.now, self.arm.chain.tree
-        moving = np.where(tree.dof >= 0, np.append(self.state.qd, 0.0)[tree.dof], 0.0)
-        return spread(-bracket(tree.S * moving[:, None]), now.roots, now.roots, (now.size, now.size))
+        dofs, rates = np.where(tree.dof >= 0, tree.dof, 0), np.where(tree.dof >= 0, 1.0, 0.0)
+        relative = np.zeros_like(tree.S)  # twists of the poses of links against their parents
+        np.add.at(relative, now.placed_by, tree.S * (rates * self.stages.qd[0][dofs])[:, None])
+        return spread(-bracket(relative), now.roots, now.roots, (now.size, now.size))
 
     @cached_property
     def carried_rate(self) -> Sparse:
@@ -175,16 +218,47 @@ class Motion:
         K[strains, strains] += diagonal(now.weight[:, None, None] * now.tangent(self.state.e))
         return K
 
+    @cached_property
+    def at_base(self) -> Floats:
+        """(6 nodes and base, y') twist of the base, as it is seen at the world's origin, from that in its own axes."""
+        base, columns = self.arm.robot.base, np.zeros((6 * self.now.size, self.n))
+        to_base = to_frame(matrix_of(base.rotation), np.asarray(base.position, float))
+        columns[-6:] = np.linalg.inv(self.now.to_base if self.arm.moved else to_base) @ self.on_base
+        return columns
+
+    def of_base(self, values: Floats) -> Floats:
+        """Changes with the place of a moved base: its twist V, in its own axes, by ad_V of its displacement there."""
+        if not self.arm.moved:
+            return np.zeros_like(self.at_base)
+        return np.asarray(self.at_base[:, -6:] @ (bracket(values[:6]) @ self.on_base))
+
+    def drift(self, rates: Floats) -> Floats:
+        """(dofs, y) by which rates of ball and free joints change with their place: w = y' + w x y in axes that turn.
+
+        The same of accelerations gives its rate of change.
+        """
+        matrix = np.zeros((len(rates), len(rates)))
+        for dofs, kind in self.frames:
+            at = slice(dofs.start, dofs.stop)
+            matrix[at, at] = bracket(rates[at]) if kind == FLOATING else hat(rates[at])
+        return np.asarray(matrix @ self.joints)
+
     def laws(self) -> tuple[Floats, Floats, Floats]:
         """Inertia of rotors, damping and stiffness of drives and laws over all columns."""
         laws, state, rows = self.plant.joints.laws, self.state, np.zeros((2, self.n))
         M, D, K = (np.zeros((self.n, self.n)) for _ in range(3))
-        for c in np.flatnonzero(~self.given):
+        drift = self.drift(state.qd)
+        for c in np.flatnonzero(~self.given[: len(self.arm.joint_names)]):
             rows[0], rows[1] = self.joints[c], self.turning[self.rotors == c].sum(axis=0)
             rotor = state.rotor[c, 0], state.rotor[c, 1]
-            slopes = instant_slopes(laws, int(c), state.q, state.qd, self.signals[0, c], rotor)
+            slopes, ball = instant_slopes(laws, int(c), state.q, state.qd, self.signals[0, c], rotor), laws.ball[c]
             K -= rows.T @ slopes[:, 0::2] @ rows
             D -= rows.T @ slopes[:, 1::2] @ rows
+            for other in range(ball, ball + 3) if ball >= 0 else ():  # friction of a ball is against its whole spin
+                slope = rate_slope(laws, int(c), state.q, state.qd, self.signals[0, c], other)
+                K -= slope * np.outer(rows[0], drift[other])
+                if other != c:
+                    D -= slope * np.outer(rows[0], self.joints[other])
             if laws.has_motor[c]:
                 of_rotor = rows[1] if c in self.rotors else rows[0]
                 M += laws.motor[c, ROTOR] * np.outer(of_rotor, of_rotor)
@@ -211,19 +285,22 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     motion = Motion(arm, state, inputs, time)
     now, T, joints = motion.now, motion.T, motion.joints
     joint_turning, carried_rate = motion.joint_turning, motion.carried_rate
-    of_joints = now.moved_by_joints(now.V)
     turning, stretching = now.turning_at_points(now.V), diagonal(bracket(motion.stages.rate[0]))
     shift = motion.shift
-    X = motion.following(carried_rate @ T + of_joints @ joints, motion.at_strains(turning) - stretching @ (now.N @ T))
+    X = motion.following(carried_rate @ T + motion.of_joints, motion.at_strains(turning) - stretching @ (now.N @ T))
     rotors, damping, stiffness = motion.laws()
     mass = np.asarray(T.T @ (now.mass @ T)) + rotors
-    bias = now.L @ (carried_rate @ now.V + now.S @ np.where(motion.given, motion.signals[0, :, 2], 0.0))
-    unbalanced, rests, A = _accelerations(motion, mass, bias)
+    given = np.zeros(len(motion.given))
+    given[motion.given] = motion.signals[0, np.flatnonzero(motion.given), 2]
+    bias = now.L @ (carried_rate @ now.V + now.S @ given + motion.at_base[:, -6:] @ motion.base_acceleration)
+    unbalanced, rests, y2, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
-    of_joints = now.moved_by_joints(A) + joint_turning @ of_joints
+    moved = now.moved_by_joints(now.V)
+    of_joints = now.moved_by_joints(A) @ joints + joint_turning @ (moved @ joints)
+    of_joints += moved @ motion.drift(motion.stages.qd[0]) + now.S @ motion.drift(given + joints @ y2)
+    of_joints += motion.of_base(A)
     Y = motion.following(
-        carried_rate @ shift + of_joints @ joints,
-        motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift),
+        carried_rate @ shift + of_joints, motion.at_strains(now.turning_at_points(A)) - stretching @ (now.N @ shift)
     )
     D = T.T @ (now.mass @ X + now.gyroscopic @ T) + damping
     if motion.plant.relations.taken.size:
@@ -236,30 +313,33 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     bound = Reduction.of(motion, A, [names[name] for name in held_names])
     Z, Z_rate, own = bound.Z, bound.Z_rate, slice(bound.own)
 
+    drift = motion.drift(motion.stages.qd[0])
+
     def state_at(z: Floats, speed: Floats) -> Floats:
         """The state of strains and joint positions changed by z, with rates changed by ``speed``."""
         y, rate = Z[:, own] @ z, Z[:, own] @ speed + Z_rate[:, own] @ z
-        V = motion.stages.V[0].ravel() + (T @ rate + shift @ y)[:-6]
-        e, q, qd = motion.state.e.ravel(), motion.state.q, motion.state.qd
-        q, qd, turned = q + joints @ y, qd + joints @ rate, ()
-        if arm.geared:
-            rotor = np.column_stack([q, qd])
-            rotor[motion.rotors] = motion.state.rotor[motion.rotors]
-            rotor[motion.rotors] += motion.turning @ np.column_stack([y, rate])
-            turned = (rotor.ravel(),)
-        return np.concatenate([V, e + y[: e.size], q, qd, *turned])
+        there = motion.displaced(y[: motion.strains], joints @ y)
+        there.V.ravel()[:] = motion.stages.V[0].ravel() + (T @ rate + shift @ y)[:-6]
+        there.qd[:] = motion.state.qd + joints @ rate + drift @ y
+        there.rotor[:] = np.column_stack([there.q, there.qd])
+        there.rotor[motion.rotors] = motion.state.rotor[motion.rotors]
+        there.rotor[motion.rotors] += motion.turning @ np.column_stack([y, rate])
+        return arm.pack(there)
 
     by_node, shift_by_node = (each[:-6].reshape(-1, 6, motion.n) for each in (T, shift))
     ports = tuple(
         replace(each, rate=each.rate @ Z, shift=each.rate @ Z_rate + each.shift @ Z)
-        for each in _ports(motion, by_node, shift_by_node)
+        for each in _ports(motion, by_node, shift_by_node, drift)
     )
     tip = _at_port(arm, f"{arm.robot.tip_link}.tip", by_node)
+    named = joints[: len(arm.joint_names)]
     M, D, K = bound.apply(mass, D, K)
-    wide = Deviations(M, D, K, ports, joints @ Z, tip @ Z, bound.ports)
+    wide = Deviations(M, D, K, ports, named @ Z, tip @ Z, bound.ports)
     rest = ((Z.T @ unbalanced)[own], rests)
     all_names = np.array([*_names(motion)])
-    return second_order(wide, own, rest, tuple(all_names[bound.independent]), by_node @ Z[:, own], state_at)
+    found = second_order(wide, own, rest, tuple(all_names[bound.independent]), by_node @ Z[:, own], state_at)
+    assert found.held is not None
+    return replace(found, held=drifting(found.held, slice(bound.own, None), now.V[:6], A[:6])) if arm.moved else found
 
 
 PROBE = 1e-3  # part of the reach, rad: by how much the arm moves in the only differences there are
@@ -318,8 +398,8 @@ class Reduction:
         return Z.T @ M @ Z, Z.T @ (D @ Z + 2.0 * M @ Z1), Z.T @ (K @ Z + D @ Z1 + M @ Z2)
 
 
-def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats]:
-    """Forces on y with accelerations ``bias``, whether this is an equilibrium at rest, and the accelerations.
+def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats, Floats]:
+    """Forces on y with accelerations ``bias``, whether this is an equilibrium at rest, y'' and all accelerations.
 
     Forces on what is held are minus the efforts that hold it.
     """
@@ -328,6 +408,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     f = now.residual
     efforts = motion.joints.T @ np.where(motion.given, 0.0, stages.torque[0])
     efforts += motion.turning.T @ stages.rho_r[0, motion.rotors]
+    efforts += motion.joints.T @ (now.on_balls @ now.load_values.ravel())
     unbalanced = motion.T.T @ f + efforts
     stiffness = np.zeros(motion.n)
     tangent = now.tangent(motion.state.e)
@@ -346,7 +427,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
         force[motion.closed] = forces
     missed = np.abs(left) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size[own]
     if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed.any()):
-        return unbalanced, True, np.zeros_like(bias)
+        return unbalanced, True, np.zeros(motion.n), np.zeros_like(bias)
     inertia, right, start = mass[own, own], unbalanced[own], np.zeros(motion.own)
     ways = np.eye(motion.own)
     if len(motion.closed):
@@ -366,7 +447,9 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     if len(motion.closed):
         lack = unbalanced[own] - mass[own, own] @ found
         motion.plant.relations.force[0, motion.closed] = np.linalg.lstsq(g.T, lack, rcond=DEPENDENT)[0]
-    return unbalanced, False, motion.T[:, own] @ found + bias
+    acceleration = np.zeros(motion.n)
+    acceleration[own] = found
+    return unbalanced, False, acceleration, motion.T @ acceleration + bias
 
 
 def _names(motion: Motion) -> Iterator[str]:
@@ -374,44 +457,72 @@ def _names(motion: Motion) -> Iterator[str]:
     for link, name in zip(motion.arm.placed.links, motion.arm.link_names):
         for k in range(int(tree.n_elements[link]) * p):
             yield from (f"{name}.strain_{k + 1}.{part}" for part in PARTS)
-    yield from (motion.arm.joint_names[dof] for dof in np.flatnonzero(~motion.given))
+    named = motion.arm.joint_names
+    placed_by, rows = motion.now.placed_by, zip(motion.arm.link_names, motion.arm.placed.links)
+    flying = [name for name, row in rows if tree.kind[placed_by[row]] == FLOATING]
+    names = [*named, *(f"{name}.root.{part}" for name in flying for part in PARTS)]
+    yield from (names[dof] for dof in np.flatnonzero(~motion.given))
     yield from (f"{motion.arm.joint_names[dof]}.rotor" for dof in motion.rotors)
 
 
-def _ports(motion: Motion, T: Floats, shift: Floats) -> Iterator[LinearisedPort]:
-    """All ports that take an effort; T and ``shift`` (nodes, 6, y) are the twists of y' and y."""
-    arm = motion.arm
+def _ports(motion: Motion, T: Floats, shift: Floats, drift: Floats) -> Iterator[LinearisedPort]:
+    """All ports that take an effort; T and ``shift`` (nodes, 6, y): twists of y' and y, ``drift``: joint rates of y."""
+    arm, names = motion.arm, motion.arm.joint_names
     for port in arm.ports:
         if port.causality is not Causality.EFFORT_IN:
             continue
         if port.frame is not Frame.JOINT:
-            yield LinearisedPort(port, _at_port(arm, port.name, T), _at_port(arm, port.name, shift))
+            if port.size == 3 and port.name in {loop.name for loop in arm.robot.loops}:
+                yield LinearisedPort(port, *_at_ball(motion, port))
+            elif port.size == 3:  # the spin of a ball joint
+                dof = names.index(f"{port.name}.x")
+                yield LinearisedPort(port, motion.joints[dof : dof + 3], drift[dof : dof + 3])
+            else:
+                yield LinearisedPort(port, _at_port(arm, port.name, T), _at_port(arm, port.name, shift))
         elif port.name not in arm.joint_names:
             yield LinearisedPort(port, *_at_loop(motion, port))
-        elif not motion.given[arm.joint_names.index(port.name)]:
-            dof = arm.joint_names.index(port.name)
+        elif not motion.given[names.index(port.name)]:
+            dof = names.index(port.name)
             # drives act on the rotor where an elastic gear lies behind it
             rate = motion.turning[motion.rotors == dof] if dof in motion.rotors else motion.joints[None, dof]
-            yield LinearisedPort(port, rate, np.zeros_like(rate))
+            yield LinearisedPort(port, rate, np.zeros_like(rate) if dof in motion.rotors else drift[None, dof])
 
 
 def _at_port(arm: GeometricallyExactArm, name: str, twists: Floats) -> Floats:
     """Rows (6, y) of the twist of a port of a link, in its own axes."""
     link, _, where = name.rpartition(".")
+    flying = [joint.child for joint in arm.robot.joints if joint.name == name]
+    if flying:  # the port of a free joint
+        link, where = flying[0], "root"
     end = End.ROOT if where == "root" else End.TIP
     nodes, _, weights = acts_on(arm, LoadPlace(name, link, where == "distributed", Frame.BODY, end))
     return np.asarray(np.einsum("aij,ajn->in", weights, twists[nodes]))
 
 
-def _at_loop(motion: Motion, port: Port) -> tuple[Floats, Floats]:
-    """Rate of a loop joint, which has no coordinate of its own: of rates, and of displacements."""
+def _ends_of_loop(motion: Motion, name: str) -> tuple[LoopJoint, Frames]:
+    """A loop joint, and how its two frames move."""
     arm, now = motion.arm, motion.now
-    loop = next(each for each in arm.robot.loops if each.name == port.name.partition(".")[0])
-    names = [freedom.name for freedom in loop.joint.freedoms]
+    loop = next(each for each in arm.robot.loops if each.name == name)
     relating = Relating(arm, motion.inputs)
     row, at = relating.row, now.lines
-    ends = (replace(place, body=int(row[place.body])) for place in map(relating.place, (loop.first, loop.second)))
-    first, second = ends
+    first, second = (
+        replace(place, body=int(row[place.body])) for place in map(relating.place, (loop.first, loop.second))
+    )
     seen = at.frames_of(now.V[:, None]), at.frames_of(motion.T), at.frames_of(motion.shift)
-    of_loop = frames((first, carried_frame(loop, second)), (at.x, at.R), seen[0][:, :, 0], seen[1], seen[2])
-    return loop_flow(loop.joint, names.index(port.name), of_loop)
+    return loop, frames((first, carried_frame(loop, second)), (at.x, at.R), seen[0][:, :, 0], seen[1], seen[2])
+
+
+def _at_loop(motion: Motion, port: Port) -> tuple[Floats, Floats]:
+    """Rate of a loop joint, which has no coordinate of its own: of rates, and of displacements."""
+    loop, at = _ends_of_loop(motion, port.name.partition(".")[0])
+    names = [freedom.name for freedom in loop.joint.freedoms]
+    return loop_flow(loop.joint, names.index(port.name), at)
+
+
+def _at_ball(motion: Motion, port: Port) -> tuple[Floats, Floats]:
+    """Spin of the second frame of a spherical loop joint against the first, in its own axes: the same two rows."""
+    _, at = _ends_of_loop(motion, port.name)
+    back, w = at.Q.T, at.twist[0][3:]
+    (_, one), (_, two) = (np.split(each, 2) for each in at.displaced)
+    (_, dw_1), (_, dw_2) = (np.split(each, 2) for each in at.changed)
+    return two - back @ one, dw_2 - back @ dw_1 - hat(back @ w) @ two + back @ hat(w) @ one

@@ -22,7 +22,7 @@ def refuse_massless_joints(arm: GeometricallyExactArm, state: Floats, inputs: In
     rotors = np.diag(arm.plant(inputs).joints.inertia[moving])
     T, M = np.zeros((len(inertia.M), 6, len(moving))), inertia.M
     for column, rate in enumerate(np.eye(len(arm.joint_names))[moving]):
-        moved = arm.moving_state(part(state, "strain"), part(state, "joint_position"), rate)
+        moved = arm.moving_state(part(state, "strain"), part(state, "joint_position"), rate, arm.frames(state))
         T[:, :, column] = part(moved, "twist")
     if inertia.at_points:
         near, far = mesh.N[0]

@@ -13,24 +13,43 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.arm import ArmFacts
-from pliant.model.contract import Arm, Consistency, Equilibrium, Record, Run, SecondOrder
+from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Beyond, Inputs, LoadPlace, beyond
-from pliant.model.port import Frame, Port, joint_ports
+from pliant.model.port import Frame, Port, coordinate_port, joint_ports
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
-from pliant.robot import RigidLink, Robot
-from pliant.spatial.arrays import to_frame
+from pliant.robot import End, FreeJoint, RigidLink, Robot, SphericalJoint
+from pliant.robot.joint import WholeJoint
+from pliant.spatial.arrays import quaternion_from_rotation, to_frame
 from pliant.structures.collocation.bending import adopted_state, pose_state, turns_of_links
-from pliant.structures.collocation.chain import Chain, Drives, Floats, Loads, Plant, Points, State, Stationing
+from pliant.structures.collocation.chain import (
+    Chain,
+    Drives,
+    Floats,
+    Loads,
+    Plant,
+    Points,
+    State,
+    Stationing,
+    on_moved_base,
+)
 from pliant.structures.collocation.equilibrium import find_equilibrium
 from pliant.structures.collocation.joints import joints_of
-from pliant.structures.collocation.observe import Sight, load_flows, observe, strain_rates_of
+from pliant.structures.collocation.observe import (
+    Sight,
+    at_nodes,
+    carried_by_frames,
+    load_flows,
+    observe,
+    section_of,
+    strain_rates_of,
+)
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
 from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import stored_energies
 from pliant.structures.collocation.stepper import Stepper, state_of
 from pliant.structures.joint_tables import Laws
-from pliant.structures.loads import in_axes_of_nodes, with_a_turning_lever
+from pliant.structures.loads import beside_stations, refuse_drag_against_moving_base
 from pliant.structures.loop_constraints import close_loops, least_change
 from pliant.structures.small_deviations import drawn_tip_velocity
 
@@ -48,12 +67,17 @@ class ChainFormulation(Protocol):
         """Nodal chains that carry what collocated ones do not, or bends that turn each link so far; None: nobody."""
         ...
 
+    def guiding(self, robot: Robot, guided: Collection[str]) -> GeometricallyExactArm:
+        """The same chains with these ball and free joints by coordinates whose motion is prescribed."""
+        ...
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GeometricallyExactArm(ArmFacts):
     """States: body twists of all nodes, strains of all strain points, joint positions and rates.
 
-    Rotors behind elastic gears are states too where the arm is ``geared``.
+    Rotors behind elastic gears are states too where the arm is ``geared``, and so are frames: rotations of ball joints,
+    poses of free joints that are not ``guided``, the pose of a ``moved`` base.
     """
 
     robot: Robot
@@ -62,7 +86,9 @@ class GeometricallyExactArm(ArmFacts):
     points: Points
     placed: Stationing
     laws: Laws
+    guided: frozenset[str] = frozenset()
     geared: bool = False
+    moved: bool = False
     # what every observation with equally many stations needs, made once: controllers observe at every sample
     sights: dict[int, Sight] = field(default_factory=dict, init=False)
 
@@ -70,6 +96,11 @@ class GeometricallyExactArm(ArmFacts):
     def layout(self) -> Layout:
         nodes, points, dofs = len(self.chain.inertia.M), len(self.chain.section.C), len(self.joint_names)
         rotor = Block("rotor", (dofs, 2), "rad, rad/s", "rotor angle and rate of gear motors, joint side")
+        frames, of_frames = self.chain.frames, "of ball and free joints in their joint frame, first of a moved base"
+        poses = (
+            Block("frame_rotation", (frames, 4), "1", f"quaternions (w, x, y, z) {of_frames}"),
+            Block("frame_position", (frames, 3), "m", f"positions {of_frames}"),
+        )
         return Layout(
             (
                 Block("twist", (nodes, 6), "m/s, rad/s", "body twist of every node"),
@@ -77,6 +108,7 @@ class GeometricallyExactArm(ArmFacts):
                 Block("joint_position", (dofs,), "rad or m", "joint positions"),
                 Block("joint_rate", (dofs,), "rad/s or m/s", "joint rates"),
                 *((rotor,) if self.geared else ()),
+                *(poses if frames else ()),
             )
         )
 
@@ -86,13 +118,23 @@ class GeometricallyExactArm(ArmFacts):
 
     def pack(self, state: State) -> Floats:
         """One state vector."""
-        rotor = (state.rotor.ravel(),) if self.geared else ()
-        return np.concatenate([state.V.ravel(), state.e.ravel(), state.q, state.qd, *rotor])
+        named = len(self.joint_names)
+        rotor = (state.rotor[:named].ravel(),) if self.geared else ()
+        joints = state.q[:named], state.qd[:named], *rotor, state.turn.ravel(), state.place.ravel()
+        return np.concatenate([state.V.ravel(), state.e.ravel(), *joints])
+
+    @cached_property
+    def ports(self) -> tuple[Port, ...]:
+        """Those of any model of the robot and those of its loop joints; guided joints by their coordinates."""
+        names = (name for name in self.joint_names if name.partition(".")[0] in self.guided)
+        of_tree = [port for port in super().ports if port.name not in self.guided]
+        of_loops = [port for loop in self.robot.loops for port in joint_ports(loop.joint)]
+        return (*of_tree, *of_loops, *(coordinate_port(self.robot.freedom(name)) for name in names))
 
     def plant(self, inputs: Inputs, stages: int = 1) -> Plant:
         """The arrays of the arm with what is connected to it."""
         laws = self.laws.coordinates(inputs)
-        prescribed = laws.prescribed
+        prescribed = np.append(laws.prescribed, np.zeros(self.chain.dofs - len(laws.prescribed), np.bool_))
         # the drives of motors are in the laws
         stiffness, damping = (np.where(laws.has_motor, 0.0, gain) for gain in laws.gain.T)
         drives = Drives(prescribed, ~prescribed, stiffness, damping)
@@ -106,38 +148,51 @@ class GeometricallyExactArm(ArmFacts):
 
     def lacking(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, the inputs that it does not carry."""
-        carried = (Beyond.LOAD_AT_A_STATION, Beyond.MOTOR, Beyond.RELATION)
+        carried = Beyond.LOAD_AT_A_STATION, Beyond.LOAD_OFF_THE_TIP, Beyond.MOTOR, Beyond.BASE_MOTION, Beyond.RELATION
         feedback = tuple(f"{each.word} '{each.name}'" for each in inputs.relations if each.joint)
-        return (*beyond(inputs, carried), *feedback, *with_a_turning_lever(self.robot, inputs))
+        return (*beyond(inputs, carried), *feedback, *beside_stations(inputs))
 
     def _at_nodes(self, inputs: Inputs) -> Inputs:
         """The inputs as they act on the nodes; refused where they do not."""
         for words in self.lacking(inputs):
             raise InvalidInput(f"the {words} is not carried by this formulation; {REMEDY}")
-        return in_axes_of_nodes(self.robot, inputs, at_roots=True)
-
-    @cached_property
-    def ports(self) -> tuple[Port, ...]:
-        """Those of any model of the robot and those of its loop joints."""
-        return (*super().ports, *(port for loop in self.robot.loops for port in joint_ports(loop.joint)))
-
-    def driving(self, coordinates: Collection[str], followed: Collection[str]) -> Arm:
-        """Itself, or pose elements with coordinates of the loop joints to which some of these belong."""
-        loops = {loop.name for loop in self.robot.loops}
-        driven = sorted(loops & {name.partition(".")[0] for name in coordinates})
-        arm = self.formulation.carried_by(self.robot) if driven else None
-        if arm is None:
-            return self
-        why = f"pose elements were chosen because loop joint '{driven[0]}' is driven"
-        return arm.driving(coordinates, followed).with_substitution(why)
+        if inputs.base_motion is not None:
+            refuse_drag_against_moving_base(self.robot)
+        if self.carrying(inputs) is not self:
+            raise InvalidInput("a moved base and elastic gears have states of their own; join them by connect")
+        return at_nodes(self, inputs)
 
     def carrying(self, inputs: Inputs) -> GeometricallyExactArm | PoseElementArm:
         """Itself, with rotors where gears are elastic, or pose elements where it lacks something."""
         carrier = self.formulation.carried_by(self.robot) if self.lacking(inputs) else None
         if carrier is not None:
             return carrier
-        geared = any(0.0 < motor.stiffness < np.inf for motor in inputs.motors)
-        return self if geared == self.geared else replace(self, geared=geared)
+        geared = self.geared or any(0.0 < motor.stiffness < np.inf for motor in inputs.motors)
+        arm = self if geared == self.geared else replace(self, geared=geared)
+        if inputs.base_motion is None or self.moved:
+            return arm
+        base = self.robot.base
+        chain, placed = on_moved_base(
+            self.chain, self.placed, matrix_of(base.rotation), np.asarray(base.position, float)
+        )
+        return replace(arm, chain=chain, placed=placed, moved=True)
+
+    def driving(
+        self, coordinates: Collection[str], followed: Collection[str]
+    ) -> GeometricallyExactArm | PoseElementArm:
+        """Itself, or with coordinates for the ball and free joints to which some of these belong; pose elements where
+        feedback is to hold such joints, or something drives a loop joint."""
+        owners = {name.partition(".")[0] for name in coordinates if "." in name}
+        guided = {joint.name for joint in self.robot.joints if isinstance(joint, WholeJoint) and joint.name in owners}
+        loops = {loop.name for loop in self.robot.loops}
+        driven = sorted(loops & {name.partition(".")[0] for name in coordinates})
+        carrier = self.formulation.carried_by(self.robot) if followed or driven else None
+        if carrier is not None:
+            held = sorted({name.partition(".")[0] for name in followed})
+            why = f"feedback holds joint '{held[0]}'" if held else f"loop joint '{driven[0]}' is driven"
+            reason = f"pose elements were chosen because {why}"
+            return carrier.with_substitution(reason).driving(coordinates, followed)
+        return self if guided <= self.guided else self.formulation.guiding(self.robot, guided | self.guided)
 
     def substituting(self, start: Floats, stopped: Floats) -> tuple[PoseElementArm, Floats] | None:
         """Pose elements that carry bends beyond those of the state ``stopped``, and ``start`` as a state of theirs."""
@@ -145,7 +200,10 @@ class GeometricallyExactArm(ArmFacts):
             arm = self.formulation.carried_by(self.robot, turns_of_links(self, self.split(stopped)[1][0]))
         except InvalidInput:  # a law that only spectral links carry
             return None
-        return None if arm is None else (arm, pose_state(self, arm, start))
+        if arm is None:
+            return None
+        arm = arm.driving([f"{name}.x" for name in self.guided], ())
+        return arm, pose_state(self, arm, start)
 
     def adopt(self, other: GeometricallyExactArm, state: Floats) -> Floats:
         """A state of another mesh of the same robot as one of this."""
@@ -165,15 +223,17 @@ class GeometricallyExactArm(ArmFacts):
         if self.robot.loops:
             stays = np.zeros(len(q), np.bool_) if held is None else np.array(held, np.bool_)
             q, qd = self._closed(at_rest, q, qd, stays)
-        return self.moving_state(at_rest, q, qd)
+        return self.moving_state(at_rest, q, qd, unnamed=self._initial_flight if rate is None else None)
 
     def _closed(self, strain: Floats, q: Floats, qd: Floats, held: Bools) -> tuple[Floats, Floats]:
         """Positions and rates near the given ones that fit all loops; no loop joint has coordinates here."""
         relating = Relating(self, self.inputs)
         relations, none = relating.relations(1), np.zeros(len(q), np.bool_)
-        names = relating.owners, self.joint_names
-        q = close_loops(lambda q: relating.gradients(relations, strain, q)[0], q, (held, none), names, self.reach)
-        J = relating.spread(relations, relating.gradients(relations, strain, q)[1]).reshape(len(names[0]), -1)
+        names, (turn, place) = (relating.owners, self.joint_names), self._initial_frames
+        frames = turn[0], place[0]
+        open_by = lambda q: relating.gradients(relations, strain, q, frames)[0]  # noqa: E731
+        q = close_loops(open_by, q, (held, none), names, self.reach)
+        J = relating.spread(relations, relating.gradients(relations, strain, q, frames)[1]).reshape(len(names[0]), -1)
         twists = [self.moving_state(strain, q, unit)[: J.shape[1]] for unit in np.eye(len(q))]
         G = J @ np.reshape(twists, (len(q), -1)).T
         return q, qd + least_change(G * ~held, G @ qd, none)
@@ -190,31 +250,87 @@ class GeometricallyExactArm(ArmFacts):
         relating = Relating(self, self.inputs)
         relations = relating.relations(1)
         _, e, q, _ = self.split(states)
-        return {"loops": np.array([np.abs(relating.gradients(relations, *both)[0]).max() for both in zip(e, q)])}
+        turn, place = self.frames(states)
+        shapes = zip(e, q, zip(turn, place))
+        return {"loops": np.array([np.abs(relating.gradients(relations, *shape)[0]).max() for shape in shapes])}
 
-    def moving_state(self, strain: Floats, position: Floats, rate: Floats) -> Floats:
-        """State whose links move as rigid bodies of the given shape at the given joint rates."""
+    @property
+    def _floating(self) -> list[FreeJoint]:
+        """Free joints that move freely, in the order of their coordinates."""
+        return [j for j in self.robot.chain_order if isinstance(j, FreeJoint) and j.name not in self.guided]
+
+    @cached_property
+    def _initial_flight(self) -> Floats:
+        """Rates of the coordinates of free joints at the start: twists of their children in their own axes."""
+        twists, base = [np.zeros(0)], matrix_of(self.robot.base.rotation)
+        for joint in self._floating:
+            R = base @ matrix_of(joint.rotation) @ matrix_of(joint.initial_rotation)
+            twists.append(np.concatenate([np.asarray(joint.initial_velocity, float) @ R, joint.initial_spin]))
+        return np.concatenate(twists)
+
+    @cached_property
+    def _initial_frames(self) -> tuple[Floats, Floats]:
+        """Rotations (1, frames, 4) and positions (1, frames, 3) at the start of the robot."""
+        base = self.robot.base
+        poses = [(base.rotation, base.position)] if self.moved else []
+        for joint in self.robot.chain_order:
+            if isinstance(joint, WholeJoint) and joint.name not in self.guided:
+                assert isinstance(joint, (SphericalJoint, FreeJoint))
+                position = joint.initial_position if isinstance(joint, FreeJoint) else (0.0, 0.0, 0.0)
+                poses.append((joint.initial_rotation, position))
+        turn, place = np.zeros((1, len(poses), 4)), np.zeros((1, len(poses), 3))
+        for f, (rotation, position) in enumerate(poses):
+            turn[0, f], place[0, f] = quaternion_from_rotation(matrix_of(rotation)), position
+        return turn, place
+
+    def frames(self, states: Floats) -> tuple[Floats, Floats]:
+        """Rotations (n, frames, 4) and positions (n, frames, 3) of many states."""
+        many = np.atleast_2d(states)
+        if not self.chain.frames:
+            return np.zeros((len(many), 0, 4)), np.zeros((len(many), 0, 3))
+        turn, place = (self.layout.part(many, name) for name in ("frame_rotation", "frame_position"))
+        return np.ascontiguousarray(turn), np.ascontiguousarray(place)
+
+    def moving_state(
+        self,
+        strain: Floats,
+        position: Floats,
+        rate: Floats,
+        frames: tuple[Floats, Floats] | None = None,
+        unnamed: Floats | None = None,
+    ) -> Floats:
+        """State whose links move as rigid bodies of the given shape at the given joint rates.
+
+        ``unnamed`` are rates of free joints; frames are those at the start of the robot unless they are given.
+        """
         tree = self.chain.tree
         twist = np.zeros((len(self.chain.inertia.M), 6))
-        if np.any(rate):
-            x, R = rebuild_poses(self.chain, self.node_path, strain[None], np.array(position, float)[None])
+        turn, place = self._initial_frames if frames is None else frames
+        still = np.zeros(self.chain.dofs - len(self.joint_names))
+        rates = np.concatenate([rate, still if unnamed is None else unnamed])
+        if np.any(rates):
+            at = strain[None], np.array(position, float)[None], (turn, place)
+            x, R = rebuild_poses(self.chain, self.node_path, *at)
             from_world = to_frame(R[0], x[0])
             world = np.zeros((len(tree.parent) + 1, 6))  # twists of the links at the world's origin, the base last
             for k, root in enumerate(tree.first_node):
                 world[k] = world[tree.parent[k]]
                 if tree.dof[k] >= 0:
-                    world[k] += np.linalg.solve(from_world[root], tree.S[k] * rate[tree.dof[k]])
+                    world[k] += np.linalg.solve(from_world[root], tree.S[k] * rates[tree.dof[k]])
                 nodes = slice(root, tree.last_node[k] + 1)
                 twist[nodes] = from_world[nodes] @ world[k]
         rotor = (np.column_stack([position, rate]).ravel(),) if self.geared else ()
-        return np.concatenate([twist.ravel(), strain.ravel(), position, rate, *rotor])
+        return np.concatenate([twist.ravel(), strain.ravel(), position, rate, *rotor, turn.ravel(), place.ravel()])
 
     def load_table(self, places: tuple[LoadPlace, ...]) -> Loads:
         """Nodes and weights on which each load acts."""
         nodes, tree, mesh = len(self.chain.inertia.M), self.chain.tree, self.chain.mesh
-        weight = np.zeros((len(places), nodes))
-        for row, place in zip(weight, places):
+        weight, lever, ball = np.zeros((len(places), nodes)), np.zeros((len(places), 3)), np.full(len(places), -1)
+        for n, (row, place) in enumerate(zip(weight, places)):
             k = self.row_of(place.link)
+            if place.reacts_on is not None:
+                ball[n] = tree.dof[k] - 2
+                continue
             begin, of_element = int(tree.first_element[k]), np.arange(len(self.points.nodes))
             if place.station is not None:
                 ends = self.placed.ends[k]
@@ -225,11 +341,12 @@ class GeometricallyExactArm(ArmFacts):
                 for e in range(begin, begin + tree.n_elements[k]):
                     row[mesh.start[e] + of_element] += self.points.node_weights * mesh.length[e]
             else:
-                row[tree.last_node[k]] = 1.0
+                row[(tree.last_node if place.end is End.TIP else tree.first_node)[k]] = 1.0
+                lever[n] = section_of(self, place)[1]
         acts = weight != 0.0
         first, last = acts.argmax(axis=1), nodes - 1 - acts[:, ::-1].argmax(axis=1)
         world = np.array([place.frame is Frame.WORLD for place in places], dtype=np.bool_)
-        return Loads(first, last, weight, world)
+        return Loads(first, np.where(ball < 0, last, -1), weight, world, lever, ball)
 
     def row_of(self, link: str) -> int:
         """The link of the chain that a link of the robot is."""
@@ -270,7 +387,7 @@ class GeometricallyExactArm(ArmFacts):
     def tip(self, states: Floats) -> tuple[Floats, Floats]:
         """Position (n, 3) and rotation (n, 3, 3) of the tip of the last link."""
         _, e, q, _ = self.split(states)
-        x, R = rebuild_poses(self.chain, self._tip_path, e, q)
+        x, R = rebuild_poses(self.chain, self._tip_path, e, q, self.frames(states))
         position, rotation = x[:, 0], R[:, 0]
         link = self.robot.link(self.robot.tip_link)
         if isinstance(link, RigidLink):
@@ -290,14 +407,14 @@ class GeometricallyExactArm(ArmFacts):
         """Kinetic, elastic and gravity potential energy of many states, joule, without connected components."""
         plant = self.plant(self.inputs)
         stored = np.array([stored_energies(plant, state_of(self, x)) for x in np.atleast_2d(states)]).reshape(-1, 2)
-        _, e, q, _ = self.split(states)
-        return stored[:, 0], stored[:, 1], self._potential(e, q)
+        return stored[:, 0], stored[:, 1], self._potential(states)
 
-    def _potential(self, e: Floats, q: Floats) -> Floats:
+    def _potential(self, states: Floats) -> Floats:
+        _, e, q, _ = self.split(states)
         inertia, mesh = self.chain.inertia, self.chain.mesh
         if not inertia.gravity.any():
             return np.zeros(len(e))
-        x, R = rebuild_poses(self.chain, self.node_path, e, q)
+        x, R = rebuild_poses(self.chain, self.node_path, e, q, self.frames(states))
         moment = _first_moment(inertia.M, x, R)
         if inertia.at_points:
             f = mesh.N[0]
@@ -340,13 +457,15 @@ class GeometricallyExactArm(ArmFacts):
 
     def consistency_error(self, record: Record) -> Consistency:
         """Tip velocity of the rebuilt shape against that of the state; potential energy against the work of gravity."""
-        V, e, q, qd = self.split(record.states)
+        V, e, _, qd = self.split(record.states)
         rates = strain_rates_of(self, V, e)
         drawn = drawn_tip_velocity(self, record.states, rates.reshape(len(V), -1), qd, V)
+        if self.chain.frames:
+            drawn = drawn + carried_by_frames(self, record.states)
         tip = LoadPlace("tip", self.robot.tip_link, False, Frame.WORLD)
         v = self.load_flows(record.states, (tip,))[:, 0, :3]
         twist = np.linalg.norm(drawn - v, axis=1)
-        potential = self._potential(e, q)
+        potential = self._potential(record.states)
         return Consistency(twist, potential - potential[0] + record.ledger.gravity)
 
     def place_of(self, node: int) -> str:

@@ -28,18 +28,17 @@ from pliant.mechanics.joint_kinematics import add_to_parent, adjoint_to_child, t
 from pliant.spatial.rows import add_to, copy_to, dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import add_product, multiply, set_block, solve_symmetric, times
 from pliant.structures.bundles import zeros_of
-from pliant.structures.collocation.chain import FIXED, Floats, Method, Stages
+from pliant.structures.collocation.chain import FIXED, MOVED, Floats, Method, Stages
 from pliant.structures.collocation.element import strain_rates, subtract_wrench_change
 from pliant.structures.collocation.factorise import Frozen, factorise, join_links
 from pliant.structures.collocation.joints import condense_rotors, renew_pivots, turn_rotors
-from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.relation_solver import (
     Beside,
     add_impulses,
     answer_lines,
     answer_velocities,
     close_velocities,
-    measure_end,
+    measure_start,
     note_alone,
     solve_lines,
     take_up_forces,
@@ -281,8 +280,11 @@ def predict(method, state, stages, last):
 
 
 @inline_kernel
-def solve_stages(plant, scheme, state, solver, table, load_table, h):
-    """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step)."""
+def solve_stages(plant, scheme, state, solver, tables, h):
+    """Find the stages of one step; returns (CONVERGED or why not, energy residual of the step).
+
+    tables: see `evaluate`.
+    """
     method, spectrum, control = scheme.method, scheme.spectrum, scheme.control
     stages, frozen, factors = solver.stages, solver.frozen, solver.factors
     memory = control.memory
@@ -304,7 +306,7 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
     size = np.inf
     orient = control.orient
     for _ in range(control.max_iterations):
-        residual, flow = evaluate(plant, method, state, stages, (table, load_table), h, orient)
+        residual, flow = evaluate(plant, method, state, stages, tables, h, orient)
         if not np.isfinite(residual + flow):
             note_worst_node(plant.chain.mesh, solver.inc, h, control.length, control.counts)
             return NOT_FINITE, residual
@@ -330,10 +332,10 @@ def solve_stages(plant, scheme, state, solver, table, load_table, h):
             size = np.inf
             contraction = 1.0
         if lawful:
-            changed = renew_pivots(plant, spectrum, stages, table, frozen, factors, h)
+            changed = renew_pivots(plant, spectrum, stages, tables[0], frozen, factors, h)
             joined = joined and not changed
         if not joined:
-            if (moving or renewals > 0 or changed) and not join_links(plant, spectrum, stages, frozen, factors):
+            if (moving or renewals > 0 or changed) and not join_links(plant, spectrum, state, stages, frozen, factors):
                 return SINGULAR, residual
             if plant.relations.taken.shape[0] > 0:
                 answer_lines(plant, spectrum, factors, solver.inc, solver.beside)
@@ -485,11 +487,13 @@ def project(plant, pose, V, qd, joint_work, scratch):
     # children first: each parent node learns the mass behind its joints and the momentum that it lacks
     for link in range(links - 1, -1, -1):
         # a flexible link fixed to its parent has no mass at its root
-        if tree.kind[link] != FIXED or (tree.parent[link] >= 0 and tree.n_elements[link] == 0):
+        if tree.kind[link] != MOVED and (tree.kind[link] != FIXED or tree.n_elements[link] == 0):
             inform_parent(plant, pose, link, V, qd, scratch)
     # parents first: roots follow their parent and joint, tips their momentum
     loss = 0.0
     for link in range(links):
+        if tree.kind[link] == MOVED:  # it is where its table puts it
+            continue
         loss += follow(plant, pose, link, V, qd, scratch)
         tip = tree.last_node[link]
         if tree.n_children[link] > 0 and tip != tree.first_node[link]:
@@ -513,7 +517,9 @@ def project(plant, pose, V, qd, joint_work, scratch):
             joint_work[dof] += dot6(x, load6(tree.S, link)) * qd[dof]
             if plant.chain.inertia.at_points and tree.n_elements[link] > 0:
                 joint_work[dof] += point_energy_change(plant.chain, tree.first_element[link], V, scratch)
-        if tree.parent[link] >= 0:
+        if tree.kind[link] == MOVED:
+            joint_work[drives.stiffness.shape[0]] += dot6(x, stage_row(V, 0, tree.first_node[link]))
+        elif tree.parent[link] >= 0:
             add_to_parent(pose, link, x, impulse, tree.parent_node[link], 0)
     return loss
 
@@ -524,7 +530,7 @@ def probe_lines(plant, scheme, state, solver, tables, h):
     evaluate(plant, scheme.method, state, solver.stages, tables, h, True)
     if not factorise(plant, scheme.spectrum, solver.frozen, solver.factors, solver.stages, h):
         return False
-    if not join_links(plant, scheme.spectrum, solver.stages, solver.frozen, solver.factors):
+    if not join_links(plant, scheme.spectrum, state, solver.stages, solver.frozen, solver.factors):
         return False
     answer_lines(plant, scheme.spectrum, solver.factors, solver.inc, solver.beside)
     return True
@@ -533,8 +539,7 @@ def probe_lines(plant, scheme, state, solver, tables, h):
 @kernel
 def probe_velocities(plant, state, pose, joint_work, scratch):
     """The same of an impulse, relations.fit.S; state is fitted to joints, but not to closed lines."""
-    set_poses(plant.chain.tree, state.q[None], 0, pose)
-    measure_end(plant.chain.tree, plant.relations, state)
+    measure_start(plant.chain.tree, plant.relations, state, pose)
     lines = plant.relations.lines.law.shape[0]
     for k in range(lines):
         plant.relations.kept[1, k] = False

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.mechanics.rigid_body import matrix_of
-from pliant.model.inputs import LoadPlace
+from pliant.model.inputs import Inputs, LoadPlace
 from pliant.model.port import Frame
 from pliant.model.state import LinkObservation, Observation
 from pliant.robot import End, FlexibleLink, RigidLink
 from pliant.spatial.arrays import to_frame
-from pliant.structures.collocation.chain import Floats
+from pliant.structures.collocation.chain import FLOATING, MOVED, Floats
 from pliant.structures.collocation.element import many_strain_rates, many_stresses
 from pliant.structures.collocation.poses import Path, rebuild_poses, strain_values
+from pliant.structures.loads import with_wrenches
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.model import GeometricallyExactArm
@@ -63,7 +64,7 @@ def observe(arm: GeometricallyExactArm, states: Floats, stations: int) -> Observ
         arm.sights[stations] = Sight.of(arm, stations)
     sight = arm.sights[stations]
     wanted = sight.wanted
-    x, R = rebuild_poses(arm.chain, sight.path, e, q)
+    x, R = rebuild_poses(arm.chain, sight.path, e, q, arm.frames(states))
     links = []
     begin = 0
     for k, name in enumerate(arm.link_names):
@@ -95,12 +96,16 @@ def _observe_rigid(link: RigidLink, root: Floats, R: Floats) -> LinkObservation:
 
 def load_flows(arm: GeometricallyExactArm, states: Floats, loads: tuple[LoadPlace, ...]) -> Floats:
     """(n, loads, 6)"""
-    V, e, q, _ = arm.split(states)
+    V, e, q, qd = arm.split(states)
     R = None
     if any(load.frame is Frame.WORLD for load in loads):
-        R = rebuild_poses(arm.chain, arm.node_path, e, q)[1]
+        R = rebuild_poses(arm.chain, arm.node_path, e, q, arm.frames(states))[1]
     flows = np.zeros((len(V), len(loads), 6))
     for k, load in enumerate(loads):
+        if load.reacts_on is not None:
+            first = int(arm.load_table((load,)).ball[0])
+            flows[:, k, 3:] = qd[:, first : first + 3]
+            continue
         nodes, turn, weights = acts_on(arm, load)
         pairs = np.einsum("aij,naj->nai", weights, V[:, nodes]).reshape(len(V), -1, 2, 3)
         if load.frame is Frame.WORLD:
@@ -116,10 +121,43 @@ def acts_on(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[slice, Floats,
         table = arm.load_table((load,))
         nodes = slice(int(table.first[0]), int(table.last[0]) + 1)
         return nodes, np.eye(3), table.weight[0, nodes, None, None] * np.eye(6)
-    link, k, tree = arm.robot.link(load.link), arm.row_of(load.link), arm.chain.tree
+    k, tree = arm.row_of(load.link), arm.chain.tree
+    turn, lever = section_of(arm, load)
+    node = int((tree.last_node if load.end is End.TIP else tree.first_node)[k])
+    return slice(node, node + 1), turn, to_frame(turn, lever)[None]
+
+
+def section_of(arm: GeometricallyExactArm, load: LoadPlace) -> tuple[Floats, Floats]:
+    """Axes of the section of a load at an end of a link, and the point where it acts, in those of the node there."""
+    link = arm.robot.link(load.link)
     turn, lever = np.eye(3), np.asarray(load.position, float)
     if load.end is End.TIP and isinstance(link, RigidLink):
         turn = matrix_of(link.tip_rotation)
         lever = np.asarray(link.tip_position, float) + turn @ lever
-    node = int((tree.last_node if load.end is End.TIP else tree.first_node)[k])
-    return slice(node, node + 1), turn, to_frame(turn, lever)[None]
+    return turn, lever
+
+
+def carried_by_frames(arm: GeometricallyExactArm, states: Floats) -> Floats:
+    """Velocity (n, 3) of the tip with that of a moved base or of a free joint, as far as it carries the tip."""
+    tree, row = arm.chain.tree, arm.row_of(arm.robot.tip_link)
+    while tree.parent[row] >= 0:
+        row = int(tree.parent[row])
+    if tree.kind[row] not in (FLOATING, MOVED):
+        return np.zeros((len(states), 3))
+    node = tree.first_node[row + 5 if tree.kind[row] == FLOATING else row]
+    V, e, q, _ = arm.split(states)
+    x, R = rebuild_poses(arm.chain, arm.node_path, e, q, arm.frames(states))
+    linear, spin = (np.einsum("nij,nj->ni", R[:, node], part) for part in np.split(V[:, node], 2, axis=1))
+    return np.asarray(linear + np.cross(spin, arm.tip(states)[0] - x[:, node]))
+
+
+def at_nodes(arm: GeometricallyExactArm, inputs: Inputs) -> Inputs:
+    """The inputs with loads in axes of sections written in those of the nodes that carry them, and moved there."""
+    wrenches: dict[int, Floats] = {}
+    for row, load in enumerate(inputs.loads):
+        at_an_end = not (load.distributed or load.station is not None or load.reacts_on is not None)
+        if at_an_end and load.frame is Frame.BODY:
+            turn, lever = section_of(arm, load)
+            if np.any(lever) or np.any(turn != np.eye(3)):
+                wrenches[row] = to_frame(turn, lever)
+    return with_wrenches(inputs, wrenches)

@@ -9,32 +9,149 @@ from node to node, at less than half the cost; a test compares the two.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.jit import inline_kernel, kernel
+from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.joint_kinematics import place_child
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial import se3, so3
-from pliant.spatial.rows import load3, load6, load9, plus6, stage_row, store
-from pliant.spatial.vectors import apply_transpose, cross, product
-from pliant.structures.collocation.chain import Chain, Floats, Ints, Points, Stationing
+from pliant.spatial.rows import load3, load6, load9, plus3, plus6, stage_row, store
+from pliant.spatial.vectors import add, apply, apply_transpose, cross, product
+from pliant.structures.collocation.chain import BALL, FLOATING, MOVED, RIDER, Chain, Floats, Ints, Points, Stationing
+
+TURN_ITERATIONS = 60  # of a fixed point that gains the digits of half a turn per step at each
 
 
 @inline_kernel
-def set_poses(tree, q, i, pose):
-    """Poses of all child roots in their parents for row i of q."""
+def frame_at(tree, link, q, i, turn, place):
+    """Rotation and position of a frame of the state, carried on by the coordinates of its joint in row i of q."""
+    f, dof = tree.frame[link], tree.dof[link]
+    R, r = so3.from_quaternion(quaternion_of(turn, f)), (0.0, 0.0, 0.0)
+    if tree.kind[link] != BALL:
+        r = load3(place, f)
+    if tree.kind[link] == FLOATING:
+        r = add(r, load3(q, i, dof))
+        dof += 3
+    if tree.kind[link] != MOVED:
+        R = product(R, so3.exp(load3(q, i, dof)))
+    return R, r
+
+
+@inline_kernel
+def quaternion_of(turn, f):
+    return (turn[f, 0], turn[f, 1], turn[f, 2], turn[f, 3])
+
+
+@inline_kernel
+def set_poses(tree, q, i, turn, place, pose):
+    """Poses of all child roots in their parents for row i of q and frames of the state."""
     for link in range(tree.parent.shape[0]):
-        dof = tree.dof[link]
-        place_child(tree.rotation, tree.position, tree.S, link, q[i, dof] if dof >= 0 else 0.0, pose, i)
+        if tree.kind[link] >= BALL:
+            R, r = frame_at(tree, link, q, i, turn, place)
+            Q = load9(tree.rotation, link)
+            store(product(Q, R), pose[i], link)
+            store(add(load3(tree.position, link), apply(Q, r)), pose[i], link, 9)
+        else:
+            dof = tree.dof[link]
+            angle = q[i, dof] if dof >= 0 and tree.kind[link] != RIDER else 0.0
+            place_child(tree.rotation, tree.position, tree.S, link, angle, pose, i)
+
+
+@inline_kernel
+def turn_rate(w, spin):
+    """Rate of the rotation vector w of a frame that turns with ``spin`` in its own axes."""
+    return apply_transpose(so3.left_tangent_inverse(w), spin)  # the inverse right tangent
+
+
+@inline_kernel
+def turned(q, w):
+    """The unit quaternion q times the rotation exp(w), on the same side as q."""
+    a, b, c, d = so3.to_quaternion(product(so3.from_quaternion(q), so3.exp(w)))
+    f = 1.0 / math.sqrt(a * a + b * b + c * c + d * d)
+    if a * q[0] + b * q[1] + c * q[2] + d * q[3] < 0.0:
+        f = -f
+    return f * a, f * b, f * c, f * d
+
+
+@inner_kernel
+def place_frames(plant, method, state, stages, h):
+    """Where the polynomial of the step takes ball and floating joints.
+
+    With R = R_0 exp(theta)  theta' = T^-1(theta) w  from 0, and  x' = R v ;  the joint rates v and w are twists in the
+    axes of the child.
+    """
+    tree, s, history = plant.chain.tree, method.b.shape[0], method.history
+    for link in range(tree.parent.shape[0]):
+        kind, d = tree.kind[link], tree.dof[link]
+        if kind not in (BALL, FLOATING) or plant.drives.prescribed[max(d, 0)]:
+            continue
+        turns = d + 3 if kind == FLOATING else d
+        before = load3(state.q_rate[None], 0, turns)
+        for _ in range(TURN_ITERATIONS):
+            change = 0.0
+            for i in range(s):
+                x = (0.0, 0.0, 0.0)
+                for k in range(s):
+                    rate = turn_rate(load3(stages.q, k, turns), load3(stages.qd, k, turns))
+                    x = plus3(x, h * method.A[i, k], plus3(rate, -history, before))
+                for c in range(3):
+                    change = max(change, abs(x[c] - stages.q[i, turns + c]))
+                store(x, stages.q, i, turns)
+            if change <= 1e-16:
+                break
+        if kind == FLOATING:
+            R0 = so3.from_quaternion(quaternion_of(state.turn, tree.frame[link]))
+            before = load3(state.q_rate[None], 0, d)
+            for i in range(s):
+                x = (0.0, 0.0, 0.0)
+                for k in range(s):
+                    R = product(R0, so3.exp(load3(stages.q, k, turns)))
+                    rate = plus3(apply(R, load3(stages.qd, k, d)), -history, before)
+                    x = plus3(x, h * method.A[i, k], rate)
+                store(x, stages.q, i, d)
+
+
+@inner_kernel
+def advance_frames(plant, method, state, stages, base):
+    """Frames of the state at the end of a step; the coordinates that led there start anew."""
+    tree, end = plant.chain.tree, base.shape[0] - 1
+    for link in range(tree.parent.shape[0]):
+        kind, f = tree.kind[link], tree.frame[link]
+        if kind == MOVED:
+            for c in range(4):
+                state.turn[f, c] = base[end, 3 + c]
+            for c in range(3):
+                state.place[f, c] = base[end, c]
+            for c in range(6):
+                state.V[tree.first_node[link], c] = base[end, 7 + c]
+        elif kind in (BALL, FLOATING):
+            d = tree.dof[link]
+            if kind == FLOATING:
+                if method.history != 0.0:
+                    R = product(so3.from_quaternion(quaternion_of(state.turn, f)), so3.exp(load3(stages.q, 0, d + 3)))
+                    rate = apply(R, load3(stages.qd, 0, d))
+                    for c in range(3):
+                        state.q_rate[d + c] += method.rate_gain * (rate[c] - state.q_rate[d + c])
+                        turning = state.q_rate[d + 3 + c]
+                        state.q_rate[d + 3 + c] += method.rate_gain * (stages.qd[0, d + 3 + c] - turning)
+                for c in range(3):
+                    state.place[f, c] += state.q[d + c]
+                    state.q[d + c] = 0.0
+                d += 3
+            w = load3(state.q[None], 0, d)
+            store(turned(quaternion_of(state.turn, f), w), state.turn, f)
+            for c in range(3):
+                state.q[d + c] = 0.0
 
 
 @kernel
-def place_joints_at(tree, q, pose):
+def place_joints_at(tree, q, turn, place, pose):
     """`set_poses` of one state, for Python."""
-    set_poses(tree, q, 0, pose)
+    set_poses(tree, q, 0, turn, place, pose)
 
 
 @inline_kernel
@@ -141,35 +258,44 @@ def interval_twists(path, e, out):
 
 
 @inline_kernel
-def load_pose(a, link):
-    return load9(a[0], link), (a[0, link, 9], a[0, link, 10], a[0, link, 11])
+def pose_at(a, link):
+    return load9(a, link), (a[link, 9], a[link, 10], a[link, 11])
+
+
+@inner_kernel
+def march(tree, path, e, relative, tips, out):
+    """World poses (rows, 9) and (rows, 3) at the stations, from those of links in their parents."""
+    R, r = out
+    for link in range(tree.parent.shape[0]):
+        g = pose_at(relative, link)
+        if tree.parent[link] >= 0:
+            g = se3.mul(pose_at(tips, tree.parent[link]), g)
+        if path.root_row[link] >= 0:
+            store(g[0], R, path.root_row[link])
+            store(g[1], r, path.root_row[link])
+        for k in range(path.first[link], path.first[link + 1]):
+            g = se3.mul(g, se3.exp(magnus_twist(path, e, k)))
+            if path.row[k] >= 0:
+                store(g[0], R, path.row[k])
+                store(g[1], r, path.row[k])
+        store(g[0], tips, link)
+        for c in range(3):
+            tips[link, 9 + c] = g[1][c]
 
 
 @kernel
-def rebuild(tree, path, e, q, scratch, out):
+def rebuild(tree, path, e, q, frames, scratch, out):
     """World poses at the stations for n states e (n, points, 6), q (n, dofs).
 
-    out: rotations (n, rows, 9) and positions (n, rows, 3); scratch: two arrays (1, links, 12).
+    frames: their rotations (n, frames, 4) and positions (n, frames, 3); out: rotations (n, rows, 9) and positions
+    (n, rows, 3); scratch: two arrays (1, links, 12).
     """
     relative, tips = scratch
+    turn, place = frames
     R, r = out
     for n in range(e.shape[0]):
-        set_poses(tree, q[n : n + 1], 0, relative)
-        for link in range(tree.parent.shape[0]):
-            g = load_pose(relative, link)
-            if tree.parent[link] >= 0:
-                g = se3.mul(load_pose(tips, tree.parent[link]), g)
-            if path.root_row[link] >= 0:
-                store(g[0], R[n], path.root_row[link])
-                store(g[1], r[n], path.root_row[link])
-            for k in range(path.first[link], path.first[link + 1]):
-                g = se3.mul(g, se3.exp(magnus_twist(path, e[n], k)))
-                if path.row[k] >= 0:
-                    store(g[0], R[n], path.row[k])
-                    store(g[1], r[n], path.row[k])
-            store(g[0], tips[0], link)
-            for c in range(3):
-                tips[0, link, 9 + c] = g[1][c]
+        set_poses(tree, q[n : n + 1], 0, turn[n], place[n], relative)
+        march(tree, path, e[n], relative[0], tips[0], (R[n], r[n]))
 
 
 def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Floats]) -> Path:
@@ -205,12 +331,22 @@ def make_path(chain: Chain, points: Points, placed: Stationing, wanted: list[Flo
     return Path(marks_of_links, elements, moments, rest, reached, root_row, rows)
 
 
-def rebuild_poses(chain: Chain, path: Path, e: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path."""
-    count, links = len(e), len(chain.tree.parent)
+Frames = tuple[Floats, Floats]  # rotations (n, frames, 4) and positions (n, frames, 3) of n states
+
+
+def rebuild_poses(
+    chain: Chain, path: Path, e: Floats, q: Floats, frames: Frames | None = None
+) -> tuple[Floats, Floats]:
+    """Positions (n, rows, 3) and rotations (n, rows, 3, 3) at the stations of a path.
+
+    ``q`` needs no columns of coordinates without names: where they are is in ``frames``.
+    """
+    count, links, unnamed = len(e), len(chain.tree.parent), chain.dofs - q.shape[1]
+    turn, place = frames or (np.zeros((count, 0, 4)), np.zeros((count, 0, 3)))
+    q = np.concatenate([q, np.zeros((count, unnamed))], axis=1) if unnamed else q
     R, r = np.empty((count, path.rows, 9)), np.empty((count, path.rows, 3))
     scratch = (np.zeros((1, links, 12)), np.zeros((1, links, 12)))
-    rebuild(chain.tree, path, e, q, scratch, (R, r))
+    rebuild(chain.tree, path, e, q, (turn, place), scratch, (R, r))
     return r, R.reshape(count, path.rows, 3, 3)
 
 

@@ -14,6 +14,7 @@ from pliant.mechanics.joint_kinematics import add_to_parent, to_child
 from pliant.spatial.rows import add_to, copy_to, dot6, load6, plus6, stage_row, store
 from pliant.spatial.small_matrices import set_block, solve_symmetric, times
 from pliant.structures.collocation.chain import Floats, Ints
+from pliant.structures.collocation.poses import set_poses
 from pliant.structures.collocation.relations import add_along_line, along_line, gradients_in_frames, measure
 from pliant.structures.relations import CLOSED, SPRING, energy_of_lines
 
@@ -230,9 +231,9 @@ def take_up_forces(spectrum, factors, own, inc, k):
 
 
 @inner_kernel
-def measure_end(tree, relations, state):
+def measure_end(tree, relations, e, pose):
     """How far the lines are from closed at the end of a step, and their gradients there; returns their energy."""
-    measure(tree, relations, state.e[None], state.q[None], 0)
+    measure(tree, relations, e, pose, 0)
     gradients_in_frames(relations, relations.fit.J)
     copy_to(relations.now.phi, relations.open)
     stored = energy_of_lines(relations.lines, relations.now)
@@ -241,9 +242,10 @@ def measure_end(tree, relations, state):
 
 
 @kernel
-def measure_start(tree, relations, state):
+def measure_start(tree, relations, state, pose):
     """`measure_end` of the state that a run starts from, for Python; returns the energy of the lines."""
-    stored = measure_end(tree, relations, state)
+    set_poses(tree, state.q[None], 0, state.turn, state.place, pose)
+    stored = measure_end(tree, relations, state.e[None], pose)
     relations.booked[1] = 0.0
     return stored
 

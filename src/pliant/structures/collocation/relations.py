@@ -28,7 +28,7 @@ from pliant.spatial.rows import add_to, dot6, load3, load6, load9, stage_row, st
 from pliant.spatial.vectors import apply_transpose
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.chain import Chain, Floats, Ints
-from pliant.structures.collocation.poses import Path, make_path, rebuild, rebuild_poses
+from pliant.structures.collocation.poses import Frames, Path, make_path, march, place_joints_at, rebuild_poses
 from pliant.structures.loop_constraints import closing_rows
 from pliant.structures.places import Place, place_on
 from pliant.structures.relations import (
@@ -69,7 +69,7 @@ class Relations(NamedTuple):
     weight: Floats  # (frames, nodes of an element)
     kept: Bools  # (2, lines) needed by a step, by the velocities at its end: closed lines that others imply are not
     now: Placing
-    scratch: Floats  # (2, 1, links, 12)
+    tips: Floats  # (links, 12) scratch
     gradient: Floats  # (lines, 12) in the world
     J: Floats  # (s, lines, 12) in the axes of the frames
     rate: Floats  # (s, lines) J V
@@ -142,7 +142,8 @@ class Relating:
             self.rows.relate(replace(each, rest=rest), places)
 
     def place(self, at: At) -> Place:
-        return place_on(self.links, Place(-1), at, lambda link, station: link.at(station))
+        base = LinkFrames(0, 0.0, Place(0), self.asked).root if self.arm.moved else Place(-1)
+        return place_on(self.links, base, at, lambda link, station: link.at(station))
 
     @property
     def order(self) -> list[int]:
@@ -153,9 +154,12 @@ class Relating:
     def owners(self) -> list[str]:
         return [row.owner for row in self.rows.rows]
 
-    def gradients(self, relations: Relations, e: Floats, q: Floats) -> tuple[Floats, Floats]:
-        """Measures of one shape, and their gradients (lines, 12) in the axes of the frames."""
-        measure(self.arm.chain.tree, relations, e[None], q[None], 0)
+    def gradients(self, relations: Relations, e: Floats, q: Floats, frames: Frames) -> tuple[Floats, Floats]:
+        """Measures of one shape, and their gradients (lines, 12) in the axes of the frames of relations."""
+        tree, (turn, place) = self.arm.chain.tree, frames
+        pose, unnamed = np.zeros((1, len(tree.parent), 12)), np.zeros(self.arm.chain.dofs - len(q))
+        place_joints_at(tree, np.append(q, unnamed)[None], turn, place, pose)
+        measure(tree, relations, np.ascontiguousarray(e)[None], pose, 0)
         R = relations.now.R.reshape(-1, 1, 3, 3)[relations.lines.node]
         rows = np.einsum("ksqij,kspi->kspj", R, relations.gradient.reshape(-1, 2, 2, 3))
         return relations.now.phi.copy(), rows.reshape(-1, 12)
@@ -234,15 +238,15 @@ def new_relations(
     nodes, dofs = (len(chain.inertia.M), int(chain.tree.dof.max(initial=-1)) + 1) if m else (0, 0)
     rows = z((m, 1, nodes, 6)), z((m, dofs)), z((m, 1, m)), z(m, np.int64), z(m), z(m), z((6, 6))
     fit = Fit(z((m, 12)), z((1, nodes, 6)), z(links), *rows)
-    room = z((2, 1, links, 12)), z((m, 12))
+    room = z((links, 12)), z((m, 12))
     return Relations(lines, path, *twist, kept, now, *room, *at_stages, z(m), z(m), z(2), fit)
 
 
 @kernel
-def measure(tree, relations, e, q, i):
-    """Measures of strains e[i] and joint positions q[i] into ``now``, their gradients into ``gradient``."""
-    now, lines, scratch = relations.now, relations.lines, relations.scratch
-    rebuild(tree, relations.path, e[i : i + 1], q[i : i + 1], (scratch[0], scratch[1]), (now.R[None], now.x[None]))
+def measure(tree, relations, e, pose, i):
+    """Measures of strains e[i] and poses of joints pose[i] into ``now``, their gradients into ``gradient``."""
+    now, lines = relations.now, relations.lines
+    march(tree, relations.path, e[i], pose[i], relations.tips, (now.R, now.x))
     measure_lines(lines, now.bushing, now)
     # a second time, from the angles found, so that slopes of bushings between two angles become derivatives
     measure_lines(lines, now.bushing, now)
@@ -318,7 +322,7 @@ def relate(tree, relations, stages, i):
     lines = relations.lines
     m = lines.law.shape[0]
     J, rate, force = relations.J[i], relations.rate[i], relations.force[i]
-    measure(tree, relations, stages.e, stages.q, i)
+    measure(tree, relations, stages.e, stages.pose, i)
     gradients_in_frames(relations, J)
     for k in range(m):
         rate[k] = along_line(relations, J, k, stages.V, i)

@@ -14,16 +14,19 @@ from pliant.mechanics.joint_kinematics import add_to_parent, to_child
 from pliant.spatial.rows import add_to, dot6, load3, load6, load9, plus6, scale6, stage_row, store
 from pliant.spatial.se3 import ad_transpose, angular, join, linear
 from pliant.spatial.small_matrices import times
-from pliant.spatial.vectors import apply_transpose
+from pliant.spatial.so3 import from_quaternion
+from pliant.spatial.vectors import add, apply_transpose, cross
+from pliant.structures.collocation.chain import MOVED
 from pliant.structures.collocation.element import hardening_stress, strain_rates, subtract_internal_wrenches
 from pliant.structures.collocation.joints import set_laws
-from pliant.structures.collocation.poses import carry_gravity, rebuild_orientations, set_poses
+from pliant.structures.collocation.poses import carry_gravity, place_frames, rebuild_orientations, set_poses
 from pliant.structures.collocation.relations import relate
 
 
 @inline_kernel
-def place_joints(plant, method, state, stages, table, h):
+def place_joints(plant, method, state, stages, tables, h):
     """Joint positions at the stages from the rates there, and child poses."""
+    table, _, base = tables
     tree, drives = plant.chain.tree, plant.drives
     for i in range(method.b.shape[0]):
         for j in range(state.q.shape[0]):
@@ -35,7 +38,20 @@ def place_joints(plant, method, state, stages, table, h):
                 for k in range(method.b.shape[0]):
                     t += method.A[i, k] * (stages.qd[k, j] - method.history * state.q_rate[j])
                 stages.q[i, j] = state.q[j] + h * t
-        set_poses(tree, stages.q, i, stages.pose)
+    if state.turn.shape[0] > 0:
+        place_frames(plant, method, state, stages, h)
+    for i in range(method.b.shape[0]):
+        set_poses(tree, stages.q, i, state.turn, state.place, stages.pose)
+        if base.shape[0] > 0:
+            move_base(base, i, stages)
+
+
+@inline_kernel
+def move_base(base, i, stages):
+    """Pose and twist of a moved base, the first link, at stage i."""
+    store(from_quaternion((base[i, 3], base[i, 4], base[i, 5], base[i, 6])), stages.pose[i], 0)
+    store(load3(base, i), stages.pose[i], 0, 9)
+    store(load6(base, i, 7), stages.base, i)
 
 
 @inline_kernel
@@ -90,7 +106,10 @@ def roots_follow(tree, state, stages):
     for i in range(stages.V.shape[0]):
         for link in range(tree.parent.shape[0]):
             a, dof = tree.first_node[link], tree.dof[link]
-            set_root_twist(tree, stages.pose, link, stages.qd[i, dof] if dof >= 0 else 0.0, stages.V, i)
+            if tree.kind[link] == MOVED:
+                store(load6(stages.base, i), stages.V[i], a)
+            else:
+                set_root_twist(tree, stages.pose, link, stages.qd[i, dof] if dof >= 0 else 0.0, stages.V, i)
             store(plus6(stage_row(stages.V, i, a), -1.0, load6(state.V, a)), stages.dV[i], a)
 
 
@@ -195,8 +214,18 @@ def load_wrench(loads, table, R, i, k, a):
     w = scale6(loads.weight[k, a], stage_row(table, i, k))
     if loads.world[k]:
         Q = load9(R[i], a)
-        w = join(apply_transpose(Q, linear(w)), apply_transpose(Q, angular(w)))
+        f = apply_transpose(Q, linear(w))
+        w = join(f, add(apply_transpose(Q, angular(w)), cross(load3(loads.lever, k), f)))
     return w
+
+
+@inner_kernel
+def drive_balls(loads, table, i, rho_q):
+    """Moments on ball joints, which are the torques on their three coordinates."""
+    for k in range(loads.ball.shape[0]):
+        if loads.ball[k] >= 0:
+            for c in range(3):
+                rho_q[i, loads.ball[k] + c] += table[i, k, 3 + c]
 
 
 @inner_kernel
@@ -227,7 +256,10 @@ def apply_drives(drives, stages, table, i):
     """Torques of drives and laws of stage i in the joint rows; returns (energy residual, energy flow) per time."""
     residual = 0.0
     flow = 0.0
-    for j in range(stages.q.shape[1]):
+    named = drives.stiffness.shape[0]
+    for j in range(named, stages.q.shape[1]):
+        residual += stages.qd[i, j] * stages.rho_q[i, j]
+    for j in range(named):
         if drives.prescribed[j]:
             stages.torque[i, j] = -stages.rho_q[i, j]
             stages.rho_q[i, j] = 0.0
@@ -292,14 +324,14 @@ def orient_stage(plant, stages, i):
 def evaluate(plant, method, state, stages, tables, h, orient):
     """Residuals of all stages of a step; returns (energy residual, energy flow) of the step.
 
-    tables: what the joints and the loads do at the stages.
+    tables: what the joints, the loads and a moved base (pose and twist, no rows if it rests) do at the stages.
     """
     chain, loads, drives = plant.chain, plant.loads, plant.drives
     tree, mesh, section, inertia = chain.tree, chain.mesh, chain.section, chain.inertia
-    table, load_table = tables
+    table, load_table, _ = tables
     V, rho = stages.V, stages.rho
     total = stages.total if section.damped else stages.stress
-    place_joints(plant, method, state, stages, table, h)
+    place_joints(plant, method, state, stages, tables, h)
     add_increments(state.V, stages.dV, V)
     add_increments(state.e, stages.de, stages.e)
     roots_follow(tree, state, stages)
@@ -328,6 +360,8 @@ def evaluate(plant, method, state, stages, tables, h, orient):
         if plant.relations.taken.shape[0] > 0:
             stored += h * method.b[i] * relate(tree, plant.relations, stages, i)
         pass_roots_on(tree, stages.pose, rho, stages.rho_q, stages.root, i)
+        if loads.first.shape[0] > 0:
+            drive_balls(loads, load_table, i, stages.rho_q)
         r, f = apply_drives(drives, stages, table, i)
         x, elastic = compare_strain_rates(mesh, stages.stress, stages.rate, stages.e_dot, i, stages.rho_e)
         residual += h * method.b[i] * (r + x + power_of(V, rho, i))

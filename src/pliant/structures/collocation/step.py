@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
-from pliant.spatial.rows import copy_to, dot6, lay, load3, load6, plus6, stage_row
+from pliant.spatial.rows import copy_to, dot6, lay, load3, load6, plus3, plus6, stage_row, store
 from pliant.spatial.small_matrices import times
-from pliant.structures.collocation.chain import Floats, Ints, State
+from pliant.structures.collocation.chain import FLOATING, MOVED, Floats, Ints, State
 from pliant.structures.collocation.element import hardening_energy_change
 from pliant.structures.collocation.joints import advance_rotors, end_of, enter_laws, joint_energies
 from pliant.structures.collocation.newton import Projection, Solver, project, solve_stages
-from pliant.structures.collocation.poses import set_poses
+from pliant.structures.collocation.poses import advance_frames, quaternion_of, set_poses, turned
 from pliant.structures.collocation.relation_solver import loop_opened, measure_end
 from pliant.structures.collocation.relations import enter_relations
 from pliant.structures.collocation.stages import between, body_gravity, interpolate, load_wrench, sum_stages
@@ -93,12 +93,19 @@ def enter_flows(plant, method, stages, load_table, h, ledger):
             for a in range(stages.V.shape[1]):
                 x = stage_row(stages.V, i, a)
                 viscous += f * dot6(x, times(inertia.viscous[a], x))
-        for j in range(ledger.step_joints.shape[0]):
+        for j in range(drives.stiffness.shape[0]):
             rate = stages.qd[i, j]
             heat = 0.0 if drives.prescribed[j] else drives.damping[j] * rate * rate
             damping += f * heat
             ledger.step_joints[j] += f * (stages.torque[i, j] * rate + heat)
+        if plant.chain.tree.kind[0] == MOVED:
+            # the base is the last of the joints in the ledger; what its links leave it has to balance
+            x = stage_row(stages.root, i, 0)
+            ledger.step_joints[drives.stiffness.shape[0]] -= f * dot6(x, load6(stages.base, i))
         for k in range(ledger.step_loads.shape[0]):
+            if loads.ball[k] >= 0:
+                for c in range(3):
+                    ledger.step_loads[k] += f * load_table[i, k, 3 + c] * stages.qd[i, loads.ball[k] + c]
             for a in range(loads.first[k], loads.last[k] + 1):
                 w = load_wrench(loads, load_table, stages.R, i, k, a)
                 ledger.step_loads[k] += f * dot6(w, stage_row(stages.V, i, a))
@@ -123,6 +130,7 @@ class Tables(NamedTuple):
     end: Floats  # (steps,) times
     joints: Floats  # (steps, s + 1, dofs, 3)
     loads: Floats  # (steps, s + 1, loads, 6)
+    base: Floats  # (steps, s + 1, 13) position, quaternion and twist of a moved base; (steps, 0, 13) if it rests
     first: Ints  # (steps,) first row of the output that falls into the step
     stop: Ints  # (steps,) one past the last such row
     tau: Floats  # (rows,) where in its step a row falls, 1: at the end
@@ -178,7 +186,7 @@ def advance_joints(method, drives, state, stages, end_table, last):
             state.q[j] = end_table[j, 0]
             state.qd[j] = end_table[j, 1]
         else:
-            if method.history != 0.0:
+            if method.history != 0.0 and j < drives.stiffness.shape[0]:
                 state.q_rate[j] += method.rate_gain * (stages.qd[0, j] - state.q_rate[j])
             state.q[j] = end_of(method, state.q[j], stages.q, j)
             state.qd[j] = end_of(method, state.qd[j], stages.qd, j)
@@ -200,20 +208,23 @@ def finish_step(plant, method, work, tables, k):
     advance_values(method, stages.dV, stages.V_dot, (state.V, state.V_rate), last.V, work.moved_V)
     advance_values(method, stages.de, stages.e_dot, (state.e, state.e_rate), last.e, work.moved_e)
     advance_joints(method, plant.drives, state, stages, tables.joints[k, s], last.qd)
+    if state.turn.shape[0] > 0:
+        advance_frames(plant, method, state, stages, tables.base[k])
     mesh, inertia, section = plant.chain.mesh, plant.chain.inertia, plant.chain.section
     kinetic = kinetic_change(mesh, inertia, state.V, work.moved_V)
     strain = strain_change(mesh, section, state.e, work.moved_e)
     closing = 0.0
     if plant.relations.taken.shape[0] > 0:
         kept, lost, closing = enter_relations(plant.relations, method, h)
-        measure_end(plant.chain.tree, plant.relations, state)
         stored += kept
         flows = (flows[0], flows[1], flows[2], flows[3] + lost + closing)
     close_step(ledger, kinetic + spun, strain + stored, flows, tables.end[k])
     # what closing the loops took belongs to the projection, not to the joints
     ledger.sums[JOINT] -= closing
     ledger.sums[PROJECTION] += closing
-    set_poses(plant.chain.tree, state.q[None], 0, pose)
+    set_poses(plant.chain.tree, state.q[None], 0, state.turn, state.place, pose)
+    if plant.relations.taken.shape[0] > 0:
+        measure_end(plant.chain.tree, plant.relations, state.e[None], pose)
     ledger.step_joints[:] = 0.0
     loss = project(plant, pose, state.V[None], state.qd, ledger.step_joints, work.projection)
     ledger.sums[KINETIC] -= loss
@@ -221,6 +232,22 @@ def finish_step(plant, method, work, tables, k):
         ledger.joints[j] += ledger.step_joints[j]
         ledger.sums[KINETIC] += ledger.step_joints[j]
     ledger.sums[PROJECTION] += loss
+
+
+@kernel
+def fit_to_base(plant, work, base):
+    """Put a moved base where its table begins; the roots on it and their joints take up its velocity."""
+    state = work.state
+    state.q_rate[:] = 0.0
+    for c in range(4):
+        state.turn[0, c] = base[0, 3 + c]
+    for c in range(3):
+        state.place[0, c] = base[0, c]
+    for c in range(6):
+        state.V[0, c] = base[0, 7 + c]
+    set_poses(plant.chain.tree, state.q[None], 0, state.turn, state.place, work.pose)
+    project(plant, work.pose, state.V[None], state.qd, work.ledger.step_joints, work.projection)
+    work.ledger.step_joints[:] = 0.0
 
 
 @inner_kernel
@@ -236,15 +263,37 @@ def interpolate_rows(values, start, dense, r, x, begin):
             x[r, begin + n] += f * (all_values[j * count + n] - all_start[n])
 
 
+@inner_kernel
+def keep_frames(plant, state, stages, tables, x, r):
+    """Rotations and positions of frames inside a step, to the end of row r."""
+    tree, count = plant.chain.tree, state.turn.shape[0]
+    begin = x.shape[1] - 7 * count
+    for link in range(tree.parent.shape[0]):
+        f, d = tree.frame[link], tree.dof[link]
+        if f < 0:
+            continue
+        a = (0.0, 0.0, 0.0)
+        b = (0.0, 0.0, 0.0)
+        if d >= 0:
+            for i in range(stages.q.shape[0]):
+                a = plus3(a, tables.dense[r, i], load3(stages.q, i, d))
+                if tree.kind[link] == FLOATING:
+                    b = plus3(b, tables.dense[r, i], load3(stages.q, i, d + 3))
+        shift, w = (a, b) if tree.kind[link] == FLOATING else (b, a)
+        store(turned(quaternion_of(state.turn, f), w), x, r, begin + 4 * f)
+        store(plus3(load3(state.place, f), 1.0, shift), x, r, begin + 4 * count + 3 * f)
+
+
 @inline_kernel
-def keep_inside(state, stages, tables, x, r):
+def keep_inside(plant, state, stages, tables, x, r):
     """State inside a step, before it is finished, to row r."""
     strain = 6 * state.V.shape[0]
     joint = strain + 6 * state.e.shape[0]
-    rate = joint + state.q.shape[0]
+    named = plant.drives.stiffness.shape[0]
+    rate = joint + named
     interpolate_rows(stages.V, state.V, tables.dense, r, x, 0)
     interpolate_rows(stages.e, state.e, tables.dense, r, x, strain)
-    for j in range(state.q.shape[0]):
+    for j in range(named):
         q = state.q[j]
         qd = state.qd[j]
         for i in range(stages.q.shape[0]):
@@ -252,15 +301,18 @@ def keep_inside(state, stages, tables, x, r):
             qd += tables.dense[r, i] * (stages.qd[i, j] - state.qd[j])
         x[r, joint + j] = q
         x[r, rate + j] = qd
-    behind = rate + state.qd.shape[0]
-    if x.shape[1] > behind:
-        for j in range(state.q.shape[0]):
+    behind = rate + named
+    frames = x.shape[1] - 7 * state.turn.shape[0]
+    if frames > behind:
+        for j in range(named):
             for c in range(2):
                 values = stages.r if c == 0 else stages.rd
                 t = state.rotor[j, c]
                 for i in range(stages.q.shape[0]):
                     t += tables.dense[r, i] * (values[i, j] - state.rotor[j, c])
                 x[r, behind + 2 * j + c] = t
+    if state.turn.shape[0] > 0:
+        keep_frames(plant, state, stages, tables, x, r)
 
 
 @inline_kernel
@@ -272,6 +324,7 @@ def keep_ledger(method, stages, ledger, tau, output, r):
     for j in range(ledger.joints.shape[0]):
         x = ledger.before[n + j]
         output.joints[r, j] = x + tau * (ledger.joints[j] - x)
+    for j in range(output.torque.shape[1]):
         t = 0.0
         for i in range(method.b.shape[0]):
             t += method.b[i] * stages.torque[i, j]
@@ -306,8 +359,9 @@ def run_steps(plant, scheme, work, tables, output):
     state, stages, ledger = work.state, work.solver.stages, work.ledger
     for k in range(tables.h.shape[0]):
         status = CONVERGED
+        signals = tables.joints[k], tables.loads[k], tables.base[k]
         for _ in range(2):
-            status, _ = solve_stages(plant, scheme, state, work.solver, tables.joints[k], tables.loads[k], tables.h[k])
+            status, _ = solve_stages(plant, scheme, state, work.solver, signals, tables.h[k])
             if status == CONVERGED:
                 break
             # after a rough step its polynomial may lead astray: once more from the state alone
@@ -323,7 +377,7 @@ def run_steps(plant, scheme, work, tables, output):
             lay(ledger.loads, ledger.before, lay(ledger.joints, ledger.before, lay(ledger.sums, ledger.before, 0)))
         for r in range(first, last):
             if tables.tau[r] < 1.0:
-                keep_inside(state, stages, tables, output.x, r)
+                keep_inside(plant, state, stages, tables, output.x, r)
         finish_step(plant, scheme.method, work, tables, k)
         if plant.relations.taken.shape[0] > 0:
             opened = loop_opened(plant.relations)
@@ -336,9 +390,11 @@ def run_steps(plant, scheme, work, tables, output):
         for r in range(first, last):
             if tables.tau[r] == 1.0:
                 joint = lay(state.e, output.x[r], lay(state.V, output.x[r], 0))
-                joint = lay(state.qd, output.x[r], lay(state.q, output.x[r], joint))
-                if output.x.shape[1] > joint:
-                    lay(state.rotor, output.x[r], joint)
+                named = plant.drives.stiffness.shape[0]
+                joint = lay(state.qd[:named], output.x[r], lay(state.q[:named], output.x[r], joint))
+                if output.x.shape[1] > joint + 7 * state.turn.shape[0]:
+                    joint = lay(state.rotor[:named], output.x[r], joint)
+                lay(state.place, output.x[r], lay(state.turn, output.x[r], joint))
             keep_ledger(scheme.method, stages, ledger, tables.tau[r], output, r)
             keep_relations(scheme.method, plant.relations, tables.h[k], tables.tau[r], output, r)
     return tables.h.shape[0], CONVERGED

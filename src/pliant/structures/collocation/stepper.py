@@ -11,10 +11,12 @@ from pliant.model.contract import Kept, NewtonTolerance, Run, with_held
 from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod, gauss_collocation
 from pliant.model.state import Cause, Ending
+from pliant.robot.joint import BASE
+from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.structures import energy_ledger as columns
 from pliant.structures.bundles import zeros_of
 from pliant.structures.collocation.bending import bent_too_far
-from pliant.structures.collocation.chain import Floats, Method, State, new_stages, new_state
+from pliant.structures.collocation.chain import FLOATING, Floats, Method, State, Tree, new_stages, new_state
 from pliant.structures.collocation.factorise import new_frozen, new_spectral_factors
 from pliant.structures.collocation.massless import refuse_massless_joints
 from pliant.structures.collocation.newton import (
@@ -29,9 +31,10 @@ from pliant.structures.collocation.newton import (
 )
 from pliant.structures.collocation.relation_solver import measure_start, new_beside
 from pliant.structures.collocation.relations import Bools, Relating
-from pliant.structures.collocation.step import Output, Tables, Work, run_steps, stored_energies
+from pliant.structures.collocation.step import Output, Tables, Work, fit_to_base, run_steps, stored_energies
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
+from pliant.structures.loads import BASE_COLUMNS, base_table
 from pliant.structures.loop_constraints import independent
 from pliant.structures.relations import CLOSED
 from pliant.structures.stepping import LOOP_OPENED, NOT_FINITE, SINGULAR
@@ -49,11 +52,13 @@ def method_tables(method: StageMethod) -> tuple[Method, Spectrum]:
 
 def state_of(arm: GeometricallyExactArm, x: Floats) -> State:
     """A state with its own arrays, from a state vector."""
-    chain = arm.chain
-    state = new_state(len(chain.inertia.M), len(chain.section.C), len(arm.joint_names))
+    state, named = new_state(arm.chain), len(arm.joint_names)
     for array, part in zip(state, ("twist", "strain", "joint_position", "joint_rate")):
-        array[:] = arm.layout.part(x, part)
-    state.rotor[:] = arm.layout.part(x, "rotor") if arm.geared else np.column_stack([state.q, state.qd])
+        of_state = arm.layout.part(x, part)
+        array[: len(of_state)] = of_state
+    state.rotor[:named] = arm.layout.part(x, "rotor") if arm.geared else np.column_stack([state.q, state.qd])[:named]
+    (state.turn[:],), (state.place[:],) = arm.frames(x)
+    _set_flight(arm.chain.tree, state)
     return state
 
 
@@ -62,19 +67,13 @@ def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: 
 
     Links that bend make constraints independent that are not so for rigid ones. Asked once, of a step of one stage.
     """
-    chain = arm.chain
-    dofs, points, nodes, links = (
-        len(arm.joint_names),
-        len(chain.section.C),
-        len(chain.inertia.M),
-        len(chain.tree.parent),
-    )
-    plant = arm.plant(inputs)
-    lines = plant.relations
+    chain, plant = arm.chain, arm.plant(inputs)
+    points, nodes, links = len(chain.section.C), len(chain.inertia.M), len(chain.tree.parent)
+    lines, dofs = plant.relations, chain.dofs
     method, spectrum = method_tables(gauss_collocation(1))
     control = Control(1.0, 1.0, 1.0, 1, True, 0.0, np.zeros(5), np.zeros(3, np.int64))
     solver = Solver(
-        new_stages(1, links, nodes, points, dofs, chain.inertia.at_points),
+        new_stages(1, chain),
         new_frozen(chain, 1, np.float64),
         new_spectral_factors(chain, 1, np.float64),
         new_increments(nodes, points, dofs, np.float64),
@@ -83,14 +82,34 @@ def kept_lines(arm: GeometricallyExactArm, start: Floats, inputs: Inputs, step: 
     )
     state, closed = state_of(arm, start), lines.lines.law == CLOSED
     state.V[:], state.qd[:] = 0.0, 0.0
-    signals = np.zeros((1, dofs, 3))
-    signals[0, :, 0] = state.q
-    tables = signals, np.zeros((1, len(inputs.loads), 6))
+    signals = np.zeros((1, len(arm.joint_names), 3))
+    signals[0, :, 0] = state.q[: signals.shape[1]]
+    base = np.zeros((int(arm.moved), BASE_COLUMNS))
+    if arm.moved:
+        base[0, :3], base[0, 3:7] = state.place[0], state.turn[0]
+    tables = signals, np.zeros((1, len(inputs.loads), 6)), base
     if not probe_lines(plant, Scheme(method, spectrum, control), state, solver, tables, step):
         return lines.kept  # the run will say why
     in_step = ~closed | independent(solver.beside.S[0], closed)
-    probe_velocities(plant, state, np.zeros((1, links, 12)), np.zeros(dofs), new_projection(links, nodes))
+    work = np.zeros(len(arm.joint_names) + 1)
+    probe_velocities(plant, state, np.zeros((1, links, 12)), work, new_projection(links, nodes))
     return np.array([in_step, independent(lines.fit.S[:, 0], closed)])
+
+
+def base_twists(arm: GeometricallyExactArm, inputs: Inputs, times: Floats) -> Floats:
+    """Position, quaternion and twist in its own axes of a moved base at many times (n, 13); no rows if it rests."""
+    if not arm.moved:
+        return np.zeros((len(times), BASE_COLUMNS))[:0]
+    table = base_table(arm.robot, inputs, times)
+    R = rotation_from_quaternion(table[:, 3:7])
+    table[:, 7:10] = np.einsum("nji,nj->ni", R, table[:, 7:10])
+    return table
+
+
+def _set_flight(tree: Tree, state: State) -> None:
+    """Rates of the coordinates of free joints, which are the twists of their children."""
+    for k in np.flatnonzero(tree.kind == FLOATING):
+        state.qd[tree.dof[k] : tree.dof[k] + 6] = state.V[tree.first_node[k + 5]]
 
 
 class Stepper:
@@ -99,7 +118,7 @@ class Stepper:
     def __init__(self, arm: GeometricallyExactArm, run: Run) -> None:
         chain = arm.chain
         dofs, points, nodes = len(arm.joint_names), len(chain.section.C), len(chain.inertia.M)
-        links, loads = len(chain.tree.parent), len(run.inputs.loads)
+        links, loads, moved = len(chain.tree.parent), len(run.inputs.loads), int(arm.moved)
         self.model, self.run = arm, run
         self.method = run.implicit_method(type(arm.formulation).__name__)
         self.relating = Relating(arm, run.inputs)
@@ -115,27 +134,29 @@ class Stepper:
         self.scheme = Scheme(method, spectrum, self.control)
         s, n_lam, dtype = self.method.stages, len(spectrum.lam), spectrum.lam.dtype.type
         solver = Solver(
-            new_stages(s, links, nodes, points, dofs, chain.inertia.at_points),
+            new_stages(s, chain),
             new_frozen(chain, n_lam, dtype),
             new_spectral_factors(chain, n_lam, dtype),
-            new_increments(nodes, points, dofs, dtype),
-            zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, dofs), (s, dofs)),
-            new_beside(len(relations.taken), s, n_lam, (nodes, points, dofs), dtype),
+            new_increments(nodes, points, chain.dofs, dtype),
+            zeros_of(Last, (s, nodes, 6), (s, points, 6), (s, chain.dofs), (s, chain.dofs)),
+            new_beside(len(relations.taken), s, n_lam, (nodes, points, chain.dofs), dtype),
         )
         self.state = state_of(arm, run.start)
         if (relations.lines.law == CLOSED).any():
             relations.kept[:] = kept_lines(arm, run.start, run.inputs, float(run.grid[1] - run.grid[0]))
-        self.ledger = new_ledger(dofs, loads)
-        moved = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
-        self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *moved)
-        widths = (arm.layout.size, columns.COLUMNS, dofs, loads, dofs)
+        self.ledger = new_ledger(dofs + moved, loads)
+        scratch = np.zeros((nodes, 6)), np.zeros((points, 6)), np.zeros((1, links, 12))
+        self.work = Work(self.state, solver, self.ledger, new_projection(links, nodes), *scratch)
+        widths = (arm.layout.size, columns.COLUMNS, dofs + moved, loads, dofs)
+        if moved:
+            fit_to_base(self.plant, self.work, self._base(run.grid[:1]))
         rows = len(run.schedule.tau) + 1
         lines = (rows, len(relations.taken))
         self.output = zeros_of(Output, *((rows, width) for width in widths), (rows, links, 6), lines, lines)
         energies = stored_energies(self.plant, self.state)
         self.ledger.sums[columns.KINETIC], self.ledger.sums[columns.STRAIN] = energies
         if len(relations.taken):
-            relations.booked[0] = measure_start(chain.tree, relations, self.state)
+            relations.booked[0] = measure_start(chain.tree, relations, self.state, self.work.pose)
             self.ledger.sums[columns.STRAIN] += relations.booked[0]
 
     def start(self) -> None:
@@ -146,14 +167,19 @@ class Stepper:
 
     def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
         plan, ends = self.run.schedule, self.run.grid[a + 1 : b + 1]
-        return Tables(plan.h[a:b], ends, joints, loads, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+        rows = self.run.method.stages + 1 if self.model.moved else 0
+        base = self._base(self.times(a, b).ravel()).reshape(b - a, rows, BASE_COLUMNS)
+        return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau, plan.dense)
+
+    def _base(self, times: Floats) -> Floats:
+        return base_twists(self.model, self.run.inputs, times)
 
     def advance(self, tables: Tables, part: slice, held: Floats) -> tuple[int, int]:
         if self.method.history != 0.0 and self.control.counts[1] == 0:
             self.start_rates()
-        h, end, joints, loads, first, stop, tau, dense = tables
+        h, end, joints, loads, base, first, stop, tau, dense = tables
         joints = with_held(joints[part], held)
-        now = Tables(h[part], end[part], joints, loads[part], first[part], stop[part], tau, dense)
+        now = Tables(h[part], end[part], joints, loads[part], base[part], first[part], stop[part], tau, dense)
         done, status = run_steps(self.plant, self.scheme, self.work, now, self.output)
         return done, status
 
@@ -170,6 +196,9 @@ class Stepper:
         before.V_rate[:] = (after.state.V - before.V) / tiny
         before.e_rate[:] = (after.state.e - before.e) / tiny
         before.q_rate[:] = before.qd
+        for k in np.flatnonzero(self.model.chain.tree.kind == FLOATING):
+            dof, frame = self.model.chain.tree.dof[k], self.model.chain.tree.frame[k]
+            before.q_rate[dof : dof + 3] = rotation_from_quaternion(before.turn[frame]) @ before.qd[dof : dof + 3]
         before.rotor_rate[:] = (after.state.rotor - before.rotor) / tiny
         rigid = self.plant.joints.inertia > 0.0
         before.rotor_rate[rigid, 1] = (after.state.qd - before.qd)[rigid] / tiny
@@ -208,7 +237,13 @@ class Stepper:
         if rows > 1:
             out.torque[0], out.root[0], out.force[0] = out.torque[1], out.root[1], out.force[1]
         run.place_prescribed(arm.layout, out.x[:rows], times)
-        names = [*arm.joint_names, *(load.name for load in run.inputs.loads)]
+        if arm.moved:
+            base, part = self._base(times), arm.layout.part
+            part(out.x[:rows], "frame_position")[:, 0], part(out.x[:rows], "frame_rotation")[:, 0] = np.split(
+                base[:, :7], [3], axis=1
+            )
+            part(out.x[:rows], "twist")[:, 0] = base[:, 7:]
+        names = [*arm.joint_names, *((BASE,) if arm.moved else ()), *(load.name for load in run.inputs.loads)]
         works = dict(zip(names, np.concatenate([out.joints[:rows], out.loads[:rows]], axis=1).T))
         efforts = {name: out.torque[:rows, k : k + 1] for k, name in enumerate(arm.joint_names)}
         for k, joint in zip(arm.placed.links, arm.robot.chain_order):

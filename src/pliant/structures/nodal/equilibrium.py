@@ -31,13 +31,13 @@ from pliant.structures.load_stepping import (
     lead_down,
     raise_load,
 )
+from pliant.structures.loads import base_table
 from pliant.structures.nodal.codes import ELEMENT, FREE, GROUND, POSE
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
 from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
-from pliant.structures.nodal.stepper import base_table
 from pliant.structures.relations import CLOSED, WALL
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class _Search:
         self.loads = inputs.load_signals(np.array([time]))[0]
         self.now = self._resting(arm.pose_of(start))
         if inputs.base_motion is not None:
-            self._carry_with_base(base_table(arm, inputs, np.array([time]))[0])
+            self._carry_with_base(base_table(arm.robot, inputs, np.array([time]))[0])
         self.kept = np.flatnonzero((lines.law == CLOSED) & kept_lines(arm, self.mechanism, self.now)[0])
         self.moment = arm.moment_of(self.mechanism, self.now)
         self.pull = np.zeros(len(lines.law))

@@ -17,6 +17,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.joint_laws import GEAR_STIFFNESS
 from pliant.model.inputs import Inputs
 from pliant.spatial.arrays import STEP, hat, rotation_from_quaternion
+from pliant.structures.loads import base_table
 from pliant.structures.loop_constraints import DEPENDENT, followers
 from pliant.structures.nodal import instant_balance as balance
 from pliant.structures.nodal.codes import ELEMENT, GROUND
@@ -25,7 +26,6 @@ from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism
 from pliant.structures.nodal.motion import restart_ball_joints
 from pliant.structures.nodal.posture import Columns, columns_of, momenta, unknowns_of
 from pliant.structures.nodal.singularity import refuse_massless_joints, refuse_singular
-from pliant.structures.nodal.stepper import base_table
 from pliant.structures.relations import CLOSED
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Instant:
         return given
 
     def _base_twist(self, times: Floats) -> Floats:
-        table = base_table(self.arm, self.inputs, times)
+        table = base_table(self.arm.robot, self.inputs, times)
         R = rotation_from_quaternion(table[:, 3:7])
         return np.concatenate([np.einsum("nji,nj->ni", R, table[:, 7:10]), table[:, 10:]], axis=1)
 

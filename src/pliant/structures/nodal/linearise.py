@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.model.contract import Held, LinearisedPort, SecondOrder
+from pliant.model.contract import LinearisedPort, SecondOrder
 from pliant.model.inputs import Inputs
 from pliant.model.port import Causality, Frame, Port
 from pliant.robot import At, End
@@ -32,7 +32,7 @@ from pliant.structures.nodal.instant import Instant
 from pliant.structures.nodal.instant_balance import BY_PLACE, Derivatives, derivatives_at, displaced, place_nodes
 from pliant.structures.nodal.mechanism import Floats, Ints
 from pliant.structures.relations import carried_frame
-from pliant.structures.small_deviations import Deviations, at_place, frames, loop_flow, second_order
+from pliant.structures.small_deviations import Deviations, at_place, drifting, frames, loop_flow, second_order
 
 if TYPE_CHECKING:
     from pliant.structures.nodal.model import PoseElementArm
@@ -167,19 +167,8 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     wide = Deviations(M, D, K, ports, joints, tip, reduction.ports)
     found = second_order(wide, own, rest, reduction.names(), T @ Z[:, own], reduction.state_at)
     assert found.held is not None
-    return replace(found, held=_drifting(now, reduction.held, found.held))
-
-
-def _drifting(now: Instant, columns: slice, held: Held) -> Held:
-    """Held ports by their flows f in place of r': the twist of a base that moves is r' + drift r."""
-    # the base comes last, and no loop keeps it from moving with all that it carries
-    drift, change = np.zeros_like(held.drift), np.zeros_like(held.drift)
-    drift[-6:, -6:], change[-6:, -6:] = bracket(now.V[now.base]), bracket(now.flow.V_dot.real[now.base])
-    M, D, K = held.M, held.D.copy(), held.K.copy()
-    # r' = f - drift r ,  r'' = f' - drift f + (drift drift - drift') r
-    K[:, columns] += M[:, columns] @ (drift @ drift - change) - D[:, columns] @ drift
-    D[:, columns] -= M[:, columns] @ drift
-    return replace(held, D=D, K=K, drift=drift, shift=held.shift - held.rate @ drift)
+    twist, acceleration = now.V[now.base], now.flow.V_dot.real[now.base]
+    return replace(found, held=drifting(found.held, reduction.held, twist, acceleration))
 
 
 def _ports(now: Instant, T: Floats, twists: Floats, reduction: Reduction) -> Iterator[LinearisedPort]:

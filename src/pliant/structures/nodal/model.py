@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.errors import InvalidInput
 from pliant.model.arm import ArmFacts
 from pliant.model.contract import Consistency, Equilibrium, Record, Run, SecondOrder
 from pliant.model.inputs import Inputs, LoadPlace
@@ -18,7 +17,7 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import FreeJoint, Robot, SphericalJoint
 from pliant.spatial.arrays import hat, quaternion_from_rotation, rotation_from_quaternion
-from pliant.structures.loads import in_axes_of_nodes
+from pliant.structures.loads import in_axes_of_nodes, refuse_drag_against_moving_base
 from pliant.structures.nodal.assembly import Structure, assemble
 from pliant.structures.nodal.balance import elastic_energy, kinetic_energy
 from pliant.structures.nodal.equilibrium import find_equilibrium
@@ -88,7 +87,7 @@ class PoseElementArm(ArmFacts):
         return ()
 
     def _at_nodes(self, inputs: Inputs) -> Inputs:
-        return in_axes_of_nodes(self.robot, inputs, at_roots=False)
+        return in_axes_of_nodes(self.robot, inputs)
 
     def driving(self, coordinates: Collection[str], followed: Collection[str]) -> PoseElementArm:
         """Itself, or with coordinates for the loop, ball and free joints to which some of these belong, and with
@@ -111,7 +110,7 @@ class PoseElementArm(ArmFacts):
         renewed by every step in their own copy."""
         structure = self.structure
         if inputs.base_motion is not None:
-            self._refuse_drag_against_moving_base()
+            refuse_drag_against_moving_base(self.robot)
         tree = structure.tree._replace(axis_parent=structure.tree.axis_parent.copy())
         bodies = structure.bodies._replace(viscous=structure.bodies.viscous.copy())
         return Mechanism(
@@ -122,14 +121,6 @@ class PoseElementArm(ArmFacts):
             self._line_rows(inputs).lines(),
             wrench_rows(structure, inputs.loads),
         )
-
-    def _refuse_drag_against_moving_base(self) -> None:
-        for joint in self.robot.joints:
-            if isinstance(joint, FreeJoint) and joint.drags:
-                raise InvalidInput(
-                    f"joint '{joint.name}' has damping or friction against the world, but the base moves; hold the"
-                    " base, or let a Bushing to the base damp the link"
-                )
 
     def _line_rows(self, inputs: Inputs) -> LineRows:
         """Loops and laws of joints, then the relations that components add."""

@@ -22,6 +22,7 @@ from pliant.model.inputs import Inputs
 from pliant.model.stage_method import StageMethod
 from pliant.spatial.arrays import STEP
 from pliant.structures.bundles import complex_of
+from pliant.structures.loads import base_table
 from pliant.structures.nodal.balance import SUMS
 from pliant.structures.nodal.codes import ELEMENT, FREE
 from pliant.structures.nodal.consistency import renew_drag
@@ -30,7 +31,7 @@ from pliant.structures.nodal.motion import Motion, Signals, move, new_motion, ne
 from pliant.structures.nodal.newton import evaluate
 from pliant.structures.nodal.singularity import kept_lines
 from pliant.structures.nodal.step import Tables, run_steps, start_run, take_up
-from pliant.structures.nodal.stepper import Stepper, base_table
+from pliant.structures.nodal.stepper import Stepper
 from pliant.structures.relations import CLOSED
 from pliant.structures.step_matrices import StepOfOneMatrix
 
@@ -129,7 +130,7 @@ def _signals(arm: PoseElementArm, inputs: Inputs, time: float, step: float) -> S
     times = np.array([time + 0.5 * step, time + step])
     joints, loads = inputs.joint_signals(times), inputs.load_signals(times)
     target = np.where(np.array(inputs.prescribed, np.bool_)[:, None], joints[1], joints[0])
-    return Signals(np.array([step]), target, loads[0], base_table(arm, inputs, times)[1])
+    return Signals(np.array([step]), target, loads[0], base_table(arm.robot, inputs, times)[1])
 
 
 def _spots(arm: PoseElementArm, mechanism: Mechanism, start: Floats) -> Spots:
@@ -158,7 +159,7 @@ def step_unknowns(
     times = np.array([[time + 0.5 * step, time + step]])
     tables = Tables(
         np.array([step]), grid[1:], inputs.joint_signals(times[0])[None], inputs.load_signals(times[0])[None],
-        base_table(arm, inputs, times[0])[None], np.ones(1, np.int64), np.full(1, 2), np.ones(2),
+        base_table(arm.robot, inputs, times[0])[None], np.ones(1, np.int64), np.full(1, 2), np.ones(2),
     )  # fmt: skip
     work = stepper.work
     good = start_run(stepper.mechanism, work)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Kept, Run, with_held
-from pliant.model.inputs import Inputs
 from pliant.model.state import Cause, Ending
 from pliant.robot import Joint
 from pliant.robot.joint import BASE
-from pliant.spatial.arrays import quaternion_from_rotation, rotation_from_vector
+from pliant.spatial.arrays import rotation_from_vector
 from pliant.structures import energy_ledger as columns
 from pliant.structures.energy_ledger import new_ledger
 from pliant.structures.ledger import ledger_of
+from pliant.structures.loads import BASE_COLUMNS, base_table
 from pliant.structures.nodal.consistency import new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats
 from pliant.structures.nodal.motion import new_motion, new_past
@@ -34,21 +33,6 @@ from pliant.structures.stepping import LOOP_OPENED, NOT_FINITE, SINGULAR, TOO_BE
 if TYPE_CHECKING:
     from pliant.structures.nodal.assembly import Structure
     from pliant.structures.nodal.model import PoseElementArm
-
-BASE_COLUMNS = 13  # position, quaternion, velocity, spin
-
-
-def base_table(arm: PoseElementArm, inputs: Inputs, times: Floats) -> Floats:
-    """Pose and velocity of the base at many times (n, 13)."""
-    table = np.zeros((len(times), BASE_COLUMNS))
-    if inputs.base_motion is None:
-        table[:, :3] = arm.robot.base.position
-        table[:, 3:7] = quaternion_from_rotation(matrix_of(arm.robot.base.rotation))
-        return table
-    path = inputs.base_motion(times)
-    table[:, :3], table[:, 3:7] = path.position, path.quaternion
-    table[:, 7:10], table[:, 10:] = path.velocity, path.spin
-    return table
 
 
 class Stepper:
@@ -69,7 +53,7 @@ class Stepper:
         self.control = Control(0.01 * asked.displacement, asked.energy, asked.max_iterations, memory, counts)
         now = arm.pose_of(run.start)
         start = float(run.grid[0])
-        base = base_table(arm, run.inputs, np.array([start]))[0]
+        base = base_table(arm.robot, run.inputs, np.array([start]))[0]
         kept, kept_in_velocity = kept_lines(arm, mechanism, now)
         self.redundant = np.flatnonzero(~kept)
         past = new_past(mechanism)
@@ -103,9 +87,7 @@ class Stepper:
 
     def tables(self, a: int, b: int, joints: Floats, loads: Floats) -> Tables:
         run, plan = self.run, self.run.schedule
-        base = base_table(self.model, run.inputs, self.times(a, b).ravel()).reshape(b - a, 2, BASE_COLUMNS)
-        if not np.isfinite(base).all():
-            raise InvalidInput("the motion of the base is not finite; let its motions return finite numbers")
+        base = base_table(self.model.robot, run.inputs, self.times(a, b).ravel()).reshape(b - a, 2, BASE_COLUMNS)
         ends = run.grid[a + 1 : b + 1]
         return Tables(plan.h[a:b], ends, joints, loads, base, plan.first[a:b], plan.stop[a:b], plan.tau)
 
