@@ -36,10 +36,6 @@ def beyond_spectral_links(robot: Robot) -> str:
     for joint in robot.joints:
         if joint.station is not None:
             return f"joint '{joint.name}' sits at a station"
-        if isinstance(joint, SphericalJoint) and (joint.spring or joint.limits):
-            return f"joint '{joint.name}' is spherical with a spring or a cone"
-        if isinstance(joint, FreeJoint) and (joint.spring or joint.limits or joint.cone):
-            return f"joint '{joint.name}' is free with a spring, a box or a cone"
         if isinstance(joint, FreeJoint) and (joint.slide_friction or joint.turn_friction):
             return f"joint '{joint.name}' is free with dry friction"
     for loop in robot.loops:

@@ -45,6 +45,7 @@ from pliant.structures.collocation.observe import (
     strain_rates_of,
 )
 from pliant.structures.collocation.poses import Path, make_path, rebuild_poses
+from pliant.structures.collocation.relation_solver import measure_start
 from pliant.structures.collocation.relations import Bools, Relating
 from pliant.structures.collocation.step import stored_energies
 from pliant.structures.collocation.stepper import Stepper, state_of
@@ -407,6 +408,10 @@ class GeometricallyExactArm(ArmFacts):
         """Kinetic, elastic and gravity potential energy of many states, joule, without connected components."""
         plant = self.plant(self.inputs)
         stored = np.array([stored_energies(plant, state_of(self, x)) for x in np.atleast_2d(states)]).reshape(-1, 2)
+        if plant.relations.taken.size:  # springs and stops of ball and free joints
+            pose = np.zeros((1, len(self.chain.tree.parent), 12))
+            for row, x in zip(stored, np.atleast_2d(states)):
+                row[1] += measure_start(self.chain.tree, plant.relations, state_of(self, x), pose)
         return stored[:, 0], stored[:, 1], self._potential(states)
 
     def _potential(self, states: Floats) -> Floats:

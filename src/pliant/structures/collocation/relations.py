@@ -23,7 +23,8 @@ from pliant.jit import inline_kernel, inner_kernel, kernel
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.mechanics.shape_functions import lagrange_values
 from pliant.model.inputs import Inputs
-from pliant.robot import At, RigidLink
+from pliant.robot import At, End, FreeJoint, RigidLink, SphericalJoint
+from pliant.robot.loop import parent_frame
 from pliant.spatial.rows import add_to, dot6, load3, load6, load9, stage_row, store
 from pliant.spatial.vectors import apply_transpose
 from pliant.structures.bundles import zeros_of
@@ -134,6 +135,13 @@ class Relating:
             if isinstance(link, RigidLink):
                 length, tip = 0.0, Place(0, np.asarray(link.tip_position, float), matrix_of(link.tip_rotation))
             self.links[name] = LinkFrames(k, length, tip, self.asked)
+        for joint in arm.robot.chain_order:
+            if isinstance(joint, (SphericalJoint, FreeJoint)):
+                ends = self.place(parent_frame(joint)), self.place(At(joint.child, End.ROOT))
+                if isinstance(joint, SphericalJoint):
+                    self.rows.hold_ball(joint, *ends)
+                else:
+                    self.rows.hold_free(joint, *ends)
         for loop in arm.robot.loops:
             self.rows.close(loop.name, closing_rows(loop), self.place(loop.first), self.place(loop.second))
         for each in inputs.relations:
