@@ -13,11 +13,15 @@ ENDS = ("joint", "base", "rod")
 @pytest.mark.parametrize(
     ("joint", "loops", "reason"),
     [
-        (pl.joints.SphericalJoint(*ENDS), (), "joint 'joint' is spherical"),
         (
-            pl.RevoluteJoint(*ENDS, friction=pl.joints.Friction(0.1)),
+            pl.joints.SphericalJoint(*ENDS, spring=pl.joints.BallSpring(1.0)),
             (),
-            "joint 'joint' has a spring, damping, friction or limits",
+            "joint 'joint' is spherical with a spring or a cone",
+        ),
+        (
+            pl.joints.FreeJoint(*ENDS, slide_friction=pl.joints.Friction(0.1)),
+            (),
+            "joint 'joint' is free with dry friction",
         ),
         (
             pl.RevoluteJoint(*ENDS),
@@ -29,7 +33,7 @@ ENDS = ("joint", "base", "rod")
             "loop joint 'pin' has a spring, damping, friction or limits",
         ),
     ],
-    ids=["joint", "law", "loop"],
+    ids=["ball", "flight", "loop"],
 )
 def test_beyond_spectral_links(joint: pl.RevoluteJoint, loops: tuple[pl.joints.LoopJoint, ...], reason: str) -> None:
     robot = pl.Robot("arm", (ROD,), (joint,), loops=loops)

@@ -227,7 +227,7 @@ def instant_effort(
 @kernel
 def coordinate_energy(laws: Coordinates, c: int, q: float, rotor: float) -> float:
     """What spring, stops and gear of coordinate c store, its rotor at an angle."""
-    total = 0.5 * laws.spring[c] * (q - laws.spring_rest[c]) ** 2
+    total: float = 0.5 * laws.spring[c] * (q - laws.spring_rest[c]) ** 2
     if laws.stops[c, STOP_STIFFNESS] > 0.0:
         total += stops_energy(laws.stops[c], q)
     if laws.has_motor[c]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from pliant.structures.collocation.chain import new_stages
 from pliant.structures.collocation.equations import AT_AN_INSTANT, Instant, rotation_slopes
 from pliant.structures.collocation.poses import rebuild_poses
 from pliant.structures.collocation.stages import evaluate_stages
-from pliant.structures.collocation.stepper import drives_of, state_of
+from pliant.structures.collocation.stepper import state_of
 
 
 def arm(degree, elements=2):
@@ -29,14 +31,11 @@ def evaluated(model, e, q):
     """One stage at rest with these strains and joint positions, with the rotations of its nodes."""
     from pliant.model.inputs import Inputs, LoadPlace
     from pliant.model.port import Frame
-    from pliant.structures.collocation.chain import Plant
 
     load = LoadPlace("load", "bent", False, Frame.WORLD)
-    given = Inputs.none(len(q))
-    plant = Plant(model.chain, model.load_table((load,)), drives_of(given))
-    state = state_of(model, model.moving_state(e, q, np.zeros(len(q))))
-    stages = new_stages(1, len(model.link_names), len(state.V), len(e), len(q), False)
-    tables = np.zeros((1, len(q), 3)), np.ones((1, 1, 6))
+    plant = model.plant(replace(Inputs.none(len(q)), loads=(load,)))
+    state, stages = state_of(model, model.moving_state(e, q, np.zeros(len(q)))), new_stages(1, model.chain)
+    tables = np.zeros((1, len(q), 3)), np.ones((1, 1, 6)), np.zeros((0, 13))
     evaluate_stages(plant, AT_AN_INSTANT, state, stages, tables, 1.0)
     return Instant(plant, stages, 0, tables[1][0])
 
@@ -70,7 +69,7 @@ def test_gravity_handed_from_node_to_node_is_that_of_the_rotations():
         AT_AN_INSTANT,
         state_of(model, model.moving_state(e, q, np.zeros(2))),
         now.stages,
-        (np.zeros((1, 2, 3)), np.zeros((1, 0, 6))),
+        (np.zeros((1, 2, 3)), np.zeros((1, 0, 6)), np.zeros((0, 13))),
         1.0,
     )
     assert now.stages.g[0] == pytest.approx(model.chain.inertia.gravity @ R, abs=1e-13)

@@ -159,7 +159,8 @@ def build_chain(
         tree.rotation[k], tree.position[k] = (R0 @ R).ravel(), r0 + R0 @ r
     tree.n_children[:] = [np.sum(tree.parent == k) for k in range(count)]
     mesh = points.mesh(start, length)
-    placed = Stationing(*(tuple(row) for row in zip(*stationing)), of_links)
+    ends_of, nodes_of, points_of = (tuple(row[k] for row in stationing) for k in range(3))
+    placed = Stationing(ends_of, nodes_of, points_of, of_links)
     section = _section(links, placed, len(start) * points.degree)
     inertia = _inertia(robot, links, tree, mesh, points, placed)
     return Chain(tree, mesh, section, inertia), placed, laws

@@ -246,9 +246,8 @@ class MixedElement(SomeRigid):
         refuse_massless_links(robot, "MixedElement")
         for joint in robot.joints:
             if isinstance(joint, WholeJoint):
-                raise InvalidInput(
-                    f"joint '{joint.name}' is {joint.word}, which this element does not carry; use PoseElement"
-                )
+                reason = beyond_spectral_links(robot) or f"joint '{joint.name}' is {joint.word}"
+                raise InvalidInput(f"{reason}, which this element does not carry; use PoseElement")
             if joint.parent != "base" and not isinstance(joint, FixedJoint):
                 raise InvalidInput(
                     f"joint '{joint.name}' moves against link '{joint.parent}', but the mixed element carries no mass"

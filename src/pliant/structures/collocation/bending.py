@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial.arrays import quaternion_from_rotation
@@ -48,7 +49,9 @@ def pose_state(arm: GeometricallyExactArm, poses: PoseElementArm, state: Floats)
     V, e, q, qd = (part[0] for part in arm.split(state))
     links, bodies = {link.name: link for link in poses.structure.links}, poses.structure.bodies
     stations = [links[name].station[: len(links[name].nodes)] for name in arm.link_names]
-    tree, wanted, rows, twists = arm.chain.tree, [np.zeros(0)] * len(arm.placed.ends), [], []
+    tree, wanted = arm.chain.tree, [np.zeros(0)] * len(arm.placed.ends)
+    rows: list[NDArray[np.int64]] = []
+    twists: list[Floats] = []
     last = -1
     for row, at, name in zip(arm.placed.links, stations, arm.link_names):
         root = int(links[name].nodes[0])

@@ -74,7 +74,7 @@ def rate_slope(laws: Coordinates, c: int, q: Floats, qd: Floats, target: Floats,
     """Derivative of the effort on a coordinate in the rate of another one of the same ball joint, or in its own."""
     rates = qd.astype(complex)
     rates[other] += 1j * STEP
-    effort, _ = instant_effort(laws, c, (q[c] + 0j, rates[c]), rates, target.astype(complex), (0j, 0j))
+    effort, _ = instant_effort(laws, c, (q[c], rates[c]), rates, target, (0.0, 0.0))
     return float(np.imag(effort) / STEP)
 
 

@@ -423,7 +423,8 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
         rows, _ = motion.constraints(motion.shift)
         g, force = rows[:, own], motion.plant.relations.force[0]
         forces = np.linalg.lstsq(g.T, left, rcond=DEPENDENT)[0]
-        left, size = left - g.T @ forces, size + np.abs(rows).T @ np.abs(forces)
+        left = left - g.T @ forces
+        size += np.abs(rows).T @ np.abs(forces)
         force[motion.closed] = forces
     missed = np.abs(left) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size[own]
     if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed.any()):

@@ -34,7 +34,7 @@ from pliant.spatial.arrays import (
 )
 from pliant.spatial.so3 import inverse_tangent_coefficients
 from pliant.structures.bundles import complex_of
-from pliant.structures.collocation.chain import BALL, FLOATING, Floats, Ints, Plant, new_stages, new_state
+from pliant.structures.collocation.chain import BALL, FLOATING, Floats, Ints, Plant, State, new_stages, new_state
 from pliant.structures.collocation.equations import Instant, LineChanges, Sparse, diagonal
 from pliant.structures.collocation.joints import set_one_law
 from pliant.structures.collocation.poses import place_joints_at
@@ -124,8 +124,8 @@ class ChainStep(StepOfOneMatrix):
         yield from (values[end - size : end] for size, end in zip(sizes, ends))
 
     @cached_property
-    def evaluated(self) -> tuple[Instant, ...]:
-        """All stages, with what is left of their equations."""
+    def _evaluated(self) -> tuple[State, Floats, tuple[Instant, ...]]:
+        """The start, what drives the joints, and all stages with what is left of their equations."""
         s = self.method.stages
         parts = self.parts(np.concatenate([self.start, self.unknowns, self.inputs]))
         chain, plant = self.plant.chain, self.plant._replace(relations=deepcopy(self.plant.relations))
@@ -151,8 +151,12 @@ class ChainStep(StepOfOneMatrix):
             for table in tables:
                 table[i] = next(parts).reshape(table.shape[1:])
         evaluate_stages(plant, method_tables(self.method)[0], state, stages, (*tables, self.base), self.step)
-        self.__dict__["targets"], self.__dict__["state"] = tables[0], state
-        return tuple(Instant(plant, stages, i, tables[1][i]) for i in range(s))
+        return state, tables[0], tuple(Instant(plant, stages, i, tables[1][i]) for i in range(s))
+
+    @property
+    def evaluated(self) -> tuple[Instant, ...]:
+        """All stages, with what is left of their equations."""
+        return self._evaluated[2]
 
     @cached_property
     def residual(self) -> Floats:
@@ -242,7 +246,7 @@ class ChainStep(StepOfOneMatrix):
     @cached_property
     def _opening(self) -> Floats:
         """Derivative of the measures at the start of the step in its strains and joint positions."""
-        now, state = self.evaluated[0], self.state
+        now, state = self.evaluated[0], self._evaluated[0]
         pose = np.zeros((1, *now.stages.pose.shape[1:]))
         place_joints_at(now.plant.chain.tree, state.q[None], state.turn, state.place, pose)
         return LineChanges.of(now.plant, (state.e, pose[0]), now.V, 0).G
@@ -252,7 +256,7 @@ class ChainStep(StepOfOneMatrix):
         tree, rows = self.plant.chain.tree, [q0.tocsr()[[c]] for c in range(q0.shape[0])]
         for link in np.flatnonzero((tree.kind == BALL) | (tree.kind == FLOATING)):
             f, d = tree.frame[link], tree.dof[link]
-            quaternion = self.state.turn[f]
+            quaternion = self._evaluated[0].turn[f]
             if tree.kind[link] == FLOATING:
                 back = sparse.csr_array(rotation_from_quaternion(quaternion).T)
                 moved = (back @ place0[3 * f : 3 * f + 3]).tocsr()
@@ -276,7 +280,7 @@ class ChainStep(StepOfOneMatrix):
         rows: list[list[Sparse]] = [[x.tocsr()[[c]] for c in range(x.shape[0])] for x in q]
         for link in links:
             f, d = tree.frame[link], tree.dof[link] + (3 if tree.kind[link] == FLOATING else 0)
-            turns, quaternion = slice(d, d + 3), self.state.turn[f]
+            turns, quaternion = slice(d, d + 3), self._evaluated[0].turn[f]
             theta, w = stages.q[:, turns], stages.qd[:, turns]
             inverse = [right_tangent_inverse(np.append(np.zeros(3), x))[3:, 3:] for x in theta]
             spread_A = np.kron(hA, np.eye(3))
@@ -293,14 +297,14 @@ class ChainStep(StepOfOneMatrix):
                 rows[i][d : d + 3] = [turned[i][[c]] for c in range(3)]
             if tree.kind[link] == FLOATING:
                 R0, at = rotation_from_quaternion(quaternion), slice(d - 3, d)
-                R = [R0 @ rotation_from_vector(x) for x in theta]
+                Rs = [R0 @ rotation_from_vector(x) for x in theta]
                 moved = [
                     some(Q) @ x.tocsr()[at] - some(Q @ hat(v)) @ turn - history * rate0[at]
-                    for Q, x, v, turn in zip(R, qd, stages.qd[:, at], turned)
+                    for Q, x, v, turn in zip(Rs, qd, stages.qd[:, at], turned)
                 ]
                 for i in range(s):
                     place = place0[3 * f : 3 * f + 3] + sum(hA[i, k] * moved[k] for k in range(s))
-                    body = (some(R[i].T) @ place).tocsr()
+                    body = (some(Rs[i].T) @ place).tocsr()
                     rows[i][d - 3 : d] = [body[[c]] for c in range(3)]
         return [sparse.vstack(row, format="csr") for row in rows]
 
@@ -335,8 +339,8 @@ class ChainStep(StepOfOneMatrix):
     def _law_changes(self, moves: tuple[Any, ...], inputs: list[Sparse]) -> tuple[list[Sparse], list[Sparse]]:
         """Changes of the laws of joints (dofs, ...) and of the balance of rotors at every stage, by complex steps."""
         s, joints, size = self.method.stages, self.plant.joints, moves[0].shape[1]
-        stages, targets, q0 = complex_of(self.evaluated[0].stages), self.targets, self.state.q
-        method = method_tables(self.method)[0]
+        (state, targets, (now, *_)), method = self._evaluated, method_tables(self.method)[0]
+        stages, q0 = complex_of(now.stages), state.q
         found = [[sparse.csr_array((1, size)) for _ in range(2 * s)] for _ in self.plant.drives.free]
         for c in joints.active[~joints.laws.prescribed[joints.active]]:
             start, target = np.array([q0[c]], complex), targets.astype(complex)

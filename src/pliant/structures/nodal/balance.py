@@ -13,7 +13,7 @@ Energies of a mechanism and the flows of a finished step.
 from __future__ import annotations
 
 from pliant.jit import inline_kernel, kernel
-from pliant.mechanics.joint_laws import coordinate_energy
+from pliant.mechanics.joint_laws import Coordinates, coordinate_energy
 from pliant.spatial.rows import add_to, load3, load9, plus3, store
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.energy_ledger import RunningLedger
@@ -21,7 +21,7 @@ from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, REVOLUTE
 from pliant.structures.nodal.coupling import balance_shared, shared_energy
 from pliant.structures.nodal.element import balance_element, element_change, element_energy
 from pliant.structures.nodal.joint_laws import enter_joint, joint_effort
-from pliant.structures.nodal.mechanism import Bodies, Bools, Coordinates, Floats, Mechanism, Pose, Tree, Wrenches
+from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Mechanism, Pose, Tree, Wrenches
 from pliant.structures.nodal.motion import Moment, Motion, Step
 from pliant.structures.nodal.relations import enter_lines
 from pliant.structures.relations import energy_of_lines

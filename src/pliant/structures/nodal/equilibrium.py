@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pliant.mechanics.joint_laws import Coordinates
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.contract import Equilibrium
 from pliant.model.inputs import Inputs
@@ -34,7 +35,7 @@ from pliant.structures.load_stepping import (
 from pliant.structures.loads import base_table
 from pliant.structures.nodal.codes import ELEMENT, FREE, GROUND, POSE
 from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
-from pliant.structures.nodal.mechanism import Bools, Coordinates, Floats, Mechanism, Pose, Tree
+from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
 from pliant.structures.nodal.singularity import kept_lines, why_opened
