@@ -417,15 +417,15 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     outer = np.abs((f + now.B.T @ (now.weight[:, None] * now.stress).ravel()).reshape(-1, 6)).sum(axis=0)
     size = stiffness + np.abs(efforts)
     size[motion.strains :] += outer[:3].sum() * (1.0 + motion.arm.reach) + outer[3:].sum()
-    g, forces = np.zeros((0, motion.own)), np.zeros(0)
+    g = np.zeros((0, motion.own))
     left = unbalanced[own]
     if len(motion.closed):
         rows, _ = motion.constraints(motion.shift)
-        g, force = rows[:, own], motion.plant.relations.force[0]
+        g = rows[:, own]
         forces = np.linalg.lstsq(g.T, left, rcond=DEPENDENT)[0]
         left = left - g.T @ forces
         size += np.abs(rows).T @ np.abs(forces)
-        force[motion.closed] = forces
+        motion.plant.relations.force[0, motion.closed] = forces
     missed = np.abs(left) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size[own]
     if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed.any()):
         return unbalanced, True, np.zeros(motion.n), np.zeros_like(bias)
