@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import pliant as pl
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, tell
 
 # Wide enough for every table when the output goes to a file instead of a terminal.
 WIDTH_OF_A_FILE = 120
@@ -51,14 +51,13 @@ def number(value: float) -> str:
 
 
 def show_run(trajectory: pl.Trajectory, written: list[Path]) -> None:
-    """The summary, the files, then on the error output what to be careful about."""
+    """The summary, the files, then on the error output what to be careful about, unless it was told already."""
     screen = output()
     lines = ((name, value, "" if unit == "1" else unit) for name, value, unit in trajectory.summary())
     screen.print(table("summary", ("quantity",), ("value", "unit"), lines))
     for path in written:
         screen.print(f"wrote {path}", soft_wrap=True)
-    for warning in trajectory.warnings():
-        typer.echo(f"warning: {warning}", err=True)
+    tell(trajectory.warnings())
 
 
 PATIENCE = 1.0  # s before anything is shown

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_outside
+from pliant.errors import InvalidInput, refuse_outside, tell
 from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
@@ -93,6 +93,9 @@ class ArmFacts(Shown, Renamed):
     robot: Robot
     # Where another formulation computes than the one that was asked for, or something is left out.
     substitution: str = ""
+
+    def __post_init__(self) -> None:
+        tell(self.robot.doubts)
 
     def _shown(self) -> tuple[str, dict[str, str]]:
         model = cast(Arm, self)

@@ -59,14 +59,20 @@ def indicated(time: Array, tip: Array, order: int, step: float) -> float:
     """Error of fixed steps that the motion of a tip (n, 3) itself shows, metre; not a number where it cannot.
 
     The differential equations that a method of order p really solves are off by c h^p times the derivative of order
-    p + 1, which adds up: sum_n c (h / t)^p |D x_n| with the differences D of order p + 1 at times t apart.
+    p + 1, which adds up: sum_n c (h / t)^p |D x_n| with the differences D of order p + 1 at times t apart. Where these
+    change, as at jumps of signals, the sum begins anew.
     """
-    if order not in SLOWED or len(time) < 3:
+    if order not in SLOWED or len(time) < order + 3:
         return float("nan")
-    stride = max(1, round(step / float(time[2] - time[1])))  # inside a step there is nothing but its polynomial
+    stride = max(1, round(step / float(np.median(np.diff(time)))))  # inside a step there is nothing but its polynomial
     at, x = time[::stride], tip[::stride]
     widths = np.diff(at)
-    if len(at) < order + 3 or np.ptp(widths) > 1e-6 * widths.mean():
-        return float("nan")
-    differences = np.linalg.norm(np.diff(x, order + 1, axis=0), axis=1)
-    return float(SLOWED[order] * (step / widths.mean()) ** order * differences.sum())
+    changes = np.flatnonzero(np.abs(np.diff(widths)) > 1e-6 * widths[1:]) + 1
+    total = seen = 0.0
+    for part in np.split(np.arange(len(widths)), changes):
+        if len(part) > order + 1:
+            first, last = part[0], part[-1] + 2
+            differences = np.linalg.norm(np.diff(x[first:last], order + 1, axis=0), axis=1)
+            total += (min(step / widths[first], 1.0)) ** order * float(differences.sum())
+            seen += float(at[last - 1] - at[first])
+    return SLOWED[order] * total * float(at[-1] - at[0]) / seen if seen > 0.5 * (at[-1] - at[0]) else float("nan")

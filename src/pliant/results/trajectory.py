@@ -11,19 +11,21 @@ from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant import __version__
 from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
 from pliant.model.error_estimate import ErrorEstimate, indicated
+from pliant.model.inputs import LoadPlace
 from pliant.model.ledger import Ledger
-from pliant.model.port import Port
+from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
 from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results import tables
 from pliant.results.observables import JointUnit
-from pliant.results.summary import summarize, warn
+from pliant.results.summary import check, matters, summarize, warn
 from pliant.robot import dump
 from pliant.robot.shown import Shown, listed
 
@@ -122,6 +124,17 @@ class LiveSource:
             return arm.violations(self.record.states)
         return self.record.violations
 
+    def suspects(self, rows: NDArray[np.int64]) -> bool:
+        """Whether a few states give reason to look at the consistency error of all."""
+        record, ledger = self.record, self.record.ledger
+        some = replace(record, time=record.time[rows], states=record.states[rows])
+        error = self.arm.consistency_error(replace(some, ledger=replace(ledger, gravity=ledger.gravity[rows])))
+        tip = LoadPlace("tip", self.arm.robot.tip_link, False, Frame.WORLD)
+        speed = np.linalg.norm(self.arm.load_flows(some.states, (tip,))[:, 0, :3], axis=1).max(initial=0.0)
+        pairs = ((error.twist, speed), (error.gravity, float(ledger.exchanged[-1])))
+        # a peak between two of them may be twice as high
+        return bool(error.warning) or any(matters(2.0 * float(np.abs(each).max()), scale) for each, scale in pairs)
+
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         """What goes with the ``efforts`` of these names, but with those of joints."""
         return tables.inner_flows(self.arm, self.record, efforts) if self.of_arm else {}
@@ -158,6 +171,9 @@ class StoredSource:
     @property
     def tip_position(self) -> Array:
         return self.ends.tip_position
+
+    def suspects(self, rows: NDArray[np.int64]) -> bool:
+        return True
 
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         return self.flows
@@ -352,6 +368,7 @@ class Trajectory(Shown, Renamed):
 
     summary = summarize
     warnings = warn
+    check = check
     table = tables.motion_table
     strain_table = tables.strain_table
     ledger_table = tables.ledger_table

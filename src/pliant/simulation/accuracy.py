@@ -1,13 +1,14 @@
 """Accuracy in, answer out: steps and meshes so fine that no tip is further off than was asked, and the error told.
 
-A motion is computed with few steps on a coarse mesh, then with more; the steps of all trials are parts of the same base
-steps. The distance of two trials is the error of the coarser one, whatever order is seen. That of the finer one is told
-with a decay that is slower than any method has,
+A motion is computed with few steps on a coarse mesh. Its own differences show what error the steps have, and so how
+many are needed (`indicated`). Meshes are compared at equal steps, where errors in time cancel, with the decay that is
+seen. Then the run itself is done, with the exact energy ledger, and compared with a trial of fewer steps on the same
+mesh. The distance of the two is the error of the trial, whatever order is seen; that of the run is told with a decay
+that is slower than any method has,
 
-    e(m) = |x_n - x_m| (n / m)^p / (1 - (n / m)^p) ,     p = 3/2 for m > n steps.
+    e(m) = |x_n - x_m| (n / m)^p / (1 - (n / m)^p) ,     p = 3/2 for m > n steps,
 
-Meshes are compared in the same way at equal steps, where errors in time cancel, with the decay that is seen. Then the
-run itself is done, with the exact energy ledger, and compared with its trials.
+and where that is more than was asked, the run is done again with more steps.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number
 from pliant.model.contract import Arm, Meshed, Model, Record, Run
-from pliant.model.error_estimate import ErrorEstimate
+from pliant.model.error_estimate import ErrorEstimate, indicated
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
 from pliant.simulation.driver import Progress, advance
@@ -37,6 +38,10 @@ TIME_SHARE, SHARE = 0.6, 0.3  # parts of the accuracy that steps and mesh may ta
 BELIEVED = (0.02, 0.7)  # decays from mesh to mesh
 SURE_ORDER = 1.5  # by which errors are told to decay with the steps, whatever the method promises
 UNKNOWN_DECAY = 0.4
+FAR = 2.5  # times the steps of a trial that its error may foretell
+TRUSTED = 4.0  # times what a trial shows by itself that others may make of its error
+LOOSE = 2e-3  # accuracy that the coarsest mesh may serve
+MOST_SHOWN = 4096  # steps at whose ends a trial is looked at
 ROUNDING = 1e-13  # of the reach
 USUAL = 1e-3  # accuracy of runs for which none is asked
 STOPS = (Cause.CONTROLLER, Cause.INTERRUPTED, Cause.INPUT)
@@ -72,6 +77,7 @@ class Row:
     model: Model
     start: Array
     tips: dict[int, Array | None] = field(default_factory=dict)
+    shown: dict[int, float] = field(default_factory=dict)  # errors that trials show by themselves
     cause: Cause = Cause.COMPLETED
 
     @property
@@ -99,6 +105,14 @@ class Stopped(Exception):
         self.row, self.count, self.record = row, count, record
 
 
+class Unfit(Exception):
+    """A mesh that is coarser than that of the model does not carry it, such as a load between its nodes."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__()
+        self.level = level
+
+
 class Search:
     """Trials of a model and of its robot on other meshes."""
 
@@ -108,9 +122,8 @@ class Search:
         self.model, self.until, self.accuracy, self.initial = model, until, accuracy, initial
         self.base = step_grid(corners(model.inputs, until), until / BASE_STEPS)
         evenly = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else outputs
-        self.wanted = seen = wanted_times(
-            evenly, until
-        )  # between ends of steps by their polynomials, as users see them
+        # between ends of steps by their polynomials, as users see them
+        self.wanted = seen = wanted_times(evenly, until)
         self.compared = seen[
             np.unique(np.linspace(0, len(seen) - 1, min(len(seen), MOST_COMPARED)).round().astype(int))
         ]
@@ -138,6 +151,11 @@ class Search:
     def automatic(self) -> bool:
         return self.initial is None and bool(getattr(self.meshes[self.own], "automatic", False))
 
+    def leave_out(self, level: int) -> None:
+        """A mesh below that of the model."""
+        self.meshes, self.own = self.meshes[:level] + self.meshes[level + 1 :], self.own - 1
+        self.rows = {each - (each > level): row for each, row in self.rows.items() if each != level}
+
     def row(self, level: int) -> Row:
         if level not in self.rows:
             own: Any = self.model
@@ -149,8 +167,8 @@ class Search:
         return self.rows[level]
 
     def coarsest(self) -> int:
-        """The first mesh that can be compiled: some choices need a number of elements."""
-        for level in range(self.own):
+        """The first mesh to try, of those that can be compiled: some choices need a number of elements."""
+        for level in range(1 if self.automatic and self.accuracy < LOOSE else 0, self.own):
             try:
                 self.row(level)
             except InvalidInput:
@@ -164,26 +182,48 @@ class Search:
         step = float(np.max(np.diff(self.base))) / count
         return Gauss(self.order, step, tolerance, 1.0 if loose else Gauss().energy_tolerance)
 
+    def grid(self, count: int) -> Array:
+        return divided(self.base, np.full(len(self.base) - 1, count))
+
+    def indicated(self, grid: Array, tips: Array) -> float:
+        """Error that ends of steps show by themselves, part of the reach."""
+        step = float(np.max(np.diff(grid)))
+        return max(indicated(grid, tips[:, k], self.order, step) for k in range(tips.shape[1]))
+
     def tips(self, level: int, count: int) -> Array | None:
         """Of a trial; None if it does not end."""
+        try:
+            return self._tips(level, count)
+        except InvalidInput:
+            if level < self.own:
+                raise Unfit(level) from None
+            raise
+
+    def _tips(self, level: int, count: int) -> Array | None:
         row = self.row(level)
         if count not in row.tips:
             if len(self.base) * count > MOST_STEPS:
                 return None
             self.trials += 1
-            record = self.run(row, count, self.compared, True, with_copied_laws(row.model))
+            grid = self.grid(count)
+            rows = np.union1d(self.compared, grid) if len(grid) <= MOST_SHOWN else self.compared
+            record = self.run(row, count, rows, True, with_copied_laws(row.model))
             if record.ending.cause in STOPS:
                 raise Stopped(row, count, record)
-            row.tips[count] = self.seen(row.model, record.states) if record.ending.completed else None
-            row.cause = record.ending.cause
+            row.tips[count], row.cause = None, record.ending.cause
+            if record.ending.completed:
+                tips = self.seen(row.model, record.states)
+                row.tips[count] = tips[np.searchsorted(rows, self.compared)]
+                row.shown[count] = (
+                    self.indicated(grid, tips[np.searchsorted(rows, grid)]) if len(rows) > len(grid) else nan
+                )
         return row.tips[count]
 
     def run(
         self, row: Row, count: int, outputs: Array, loose: bool, inputs: Inputs, progress: Progress = None
     ) -> Record:
-        grid = divided(self.base, np.full(len(self.base) - 1, count))
         chosen = self.integrator(count, loose)
-        run = Run(row.start, grid, outputs, inputs, chosen.method, chosen.newton_tolerance, progress)
+        run = Run(row.start, self.grid(count), outputs, inputs, chosen.method, chosen.newton_tolerance, progress)
         return advance(row.model, run)
 
     def seen(self, model: Model, states: Array) -> Array:
@@ -194,26 +234,27 @@ class Search:
             return model.tip(states)[0][:, None] / self.scale
         return np.stack([link.position[:, -1] for link in model.observe(states, 2).links], axis=1) / self.scale
 
-    def in_time(self, level: int) -> int:
-        """How many steps in every base step are needed, by trials on one mesh; 0 if that is not found."""
-        count, aim = 1, TIME_SHARE * self.accuracy
+    def in_time(self, level: int) -> tuple[int, int]:
+        """How many steps in every base step are needed, and those of the trial that shows it; 0 if none does."""
+        count, aim = 1 if len(self.base) > 2 * BASE_STEPS else 2, TIME_SHARE * self.accuracy
         while len(self.base) * count <= MOST_STEPS:
-            self.tips(level, count)
-            row = self.row(level)
+            row, tips = self.row(level), self.tips(level, count)
             if row.cause is Cause.TOO_BENT:
-                return 0
-            done = row.done
-            if len(done) < 2 or done[-1] < count:
-                count *= 2
-                continue
-            before, last = done[-2:]
-            distance = apart(row.tips[before], row.tips[last])  # type: ignore[arg-type]
-            if told_by(distance, before / last) <= aim:
-                # between the two, if less is enough
-                return min(last, max(before + 1, ceil(before * float((distance / aim) ** (1.0 / SURE_ORDER)))))
-            more = (told_by(distance, before / last) / aim) ** (1.0 / self.order)
-            count = ceil(last * min(max(more, 2.0), 4.0))
-        return 0
+                return 0, 0
+            if tips is not None:
+                error = row.shown[count]
+                before = [n for n in row.done if n < count]
+                if before:  # what a trial shows of those before it
+                    told = told_by(apart(row.tips[before[-1]], tips), before[-1] / count)  # type: ignore[arg-type]
+                    error = told if error != error else max(error, min(told, TRUSTED * error))
+                if error == error:
+                    needed = ceil(count * max(error / aim, ROUNDING) ** (1.0 / (0.75 * self.order)))
+                    if needed <= FAR * count:
+                        return max(needed, count + (count + 1) // 2), count
+                    count = min(ceil(needed / FAR), 8 * count)
+                    continue
+            count *= 2
+        return 0, 0
 
     def in_space(self, level: int, count: int) -> tuple[int, float]:
         """The coarsest mesh from ``level`` on that serves, and its error; not a number where it is not known."""
@@ -238,7 +279,7 @@ class Search:
             if level + 1 == last or (self.automatic and here * ratio <= aim):
                 return level + 1, here * ratio
             level, first, before = level + 1, second, change
-        return level, nan if last else 0.0
+        return level, nan if last or isinstance(self.meshes[level], Meshed) else 0.0
 
 
 def find(
@@ -247,7 +288,11 @@ def find(
     """Steps and mesh for an accuracy, and the run with them."""
     search = Search(model, until, accuracy, initial, outputs)
     try:
-        return _found(search, progress)
+        while True:
+            try:
+                return _found(search, progress)
+            except Unfit as unfit:
+                search.leave_out(unfit.level)
     except Stopped as stopped:
         record, count = stopped.record, stopped.count
         if record.ending.cause is not Cause.INTERRUPTED:  # what stops the trial stops the run: once more, as it is seen
@@ -259,16 +304,13 @@ def find(
 
 def _found(search: Search, progress: Progress) -> Found:
     accuracy, level = search.accuracy, search.coarsest()
-    needed = search.in_time(level)
+    needed, count = search.in_time(level)
     while not needed and search.row(level).cause is Cause.TOO_BENT and level + 1 < len(search.meshes):
         level += 1
-        needed = search.in_time(level)
+        needed, count = search.in_time(level)
     if not needed:
         return _as_it_is(search, progress)
-    trials, done = search.row(level).tips, search.row(level).done
-    # meshes are compared with steps that are no finer than needed
-    small = [n for n in done[:-1] if apart(trials[n], trials[done[-1]]) <= 5.0 * accuracy]  # type: ignore[arg-type]
-    chosen, space = search.in_space(level, min(small, default=done[-1]))
+    chosen, space = search.in_space(level, count)
     row = search.row(chosen)
     time = TIME_SHARE * accuracy
     own = row.model.inputs

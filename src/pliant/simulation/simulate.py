@@ -12,11 +12,12 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput, clip, refuse_other_than_number
+from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
 from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.inputs import Inputs
 from pliant.model.state import Array, Cause
+from pliant.results.summary import alternating, doubts
 from pliant.results.trajectory import Trajectory
 from pliant.simulation import accuracy as accurate
 from pliant.simulation.driver import Progress, advance
@@ -169,7 +170,31 @@ def simulate(
     }
     if substitution:
         choices["substitution"] = substitution
-    return Trajectory.from_record(model, record, choices, wall_time, error)
+    told = _doubts_of(model)
+    remarks = (*told, *_alternating(model, record))
+    if remarks:
+        choices["warnings"] = "\n".join(remarks)
+    trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
+    tell(each for each in doubts(trajectory) if each not in told)
+    return trajectory
+
+
+def _doubts_of(model: Model) -> tuple[str, ...]:
+    """What was said already about the robot and what is connected to it."""
+    return (*(model.robot.doubts if isinstance(model, Arm) else ()), *getattr(model, "doubts", ()))
+
+
+def _alternating(model: Model, record: Record) -> tuple[str, ...]:
+    """Joints whose rates swing from step to step, in the last steps or where every step was saved."""
+    if not isinstance(model, Arm) or not len(model.joint_names):
+        return ()
+    saved, own = model.layout.part(record.states, "joint_rate"), ~np.array(model.inputs.prescribed, np.bool_)
+    largest = np.abs(saved).max(axis=0, initial=0.0)[own]
+    joints = {name: model.robot.freedom(name).unit for name, each in zip(model.joint_names, own) if each}
+    if len(record.time) - 1 == record.statistics.get("steps"):
+        return tuple(alternating(record.time, saved[:, own], joints, largest))
+    last = np.full(len(record.last_rates), record.time[-1])
+    return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
 
 
 def _advance(

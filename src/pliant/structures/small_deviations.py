@@ -26,6 +26,7 @@ from pliant.spatial.arrays import bracket, hat, to_frame
 from pliant.structures.places import Place
 
 Floats = NDArray[np.float64]
+VISIBLE_TURNING = 1e-2  # square of a rate against that of a frequency, which changes by about as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +40,7 @@ class Deviations:
     joints: Floats
     tip: Floats
     held: tuple[Port, ...]
+    holding: Floats  # their efforts, N or N m
 
 
 def second_order(
@@ -66,7 +68,7 @@ def second_order(
         of.joints[:, own],
         of.tip[:, own],
         state_at,
-        Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held]),
+        Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held], of.holding),
     )
 
 
@@ -143,3 +145,13 @@ def loop_flow(joint: Joint, number: int, at: Frames) -> tuple[Floats, Floats]:
 def at_place(place: Place, T: Floats) -> Floats:
     """Rows (6, ...) of body displacements of a frame fixed to a node."""
     return np.asarray(to_frame(place.rotation, place.position) @ T[place.body])
+
+
+def without_centrifugal_stiffness(turning: float) -> str:
+    """Where linear deflections turn so fast that the tension they lack would show, or nothing."""
+    if turning <= VISIBLE_TURNING:
+        return ""
+    return (
+        f"prescribed joints turn at {np.sqrt(turning):.2g} times the slowest frequency, and linear deflections lack the"
+        " stiffness that the centrifugal force gives them; compile the robot with GeometricallyExact()"
+    )

@@ -88,7 +88,7 @@ class GeometricallyExact(SomeRigid):
 
     def coarser(self) -> GeometricallyExact | None:
         """The choice before this one, to compare with."""
-        if self.chosen_degree > 2:
+        if self.chosen_degree > 1:
             return replace(self, degree=self.chosen_degree - 1)
         less = half(self.elements)
         return None if less is None else replace(self, elements=less)

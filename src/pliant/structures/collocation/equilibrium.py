@@ -1,12 +1,14 @@
-"""Static equilibrium by Newton's method under loads that grow in steps.
+"""Equilibrium by Newton's method under loads that grow in steps.
 
 Unknown are small body displacements chi of the nodes; the strains follow them, d_e = B(e) chi, and the poses are
 rebuilt from the strains. The residual is that of the dynamics at rest, its tangent that of a step without mass, plus
-the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w.
+the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w. Where prescribed joints
+turn, links move with them as rigid bodies of their present shape, and twists change by dV = ad_V chi.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,7 +71,9 @@ def find_equilibrium(
         return _with_relations(arm, start, inputs, time, load_steps, accuracy)
     search = _Search(arm, start, inputs, time)
     remedy = "the arm may buckle there; lower the load or take more load steps"
-    return raise_load(search, time, load_steps, accuracy, remedy)
+    found = raise_load(search, time, load_steps, accuracy, remedy)
+    kept = ~search.drives.free[: search.named] & ~np.array(inputs.prescribed, np.bool_)
+    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
 
 
 class _Search:
@@ -77,15 +81,18 @@ class _Search:
         self.arm, self.chain = arm, arm.chain
         chain, dofs = arm.chain, len(arm.joint_names)
         points, nodes = len(chain.section.C), len(chain.inertia.M)
-        self.now, self.named = new_state(chain), dofs
-        self.restore((arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position")))
-        (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
-        self.base = base_twists(arm, inputs, np.array([time]))
-        if arm.moved:
-            self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
         plant, now = arm.plant(inputs), np.array([time])
         laws, signals = plant.joints.laws, inputs.joint_signals(now)
-        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~laws.prescribed
+        given = laws.prescribed
+        self.now, self.named = new_state(chain), dofs
+        q = np.where(given, signals[0, :, 0], arm.layout.part(start, "joint_position"))
+        self.restore((arm.layout.part(start, "strain"), q))
+        self.rate, self.rate_change = np.where(given, signals[0, :, 1], 0.0), np.where(given, signals[0, :, 2], 0.0)
+        (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
+        self.base = base_twists(arm, inputs, now)
+        if arm.moved:
+            self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
+        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~given
         self.motor = laws.motor
         quiet, signals[0] = at_rest(laws, signals[0], free)
         stiffness = np.where(laws.has_motor, 0.0, quiet.gain[:, 0])
@@ -98,20 +105,20 @@ class _Search:
         self.factors = new_spectral_factors(chain, 1, np.float64)
         self.inc = new_increments(nodes, points, chain.dofs, np.float64)
 
-    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+    def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         previous = np.inf
-        for count in range(1, ITERATIONS + 1):
+        for count in range(1, (most or ITERATIONS) + 1):
             size = self.improve(fraction) * max(self.arm.reach, 1.0)
             if not np.isfinite(size):
                 return False, count
             if size <= accuracy or (size < 1e-10 and size >= 0.5 * previous):
                 return True, count
             previous = size
-        return False, ITERATIONS
+        return False, count
 
     def improve(self, fraction: float) -> float:
         """Improve strains and free joint positions once; returns the largest change, not finite if there is none."""
-        from pliant.structures.collocation.equations import AT_AN_INSTANT, turned_wrenches
+        from pliant.structures.collocation.equations import AT_AN_INSTANT, carried_twists, turned_wrenches
 
         now, stages, frozen, inc, turning = self.now, self.stages, self.frozen, self.inc, slice(3, 6)
         free = self.drives.free
@@ -120,12 +127,21 @@ class _Search:
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
         held = ~free[: self.named]
         signals[0, held, 0] = now.q[: self.named][held]
+        turns = bool(self.rate.any() or self.rate_change.any())
+        if turns:  # the square of a part of the rates is a part of the load
+            now.qd[: self.named], change = np.sqrt(fraction) * self.rate, np.zeros_like(now.qd)
+            change[: self.named] = fraction * self.rate_change
+            signals[0, :, 1] = np.where(held, now.qd[: self.named], signals[0, :, 1])
+            frames = now.turn[None], now.place[None]
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q, now.qd, change, frames)
         floating = np.zeros((1, len(free) - self.named, 3))
         tables = np.concatenate([signals, floating], axis=1), wrenches, self.base
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, tables, 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
-        for blocks, change in zip((frozen.node, frozen.point), turned):
-            blocks[:], blocks[:, :, turning] = 0.0, -change
+        carried = carried_twists(plant, stages, 0) if turns else tuple(np.zeros((len(each), 6, 6)) for each in turned)
+        for blocks, change, of_twists in zip((frozen.node, frozen.point), turned, carried):
+            of_twists[:, :, turning] -= change
+            blocks[:] = of_twists
         frozen.pivot[0, : self.named] = self.drives.stiffness + self._law_stiffness(signals[0])
         self.factors.pose[:] = stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
@@ -153,10 +169,11 @@ class _Search:
 
     def state(self) -> Floats:
         q, frames = self.now.q[: self.named], (self.now.turn[None], self.now.place[None])
-        state = self.arm.moving_state(self.now.e, q, np.zeros(self.named), frames)
+        state = self.arm.moving_state(self.now.e, q, self.rate, frames)
         if self.arm.geared:
-            laws = self.plant.joints.laws
-            self.arm.layout.part(state, "rotor")[:] = resting_rotors(laws, self.table[0], self.motor, q)
+            rotors = resting_rotors(self.plant.joints.laws, self.table[0], self.motor, q)
+            rotors[:, 1] = self.rate
+            self.arm.layout.part(state, "rotor")[:] = rotors
         return state
 
 
@@ -179,7 +196,9 @@ def _with_relations(
     search = _RelatedSearch(arm, start, inputs, time)
     remedy = "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps"
     # a mechanism still on its way down stays on it
-    return raise_load(search, time, load_steps, accuracy, remedy, LOOSE_ITERATIONS)
+    found = raise_load(search, time, load_steps, accuracy, remedy, LOOSE_ITERATIONS)
+    kept = ~search.plant.drives.free & ~given
+    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
 
 
 class _RelatedSearch:
@@ -222,10 +241,10 @@ class _RelatedSearch:
             self.arm.layout.part(state, "rotor")[:] = rotors
         return state
 
-    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+    def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         previous, soft = np.inf, SOFT
-        iterations, most = (LOOSE_ITERATIONS, LOOSE_CHANGE) if self.loose else (ITERATIONS, LARGEST_CHANGE)
-        for iteration in range(1, iterations + 1):
+        iterations, step = (LOOSE_ITERATIONS, LOOSE_CHANGE) if self.loose else (ITERATIONS, LARGEST_CHANGE)
+        for iteration in range(1, (most or iterations) + 1):
             K, right, scale = self._tangent(fraction)
             moves = len(scale)
             if not np.all(np.isfinite(right)):
@@ -238,7 +257,7 @@ class _RelatedSearch:
             except np.linalg.LinAlgError:
                 return False, iteration
             largest = self._size(change[:moves])
-            change *= min(1.0, most / max(largest, 1e-300))
+            change *= min(1.0, step / max(largest, 1e-300))
             strains = self.e.size
             self.e += change[:strains].reshape(self.e.shape)
             self.q[self.plant.drives.free] += change[strains:moves]
@@ -249,7 +268,7 @@ class _RelatedSearch:
             if 0.5 * previous < largest < LOOSE_CHANGE:  # what was added holds back what hardly anything decides
                 soft *= 0.5
             previous = largest
-        return False, iterations
+        return False, iteration
 
     def _size(self, change: Floats) -> float:
         """Of a change of strains and joints: the larger of relative displacements and rotations that it makes."""

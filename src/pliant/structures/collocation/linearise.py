@@ -292,8 +292,9 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     mass = np.asarray(T.T @ (now.mass @ T)) + rotors
     given = np.zeros(len(motion.given))
     given[motion.given] = motion.signals[0, np.flatnonzero(motion.given), 2]
-    bias = now.L @ (carried_rate @ now.V + now.S @ given + motion.at_base[:, -6:] @ motion.base_acceleration)
-    unbalanced, rests, y2, A = _accelerations(motion, mass, bias)
+    of_motion = carried_rate @ now.V + now.S @ given + motion.at_base[:, -6:] @ motion.base_acceleration
+    bias = motion.following(of_motion, np.zeros(motion.strains))  # where y'' = 0 and no strain changes
+    unbalanced, holding, rests, y2, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
     moved = now.moved_by_joints(now.V)
     of_joints = now.moved_by_joints(A) @ joints + joint_turning @ (moved @ joints)
@@ -334,7 +335,7 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     tip = _at_port(arm, f"{arm.robot.tip_link}.tip", by_node)
     named = joints[: len(arm.joint_names)]
     M, D, K = bound.apply(mass, D, K)
-    wide = Deviations(M, D, K, ports, named @ Z, tip @ Z, bound.ports)
+    wide = Deviations(M, D, K, ports, named @ Z, tip @ Z, bound.ports, (Z.T @ holding)[bound.own :])
     rest = ((Z.T @ unbalanced)[own], rests)
     all_names = np.array([*_names(motion)])
     found = second_order(wide, own, rest, tuple(all_names[bound.independent]), by_node @ Z[:, own], state_at)
@@ -398,11 +399,9 @@ class Reduction:
         return Z.T @ M @ Z, Z.T @ (D @ Z + 2.0 * M @ Z1), Z.T @ (K @ Z + D @ Z1 + M @ Z2)
 
 
-def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats, Floats]:
-    """Forces on y with accelerations ``bias``, whether this is an equilibrium at rest, y'' and all accelerations.
-
-    Forces on what is held are minus the efforts that hold it.
-    """
+def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, Floats, bool, Floats, Floats]:
+    """Forces on y with accelerations ``bias``, minus them without the reaction of the base, whether this is an
+    equilibrium at rest, y'' and all accelerations."""
     own, stages = slice(motion.own), motion.stages
     now = motion.accelerating(bias)
     f = now.residual
@@ -410,6 +409,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     efforts += motion.turning.T @ stages.rho_r[0, motion.rotors]
     efforts += motion.joints.T @ (now.on_balls @ now.load_values.ravel())
     unbalanced = motion.T.T @ f + efforts
+    holding = -(motion.T[:-6].T @ f[:-6] + efforts)  # f has the reaction of the base at its end
     stiffness = np.zeros(motion.n)
     tangent = now.tangent(motion.state.e)
     stiffness[: motion.strains] = (now.weight[:, None] * tangent[:, range(6), range(6)]).ravel()
@@ -428,7 +428,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
         motion.plant.relations.force[0, motion.closed] = forces
     missed = np.abs(left) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size[own]
     if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed.any()):
-        return unbalanced, True, np.zeros(motion.n), np.zeros_like(bias)
+        return unbalanced, holding, True, np.zeros(motion.n), np.zeros_like(bias)
     inertia, right, start = mass[own, own], unbalanced[own], np.zeros(motion.own)
     ways = np.eye(motion.own)
     if len(motion.closed):
@@ -450,7 +450,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
         motion.plant.relations.force[0, motion.closed] = np.linalg.lstsq(g.T, lack, rcond=DEPENDENT)[0]
     acceleration = np.zeros(motion.n)
     acceleration[own] = found
-    return unbalanced, False, acceleration, motion.T @ acceleration + bias
+    return unbalanced, holding, False, acceleration, motion.T @ acceleration + bias
 
 
 def _names(motion: Motion) -> Iterator[str]:
