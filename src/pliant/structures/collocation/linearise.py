@@ -176,9 +176,9 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     motion = Motion(arm, state, inputs, time)
     now, T, tree = motion.now, motion.T, arm.chain.tree
     joints, own = motion.joints, slice(motion.own)
-    dofs, rates = np.where(tree.dof >= 0, tree.dof, 0), np.where(tree.dof >= 0, 1.0, 0.0)
+    rates = np.append(motion.stages.qd[0], 0.0)[tree.dof]  # the last, nothing, of links without a coordinate
     relative = np.zeros_like(tree.S)  # twists of the poses of links against their parents
-    np.add.at(relative, now.placed_by, tree.S * (rates * motion.stages.qd[0][dofs])[:, None])
+    np.add.at(relative, now.placed_by, tree.S * rates[:, None])
     joint_turning = spread(-bracket(relative), now.roots, now.roots, (now.size, now.size))
     carried_rate = joint_turning @ now.G  # G'
     of_joints = now.moved_by_joints(now.V) @ joints + now.S @ motion.drift(motion.stages.qd[0])
