@@ -9,11 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import component_modes, corotational, cost_per_step, mechanisms, minimal, report, startup
+from benchmarks import accuracy, component_modes, corotational, cost_per_step, mechanisms, minimal, report, startup
 from benchmarks.harness import Comparison, Problem, Session, compare
 
 PROBLEMS = ("pp_f", "damic_two_link", "damic_corotational", "l_frame", "rubber_pendulum", "steel_strip", "solid_bar")
 OWN = {
+    "accuracy": accuracy.measure,
     "component_modes": component_modes.measure,
     "corotational": corotational.measure,
     "cost_per_step": cost_per_step.measure,

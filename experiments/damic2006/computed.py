@@ -11,7 +11,7 @@ import pliant as pl
 from experiments.damic2006 import anthropomorphic, path, two_links
 from experiments.damic2006.anthropomorphic import CASES, LIFTING, PLANES, Case
 from experiments.damic2006.deflection import Shadow
-from experiments.damic2006.meshes import Choice, Effort, Links, ladder
+from experiments.damic2006.meshes import THREE_DIGITS_BY, Choice, Effort, Links, ladder
 from experiments.damic2006.path import Elbow
 from experiments.damic2006.two_links import LENGTH, Reading
 
@@ -20,7 +20,6 @@ AFTER_START = 0.05  # s, when the vibrations of the start have died
 JOINTS = (1, 2, 3)
 POSTURES = np.linspace(0.0, 1.0, 5)  # s, for which the package is asked
 LIGHT, AT_REST, HEAVY, _ = CASES
-THREE_DIGITS_BY = {"director mass": 20, "lumped mass": 40, "pose elements": 20}  # elements of a link
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ def compute(effort: Effort, report: Callable[[float], object]) -> Computed:
     report(0.2)
     climbed = [
         rung(kind, elements, choice, reading, fine[reading])
-        for kind, choices in ladder(effort.ladder_step).items()
+        for kind, choices in ladder(effort.ladder_step, effort.finest).items()
         for elements, choice in choices.items()
         for reading in Reading
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from experiments.damic2006.anthropomorphic import CASES, LIFTING, PLANES, Case
 from experiments.damic2006.computed import AXES, Computed, Rung
 from experiments.damic2006.deflection import Shadow
-from experiments.damic2006.meshes import Links
+from experiments.damic2006.meshes import COUNTS, Links
 from experiments.damic2006.two_links import LENGTH, Reading
 from pliant.model.state import Array
 from pliant.results.observables import POSITION
@@ -90,11 +90,11 @@ def meshes(ladder: Sequence[Rung]) -> Figure:
         for axes, reading in zip(panels, Reading, strict=True):
             for k, kind in enumerate(dict.fromkeys(rung.kind for rung in ladder)):
                 rungs = [rung for rung in ladder if rung.kind == kind and rung.reading is reading]
-                counts = [rung.elements for rung in rungs]
-                axes.loglog(counts, [rung.tip / LENGTH for rung in rungs], "o-", color=color(k), label=kind)
+                off = [rung.tip / LENGTH for rung in rungs]
+                axes.loglog([rung.elements for rung in rungs], off, "o-", color=color(k), label=kind)
             axes.set_title(f"outer angle {reading}")
             axes.set_xlabel("elements of a link")
-            axes.set_xticks(counts, labels=map(str, counts))
+            axes.set_xticks(COUNTS, labels=map(str, COUNTS))
             axes.set_xticks((), minor=True)
         panels[0].set_ylabel("largest error of the tip / 8 m")
         panels[0].legend()

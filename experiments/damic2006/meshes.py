@@ -10,9 +10,12 @@ import pliant as pl
 
 Formulation = pl.Corotational | pl.PoseElement | pl.GeometricallyExact | pl.Rigid
 
-PAPER = pl.Corotational(elements=10, super_element=5)  # ten elements a link, in two super elements of five
+PAPER = pl.Corotational(
+    elements=10, axes=pl.corotational.Axes.FIRST_END, super_element=5
+)  # ten elements a link, in two super elements of five
 SHEARING = replace(PAPER, theory=pl.corotational.Beam.TIMOSHENKO)
 COUNTS = (5, 10, 20, 40)  # elements of a link
+THREE_DIGITS_BY = {"director mass": 20, "lumped mass": 40, "pose elements": 20}  # elements of a link
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,15 @@ def stepped(formulation: Formulation, step: float) -> Choice:
     return Choice(formulation, pl.Gauss(order=2, step=step))
 
 
-def ladder(step: float) -> dict[str, dict[int, Choice]]:
-    """Meshes that are compared, by their kind and by elements of a link."""
+def ladder(step: float, finest: int) -> dict[str, dict[int, Choice]]:
+    """Meshes that are compared, by their kind and by elements of a link: at least those that give three digits."""
     kinds: dict[str, pl.Corotational | pl.PoseElement] = {
         "director mass": PAPER,
         "lumped mass": replace(PAPER, mass=pl.corotational.Mass.LUMPED),
         "pose elements": pl.PoseElement(),
     }
-    return {kind: {n: stepped(replace(each, elements=n), step) for n in COUNTS} for kind, each in kinds.items()}
+    counts = {kind: [n for n in COUNTS if n <= max(finest, THREE_DIGITS_BY[kind])] for kind in kinds}
+    return {kind: {n: stepped(replace(each, elements=n), step) for n in counts[kind]} for kind, each in kinds.items()}
 
 
 class Links(StrEnum):
@@ -65,6 +69,7 @@ class Effort:
 
     two_links: Choice  # case 1, ten elements a link
     ladder_step: float  # s, of case 1 on several meshes
+    finest: int  # elements of a link on them
     spectral: Choice  # case 1, to check it: links that share no equation with the elements
     closed: Choice  # case 1, for the loop of the absolute reading, which spectral links do not carry
     arms: Mapping[Links, Choice]  # case 2
@@ -73,6 +78,7 @@ class Effort:
 WHOLE = Effort(
     two_links=stepped(PAPER, 1e-3),
     ladder_step=2e-3,
+    finest=COUNTS[-1],
     spectral=Choice(pl.GeometricallyExact(degree=8, elements=2), pl.Gauss(order=6, step=1e-2)),
     closed=stepped(pl.PoseElement(elements=80), 1.25e-3),
     arms=arms(2e-5, Choice(pl.GeometricallyExact(degree=6), pl.Gauss(order=4, step=2e-5))),
@@ -80,7 +86,8 @@ WHOLE = Effort(
 QUICK = Effort(
     two_links=stepped(PAPER, 5e-3),
     ladder_step=5e-3,
+    finest=10,
     spectral=Choice(pl.GeometricallyExact(degree=6), pl.Gauss(order=4, step=2e-2)),
     closed=stepped(pl.PoseElement(elements=40), 2.5e-3),
-    arms=arms(5e-5, Choice(pl.GeometricallyExact(degree=5), pl.Gauss(order=4, step=5e-5))),
+    arms=arms(1e-4, Choice(pl.GeometricallyExact(degree=5), pl.Gauss(order=4, step=5e-5))),
 )

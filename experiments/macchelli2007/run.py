@@ -88,7 +88,7 @@ def step_responses(effort: Effort, report: Callable[[float], None]) -> Steps:
         mesh = MixedElement(elements=count)
         literal[count] = runs.respond_to_step(mesh, effort.step, label=f"mixed, N = {count}")
         report(0.1 * (k + 1))
-    for degree in (4, effort.link.degree, 10):
+    for degree in (4, effort.link.chosen_degree, 10):
         mesh_p = GeometricallyExact(degree)
         degrees[degree] = runs.respond_to_step(mesh_p, effort.step, label=f"spectral, p = {degree}")
     report(0.5)

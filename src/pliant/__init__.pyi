@@ -33,8 +33,10 @@ from pliant.components.tip_wrench import TipWrench as TipWrench
 from pliant.components.tuned_mass_damper import TunedMassDamper as TunedMassDamper
 from pliant.components.wall import Wall as Wall
 from pliant.control import JointPD as JointPD
+from pliant.errors import DoubtfulRun as DoubtfulRun
 from pliant.errors import InvalidFile as InvalidFile
 from pliant.errors import InvalidInput as InvalidInput
+from pliant.errors import PliantWarning as PliantWarning
 from pliant.formulations import corotational as corotational
 from pliant.formulations import equivalent_rigid_link as equivalent_rigid_link
 from pliant.formulations import geometrically_exact as geometrically_exact

@@ -1,9 +1,13 @@
-"""What pliant raises when it is given something it cannot use."""
+"""What pliant raises when it is given something it cannot use, and how it warns of what it can."""
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from pathlib import Path
 
 
 def clip(text: str, width: int = 40) -> str:
@@ -55,6 +59,26 @@ class InvalidInput(PliantError, ValueError):
 
 class InvalidFile(InvalidInput):
     """A file cannot be read or written; each problem names file, line and column where they are known."""
+
+
+class DoubtfulRun(PliantError):
+    """A run that was checked ended early or has warnings; the message lists them."""
+
+
+class PliantWarning(UserWarning):
+    """What users should know before they trust numbers; the standard library's ``warnings`` shows and filters it."""
+
+
+PACKAGE = str(Path(__file__).parent)
+
+
+def tell(sentences: Iterable[str]) -> None:
+    """Warn of each, at the line that called the package."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((PACKAGE, "<")):
+        level, frame = level + 1, frame.f_back
+    for sentence in sentences:
+        warnings.warn(sentence, PliantWarning, stacklevel=level)
 
 
 def refuse_other_than_number(field: str, value: object, remedy: str, whole: bool = False) -> None:

@@ -209,6 +209,17 @@ def test_modes_are_resolved_where_their_frequency_is_near_the_exact_one(choice):
         assert error < 0.02 or k in doubtful
 
 
+def test_any_count_of_modes_is_found_where_they_come_in_pairs():
+    """A round rod: every second count ends between two equal frequencies."""
+    section = pl.GeneralSection(stiffness=(1e5, 4e4, 4e4, 2e4, 25, 25), inertia=(0.2,) * 3 + (2e-3, 1e-3, 1e-3))
+    clamp = pl.FixedJoint("clamp", "base", "rod")
+    arm = pl.PoseElement(4).compile(pl.Robot("round", (pl.FlexibleLink("rod", 0.7, section),), (clamp,)))
+    every = pl.modes(arm, count=24).frequency
+    assert every[1] == pytest.approx(every[0], rel=1e-9)
+    for count in range(1, 24):
+        assert pl.modes(arm, count=count).frequency == pytest.approx(every[:count], rel=1e-9)
+
+
 def test_modes_of_one_frequency_confirm_each_other():
     """A round tube bends alike in all planes: each mesh chooses its own two."""
     nylon = pl.Material(name="nylon", young=2e9, density=1150.0, poisson=0.4)

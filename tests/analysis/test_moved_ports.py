@@ -101,7 +101,20 @@ def test_what_a_push_does_to_a_held_joint_is_what_its_motion_does_to_the_tip():
         model = clamped(formulation, robot)
         torque = pl.frequency_response(model, "beam.tip.wrench[1]", "hub.torque", HERTZ).gain
         speed = pl.frequency_response(model, "hub.rate", "beam.tip.twist[1]", HERTZ).gain
-        assert torque == pytest.approx(-speed, rel=1e-7)
+        assert torque == pytest.approx(-speed, rel=1e-10)  # the fastest mode is 3e4 times the slowest
+
+
+def test_a_free_hub_at_rest_carries_its_tip_and_answers_torques_without_limit():
+    """At 0 Hz both rates have the pole of the free hub, and their ratio is the lever; so it is of positions."""
+    robot, _ = wang_beam()
+    lever = robot.links[0].length
+    for formulation in (*BEAMS, pl.Lumped(6), pl.EquivalentRigidLink(6)):
+        arm = formulation.compile(robot)
+        for source, seen in (("hub.rate", "beam.tip.twist[1]"), ("hub.position", "tip.displacement[1]")):
+            assert pl.frequency_response(arm, source, seen, [0.0]).gain == pytest.approx([lever], rel=1e-8)
+        assert pl.frequency_response(arm, "hub.torque", "hub.rate", [0.0]).magnitude == [np.inf]
+        push = pl.frequency_response(clamped(formulation, robot), "beam.tip.wrench[1]", "hub.torque", [0.0])
+        assert push.gain == pytest.approx([-lever], rel=1e-9)
 
 
 def held_two_links(formulation, **gravity):

@@ -26,6 +26,7 @@ SHARED = "structures"  # the files beside the folders of the structures
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "jit": set(),
+    "one_core": set(),
     "renamed": set(),
     "whole_file": {"errors"},
     "spatial": {"jit"},
@@ -34,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "library": {"errors", "robot"},
     "model": {"errors", "mechanics", "renamed", "robot", "spatial"},
     SHARED: {"errors", "jit", "mechanics", "model", "robot", "spatial"},
-    STRUCTURE: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED},
+    STRUCTURE: {"errors", "jit", "mechanics", "model", "one_core", "robot", "spatial", SHARED},
     FORMULATION: {"errors", "jit", "mechanics", "model", "robot", "spatial", SHARED, STRUCTURE},
     "formulas": {"errors", "jit"},
     "bond_graph": {
@@ -52,8 +53,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "components": {"errors", "mechanics", "model", "renamed", "robot", "spatial"},
     "control": {"components", "errors", "model", "robot"},
     "results": {"errors", "jit", "model", "renamed", "robot", "spatial", "whole_file"},
-    "simulation": {"components", "errors", "mechanics", "model", "results", "robot"},
-    "analysis": {"components", "errors", "mechanics", "model", "results", "robot", "simulation", "spatial"},
+    "simulation": {"components", "errors", "mechanics", "model", "one_core", "results", "robot"},
+    "analysis": {"components", "errors", "mechanics", "model", "one_core", "results", "robot", "simulation", "spatial"},
     "view": {"analysis", "errors", "model", "results", "robot", "spatial", "whole_file"},
     "cli": {
         "analysis",

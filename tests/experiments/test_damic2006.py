@@ -79,7 +79,7 @@ def test_elements_of_the_paper_bend_as_exact_links_that_cannot_shear(monkeypatch
         links = [_stiffened(link) if isinstance(link, pl.FlexibleLink) else link for link in robot.links]
         return replace(robot, links=tuple(links))
 
-    bent = anthropomorphic.simulated(stepped(PAPER_MESH, 5e-5), PAPER)
+    bent = anthropomorphic.simulated(stepped(PAPER_MESH, 1e-4), PAPER)
     monkeypatch.setattr(anthropomorphic, "robot", without_shear)
     exact = anthropomorphic.simulated(Choice(pl.GeometricallyExact(degree=5), pl.Gauss(order=4, step=5e-5)), PAPER)
     for link, printed in (("upper_arm", (1.742e-6, 1.167e-6)), ("forearm", (1.426e-7, 1.741e-7))):

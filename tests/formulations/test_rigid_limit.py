@@ -145,7 +145,6 @@ def test_a_stiff_link_moves_like_a_rigid_one(factor: float) -> None:
     np.testing.assert_allclose(paths[0], paths[1], atol=0.3 * GRAVITY / (5.0 * factor))
 
 
-@pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 def test_rigid_links_with_bounds_checked() -> None:
     trajectory = pl.simulate(double_pendulum(), 0.02, pl.Gauss(order=4, step=1e-3))

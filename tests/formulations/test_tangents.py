@@ -51,7 +51,6 @@ def rates(chain: Chain, e, V):
     return out
 
 
-@pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 @pytest.mark.parametrize(
     "law", [None, pl.sections.HardeningLaw(cubic=(1.0, 2, 3, 4, 5, 6), quintic=(6.0, 5, 4, 3, 2, 1))]

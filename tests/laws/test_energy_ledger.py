@@ -219,7 +219,6 @@ def test_a_method_with_numerical_damping_is_not_exact_but_its_ledger_shows_what_
     np.testing.assert_allclose(ledger.stored - ledger.stored[0], ledger.residual, atol=1e-12)
 
 
-@pytest.mark.xdist_group("spectral kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 @pytest.mark.parametrize("name", ["sliding joint", "mixed element", "line load in body axes", "hardening law"])
 def test_closes_with_bounds_checked(name: str) -> None:

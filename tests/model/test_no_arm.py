@@ -45,7 +45,7 @@ def test_it_is_simulated() -> None:
 
 
 def test_steps_of_chosen_length_are_driven_the_same_way() -> None:
-    run = pl.simulate(MODEL, 0.5, pl.Adaptive(accuracy=1e-7, order=2), outputs=np.array([0.25, 0.5]))
+    run = pl.simulate(MODEL, 0.5, accuracy=1e-7, outputs=np.array([0.25, 0.5]))
     assert run.ending.completed
     # the error of each of some hundred steps is below the accuracy, relative to the largest values so far
     np.testing.assert_allclose(run.state("x")[:, 0], exact(run.time), atol=1e-5 * MODEL.force / MODEL.stiffness)

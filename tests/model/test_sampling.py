@@ -49,8 +49,8 @@ def component(diary: Diary) -> pl.control.SampledController:
 
 @pytest.mark.parametrize(
     "integrator",
-    [pl.Gauss(4, 1e-3), pl.Gauss(4, 0.7e-3), pl.Gauss(4, 0.5), pl.Adaptive(1e-4)],
-    ids=["1 ms", "0.7 ms", "longer than all periods", "adaptive"],
+    [pl.Gauss(4, 1e-3), pl.Gauss(4, 0.7e-3), pl.Gauss(4, 0.5), None],
+    ids=["1 ms", "0.7 ms", "longer than all periods", "accuracy"],
 )
 def test_samples_fall_on_multiples_of_their_period(integrator: object) -> None:
     """Of periods that share no multiple in the run, whatever the steps are; to the last digits of the clock."""
@@ -94,8 +94,8 @@ def test_a_delayed_torque_takes_effect_when_its_delay_is_over() -> None:
     expected = np.maximum(0, 1 + np.floor((begins - 0.0137 + 1e-9) / 0.01))
     np.testing.assert_allclose(run.efforts["hinge"][1:, 0], expected, atol=1e-12)
     again = pl.connect(ARM, component(Diary("late", 0.01, delay=0.0137)))
-    adaptive = pl.simulate(again, 0.035, pl.Adaptive(1e-6), outputs=10)
-    np.testing.assert_allclose(adaptive.joint_rate[-1], run.joint_rate[-1], rtol=1e-9)
+    accurate = pl.simulate(again, 0.035, accuracy=1e-6, outputs=10)
+    np.testing.assert_allclose(accurate.joint_rate[-1], run.joint_rate[-1], rtol=1e-9)
     for k in range(3):
         assert np.abs(run.time - (0.0137 + 0.01 * k)).min() < 1e-15
 

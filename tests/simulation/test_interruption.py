@@ -93,17 +93,17 @@ def test_ctrl_c_during_the_compiled_loop_keeps_the_right_times(monkeypatch: pyte
     np.testing.assert_array_equal(kept.time, whole.time)
 
 
-def test_an_adaptive_run_keeps_what_it_computed() -> None:
+def test_a_run_of_some_accuracy_keeps_what_it_computed() -> None:
     until = 0.02
     press = PressesOnce(after=0.005)
     closed = pl.connect(ARM, pl.JointTorque("elbow", pl.signals.FunctionSignal(press)))
-    kept = pl.simulate(closed, until, pl.Adaptive(accuracy=1e-6, order=4), outputs=20)
+    kept = pl.simulate(closed, until, accuracy=1e-6, outputs=20)
     assert press.pressed
     assert kept.ending.cause is Cause.INTERRUPTED
     assert "what was computed is kept" in kept.ending.remedy
-    assert 0.0 < kept.ending.time < until
+    assert 0.0 <= kept.ending.time < until  # a trial reads all its inputs at once, before its first step
     assert kept.time[-1] == pytest.approx(kept.ending.time)
     calm = pl.connect(ARM, pl.JointTorque("elbow", pl.signals.Constant(0.2)))
-    whole = pl.simulate(calm, until, pl.Adaptive(accuracy=1e-6, order=4), outputs=kept.time)
-    # both follow the same motion to 1e-6 of the largest state, in steps that may differ
-    np.testing.assert_allclose(kept.tip_position, whole.tip_position, atol=1e-6)
+    whole = pl.simulate(calm, until, accuracy=1e-6, outputs=kept.time)
+    # what is kept may be that of a trial, with longer steps
+    np.testing.assert_allclose(kept.tip_position, whole.tip_position, atol=1e-4)

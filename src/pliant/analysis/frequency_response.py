@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.analysis.linearize import first_order, held_ports, unit_of_ratio
+from pliant.analysis.linearize import first_order, held_ports, linearize, unit_of_ratio
 from pliant.analysis.modes import linearised, refuse_stillness
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model
+from pliant.model.contract import FirstOrder, Model
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem
 from pliant.model.state import Array
 from pliant.robot.robot import nearest
@@ -65,7 +65,8 @@ def frequency_response(
     alone. The input may also be a flow or a joint position, such as ``shoulder.rate``: it is then imposed, by whatever
     effort that takes at the same port. At prescribed joints and the base the world decides the flow, so that alone
     ``elbow`` means ``elbow.rate``, and ``elbow.acceleration`` is an input too; the others keep to their motion.
-    A model is linearised about ``state`` at ``time``. Gains at 0 Hz are not finite where they have no limit there.
+    A model is linearised about ``state`` at ``time``. At 0 Hz and at undamped resonances gains that
+    have no limit are infinite, but for round-off.
     """
     at = np.atleast_1d(np.asarray(frequencies, float))
     if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or np.any(at < 0.0):
@@ -74,6 +75,8 @@ def frequency_response(
         system = model
     elif isinstance(model, LinearPortHamiltonian):
         system = model.state_space()
+    elif isinstance(model, FirstOrder):
+        system = linearize(model, state, time)
     else:
         small = linearised(model, state, time)
         moved = [port for port in held_ports(small) if port.name in (input, input.rpartition(".")[0])]
@@ -94,10 +97,26 @@ def _gain(system: LinearSystem, input: str, sink: str, s: Complex) -> tuple[str,
     if imposed and sink == input:
         return input, np.ones(len(s), complex)
     if imposed:
-        both = system.between((imposed,), (sink, input)).transfer(s)
-        return input, np.asarray(both[:, 0, 0] / both[:, 1, 0])
+        both = system.between((imposed,), (sink, input))
+        answers = both.transfer(s)
+        ratio = np.empty(len(s), complex)
+        plain = np.isfinite(answers).all(axis=(1, 2)) & (answers[:, 1, 0] != 0.0)
+        ratio[plain] = answers[plain, 0, 0] / answers[plain, 1, 0]
+        if not plain.all():  # a pole of both answers, as of a free joint at rest, is none of their ratio
+            ratio[~plain] = _imposed(both).transfer(s[~plain])[:, 0, 0]
+        return input, ratio
     source = full_name("input", input, system.inputs)
     return source, np.asarray(system.between((source,), (sink,)).transfer(s)[:, 0, 0])
+
+
+def _imposed(both: LinearSystem) -> LinearSystem:
+    """From the second output to the first, the input being what that takes: an algebraic state."""
+    n = len(both.A)
+    E, B = np.zeros((n + 1, n + 1)), np.zeros((n + 1, 1))
+    E[:n, :n], B[n] = both.E, -1.0
+    A = np.block([[both.A, both.B], [both.C[1:], both.D[1:]]])
+    C = np.hstack([both.C[:1], both.D[:1]])
+    return LinearSystem(A=A, B=B, C=C, E=E, inputs=both.outputs[1:], outputs=both.outputs[:1])
 
 
 def _input_behind(answer: str, system: LinearSystem) -> str:

@@ -23,6 +23,7 @@ from pliant.model.contract import FirstOrder, Held, Model, SecondOrder
 from pliant.model.linear import LinearPort, LinearPortHamiltonian, LinearSystem
 from pliant.model.port import Frame, Port
 from pliant.model.state import Array
+from pliant.one_core import on_one_core
 from pliant.results.tables import component_units
 from pliant.robot.robot import nearest
 
@@ -137,8 +138,8 @@ def _all_held(small: SecondOrder) -> Held:
     if small.held is not None:
         return small.held
     flows = sum(each.port.size for each in small.ports)
-    none = (np.zeros((rows, 0)) for rows in (0, flows, flows, len(small.joint_position), len(small.tip)))
-    return Held((), small.M, small.D, small.K, *none)
+    drift, rate, places, tip = (np.zeros((n, 0)) for n in (0, flows, len(small.joint_position), len(small.tip)))
+    return Held((), small.M, small.D, small.K, drift, rate, rate, places, tip, np.zeros(0))
 
 
 def _components(held: Held, moved: tuple[str, ...]) -> Places:
@@ -175,6 +176,7 @@ SLOW = 5  # modes that are asked
 ROUND_OFF = 1e-14  # part of the strongest loss below which one is none
 
 
+@on_one_core
 def linearize(model: Model, state: Array | None = None, time: float = 0.0, moved: tuple[str, ...] = ()) -> LinearSystem:
     """The linear system of small deviations from the motion of ``model`` through ``state`` at ``time``.
 
@@ -200,6 +202,7 @@ def linearize(model: Model, state: Array | None = None, time: float = 0.0, moved
     return first_order(small, getattr(model, "joint_names", ()), moved)
 
 
+@on_one_core
 def port_hamiltonian(model: Model, state: Array | None = None, time: float = 0.0) -> LinearPortHamiltonian:
     """The linear port-Hamiltonian system about an equilibrium at rest.
 

@@ -15,20 +15,25 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import unit_masses
 from pliant.model.contract import Arm, Model, SecondOrder, refuse_other_than_arm, refuse_other_than_model
 from pliant.model.state import Array, Observation
+from pliant.one_core import on_one_core
 from pliant.results.observables import AXES
-from pliant.simulation.simulate import checked_state, consistent_start
+from pliant.simulation.equilibrium import equilibrium
+from pliant.simulation.start import checked_state, consistent_start
 
 Complex = NDArray[np.complex128]
 
 SYMMETRIC = 1e-11  # largest difference across the diagonal of the scaled stiffness that is round-off
 FLAT = 1e-8  # part of the largest stiffness below which a diagonal entry measures nothing
 REST = 1e-9  # part of the shift below which the square of a frequency is round-off: no stiffness at all
-FAR = 1e-4  # part of the shift below which the slowest mode asks for a smaller one
+FAR = (
+    1e-4  # of shift and slowest square the part that the other must reach, or it costs the modes more digits than four
+)
 STILL = 1e-19  # part of the square of the fastest frequency below which that of a motion is round-off of no stiffness
 SPLIT = 2e-13  # part of the square of the shift by which round-off splits a double pole
 SAME = 1e-3  # part of a vector by which two motions must differ not to be one
 MASSLESS = 1e-10  # eigenvalue of a scaled mass matrix below which a motion moves no mass
 FOLLOWS = 1e-12  # part of the square of the fastest frequency that is round-off where massless parts are eliminated
+SAME_RATE = 1e-6  # rad/s or m/s, and part of a rate, by which a joint may miss its prescribed rate
 SHIFT = 0.7310585786300049  # 1/s; a real number that is nobody's pole
 DENSE = 320  # states up to which all eigenvalues cost less than a search for some
 
@@ -64,13 +69,12 @@ def conservative_modes(small: SecondOrder, count: int) -> tuple[Complex, Complex
     K, M = 0.5 * (small.K + small.K.T), small.M
     still = slowest_square(small)
     shift = _first_shift(K, M, still)
-    while True:
-        squares, vectors = _shifted_modes(K, M, shift, count)
-        squares[np.abs(squares) <= max(REST * shift, still)] = 0.0
-        slowest = np.abs(squares[squares != 0.0]).min(initial=np.inf)
-        if not np.isfinite(slowest) or slowest >= FAR * shift:
-            break
+    squares, vectors, slowest = _shifted_modes(K, M, shift, count, still)
+    while slowest < FAR * shift:
         shift = _positive(K, M, slowest)
+        squares, vectors, slowest = _shifted_modes(K, M, shift, count, still)
+    if 0.0 < shift < FAR * slowest < np.inf:  # round-off is measured by motions without stiffness, whose square it is
+        squares, vectors, _ = _shifted_modes(K, M, slowest, count, still)
     # a negative square is a motion that grows: its eigenvalue is real and positive
     return 1j * np.sqrt(squares.astype(complex)).conj(), vectors.astype(complex)
 
@@ -87,15 +91,20 @@ def fastest_square(K: Array, M: Array) -> float:
     return float(np.max(np.abs(np.diagonal(K))[heavy] / mass[heavy], initial=0.0))
 
 
-def _shifted_modes(K: Array, M: Array, shift: float, count: int) -> tuple[Array, Array]:
-    """Squares of the slowest frequencies and their vectors, from those of M against K + shift M."""
-    from scipy.linalg import cholesky, eigh, solve_triangular
+def _shifted_modes(K: Array, M: Array, shift: float, count: int, still: float) -> tuple[Array, Array, float]:
+    """Squares of the slowest frequencies and their vectors, from those of M against K + shift M, and the first
+    square that is not zero."""
+    from scipy.linalg import cholesky, solve_triangular
 
-    n = len(M)
     upper = cholesky(K + shift * M)
     inverse = solve_triangular(upper, solve_triangular(upper, M, trans=1).T, trans=1)
-    flexibility, vectors = eigh(0.5 * (inverse + inverse.T), subset_by_index=(max(0, n - count), n - 1))
-    return 1.0 / flexibility[::-1] - shift, solve_triangular(upper, vectors[:, ::-1])
+    # all of them: where only some are asked for LAPACK may lose those of a multiple eigenvalue at the border
+    flexibility, vectors = np.linalg.eigh(0.5 * (inverse + inverse.T))
+    kept = slice(None, -count - 1, -1)
+    squares = 1.0 / flexibility[kept] - shift
+    squares[np.abs(squares) <= max(REST * shift, still)] = 0.0
+    slowest = float(np.abs(squares[squares != 0.0]).min(initial=np.inf))
+    return squares, solve_triangular(upper, vectors[:, kept]), slowest
 
 
 def _first_shift(K: Array, M: Array, still: float) -> float:
@@ -273,13 +282,14 @@ def _left_over(shape: Complex, others: list[Complex]) -> float:
     return float(np.linalg.norm(rest)) / max(float(np.linalg.norm(shape)), 1e-300)
 
 
+@on_one_core
 def modes(model: Arm, state: Array | None = None, count: int = 10, time: float = 0.0) -> Modes:
     """The ``count`` slowest modes of the motion linearised about ``state``, closed loops eliminated.
 
-    By default about the undeformed arm at its initial joint positions; an arm that sags is best given its
-    `equilibrium`. Prescribed joints keep to their motion; feedback, springs, gears and walls that touch count.
-    About a state that moves or accelerates these are the momentary modes of deviations from its motion. Inputs are
-    those of ``time``.
+    By default about the undeformed arm at its initial joint positions, or about the steady turn where prescribed joints
+    turn at constant rates; an arm that sags is best given its `equilibrium`. Prescribed joints keep to their motion;
+    feedback, springs, gears and walls that touch count. About a state that moves or accelerates these are the momentary
+    modes of deviations from its motion. Inputs are those of ``time``.
     """
     refuse_other_than_arm(model, "modes show how its links move; linearize gives the poles of any model")
     if count < 1:
@@ -313,7 +323,37 @@ def linearisable_state(model: Model, state: Array | None, time: float) -> Array:
         raise InvalidInput(
             f"the {word} acts at instants and has no linearisation; linearise the model without it, or use JointPD"
         )
-    return consistent_start(model, time) if state is None else checked_state(model, state)
+    if state is None:
+        return _steady_turn(model, time)
+    checked = checked_state(model, state)
+    _refuse_other_rates(model, checked, time)
+    return checked
+
+
+def _steady_turn(model: Model, time: float) -> Array:
+    """The equilibrium of prescribed joints that turn at constant rates, if it lasts; else where the model starts."""
+    inputs = model.inputs
+    signals = inputs.joint_signals(np.array([time]))[0][list(inputs.prescribed)]
+    if isinstance(model, Arm) and signals[:, 1].any() and not signals[:, 2].any():
+        turning = equilibrium(model, at=time, start=consistent_start(model, time))
+        if turning.ending.completed and turning.steady:
+            return turning.state
+    return consistent_start(model, time)
+
+
+def _refuse_other_rates(model: Model, state: Array, time: float) -> None:
+    """Refuse a state whose prescribed joints move otherwise than their motions do."""
+    if not (isinstance(model, Arm) and any(model.inputs.prescribed)):
+        return
+    wanted = model.inputs.joint_signals(np.array([time]))[0][:, 1]
+    given = model.layout.part(state, "joint_rate")
+    for name, prescribed, asked, rate in zip(model.joint_names, model.inputs.prescribed, wanted, given):
+        if prescribed and not abs(rate - asked) <= SAME_RATE * max(1.0, abs(asked)):
+            unit = model.robot.freedom(name).unit
+            raise InvalidInput(
+                f"state: joint '{name}' moves at {rate:g} {unit}/s, but its prescribed motion at {asked:g} {unit}/s at"
+                f" t = {time:g} s; give the state of equilibrium(model, at={time:g}), or the time of the state"
+            )
 
 
 def refuse_stillness(model: Model, small: SecondOrder) -> None:

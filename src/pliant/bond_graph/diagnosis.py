@@ -14,6 +14,7 @@ from pliant.formulas.tape import Floats
 
 MOST_NAMED = 4
 LARGE = 1000  # unknowns
+DIGITS = 6  # of entries of null spaces; what lies beyond is round-off
 REMEDY = (
     "remove one of them, or put an element between them that lets them differ, such as a C, an I or an R with a small"
     " loss"
@@ -58,14 +59,21 @@ def why_singular(system: System, equations: Equations, J: Floats) -> str:
         return f"a formula or its derivative is no number in {_named(bad)}; start elsewhere, or write it smoothly"
     matrix, _, _ = sized(csr_array((J, system.columns, system.begin), shape=(system.size, system.size)))
     left, right = null_spaces(matrix if system.size > LARGE else matrix.toarray(), 1)
-    owners = [equations.rows[k].owner for k in _largest(left[:, 0])]
-    free = [equations.unknowns[k] for k in _largest(right[:, 0])]
+    owners = [equations.rows[k].owner for k in _largest(left)]
+    free = [equations.unknowns[k] for k in _largest(right)]
     return f"over-determined: {_named(owners)} depend on each other and leave open {_named(free)}; {REMEDY}"
 
 
-def _largest(vector: Floats) -> list[int]:
-    sizes = np.abs(vector)
-    return [int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] > 0.1 * sizes.max()]
+def _largest(space: Floats) -> list[int]:
+    """The entries that matter in one vector of a null space, the largest first and equal ones in their order.
+
+    Neither the axes that a solver lays into a space of several dimensions nor its last digits change them: the vector
+    is the one nearest to a unit, and entries are compared by six digits.
+    """
+    near = np.einsum("ij,ij->i", space, space)
+    vector = np.abs(space @ space[int(np.argmax(near.round(DIGITS)))])
+    sizes = (vector / vector.max()).round(DIGITS)
+    return [int(k) for k in np.argsort(-sizes, kind="stable") if sizes[k] > 0.1]
 
 
 def _named(words: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from pliant.cli.frequency import frequency
 from pliant.cli.modes import modes
 from pliant.cli.reproduce import reproduce
 from pliant.cli.simulate import simulate
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, PliantWarning
 
 INVALID_INPUT = 2
 
@@ -23,6 +24,17 @@ class Commands(TyperGroup):
     """Commands that answer wrong input with its sentences instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
+        usual, told = warnings.showwarning, set()
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            """A sentence on the error output, once; anything else as ever."""
+            if not issubclass(category, PliantWarning):
+                usual(message, category, *place, **more)
+            elif str(message) not in told:
+                told.add(str(message))
+                typer.echo(f"warning: {message}", err=True)
+
+        warnings.showwarning = show
         try:
             return super().invoke(ctx)
         except InvalidInput as error:
@@ -33,6 +45,8 @@ class Commands(TyperGroup):
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             typer.echo(f"{place}{error.strerror or error}; check the path and its permissions", err=True)
+        finally:
+            warnings.showwarning = usual
         raise typer.Exit(INVALID_INPUT)
 
 

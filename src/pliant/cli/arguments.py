@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pliant.components.kinds import Component
+    from pliant.model.contract import SecondOrder
     from pliant.model.state import Array
 
     Drives = list[Component]
@@ -170,7 +171,8 @@ class About(StrEnum):
 def model_and_state(arm: pl.Arm, drives: Drives, state: str) -> tuple[pl.Arm, Array]:
     """The arm with its drives, and its state: in equilibrium, as it starts, or the last one of a saved trajectory."""
     from pliant.cli.terminal import progress_after_a_second
-    from pliant.simulation.simulate import consistent_start
+    from pliant.model.state import Cause
+    from pliant.simulation.start import consistent_start
 
     model = pl.connect(arm, *drives) if drives else arm
     if state == About.START:
@@ -179,20 +181,18 @@ def model_and_state(arm: pl.Arm, drives: Drives, state: str) -> tuple[pl.Arm, Ar
         return model, _saved(model, state)
     with progress_after_a_second("finding the equilibrium"):
         balanced = pl.equilibrium(model)
-    if not balanced.ending.completed:
+    if balanced.ending.cause not in (Cause.COMPLETED, Cause.UNBALANCED):  # of the latter `say_substitutions` tells
         raise InvalidInput(
             f"no equilibrium was found ({balanced.ending}); hold joints with --hold or --pd, or use --state start"
         )
     return model, balanced.state
 
 
-def say_substitutions(model: pl.Arm, state: Array) -> None:
+def say_substitutions(model: pl.Arm, small: SecondOrder) -> None:
     """What the reader of a linearisation should know: the element that was chosen, and a state that will not stay."""
     import numpy as np
 
-    from pliant.analysis.modes import linearised
-
-    lack = float(np.abs(linearised(model, state, 0.0).unbalanced).max(initial=0.0))
+    lack = float(np.abs(small.unbalanced).max(initial=0.0))
     said = [getattr(model, "substitution", "")]
     if lack > UNBALANCED:
         said.append(
@@ -232,10 +232,10 @@ def write_figure(figure: Figure, path: Path, overwrite: bool) -> None:
 
 def figure_path(place: Path | None, name: str, overwrite: bool) -> Path | None:
     """Where a figure goes, refused before any work is spent: a file if its name ends like one, else a new folder."""
-    from pliant.view.figures.files import DRAWN
-
     if place is None:
         return None
+    from pliant.view.figures.files import DRAWN
+
     path = place
     if place.suffix not in DRAWN:
         refuse_folder(place)

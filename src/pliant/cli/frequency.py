@@ -49,6 +49,7 @@ def frequency(
     """Show the frequency response of a robot between two of its ports."""
     import numpy as np
 
+    from pliant.analysis.modes import linearised
     from pliant.cli import terminal
     from pliant.errors import InvalidInput
 
@@ -63,7 +64,7 @@ def frequency(
     model, at = given.model_and_state(arm, given.joint_drives(arm.robot, [], pd or [], hold), state)
     with terminal.progress_after_a_second("solving for the response"):
         response = pl.frequency_response(model, input, output, np.geomspace(lowest, highest, points), at)
-    given.say_substitutions(model, at)
+    given.say_substitutions(model, linearised(model, at, 0.0))
     columns = ("frequency [Hz]", response.magnitude_label, "phase [deg]")
     rows = terminal.table(f"{response.input} to {response.output}", (), columns)
     for k in np.unique(np.linspace(0, points - 1, min(points, ROWS)).round().astype(int)):

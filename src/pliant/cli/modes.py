@@ -79,7 +79,7 @@ def modes(
     with progress_after_a_second("solving for the modes"):
         found = pl.modes(model, at, count)
     screen = output()
-    given.say_substitutions(model, at)
+    given.say_substitutions(model, found.small)
     columns = ("frequency [Hz]", "damping ratio", "eigenvalue [1/s]")
     rows = table(f"modes of {model.robot.name}", ("mode", "direction"), columns)
     for k, value in enumerate(found.eigenvalue):

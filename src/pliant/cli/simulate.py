@@ -14,10 +14,15 @@ from pliant.cli import arguments as given
 def simulate(
     robot: given.RobotArgument,
     until: Annotated[float, typer.Option(help="Time to simulate [s].")] = 2.0,
-    step: Annotated[float, typer.Option(help="Step of the integrator [s].")] = 1e-3,
+    accuracy: Annotated[
+        float | None, typer.Option(help="Largest error of a tip over the reach; without it 0.001.", show_default=False)
+    ] = None,
+    step: Annotated[
+        float | None, typer.Option(help="Step of the integrator [s], in place of an accuracy.", show_default=False)
+    ] = None,
     order: Annotated[
         int | None,
-        typer.Option(help="Order of Gauss collocation in time: 2, 4, 6 or 8; without it 4, or 2 for mechanisms."),
+        typer.Option(help="Order of Gauss collocation in time: 2, 4, 6 or 8; goes with --step.", show_default=False),
     ] = None,
     formulation: given.FormulationOption = given.Formulation.GEOMETRICALLY_EXACT,
     degree: given.DegreeOption = None,
@@ -46,6 +51,8 @@ def simulate(
     drives = given.joint_drives(described, move or [], pd or [], hold)
     arm = given.compiled(described, formulation, degree, elements, point_masses, rigid)
     model = pl.connect(arm, *drives) if drives else arm
-    best = min(4, model.highest_order)
-    integrator = pl.Gauss(order=best if order is None else order, step=step)
-    run_and_report(model, until, integrator, outputs, to)
+    integrator = None
+    if step is not None or order is not None:
+        best = min(4, model.highest_order) if order is None else order
+        integrator = pl.Gauss(order=best, step=1e-3 if step is None else step)
+    run_and_report(model, until, integrator, outputs, to, accuracy)

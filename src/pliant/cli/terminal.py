@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import pliant as pl
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, tell
 
 # Wide enough for every table when the output goes to a file instead of a terminal.
 WIDTH_OF_A_FILE = 120
@@ -51,14 +51,13 @@ def number(value: float) -> str:
 
 
 def show_run(trajectory: pl.Trajectory, written: list[Path]) -> None:
-    """The summary, the files, then on the error output what to be careful about."""
+    """The summary, the files, then on the error output what to be careful about, unless it was told already."""
     screen = output()
     lines = ((name, value, "" if unit == "1" else unit) for name, value, unit in trajectory.summary())
     screen.print(table("summary", ("quantity",), ("value", "unit"), lines))
     for path in written:
         screen.print(f"wrote {path}", soft_wrap=True)
-    for warning in trajectory.warnings():
-        typer.echo(f"warning: {warning}", err=True)
+    tell(trajectory.warnings())
 
 
 PATIENCE = 1.0  # s before anything is shown
@@ -169,13 +168,23 @@ class Destination:
         return written
 
 
-def run_and_report(model: pl.Arm, until: float, integrator: pl.Gauss, outputs: int, to: Destination) -> None:
+def run_and_report(
+    model: pl.Arm,
+    until: float,
+    integrator: pl.Gauss | None,
+    outputs: int,
+    to: Destination,
+    accuracy: float | None = None,
+) -> None:
     """Simulate, write, show the summary; leave with code 1 if the run stopped early."""
+    first = pl.Gauss(order=min(4, model.highest_order)) if integrator is None else integrator
     # One step beforehand, so that the wall time does not count the loading of compiled kernels.
     with progress_after_a_second("loading kernels"):
-        pl.simulate(model, until=min(until, integrator.step), integrator=integrator, outputs=1)
+        pl.simulate(model, until=min(until, first.step), integrator=first, outputs=1)
     with progress_after_a_second("simulating") as report:
-        trajectory = pl.simulate(model, until=until, integrator=integrator, outputs=outputs, progress=report)
+        trajectory = pl.simulate(
+            model, until=until, integrator=integrator, outputs=outputs, progress=report, accuracy=accuracy
+        )
     show_run(trajectory, to.write(trajectory))
     if not trajectory.ending.completed:
         raise typer.Exit(STOPPED_EARLY)

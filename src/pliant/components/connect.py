@@ -6,7 +6,8 @@ From contributions to the inputs of a model: conflicts refused, constants comput
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar, cast, overload, runtime_checkable
 
 import numpy as np
@@ -19,7 +20,7 @@ from pliant.components.motions import Hold, Motion
 from pliant.components.port_signal import PortSignal, connect_ports
 from pliant.components.ports import driven_as_a_whole
 from pliant.components.signals import Constant, Signal
-from pliant.errors import InvalidInput, clip
+from pliant.errors import InvalidInput, clip, tell
 from pliant.model import contract
 from pliant.model.arm import model_lines
 from pliant.model.contract import Arm, Model, TakesSignals
@@ -114,9 +115,34 @@ class Connected(Shown, Renamed):
     descriptor = OfTheArm[Callable[..., contract.Descriptor]]()
     violations = OfTheArm[Callable[..., dict[str, Array]]]()
 
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences on what is connected and hardly meant so."""
+        return tuple(f"{_on_what(each)}: {doubt}" for each in self.components for doubt in _doubts(each))
+
+    def by(self, formulation: Any) -> Connected:
+        """The same robot and components by another choice of the formulation that computes."""
+        return replace(connect(formulation.compile(self.arm.robot), *self.components), substitution=self.substitution)
+
+    def adopt(self, other: Connected, state: Array) -> Array:
+        """A state of the same robot by another choice of the same formulation, as one of this model."""
+        return cast(Array, self.arm.adopt(other.arm, state))  # type: ignore[attr-defined]
+
     def substituting(self, start: Array, stopped: Array) -> tuple[Connected, Array] | None:
         found = self.arm.substituting(start, stopped) if isinstance(self.arm, contract.Substitutes) else None
         return found and (connect(found[0], *self.components), found[1])
+
+
+def _doubts(part: object) -> Iterator[str]:
+    """Of a component and of the motions and signals inside it."""
+    doubt = getattr(part, "doubt", "")
+    if doubt:
+        yield doubt
+    inner = [getattr(part, each.name) for each in fields(part)] if is_dataclass(part) else part
+    if isinstance(inner, (list, tuple)) and not isinstance(part, type):
+        for each in inner:
+            if is_dataclass(each) or isinstance(each, tuple):
+                yield from _doubts(each)
 
 
 def _on_what(component: Component) -> str:
@@ -164,7 +190,9 @@ def connect(arm: Arm | TakesSignals, *components: Component | PortSignal) -> Con
                 f" {' and the '.join(lacking)}"
             )
         arm, inputs = carrier, assemble(carrier, components)
-    return Connected(arm, components, inputs, given, substitution)
+    connected = Connected(arm, components, inputs, given, substitution)
+    tell(connected.doubts)
+    return connected
 
 
 def report(connected: Connected) -> str:

@@ -38,6 +38,10 @@ __all__ = [
 Kinematics = tuple[Array, Array, Array]
 
 POSITION_UNIT = "rad or m"
+FEWEST_SAMPLES = 8  # of which a table can be judged
+ROUND_OFF = 1e-12  # part of the largest position that is no noise
+NOISE_IN_DIFFERENCES = 6.0**0.5  # of second differences of samples, over that of the samples
+ROUGH = 2.0  # second difference of accelerations against their size: 3.4 for noise, 0.4 for ten samples in a period
 RATE_UNIT = "rad/s or m/s"
 Begin = Annotated[float, Quantity("s", "time at which the motion begins")]
 
@@ -199,6 +203,29 @@ class MotionTable(Declared):
         spline = make_interp_spline(np.asarray(self.times), np.asarray(self.positions), k=5, bc_type=ends)
         position = PPoly.from_spline(spline)
         return position, position.derivative(1), position.derivative(2)
+
+    @property
+    def doubt(self) -> str:
+        """A sentence where accelerations are mostly noise of the samples: they differ more than their own size.
+
+        By medians, so that corners do not count.
+        """
+        if len(self.times) < FEWEST_SAMPLES:
+            return ""
+        times = np.asarray(self.times)
+        rates = np.diff(self.positions) / np.diff(times)
+        acceleration = 2.0 * np.diff(rates) / (times[2:] - times[:-2])
+        size = float(np.median(np.abs(acceleration)))
+        rough = float(np.median(np.abs(np.diff(acceleration, 2))))
+        step = (self.times[-1] - self.times[0]) / (len(self.times) - 1)
+        noise = size * step**2 / NOISE_IN_DIFFERENCES
+        if not (rough > ROUGH * size and noise > ROUND_OFF * np.abs(self.positions).max()):
+            return ""
+        return (
+            f"the accelerations of a MotionTable of {len(self.times)} samples change from sample to sample by more than"
+            f" their size, {size:.2g} {POSITION_UNIT} per s^2: noise of about {noise:.1g} {POSITION_UNIT} in its"
+            " positions; smooth the positions, or give fewer of them"
+        )
 
     def evaluate(self, times: Array) -> Kinematics:
         first, last = self.times[0], self.times[-1]

@@ -29,7 +29,9 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.extending import infer_getattr, lower_getattr_generic, models, register_model
 from numba.core.imputils import impl_ret_borrowed
+from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import AnnotateTypes
 from numba.core.typing.templates import AttributeTemplate
 
@@ -188,6 +190,14 @@ class KernelCodegen(JITCPUCodegen):
 
 class KernelLibrary(JITCodeLibrary):
     """LLVM code of a kernel, optimised, with what is inlined into it; no machine code."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        # Numba makes three passes, two of them for the sake of counted references, which kernels have none of
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -350,6 +360,7 @@ def quicken() -> None:
     known: dict[Any, Any] = {}
     config: Any = TargetConfig
     instruction_kind: Any = numba_ir.Inst
+    processor: Any = PostProcessor
 
     def same(one: Any, other: Any) -> Any:
         return one is other or (type(one) is type(other) and one._values == other._values) or equal(one, other)
@@ -372,7 +383,16 @@ def quicken() -> None:
                     found += variables(instruction, each)
         return found
 
+    def analyse(analysis: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        """After each pass: Numba finds what lives where at once, we when it is asked for."""
+        code = analysis.func_ir
+        code.blocks = canonicalize_cfg(code.blocks)
+        code.variable_lifetime, code.generator_info = VariableLifetime(code.blocks), None
+        if emit_dels:
+            analysis._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
     config.__eq__ = same
     config.__hash__ = lambda _: some_hash  # Numba's, of the names of all options, tells none from another either
     types.BaseFunction.get_call_type = call_type
+    processor.run = analyse
     instruction_kind._rec_list_vars = variables

@@ -6,6 +6,7 @@ Two polynomial spaces that keep the Dirac structure of a beam [wang2017]: see th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -14,9 +15,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+legendre_rule = cache(legendre.leggauss)
+
+
 def gauss_rule(count: int) -> tuple[Array, Array]:
     """Gauss-Legendre points and weights on [0, 1]."""
-    points, weights = legendre.leggauss(count)
+    points, weights = legendre_rule(count)
     return (points + 1) / 2, weights / 2
 
 

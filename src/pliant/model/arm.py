@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_outside
+from pliant.errors import InvalidInput, refuse_outside, tell
 from pliant.model.contract import Arm
 from pliant.model.inputs import Inputs
 from pliant.model.port import Port, ports_of
@@ -43,6 +43,16 @@ def counts_of(robot: Robot, elements: Counts, others: int = 1) -> dict[str, int]
 def twice(elements: Counts) -> Counts:
     """The next counts to compare with."""
     return {name: 2 * n for name, n in elements.items()} if isinstance(elements, Mapping) else 2 * elements
+
+
+def half(elements: Counts) -> Counts | None:
+    """The choice before `twice`, rounded up; None where no link has more than one."""
+    many = elements.values() if isinstance(elements, Mapping) else (elements,)
+    if max(many, default=1) < 2:
+        return None
+    return (
+        {name: (n + 1) // 2 for name, n in elements.items()} if isinstance(elements, Mapping) else (elements + 1) // 2
+    )
 
 
 def refuse_massless_links(robot: Robot, formulation: str) -> None:
@@ -84,6 +94,9 @@ class ArmFacts(Shown, Renamed):
     # Where another formulation computes than the one that was asked for, or something is left out.
     substitution: str = ""
 
+    def __post_init__(self) -> None:
+        tell(self.robot.doubts)
+
     def _shown(self) -> tuple[str, dict[str, str]]:
         model = cast(Arm, self)
         return f"{type(model.formulation).__name__} model of robot '{self.robot.name}'", model_lines(model)
@@ -93,6 +106,10 @@ class ArmFacts(Shown, Renamed):
         arm = cast(Arm, self)
         still = np.zeros(len(arm.joint_names))
         return np.stack([arm.initial_state(position, still) for position in positions])
+
+    def by(self, formulation: Any) -> Arm:
+        """The same robot by another choice."""
+        return cast(Arm, formulation.compile(self.robot))
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:

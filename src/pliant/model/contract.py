@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -83,7 +84,8 @@ class Record:
     ``efforts`` maps the name of each moving joint to its torque or force, and ``<joint>.wrench`` to the wrench
     (n, 6) that the parent exerts on the child's root in the child's axes; both are means over the step that
     ends at the saved time. A model that `Transmits` leaves the wrenches out. ``statistics`` counts steps, iterations
-    and factorisations. ``violations`` are those of constraints, where the states do not tell them.
+    and factorisations. ``violations`` are those of constraints, where the states do not tell them. ``last_rates`` are
+    those of the joints at the ends of the last steps, one after the other, where a driver kept them.
     """
 
     time: Array
@@ -93,6 +95,16 @@ class Record:
     ending: Ending
     statistics: dict[str, float]
     violations: dict[str, Array] = field(default_factory=dict)
+    last_rates: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+class Stability(StrEnum):
+    """Of an equilibrium, by the smallest eigenvalue of the stiffness of all that is free."""
+
+    STABLE = "stable"
+    NEUTRAL = "neutral"  # some motion meets no stiffness
+    UNSTABLE = "unstable"
+    UNKNOWN = "unknown"  # control at instants has no stiffness, and some states have no linearisation
 
 
 COARSE = "the mesh is too coarse for this motion; raise the degree or the number of elements"
@@ -116,12 +128,25 @@ class Consistency:
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """A static equilibrium, or how far the load could be raised before the search gave up."""
+    """A state in which what is free does not accelerate, or how far the load could be raised before the search gave up.
+
+    ``held`` are the joints, and the links without a joint, that kept their place because nothing elastic acts on them;
+    ``unbalanced`` what is missing there, by name, N or N m: nothing holds the state then, and ``ending`` says so.
+    ``efforts`` are those of all joints and ``base.wrench``, the reaction of the base in its axes. ``stability`` is that
+    of all that is free. ``steady`` says whether the state lasts where prescribed joints move: a steady turn does.
+    ``warnings`` are sentences on what the model does not carry.
+    """
 
     state: Array
     load: float
     iterations: int
     ending: Ending
+    held: tuple[str, ...] = ()
+    unbalanced: dict[str, float] = field(default_factory=dict)
+    efforts: dict[str, Array] = field(default_factory=dict)
+    stability: Stability = Stability.UNKNOWN
+    steady: bool = True
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +173,8 @@ class Held:
 
     where the first rows are the balance of y and in the last ones the efforts that hold the ports count too. ``rate``
     and ``shift`` are what f and r add to the flows of the other ports, one below the other; ``joint_position`` and
-    ``tip`` what r adds to theirs.
+    ``tip`` what r adds to theirs. ``effort`` is what holds the ports in the motion from which all this deviates, as
+    long as nothing that is free accelerates.
     """
 
     ports: tuple[Port, ...]
@@ -160,6 +186,7 @@ class Held:
     shift: Array
     joint_position: Array
     tip: Array
+    effort: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,6 +374,18 @@ class Arm(Model, Protocol):
 
 
 @runtime_checkable
+class Meshed(Protocol):
+    """A formulation that divides links into parts, more or fewer of them."""
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the user left the mesh to the accuracy that a run is to have."""
+
+    def meshes(self) -> tuple[Any, ...]:
+        """Itself among coarser choices and, where it is automatic, finer ones; the coarsest first."""
+
+
+@runtime_checkable
 class Transmits(Protocol):
     """A model whose steps do not pass by what its joints transmit, and that works it out when it is asked for."""
 
@@ -368,6 +407,17 @@ class Substitutes(Protocol):
 
     def substituting(self, start: Array, stopped: Array) -> tuple[Arm, Array] | None:
         """Another model of the same robot with its own state for ``start``; ``stopped`` is as far as this one came."""
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A model whose deflections must stay small, or whose mesh must follow its shape."""
+
+    def beyond_reach(self, state: Array, turning: float) -> str:
+        """A sentence on what it does not carry in this state, or nothing.
+
+        ``turning`` is the largest square of a rate of prescribed joints against that of the slowest frequency.
+        """
 
 
 @runtime_checkable

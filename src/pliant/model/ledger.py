@@ -24,9 +24,10 @@ class Ledger:
     ``projection_loss`` is what the step takes when it returns the two sides of a moving joint to equal
     velocity; ``exchanged`` sums the absolute energy flows of all steps; ``worst_ratio`` is the largest
     residual of a single step divided by the energy exchanged in that step or, if larger, in the mean step so
-    far, and ``worst_time`` is when it happened; what forces in closed loops do on rounded positions is
-    no residual. ``exact`` says whether the integrator has a residual of round-off. ``taken`` is the part of
-    strain and joint_loss that each spring, bushing, wall and tendon took from the arm since the start.
+    far, and ``worst_time`` is when it happened; what forces in closed loops do on rounded positions, and what
+    rounding leaves of the energies that are subtracted, is no residual. ``exact`` says whether the integrator
+    has a residual of round-off. ``taken`` is the part of strain and joint_loss that each spring, bushing, wall
+    and tendon took from the arm since the start.
     """
 
     kinetic: Array

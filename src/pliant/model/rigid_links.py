@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from typing import Self
 
 import numpy as np
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import along_rest_shape, matrix_of
 from pliant.robot import At, End, FlexibleLink, Link, ReducedLink, Robot
-from pliant.robot.declared import Quaternion, Vector3
+from pliant.robot.declared import Quaternion
+from pliant.robot.joint import plain
 from pliant.robot.link import MadeRigid
 from pliant.robot.loop import parent_frame
 from pliant.robot.robot import nearest
@@ -34,8 +36,25 @@ class SomeRigid:
             raise InvalidInput(f"{owner}: rigid = {given!r} is no row of names of links; write them as ('column',)")
         object.__setattr__(self, "rigid", tuple(dict.fromkeys(given)))
 
+    @property
+    def automatic(self) -> bool:
+        """Whether runs choose the mesh by the accuracy that they are to have."""
+        return False
+
+    def coarser(self) -> Self | None:
+        """The choice before this one, to compare with; None where there is none."""
+        return None
+
+    def meshes(self) -> tuple[Self, ...]:
+        """Up to two coarser choices and this one, the coarsest first."""
+        row = [self]
+        while len(row) < 3 and (coarser := row[0].coarser()) is not None:
+            row.insert(0, coarser)
+        return tuple(row)
+
     def __repr__(self) -> str:
-        shown = [each.name for each in fields(self) if each.repr and each.name != "rigid"]
+        own = [each.name for each in fields(self) if each.repr and each.name != "rigid"]
+        shown = [name for name in own if getattr(self, name) is not None]
         shown += ["rigid"] if self.rigid else []
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
@@ -81,7 +100,7 @@ def off_stations(robot: Robot, at: At) -> At:
     pose = np.linalg.solve(tip, along_rest_shape(link.flexible, at.station)[1])
     position = pose[:3, 3] + pose[:3, :3] @ np.asarray(at.position, float)
     rotation = pose[:3, :3] @ matrix_of(at.rotation)
-    return replace(at, end=End.TIP, position=_vector(position), rotation=_quaternion(rotation), station=None)
+    return replace(at, end=End.TIP, position=plain(position), rotation=_quaternion(rotation), station=None)
 
 
 def _rigid(link: Link, owner: str) -> Link:
@@ -113,19 +132,14 @@ def _rigid(link: Link, owner: str) -> Link:
         J = J - mass * (center @ center * np.eye(3) - np.outer(center, center))
     J = 0.5 * (J + J.T)
     J[np.abs(J) <= 1e-14 * np.abs(inertia[3:, 3:]).max()] = 0.0
-    rows = tuple(_vector(row) for row in J)
-    return MadeRigid(link.name, _vector(tip[:3, 3]), mass, _quaternion(tip[:3, :3]), _vector(center), rows, link)
+    rows = tuple(plain(row) for row in J)
+    return MadeRigid(link.name, plain(tip[:3, 3]), mass, _quaternion(tip[:3, :3]), plain(center), rows, link)
 
 
 def _tip(link: MadeRigid) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = matrix_of(link.tip_rotation), link.tip_position
     return pose
-
-
-def _vector(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Vector3:
-    x, y, z = (float(value) for value in values)
-    return x, y, z
 
 
 def _quaternion(rotation: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Quaternion:

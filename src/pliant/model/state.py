@@ -7,7 +7,7 @@ How a run ended: a value, never an exception.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from math import prod
@@ -98,6 +98,7 @@ class Cause(StrEnum):
     COMPLETED = "completed"
     NOT_CONVERGED = "Newton's method did not converge"
     NOT_FINITE = "a value is not finite"
+    UNBALANCED = "a part is not balanced"
     SINGULAR = "a matrix is singular"
     TOO_BENT = "an element is bent too far"
     LOOP_OPENED = "a loop opened"
@@ -110,12 +111,13 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Ending:
-    """Why, when and where a run stopped, and what to try."""
+    """Why, when and where a run stopped, and what to try; the ``exception`` of a user's function with its traceback."""
 
     cause: Cause
     time: float
     place: str = ""
     remedy: str = ""
+    exception: Exception | None = field(default=None, compare=False, repr=False)
 
     @property
     def completed(self) -> bool:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import InvalidInput
+from pliant.errors import InvalidInput, tell
 from pliant.model.contract import COARSE, Consistency
+from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.ledger import Ledger
 from pliant.model.port import Causality, Frame, Port
 from pliant.model.state import Array, Block, Cause, Ending, Layout, LinkObservation, Observation
@@ -82,6 +83,7 @@ def from_dataset(dataset: Dataset) -> Trajectory:
         _read_signals(dataset, "effort", description["efforts"]),
         _read_signals(dataset, "flow", description["efforts"]),
         _read_violations(dataset),
+        ErrorEstimate(**description["error"]) if description.get("error") else None,
     )
     ports = description["ports"]
     for port in ports:
@@ -246,9 +248,10 @@ def _description(trajectory: Trajectory) -> dict[str, Any]:
         "layout": [asdict(block) for block in trajectory.layout.blocks],
         "ports": [asdict(port) for port in trajectory.ports],
         "efforts": {name: effort.shape[1] for name, effort in trajectory.efforts.items()},
-        "ending": asdict(trajectory.ending),
+        "ending": {name: getattr(trajectory.ending, name) for name in ("cause", "time", "place", "remedy")},
         "statistics": {name: float(value) for name, value in trajectory.statistics.items()},
         "wall_time": float(trajectory.wall_time),
+        "error": asdict(trajectory.error) if trajectory.error is not None else None,
         "provenance": provenance,
     }
 
@@ -286,8 +289,10 @@ FORMAT_VERSION = 2
 
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at."""
-    return from_dataset(read(path))
+    """Read a trajectory that ``Trajectory.save`` wrote; it needs no model to be looked at, and warns again."""
+    trajectory = from_dataset(read(path))
+    tell(trajectory.warnings())
+    return trajectory
 
 
 def write(dataset: Dataset, path: str | PathLike[str], overwrite: bool) -> None:

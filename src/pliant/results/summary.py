@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pliant.errors import DoubtfulRun
+from pliant.model.state import Array
 from pliant.results.observables import VIOLATIONS
 
 if TYPE_CHECKING:
@@ -17,10 +20,14 @@ ERROR_THAT_MATTERS = 1e-2
 ERROR_FLOOR = 1e-9
 # The tolerance of an exact integrator for every step, relative to the energy exchanged.
 RESIDUAL_TOLERANCE = 1e-10
+FEW = 7  # states of a run that are looked at when it ends
+SWING_THAT_MATTERS = 0.05  # part of the largest rate of the joint in the run
+TURNS_IN_A_ROW = 5
 NOTHING_HAPPENED = "nothing moved and no energy was exchanged; move a joint, apply a load or start from another state"
 # In joule a step, and as a part of what is stored: rounded positions exchange this much though nothing moves.
 # Strains of 1e-14 in a link of 1e10 N store half of the first.
 EXCHANGE_OF_ROUNDING, ROUNDING = 1e-18, 1e-15
+ROUNDING_OF_A_STEP = 3e-14  # part of what is stored that rounding of its changes leaves in a step
 
 
 class Line(NamedTuple):
@@ -43,6 +50,7 @@ def summarize(trajectory: Trajectory) -> list[Line]:
     choices, ledger = trajectory.provenance.choices, trajectory.ledger
     return [
         Line("ending", str(trajectory.ending.cause), ""),
+        *([Line("ended at", trajectory.ending.place, "")] if trajectory.ending.place else []),
         # where another formulation computed than the one that was asked for
         *([Line("substitution", choices["substitution"], "")] if "substitution" in choices else []),
         # whoever reads the rest should know that its zeros are no achievement
@@ -55,15 +63,30 @@ def summarize(trajectory: Trajectory) -> list[Line]:
         Line("energy exchanged", float(ledger.exchanged[-1]), "J"),
         Line("worst energy residual of a step, relative", float(ledger.worst_ratio), "1"),
         Line("projection loss", float(ledger.projection_loss[-1]), "J"),
+        *_errors(trajectory),
         # steps that are exact in energy keep constraints to rounding
         *(() if ledger.exact else _violated(trajectory)),
         *(_of_arm(trajectory) if trajectory.of_arm else ()),
+        *(Line("warning", sentence, "") for sentence in warn(trajectory)),
     ]
 
 
 def _violated(trajectory: Trajectory) -> list[Line]:
     found = trajectory.violations.items()
     return [Line(f"largest violation, {name}", _largest(each), VIOLATIONS.get(name, "1")) for name, each in found]
+
+
+def _errors(trajectory: Trajectory) -> list[Line]:
+    """What trials tell of the error of the run."""
+    error = trajectory.error
+    if error is None:
+        return []
+    unit = "m" if trajectory.of_arm else "1"
+    both = error.total if error.space == error.space else error.space
+    named = (("steps", error.time), ("mesh", error.space), ("steps and mesh", both))
+    lines = [Line(f"estimated error of the tips by {name}", value, unit) for name, value in named if value == value]
+    lines.append(Line("estimated error over the reach", error.relative, "1"))
+    return [*lines, Line("accuracy asked", error.asked, "1")] if error.asked else lines
 
 
 def _of_arm(trajectory: Trajectory) -> list[Line]:
@@ -78,8 +101,31 @@ def _of_arm(trajectory: Trajectory) -> list[Line]:
 def warn(trajectory: Trajectory) -> list[str]:
     """What a careful user should know before trusting the numbers; empty when all is well.
 
-    Early ending, an energy ledger that does not balance, a mesh too coarse for the motion.
+    Early ending, an energy ledger that does not balance, a mesh too coarse for the motion, joint rates that alternate
+    from step to step, values of the robot and tables of motions that are hardly meant so.
     """
+    warnings = _known_at_once(trajectory)
+    return [*warnings, *_inconsistent(trajectory)] if trajectory.of_arm else warnings
+
+
+def doubts(trajectory: Trajectory) -> list[str]:
+    """All of `warn` where a look at a few states gives reason, else what costs nothing to know.
+
+    Of short runs the consistency error takes longer than the run.
+    """
+    few = np.unique(np.linspace(0, len(trajectory.time) - 1, FEW).astype(np.int64))
+    return warn(trajectory) if trajectory.of_arm and trajectory.source.suspects(few) else _known_at_once(trajectory)
+
+
+def check(trajectory: Trajectory) -> Trajectory:
+    """The run itself, if it is complete and there is nothing to warn of; else raises `DoubtfulRun` with the list."""
+    found = warn(trajectory)
+    if found:
+        raise DoubtfulRun("\n".join(found))
+    return trajectory
+
+
+def _known_at_once(trajectory: Trajectory) -> list[str]:
     warnings = [] if trajectory.ending.completed else [f"the run {trajectory.ending}"]
     ledger = trajectory.ledger
     if ledger.exact and _exchanges(trajectory) and not ledger.worst_ratio <= RESIDUAL_TOLERANCE:
@@ -88,20 +134,62 @@ def warn(trajectory: Trajectory) -> list[str]:
             f"t = {ledger.worst_time:g} s, more than {RESIDUAL_TOLERANCE:g};"
             " tighten the tolerance or shorten the step"
         )
-    if not trajectory.of_arm:
-        return warnings
+    elif ledger.exact and _drifts(trajectory):
+        warnings.append(
+            f"the energy ledger misses {float(ledger.residual[-1]):.1e} J in all, more than {RESIDUAL_TOLERANCE:g} of"
+            f" the {float(ledger.exchanged[-1]):.3g} J exchanged; tighten the tolerance"
+        )
+    if trajectory.error is not None and trajectory.ending.completed and not trajectory.error.reached:
+        warnings.append(str(trajectory.error))
+    return [*warnings, *trajectory.provenance.choices.get("warnings", "").splitlines()]
+
+
+def _inconsistent(trajectory: Trajectory) -> list[str]:
     speed = _largest_norm(trajectory.tip_twist[:, :3])
-    exchanged = float(ledger.exchanged[-1])
-    consistency_error = trajectory.consistency_error
+    error = trajectory.consistency_error
+    warnings = []
     for name, found, scale, of_what in (
-        ("tip velocity", consistency_error.twist, speed, "of the tip speed"),
-        ("potential energy", consistency_error.gravity, exchanged, "of the energy exchanged"),
+        ("tip velocity", error.twist, speed, "of the tip speed"),
+        ("potential energy", error.gravity, float(trajectory.ledger.exchanged[-1]), "of the energy exchanged"),
     ):
         largest = _largest(found)
-        if not (largest <= ERROR_THAT_MATTERS * scale or largest <= ERROR_FLOOR):
+        if matters(largest, scale):
             share = f"{100.0 * largest / scale:.2g} % {of_what}" if scale > 0.0 else "though nothing moves"
-            warnings.append(f"the consistency error of {name} reaches {share}: {consistency_error.reason}")
-    return [*warnings, consistency_error.warning] if consistency_error.warning else warnings
+            warnings.append(f"the consistency error of {name} reaches {share}: {error.reason}")
+    return [*warnings, error.warning] if error.warning else warnings
+
+
+def matters(error: float, scale: float) -> bool:
+    """Whether a consistency error is more than a reader of figures would let pass."""
+    return not (error <= ERROR_THAT_MATTERS * scale or error <= ERROR_FLOOR)
+
+
+def alternating(time: Array, rates: Array, joints: Mapping[str, str], of_run: Array) -> Iterator[str]:
+    """Joints, by name and unit, whose rates (n, joints) at the ends of consecutive steps swing from step to step.
+
+    ``of_run`` are the largest rates (joints,) in the run; a swing that is a small part of them does not matter.
+    """
+    for k, (name, unit) in enumerate(joints.items()):
+        change = np.diff(rates[:, k])
+        swing = np.minimum(np.abs(change[:-1]), np.abs(change[1:])) / 2.0
+        turns = (change[:-1] * change[1:] < 0.0) & (swing > SWING_THAT_MATTERS * of_run[k] + ERROR_FLOOR)
+        # how many turns in a row end at each step
+        count = np.arange(1, len(turns) + 1)
+        in_a_row = count - np.maximum.accumulate(np.where(turns, 0, count))
+        if np.any(in_a_row >= TURNS_IN_A_ROW):
+            at = int(np.argmax(np.where(in_a_row >= TURNS_IN_A_ROW, swing, 0.0)))
+            yield (
+                f"the rate of joint '{name}' alternates by +-{swing[at]:.2g} {unit}/s from step to step near"
+                f" t = {time[at]:.3g} s, by the step and not by the arm: something stiff is damped faster than a step"
+                " resolves; shorten the step, or use an integrator that damps it, Radau"
+            )
+
+
+def _drifts(trajectory: Trajectory) -> bool:
+    """Whether residuals add up to more than rounding does, which now adds and now takes."""
+    ledger, steps = trajectory.ledger, trajectory.statistics.get("steps", 1.0)
+    rounding = ROUNDING_OF_A_STEP * _largest(ledger.stored) * np.sqrt(max(steps, 1.0)) + EXCHANGE_OF_ROUNDING * steps
+    return not abs(float(ledger.residual[-1])) <= RESIDUAL_TOLERANCE * float(ledger.exchanged[-1]) + rounding
 
 
 def _exchanges(trajectory: Trajectory) -> bool:

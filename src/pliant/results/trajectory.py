@@ -11,18 +11,21 @@ from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pliant import __version__
 from pliant.errors import InvalidInput
 from pliant.jit.sources import installed
 from pliant.model.contract import Arm, Consistency, Model, Record, Transmits, Violable
+from pliant.model.error_estimate import ErrorEstimate, indicated
+from pliant.model.inputs import LoadPlace
 from pliant.model.ledger import Ledger
-from pliant.model.port import Port
+from pliant.model.port import Frame, Port
 from pliant.model.state import Array, Ending, Layout, LinkObservation, Observation
 from pliant.renamed import OF_TRAJECTORIES, Renamed
 from pliant.results import tables
 from pliant.results.observables import JointUnit
-from pliant.results.summary import summarize, warn
+from pliant.results.summary import check, matters, summarize, warn
 from pliant.robot import dump
 from pliant.robot.shown import Shown, listed
 
@@ -47,6 +50,9 @@ def installed_versions() -> dict[str, str]:
     return {"pliant": __version__, "python": platform.python_version(), **packages}
 
 
+Error = ErrorEstimate | tuple[int, float] | None  # as trials tell it, or the order and length of fixed steps
+
+
 @dataclass(frozen=True, eq=False)
 class LiveSource:
     """The model that ran."""
@@ -55,6 +61,17 @@ class LiveSource:
     record: Record
     choices: dict[str, str]
     date: datetime
+    told: Error = None
+
+    @cached_property
+    def error(self) -> ErrorEstimate | None:
+        if not isinstance(self.told, tuple):
+            return self.told
+        if not (self.of_arm and self.record.ending.completed):
+            return None
+        found = indicated(self.record.time, self.tip_position, *self.told)
+        reach = float(getattr(getattr(self.model, "arm", self.model), "reach", 1.0))
+        return None if np.isnan(found) else ErrorEstimate(found, float("nan"), reach)
 
     @property
     def of_arm(self) -> bool:
@@ -107,6 +124,17 @@ class LiveSource:
             return arm.violations(self.record.states)
         return self.record.violations
 
+    def suspects(self, rows: NDArray[np.int64]) -> bool:
+        """Whether a few states give reason to look at the consistency error of all."""
+        record, ledger = self.record, self.record.ledger
+        some = replace(record, time=record.time[rows], states=record.states[rows])
+        error = self.arm.consistency_error(replace(some, ledger=replace(ledger, gravity=ledger.gravity[rows])))
+        tip = LoadPlace("tip", self.arm.robot.tip_link, False, Frame.WORLD)
+        speed = np.linalg.norm(self.arm.load_flows(some.states, (tip,))[:, 0, :3], axis=1).max(initial=0.0)
+        pairs = ((error.twist, speed), (error.gravity, float(ledger.exchanged[-1])))
+        # a peak between two of them may be twice as high
+        return bool(error.warning) or any(matters(2.0 * float(np.abs(each).max()), scale) for each, scale in pairs)
+
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         """What goes with the ``efforts`` of these names, but with those of joints."""
         return tables.inner_flows(self.arm, self.record, efforts) if self.of_arm else {}
@@ -134,6 +162,7 @@ class StoredSource:
     efforts: dict[str, Array]
     flows: dict[str, Array]
     violations: dict[str, Array]
+    error: ErrorEstimate | None
 
     @property
     def links(self) -> tuple[LinkObservation, ...]:
@@ -142,6 +171,9 @@ class StoredSource:
     @property
     def tip_position(self) -> Array:
         return self.ends.tip_position
+
+    def suspects(self, rows: NDArray[np.int64]) -> bool:
+        return True
 
     def inner_flows(self, efforts: Iterable[str]) -> dict[str, Array]:
         return self.flows
@@ -182,7 +214,9 @@ class Trajectory(Shown, Renamed):
         }
 
     @staticmethod
-    def from_record(model: Model, record: Record, choices: dict[str, str], wall_time: float) -> Trajectory:
+    def from_record(
+        model: Model, record: Record, choices: dict[str, str], wall_time: float, error: Error = None
+    ) -> Trajectory:
         """Wrap the record of a run; ``wall_time`` in seconds, ``choices`` what was chosen, as it prints."""
         return Trajectory(
             time=record.time,
@@ -194,7 +228,7 @@ class Trajectory(Shown, Renamed):
             ending=record.ending,
             statistics=record.statistics,
             wall_time=wall_time,
-            source=LiveSource(model, record, choices, datetime.now(UTC)),
+            source=LiveSource(model, record, choices, datetime.now(UTC), error),
         )
 
     def state(self, name: str) -> Array:
@@ -303,6 +337,11 @@ class Trajectory(Shown, Renamed):
         """How far the mesh lets two ways of knowing the same motion lie apart."""
         return self._arm.consistency_error
 
+    @property
+    def error(self) -> ErrorEstimate | None:
+        """How far the run is from the motion that it approximates, as far as that is known."""
+        return self.source.error
+
     @cached_property
     def violations(self) -> dict[str, Array]:
         """By name, how far (n,) states violate constraints that hold in the arm, at most at any joint or node.
@@ -329,6 +368,7 @@ class Trajectory(Shown, Renamed):
 
     summary = summarize
     warnings = warn
+    check = check
     table = tables.motion_table
     strain_table = tables.strain_table
     ledger_table = tables.ledger_table

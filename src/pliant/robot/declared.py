@@ -99,7 +99,7 @@ class Quantity:
 
     ``shape`` is () for a number, (n,) for a vector, (n, n) for a symmetric matrix that may also be given
     by its diagonal, and holds None where any count is allowed. Bounds hold for every entry. A field of one number may
-    also hold several, which ``each`` names.
+    also hold several, which ``each`` names. ``usual`` bounds what is written on purpose.
     """
 
     unit: str
@@ -111,6 +111,7 @@ class Quantity:
     at_most: float | None = None
     demand: Demand | None = None
     each: str = ""
+    usual: tuple[float, float] | None = None
 
     @staticmethod
     def vector(unit: str, meaning: str) -> Quantity:

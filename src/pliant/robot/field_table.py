@@ -1,14 +1,20 @@
-"""Fields in words, made from the declarations: the help of classes, and what the tables of the reference page share."""
+"""Fields in words, made from the declarations: the help of classes, what the tables of the reference page share, and
+sentences on values that are hardly meant as they are written.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from textwrap import fill
 
+from pliant.errors import Problem
 from pliant.robot.data_file import DataFile
-from pliant.robot.declared import Choice, Declaration, Declared, Part, Quantity, declarations
+from pliant.robot.declared import SUFFIXES, Choice, Declaration, Declared, Part, Quantity, declarations
 
 WIDTH = 100  # of help, in characters
+# Units that people have in mind where they forget to convert, the likeliest first.
+OFTEN_MEANT = {"m": ("mm", "cm", "in"), "Pa": ("GPa", "MPa"), "kg/m^3": ("g/cm^3",), "rad": ("deg",), "kg": ("g",)}
 
 
 def field_lines(cls: type[Declared]) -> str:
@@ -73,3 +79,41 @@ def _default(declaration: Declaration) -> str:
     if isinstance(value, StrEnum):
         return f"default {type(value).__name__}.{value.name}"
     return f"default {value_in_words(value)}"
+
+
+def implausible(part: Declared, translates: bool | None = None) -> Iterator[Problem]:
+    """Values of a part, and of the parts that it holds, that are possible but far from what anybody builds."""
+    translates = type(part).translates if translates is None else translates
+    for declaration in declarations(type(part)):
+        value = getattr(part, declaration.name)
+        if isinstance(declaration.rule, Part):
+            inner = value if isinstance(value, tuple) else (value,)
+            for k, each in enumerate(each for each in inner if isinstance(each, Declared)):
+                way = (declaration.name, *((getattr(each, "name", k),) if isinstance(value, tuple) else ()))
+                moves = declaration.rule.translates
+                yield from (found.inside(*way) for found in implausible(each, translates if moves is None else moves))
+            continue
+        quantity = declaration.of_motion(translates).quantity_of(value)
+        if quantity is not None and quantity.usual is not None and value is not None:
+            for index, number in enumerate(value) if isinstance(value, tuple) else (((), value),):
+                at = (index,) if isinstance(index, int) else ()
+                if isinstance(number, float) and number and not _usual(quantity, number):
+                    yield Problem(_doubted(quantity, number), (declaration.name, *at))
+
+
+def _usual(quantity: Quantity, number: float) -> bool:
+    assert quantity.usual is not None
+    low, high = quantity.usual
+    return low <= number <= high
+
+
+def _doubted(quantity: Quantity, number: float) -> str:
+    """What is unusual about a number, and what it would be in other units."""
+    assert quantity.usual is not None
+    low, high = quantity.usual
+    others = {unit: number * SUFFIXES[quantity.unit][unit] for unit in OFTEN_MEANT.get(quantity.unit, ())}
+    meant = [
+        f"if {number:g} {unit} is meant, write {value:.4g}" for unit, value in others.items() if low <= value <= high
+    ]
+    remedy = meant[0] if meant else quantity.remedy
+    return f"= {quantity.show(number)} is outside of the usual {low:g} to {high:g} {quantity.unit}; {remedy}"

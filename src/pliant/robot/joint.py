@@ -19,6 +19,7 @@ from pliant.robot.joint_law import FREELY, BallSpring, Box, Cone, Coordinate, Fr
 BASE = "base"
 
 Direction = Annotated[Vector3, Quantity.direction("direction of the axis in the joint frame")]
+TURN = (-6.2832, 6.2832)  # rad; more than a turn is mostly a number of degrees
 TurnDamping = Annotated[float, Quantity("N m s/rad", "viscous damping of the joint", at_least=0)]
 SlideDamping = Annotated[float, Quantity("N s/m", "viscous damping of the joint", at_least=0)]
 
@@ -108,7 +109,7 @@ class RevoluteJoint(AxisJoint, word="revolute"):
     """The child rotates about an axis."""
 
     translates: ClassVar[bool | None] = False
-    initial_position: Annotated[float, Quantity("rad", "angle at the start")] = 0.0
+    initial_position: Annotated[float, Quantity("rad", "angle at the start", usual=TURN)] = 0.0
     initial_rate: Annotated[float, Quantity("rad/s", "angular rate at the start")] = 0.0
     damping: TurnDamping = 0.0
 
@@ -118,7 +119,7 @@ class PrismaticJoint(AxisJoint, word="prismatic"):
     """The child translates along an axis."""
 
     translates: ClassVar[bool | None] = True
-    initial_position: Annotated[float, Quantity("m", "displacement at the start")] = 0.0
+    initial_position: Annotated[float, Quantity("m", "displacement at the start", usual=(-200.0, 200.0))] = 0.0
     initial_rate: Annotated[float, Quantity("m/s", "velocity at the start")] = 0.0
     damping: SlideDamping = 0.0
 

@@ -33,7 +33,7 @@ class Payload(Declared, word="payload"):
 
     name: Annotated[str, Name("name of the payload")]
     link: Annotated[str, Name("link that carries it")]
-    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)]
+    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0, usual=(0.0, 1e5))]
     center_of_mass: Annotated[
         Vector3, Quantity.vector("m", "centre of mass (x, y, z) in the frame of that end section")
     ] = ORIGIN
@@ -67,7 +67,7 @@ class FlexibleLink(Link, word="flexible"):
     """A slender body whose axis is local x; it stretches, shears, twists and bends."""
 
     name: Annotated[str, Name("name of the link")]
-    length: Annotated[float, Quantity("m", "length of the undeformed axis", above=0)]
+    length: Annotated[float, Quantity("m", "length of the undeformed axis", above=0, usual=(1e-3, 200.0))]
     section: Annotated[Section, Part("cross-section")]
     material: Annotated[Material | None, Part("material of the section")] = None
     rest_shape: Annotated[RestShape, Part("shape of the unloaded link")] = field(default_factory=Straight)
@@ -157,7 +157,7 @@ class RigidLink(Link, word="rigid"):
 
     name: Annotated[str, Name("name of the link")]
     tip_position: Annotated[Vector3, Quantity.vector("m", "position (x, y, z) of the tip in the root frame")]
-    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0)]
+    mass: Annotated[float, Quantity("kg", "mass of the body", at_least=0, usual=(0.0, 1e5))]
     tip_rotation: Annotated[Quaternion, Quantity.quaternion("from tip frame to root frame")] = IDENTITY
     center_of_mass: Annotated[Vector3, Quantity.vector("m", "centre of mass (x, y, z) in the root frame")] = ORIGIN
     inertia: Annotated[MatrixLike, Quantity.inertia("the root frame's")] = ORIGIN

@@ -171,7 +171,9 @@ class Robot(Shown, Declared, word="robot"):
     links: Annotated[Sequence[Link], Part("links")]
     joints: Annotated[Sequence[Joint], Part("joints")]
     payloads: Annotated[Sequence[Payload], Part("payloads")] = ()
-    gravity: Annotated[Vector3, Quantity.vector("m/s^2", "acceleration of gravity in the world")] = ORIGIN
+    gravity: Annotated[
+        Vector3, Quantity("m/s^2", "acceleration of gravity in the world", shape=(3,), usual=(-100.0, 100.0))
+    ] = ORIGIN
     base: Annotated[Base, Part("fixed base")] = field(default_factory=Base)
     loops: Annotated[Sequence[LoopJoint], Part("loop joints")] = ()
 
@@ -185,6 +187,13 @@ class Robot(Shown, Declared, word="robot"):
             "payloads": listed([f"{each.name} ({each.mass:g} kg)" for each in self.payloads]),
             "gravity": f"({', '.join(f'{component:g}' for component in self.gravity)}) m/s^2",
         }
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Sentences on values that are possible, but hardly meant as they are written."""
+        from pliant.robot.field_table import implausible
+
+        return tuple(f"robot '{self.name}': {each}" for each in implausible(self))
 
     def conflicts(self) -> Iterator[Problem]:
         links = [link.name for link in self.links]

@@ -18,6 +18,8 @@ from pliant.errors import Problem
 from pliant.robot.axes import ZERO6
 from pliant.robot.declared import Declared, Demand, MatrixLike, Name, Part, Quantity, Vector6, declarations
 
+STIFF = (1e4, 2e12)  # Pa, from foam to diamond
+WIDE = (1e-6, 10.0)  # m, from a foil to a tower
 KELVIN_VOIGT = Quantity("s", "Kelvin-Voigt time constant (damping is this times stiffness)", at_least=0)
 
 
@@ -26,12 +28,12 @@ class Material(Declared, word="material"):
     """What a link is made of; give either Poisson's ratio or the shear modulus."""
 
     name: Annotated[str, Name("name of the material")]
-    young: Annotated[float, Quantity("Pa", "modulus of elasticity (Young's)", above=0)]
-    density: Annotated[float, Quantity("kg/m^3", "mass per volume", above=0)]
+    young: Annotated[float, Quantity("Pa", "modulus of elasticity (Young's)", above=0, usual=STIFF)]
+    density: Annotated[float, Quantity("kg/m^3", "mass per volume", above=0, usual=(10.0, 3e4))]
     poisson: Annotated[
         float | None, Quantity("1", "ratio of contraction to stretch (Poisson's)", above=-1, at_most=0.5)
     ] = None
-    shear: Annotated[float | None, Quantity("Pa", "shear modulus", above=0)] = None
+    shear: Annotated[float | None, Quantity("Pa", "shear modulus", above=0, usual=STIFF)] = None
     damping: Annotated[float, KELVIN_VOIGT] = 0.0
 
     def conflicts(self) -> Iterator[Problem]:
@@ -148,8 +150,8 @@ def _required(material: Material | None) -> Material:
 class Rectangle(Shape, word="rectangle"):
     """A solid rectangle."""
 
-    height: Annotated[float, Quantity("m", "extent of the section along y", above=0)]
-    width: Annotated[float, Quantity("m", "extent of the section along z", above=0)]
+    height: Annotated[float, Quantity("m", "extent of the section along y", above=0, usual=WIDE)]
+    width: Annotated[float, Quantity("m", "extent of the section along z", above=0, usual=WIDE)]
     shear_factor: Annotated[float, Quantity("1", "shear correction factor", above=0, at_most=1)] = 5 / 6
 
     @property
@@ -218,7 +220,7 @@ CowperFactor = Annotated[
 class Circle(Round, word="circle"):
     """A solid circle."""
 
-    radius: Annotated[float, Quantity("m", "radius of the section", above=0)]
+    radius: Annotated[float, Quantity("m", "radius of the section", above=0, usual=WIDE)]
     shear_factor: CowperFactor = None
 
     @property
@@ -230,7 +232,7 @@ class Circle(Round, word="circle"):
 class Tube(Round, word="tube"):
     """A round tube."""
 
-    outer_radius: Annotated[float, Quantity("m", "outer radius of the section", above=0)]
+    outer_radius: Annotated[float, Quantity("m", "outer radius of the section", above=0, usual=WIDE)]
     inner_radius: Annotated[float, Quantity("m", "inner radius of the section", at_least=0)]
     shear_factor: CowperFactor = None
 

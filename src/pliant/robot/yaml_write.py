@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from pliant.errors import InvalidInput, clip
+from pliant.errors import InvalidInput, clip, tell
 from pliant.robot.data_file import DataFile
 from pliant.robot.declared import Declaration, Declared, Part, declarations
 from pliant.robot.robot import Robot
@@ -122,7 +122,9 @@ def loads(text: str, name: str = "<string>", folder: str | os.PathLike[str] = ".
     """The robot described in YAML text; ``name`` stands for the file in messages, ``folder`` for where it lies."""
     refuse_huge(len(text.encode(errors="replace")), name)
     root, problems = read(text, name)
-    return decode(root, name, problems, os.fspath(folder))
+    robot = decode(root, name, problems, os.fspath(folder))
+    tell(robot.doubts)
+    return robot
 
 
 def save(robot: Robot, path: str | os.PathLike[str], overwrite: bool = False) -> None:

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.contract import DONE, CarriesServos, Model, Record, Run, Stepper
+from pliant.model.contract import DONE, Arm, CarriesServos, Model, Record, Run, Stepper
 from pliant.model.sampling import servos_inside
 from pliant.model.schedule import instants, steps_at
 from pliant.model.state import Array, Cause, Ending
@@ -26,7 +26,9 @@ from pliant.simulation.sampled_control import Sampling
 from pliant.simulation.servo_stability import blame_servos
 
 T = TypeVar("T")
+Progress = Callable[[float], None] | None
 CHUNK = 4096  # steps whose inputs are read at once
+WATCHED_STEPS = 8  # at the end of a run, after which the rates of joints are kept
 WATCHED_CHUNK = 512  # steps done at once when somebody watches the progress
 INTERRUPTED_REMEDY = "what was computed is kept; take longer steps or fewer elements if it took too long"
 
@@ -88,10 +90,10 @@ def drive(stepper: Stepper[T]) -> Record:
                 ending = driven.through(undivided)
     except KeyboardInterrupt:
         ending = Ending(Cause.INTERRUPTED, float(grid[driven.done]), remedy=INTERRUPTED_REMEDY)
-    return _record(stepper, driven.done, ending)
+    return _record(stepper, driven.done, ending, np.array(driven.rates or np.zeros((0, 0))))
 
 
-def _record(stepper: Stepper[T], done: int, ending: Ending) -> Record:
+def _record(stepper: Stepper[T], done: int, ending: Ending, rates: Array) -> Record:
     """What ``done`` steps kept; where a run stopped between two rows, its last state too."""
     run, plan = stepper.run, stepper.run.schedule
     times = plan.times[: int(np.searchsorted(plan.step, done))]
@@ -100,7 +102,7 @@ def _record(stepper: Stepper[T], done: int, ending: Ending) -> Record:
         times = np.append(times, run.grid[done])
     kept = stepper.kept(times)
     counts = {"steps": float(done), **kept.statistics}
-    return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts)
+    return Record(times, kept.states, kept.efforts, kept.ledger, ending, counts, last_rates=rates)
 
 
 class Driven(Generic[T]):
@@ -112,6 +114,7 @@ class Driven(Generic[T]):
         span = (float(self.run.grid[0]), float(self.run.grid[-1]))
         self.sampling = Sampling(stepper.model, self.run.inputs, span, self.servoing is not None)
         self.first = self.stop = 0  # steps whose inputs are read
+        self.rates: list[Array] = []  # of the joints, after each of the last steps
 
     def through(self, undivided: Undivided) -> Ending:
         """All steps, or as many as can be; how it ended."""
@@ -131,6 +134,8 @@ class Driven(Generic[T]):
                     part = slice(a - self.first, end - self.first)
                     count, status = stepper.advance(self.read, part, sampling.torques(now))
                     self.done += count
+                if end - a == 1 and len(run.grid) - 1 - end < WATCHED_STEPS and isinstance(stepper.model, Arm):
+                    self.rates.append(stepper.model.layout.part(stepper.state_vector(), "joint_rate").copy())
                 if status != DONE:
                     return blame_servos(stepper.model, run, stepper.stopped(status, self.done))
             if unreadable:
@@ -168,10 +173,13 @@ class Driven(Generic[T]):
 
 
 def chunks(run: Run, servos_inside: bool = False) -> Iterator[tuple[int, int]]:
-    """Ranges of steps between the instants of sampled control."""
+    """Ranges of steps between the instants of sampled control; the last ones alone, so that they can be compared."""
     size = WATCHED_CHUNK if run.progress else CHUNK
     acts = steps_at(run.grid, instants(run.inputs, float(run.grid[0]), float(run.grid[-1]), servos_inside))
-    edges = np.unique(np.concatenate([[0, len(run.grid) - 1], acts])).tolist()
+    last = len(run.grid) - 1
+    sampled = run.inputs.controllers or run.inputs.commands or run.inputs.servos
+    alone = np.arange(last if sampled or last <= 2 * WATCHED_STEPS else last - WATCHED_STEPS, last)
+    edges = np.unique(np.concatenate([[0, last], acts, alone])).astype(int).tolist()
     for left, right in itertools.pairwise(edges):
         for a in range(left, right, size):
             yield a, min(a + size, right)

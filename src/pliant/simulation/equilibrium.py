@@ -1,15 +1,36 @@
-"""Static equilibria, and states whose joint values fit all loops."""
+"""Equilibria and what they are worth, and states whose joint values fit all loops.
+
+A state is examined by its linearisation, whatever model found it: what accelerates the joints that were held, what
+holds prescribed joints and the base, and the stiffness of all that is free.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from pliant.errors import InvalidInput, refuse_other_than_number
-from pliant.model.contract import Arm, Equilibrium, Model, refuse_other_than_arm, refuse_other_than_model
-from pliant.model.state import Array
-from pliant.simulation.simulate import checked_state, consistent_start
+from pliant.errors import InvalidInput, refuse_other_than_number, tell
+from pliant.model.contract import (
+    Arm,
+    Equilibrium,
+    Limited,
+    Model,
+    SecondOrder,
+    Stability,
+    refuse_other_than_arm,
+    refuse_other_than_model,
+)
+from pliant.model.state import Array, Cause, Ending
+from pliant.one_core import on_one_core
+from pliant.robot.joint import BASE
+from pliant.simulation.start import checked_state, consistent_start
+
+BALANCED = 1e-9  # part of the forces that act, times the reach, by which a torque may miss
+ROUND_OFF = 1e-14  # part of the largest stiffness that rounded positions leave as noise in efforts
+NO_STIFFNESS = 1e-12  # eigenvalue of a stiffness of unit diagonal that is round-off
+LASTS = 1e-6  # part of the forces that act by which they may change in a radian or metre of a steady motion
 
 
 def consistent_state(
@@ -38,16 +59,19 @@ def consistent_state(
     return model.initial_state(closed, qd, tuple(name in rate for name in names))
 
 
+@on_one_core
 def equilibrium(
     model: Model, at: float = 0.0, load_steps: int = 10, start: Array | None = None, accuracy: float = 1e-13
 ) -> Equilibrium:
-    """Static equilibrium under gravity and the loads of time ``at``, raised from zero in ``load_steps`` steps.
+    """Equilibrium under gravity and the loads of time ``at``, raised from zero in ``load_steps`` steps.
 
     Joints under feedback (JointPD) find their place, in mechanisms of pose elements also those across which a spring, a
-    wall or a loop acts; all others keep theirs. Dead loads (world axes) keep their direction, follower loads
-    (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the reach. The
-    answer's ``state`` can start a simulation; its ``ending`` says if it is whole. It is that of the mesh: where links
-    bend strongly, compare with the ``finer`` formulation.
+    wall or a loop acts. Prescribed joints move as they do at that time, and inertia counts: of a joint that turns at a
+    constant rate the answer is the steady turn. All other joints are ``held`` at their start; what is missing there is
+    ``unbalanced``, and the ``ending`` is complete only if nothing is. Dead loads (world axes) keep their direction,
+    follower loads (body axes) turn with their section. ``accuracy`` bounds the last change of the strains times the
+    reach. The answer's ``state`` can start a simulation. It is that of the mesh: where links bend strongly, compare
+    with the ``finer`` formulation.
     """
     refuse_other_than_model(model)
     refuse_other_than_number("load_steps", load_steps, "10 serves most loads", whole=True)
@@ -55,4 +79,141 @@ def equilibrium(
     if load_steps < 1:
         raise InvalidInput(f"load_steps = {load_steps} must be at least 1; 10 serves most loads")
     begin = consistent_start(model) if start is None else checked_state(model, start)
-    return model.equilibrium(begin, model.inputs, at, load_steps, accuracy)
+    found = model.equilibrium(begin, model.inputs, at, load_steps, accuracy)
+    if isinstance(model, Arm):
+        found = _examined(model, found, at)
+        tell(found.warnings)
+    return found
+
+
+def _examined(model: Arm, found: Equilibrium, at: float) -> Equilibrium:
+    """The answer with what its linearisation tells, if it is whole."""
+    if not found.ending.completed:
+        return found
+    try:
+        small = model.linearise(found.state, model.inputs, at)
+    except InvalidInput:  # singular postures, joints that move nothing that has mass
+        return replace(found, unbalanced={})
+    scale = _scale(model, small, at)
+    missing = found.unbalanced | dict(_accelerating(model, small, found.held))
+    missing = {name: value for name, value in missing.items() if not abs(value) <= scale}
+    sampled = model.inputs.controllers or model.inputs.commands or model.inputs.servos
+    driven = {name for each in (*model.inputs.controllers, *model.inputs.commands) for name in each.joints}
+    driven |= {servo.joint for servo in model.inputs.servos}
+    missing = {name: value for name, value in missing.items() if name not in driven}
+    return replace(
+        found,
+        unbalanced=missing,
+        ending=_unbalanced(model, missing, at) if missing else found.ending,
+        efforts=_efforts(model, found.state, small, at),
+        stability=Stability.UNKNOWN if sampled else _stability(small),
+        steady=_lasts(model, small, at, scale / BALANCED),
+        warnings=tuple(filter(None, (_beyond_reach(model, found.state, small, at),))),
+    )
+
+
+def _beyond_reach(model: Arm, state: Array, small: SecondOrder, at: float) -> str:
+    arm = getattr(model, "arm", model)
+    if not isinstance(arm, Limited):
+        return ""
+    signals = model.inputs.joint_signals(np.array([at]))[0]
+    square = float(np.max(signals[list(model.inputs.prescribed), 1] ** 2, initial=0.0))
+    # where linear deflections turn with a joint, their slowest frequency has lost the square of its rate
+    slowest = square + _slowest_square(small) if square and len(small.M) else np.inf
+    return arm.beyond_reach(state, square / max(slowest, 1e-300))
+
+
+def _slowest_square(small: SecondOrder) -> float:
+    """Of the frequencies that the stiffness gives, (1/s)^2; negative where it makes a motion grow."""
+    from scipy.linalg import LinAlgError, eigh
+
+    try:
+        return float(eigh(0.5 * (small.K + small.K.T), small.M, eigvals_only=True, subset_by_index=(0, 0))[0])
+    except LinAlgError:  # parts without mass
+        return np.inf
+
+
+def _accelerating(model: Arm, small: SecondOrder, held: tuple[str, ...]) -> Iterator[tuple[str, float]]:
+    """What joints that were held lack; of free joints by components."""
+    below = {joint.name: f"{joint.child}.root." for joint in model.robot.joints}
+    for name, value in zip(small.names, small.unbalanced):
+        for joint in held:
+            if name == joint:
+                yield name, float(value)
+            elif joint not in model.joint_names and name.startswith(below[joint]):
+                yield f"{joint}.{name.removeprefix(below[joint])}", float(value)
+
+
+def _scale(model: Arm, small: SecondOrder, at: float) -> float:
+    """What of an effort is noise, N or N m."""
+    reach = max(1.0, float(getattr(getattr(model, "arm", model), "reach", 1.0)))
+    loads = np.abs(model.inputs.load_signals(np.array([at]))[0]).reshape(-1, 6).sum(axis=0)
+    acting = (
+        reach * loads[:3].sum() + loads[3:].sum() + np.abs(model.inputs.joint_signals(np.array([at]))[0, :, 2]).sum()
+    )
+    if small.held is not None:
+        forces = np.abs(small.held.effort)
+        acting += (1.0 + reach) * forces.sum()
+    return float(BALANCED * acting + ROUND_OFF * np.abs(np.diagonal(small.K)).max(initial=0.0))
+
+
+def _unbalanced(model: Arm, missing: Mapping[str, float], at: float) -> Ending:
+    ports = {port.name: port.effort_unit for port in model.ports}
+
+    def unit(name: str) -> str:
+        return ports.get(name) or ("N m" if name.rpartition(".")[2].startswith("turn") else "N")
+
+    words = ", ".join(f"'{name}', which lacks {value:.3g} {unit(name)}" for name, value in missing.items())
+    remedy = "nothing holds it there; hold it with PrescribedMotion or JointPD, start where it is balanced, or simulate"
+    return Ending(Cause.UNBALANCED, at, f"joint {words}", remedy)
+
+
+def _efforts(model: Arm, state: Array, small: SecondOrder, at: float) -> dict[str, Array]:
+    """Of all joints, and the reaction of the base."""
+    part, inputs = model.layout.part, model.inputs
+    drive, signals = part(state, "joint_position").copy(), inputs.joint_signals(np.array([at]))[0]
+    limit = np.full(len(drive), np.inf)
+    for motor in inputs.motors:
+        k = model.joint_names.index(motor.joint)
+        limit[k] = motor.torque_limit
+        if motor.stiffness > 0.0:
+            drive[k] = part(state, "rotor")[k, 0]
+    torque = np.clip(signals[:, 2] - np.asarray(inputs.stiffness) * (drive - signals[:, 0]), -limit, limit)
+    given = np.asarray(inputs.prescribed, np.bool_)
+    efforts = {name: torque[k : k + 1] for k, name in enumerate(model.joint_names) if not given[k]}
+    if small.held is not None:
+        ends = np.cumsum([port.size for port in small.held.ports])
+        for port, effort in zip(small.held.ports, np.split(small.held.effort, ends[:-1])):
+            efforts[f"{BASE}.wrench" if port.name == BASE else port.name] = effort
+    return efforts
+
+
+def _stability(small: SecondOrder) -> Stability:
+    """By the smallest eigenvalue of the stiffness; forces without a potential make it unsymmetric."""
+    if not len(small.K):
+        return Stability.STABLE
+    own = np.abs(np.diagonal(small.K))
+    size = 1.0 / np.sqrt(np.maximum(own, 1e-15 * own.max(initial=0.0) + 1e-300))
+    softest = float(np.linalg.eigvalsh(0.5 * (small.K + small.K.T) * np.outer(size, size))[0])
+    if not np.isfinite(softest):
+        return Stability.UNKNOWN
+    if abs(softest) <= NO_STIFFNESS:
+        return Stability.NEUTRAL
+    return Stability.STABLE if softest > 0.0 else Stability.UNSTABLE
+
+
+def _lasts(model: Arm, small: SecondOrder, at: float, acting: float) -> bool:
+    """Whether prescribed joints move on at their rate without a change of the balance, or rest."""
+    signals = model.inputs.joint_signals(np.array([at]))[0]
+    given = dict(zip(model.joint_names, zip(model.inputs.prescribed, signals[:, 1], signals[:, 2])))
+    moving = {name: rate for name, (prescribed, rate, _) in given.items() if prescribed and rate}
+    if any(prescribed and change for prescribed, _, change in given.values()):
+        return False
+    if not moving or small.held is None:
+        return not moving
+    flow = np.concatenate([np.full(port.size, moving.get(port.name, 0.0)) for port in small.held.ports])
+    n, speed = len(small.M), np.abs(flow).max(initial=0.0)
+    if speed == 0.0 or any(name not in [port.name for port in small.held.ports] for name in moving):
+        return False
+    change = small.held.K[:n, n:] @ flow / speed
+    return bool(np.all(np.abs(change) <= LASTS * acting))

@@ -24,7 +24,7 @@ from pliant.simulation.driver import INTERRUPTED_REMEDY
 from pliant.simulation.integrators import IDA
 
 if TYPE_CHECKING:
-    from pliant.simulation.adaptive_run import Progress
+    from pliant.simulation.driver import Progress
 
 POINTS = 6  # of the polynomials that integrate powers
 SHORTENED = 2e-5  # part of a step after which it is given up, just before IDA gives up and prints that it does

@@ -106,26 +106,10 @@ class RungeKuttaGill(Declared):
 
 @dataclass(frozen=True)
 class Adaptive(Declared):
-    """Gauss collocation whose steps are halved or grown until one step and two halves agree.
+    """The older name of ``simulate(..., accuracy=...)``; all else that it chose is chosen by the run."""
 
-    ``accuracy`` bounds their difference relative to the largest value so far of each kind of state.
-    """
-
-    accuracy: Annotated[
-        float, Quantity("1", "difference between one step and two half steps that is allowed", above=0)
-    ] = 1e-9
+    accuracy: Annotated[float, Quantity("1", "largest error of a tip over the reach", above=0)] = 1e-9
     order: Annotated[int, GaussOrder()] = 8
-    first_step: Annotated[float, Quantity("s", "first step to try", above=0)] = 1e-3
-    largest_step: Annotated[float, Quantity("s", "longest step", above=0)] = 0.1
-    smallest_step: Annotated[float, Quantity("s", "shortest step, below which the run ends", above=0)] = 1e-9
-
-    @property
-    def method(self) -> StageMethod:
-        return gauss_collocation(self.order // 2)
-
-    @property
-    def newton_tolerance(self) -> NewtonTolerance:
-        return NewtonTolerance(min(1e-10, 0.01 * self.accuracy), 1e-11)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
+from traceback import extract_tb
 from typing import cast
 
 import numpy as np
@@ -81,10 +83,13 @@ class Acting:
             answer = self.law(sample)
         except Exception as error:  # a user's function may raise anything; the run must survive as a value
             who = f"controller '{self.controller.name}'"
-            known = isinstance(error, PliantError)
-            words = str(error).removeprefix(f"{who} ") if known else f"raised {type(error).__name__}: {error}"
+            own = error.__cause__ if isinstance(error, PliantError) else error  # what the user's function raised
+            words = str(error).removeprefix(f"{who} ")
+            if own is error:
+                words = f"raised {type(error).__name__}: {error}"
             remedy = "correct the controller; what was computed so far is kept"
-            return Ending(Cause.CONTROLLER, sample.time, f"{who}, which {words}", remedy)
+            place, raised = f"{who}, which {words}{_line(own)}", own if isinstance(own, Exception) else error
+            return Ending(Cause.CONTROLLER, sample.time, place, remedy, raised)
         whole = np.zeros(len(self.value))
         whole[self.places] = answer
         self.coming.append((sample.time + self.controller.delay, whole))
@@ -162,3 +167,9 @@ def _groups(model: Arm, servos: tuple[ServoPlace, ...], span: Span) -> list[tupl
     periods = dict.fromkeys(servo.period for servo in servos)
     together = {period: [servo for servo in servos if servo.period == period] for period in periods}
     return [(Clock(period, span), ServoGroup(group, model.joint_names)) for period, group in together.items()]
+
+
+def _line(error: BaseException | None) -> str:
+    """Where a user's function raised, in words."""
+    frames = extract_tb(error.__traceback__) if error is not None else []
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""

@@ -7,20 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import InvalidInput, clip, refuse_other_than_number
+from pliant.errors import InvalidInput, clip, refuse_other_than_number, tell
 from pliant.model.contract import Arm, Model, Record, Run, Substitutes, refuse_other_than_model
+from pliant.model.error_estimate import ErrorEstimate
 from pliant.model.inputs import Inputs
-from pliant.model.schedule import instants
 from pliant.model.state import Array, Cause
+from pliant.results.summary import alternating, doubts
 from pliant.results.trajectory import Trajectory
-from pliant.simulation.adaptive_run import Progress, advance_adaptively
-from pliant.simulation.driver import advance
+from pliant.simulation import accuracy as accurate
+from pliant.simulation.driver import Progress, advance
+from pliant.simulation.grid import corners, saved_times, step_grid, wanted_times
 from pliant.simulation.ida_run import advance_by_ida
 from pliant.simulation.integrators import IDA, Adaptive, Gauss, GeneralizedAlpha, RungeKuttaGill
+from pliant.simulation.start import checked_state, consistent_start
 
 Times = Sequence[float] | NDArray[np.floating[Any]]  # what numpy.linspace gives, too
 
@@ -78,18 +82,24 @@ def check_samples(until: float, inputs: Inputs) -> None:
 GIVEN_START = "a given state, which is the first of the saved ones"
 OWN_START = "undeformed at the initial joint values or where motions begin"
 WORTH_SAYING = 1e-3  # rad or m that closing a loop moves a joint; figures of a file are rounded to less
-Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | Adaptive | IDA
+Integrator = Gauss | GeneralizedAlpha | RungeKuttaGill | IDA
 
 
 def simulate(
     model: Model,
     until: float,
-    integrator: Integrator | None = None,
+    integrator: Integrator | Adaptive | None = None,
     initial: Array | None = None,
     outputs: int | Times = 1000,
     progress: Progress = None,
+    accuracy: float | None = None,
 ) -> Trajectory:
     """Simulate any model from time 0 to ``until`` seconds; only of an arm the trajectory knows joints, links and tip.
+
+    ``accuracy`` is the largest error of a tip over the reach of the arm: steps, and the mesh where the formulation left
+    it open, are chosen for it by trials, and ``trajectory.error`` tells what was reached. Without it and without an
+    ``integrator`` it is 1e-3. An integrator takes the steps that it is given instead. Sampled laws are asked anew in
+    every trial: one with a memory has a method ``started()``.
 
     ``outputs`` is how many states to keep at most after the first, at ends of steps, the last included; or the times
     at which states are wanted, between steps by the polynomial of the step. ``initial`` is a state vector, for
@@ -100,12 +110,20 @@ def simulate(
     refuse_other_than_model(model)
     check_duration(until)
     outputs = checked_outputs(outputs, until, model.layout.size)
-    integrator = Gauss(min(4, model.highest_order)) if integrator is None else integrator
-    if not isinstance(integrator, Integrator):
+    if isinstance(integrator, Adaptive):
+        warn("Adaptive is now simulate(..., accuracy=...); the next release drops it", DeprecationWarning, 2)
+        accuracy = min(max(integrator.accuracy, accurate.BEST), accurate.WORST)
+        integrator = None
+    if integrator is not None and not isinstance(integrator, Integrator):
         raise InvalidInput(
             f"integrator = {clip(repr(integrator))} is no integrator; write one such as Gauss(order=4, step=1e-3)"
         )
-    if not isinstance(integrator, (Adaptive, IDA)):
+    if integrator is not None and accuracy is not None:
+        raise InvalidInput(
+            f"accuracy = {clip(repr(accuracy))} chooses the steps, but {clip(repr(integrator))} has its own; leave one"
+            " of them out"
+        )
+    if integrator is not None and not isinstance(integrator, IDA):
         check_steps(until, integrator.step)
     check_samples(until, model.inputs)
     began = time.perf_counter()
@@ -115,7 +133,16 @@ def simulate(
         part for part in (getattr(model, "substitution", ""), _moved_to_close(model, start, initial)) if part
     )
     saved = (until, outputs, progress)
-    record = _advance(model, start, integrator, *saved)
+    asked = accurate.USUAL if accuracy is None else accurate.checked_accuracy(accuracy)
+    error: ErrorEstimate | tuple[int, float] | None = None
+    trials = {}
+    if integrator is None:
+        found = accurate.find(model, until, asked, None if initial is None else start, outputs, progress)
+        model, record, integrator, error = found.model, found.record, found.integrator, found.error
+        trials = {"trials": str(found.trials)}
+    else:
+        record = _advance(model, start, integrator, *saved)
+        error = None if isinstance(integrator, IDA) else (integrator.method.order, integrator.step)
     if record.ending.cause is Cause.TOO_BENT and isinstance(model, Substitutes):
         other = model.substituting(start, record.states[-1])
         if other is not None:
@@ -125,7 +152,11 @@ def simulate(
                 f"{arm.formulation} computes in place of {given}, from the start and by {integrator!r},"
                 f" because {record.ending.place} is bent too far for it at t = {record.ending.time:g} s"
             )
-            record = _advance(model, start, integrator, *saved)
+            if not isinstance(error, ErrorEstimate):
+                record = _advance(model, start, integrator, *saved)
+            else:
+                found = accurate.find(arm, until, asked, start, outputs, progress)
+                model, record, integrator, error = found.model, found.record, found.integrator, found.error
     wall_time = time.perf_counter() - began
     if progress:
         progress(1.0)
@@ -135,23 +166,46 @@ def simulate(
         "until": f"{until!r} s",
         "outputs": str(outputs) if isinstance(outputs, int) else f"{np.size(outputs)} given times",
         "start": OWN_START if initial is None else GIVEN_START,
+        **trials,
     }
     if substitution:
         choices["substitution"] = substitution
-    return Trajectory.from_record(model, record, choices, wall_time)
+    told = _doubts_of(model)
+    remarks = (*told, *_alternating(model, record))
+    if remarks:
+        choices["warnings"] = "\n".join(remarks)
+    trajectory = Trajectory.from_record(model, record, choices, wall_time, error)
+    tell(each for each in doubts(trajectory) if each not in told)
+    return trajectory
+
+
+def _doubts_of(model: Model) -> tuple[str, ...]:
+    """What was said already about the robot and what is connected to it."""
+    return (*(model.robot.doubts if isinstance(model, Arm) else ()), *getattr(model, "doubts", ()))
+
+
+def _alternating(model: Model, record: Record) -> tuple[str, ...]:
+    """Joints whose rates swing from step to step, in the last steps or where every step was saved."""
+    if not isinstance(model, Arm) or not len(model.joint_names):
+        return ()
+    saved, own = model.layout.part(record.states, "joint_rate"), ~np.array(model.inputs.prescribed, np.bool_)
+    largest = np.abs(saved).max(axis=0, initial=0.0)[own]
+    joints = {name: model.robot.freedom(name).unit for name, each in zip(model.joint_names, own) if each}
+    if len(record.time) - 1 == record.statistics.get("steps"):
+        return tuple(alternating(record.time, saved[:, own], joints, largest))
+    last = np.full(len(record.last_rates), record.time[-1])
+    return tuple(alternating(last, record.last_rates[:, own], joints, largest)) if len(last) else ()
 
 
 def _advance(
     model: Model, start: Array, integrator: Integrator, until: float, outputs: int | Array, progress: Progress
 ) -> Record:
     marks = corners(model.inputs, until)
-    if isinstance(integrator, (Adaptive, IDA)):
+    if isinstance(integrator, IDA):
         wanted = np.linspace(0.0, until, outputs + 1) if isinstance(outputs, int) else wanted_times(outputs, until)
-        if isinstance(integrator, IDA):
-            return advance_by_ida(model, start, integrator, wanted, marks, progress)
-        return advance_adaptively(model, start, integrator, wanted, marks, progress)
+        return advance_by_ida(model, start, integrator, wanted, marks, progress)
     grid = step_grid(marks, integrator.step)
-    wanted = grid[saved_indices(len(grid) - 1, outputs)] if isinstance(outputs, int) else wanted_times(outputs, until)
+    wanted = saved_times(grid, outputs, until)
     run = Run(start, grid, wanted, model.inputs, integrator.method, integrator.newton_tolerance, progress)
     return advance(model, run)
 
@@ -163,33 +217,10 @@ def of_order(integrator: Integrator, highest: int) -> Integrator:
             return Gauss(min(2, highest), integrator.step, integrator.tolerance)
         case RungeKuttaGill():
             return Gauss(min(2, highest), integrator.step)
-        case Gauss() | Adaptive():
+        case Gauss():
             return replace(integrator, order=min(integrator.order, highest))
         case IDA():
             return integrator
-
-
-def wanted_times(outputs: Array, until: float) -> Array:
-    """Output times with the start added, refused if they lie outside the run."""
-    times = np.unique(np.append(np.asarray(outputs, dtype=float), 0.0))
-    if not np.all(np.isfinite(times)) or times[0] < 0.0 or times[-1] > until * (1 + 1e-12):
-        raise InvalidInput(f"outputs must be times between 0 and until = {until:g} s; correct them, or give a number")
-    clipped: Array = np.minimum(times, until)
-    return clipped
-
-
-def consistent_start(model: Model, time: float = 0.0) -> Array:
-    """Undeformed arm, prescribed joints where their motion is at ``time``; any other model where it starts itself."""
-    inputs = model.inputs
-    if not (any(inputs.prescribed) and isinstance(model, Arm)):
-        return model.initial_state()
-    own = model.layout
-    free = model.initial_state()
-    position, rate = own.part(free, "joint_position").copy(), own.part(free, "joint_rate").copy()
-    signals = inputs.joint_signals(np.array([time]))[0]
-    given = np.flatnonzero(inputs.prescribed)
-    position[given], rate[given] = signals[given, 0], signals[given, 1]
-    return model.initial_state(position, rate, inputs.prescribed)
 
 
 def _moved_to_close(model: Model, start: Array, initial: Array | None) -> str:
@@ -203,45 +234,3 @@ def _moved_to_close(model: Model, start: Array, initial: Array | None) -> str:
         if not prescribed and name.partition(".")[0] not in loops and abs(place - given) > WORTH_SAYING:
             moved.append(f"joint '{name}' starts at {place:.4g}, not at {given:.4g}")
     return f"{', '.join(moved)}, because the loops close there" if moved else ""
-
-
-def checked_state(model: Model, state: Array) -> Array:
-    """The state as an array, refused if it does not fit the model."""
-    array = np.asarray(state, dtype=float)
-    if array.shape != (model.layout.size,):
-        raise InvalidInput(
-            f"initial has shape {array.shape}, but this model has {model.layout.size} states; take it from"
-            " initial_state, equilibrium or a trajectory of the same model"
-        )
-    if not np.all(np.isfinite(array)):
-        raise InvalidInput("initial holds values that are not finite; take it from initial_state or equilibrium")
-    return array
-
-
-def corners(inputs: Inputs, until: float) -> Array:
-    """Times at which steps must end: breaks of the signals, instants of sampled control, the end."""
-    breaks = [0.0, until, *(t for t in inputs.breaks if 0.0 < t < until)]
-    unique = np.unique(np.concatenate([breaks, instants(inputs, 0.0, until)]))
-    apart = np.concatenate([[True], np.diff(unique) > 1e-12 * max(until, 1.0)])
-    kept: Array = unique[apart]
-    return kept
-
-
-def step_grid(marks: Array, step: float) -> Array:
-    """Equal steps of at most ``step`` between consecutive marks."""
-    widths = np.diff(marks)
-    counts = np.maximum(1, np.ceil(widths / step - 1e-6)).astype(np.int64)
-    last = np.cumsum(counts)
-    within = np.arange(1, last[-1] + 1) - np.repeat(last - counts, counts)
-    grid = np.empty(last[-1] + 1)
-    grid[0] = marks[0]
-    grid[1:] = np.repeat(marks[:-1], counts) + within * np.repeat(widths / counts, counts)
-    grid[last] = marks[1:]
-    return grid
-
-
-def saved_indices(steps: int, outputs: int) -> NDArray[np.int64]:
-    """Indices of the grid points to keep, first and last included."""
-    if steps <= outputs:
-        return np.arange(steps + 1)
-    return np.unique(np.round(np.linspace(0, steps, outputs + 1)).astype(np.int64))

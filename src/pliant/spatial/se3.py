@@ -103,14 +103,6 @@ def right_tangent_inverse(twist: Twist) -> Blocks:
 
 
 @kernel
-def apply_blocks(blocks: Blocks, twist: Twist) -> Twist:
-    """[[J, Q], [0, J]] times a twist."""
-    J, Q = blocks
-    v, w = linear(twist), angular(twist)
-    return join(add(apply(J, v), apply(Q, w)), apply(J, w))
-
-
-@kernel
 def _derivative_of_quadratic(value: tuple[float, float], slope: tuple[float, float], w: Vector, v: Vector) -> Matrix:
     """Derivative of p W + q W^2 in the direction v, where (p, q) = value change by slope."""
     p, q = value

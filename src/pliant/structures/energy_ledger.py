@@ -22,15 +22,18 @@ COLUMNS = 9
 RATIO, TIME, STEPS, ROUNDING = range(4)
 
 REST = 1e-30  # J; less is nothing
+# of the energies and works that a step subtracts from each other, and sums over some hundred parts
+ROUND_OFF = 128.0 * 2.0**-52
 
 
 @inline_kernel
 def note_residual(ledger: Any, residual: float, exchanged: float, time: float) -> None:
     """Keep the residual beyond rounding if it is the worst, measured by the energy exchanged in the step or in the
-    mean step."""
+    mean step. A change of stored energy is known to rounding of the energy itself."""
     sums, worst = ledger.sums, ledger.worst
     scale = max(exchanged, sums[EXCHANGED] / max(worst[STEPS], 1.0), REST)
-    beyond = abs(residual) - worst[ROUNDING]
+    rounding = worst[ROUNDING] + ROUND_OFF * (abs(sums[KINETIC]) + abs(sums[STRAIN]) + exchanged)
+    beyond = abs(residual) - rounding
     if beyond > worst[RATIO] * scale:
         worst[RATIO] = beyond / scale
         worst[TIME] = time

@@ -13,6 +13,7 @@ from pliant.model.port import Port
 from pliant.spatial.arrays import bracket
 
 Floats = NDArray[np.float64]
+VISIBLE_TURNING = 1e-2  # square of a rate against that of a frequency, which changes by about as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,7 @@ class Deviations:
     joints: Floats
     tip: Floats
     held: tuple[Port, ...]
+    holding: Floats  # their efforts, N or N m
 
 
 def second_order(
@@ -53,7 +55,7 @@ def second_order(
         of.joints[:, own],
         of.tip[:, own],
         state_at,
-        Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held]),
+        Held(of.held, of.M, of.D, of.K, drift, rate, shift, of.joints[:, held], of.tip[:, held], of.holding),
     )
 
 
@@ -78,3 +80,13 @@ def drawn_tip_velocity(arm: Arm, states: Floats, strain_rates: Floats, joint_rat
     shift[:, arm.layout.slices["joint_position"]] = step * joint_rates
     ahead, behind = (arm.tip(states + side * shift)[0] for side in (1.0, -1.0))
     return np.asarray((ahead - behind) / (2 * step))
+
+
+def without_centrifugal_stiffness(turning: float) -> str:
+    """Where linear deflections turn so fast that the tension they lack would show, or nothing."""
+    if turning <= VISIBLE_TURNING:
+        return ""
+    return (
+        f"prescribed joints turn at {np.sqrt(turning):.2g} times the slowest frequency, and linear deflections lack the"
+        " stiffness that the centrifugal force gives them; compile the robot with GeometricallyExact()"
+    )

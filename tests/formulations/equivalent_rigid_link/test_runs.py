@@ -158,7 +158,7 @@ def test_results_figures_and_files(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.tip_position, run.tip_position)
     np.testing.assert_array_equal(again.link("lower").strain, run.link("lower").strain)
     assert len(run.table()) == len(run.time)
-    adaptive = pl.simulate(CASES["torque"](), until=0.01, integrator=pl.Adaptive(accuracy=1e-6, order=2))
+    adaptive = pl.simulate(CASES["torque"](), until=0.01, accuracy=1e-6)
     assert adaptive.ending.completed
 
 

@@ -184,7 +184,7 @@ def test_results_figures_and_files(tmp_path: Path) -> None:
         drawn = [draw(run) for draw in (draw_motion, draw_strains, draw_ledger, draw_shape)]
         if case == "rigid":
             drawn[1].savefig(tmp_path / "no_strains.png")
-    adaptive = pl.simulate(CASES["torque"](), 0.002, pl.Adaptive(accuracy=1e-4, order=2), outputs=10)
+    adaptive = pl.simulate(CASES["torque"](), 0.002, accuracy=1e-4, outputs=10)
     assert adaptive.ending.completed
 
 

@@ -115,7 +115,6 @@ def test_opposite_torque_acts_on_the_parent() -> None:
     assert errors[1] < 2e-6  # of a turn of some tenths of a radian
 
 
-@pytest.mark.xdist_group("pose kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 def test_torque_within_a_floating_arm_keeps_its_momentum() -> None:
     strip = pl.GeneralSection(stiffness=(1e4, 5e3, 5e3, 10.0, 10.0, 10.0), inertia=(0.5, 0.5, 0.5, 5e-3, 5e-3, 5e-3))

@@ -17,7 +17,7 @@ from pliant.structures.nodal.motion import Moment, new_moment
 from pliant.structures.nodal.relations import line_gradients, measure_lines
 
 # one process compiles the kernels with checks
-pytestmark = [pytest.mark.bounds, pytest.mark.xdist_group("pose kernels")]
+pytestmark = pytest.mark.bounds
 
 MEASURES = [0, 1, 2, 3, 4, 5, *range(BUSHING, BUSHING + 6)]
 seeds = st.integers(0, 2**32 - 1)

@@ -72,8 +72,10 @@ def test_feedback_comes_to_rest_and_other_joints_keep_their_place() -> None:
     joint = pl.RevoluteJoint("pivot", "base", "rod", axis=(0.0, -1.0, 0.0))
     robot = pl.Robot(name="pendulum", links=(rod,), joints=(joint,), gravity=(0.0, 0.0, -9.81))
     arm = pl.PoseElement().compile(robot)
-    kept = balanced(arm)
+    kept = pl.equilibrium(arm)
     assert arm.layout.part(kept.state, "joint_position")[0] == 0.0
+    assert kept.held == ("pivot",)
+    assert kept.unbalanced["pivot"] == pytest.approx(-weight * reach)
     held = pl.connect(arm, pl.JointPD(pl.motions.Hold(0.3), stiffness=gain, damping=0.0))
     q = arm.layout.part(balanced(held).state, "joint_position")[0]
     assert gain * (0.3 - q) == pytest.approx(weight * reach * np.cos(q), rel=1e-10)

@@ -127,7 +127,6 @@ def test_spring_drag_and_wrench_move_a_body_as_its_equations_say() -> None:
     assert np.abs(limit - exact[:, 4:7]).max() < 1e-6
 
 
-@pytest.mark.xdist_group("pose kernels")  # one process compiles them with checks
 @pytest.mark.bounds
 def test_dry_friction_acts_against_velocity_and_spin_whatever_their_direction() -> None:
     slide, turn = pl.joints.Friction(3.0, 4.0, 0.3, 0.05), pl.joints.Friction(0.05, smoothing_rate=0.2)

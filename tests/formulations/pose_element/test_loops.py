@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.components.connect import Connected
 from pliant.spatial.arrays import rotation_from_quaternion
 from pliant.structures.nodal.model import PoseElementArm
 from pliant.structures.nodal.posture import violations
@@ -154,15 +155,22 @@ def test_flexible_four_bar_stays_closed_for_ten_seconds(material: pl.Material) -
     assert run.ledger.strain.max() > 1e-3, "the links hardly bend"
 
 
-@pytest.mark.xdist_group("pose kernels")  # one process compiles them with checks
+def driven_parallelogram(elements: int) -> Connected:
+    arm = pl.PoseElement(elements=elements).compile(pl.load(pl.library.path("parallelogram")))
+    torques = {"right_drive": pl.signals.Sine(1.5, 0.7), "left_drive": pl.signals.Sine(-1.0, 1.1)}
+    return pl.connect(arm, *(pl.JointTorque(*each) for each in torques.items()))
+
+
 @pytest.mark.bounds
+def test_a_few_steps_with_bounds_checked() -> None:
+    run = pl.simulate(driven_parallelogram(2), until=0.02, integrator=pl.Gauss(order=2, step=2e-3))
+    assert run.ending.completed
+    assert run.ledger.worst_ratio < 1e-10
+
+
 def test_driven_parallelogram_stays_closed_for_ten_seconds() -> None:
-    arm = pl.PoseElement(elements=4).compile(pl.load(pl.library.path("parallelogram")))
-    driven = pl.connect(
-        arm,
-        pl.JointTorque("right_drive", pl.signals.Sine(1.5, 0.7)),
-        pl.JointTorque("left_drive", pl.signals.Sine(-1.0, 1.1)),
-    )
+    driven = driven_parallelogram(4)
+    arm = driven.arm
     run = pl.simulate(driven, until=TEN_SECONDS, integrator=pl.Gauss(order=2, step=2e-3), outputs=EVERY_STEP)
     assert run.ending.completed
     assert run.ledger.worst_ratio < 1e-10

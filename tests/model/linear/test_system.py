@@ -56,7 +56,19 @@ def test_transfer_keeps_its_digits_where_two_poles_meet() -> None:
     system = LinearSystem(A=A, B=np.eye(2)[:, 1:], C=np.eye(2)[:1], inputs=("push",), outputs=("place",))
     s = np.array([1e-6j, 1e-3, 2.0])
     assert np.allclose(system.transfer(s)[:, 0, 0] * s**2, 1.0, rtol=1e-14)
-    assert not np.isfinite(system.transfer(0.0)).any()
+    assert (system.transfer(0.0) == np.inf).all()
+
+
+def test_at_a_pole_only_what_has_no_limit_there_is_infinite() -> None:
+    """Two undamped masses at their frequencies 2 and 3 rad/s, which these numbers meet exactly; nothing joins them."""
+    A = np.zeros((4, 4))
+    A[0, 1], A[1, 0], A[2, 3], A[3, 2] = 2.0, -2.0, 3.0, -3.0
+    B, C = np.zeros((4, 2)), np.zeros((2, 4))
+    B[1, 0] = B[3, 1] = C[0, 0] = C[1, 2] = 1.0
+    system = LinearSystem(A=A, B=B, C=C, inputs=("f", "g"), outputs=("x", "y"))
+    gain = system.transfer([2.0j, 3.0j, 1.0j])
+    exact = [[[np.inf, 0.0], [0.0, 0.6]], [[-0.4, 0.0], [0.0, np.inf]], [[2.0 / 3.0, 0.0], [0.0, 0.375]]]
+    np.testing.assert_allclose(gain, exact, rtol=1e-8)
 
 
 @pytest.mark.parametrize("inputs", [1, 2, 3])

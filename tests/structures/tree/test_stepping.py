@@ -13,8 +13,6 @@ from pliant.structures.tree.motion import Floats, new_tree
 from tests.support.marching import March, march
 from tests.support.random_trees import random_state, random_tree
 
-pytestmark = pytest.mark.bounds
-
 N = 7
 ROUND_OFF = 1e-12  # of the energy exchanged in a step or in the mean step
 
@@ -66,6 +64,7 @@ def swing(mechanism: Mechanism, step: float, steps: int, explicit: bool = False,
     return run
 
 
+@pytest.mark.bounds
 @pytest.mark.parametrize("prescribed", [(), (1, 4)])
 @pytest.mark.parametrize("step", [2e-4, 5e-3, 2e-2])
 def test_the_energy_of_every_step_is_complete(step: float, prescribed: tuple[int, ...]) -> None:
@@ -100,6 +99,7 @@ def test_orders_in_time(prescribed: tuple[int, ...]) -> None:
         assert abs(seen[-1] - order) < 0.15, (explicit, errors, seen)
 
 
+@pytest.mark.bounds
 def test_the_drift_of_the_explicit_rule_is_reported_and_falls_with_its_order() -> None:
     """The residual of the ledger is the true error of the energy; half the step leaves 2^-4 of it or less."""
     mechanism = swinging(damped=False)
@@ -115,6 +115,7 @@ def test_the_drift_of_the_explicit_rule_is_reported_and_falls_with_its_order() -
     assert drifts[0] / drifts[1] > 2**3.5
 
 
+@pytest.mark.bounds
 def test_torques_of_prescribed_coordinates_are_those_of_inverse_dynamics() -> None:
     """Everything prescribed: what the drives do in the middle of a step is inverse dynamics there, to second order."""
     tree = random_tree(11, N)
@@ -132,6 +133,7 @@ def test_torques_of_prescribed_coordinates_are_those_of_inverse_dynamics() -> No
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
 
 
+@pytest.mark.bounds
 @pytest.mark.parametrize("step", [1e-4, 1e-2])
 @pytest.mark.parametrize("power", [2, 4])
 def test_a_prescribed_motion_from_rest_begins_with_a_balanced_ledger(step: float, power: int) -> None:
@@ -149,6 +151,7 @@ def test_a_prescribed_motion_from_rest_begins_with_a_balanced_ledger(step: float
     assert run.worst < ROUND_OFF
 
 
+@pytest.mark.bounds
 def test_an_arm_at_rest_stays_at_rest() -> None:
     """Hanging down: no kinetic energy comes out of round-off, however small the steps."""
     tree = new_tree(
@@ -160,6 +163,7 @@ def test_an_arm_at_rest_stays_at_rest() -> None:
         assert np.abs(run.v).max() < 1e-14
 
 
+@pytest.mark.bounds
 def test_a_pendulum_through_its_turning_points_keeps_its_energy() -> None:
     """One coordinate: at turning points the kinetic energy of a step passes through zero. Many phases of the step."""
     tree = new_tree([-1], [TURN_Z], mass=[1.0], center=[[0.0, -1.0, 0.0]], gravity=(0.0, -9.81, 0.0))
@@ -170,6 +174,7 @@ def test_a_pendulum_through_its_turning_points_keeps_its_energy() -> None:
         assert abs(np.abs(run.q).max() - start) < 1e-4  # it returns to where it began
 
 
+@pytest.mark.bounds
 def test_a_torque_limit_holds_and_its_work_is_entered() -> None:
     tree = new_tree([-1], [TURN_Z], mass=[2.0], center=[[0.5, 0.0, 0.0]])
     inertia = 0.5
@@ -186,6 +191,7 @@ def test_a_torque_limit_holds_and_its_work_is_entered() -> None:
         assert run.output.joints[-2, 0] == pytest.approx(0.25 * run.q[-1, 0], rel=1e-12)
 
 
+@pytest.mark.bounds
 @pytest.mark.parametrize("explicit", [False, True])
 def test_a_sampled_velocity_servo_is_the_exact_recursion(explicit: bool) -> None:
     """One inertia J, servo period T, gain k: v_{m+1} = v_m + (T k / J) (c - v_m), with its limits and resolutions."""
@@ -205,6 +211,7 @@ def test_a_sampled_velocity_servo_is_the_exact_recursion(explicit: bool) -> None
     assert run.sums[-1, KINETIC] == pytest.approx(run.output.joints[-2, 0], rel=1e-11)
 
 
+@pytest.mark.bounds
 def test_outputs_inside_steps_lie_on_the_cubic_of_the_step() -> None:
     mechanism = swinging()
     q, v, _ = random_state(mechanism.tree, 5)

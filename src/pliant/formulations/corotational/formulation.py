@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pliant.errors import InvalidInput, refuse_outside
 from pliant.formulations.corotational.assembly import Axes, CorotationalElements, Mass
-from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of, refuse_massless_links, refuse_reduced_links, twice
+from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of, half, refuse_massless_links, refuse_reduced_links, twice
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import Robot
 from pliant.structures.beam_stretch import Beam
@@ -21,8 +21,9 @@ class Corotational(SomeRigid):
     """Beam elements that turn with their chord and deform little against it [damic2006].
 
     ``elements`` per link, one number for all or a mapping from link names. ``theory`` says whether sections shear,
-    ``mass`` how nodes carry the inertia of elements. ``axes`` of an element are those of its first end in the paper;
-    where sections bend more easily one way than the other and the link twists, mean axes need fewer elements.
+    ``mass`` how nodes carry the inertia of elements. ``axes`` of an element are those of its first end in the paper,
+    which is of first order where links twist whose sections bend more easily one way than the other; by default such
+    arms take mean axes, which are of second order, and all others those of the paper.
     ``super_element`` elements at a time are one component of the bond graph of a link; motions do not depend on it.
     Links named in ``rigid`` do not deform.
     """
@@ -30,7 +31,7 @@ class Corotational(SomeRigid):
     elements: Counts = ELEMENTS
     theory: Beam = Beam.EULER_BERNOULLI
     mass: Mass = Mass.DIRECTOR
-    axes: Axes = Axes.FIRST_END
+    axes: Axes = Axes.AS_NEEDED
     super_element: int = 5
 
     def __post_init__(self) -> None:
@@ -53,10 +54,15 @@ class Corotational(SomeRigid):
         """The next choice to compare with."""
         return replace(self, elements=twice(self.elements))
 
+    def coarser(self) -> Corotational | None:
+        """The choice before this one, to compare with."""
+        less = half(self.elements)
+        return None if less is None else replace(self, elements=less)
+
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
         robot = self.taken(robot)
         refuse_reduced_links(robot, "Corotational")
         refuse_massless_links(robot, "Corotational")
-        kind = CorotationalElements(self.theory, self.mass, self.axes)
+        kind = CorotationalElements(self.theory, self.mass, self.axes.needed(robot))
         return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.elements, ELEMENTS), kind))

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.equivalent_rigid_link.elastic_body import SMALL, ElasticBody, Floats, Matrix, frame_named
+from pliant.mechanics.massless_motion import MASSLESS, unit_masses
 
 MOST_NODAL = 3000  # degrees of freedom
 MOST_MODES = 2000
@@ -300,8 +301,6 @@ def _whole_mass(body: ElasticBody) -> Floats:
 
 def _clamped(body: ElasticBody, shapes: Floats) -> tuple[Floats, Floats]:
     """Frequencies in Hz and shapes with P^T M P = 1, P^T K P = diag(w^2), in the span of clamped shapes."""
-    from scipy.linalg import eigh
-
     if not shapes.shape[1]:
         raise InvalidInput("Modes: no shape is left, and the body would be rigid; ask for a mode, or use a rigid link")
     stiffness = np.asarray(shapes.T @ (body.stiffness @ shapes))
@@ -310,12 +309,18 @@ def _clamped(body: ElasticBody, shapes: Floats) -> tuple[Floats, Floats]:
     kept = values > DEPENDENT * values[-1]
     independent = (shapes / size) @ (vectors[:, kept] / np.sqrt(values[kept]))
     mass = np.asarray(independent.T @ (body.mass @ independent))
-    inverse, vectors = eigh((mass + mass.T) / 2.0)
-    lost = int(np.sum(inverse <= 1e-16 * inverse[-1]))
+    lost = _massless_shapes(mass)
     if lost:
         raise _massless(lost)
+    _, vectors = np.linalg.eigh((mass + mass.T) / 2.0)
     squares, modes = _normalised(body.stiffness, body.mass, independent @ vectors[:, ::-1])
     return _hertz(squares), modes
+
+
+def _massless_shapes(mass: Floats) -> int:
+    """How many combinations of shapes move no mass: of the scaled matrix, which knows no fast and slow shapes."""
+    scale = unit_masses(mass)
+    return int(np.sum(np.linalg.eigvalsh((mass + mass.T) / 2.0 * np.outer(scale, scale)) < MASSLESS))
 
 
 def _massless(count: int) -> InvalidInput:
@@ -369,9 +374,9 @@ class _Pencil:
             return np.zeros(0), np.zeros((n, 0))
         if n <= SMALL or count > n // 3:
             stiff, mass = _full(self.K), _full(self.M)
-            wanted = (max(0, n - count), n - 1)
-            inverse, modes = eigh(mass, stiff + self.shift * mass, subset_by_index=wanted)
-            return _normalised(stiff, mass, modes[:, inverse > 1e-15 * inverse[-1]][:, ::-1])
+            # all of them: where only some are asked for LAPACK may lose those of a multiple eigenvalue at the border
+            modes = eigh(mass, stiff + self.shift * mass)[1][:, _massless_shapes(mass) :]
+            return _normalised(stiff, mass, modes[:, : -count - 1 : -1])
         start = np.sin(1.0 + 0.754877666 * np.arange(n))  # fixed, so that results repeat
         inverse = LinearOperator((n, n), self.solve, dtype=np.float64)
         _, modes = eigsh(_sparse(self.K), count, _sparse(self.M), -self.shift, v0=start, OPinv=inverse)

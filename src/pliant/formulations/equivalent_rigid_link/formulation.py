@@ -14,7 +14,7 @@ from pliant.formulations.equivalent_rigid_link.elastic_body import ElasticBody
 from pliant.formulations.equivalent_rigid_link.elements import MOST_ELEMENTS, BeamElement, BeamMesh, MassMatrix
 from pliant.formulations.equivalent_rigid_link.model import EquivalentRigidLinkArm
 from pliant.formulations.equivalent_rigid_link.solid_body import reduced_body
-from pliant.model.arm import refuse_massless_links
+from pliant.model.arm import half, refuse_massless_links
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FlexibleLink, ReducedLink, Robot
 from pliant.robot.link import STATION_SLACK, MadeRigid
@@ -77,6 +77,15 @@ class EquivalentRigidLink(SomeRigid):
         if isinstance(self.basis, reduction.Modes) and self.basis.count is not None:
             return replace(self, elements=twice, basis=replace(self.basis, count=2 * self.basis.count))
         return replace(self, elements=twice)
+
+    def coarser(self) -> EquivalentRigidLink | None:
+        """The choice before this one, to compare with: half the elements, and half the modes where they are counted."""
+        less = half(self.elements)
+        if less is None:
+            return None
+        if isinstance(self.basis, reduction.Modes) and self.basis.count is not None:
+            return replace(self, elements=less, basis=replace(self.basis, count=(self.basis.count + 1) // 2))
+        return replace(self, elements=less)
 
     def compile(self, robot: Robot) -> EquivalentRigidLinkArm:
         """The equations of the robot."""

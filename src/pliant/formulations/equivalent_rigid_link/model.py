@@ -19,6 +19,7 @@ from pliant.model.contract import Consistency, Record
 from pliant.model.state import LinkObservation
 from pliant.robot import ReducedLink
 from pliant.spatial.arrays import turned_in_order
+from pliant.structures.small_deviations import without_centrifugal_stiffness
 from pliant.structures.tree.model import TreeArm
 from pliant.structures.tree.motion import Floats, Ints
 from pliant.structures.tree.observe import Poses, observe_rigid_link, poses_of
@@ -121,6 +122,9 @@ class EquivalentRigidLinkArm(TreeArm):
 
     def consistency_error(self, record: Record) -> Consistency:
         return replace(super().consistency_error(record), warning=self.rotation_warning(record.time, record.states))
+
+    def beyond_reach(self, state: Floats, turning: float) -> str:
+        return super().beyond_reach(state, turning) or without_centrifugal_stiffness(turning)
 
     def rotation_warning(self, time: Floats, states: Floats) -> str:
         """One sentence on the first time at which elastic rotations add up to what linear deflections do not carry."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.errors import InvalidInput, refuse_other_than_number, refuse_outside
 from pliant.formulations.geometrically_exact.assembly import beyond_spectral_links, build_chain
-from pliant.model.arm import Counts, counts_of, refuse_massless_links, refuse_reduced_links, twice
+from pliant.model.arm import Counts, counts_of, half, refuse_massless_links, refuse_reduced_links, twice
 from pliant.model.rigid_links import SomeRigid
 from pliant.robot import FixedJoint, FlexibleLink, Robot
 from pliant.robot.joint import WholeJoint
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 
 HIGHEST_DEGREE = 16
+USUAL_DEGREE = 5
+# degree and elements of the meshes that runs choose from: where polynomials of one element converge slowly, or a link
+# bends far, more elements cost less
+AUTOMATIC: list[tuple[int, Counts]] = [(3, 1), (4, 1), (5, 1), (6, 1), (8, 1), (6, 2), (6, 4), (6, 8), (6, 16), (6, 32)]
+USUAL_ELEMENTS, FINER = 8, 5  # pose elements of a link, and how often they are doubled
 POSE_TURN = 0.5  # rad of a pose element at rest
 BEND_AHEAD = 2.0  # times the bend at which pose elements take over during a run
 REST_STATIONS = 201
@@ -50,27 +55,51 @@ class WhenBent(StrEnum):
 class GeometricallyExact(SomeRigid):
     """Spectral links: twists at degree + 1 Lobatto nodes, strains at degree Gauss points of each element.
 
-    ``elements`` per link, one number for all or a mapping from link names. Degree 1 is a two-node element. A run
+    ``elements`` per link, one number for all or a mapping from link names. Degree 1 is a two-node element. Without a
+    ``degree`` runs choose it, and the elements too, by the accuracy that they are to have; analyses take 5. A run
     in which a link bends too far for its polynomials is done anew by pose elements, unless ``when_bent`` stops it.
     Links named in ``rigid`` do not deform.
     """
 
-    degree: int = 5
+    degree: int | None = None
     elements: Counts = 1
     when_bent: WhenBent = field(default=WhenBent.HAND_OVER, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_outside("degree", self.degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
+        refuse_outside("degree", self.chosen_degree, 1, HIGHEST_DEGREE, "4 to 6 serves most links")
 
     def __hash__(self) -> int:
         return hash((self.degree, repr(self.elements), self.when_bent, self.rigid))
 
+    @property
+    def chosen_degree(self) -> int:
+        return USUAL_DEGREE if self.degree is None else self.degree
+
+    @property
+    def automatic(self) -> bool:
+        return self.degree is None
+
     def finer(self) -> GeometricallyExact:
         """The next choice to compare with."""
-        if self.degree + 2 > HIGHEST_DEGREE:
+        if self.chosen_degree + 2 > HIGHEST_DEGREE:
             return replace(self, elements=twice(self.elements))
-        return replace(self, degree=self.degree + 2)
+        return replace(self, degree=self.chosen_degree + 2)
+
+    def coarser(self) -> GeometricallyExact | None:
+        """The choice before this one, to compare with."""
+        if self.chosen_degree > 1:
+            return replace(self, degree=self.chosen_degree - 1)
+        less = half(self.elements)
+        return None if less is None else replace(self, elements=less)
+
+    def meshes(self) -> tuple[GeometricallyExact, ...]:
+        """Those of an accuracy, or two coarser choices and this one; the coarsest first."""
+        if not self.automatic:
+            return super().meshes()
+        rows = AUTOMATIC if self.elements == 1 else [(degree, self.elements) for degree in (3, 4, 5, 6, 8, 11, 16)]
+        own = (USUAL_DEGREE, self.elements)
+        return tuple(self if row == own else replace(self, degree=row[0], elements=row[1]) for row in rows)
 
     def compile(self, robot: Robot) -> GeometricallyExactArm | PoseElementArm:
         """The equations of the robot; by pose elements, as a substitution, where spectral links do not carry it."""
@@ -84,7 +113,7 @@ class GeometricallyExact(SomeRigid):
 
     def guiding(self, robot: Robot, guided: Collection[str]) -> GeometricallyExactArm:
         """Spectral links, with these ball and free joints by coordinates whose motion is prescribed."""
-        points = Points.spectral(self.degree)
+        points = Points.spectral(self.chosen_degree)
         chain, placed, laws = build_chain(robot, points, counts_of(robot, self.elements), guided)
         return GeometricallyExactArm(robot, self, chain, points, placed, laws, frozenset(guided))
 
@@ -102,10 +131,12 @@ class GeometricallyExact(SomeRigid):
         """
         known = {} if turns is None else {name: BEND_AHEAD * turn for name, turn in turns.items()}
         counts = {
-            name: max(8, count * self.degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN))
+            name: max(
+                8, count * self.chosen_degree, ceil(max(rest_turn(robot, name), known.get(name, 0.0)) / POSE_TURN)
+            )
             for name, count in counts_of(robot, self.elements).items()
         }
-        return PoseElement(counts, rigid=self.rigid).compile(robot)
+        return PoseElement(counts, grows=self.automatic, rigid=self.rigid).compile(robot)
 
     def _bent_too_far(self, robot: Robot) -> str:
         """Which link bends too far at rest between two nodes for a polynomial to follow, or nothing.
@@ -115,7 +146,7 @@ class GeometricallyExact(SomeRigid):
         if self.degree == 1:
             return ""
         for name, count in counts_of(robot, self.elements).items():
-            turn = rest_turn(robot, name) / (count * self.degree)
+            turn = rest_turn(robot, name) / (count * self.chosen_degree)
             if turn > SPECTRAL_TURN:
                 return f"link '{name}' bends at rest by {turn:.2g} rad between two nodes of a spectral link"
         return ""
@@ -125,18 +156,40 @@ class GeometricallyExact(SomeRigid):
 class PoseElement(SomeRigid):
     """Two-node elements whose nodal poses are the state: exact energy and momentum, loops, contact, large bends.
 
-    Second order in space and time. ``elements`` per link, one number for all or a mapping from link names. Links named
-    in ``rigid`` do not deform.
+    Second order in space and time. ``elements`` per link, one number for all or a mapping from link names; without it,
+    or where ``grows``, runs choose by the accuracy that they are to have, and analyses take 8. Links named in ``rigid``
+    do not deform.
     """
 
-    elements: Counts = 8
+    elements: Counts | None = None
+    grows: bool = field(default=False, repr=False)
 
     def __hash__(self) -> int:
-        return hash((repr(self.elements), self.rigid))
+        return hash((repr(self.elements), self.grows, self.rigid))
+
+    @property
+    def counts(self) -> Counts:
+        return USUAL_ELEMENTS if self.elements is None else self.elements
+
+    @property
+    def automatic(self) -> bool:
+        return self.elements is None or self.grows
 
     def finer(self) -> PoseElement:
         """The next choice to compare with."""
-        return replace(self, elements=twice(self.elements))
+        return replace(self, elements=twice(self.counts))
+
+    def coarser(self) -> PoseElement | None:
+        """The choice before this one, to compare with."""
+        less = half(self.counts)
+        return None if less is None else replace(self, elements=less)
+
+    def meshes(self) -> tuple[PoseElement, ...]:
+        """Coarser choices and this one; where it is automatic finer ones too."""
+        row = [*super().meshes()]
+        while self.automatic and len(row) < 3 + FINER:
+            row.append(row[-1].finer())
+        return tuple(row)
 
     def compile(self, robot: Robot) -> PoseElementArm:
         """The equations of the robot."""
@@ -147,7 +200,7 @@ class PoseElement(SomeRigid):
         robot = self.taken(robot)
         refuse_reduced_links(robot, "PoseElement")
         refuse_massless_links(robot, "PoseElement")
-        return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.elements)))
+        return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.counts)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,6 +223,10 @@ class MixedElement(SomeRigid):
                 f"alpha = {self.alpha:g} must lie in [0.5, 1) because the base twist and the tip wrench are the"
                 " inputs of a link; choose 0.5 for second order"
             )
+
+    def coarser(self) -> MixedElement | None:
+        """The choice before this one, to compare with."""
+        return replace(self, elements=self.elements // 2) if self.elements > 1 else None
 
     def finer(self) -> MixedElement:
         """The next choice to compare with."""

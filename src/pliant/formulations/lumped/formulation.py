@@ -57,6 +57,14 @@ class Lumped(SomeRigid):
         whole = {name: twice for name, twice in each.items() if twice}
         return replace(self, fields=whole) if len(whole) == len(each) else None
 
+    def coarser(self) -> Lumped | None:
+        """The choice before this one, to compare with."""
+        if not isinstance(self.fields, Mapping):
+            less = _half(_fields(self.fields))
+            return None if less is None else replace(self, fields=less)
+        each = {name: _half(_fields(division)) or division for name, division in self.fields.items()}
+        return replace(self, fields=each) if each != self.fields else None
+
     def compile(self, robot: Robot) -> LumpedArm:
         """The equations of the robot."""
         robot = self.taken(robot)
@@ -101,6 +109,11 @@ class Rigid:
 
 def _fields(division: int | Fields) -> Fields:
     return division if isinstance(division, Fields) else Fields(division)
+
+
+def _half(division: Fields) -> Fields | None:
+    fixed = division.stiffness is not None or division.count < 2
+    return None if fixed else replace(division, count=(division.count + 1) // 2)
 
 
 def _twice(division: Fields) -> Fields | None:

@@ -35,6 +35,10 @@ class PseudoSpectral(SomeRigid):
         """The next choice to compare with, unless this is the finest; motions do not depend on points."""
         return PseudoSpectral(self.degree + 2, rigid=self.rigid) if self.degree + 2 <= HIGHEST_DEGREE else None
 
+    def coarser(self) -> PseudoSpectral | None:
+        """The choice before this one, to compare with."""
+        return PseudoSpectral(self.degree - 2, rigid=self.rigid) if self.degree > 2 else None
+
     def compile(self, robot: Robot) -> PseudoSpectralArm:
         """The equations of the robot for small deflections about its initial posture."""
         robot = self.taken(robot)

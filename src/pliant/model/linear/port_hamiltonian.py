@@ -243,13 +243,10 @@ class LinearPortHamiltonian:
             raise InvalidInput(
                 f"{KIND}: E is singular, so that some states are bound by constraints; use eliminate_constraints first"
             )
-        inverse = np.linalg.inv(self.E)
-        flow = self.J - self.R
-        turning = inverse @ (0.5 * (flow - flow.T)) @ inverse.T
-        losses = inverse @ (-0.5 * (flow + flow.T)) @ inverse.T
-        Q = 0.5 * (self.Q.T @ self.E + self.E.T @ self.Q)
-        J, R = 0.5 * (turning - turning.T), 0.5 * (losses + losses.T)
-        return replace(self, E=checks.absent(), J=J, R=R, Q=Q, B=inverse @ self.B, P=inverse @ self.P)
+        inverse: Array = np.linalg.inv(self.E).astype(float)
+        relation = relation_of(self).through(checks.block_diagonal(inverse.T, np.eye(self.B.shape[1])))
+        Q = symmetric_part(self.Q.T @ self.E)
+        return relation.system(np.eye(len(Q)), Q, self.ports, self.states)
 
     @cached_property
     def _plain(self) -> LinearSystem:

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import InvalidInput
 from pliant.model.linear import port as checks
@@ -68,65 +68,117 @@ def without_algebraic_states(E: Array, A: Array, B: Array, C: Array, D: Array) -
 
 
 BLOCK = 32  # rows that are substituted together, so that most of the work is products of matrices
-NUMBERS = 4_000_000  # complex numbers of the solution kept at a time: 64 megabytes
+NUMBERS = 1_000_000  # complex numbers of the solution kept at a time: 16 megabytes, and some copies of them
+REFINEMENTS = 2  # of the solution, each by as many digits as the triangular form has
+POOR = 0.1  # part of the input that may be left over where refinement gains digits
+BESIDE = 1e-5  # part of the distance to the next pole by which the limit at a pole is looked for
+HERE = 1e-7  # part of the distance to the farthest pole within which round-off may scatter those that meet
 
 
 @dataclass(frozen=True, eq=False)
 class TriangularForm:
-    """(s E - A)^-1 with both matrices upper triangular; ``E`` is None where it is the identity.
+    """C (s E - A)^-1 B + D with  left (s E - A) right = s T - S,  S and T upper triangular; None is the identity.
 
-    A unitary form, not a modal one: it keeps its accuracy where poles meet, as those of a free arm do at zero.
+    A unitary form, not a modal one: it keeps its accuracy where poles meet, as those of a free arm do at zero. Its
+    round-off is that of the fastest poles, of which slow ones lose the square of their ratio; refined by residuals of
+    the system itself, solutions do not.
     """
 
-    A: Complex
-    E: Complex | None
-    B: Complex
-    C: Complex
+    S: Complex
+    T: Complex | None
+    left: Array | Complex
+    right: Array | Complex
+    A: Array
+    E: Array | None
+    B: Array
+    C: Array
     D: Array
 
     def at(self, s: Complex) -> Complex:
-        """The transfer matrices (len(s), outputs, inputs); not finite at a pole."""
+        """The transfer matrices (len(s), outputs, inputs); infinite at a pole that input and output share."""
         outputs, inputs = self.D.shape
         result = np.empty((len(s), outputs, inputs), complex)
-        chunk = max(1, NUMBERS // max(1, len(self.A) * inputs))
+        chunk = max(1, NUMBERS // max(1, len(self.S) * inputs))
         for first in range(0, len(s), chunk):
             some = s[first : first + chunk]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                gains = (self.C @ self._substitute(some)).reshape(outputs, len(some), inputs)
+            x, poor = self._states(some)
+            gains = (self.C @ x).reshape(outputs, len(some), inputs)
             result[first : first + chunk] = gains.transpose(1, 0, 2) + self.D
+            for k in np.flatnonzero(poor):
+                result[first + k] = self._at_a_pole(some[k])
         return result
 
-    def _substitute(self, s: Complex) -> Complex:
-        """The states (n, len(s) * inputs) that unit inputs cause."""
-        n, inputs = self.B.shape
+    def _states(self, s: Complex) -> tuple[Complex, NDArray[np.bool_]]:
+        """The states (n, len(s) * inputs) that unit inputs cause, and at which s they are not known."""
+        inputs = self.B.shape[1]
+        b = np.tile(self.left @ self.B, len(s)).astype(complex)
         each = np.repeat(s, inputs)
-        x = np.empty((n, len(each)), complex)
+        size = np.linalg.norm(b, axis=0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            x = self.right @ self._substitute(each, b)
+            for _ in range(REFINEMENTS):
+                left_over = self.left @ (
+                    np.tile(self.B, len(s)) + self.A @ x - each * (x if self.E is None else self.E @ x)
+                )
+                known = np.linalg.norm(left_over, axis=0) <= POOR * size
+                x = np.where(known, x + self.right @ self._substitute(each, left_over), 0.0)
+        return x, ~known.reshape(len(s), inputs).all(axis=1)
+
+    def _at_a_pole(self, s: complex) -> Complex:
+        """At a pole, as far as can be told: directly, or by what lies beside it where the equations are singular."""
+        try:
+            return self._directly(s)
+        except np.linalg.LinAlgError:
+            step = self._step_beside(s)
+            near, far = (self._directly(s + part * step) for part in (1.0, 2.0))
+            # what grows when the pole comes nearer has no limit there
+            return np.where(np.abs(near) > 1.5 * np.abs(far), np.inf, 2.0 * near - far)
+
+    def _step_beside(self, s: complex) -> float:
+        """So small that no other pole is near, so large that this one is not."""
+        T = np.ones(len(self.S)) if self.T is None else np.diagonal(self.T)
+        finite = np.abs(T) > SINGULAR * np.abs(T).max()
+        away = np.abs(s - np.diagonal(self.S)[finite] / T[finite])
+        others = away[away > HERE * away.max(initial=0.0)]
+        return BESIDE * float(others.min() if len(others) else 1.0)
+
+    def _directly(self, s: complex) -> Complex:
+        matrix = s * (np.eye(len(self.A)) if self.E is None else self.E) - self.A
+        return np.asarray(self.C @ np.linalg.solve(matrix, self.B.astype(complex)) + self.D)
+
+    def _substitute(self, s: Complex, right: Complex) -> Complex:
+        """(s T - S)^-1 applied to columns, each with its s."""
+        n = len(self.S)
+        x = np.empty((n, len(s)), complex)
         for last in range(n, 0, -BLOCK):
             first = max(0, last - BLOCK)
-            right = np.tile(self.B[first:last], len(s)) + self.A[first:last, last:] @ x[last:]
-            if self.E is not None:
-                right -= each * (self.E[first:last, last:] @ x[last:])
+            block = right[first:last] + self.S[first:last, last:] @ x[last:]
+            if self.T is not None:
+                block -= s * (self.T[first:last, last:] @ x[last:])
             for row in range(last - 1, first - 1, -1):
                 inner = slice(row + 1, last)
-                value = right[row - first] + self.A[row, inner] @ x[inner]
-                if self.E is None:
-                    x[row] = value / (each - self.A[row, row])
+                value = block[row - first] + self.S[row, inner] @ x[inner]
+                if self.T is None:
+                    x[row] = value / (s - self.S[row, row])
                 else:
-                    value -= each * (self.E[row, inner] @ x[inner])
-                    x[row] = value / (each * self.E[row, row] - self.A[row, row])
+                    value -= s * (self.T[row, inner] @ x[inner])
+                    x[row] = value / (s * self.T[row, row] - self.S[row, row])
         return x
 
 
-def of_standard(A: Array, B: Array, C: Array, D: Array) -> TriangularForm:
-    """For E = I: a real Schur form of the balanced matrix, made complex afterwards."""
+def of_standard(A: Array, B: Array, C: Array, D: Array, E: Array | None = None) -> TriangularForm:
+    """For a regular E, the identity unless given: a real Schur form of the balanced matrix, made complex afterwards."""
     from scipy.linalg import matrix_balance, rsf2csf, schur
 
+    whole = (A, E, B, C, D)
     if not len(A):
-        return TriangularForm(A.astype(complex), None, B.astype(complex), C.astype(complex), D)
+        return TriangularForm(A.astype(complex), None, A, A, *whole)
+    rates = A if E is None else np.linalg.solve(E, A)
     with np.errstate(invalid="ignore"):  # scales of states that hardly act are no permutation, and large
-        balanced, (scale, _) = matrix_balance(A, permute=False, separate=True)
-    T, Z = rsf2csf(*schur(balanced))
-    return TriangularForm(T, None, Z.conj().T @ (B / scale[:, None]), (C * scale) @ Z, D)
+        balanced, (scale, _) = matrix_balance(rates, permute=False, separate=True)
+    S, Z = rsf2csf(*schur(balanced))
+    left = Z.conj().T / scale
+    return TriangularForm(S, None, left if E is None else np.linalg.solve(E.T, left.T).T, scale[:, None] * Z, *whole)
 
 
 NEGLIGIBLE = 1e-11  # singular values below this part of the largest entry of the scaled system count as zero
@@ -238,7 +290,7 @@ class LinearSystem:
     def transfer(self, s: ArrayLike) -> Complex:
         """The transfer matrix C (s E - A)^-1 B + D at complex frequencies: shape of ``s``, then (outputs, inputs).
 
-        ``s`` is in 1/s, 2 pi j times a frequency in hertz. Entries are not finite where ``s`` is a pole.
+        ``s`` is in 1/s, 2 pi j times a frequency in hertz. At a pole entries that have no limit there are infinite.
         """
         at = np.asarray(s, complex)
         return self._triangular.at(at.ravel()).reshape(*at.shape, *self.D.shape)
@@ -287,10 +339,9 @@ class LinearSystem:
     @cached_property
     def _triangular(self) -> TriangularForm:
         if self._has_regular_mass:
-            plain = self.explicit
-            return of_standard(plain.A, plain.B, plain.C, plain.D)
+            return of_standard(self.A, self.B, self.C, self.D, None if checks.is_identity(self.E) else self.E)
         from scipy.linalg import qz
 
         # for a singular E, constraints included: generalized Schur form
         S, T, left, right = qz(self.A, self.E, output="complex")
-        return TriangularForm(S, T, left.conj().T @ self.B, self.C @ right, self.D)
+        return TriangularForm(S, T, left.conj().T, right, self.A, self.E, self.B, self.C, self.D)

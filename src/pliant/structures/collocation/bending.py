@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pliant.mechanics.shape_functions import lagrange_basis
 from pliant.spatial.arrays import quaternion_from_rotation
 from pliant.structures.collocation.chain import FLOATING, MOVED
-from pliant.structures.collocation.poses import make_path, rebuild_poses
+from pliant.structures.collocation.poses import make_path, rebuild_poses, strain_values
 
 if TYPE_CHECKING:
     from pliant.structures.collocation.chain import Floats
@@ -72,6 +72,25 @@ def pose_state(arm: GeometricallyExactArm, poses: PoseElementArm, state: Floats)
     now.x[nodes], now.quaternion[nodes] = x[0], quaternion_from_rotation(R[0])
     now.v[nodes], now.w[nodes] = np.einsum("nij,nj->ni", R[0], center), twist[:, 3:]
     return np.concatenate([part.ravel() for part in (now.x, now.quaternion, now.v, now.w, q, qd, now.motor)])
+
+
+def adopted_state(arm: GeometricallyExactArm, other: GeometricallyExactArm, state: Floats) -> Floats:
+    """A state of another mesh of the same robot: its polynomials at the nodes and strain points of this one."""
+    out = arm.initial_state()
+    for block in arm.layout.blocks:
+        given, mine = other.layout.part(state, block.name), arm.layout.part(out, block.name)
+        if block.name not in ("twist", "strain"):
+            mine[:] = given
+            continue
+        for k, (nodes, points) in enumerate(zip(arm.placed.nodes, arm.placed.points)):
+            if block.name == "twist":
+                first = arm.chain.tree.first_node[k]
+                mine[first : arm.chain.tree.last_node[k] + 1] = _twists(other, given, k, nodes)
+            elif len(points):
+                first = arm.chain.tree.first_element[k] * arm.points.degree
+                rows, weights = strain_values(other.chain, other.points, other.placed, k, points)
+                mine[first : first + len(points)] = np.einsum("mp,mpc->mc", weights, given[rows])
+    return out
 
 
 def _twists(arm: GeometricallyExactArm, V: Floats, link: int, stations: Floats) -> Floats:

@@ -11,6 +11,7 @@ States and stages of a step as arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -152,6 +153,7 @@ class Points:
     mass_at_points: bool
 
     @staticmethod
+    @cache
     def spectral(degree: int) -> Points:
         return Points(*lobatto_rule(degree), *gauss_rule(degree), False)
 
@@ -165,12 +167,16 @@ class Points:
     def degree(self) -> int:
         return len(self.strain_points)
 
-    def mesh(self, start: list[int], length: list[float]) -> Mesh:
-        N, D = lagrange_basis(self.nodes, self.strain_points)
+    @cached_property
+    def _tables(self) -> tuple[Floats, Floats, Floats, Floats]:
         moments = np.array([self.moments(*mark) for mark in zip(self.nodes, np.diff(self.nodes))])
-        starts, lengths = np.array(start, dtype=np.int64), np.array(length, dtype=float)
-        return Mesh(starts, lengths, N, D, self.strain_weights.copy(), moments)
+        return *lagrange_basis(self.nodes, self.strain_points), self.strain_weights, moments
 
+    def mesh(self, start: list[int], length: list[float]) -> Mesh:
+        starts, lengths = np.array(start, dtype=np.int64), np.array(length, dtype=float)
+        return Mesh(starts, lengths, *(table.copy() for table in self._tables))
+
+    @lru_cache(4096)  # noqa: B019 - few points live, and for long
     def moments(self, start: float, width: float) -> Floats:
         """Weights (p, 3) of the strains in the moments of a stretch of the unit interval, for steps after Magnus.
 

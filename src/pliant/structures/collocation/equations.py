@@ -61,6 +61,28 @@ def turned_wrenches(plant: Plant, stages: Stages, i: int, load_values: Floats) -
     return at_nodes, inertia.M_point[:, :, :3] @ hat(inertia.gravity @ R_point)
 
 
+def carried_twists(plant: Plant, stages: Stages, i: int) -> tuple[Floats, Floats]:
+    """Minus the derivatives (nodes, 6, 6) and (points, 6, 6) of gyroscopic wrenches and drag as sections are displaced.
+
+    The motion stays the same, so that twists in the axes of the sections change by  ad_V chi .
+    """
+    V, mesh = stages.V[i], plant.chain.mesh
+    ends = mesh.start[:, None] + np.arange(mesh.N.shape[1])
+    between = np.einsum("pn,enc->epc", mesh.N, V[ends]).reshape(-1, 6)[: len(plant.chain.inertia.M_point)]
+    of_nodes, of_points = gyroscopic_blocks(plant, V, between)
+    return of_nodes @ bracket(V), of_points @ bracket(between)
+
+
+def gyroscopic_blocks(plant: Plant, at_nodes: Floats, at_points: Floats) -> tuple[Floats, Floats]:
+    """Minus the derivatives of gyroscopic wrenches and drag by the twists of nodes and of masses at points."""
+    inertia = plant.chain.inertia
+    of_nodes, of_points = inertia.viscous.copy(), np.zeros_like(inertia.M_point)
+    for M, twists, out in ((inertia.M, at_nodes, of_nodes), (inertia.M_point, at_points, of_points)):
+        for k, twist in enumerate(twists.tolist()):
+            add_gyroscopic(M, k, tuple(twist), out)
+    return of_nodes, of_points
+
+
 @dataclass(frozen=True, eq=False)
 class Instant:
     """One stage that `evaluate_stages` has left in ``stages``; ``load_values`` (loads, 6) acted there."""
@@ -221,14 +243,8 @@ class Instant:
     @cached_property
     def gyroscopic(self) -> Sparse:
         """Minus the derivative of gyroscopic wrenches and drag with respect to twists."""
-        inertia = self.plant.chain.inertia
-        of_nodes, of_points = inertia.viscous.copy(), np.zeros_like(inertia.M_point)
-        for a, twist in enumerate(self.V[:-6].reshape(-1, 6).tolist()):
-            add_gyroscopic(inertia.M, a, tuple(twist), of_nodes)
-        if len(of_points):
-            for k, twist in enumerate((self.N @ self.V).reshape(-1, 6).tolist()):
-                add_gyroscopic(inertia.M_point, k, tuple(twist), of_points)
-        return self._of_bodies(of_nodes, of_points)
+        at_points = (self.N @ self.V).reshape(-1, 6)[: len(self.plant.chain.inertia.M_point)]
+        return self._of_bodies(*gyroscopic_blocks(self.plant, self.V[:-6].reshape(-1, 6), at_points))
 
     @cached_property
     def on_balls(self) -> Sparse:

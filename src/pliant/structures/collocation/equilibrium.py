@@ -1,12 +1,14 @@
-"""Static equilibrium by Newton's method under loads that grow in steps.
+"""Equilibrium by Newton's method under loads that grow in steps.
 
 Unknown are small body displacements chi of the nodes; the strains follow them, d_e = B(e) chi, and the poses are
 rebuilt from the strains. The residual is that of the dynamics at rest, its tangent that of a step without mass, plus
-the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w.
+the turning of sections under what keeps its direction in the world: d(R^T f) = R^T f x chi_w. Where prescribed joints
+turn, links move with them as rigid bodies of their present shape, and twists change by dV = ad_V chi.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,7 +57,9 @@ def find_equilibrium(
     """
     search = _Search(arm, start, inputs, time)
     remedy = "the arm may buckle there; lower the load or take more load steps"
-    return raise_load(search, time, load_steps, accuracy, remedy)
+    found = raise_load(search, time, load_steps, accuracy, remedy)
+    kept = ~search.drives.free & ~np.array(inputs.prescribed, np.bool_)
+    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
 
 
 class _Search:
@@ -64,13 +68,16 @@ class _Search:
         chain, dofs = arm.chain, len(arm.joint_names)
         points, nodes = len(chain.section.C), len(chain.inertia.M)
         self.now, self.named = new_state(chain), dofs
-        self.restore((arm.layout.part(start, "strain"), arm.layout.part(start, "joint_position")))
+        table, given = inputs.joint_signals(np.array([time])), np.array(inputs.prescribed, np.bool_)
+        q = np.where(given, table[0, :, 0], arm.layout.part(start, "joint_position"))
+        self.restore((arm.layout.part(start, "strain"), q))
+        self.rate, self.rate_change = np.where(given, table[0, :, 1], 0.0), np.where(given, table[0, :, 2], 0.0)
         (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
         self.base = base_twists(arm, inputs, np.array([time]))
         if arm.moved:
             self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
         plant, now = arm.plant(inputs), np.array([time])
-        laws, signals = plant.joints.laws, inputs.joint_signals(now)
+        laws, signals = plant.joints.laws, table.copy()
         free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~laws.prescribed
         self.motor = laws.motor
         quiet, signals[0] = at_rest(laws, signals[0], free)
@@ -84,34 +91,45 @@ class _Search:
         self.factors = new_spectral_factors(chain, 1, np.float64)
         self.inc = new_increments(nodes, points, chain.dofs, np.float64)
 
-    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+    def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         previous = np.inf
-        for count in range(1, ITERATIONS + 1):
+        for count in range(1, (most or ITERATIONS) + 1):
             size = self.improve(fraction) * max(self.arm.reach, 1.0)
             if not np.isfinite(size):
                 return False, count
             if size <= accuracy or (size < 1e-10 and size >= 0.5 * previous):
                 return True, count
             previous = size
-        return False, ITERATIONS
+        return False, count
 
     def improve(self, fraction: float) -> float:
         """Improve strains and free joint positions once; returns the largest change, not finite if there is none."""
-        from pliant.structures.collocation.equations import AT_AN_INSTANT, turned_wrenches
+        from pliant.structures.collocation.equations import AT_AN_INSTANT, carried_twists, turned_wrenches
 
         now, stages, frozen, inc, turning = self.now, self.stages, self.frozen, self.inc, slice(3, 6)
         free = self.drives.free
         inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
         plant = self.plant._replace(chain=self.chain._replace(inertia=inertia))
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
-        held = ~free[: self.named]
+        held, dofs = ~free[: self.named], len(free)
         signals[0, held, 0] = now.q[: self.named][held]
-        floating = np.zeros((1, len(free) - self.named, 3))
-        tables = np.concatenate([signals, floating], axis=1), wrenches, self.base
+        turns = bool(self.rate.any() or self.rate_change.any())
+        if turns:  # the square of a part of the rates is a part of the load
+            still = np.zeros(dofs - self.named)
+            rate, change = (
+                np.append(np.sqrt(fraction) * self.rate, still),
+                np.append(fraction * self.rate_change, still),
+            )
+            now.qd[:], signals[0, :, 1] = rate, rate[: self.named]
+            at = now.e, now.q[: self.named], (now.turn[None], now.place[None])
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(*at, rate, change)
+        tables = np.concatenate([signals, np.zeros((1, dofs - self.named, 3))], axis=1), wrenches, self.base
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, tables, 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
-        for blocks, change in zip((frozen.node, frozen.point), turned):
-            blocks[:], blocks[:, :, turning] = 0.0, -change
+        carried = carried_twists(plant, stages, 0) if turns else tuple(np.zeros((len(each), 6, 6)) for each in turned)
+        for blocks, change, of_twists in zip((frozen.node, frozen.point), turned, carried):
+            of_twists[:, :, turning] -= change
+            blocks[:] = of_twists
         frozen.pivot[0, : self.named] = self.drives.stiffness + self._law_stiffness(signals[0])
         self.factors.pose[:] = stages.pose
         inc.b[:], inc.b_q[:] = stages.rho, stages.rho_q[0]
@@ -139,7 +157,7 @@ class _Search:
 
     def state(self) -> Floats:
         q, frames = self.now.q[: self.named], (self.now.turn[None], self.now.place[None])
-        state = self.arm.moving_state(self.now.e, q, np.zeros(self.named), frames)
+        state = self.arm.moving_state(self.now.e, q, self.rate, frames)
         if self.arm.geared:
             laws = self.plant.joints.laws
             self.arm.layout.part(state, "rotor")[:] = resting_rotors(laws, self.table[0], self.motor, q)

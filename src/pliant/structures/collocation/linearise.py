@@ -190,8 +190,9 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     mass = np.asarray(T.T @ (now.mass @ T)) + rotors
     given = np.zeros(len(motion.given))
     given[motion.given] = motion.signals[0, np.flatnonzero(motion.given), 2]
-    bias = now.L @ (carried_rate @ now.V + now.S @ given + motion.at_base[:, -6:] @ motion.base_acceleration)
-    unbalanced, rests, y2, A = _accelerations(motion, mass, bias)
+    of_motion = carried_rate @ now.V + now.S @ given + motion.at_base[:, -6:] @ motion.base_acceleration
+    bias = motion.following(of_motion, np.zeros(motion.strains))  # where y'' = 0 and no strain changes
+    unbalanced, holding, rests, y2, A = _accelerations(motion, mass, bias)
     now = motion.accelerating(A)
     moved = now.moved_by_joints(now.V)
     of_joints = now.moved_by_joints(A) @ joints + joint_turning @ (moved @ joints)
@@ -238,18 +239,16 @@ def linearise(arm: GeometricallyExactArm, state: Floats, inputs: Inputs, time: f
     names = {port.name: port for port in arm.ports}
     held_names = (*(arm.joint_names[dof] for dof in np.flatnonzero(motion.given)), BASE)
     named = joints[: len(arm.joint_names)]
-    all_of_them = Deviations(mass, D, K, ports, named, tip, tuple(names[name] for name in held_names))
+    all_of_them = Deviations(mass, D, K, ports, named, tip, tuple(names[name] for name in held_names), holding)
     rest = (unbalanced[own], rests)
     found = second_order(all_of_them, own, rest, tuple(_names(motion)), by_node[:, :, own], state_at)
     assert found.held is not None
     return replace(found, held=drifting(found.held, slice(motion.own, None), now.V[:6], A[:6])) if arm.moved else found
 
 
-def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, bool, Floats, Floats]:
-    """Forces on y with accelerations ``bias``, whether this is an equilibrium at rest, y'' and all accelerations.
-
-    Forces on what is held are minus the efforts that hold it.
-    """
+def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, Floats, bool, Floats, Floats]:
+    """Forces on y with accelerations ``bias``, the efforts that hold what is held meanwhile, whether this is an
+    equilibrium at rest, y'' and the accelerations."""
     own, stages = slice(motion.own), motion.stages
     now = motion.accelerating(bias)
     f = now.residual
@@ -257,6 +256,7 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     efforts += motion.turning.T @ stages.rho_r[0, motion.rotors]
     efforts += motion.joints.T @ (now.on_balls @ now.load_values.ravel())
     unbalanced = motion.T.T @ f + efforts
+    holding = -motion.T[:-6, own.stop :].T @ f[:-6]  # f has the reaction of the base at its end
     stiffness = np.zeros(motion.n)
     tangent = now.tangent(motion.state.e)
     stiffness[: motion.strains] = (now.weight[:, None] * tangent[:, range(6), range(6)]).ravel()
@@ -266,14 +266,14 @@ def _accelerations(motion: Motion, mass: Floats, bias: Floats) -> tuple[Floats, 
     size[motion.strains :] += outer[:3].sum() * (1.0 + motion.arm.reach) + outer[3:].sum()
     missed = np.abs(unbalanced) > ROUND_OFF * stiffness.max(initial=0.0) + BALANCED * size
     if not (stages.V.any() or stages.rd[0, motion.rotors].any() or bias.any() or missed[own].any()):
-        return unbalanced, True, np.zeros(motion.n), np.zeros_like(bias)
+        return unbalanced, holding, True, np.zeros(motion.n), np.zeros_like(bias)
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(mass)[own], 1e-300))
     values, vectors = np.linalg.eigh(mass[own, own] * np.outer(scale, scale))
     heavy = values > MASSLESS
     parts = vectors[:, heavy].T @ (scale * unbalanced[own]) / values[heavy]
     acceleration = np.zeros(motion.n)
     acceleration[own] = scale * (vectors[:, heavy] @ parts)
-    return unbalanced, False, acceleration, motion.T @ acceleration + bias
+    return unbalanced, holding, False, acceleration, motion.T @ acceleration + bias
 
 
 def _names(motion: Motion) -> Iterator[str]:

@@ -20,8 +20,8 @@ from pliant.model.stage_method import StageMethod
 from pliant.model.state import Block, Layout, Observation
 from pliant.robot import End, FreeJoint, RigidLink, Robot, SphericalJoint
 from pliant.robot.joint import WholeJoint
-from pliant.spatial.arrays import quaternion_from_rotation, to_frame
-from pliant.structures.collocation.bending import pose_state, turns_of_links
+from pliant.spatial.arrays import bracket, quaternion_from_rotation, to_frame
+from pliant.structures.collocation.bending import adopted_state, bent_too_far, pose_state, turns_of_links
 from pliant.structures.collocation.chain import (
     Chain,
     Drives,
@@ -197,6 +197,10 @@ class GeometricallyExactArm(ArmFacts):
         arm = arm.driving([f"{name}.x" for name in self.guided], ())
         return arm, pose_state(self, arm, start)
 
+    def adopt(self, other: GeometricallyExactArm, state: Floats) -> Floats:
+        """A state of another mesh of the same robot as one of this."""
+        return adopted_state(self, other, state)
+
     def initial_state(
         self, position: Floats | None = None, rate: Floats | None = None, held: tuple[bool, ...] | None = None
     ) -> Floats:
@@ -256,24 +260,37 @@ class GeometricallyExactArm(ArmFacts):
 
         ``unnamed`` are rates of free joints; frames are those at the start of the robot unless they are given.
         """
-        tree = self.chain.tree
-        twist = np.zeros((len(self.chain.inertia.M), 6))
         turn, place = self._initial_frames if frames is None else frames
         still = np.zeros(self.chain.dofs - len(self.joint_names))
         rates = np.concatenate([rate, still if unnamed is None else unnamed])
-        if np.any(rates):
-            at = strain[None], np.array(position, float)[None], (turn, place)
-            x, R = rebuild_poses(self.chain, self.node_path, *at)
-            from_world = to_frame(R[0], x[0])
-            world = np.zeros((len(tree.parent) + 1, 6))  # twists of the links at the world's origin, the base last
-            for k, root in enumerate(tree.first_node):
-                world[k] = world[tree.parent[k]]
-                if tree.dof[k] >= 0:
-                    world[k] += np.linalg.solve(from_world[root], tree.S[k] * rates[tree.dof[k]])
-                nodes = slice(root, tree.last_node[k] + 1)
-                twist[nodes] = from_world[nodes] @ world[k]
+        twist, _ = self.rigid_twists(strain, np.array(position, float), (turn, place), rates, np.zeros_like(rates))
         rotor = (np.column_stack([position, rate]).ravel(),) if self.geared else ()
         return np.concatenate([twist.ravel(), strain.ravel(), position, rate, *rotor, turn.ravel(), place.ravel()])
+
+    def rigid_twists(
+        self, strain: Floats, position: Floats, frames: tuple[Floats, Floats], rate: Floats, acceleration: Floats
+    ) -> tuple[Floats, Floats]:
+        """Body twists of the nodes of links that keep their shape while the joints move so, and their derivatives.
+
+        Rates and accelerations are those of all coordinates. At the world's origin a joint adds A = Ad S qd to the
+        twist V of its parent, and Ad S qdd + [V, A] to V'.
+        """
+        tree = self.chain.tree
+        twist, change = np.zeros((2, len(self.chain.inertia.M), 6))
+        if np.any(rate) or np.any(acceleration):
+            x, R = rebuild_poses(self.chain, self.node_path, strain[None], position[None], frames)
+            from_world = to_frame(R[0], x[0])
+            world, world_change = np.zeros((2, len(tree.parent) + 1, 6))  # of the links, the base last
+            for k, root in enumerate(tree.first_node):
+                parent, dof = tree.parent[k], tree.dof[k]
+                world[k], world_change[k] = world[parent], world_change[parent]
+                if dof >= 0:
+                    axis = np.linalg.solve(from_world[root], tree.S[k])
+                    world[k] += axis * rate[dof]
+                    world_change[k] += axis * acceleration[dof] + bracket(world[parent]) @ axis * rate[dof]
+                nodes = slice(root, tree.last_node[k] + 1)
+                twist[nodes], change[nodes] = from_world[nodes] @ world[k], from_world[nodes] @ world_change[k]
+        return twist, change
 
     def load_table(self, places: tuple[LoadPlace, ...]) -> Loads:
         """Nodes and weights on which each load acts."""
@@ -375,6 +392,11 @@ class GeometricallyExactArm(ArmFacts):
     def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""
         return find_equilibrium(self, start, self._at_nodes(inputs), time, load_steps, accuracy)
+
+    def beyond_reach(self, state: Floats, turning: float) -> str:
+        """Where a link is bent further than its polynomials follow; such a run would end there."""
+        link = bent_too_far(self, self.split(state)[1][0])
+        return f"{link} is bent too far for its mesh; use PoseElement, or more elements" if link else ""
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness of deviations from the motion through a state."""

@@ -275,7 +275,9 @@ class RunningLedger:
         self.now = running[-1]
         mean = running[1:, columns.EXCHANGED] / (self.worst[columns.STEPS] + 1 + np.arange(len(ends)))
         scale = np.maximum(np.maximum(table[:, columns.EXCHANGED], mean), columns.REST)
-        ratio = np.abs(table[:, columns.RESIDUAL]) / scale
+        stored = np.abs(running[1:, [columns.KINETIC, columns.STRAIN]]).sum(axis=1)
+        rounding = columns.ROUND_OFF * (stored + table[:, columns.EXCHANGED])
+        ratio = np.maximum(np.abs(table[:, columns.RESIDUAL]) - rounding, 0.0) / scale
         worst = int(np.argmax(ratio))
         if ratio[worst] > self.worst[columns.RATIO]:
             self.worst[[columns.RATIO, columns.TIME]] = ratio[worst], ends[worst]

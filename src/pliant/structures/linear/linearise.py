@@ -27,13 +27,19 @@ from pliant.model.port import Frame
 from pliant.robot import BASE, End, Robot
 from pliant.structures.linear.arrays import Assembly, Floats, NormalForm, placed, root_of, twist_map
 from pliant.structures.linear.equations import load_columns, twists_along
+from pliant.structures.linear.equilibrium import forces_on_links
 
 if TYPE_CHECKING:
     from pliant.structures.linear.model import PseudoSpectralArm
 
 
-def held_ports(arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, on_links: Floats) -> Held:
-    """``on_velocities`` and ``on_links`` are the forces per effort of the other ports on v and on the links alone."""
+def held_ports(
+    arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, on_links: Floats, static: tuple[Floats, Floats]
+) -> Held:
+    """``on_velocities`` and ``on_links`` are the forces per effort of the other ports on v and on the links alone.
+
+    ``static`` are the efforts that hold joints, and the balance of the links at rest.
+    """
     own, links = form.mechanics, arm.assembly
     by_name = {port.name: port for port in arm.ports}
     prescribed = (by_name[arm.joint_names[joint]] for joint in np.flatnonzero(own.prescribed))
@@ -64,7 +70,22 @@ def held_ports(arm: PseudoSpectralArm, form: NormalForm, on_velocities: Floats, 
     rate = on_velocities.T @ P + on_links.T @ carried
     ports, still = (*prescribed, by_name[BASE]), np.zeros((m, m))
     places, tip = positions[: len(arm.joint_names), n:], arm.tip_body.tip @ moved
-    return Held(ports, M, L.T @ L, K, still, rate, np.zeros_like(rate), places, tip)
+    of_joints, balance = static
+    effort = np.append(of_joints[own.prescribed], base.T @ balance)
+    return Held(ports, M, L.T @ L, K, still, rate, np.zeros_like(rate), places, tip, effort)
+
+
+def _static_efforts(arm: PseudoSpectralArm, state: Floats, inputs: Inputs, time: float) -> tuple[Floats, Floats]:
+    """What holds each joint where nothing accelerates, and what the links lack at all their unknowns."""
+    own, q = arm.assembly, arm.layout.part(state, "joint_position")
+    stress = own.K @ arm.strain_coefficients(state[None])[0]
+    balance = own.G.T @ stress - forces_on_links(arm, q, inputs, time)
+    efforts = own.joint_axes.T @ balance
+    for k, joint in enumerate(own.joints):
+        spring = joint.freedoms[0].law.spring
+        if spring:
+            efforts[k] += spring.stiffness * (q[k] - spring.rest_position)
+    return efforts, balance
 
 
 def _tilted_weight(robot: Robot, links: Assembly) -> Floats:
@@ -148,7 +169,7 @@ def _ports(arm: PseudoSpectralArm, form: NormalForm) -> tuple[tuple[LinearPort, 
     return tuple(ports), np.hstack(columns), np.hstack(on_links)
 
 
-def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOrder:
+def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
     """M = 1 and K = Sigma^T Sigma with what feedback adds: rigid motions have rows of zeros, exactly.
 
     The same about every state; gravity and loads do not depend on deviations.
@@ -183,7 +204,8 @@ def linearise(arm: PseudoSpectralArm, state: Floats, inputs: Inputs) -> SecondOr
     names = tuple(f"motion[{k}]" for k in range(z.stop))
     seen = (LinearisedPort(by_name[port.name], flow, np.zeros_like(flow)) for port, flow in zip(ports, flows))
     to_twist, tip = np.stack([twist @ to_links for twist in twists]), arm.tip_body.tip @ to_links
-    held, none = held_ports(arm, form, columns, on_links), np.zeros(z.stop)
+    static = _static_efforts(arm, state, inputs, time)
+    held, none = held_ports(arm, form, columns, on_links, static), np.zeros(z.stop)
     M, D, K = np.eye(z.stop), 0.5 * (D + D.T), 0.5 * (K + K.T)
     positions = rates[: len(arm.joint_names)]
     return SecondOrder(M, D, K, none, True, names, tuple(seen), to_twist, positions, tip, state_at, held)

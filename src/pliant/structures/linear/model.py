@@ -21,6 +21,7 @@ from pliant.model.linear import LinearPortHamiltonian
 from pliant.model.linear.port import block_diagonal
 from pliant.model.port import Frame
 from pliant.model.state import Block, Layout, Observation
+from pliant.one_core import on_one_core
 from pliant.robot import BASE, End, Joint, RevoluteJoint, Robot
 from pliant.structures.linear import arrays
 from pliant.structures.linear import step_equations as steps
@@ -31,7 +32,7 @@ from pliant.structures.linear.linearise import linear_system, linearise
 from pliant.structures.linear.observe import Kinematics, observe
 from pliant.structures.linear.stepper import Stepper
 from pliant.structures.massless import refuse_massless
-from pliant.structures.small_deviations import drawn_tip_velocity
+from pliant.structures.small_deviations import drawn_tip_velocity, without_centrifugal_stiffness
 
 
 class CollocationPoints(Protocol):
@@ -64,6 +65,7 @@ def refuse_massless_joints(arm: Assembly, own: Mechanics) -> None:
 
 CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 NOT_SMALL = "the arm bends or turns too far for a linear model; compile the robot with GeometricallyExact()"
+LARGE_DEFLECTION = 0.1  # part of the reach; sines and shortening that a linear model lacks are a hundredth of it
 REMEDY = "compile the robot with PoseElement()"
 
 
@@ -174,6 +176,7 @@ class PseudoSpectralArm(ArmFacts):
         rotor = np.stack([q, qd], axis=1)
         return np.asarray(self.pack(rigid[None], np.zeros((1, n)), q[None], qd[None], rotor[None])[0])
 
+    @on_one_core
     def equations(self, inputs: Inputs) -> tuple[NormalForm, Equations]:
         """The normal form with these inputs; made once for all runs whose inputs differ in time only."""
         refuse_beyond(inputs, CARRIED, REMEDY)
@@ -206,6 +209,7 @@ class PseudoSpectralArm(ArmFacts):
         used = np.flatnonzero(x.any(axis=0))  # what never moved contributes nothing
         return np.asarray(x[:, used] @ whole[used] + rate @ whole[x.shape[1] :])
 
+    @on_one_core
     def _states_of(self, form: NormalForm, x: Floats, rate: Floats) -> Floats:
         own = form.mechanics
         n, joints = own.coefficients, len(self.joint_names)
@@ -326,12 +330,23 @@ class PseudoSpectralArm(ArmFacts):
         refuse_beyond(inputs, CARRIED, REMEDY)
         return find_equilibrium(self, start, inputs, time)
 
+    def beyond_reach(self, state: Floats, turning: float) -> str:
+        """Where an end of a link is displaced so far that a linear model is wrong by some per cent, or a link turns."""
+        there, here = (
+            self.observe(each, 2).links
+            for each in (state, self.undeformed(self.layout.part(state[None], "joint_position")))
+        )
+        moved = max(float(np.linalg.norm(a.position - b.position, axis=-1).max()) for a, b in zip(there, here))
+        if moved > LARGE_DEFLECTION * self.reach:
+            return f"deflections reach {moved:.3g} m on an arm of {self.reach:.3g} m: {NOT_SMALL}"
+        return without_centrifugal_stiffness(turning)
+
     step_equations = steps.step_equations
     step_unknowns = steps.step_unknowns
 
     def linearise(self, state: Floats, inputs: Inputs, time: float) -> SecondOrder:
         """Mass, damping and stiffness; the same about every state."""
-        return linearise(self, state, inputs)
+        return linearise(self, state, inputs, time)
 
     def linear(self, state: Floats, inputs: Inputs) -> LinearPortHamiltonian:
         """The model itself, the same about every state. Prescribed joints are held; ``ports`` without the base."""

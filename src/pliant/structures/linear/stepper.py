@@ -22,6 +22,7 @@ from pliant.jit import kernel
 from pliant.model.contract import DONE, Kept, Run, with_held
 from pliant.model.stage_method import StageMethod
 from pliant.model.state import Cause, Ending
+from pliant.one_core import on_one_core
 from pliant.structures.energy_ledger import COLUMNS
 from pliant.structures.ledger import ledger_of
 from pliant.structures.linear.arrays import Floats
@@ -74,6 +75,7 @@ class StepMaps:
         return np.asarray(flat.reshape(len(carried), len(self.stages) // states, states))
 
 
+@on_one_core
 def step_maps(A: Floats, B: Floats, method: StageMethod, h: float) -> StepMaps:
     """The maps of one step of length h."""
     from scipy.linalg import lu_factor, lu_solve
@@ -104,6 +106,7 @@ class StageReading:
     of_acceleration: Floats  # (rows, prescribed)
 
     @staticmethod
+    @on_one_core
     def of(reading: Reading, maps: StepMaps, stages: int) -> StageReading:
         n = reading.of_state.shape[1]
         spread = np.kron(np.eye(stages), reading.of_state)

@@ -1,6 +1,7 @@
-"""Static equilibrium of a mechanism by load stepping and Newton's method on relative displacements and loop forces.
+"""Equilibrium of a mechanism by load stepping and Newton's method on relative displacements and loop forces.
 
-The residual and its exact derivative are those of the balance at an instant at which nothing moves.
+The residual and its exact derivative are those of the balance at an instant at which nothing moves but prescribed
+joints, at their rates; where there are loops, whose parts would move against each other, these rest too.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pliant.structures.joint_tables import at_rest, resting_rotors
 from pliant.structures.load_stepping import ITERATIONS, raise_load
 from pliant.structures.loads import base_table
 from pliant.structures.nodal.codes import CLOSED, ELEMENT, FREE, GROUND, POSE, WALL
-from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow
+from pliant.structures.nodal.instant_balance import BY_PLACE, Flow, derivatives_at, evaluate_at, new_flow, place_nodes
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose, Tree
 from pliant.structures.nodal.motion import Moment, restart_ball_joints
 from pliant.structures.nodal.posture import columns_of, motions, poses, relative_twists, unknowns_of
@@ -64,6 +65,7 @@ def find_equilibrium(
     remedy = "the mechanism may buckle or fall there; hold its joints, lower the load or take more load steps"
     # a mechanism still on its way down stays on it
     found = raise_load(search, time, load_steps, accuracy, remedy, LOOSE_ITERATIONS)
+    found = replace(found, held=search.held())
     loop = search.open_loop() if found.ending.completed else ""
     if loop:
         found = replace(found, ending=Ending(Cause.LOOP_OPENED, time, f"loop '{loop}'", search.why_opened(loop)))
@@ -121,6 +123,9 @@ class _Search:
         bodies = mechanism.bodies._replace(gravity=mechanism.bodies.gravity.copy())
         self.mechanism = mechanism._replace(coordinates=self.drives.coordinates, bodies=bodies)
         self.loads = inputs.load_signals(np.array([time]))[0]
+        given = np.array(inputs.prescribed, np.bool_) & ~bool(np.any(lines.law == CLOSED))
+        signals = inputs.joint_signals(np.array([time]))[0]
+        self.rate, self.rate_change = np.where(given, signals[:, 1], 0.0), np.where(given, signals[:, 2], 0.0)
         self.now = self._resting(arm.pose_of(start))
         if inputs.base_motion is not None:
             self._carry_with_base(base_table(arm.robot, inputs, np.array([time]))[0])
@@ -159,14 +164,25 @@ class _Search:
         R = turn @ rotation_from_quaternion(self.now.quaternion[on_base])
         self.now.quaternion[on_base] = quaternion_from_rotation(R)
 
-    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+    def held(self) -> tuple[str, ...]:
+        """Joints that keep their place, though it is not prescribed, because nothing elastic acts across them."""
+        kept = ~self.drives.yields & ~np.array(self.inputs.prescribed, np.bool_)
+        loose = [name for name, each in zip(self.arm.joint_names, kept) if each]
+        tree, above = self.mechanism.tree, {joint.child: joint.name for joint in self.arm.robot.joints}
+        for link in self.arm.structure.links:
+            root = link.nodes[0]
+            if tree.joint_type[root] == FREE and not self.drives.free[root]:
+                loose.append(above[link.name])
+        return tuple(loose)
+
+    def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         """Newton's method under a part of the load; whether it converged, and the iterations used."""
         from scipy.linalg import lu_factor, lu_solve
 
         self.mechanism.bodies.gravity[:] = fraction * self.gravity
         moves = len(self.moving)
         factors, previous, soft = None, np.inf, SOFT
-        for iteration in range(1, (LOOSE_ITERATIONS if self.loose else ITERATIONS) + 1):
+        for iteration in range(1, (most or (LOOSE_ITERATIONS if self.loose else ITERATIONS)) + 1):
             restart_ball_joints(self.mechanism.tree, self.moment)
             flow = self._flow(fraction)
             lack = evaluate_at(self.mechanism, self.unknowns, flow)[self.moving]
@@ -205,6 +221,12 @@ class _Search:
         flow.pull[:], flow.load[:] = self.pull, fraction * self.loads
         flow.target[:] = self.drives.target
         flow.target[:, 2] *= fraction
+        for u, c in enumerate(self.unknowns.coordinate):
+            if c >= 0 and (self.rate[c] or self.rate_change[c]):
+                node, direction = self.unknowns.node[u], self.unknowns.direction[u]
+                # of inertia that a rate causes, a part is that of a rate by the root of the part
+                flow.rho[node] = np.sqrt(fraction) * self.rate[c] * direction
+                flow.rho_dot[node] = fraction * self.rate_change[c] * direction
         return flow
 
     def _tangent(self, flow: Flow) -> Floats:
@@ -235,7 +257,7 @@ class _Search:
 
         The first iteration, with ``STIFF``, only finds the forces of the loops, which have a part in the stiffness.
         """
-        from scipy.linalg import eigh, null_space
+        from scipy.linalg import LinAlgError, cholesky, eigh, null_space
 
         moves = len(self.moving)
         weight = float(self.mechanism.bodies.mass.sum() * np.linalg.norm(self.gravity))
@@ -248,8 +270,13 @@ class _Search:
             if Z.shape[1] == 0:
                 return
             own = Z.T @ K[:moves, :moves] @ Z
-            softest = eigh(0.5 * (own + own.T), Z.T @ (D[:, None] * Z), eigvals_only=True)[0]
-            added = 0.0 if softest > soft else 2.0 * soft - softest
+            own, unit = 0.5 * (own + own.T), Z.T @ (D[:, None] * Z)
+            try:  # in a fraction of the time of eigenvalues
+                cholesky(own - soft * unit, check_finite=False)
+                return
+            except LinAlgError:
+                softest = eigh(own, unit, eigvals_only=True, subset_by_index=(0, 0), check_finite=False)[0]
+            added = 2.0 * soft - softest
         K[np.arange(moves), np.arange(moves)] += added * D
 
     def _move(self, change: Floats) -> None:
@@ -296,11 +323,14 @@ class _Search:
         return why_opened(self.arm.structure, prescribed, at.x, at.R.reshape(-1, 3, 3), loop)
 
     def state(self) -> Floats:
-        """The state vector of the present pose at rest."""
-        at = self.moment
-        zero = np.zeros_like(at.x)
+        """The state vector of the present pose, which moves with prescribed joints alone."""
+        at, flow = self.moment, self._flow(1.0)
+        place_nodes(self.mechanism.tree, flow)
+        V = flow.V.real
+        velocity = np.einsum("nij,nj->ni", self._R, V[:, :3] + np.cross(V[:, 3:], self.mechanism.bodies.center))
         rotor = resting_rotors(self.drives.coordinates, self.drives.target, self.motor, at.q)
-        parts = (at.x, at.quaternion, zero, zero, at.q, np.zeros_like(at.q), rotor)
+        rotor[:, 1] = self.rate
+        parts = (at.x, at.quaternion, velocity, V[:, 3:], at.q, self.rate, rotor)
         return np.concatenate([part.ravel() for part in parts])
 
 

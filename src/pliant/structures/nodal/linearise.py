@@ -220,7 +220,8 @@ def linearise(arm: PoseElementArm, state: Floats, inputs: Inputs, time: float) -
     ports = tuple(_ports(now, T, by_place.twist, reduction))
     joints, tip = Z[now.coordinate_columns], _at_place(arm.structure.tip, T) @ Z
     rest = ((Z.T @ unbalanced)[own], not (now.moves or np.any(acceleration)))
-    wide = Deviations(M, D, K, ports, joints, tip, reduction.ports)
+    left = unbalanced - by_rate.rate.T @ now.flow.pull.real  # closed lines pull with what balances them
+    wide = Deviations(M, D, K, ports, joints, tip, reduction.ports, -left[reduction.independent[reduction.held]])
     found = second_order(wide, own, rest, reduction.names(), T @ Z[:, own], reduction.state_at)
     assert found.held is not None
     twist, acceleration = now.V[now.base], now.flow.V_dot.real[now.base]

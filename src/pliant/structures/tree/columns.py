@@ -20,7 +20,6 @@ FACTS_COLUMNS = 23
 
 # places in Tree.base
 BASE_ROTATION, BASE_POSITION, GRAVITY = 0, 9, 12
-BASE_SIZE = 15
 
 # Columns of the motion of a tree, an array with row 0 for the base and row i + 1 for body i; first of each group:
 # pose, Jacobian column, twist, spatial acceleration, wrench, momentum, centre of mass, composite inertia

@@ -340,10 +340,6 @@ class TreeDynamics:
         inverse_dynamics_derivatives(self.tree, state, (self._motion(), np.zeros((n, 36)), np.empty(n)), slopes)
         return self._square(slopes[0]), self._square(slopes[1])
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Floats:
-        """C with h = C v and dM/dt - 2 C skew."""
-        return np.asarray(0.5 * self.inverse_dynamics_derivatives(q, v, np.zeros(self.size))[1])
-
     def momentum(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
         """p = M v, and the derivative of the kinetic energy in q at constant v."""
         p, push = np.empty(self.tree.size), np.empty(self.tree.size)

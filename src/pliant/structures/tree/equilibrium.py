@@ -1,7 +1,11 @@
-"""Static equilibrium by load stepping and Newton's method on the coordinates."""
+"""Equilibrium by load stepping and Newton's method on the coordinates.
+
+Prescribed joints move at their rate: the balance is that of inverse dynamics, f = Q(q) - tau(q, v, 0), v given.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +33,9 @@ def find_equilibrium(
     """
     search = _Search(arm, start, inputs, time)
     remedy = "the arm may buckle or fall there; lower the load or take more load steps"
-    return raise_load(search, time, load_steps, accuracy, remedy)
+    found = raise_load(search, time, load_steps, accuracy, remedy)
+    kept = ~np.array(inputs.prescribed, np.bool_) & ~np.isin(search.system.structure.joints, search.yielding)
+    return replace(found, held=tuple(name for name, each in zip(arm.joint_names, kept) if each))
 
 
 class _Search:
@@ -43,20 +49,23 @@ class _Search:
         self.target = system.target(inputs, signals)
         held = np.array(inputs.prescribed, np.bool_)
         self.q[joints[held]] = signals[held, 0]
+        self.v, self.a = np.zeros((2, system.size))
         self.q[system.structure.size :] = self.q[joints[system.geared]]
         self.multipliers = np.zeros(len(system.loops.measure))
         if len(self.multipliers):
             self.q = close(system, self.q, joints[~held])
+        else:  # what moves in a loop has no balance that lasts
+            self.v[joints[held]], self.a[joints[held]] = signals[held, 1], signals[held, 2]
         self.yielding = _yielding(system)
         # weights that make turns and displacements comparable
         self.scale = np.where(system.turning, 1.0, 1.0 / arm.reach)
 
-    def iterate(self, fraction: float, accuracy: float) -> tuple[bool, int]:
+    def iterate(self, fraction: float, accuracy: float, most: int | None = None) -> tuple[bool, int]:
         """Newton's method at a part of the load; whether it converged, and its iterations."""
         free = self.yielding
         if not len(free):
             return True, 0
-        for count in range(1, ITERATIONS + 1):
+        for count in range(1, (most or ITERATIONS) + 1):
             force, stiffness = self.balance(fraction)
             try:
                 change = self.change(force[free], stiffness)
@@ -68,7 +77,7 @@ class _Search:
             self.q[free] += change * min(1.0, LARGEST_CHANGE / max(size, 1e-300))
             if size <= max(accuracy, 1e-15):
                 return True, count
-        return False, ITERATIONS
+        return False, count
 
     def change(self, force: Floats, stiffness: Floats) -> Floats:
         """Of the yielding coordinates; multipliers are found along with them."""
@@ -87,12 +96,12 @@ class _Search:
 
     def balance(self, fraction: float) -> tuple[Floats, Floats]:
         """Force on the coordinates and minus its derivative."""
-        system, still = self.system, np.zeros(self.system.size)
+        system = self.system
         target = self.target * [1.0, 0.0, fraction]
-        force, by_position, _ = system.forces(self.q, still, target, fraction * self.loads)
-        weight = system.dynamics.gravity(self.q)
-        weight_slope, _ = system.dynamics.inverse_dynamics_derivatives(self.q, still, still)
-        return force - fraction * weight, fraction * weight_slope - by_position
+        force, by_position, _ = system.forces(self.q, self.v, target, fraction * self.loads)
+        inertia = system.dynamics.inverse_dynamics(self.q, self.v, self.a)
+        slope, _ = system.dynamics.inverse_dynamics_derivatives(self.q, self.v, self.a)
+        return force - fraction * inertia, fraction * slope - by_position
 
     def copy(self) -> Floats:
         return self.q.copy()
@@ -101,7 +110,7 @@ class _Search:
         self.q[:] = saved
 
     def state(self) -> Floats:
-        return self.arm.state_of(self.system, self.q, np.zeros(self.system.size))
+        return self.arm.state_of(self.system, self.q, self.v)
 
 
 def _yielding(system: System) -> Ints:

@@ -118,6 +118,15 @@ class Instant:
         asked = self.system.dynamics.inverse_dynamics(self.q, self.v, self.acceleration) - self.force
         return np.asarray(asked[self.system.structure.base])
 
+    def holding(self, given: NDArray[np.int64]) -> Floats:
+        """What holds these coordinates while nothing that is free accelerates; loops pull with what balances it."""
+        system, held = self.system, self.system.drives.prescribed
+        a = np.where(held, self.target[:, 2], 0.0)
+        asked = system.dynamics.inverse_dynamics(self.q, self.v, a) - self.force
+        if len(self.multipliers):
+            asked = asked - constraints(system, self.q)[1].T @ self.multipliers
+        return np.asarray(asked[given])
+
     @property
     def at_rest(self) -> bool:
         """Whether nothing moves and all forces balance to rounding."""
@@ -172,7 +181,12 @@ def linearise(arm: TreeArm, state: Floats, inputs: Inputs, time: float) -> Secon
     rest = (Z[: len(system.free), own].T @ now.unbalanced, now.at_rest)
     names = tuple(system.names[k] for k in reduction.independent)
     return second_order(
-        Deviations(M, D, K, ports, positions, tip, held), own, rest, names, to_twist[:, :, own], state_at
+        Deviations(M, D, K, ports, positions, tip, held, now.holding(given)),
+        own,
+        rest,
+        names,
+        to_twist[:, :, own],
+        state_at,
     )
 
 

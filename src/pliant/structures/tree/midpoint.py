@@ -257,7 +257,7 @@ def closed_force(step: Step, i: int) -> float:
     return total
 
 
-@inline_kernel
+@inner_kernel
 def fill_mass(mechanism: Mechanism, q: Floats, motion: Floats, step: Step) -> None:
     """M of the coordinates q into the factors, from poses that stand."""
     joints, tree, shapes = step.joints, mechanism.tree, mechanism.shapes

@@ -34,6 +34,7 @@ class TreeFormulation(Protocol):
 CARRIED = (Beyond.MOTOR, Beyond.LOAD_OFF_THE_TIP, Beyond.LOAD_AT_A_STATION)
 REMEDY = "compile the robot with PoseElement()"
 PAIRS = (("joint_position", "joint_rate"), ("deflection", "deflection_rate"))
+VISIBLE = 1e-2  # part of the reach that a displacement may lack
 SMALL = 1e-4  # rad or m: a displacement that balances truncation and round-off of a difference
 
 
@@ -201,6 +202,13 @@ class TreeArm(ArmFacts):
     def neglected_displacement(self, states: Floats) -> Floats:
         """Where the tip ought to be, from where it is, (n, 3) in the world."""
         return np.zeros((len(states), 3))
+
+    def beyond_reach(self, state: Floats, turning: float) -> str:
+        """Where the tip lacks more than users would see."""
+        lacks = float(np.linalg.norm(self.neglected_displacement(state[None])))
+        if not lacks > VISIBLE * self.reach:
+            return ""
+        return f"the tip ought to lie {lacks:.3g} m elsewhere, {lacks / self.reach:.2g} of the reach: {self.too_bent}"
 
     def equilibrium(self, start: Floats, inputs: Inputs, time: float, load_steps: int, accuracy: float) -> Equilibrium:
         """Static equilibrium under gravity and the loads of one time."""

@@ -32,7 +32,7 @@ from pliant.structures.tree.arrays import JointLaws, Mechanism, RunningLedger, S
 from pliant.structures.tree.cholesky import solve
 from pliant.structures.tree.clouds import END_MOVED, MOVED, START_MOVED, push_coordinates, push_links, stand
 from pliant.structures.tree.motion import Floats, move_body, place_base, place_body, turn_afresh
-from pliant.structures.tree.recursions import gather, momentum, own_momentum
+from pliant.structures.tree.recursions import gather, own_momentum
 from pliant.structures.tree.shapes import add_more_mass, expand, gather_forces, is_shaped
 
 SAME_ENERGY = 3e-13  # part of the exchanged energy that may be missing
@@ -40,6 +40,7 @@ CLOSED = 1e-8
 AGING = 1.1  # of the square of the contraction, per step in which it is not seen
 WORSE, SLOW = 16.0, 1e-6  # the same that makes factors stale: against fresh ones, and at least
 MOST_ITERATIONS = 30
+DOUBTFUL = 1e-2  # of the square of the contraction: factors are old, or all is round-off, as in an arm at rest
 PATIENCE = 2  # changes of w after which c is found along with w
 ROUNDINGS = 16.0  # that add up in a force or a position: as many as steps over which sines are carried along
 
@@ -95,26 +96,24 @@ def give_to_end(step: Step, excess: float) -> None:
     step.number[at.T_END] -= excess
 
 
-@inline_kernel
+@inner_kernel
 def momentum_of(mechanism: Mechanism, moving: tuple[Floats, Floats, Floats, Floats], step: Step, p: Floats) -> None:
     """p = M v of joints q with rates v, and of the coordinates that move them; residuals are scratch."""
     q, v, place, rate = moving
-    tree, shapes, joints, motion = mechanism.tree, mechanism.shapes, step.joints, step.motion_end
-    if is_shaped(shapes):
-        for i in range(q.shape[0]):
-            pose, J = place_body(tree, i, q[i], motion)
-            V = move_body(tree, i, v[i], J, motion)
-            store(own_momentum(tree, i, pose, V), motion, i + 1, at.MOMENTUM)
-        stand(shapes.cloud, place, rate, MOVED)
-        push_links(shapes.cloud, motion)
-        for i in range(q.shape[0] - 1, -1, -1):
-            H = gather(tree, i, at.MOMENTUM, motion)
-            joints.momentum[i] = dot6(load6(motion, i + 1, at.AXIS), H) + tree.facts[i, at.ROTOR] * v[i]
-        gather_forces(shapes, joints.momentum, p)
-        add_more_mass(shapes, rate, p)
-        push_coordinates(shapes.cloud, step.residual, p)
-    else:
-        momentum(tree, q, v, motion, p, step.residual)
+    tree, shapes, motion = mechanism.tree, mechanism.shapes, step.motion_end
+    own = step.joints.momentum if is_shaped(shapes) else p
+    for i in range(q.shape[0]):
+        pose, J = place_body(tree, i, q[i], motion)
+        V = move_body(tree, i, v[i], J, motion)
+        store(own_momentum(tree, i, pose, V), motion, i + 1, at.MOMENTUM)
+    stand(shapes.cloud, place, rate, MOVED)
+    push_links(shapes.cloud, motion)
+    for i in range(q.shape[0] - 1, -1, -1):
+        H = gather(tree, i, at.MOMENTUM, motion)
+        own[i] = dot6(load6(motion, i + 1, at.AXIS), H) + tree.facts[i, at.ROTOR] * v[i]
+    gather_forces(shapes, own, p)
+    add_more_mass(shapes, rate, p)
+    push_coordinates(shapes.cloud, step.residual, p)
 
 
 @inner_kernel
@@ -160,6 +159,31 @@ def see_contraction(number: Floats, contraction: float) -> None:
         number[at.STALE] = 1.0
 
 
+@inner_kernel
+def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
+    """What rounding leaves of a change of w, squared in the norm of the factors, and of the balance of energy."""
+    n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[at.H], mechanism.springs
+    part, size = ROUNDINGS * rule.ROUND_OFF, rule.ROUND_OFF * step.number[at.TIED]
+    energy = part * step.number[at.TIED]
+    for i in range(n):
+        force = abs(step.inertial[i]) + abs(step.condensed[i]) + abs(step.load[i]) + abs(step.drive[i])
+        force += abs(step.lost_field[i]) + abs(step.lost_joint[i])
+        for j in range(springs.span[i, 0], springs.span[i, 1]):
+            force += abs(springs.K[i, j]) * (abs(step.q_mid[j]) + abs(springs.rest[j]))
+        for k in range(rows):
+            force += abs(step.G[k, i] * step.loop[k])
+        step.residual[i] = 0.0 if mechanism.drives.prescribed[i] else part * force
+        energy += part * force * abs(h * step.w[i])
+    solve(step.factors, step.residual, step.acceleration)
+    for i in range(n):
+        size += 0.25 * h * h * step.residual[i] * step.acceleration[i]
+    for k in range(rows):
+        if step.kept[k]:
+            violation = part * acting.constraint_size(mechanism.loops, k, step)
+            size += violation * violation / (h * h * step.S[k, k])
+    return size, energy + size
+
+
 @inline_kernel
 def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: RunningLedger) -> int:
     """Newton's method where nothing is prescribed or closed.
@@ -178,13 +202,16 @@ def solve_free(mechanism: Mechanism, signals: Signals, step: Step, ledger: Runni
         size = newton_change(step)
         if not size < math.inf:
             return NOT_FINITE
+        rounded = 0.0
+        if iteration > 0 and size > DOUBTFUL * before:
+            rounded = round_off(mechanism, step)[0]
         improve(step)
         rule.follow(mechanism, signals, step)
         scale = number[at.T_START] + number[at.T_END]
         noise = rule.ROUND_OFF * rule.energy_size(number)
         if iteration == 0:
-            number[at.CONTRACTION] *= AGING
-        elif iteration != PATIENCE and size > rule.ROUND_OFF * scale * number[at.SAME_VELOCITY]:
+            number[at.CONTRACTION] = min(AGING * number[at.CONTRACTION], 1.0)
+        elif iteration != PATIENCE and size > max(rounded, rule.ROUND_OFF * scale * number[at.SAME_VELOCITY]):
             see_contraction(number, size / before)
         before = size
         near = number[at.CONTRACTION] * size <= number[at.SAME_VELOCITY] * number[at.SAME_VELOCITY] * scale
@@ -228,7 +255,7 @@ def measure_constraints(mechanism: Mechanism, step: Step) -> bool:
     return shut
 
 
-@inline_kernel
+@inner_kernel
 def leave(mechanism: Mechanism, signals: Signals, step: Step) -> tuple[bool, bool]:
     """All that a step leaves at the present w: whether the factors know the laws of joints, and loops are shut."""
     rule.evaluate(mechanism, signals, step)
@@ -268,31 +295,6 @@ def step_residual(mechanism: Mechanism, signals: Signals, step: Step) -> float:
     number[at.CORRECTION] = c
     rule.balance(mechanism, step)
     return float(lacking)
-
-
-@inner_kernel
-def round_off(mechanism: Mechanism, step: Step) -> tuple[float, float]:
-    """What rounding leaves of a change of w, squared in the norm of the factors, and of the balance of energy."""
-    n, rows, h, springs = step.q.shape[0], step.loop.shape[0], step.number[at.H], mechanism.springs
-    part, size = ROUNDINGS * rule.ROUND_OFF, rule.ROUND_OFF * step.number[at.TIED]
-    energy = part * step.number[at.TIED]
-    for i in range(n):
-        force = abs(step.inertial[i]) + abs(step.condensed[i]) + abs(step.load[i]) + abs(step.drive[i])
-        force += abs(step.lost_field[i]) + abs(step.lost_joint[i])
-        for j in range(springs.span[i, 0], springs.span[i, 1]):
-            force += abs(springs.K[i, j]) * (abs(step.q_mid[j]) + abs(springs.rest[j]))
-        for k in range(rows):
-            force += abs(step.G[k, i] * step.loop[k])
-        step.residual[i] = 0.0 if mechanism.drives.prescribed[i] else part * force
-        energy += part * force * abs(h * step.w[i])
-    solve(step.factors, step.residual, step.acceleration)
-    for i in range(n):
-        size += 0.25 * h * h * step.residual[i] * step.acceleration[i]
-    for k in range(rows):
-        if step.kept[k]:
-            violation = part * acting.constraint_size(mechanism.loops, k, step)
-            size += violation * violation / (h * h * step.S[k, k])
-    return size, energy + size
 
 
 @inline_kernel

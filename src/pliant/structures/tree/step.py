@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pliant.jit import inline_kernel, inner_kernel, kernel
+from pliant.model.stage_method import runge_kutta_gill
 from pliant.spatial.rows import copy_to, load3, load6, store
 from pliant.structures.bundles import zeros_of
 from pliant.structures.energy_ledger import COLUMNS, KINETIC, PROJECTION, ROUNDING, STEPS, STRAIN, enter_step
@@ -39,12 +40,9 @@ from pliant.structures.tree.motion import Bools, Floats, Ints, place_all, place_
 from pliant.structures.tree.newton import solve_step
 from pliant.structures.tree.shapes import expand, is_shaped
 
-ROOT = math.sqrt(2.0)
 # rows: parts of the three rates so far in the state of stages 1, 2, 3
-STAGES = np.array(
-    [[0.5, 0.0, 0.0], [0.5 * (ROOT - 1.0), 0.5 * (2.0 - ROOT), 0.0], [0.0, -0.5 * ROOT, 0.5 * (2.0 + ROOT)]]
-)
-WEIGHTS = np.array([1.0, 2.0 - ROOT, 2.0 + ROOT, 1.0]) / 6.0
+STAGES = runge_kutta_gill().A[1:, :3].copy()
+WEIGHTS = runge_kutta_gill().weights
 
 
 class Stages(NamedTuple):
@@ -421,6 +419,7 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
         if h != step.number[at.H]:
             step.number[at.H], step.number[at.STALE], step.number[at.KNOWN] = h, 1.0, 0.0
         set_signals(mechanism, tables, n, (done, done + width), work)
+        old = step.number[at.STALE] == 0.0
         status = solve_step(mechanism, work.signals[0], step, ledger)
         if status == CONVERGED:
             done += width
@@ -431,6 +430,8 @@ def midpoint_over(mechanism: Mechanism, tables: Tables, n: int, work: Work) -> i
             rule.remember(step)
             take_end(mechanism, step, ledger)
             level = next_level(level, done)
+        elif old:  # with factors of its own posture it may converge as it is
+            step.loop[:] = 0.0
         else:
             level += 1
             ledger.counts[2] += 1

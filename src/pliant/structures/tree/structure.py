@@ -105,10 +105,6 @@ class Structure:
         return len(self.names)
 
     @property
-    def elastic_names(self) -> tuple[str, ...]:
-        return tuple(self.names[k] for k in self.elastic)
-
-    @property
     def turned_statically(self) -> Bools:
         """(bodies,) with such turns."""
         return np.zeros(len(self.bodies.parent), np.bool_)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.errors import InvalidInput
-from pliant.model.state import LinkObservation
+from pliant.model.state import Array, LinkObservation
 from pliant.results import Trajectory
 from pliant.results.observables import ENERGIES, ENERGY, ENERGY_UNIT, STATION, STRAIN
 from pliant.results.summary import RESIDUAL_TOLERANCE
@@ -81,11 +81,22 @@ def _joints(axes: Axes, trajectory: Trajectory, unit: str, rates: bool) -> None:
         axes.legend(loc="best")
 
 
+def _band(axes: Axes, points: Array, radius: float) -> None:
+    """The strip in which the path lies if it is nowhere further off than its estimated error."""
+    along = np.gradient(points, axis=0)
+    across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    across *= radius / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    around = np.concatenate([points + across, (points - across)[::-1]])
+    axes.fill(*around.T, color=style.FAINT, linewidth=0.0, alpha=0.6, zorder=0, label="estimated error")
+
+
 def _tip_path(figure: FigureBase, trajectory: Trajectory) -> None:
     tip, time = trajectory.tip_position, trajectory.time
     projection = style.choose_projection(tip)
     axes = style.map_axes(figure, projection, tip)
     points, colors = projection.of(tip), style.time_colors(time)
+    if projection.planar and trajectory.error is not None and np.isfinite(trajectory.error.total):
+        _band(axes, points, trajectory.error.total)
     axes.plot(*points[:1].T, marker="o", markersize=5.5, color=colors.to_rgba(time[0]), zorder=3)
     ends = np.unique(np.linspace(0, len(time) - 1, SHADES + 1).astype(int))
     for first, last in pairwise(ends):

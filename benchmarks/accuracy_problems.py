@@ -1,0 +1,171 @@
+"""Motions whose error is asked for and told: library arms, rubber, ball joints, loops, friction, gears, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+import pliant as pl
+from pliant.model.contract import Model
+
+QUINTIC = pl.motions.Quintic
+SOFT = pl.GeneralSection(stiffness=(300.0, 150.0, 150.0, 3.0, 4.0, 5.0), inertia=(0.3, 0.3, 0.3, 0.02, 0.01, 0.02))
+
+
+ONE = pl.GeometricallyExact(8)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What moves for how long; ``finest`` compiles the reference, which takes so many steps of order ``order``."""
+
+    build: Callable[[object], Model]
+    duration: float
+    finest: pl.GeometricallyExact = ONE
+    steps: int = 16384
+    order: int = 6
+
+
+def arm(name: str, formulation: object, *components: object, **changed: object) -> Model:
+    """An arm of the library, its first joint with other laws, and what is connected."""
+    robot = pl.load(pl.library.path(name))
+    if changed:
+        robot = replace(robot, joints=(replace(robot.joints[0], **changed), *robot.joints[1:]))  # type: ignore[arg-type]
+    model = formulation.compile(robot)  # type: ignore[attr-defined]
+    return pl.connect(model, *components) if components else model  # type: ignore[arg-type, no-any-return]
+
+
+def strip(*components: object, **changed: object) -> Callable[[object], Model]:
+    return lambda formulation: arm("steel_strip", formulation, *components, **changed)
+
+
+def driven(name: str, angle: float, time: float, stiffness: float, damping: float) -> Callable[[object], Model]:
+    """All joints follow a smooth move by PD control."""
+
+    def build(formulation: object) -> Model:
+        model = arm(name, formulation)
+        names = [each for each in model.joint_names if "corner" not in each]
+        law = pl.JointPD([QUINTIC(0.0, angle, time)] * len(names), stiffness, damping, joints=names)
+        return pl.connect(model, law)
+
+    return build
+
+
+def geared(name: str, friction: float) -> Callable[[object], Model]:
+    """Gear motors and dry friction on all joints, under PD control."""
+
+    def build(formulation: object) -> Model:
+        robot = pl.load(pl.library.path(name))
+        law = pl.joints.Friction(coulomb=friction, smoothing_rate=0.02)
+        robot = replace(robot, joints=tuple(replace(j, friction=law) if j.moves else j for j in robot.joints))
+        model = formulation.compile(robot)  # type: ignore[attr-defined]
+        names = model.joint_names
+        motors = [pl.GearMotor(each, rotor_inertia=2e-5, ratio=80.0) for each in names]
+        return pl.connect(model, *motors, pl.JointPD([QUINTIC(0.0, 0.4, 0.8)] * len(names), 200.0, 8.0))
+
+    return build
+
+
+def on(joint: object, link: object, gravity: tuple[float, float, float], **more: object) -> Callable[[object], Model]:
+    robot = pl.Robot("one_link", links=(link,), joints=(joint,), gravity=gravity, **more)  # type: ignore[arg-type]
+    return lambda formulation: formulation.compile(robot)  # type: ignore[attr-defined, no-any-return]
+
+
+def soft(length: float = 1.0, name: str = "link") -> pl.FlexibleLink:
+    return pl.FlexibleLink(name, length, section=SOFT)
+
+
+def ruler() -> Callable[[object], Model]:
+    """A steel ruler of 1 mm, held by a sampled law."""
+    steel = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3, damping=1e-5)
+    link = pl.FlexibleLink("ruler", 0.5, section=pl.Rectangle(height=0.001, width=0.03), material=steel)
+    hub = pl.Payload("hub", "ruler", at=pl.End.ROOT, mass=0.1, inertia=(1e-3, 1e-3, 1e-3))
+    robot = pl.Robot("ruler", (link,), (pl.RevoluteJoint("motor", "base", "ruler"),), payloads=(hub,))
+
+    def law(sample: object) -> float:
+        reference = 0.8 * min(sample.time / 0.3, 1.0)  # type: ignore[attr-defined]
+        return 2.0 * (reference - sample.joint_positions[0]) - 0.12 * sample.joint_rates[0]  # type: ignore[attr-defined, no-any-return]
+
+    controller = pl.control.SampledController(law, period=2e-3)
+    return lambda formulation: pl.connect(formulation.compile(robot), controller)  # type: ignore[attr-defined]
+
+
+def servo() -> Callable[[object], Model]:
+    parts = (
+        pl.control.VelocityServo(gain=6.0, period=2e-3),
+        pl.control.PositionLoop(pl.motions.Hold(0.5), gain=6.0, period=10e-3),
+    )
+    return strip(*parts)
+
+
+def four_bar() -> Callable[[object], Model]:
+    """A stiff crank turns a flexible coupler and a rocker."""
+    crank = pl.RigidLink("crank", tip_position=(0.3, 0.0, 0.0), mass=0.5, inertia=(1e-3, 4e-3, 4e-3))
+    rocker = pl.RigidLink("rocker", tip_position=(0.8, 0.0, 0.0), mass=0.8, inertia=(1e-3, 5e-2, 5e-2))
+    steel = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3)
+    coupler = pl.FlexibleLink("coupler", 1.0, section=pl.Rectangle(height=0.004, width=0.02), material=steel)
+    pivot, pin = (pl.RevoluteJoint("pivot", "base", "crank"), pl.RevoluteJoint("pin", "crank", "coupler"))
+    ground = pl.RevoluteJoint("ground", "base", "rocker", position=(1.0, 0.0, 0.0), initial_position=1.9)
+    ring = pl.joints.LoopJoint("end", pl.joints.LoopKind.REVOLUTE, pl.At("coupler"), pl.At("rocker"))
+    robot = pl.Robot("four_bar", (crank, coupler, rocker), (pivot, pin, ground), loops=(ring,))
+    turning = pl.PrescribedMotion("pivot", QUINTIC(0.0, 1.5, 0.5))
+    return lambda formulation: pl.connect(formulation.compile(robot), turning)  # type: ignore[attr-defined]
+
+
+SLEW = pl.PrescribedMotion("hub", QUINTIC(0.0, 1.5, 0.5))
+HELD = pl.PrescribedMotion("hub", pl.motions.Hold(0.0))
+PD = pl.JointPD(QUINTIC(0.0, 1.0, 0.4), stiffness=60.0, damping=3.0)
+KICK = pl.JointTorque("hub", pl.signals.Sine(4.0, 1.0))
+DOWN, TIP = (0.0, -9.81, 0.0), pl.At("strip")
+PUSH = pl.TipWrench("strip", pl.signals.Sine((0.0, 3.0, 0.0, 0.0, 0.0, 0.0), 3.0))
+FINE, FOLDED = pl.GeometricallyExact(8, 2), pl.GeometricallyExact(6, 12)
+
+MOTIONS = {
+    "strip, slewed": Motion(strip(SLEW), 1.0),
+    "strip, joint damper": Motion(strip(PD, damping=1e-3), 1.0),
+    "strip, joint spring": Motion(strip(KICK, spring=pl.joints.JointSpring(20.0)), 1.0),
+    "strip, held and pushed": Motion(strip(HELD, PUSH), 1.0),
+    "strip, gear motor": Motion(strip(pl.GearMotor("hub", 1e-5, 60.0), PD), 0.8),
+    "strip, elastic gear": Motion(strip(pl.GearMotor("hub", 1e-5, 60.0, stiffness=400.0, damping=0.2), PD), 0.8),
+    "strip, friction": Motion(strip(PD, friction=pl.joints.Friction(coulomb=0.5, smoothing_rate=0.05)), 0.8),
+    "strip, stop": Motion(strip(PD, limits=pl.joints.Limits(-1.0, 0.8, stiffness=2e3, damping=2.0)), 0.6),
+    "strip, servo": Motion(servo(), 0.6),
+    "strip, tip spring": Motion(
+        strip(HELD, PUSH, pl.SpringDamper("coil", TIP, pl.At("base", position=(1.0, 0.3, 0.0)), 40.0, 0.1, 0.2)), 0.8
+    ),
+    "strip, bushing": Motion(
+        strip(PD, pl.Bushing("pad", TIP, pl.At("base", position=(1.0, 0.0, 0.0)), (30.0,) * 3 + (0.5,) * 3)), 0.6
+    ),
+    "strip, wall": Motion(strip(PD, pl.Wall("wall", TIP, (0.0, 0.5, 0.0), (0.0, -1.0, 0.0), 2e3, 5.0)), 0.6),
+    "strip, base moved": Motion(strip(HELD, pl.BaseMotion(y=QUINTIC(0.0, 0.2, 0.4))), 0.8),
+    "rubber pendulum": Motion(lambda f: arm("rubber_pendulum", f), 0.8, FOLDED, 8192),
+    "damic, two links": Motion(driven("damic_two_link", 0.6, 4.0, 2e5, 5e4), 5.0),
+    "L frame": Motion(lambda f: arm("l_frame", f), 0.4),
+    "two links, PD": Motion(driven("two_link_planar", 0.7, 0.6, 40.0, 4.0), 1.0),
+    "two links, gear motors": Motion(geared("two_link_planar", 0.05), 0.8),
+    "macchelli link": Motion(driven("macchelli_link", 1.0, 0.3, 15.0, 3.0), 0.6),
+    "anthropomorphic": Motion(driven("anthropomorphic_three_link", 0.5, 0.6, 2e4, 4e2), 0.8),
+    "seven joints": Motion(driven("seven_joint_two_flexible", 0.4, 0.8, 200.0, 8.0), 0.8),
+    "seven joints, geared": Motion(geared("seven_joint_two_flexible", 0.1), 0.8),
+    "parallelogram": Motion(driven("parallelogram", 0.3, 0.5, 200.0, 8.0), 0.6),
+    "four-bar": Motion(four_bar(), 0.6),
+    "ball joint": Motion(on(pl.joints.SphericalJoint("ball", "base", "link"), soft(), (2.0, -6.0, -4.0)), 0.6, FINE),
+    "universal joint": Motion(
+        on(pl.joints.UniversalJoint("cross", "base", "link"), soft(), (2.0, -6.0, -4.0)), 0.6, FINE
+    ),
+    "free flight": Motion(
+        on(pl.joints.FreeJoint("flight", "base", "link", initial_spin=(1.0, 2.0, 0.5)), soft(), (0.0, 0.0, -1.0)),
+        0.6,
+        FINE,
+    ),
+    "sampled ruler": Motion(ruler(), 0.5),
+}
+
+
+def reference(motion: Motion, times: np.ndarray) -> pl.Trajectory:
+    """The same motion on the finest mesh with the shortest steps."""
+    model = motion.build(motion.finest)
+    integrator = pl.Gauss(min(motion.order, model.highest_order), motion.duration / motion.steps, tolerance=1e-11)
+    return pl.simulate(model, motion.duration, integrator, outputs=times)

@@ -1,0 +1,51 @@
+"""Copies of users' laws for trials, so that what a law remembers or notes is that of the run it was written for."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+from types import CellType, FunctionType
+from typing import Any
+
+from pliant.model.contract import Model
+from pliant.model.inputs import Inputs
+
+
+def with_copied_laws(model: Model) -> Inputs:
+    """The inputs of a model; its sampled laws are copies with the memory that they have now."""
+    inputs = model.inputs
+    if not (inputs.controllers or inputs.commands):
+        return inputs
+    shared = {id(each): each for each in (model, getattr(model, "arm", model), getattr(model, "robot", model))}
+    controllers, commands = (
+        tuple(_copied(each, dict(shared)) for each in every) for every in (inputs.controllers, inputs.commands)
+    )
+    return replace(inputs, controllers=controllers, commands=commands)
+
+
+def _copied(controller: Any, memo: dict[int, Any]) -> Any:
+    """The controller with a copy of its function; itself where that cannot be copied."""
+    try:
+        if not hasattr(controller, "function"):
+            return deepcopy(controller, memo)
+        return replace(controller, function=_function(controller.function, memo))
+    except Exception:  # an object of the user's may hold what cannot be copied, such as a file
+        return controller
+
+
+def _function(function: Any, memo: dict[int, Any]) -> Any:
+    """A copy of a law; a plain function with variables of an outer one gets copies of these."""
+    if not isinstance(function, FunctionType):
+        return deepcopy(function, memo)
+    cells = tuple(CellType(_value(cell.cell_contents, memo)) for cell in function.__closure__ or ())
+    defaults = deepcopy(function.__defaults__, memo)
+    copied = FunctionType(function.__code__, function.__globals__, function.__name__, defaults, cells)
+    copied.__kwdefaults__ = deepcopy(function.__kwdefaults__, memo)
+    copied.__dict__.update(deepcopy(function.__dict__, memo))
+    return copied
+
+
+def _value(value: Any, memo: dict[int, Any]) -> Any:
+    if id(value) not in memo:
+        memo[id(value)] = _function(value, memo)
+    return memo[id(value)]

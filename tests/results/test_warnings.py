@@ -1,0 +1,220 @@
+"""Warnings reach people: as Python warnings, in the summary, in the saved file, and as an error on request."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.model.state import Cause
+from pliant.robot.field_table import implausible
+from pliant.structures.linear import equations as linear_equations
+from pliant.structures.linear.equations import columns
+
+STEP = 1e-3
+
+
+def pendulum(damping=0.0, rate=8.0):
+    """A rigid rod of 1 kg and 1 m in the plane of gravity."""
+    rod = pl.RigidLink("rod", (1.0, 0.0, 0.0), 1.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.01, 0.1, 0.1))
+    hinge = pl.RevoluteJoint("hinge", "base", "rod", initial_rate=rate, damping=damping)
+    return pl.Robot(name="pendulum", links=(rod,), joints=(hinge,), gravity=(0.0, -9.81, 0.0))
+
+
+def bent_strip():
+    """A strip in large bends, by a mesh that cannot follow them."""
+    strip = pl.load(pl.library.path("steel_strip"))
+    push = pl.motions.Cycloid(start=0.0, end=2.0, duration=0.2)
+    return pl.connect(pl.PseudoSpectral(degree=4).compile(strip), pl.PrescribedMotion("hub", push))
+
+
+def run_of(model, **choices):
+    return pl.simulate(model, until=0.1, integrator=pl.Gauss(order=2, step=STEP), **choices)
+
+
+def test_a_consistency_error_warns_when_the_run_ends_and_again_when_it_is_loaded(tmp_path):
+    with pytest.warns(pl.PliantWarning, match="consistency error of tip velocity") as told:
+        run = pl.simulate(bent_strip(), until=0.3, integrator=pl.Gauss(order=2, step=STEP))
+    assert [str(each.message) for each in told] == run.warnings()
+    assert all(each.filename == __file__ for each in told)
+    assert [line.value for line in run.summary() if line.name == "warning"] == run.warnings()
+    run.save(tmp_path / "run.nc")
+    with pytest.warns(pl.PliantWarning) as again:
+        loaded = pl.load_trajectory(tmp_path / "run.nc")
+    assert loaded.warnings() == [str(each.message) for each in again] == run.warnings()
+
+
+def test_check_raises_the_list_or_gives_the_run():
+    good = run_of(pl.Rigid().compile(pendulum(damping=1.0)))
+    assert good.check() is good
+    with pytest.warns(pl.PliantWarning):
+        bad = run_of(pl.Rigid().compile(pendulum(damping=1e5)))
+    with pytest.raises(pl.DoubtfulRun, match="the rate of joint 'hinge' alternates"):
+        bad.check()
+
+
+@pytest.mark.parametrize("outputs", [1000, 10], ids=["every step saved", "one in ten saved"])
+@pytest.mark.parametrize("formulation", [pl.Rigid(), pl.PoseElement(), pl.GeometricallyExact()], ids=repr)
+def test_rates_that_alternate_are_named(formulation, outputs, tmp_path):
+    """The midpoint rule multiplies the rate by (1 - z) / (1 + z), z = damping h / 2 I > 1: it changes sign."""
+    with pytest.warns(pl.PliantWarning, match="'hinge' alternates by .* rad/s from step to step"):
+        run = run_of(formulation.compile(pendulum(damping=1e5)), outputs=outputs)
+    run.save(tmp_path / "run.nc")
+    with pytest.warns(pl.PliantWarning, match="Radau"):
+        assert pl.load_trajectory(tmp_path / "run.nc").warnings() == run.warnings()
+
+
+@pytest.mark.parametrize("rate", [8.0, 100.0])
+def test_no_alternation_where_steps_resolve_the_motion(rate):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run_of(pl.Rigid().compile(pendulum(damping=1.0, rate=rate))).warnings() == []
+
+
+def test_a_controller_that_raises_keeps_its_traceback():
+    def law(sample):
+        return [1.0 / (sample.time - sample.time)]
+
+    arm = pl.Rigid().compile(pendulum())
+    with pytest.warns(pl.PliantWarning, match="ZeroDivisionError"):
+        run = run_of(pl.connect(arm, pl.control.SampledController(law, period=1e-2, joints=["hinge"])))
+    assert run.ending.cause is Cause.CONTROLLER
+    assert isinstance(run.ending.exception, ZeroDivisionError)
+    last = run.ending.exception.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    assert last.tb_frame.f_code.co_name == "law"
+    (place,) = (line.value for line in run.summary() if line.name == "ended at")
+    assert f"(test_warnings.py, line {last.tb_lineno})" in place
+
+
+def test_a_noisy_table_of_a_motion_is_told_from_a_smooth_one():
+    """Noise of 1 mrad at 50 samples a second: accelerations of some rad/s^2, beside 0.5 rad/s^2 of the motion."""
+    arm = pl.Rigid().compile(pendulum(rate=0.0))
+    times = np.linspace(0.0, 2.0, 101)
+    smooth = 0.5 * (1.0 - np.cos(times))
+    noise = 1e-3 * np.random.default_rng(1).standard_normal(len(times))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pl.connect(arm, pl.PrescribedMotion("hinge", pl.motions.MotionTable(times, smooth)))
+        pl.connect(arm, pl.PrescribedMotion("hinge", pl.motions.MotionTable(times, times)))
+        # ten samples in a period are enough
+        pl.connect(arm, pl.PrescribedMotion("hinge", pl.motions.MotionTable(times, np.sin(np.pi * 10 * times))))
+    with pytest.warns(pl.PliantWarning, match=r"PrescribedMotion \(hinge\): the accelerations of a MotionTable"):
+        model = pl.connect(arm, pl.PrescribedMotion("hinge", pl.motions.MotionTable(times, smooth + noise)))
+    assert any("MotionTable" in each for each in run_of(model).warnings())
+
+
+def rod(**changes):
+    fields = {
+        "young": 210e9,
+        "density": 7850.0,
+        "length": 1.0,
+        "height": 0.01,
+        "angle": 0.0,
+        "gravity": -9.81,
+    } | changes
+    steel = pl.Material(name="steel", young=fields["young"], density=fields["density"], poisson=0.3)
+    section = pl.Rectangle(height=fields["height"], width=0.01)
+    link = pl.FlexibleLink(name="rod", length=fields["length"], section=section, material=steel)
+    hinge = pl.RevoluteJoint(name="hinge", parent="base", child="rod", initial_position=fields["angle"])
+    return pl.Robot(name="one", links=(link,), joints=(hinge,), gravity=(0.0, 0.0, fields["gravity"]))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("length", 800.0, r"links\.rod\.length = 800 m .*; if 800 mm is meant, write 0\.8"),
+        ("length", 1e-6, r"links\.rod\.length = 1e-06 m .*; write the length of the undeformed axis in metres"),
+        ("young", 210.0, r"links\.rod\.material\.young = 210 Pa .*; if 210 GPa is meant, write 2\.1e\+11"),
+        ("density", 7.85, r"links\.rod\.material\.density = 7\.85 kg/m\^3 .*; if 7\.85 g/cm\^3 is meant, write 7850"),
+        ("height", 30.0, r"links\.rod\.section\.height = 30 m .*; if 30 mm is meant, write 0\.03"),
+        ("angle", 90.0, r"joints\.hinge\.initial_position = 90 rad .*; if 90 deg is meant, write 1\.571"),
+        ("gravity", -9810.0, r"gravity\[2\] = -9810 m/s\^2"),
+    ],
+)
+def test_numbers_that_are_hardly_meant_so_are_told_once_each(field, value, sentence):
+    robot = rod(**{field: value})
+    with pytest.warns(pl.PliantWarning, match=sentence) as told:
+        pl.Rigid().compile(robot)
+    assert len(told) == len(robot.doubts) == 1
+    assert told[0].filename == __file__
+    with pytest.warns(pl.PliantWarning, match=sentence):
+        pl.loads(pl.dump(robot))
+
+
+def test_no_robot_of_the_library_is_doubted():
+    for name in pl.library.names():
+        assert list(implausible(pl.load(pl.library.path(name)))) == []
+
+
+def whirling_shaft():
+    """A disc out of balance on a shaft that turns at a constant rate, in its steady turn: 51 J, and nothing flows."""
+    steel = pl.Material(name="steel", young=210e9, density=7850.0, poisson=0.3)
+    shaft = pl.FlexibleLink(name="shaft", length=1.0, section=pl.Circle(radius=0.01), material=steel)
+    spin = pl.RevoluteJoint(name="spin", parent="base", child="shaft", axis=(1, 0, 0))
+    disc = pl.Payload(name="disc", link="shaft", mass=1.0, inertia=(1e-2, 5e-3, 5e-3), center_of_mass=(0, 1e-5, 0))
+    robot = pl.Robot(name="shaft", links=(shaft,), joints=(spin,), payloads=(disc,))
+    motion = pl.motions.FunctionMotion(lambda t: (100.0 * t, 100.0 + 0 * t, 0 * t))
+    return robot, pl.PrescribedMotion("spin", motion)
+
+
+@pytest.mark.parametrize(
+    "formulation",
+    [pl.GeometricallyExact(degree=4), pl.PoseElement(elements=8), pl.Lumped(fields=4), pl.PseudoSpectral(degree=6)],
+    ids=lambda each: type(each).__name__,
+)
+def test_rounding_of_what_is_stored_is_no_defect_of_the_ledger(formulation):
+    """Energies of 51 J are known to 1e-14 J, while a step exchanges less than 1e-12 J."""
+    robot, drive = whirling_shaft()
+    model = pl.connect(formulation.compile(robot), drive)
+    start = pl.equilibrium(model).state
+    run = pl.simulate(model, until=0.03, initial=start, integrator=pl.Gauss(order=2, step=1e-4))
+    assert run.ledger.stored[-1] == pytest.approx(51.0, rel=0.1)
+    assert run.ledger.worst_ratio <= 1e-10
+    assert not [each for each in run.warnings() if "energy ledger" in each]
+
+
+def strip_under(*parts):
+    return pl.connect(pl.PseudoSpectral(degree=6).compile(pl.load(pl.library.path("steel_strip"))), *parts)
+
+
+def slewing():
+    """Energies change fast: a step exchanges a good part of what is stored."""
+    return strip_under(pl.PrescribedMotion("hub", pl.motions.Cycloid(start=0.0, end=0.1, duration=0.2)))
+
+
+def creeping():
+    """A load of 5 N that grows by a hundredth: a step exchanges a hundred-thousandth of what is stored."""
+
+    def load(times):
+        wrench = np.zeros((len(times), 6))
+        x = np.clip(times, 0.0, 1.0)
+        wrench[:, 1] = 5.0 * (1.0 + 0.01 * x**3 * (10.0 - 15.0 * x + 6.0 * x**2))
+        return wrench
+
+    push = pl.TipWrench("strip", pl.signals.FunctionSignal(load))
+    return strip_under(pl.PrescribedMotion("hub", pl.motions.Hold(0.0)), push)
+
+
+@pytest.mark.parametrize(("motion", "defect"), [(slewing, 3e-10), (creeping, 1e-9)], ids=["fast", "slow"])
+@pytest.mark.parametrize("spoilt", [False, True], ids=["sound", "spoilt"])
+def test_a_defect_of_the_ledger_is_found(monkeypatch, motion, defect, spoilt):
+    """A part of what each step exchanges is lost on purpose; where it is less than rounding, it adds up."""
+    entries = linear_equations.Stretch.entries
+
+    def lossy(self, *args):
+        table, efforts = entries(self, *args)
+        table[:, columns.RESIDUAL] += (defect if spoilt else 0.0) * table[:, columns.EXCHANGED]
+        return table, efforts
+
+    monkeypatch.setattr(linear_equations.Stretch, "entries", lossy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = motion()
+        run = pl.simulate(
+            model, until=1.0, initial=pl.equilibrium(model).state, integrator=pl.Gauss(order=2, step=STEP)
+        )
+    assert bool([each for each in run.warnings() if "energy ledger" in each]) is spoilt

@@ -1,0 +1,197 @@
+"""Runs that are asked for an accuracy: what they reach, what they tell, and what they leave alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.errors import InvalidInput
+from pliant.model.contract import Model
+from pliant.model.error_estimate import indicated
+from pliant.model.sampling import Sample
+from tests.support.arms import ASIDE, SLOW, two_links
+
+
+def said(ask: Callable[[], object]) -> str:
+    with pytest.raises(InvalidInput) as refusal:
+        ask()
+    return str(refusal.value)
+
+
+TIMES = np.linspace(0.0, 1.0, 26)
+
+
+def slewed_strip(formulation: object) -> Model:
+    """A steel strip that is turned and rings."""
+    arm = formulation.compile(pl.load(pl.library.path("steel_strip")))  # type: ignore[attr-defined]
+    return pl.connect(arm, pl.PrescribedMotion("hub", pl.motions.Quintic(0.0, 1.5, 0.5)))
+
+
+def falling_arm(formulation: object) -> Model:
+    """Two slow links under gravity, the elbow free."""
+    arm = formulation.compile(two_links(ASIDE, section=SLOW))  # type: ignore[attr-defined]
+    return pl.connect(arm, pl.PrescribedMotion("shoulder", pl.motions.Quintic(0.3, 0.8, 1.0)))
+
+
+def rubber(formulation: object) -> Model:
+    """A rod so soft that it folds."""
+    return formulation.compile(pl.load(pl.library.path("rubber_pendulum")))  # type: ignore[attr-defined, no-any-return]
+
+
+# the answers: by finer meshes, order 6 and short steps; halving both changes them by less than a tenth of the best
+PROBLEMS = {
+    "strip": (slewed_strip, pl.GeometricallyExact(8), 2e-3),
+    "falling": (falling_arm, pl.GeometricallyExact(8, 2), 2e-3),
+    "rubber": (rubber, pl.GeometricallyExact(6, 12), 1e-3),
+}
+
+
+@pytest.mark.parametrize("problem", list(PROBLEMS))
+def test_the_error_is_what_was_asked_for_and_what_is_told(problem: str) -> None:
+    build, finest, step = PROBLEMS[problem]
+    answer = pl.simulate(build(finest), 1.0, pl.Gauss(6, step), outputs=TIMES).tip_position
+    for accuracy in (1e-2, 1e-3, 1e-4):
+        run = pl.simulate(build(pl.GeometricallyExact()), 1.0, outputs=TIMES, accuracy=accuracy)
+        assert run.ending.completed
+        assert run.error is not None
+        true = np.linalg.norm(run.tip_position - answer, axis=1).max()
+        reach = run.error.scale
+        assert true <= accuracy * reach
+        # of ten estimates nine are to lie within these factors; these do
+        assert 0.3 * true <= run.error.total <= max(10.0 * true, 1e-5 * reach)
+        assert run.error.asked == accuracy
+        assert run.error.reached
+        assert not run.warnings()
+        assert run.ledger.worst_ratio < 1e-10
+
+
+def test_the_mesh_is_chosen_only_where_it_was_left_open() -> None:
+    open_run = pl.simulate(slewed_strip(pl.GeometricallyExact()), 1.0, accuracy=1e-4)
+    assert "degree=" in open_run.provenance.choices["formulation"]
+    coarse = pl.simulate(slewed_strip(pl.GeometricallyExact(degree=2)), 1.0, accuracy=1e-4)
+    assert coarse.provenance.choices["formulation"] == "GeometricallyExact(degree=2, elements=1)"
+    assert coarse.error is not None
+    assert coarse.error.space > coarse.error.time
+    (warning,) = coarse.warnings()
+    assert warning.startswith("the tips may be 0.")
+    assert "more than the 0.0001 asked: the mesh is too coarse" in warning
+
+
+@pytest.mark.parametrize(
+    "formulation",
+    [
+        pl.PoseElement(8),
+        pl.Corotational(8),
+        pl.Lumped(4),
+        pl.EquivalentRigidLink(4),
+        pl.PseudoSpectral(6),
+        pl.MixedElement(16),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_every_formulation_tells_the_errors_of_its_steps_and_of_its_mesh(formulation: object) -> None:
+    """Against the same formulation, finer: what it leaves out of the arm is not asked."""
+    run = pl.simulate(slewed_strip(formulation), 0.6, outputs=12, accuracy=1e-2)
+    assert run.error is not None
+    model = slewed_strip(formulation.finer())  # type: ignore[attr-defined]
+    answer = pl.simulate(model, 0.6, pl.Gauss(min(4, model.highest_order), 2.5e-4), outputs=run.time)
+    true = np.linalg.norm(run.tip_position - answer.tip_position, axis=1).max()
+    assert run.error.time <= 1e-2
+    assert 0.1 * true <= run.error.total <= 10.0 * true + 1e-6
+
+
+def test_pose_elements_without_a_number_grow_until_they_serve() -> None:
+    run = pl.simulate(slewed_strip(pl.PoseElement()), 0.6, outputs=12, accuracy=1e-3)
+    answer = pl.simulate(slewed_strip(pl.GeometricallyExact(8)), 0.6, pl.Gauss(4, 1e-3), outputs=run.time)
+    assert run.error is not None
+    assert run.error.reached
+    assert np.linalg.norm(run.tip_position - answer.tip_position, axis=1).max() <= 1e-3
+
+
+class Integrator:
+    """A law that remembers: without `started` it goes on where it was."""
+
+    def __init__(self) -> None:
+        self.sum, self.times = 0.0, []  # type: float, list[float]
+
+    def __call__(self, sample: Sample) -> float:
+        self.times.append(sample.time)
+        self.sum += 0.3 - sample.joint_positions[0]
+        return 2.0 * self.sum - 3.0 * float(sample.joint_rates[0])
+
+
+def of_an_outer_function() -> tuple[object, list[float]]:
+    total, times = 0.0, []  # type: float, list[float]
+
+    def law(sample: Sample) -> float:
+        nonlocal total
+        times.append(sample.time)
+        total += 0.3 - sample.joint_positions[0]
+        return 2.0 * total - 3.0 * float(sample.joint_rates[0])
+
+    return law, times
+
+
+def test_laws_with_a_memory_are_asked_in_one_run_only() -> None:
+    """Trials ask copies: the run is that of a law which nobody has asked before, and its notes are those of one run."""
+    arm = pl.Rigid().compile(two_links(section=SLOW))
+    held = pl.PrescribedMotion("elbow", pl.motions.Hold(0.0))
+    once = Integrator()
+    controller = pl.control.SampledController(once, 0.02, joints=["shoulder"])
+    answer = pl.simulate(pl.connect(arm, held, controller), 0.5, pl.Gauss(2, 2.5e-4), outputs=25)
+    inner, times = of_an_outer_function()
+    for law, notes in ((fresh := Integrator(), fresh.times), (inner, times)):
+        controller = pl.control.SampledController(law, 0.02, joints=["shoulder"])  # type: ignore[arg-type]
+        run = pl.simulate(pl.connect(arm, held, controller), 0.5, outputs=25, accuracy=1e-4)
+        np.testing.assert_allclose(notes, np.arange(25) * 0.02, atol=1e-12)
+        np.testing.assert_allclose(run.tip_position, answer.tip_position, atol=2e-4)
+
+
+def test_long_steps_tell_their_error_without_being_asked() -> None:
+    model = slewed_strip(pl.GeometricallyExact(5))
+    answer = pl.simulate(model, 2.0, pl.Gauss(6, 1e-3), outputs=40).tip_position
+    for integrator in (pl.Gauss(2, 0.05), pl.Gauss(4, 0.05), pl.Gauss(2, 0.01)):
+        run = pl.simulate(model, 2.0, integrator)
+        true = np.linalg.norm(run.tip_position[:: (len(run.time) - 1) // 40] - answer, axis=1).max()
+        assert run.error is not None
+        assert 0.3 * true <= run.error.time <= 10.0 * true
+    (warning,) = pl.simulate(model, 2.0, pl.Gauss(2, 0.05)).warnings()
+    assert "the steps are too long" in warning
+    assert not pl.simulate(model, 2.0, pl.Gauss(4, 2e-3)).warnings()
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_the_indicated_error_is_that_of_an_oscillator(order: int) -> None:
+    """Steps slow a circular motion down to the angle of R(i w h) of Gauss collocation, and its last point by that."""
+    step, rate, count = 0.05, 2.0, 200
+    y = rate * step
+    turn = 2.0 * np.arctan(y / 2.0 if order == 2 else (y / 2.0) / (1.0 - y * y / 12.0))
+    angles = turn * np.arange(count + 1)
+    tip = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+    time = step * np.arange(count + 1)
+    true = np.linalg.norm(tip[-1] - [np.cos(rate * time[-1]), np.sin(rate * time[-1]), 0.0])
+    assert indicated(time, tip, order, step) == pytest.approx(true, rel=0.05)
+    assert np.isnan(indicated(time**2, tip, order, step))  # times that are not evenly apart tell nothing
+
+
+def test_the_file_keeps_the_error(tmp_path: Path) -> None:
+    run = pl.simulate(slewed_strip(pl.GeometricallyExact()), 0.5, outputs=10)
+    run.save(tmp_path / "run.nc")
+    assert pl.load_trajectory(tmp_path / "run.nc").error == run.error
+    assert {line.name for line in run.summary()} >= {"estimated error of the tips by steps", "accuracy asked"}
+
+
+def test_refusals() -> None:
+    model = slewed_strip(pl.GeometricallyExact())
+    assert said(lambda: pl.simulate(model, 1.0, pl.Gauss(), accuracy=1e-3)).startswith("accuracy = 0.001 chooses")
+    for wrong in (0.0, -1.0, 1.0, float("nan")):
+        assert said(lambda wrong=wrong: pl.simulate(model, 1.0, accuracy=wrong)).endswith(  # type: ignore[misc]
+            "must lie between 1e-09 and 0.3; it is the largest error of a tip over the reach of the arm, such as 1e-4"
+        )
+    assert "accuracy" in said(lambda: pl.simulate(model, 1.0, accuracy="high"))  # type: ignore[arg-type]
+    with pytest.warns(DeprecationWarning, match="accuracy"):
+        assert pl.simulate(model, 0.1, pl.Adaptive(1e-3)).error is not None
