@@ -10,7 +10,9 @@ import pliant as pl
 
 Formulation = pl.Corotational | pl.PoseElement | pl.GeometricallyExact | pl.Rigid
 
-PAPER = pl.Corotational(elements=10, super_element=5)  # ten elements a link, in two super elements of five
+PAPER = pl.Corotational(
+    elements=10, axes=pl.corotational.Axes.FIRST_END, super_element=5
+)  # ten elements a link, in two super elements of five
 SHEARING = replace(PAPER, theory=pl.corotational.Beam.TIMOSHENKO)
 COUNTS = (5, 10, 20, 40)  # elements of a link
 THREE_DIGITS_BY = {"director mass": 20, "lumped mass": 40, "pose elements": 20}  # elements of a link

@@ -6,6 +6,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -347,3 +348,15 @@ def test_units_do_not_change_numbers() -> None:
     )
     assert plain != named
     assert np.array_equal(pl.linearize(plain.compile()).poles, pl.linearize(named.compile()).poles)
+
+
+def test_frequency_responses_of_ports_are_those_of_the_elements() -> None:
+    """Velocity per force of a mass on a spring and a damper: s / (m s^2 + c s + k)."""
+    parts: dict[str, Any] = {"force": Se(domain=TRANSLATION), "v": OneJunction(), "mass": I(inertia=2.0)}
+    parts |= {"spring": C(stiffness=50.0), "damper": R(resistance=0.3)}
+    bonds = [Bond("force", "v"), *(Bond("v", part) for part in ("mass", "spring", "damper"))]
+    at = np.array([0.1, 0.8, 3.0])
+    found = pl.frequency_response(Component(parts, bonds).compile(), "force", "force.velocity", at)
+    s = 2j * np.pi * at
+    np.testing.assert_allclose(found.gain, s / (2.0 * s**2 + 0.3 * s + 50.0), rtol=1e-12)
+    assert found.unit == "(m/s)/N"

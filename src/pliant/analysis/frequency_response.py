@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.analysis.linearize import first_order, held_ports, unit_of_ratio
+from pliant.analysis.linearize import first_order, held_ports, linearize, unit_of_ratio
 from pliant.analysis.modes import linearised, refuse_stillness
 from pliant.errors import InvalidInput
-from pliant.model.contract import Model
+from pliant.model.contract import FirstOrder, Model
 from pliant.model.linear import LinearPortHamiltonian, LinearSystem
 from pliant.model.state import Array
 from pliant.robot.robot import nearest
@@ -75,6 +75,8 @@ def frequency_response(
         system = model
     elif isinstance(model, LinearPortHamiltonian):
         system = model.state_space()
+    elif isinstance(model, FirstOrder):
+        system = linearize(model, state, time)
     else:
         small = linearised(model, state, time)
         moved = [port for port in held_ports(small) if port.name in (input, input.rpartition(".")[0])]

@@ -8,8 +8,8 @@ yet is a word that says so where it is opened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,14 +18,14 @@ from numpy.typing import ArrayLike
 
 from pliant.bond_graph import beam
 from pliant.bond_graph.beam import TO_SPIN, Formulas, Parts, Pose, chain, junction, section_axes, variables
-from pliant.bond_graph.domain import ROTATION
-from pliant.bond_graph.elements import TF, C, OneJunction, R, Se, Sf, Source, ZeroJunction
+from pliant.bond_graph.domain import ROTATION, TRANSLATION, Domain
+from pliant.bond_graph.elements import TF, C, OneJunction, Part, R, Se, Sf, Source, ZeroJunction
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.components import kinds
 from pliant.components.motions import Hold
 from pliant.components.signals import Constant
 from pliant.errors import InvalidInput, refuse_outside
-from pliant.formulas.expression import Expression, constant, name
+from pliant.formulas.expression import Expression, constant, exp, larger, name, sign, tanh
 from pliant.mechanics.rigid_body import matrix_of
 from pliant.model.arm import MOST_ELEMENTS, Counts, counts_of
 from pliant.model.contract import Arm
@@ -38,12 +38,13 @@ from pliant.robot import (
     Joint,
     LinearLaw,
     LoopKind,
+    PrismaticJoint,
     ReducedLink,
     RevoluteJoint,
     RigidLink,
     Robot,
 )
-from pliant.robot.joint import BASE
+from pliant.robot.joint import BASE, AxisJoint
 from pliant.robot.loop import LoopJoint, parent_frame
 from pliant.spatial.arrays import rotation_from_vector
 
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 CONTROLLER, MANIPULATOR, GROUND, TIP = "Controller", "Manipulator", "Base", "End"
 VECTORS = {"m": 3, "n": 3}  # what parts must know of the section that carries them
 USUAL = 10  # elements of links that a mapping does not name
-PLAIN = 1e-9  # part of a largest entry below which others are zero
 
 
 @dataclass(frozen=True)
@@ -92,16 +92,18 @@ def _drives(arm: Arm) -> dict[str, Source]:
     for part in getattr(arm, "components", ()):
         for each in part.attachments(getattr(arm, "given", arm)):
             joint = each.joint if isinstance(each, kinds.OnJoint) else ""
-            angle, rate = name(f"{joint} angle"), name(f"{joint} rate")
+            owner = next((own for own in arm.robot.joints if own.name == joint), arm.robot.joints[0])
+            at, rate = (name(f"{joint} {word}") for word in words_of(owner))
+            domain = domain_of(owner)
             match each:
                 case kinds.Feedback(reference=Hold(position=target)):
-                    made: Source = Se(effort=each.stiffness * (target - angle) - each.damping * rate, domain=ROTATION)
+                    made: Source = Se(effort=each.stiffness * (target - at) - each.damping * rate, domain=domain)
                 case kinds.Torque(signal=Constant(value=float(value))):
-                    made = Se(effort=value, domain=ROTATION)
+                    made = Se(effort=value, domain=domain)
                 case kinds.Torque():
-                    made = Se(domain=ROTATION)
+                    made = Se(domain=domain)
                 case kinds.Prescription(motion=motion):
-                    made = Sf(flow=0.0 if isinstance(motion, Hold) else None, domain=ROTATION)
+                    made = Sf(flow=0.0 if isinstance(motion, Hold) else None, domain=domain)
                 case _:
                     made, joint = Se(), ""
             if not joint or joint in drives:
@@ -117,6 +119,7 @@ class Builder:
     """A graph on its way: what the Manipulator holds, and where its links start."""
 
     inputs: ClassVar[Mapping[str, int]] = VECTORS  # of the Manipulator, from the Base
+    axis_joints: ClassVar[tuple[type[AxisJoint], ...]] = (RevoluteJoint, PrismaticJoint)
 
     def __init__(self, robot: Robot, drives: Mapping[str, Source], links: Beams | MixedElements) -> None:
         self.robot, self.drives, self.links = robot, drives, links
@@ -148,7 +151,8 @@ class Builder:
         for loop in robot.loops:
             self.add_loop(loop)
         moving = [joint.name for joint in robot.chain_order if joint.moves]
-        told = [f"{joint} {word}" for joint in moving for word in ("angle", "rate")]
+        joints = {joint.name: joint for joint in robot.chain_order}
+        told = [f"{joint} {word}" for joint in moving for word in words_of(joints[joint])]
         signals: dict[str, Expression | tuple[Expression, ...]] = {each: name(each.replace(" ", ".")) for each in told}
         if "r" in getattr(self.parts[robot.tip_link], "signals", ()):
             signals["position"] = tuple(variables(f"{robot.tip_link}.r"))
@@ -161,7 +165,7 @@ class Builder:
             self.wires,
         )
         columns = {word: tuple(constant(float(x)) for x in axes[:, k]) for k, word in enumerate(self.inputs, 1)}
-        sources = {joint: self.drives.get(joint, Se(effort=0.0, domain=ROTATION)) for joint in moving}
+        sources = {joint: self.drives.get(joint, Se(effort=0.0, domain=domain_of(joints[joint]))) for joint in moving}
         inputs = dict.fromkeys(told, 1)
         parts: Parts = {CONTROLLER: Component(dict(sources), (), {each: each for each in moving}, inputs=inputs)}
         parts[GROUND] = Component({"Sf": Sf(flow=(0.0,) * 6)}, ports={"ground": "Sf"}, signals=columns)
@@ -192,17 +196,20 @@ class Builder:
         start, plain = self.start_of(at), at.station is None
         if isinstance(joint, FixedJoint) and plain:
             self.parts[joint.name] = self.fixed(at)
-        elif isinstance(joint, RevoluteJoint) and plain and not (joint.friction or joint.limits):
+        elif isinstance(joint, self.axis_joints) and plain:
             axis = np.array(joint.axis, float) / np.linalg.norm(joint.axis)
-            self.parts[joint.name] = self.revolute(joint, at, axis)
-            spin = start.spin + start.rotation @ axis * joint.initial_rate
-            turn = rotation_from_vector(axis * joint.initial_position)
-            start = Pose(start.position, start.rotation @ turn, start.velocity, spin)
+            along, by, rate = start.rotation @ axis, axis * joint.initial_position, joint.initial_rate
+            if isinstance(joint, RevoluteJoint):
+                self.parts[joint.name] = self.revolute(joint, at, axis)
+                turned = start.rotation @ rotation_from_vector(by)
+                start = Pose(start.position, turned, start.velocity, start.spin + along * rate)
+            elif isinstance(joint, PrismaticJoint):
+                self.parts[joint.name] = self.prismatic(joint, at, axis)
+                start = replace(start.moved(by), velocity=start.moved(by).velocity + along * rate)
         else:
             drive = ("drive",) if joint.moves else ()
-            self.parts[joint.name] = words_only(
-                f"a {joint.word} joint, at a station or with stops,", "left", "right", *drive
-            )
+            where = "at the end of a link" if plain else "at a station along a link"
+            self.parts[joint.name] = words_only(f"a {joint.word} joint {where}", "left", "right", *drive)
         self.roots[joint.child] = start
         self.wire(joint.parent, joint.name)
         self.bonds.append(Bond(f"{joint.name}.right", f"{joint.child}.left"))
@@ -229,7 +236,21 @@ class Builder:
         bearing = Component(tied, bonds, ports, inputs=VECTORS, about="the bearing of the joint")
         unit = section_axes() @ (matrix_of(at.rotation) @ axis).astype(object)
         ends = ("Revolute.left", "Revolute.right", "Revolute.drive")
-        return turning_joint(joint, {"Revolute": bearing}, ends, unit, self.inputs, free)
+        return driven_joint(joint, {"Revolute": bearing}, ends, unit, self.inputs, free)
+
+    def prismatic(self, joint: PrismaticJoint, at: At, axis: Array) -> Component:
+        """Spins are equal (Rot), the rate of the joint adds to the velocity of the point where its slide is (Tr)."""
+        unit = section_axes() @ (matrix_of(at.rotation) @ axis).astype(object)
+        offset = section_axes() @ np.array(at.position, dtype=object) + unit * name("position")
+        tied: Parts = {"left": junction(), "right": junction(), "Tr": ZeroJunction(size=3), "Rot": OneJunction(size=3)}
+        tied |= {"v left": TF(ratio=beam.to_point(offset)), "w left": TF(ratio=TO_SPIN)}
+        tied |= {"v right": TF(ratio=-1.0 * beam.TO_VELOCITY), "w right": TF(ratio=TO_SPIN)}
+        bonds = [*chain("left", "v left", "Tr"), *chain("left", "w left", "Rot")]
+        bonds += [*chain("right", "v right", "Tr"), *chain("right", "w right", "Rot")]
+        ports, inputs = {"left": "left", "right": "right", "drive": "Tr"}, {**VECTORS, "position": 1}
+        slide = Component(tied, bonds, ports, inputs=inputs, about="the slide of the joint")
+        ends = ("Prismatic.left", "Prismatic.right", "Prismatic.drive")
+        return driven_joint(joint, {"Prismatic": slide}, ends, unit, self.inputs, False)
 
     def add_loop(self, loop: LoopJoint) -> None:
         """A joint between two frames of the tree, of no drive."""
@@ -263,11 +284,11 @@ class Builder:
 
     def flexible(self, link: FlexibleLink, start: Pose) -> tuple[Component, Pose]:
         tip, why = start.moved(np.array([link.length, 0.0, 0.0])), _beyond_beams(link)
-        ends, beams = np.linspace(0.0, link.length, self.counts[link.name] + 1), []
-        for a, b in pairwise(ends):
-            K, M = (np.diagonal(each([0.5 * (a + b)])[0]).tolist() for each in (link.stiffness, link.inertia))
-            poses = [start.moved(np.array([s, 0.0, 0.0])) for s in (a, b)]
-            beams.append(beam.beam3d(float(b - a), (K[0], *K[3:]), (M[0], M[5], M[4]), poses, self.gravity))
+        count = 1 if link.massless else self.counts[link.name]  # a node without mass would follow from no equation
+        ends, beams = np.linspace(0.0, link.length, count + 1), []
+        for span in pairwise(ends):
+            poses = [start.moved(np.array([s, 0.0, 0.0])) for s in span]
+            beams.append(beam.beam3d(link, span, poses, self.gravity))
         return (
             words_only(why, "left", "right") if why else beam.super_elements(beams, "Beam3D", self.links.super_element)
         ), tip
@@ -275,7 +296,8 @@ class Builder:
     def body(self, mass: float, center: object, inertia: object, start: Pose) -> Component | None:
         J = np.array(inertia, float)
         J = np.diag(J) if J.ndim == 1 else J
-        return beam.rigid_body(mass, np.array(center, float), J, self.gravity, start) if mass > 0.0 else None
+        real = mass > 0.0 or J.any()
+        return beam.rigid_body(mass, np.array(center, float), J, self.gravity, start) if real else None
 
     def rigid(self, link: RigidLink, start: Pose) -> Component:
         """A rigid body between two sections."""
@@ -311,43 +333,59 @@ def _beyond_beams(link: FlexibleLink) -> str:
     """Why a link is no row of co-rotational beams here, or nothing."""
     s = np.linspace(0.0, link.length, 5)
     K, M = link.stiffness(s), link.inertia(s)
-    if np.abs(link.rest_strain(s)[:, 1:]).max() > PLAIN or not isinstance(link.law, LinearLaw):
+    if np.abs(link.rest_strain(s)[:, 1:]).max() > beam.PLAIN or not isinstance(link.law, LinearLaw):
         return "a link that is curved or of another law than the linear one"
-    if link.material_damping(s).any() or any(link.viscous_damping):
-        return "a link with damping"
-    mass, Jy, Jz = (M[:, k, k, None, None] for k in (0, 4, 5))
-    area = mass * np.diag([1, 1, 1, 0, 0, 0]) + Jy * np.diag([0, 0, 0, 1, 1, 0]) + Jz * np.diag([0, 0, 0, 1, 0, 1])
-    off = max(
-        np.abs(K * (1 - np.eye(6))).max() / K.max(), np.abs(M - area)[:, 3:, 3:].max() / (M[:, 3:, 3:].max() or 1.0)
-    )
-    plain = off < PLAIN and np.abs(M - area)[:, :3].max() <= PLAIN * mass.max()
-    return "" if plain and not link.massless else "a section other than that of an area"
+    off = [np.abs(each * (1 - np.eye(6))).max() / each.max() for each in (K, M) if each.any()]
+    return "a link whose sections are not in principal axes" if max(off) > beam.PLAIN else ""
 
 
-def turning_joint(
-    joint: RevoluteJoint,
-    parts: Parts,
-    ends: tuple[str, str, str],
-    unit: Formulas,
-    inputs: Mapping[str, int],
-    free: bool,
-) -> Component:
-    """A bearing with its Drive (Fig. 7d): (20) as a transformer, spring and damper of the joint beside its torque."""
-    inside: Parts = {"theta": OneJunction(size=1, domain=ROTATION), "MTF": TF(ratio=[[each] for each in unit])}
-    bonds, spring = chain("theta", "MTF"), joint.spring
-    if spring:
-        inside["spring"] = C(stiffness=spring.stiffness, start=joint.initial_position - spring.rest_position)
-        bonds += chain("theta", "spring")
+def domain_of(joint: Joint) -> Domain:
+    return TRANSLATION if isinstance(joint, PrismaticJoint) else ROTATION
+
+
+def words_of(joint: Joint) -> tuple[str, str]:
+    """What a joint tells of its coordinate."""
+    return ("position" if isinstance(joint, PrismaticJoint) else "angle"), "rate"
+
+
+def passive_laws(joint: AxisJoint) -> Iterator[tuple[str, Part]]:
+    """Spring, damper, dry friction and stops: `mechanics.joint_laws` as elements."""
+    domain, start, f = domain_of(joint), joint.initial_position, name("f")
+    if joint.spring:
+        yield "spring", C(stiffness=joint.spring.stiffness, start=start - joint.spring.rest_position)
     if joint.damping:
-        inside["damper"] = R(resistance=joint.damping, domain=ROTATION)
-        bonds += chain("theta", "damper")
+        yield "damper", R(resistance=joint.damping, domain=domain)
+    if joint.friction:
+        coulomb, static, stribeck, smoothing = joint.friction.row
+        level = coulomb + (static - coulomb) * exp(-((f / stribeck) ** 2))
+        yield "friction", R(effort=level * tanh(f / smoothing), domain=domain)
+    if joint.limits:
+        lower, upper, k, d = joint.limits.row
+        below, above = (larger(each, 0.0) for each in (lower - name("q"), name("q") - upper))
+        yield "stops", C(energy=0.5 * k * (below**2 + above**2), start=start, domain=domain)
+        below, above = (larger(each, 0.0) for each in (lower - name("stops.q"), name("stops.q") - upper))
+        # what damping adds to the push of a spring, which never becomes a pull
+        more = [larger(k * x + d * sign(x) * v, 0.0) - k * x for x, v in ((below, -f), (above, f))]
+        yield "stop dampers", R(effort=more[1] - more[0], domain=domain)
+
+
+def driven_joint(
+    joint: AxisJoint, parts: Parts, ends: tuple[str, str, str], unit: Formulas, inputs: Mapping[str, int], free: bool
+) -> Component:
+    """A bearing with its Drive (Fig. 7d): (20) as a transformer, the passive laws of the joint beside its torque."""
+    word = words_of(joint)[0]
+    inside: Parts = {"theta": OneJunction(size=1, domain=domain_of(joint)), "MTF": TF(ratio=[[each] for each in unit])}
+    bonds = chain("theta", "MTF")
+    for law, part in passive_laws(joint):
+        inside[law] = part
+        bonds += chain("theta", law)
     if free:
         inside["Se"] = Se(effort=0.0, domain=ROTATION)
         bonds += chain("Se", "theta")
     drive = Component(inside, bonds, {"torque": "theta", "axis": "MTF.b"}, inputs=inputs, about="axis of the joint")
     rate = name("Drive.theta.f")
-    signals: dict[str, Integral | Expression] = {"angle": Integral(rate, joint.initial_position), "rate": rate}
-    told = [part for part, each in parts.items() if isinstance(each, Component)]
-    wires = [Signal(word, f"{part}.{word}") for part in ("Drive", *told) for word in inputs]
+    signals: dict[str, Integral | Expression] = {word: Integral(rate, joint.initial_position), "rate": rate}
+    inner = {"Drive": drive} | {part: each for part, each in parts.items() if isinstance(each, Component)}
+    wires = [Signal(each, f"{part}.{each}") for part, own in inner.items() for each in own.inputs]
     ports = {"left": ends[0], "right": ends[1]} | ({} if free else {"drive": "Drive.torque"})
     return Component({**parts, "Drive": drive}, [Bond("Drive.axis", ends[2])], ports, signals, inputs, wires)

@@ -16,16 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.bond_graph.domain import SPATIAL
-from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, Se, ZeroJunction
+from pliant.bond_graph.elements import TF, C, I, OneJunction, Part, R, Se, ZeroJunction
 from pliant.bond_graph.graph import Bond, Component, Integral, Signal
 from pliant.formulas.expression import Expression, name, rotation_factor, sqrt
 from pliant.model.state import Array
+from pliant.robot import FlexibleLink
 
 Formulas = NDArray[np.object_]  # arrays of formulas and numbers, with the operators of arrays
 Parts = dict[str, Part | Component]
 IDENTITY, NONE = np.eye(3).astype(object), np.zeros((3, 3)).astype(object)
 TO_VELOCITY, TO_SPIN = np.hstack([IDENTITY, NONE]), np.hstack([NONE, IDENTITY])  # from a flow (v, w)
 ROOT = "root "  # before the names of signals of a root section; those of tips have no word
+PLAIN = 1e-9  # part of a largest entry below which others are zero
 SUPER = 5  # elements of a super element, Fig. 5
 MODULATING, MOTION, DEFORMATION = "Modulating Signals", "Rigid Body Motion", "Deformation"
 
@@ -95,20 +97,37 @@ def rotation_rate(theta: Formulas) -> Formulas:
     return np.array(IDENTITY - 0.5 * skew + (skew @ skew) * (0.25 * rotation_factor(0.25 * square)), dtype=object)
 
 
-def deformation(length: float, stiffness: Sequence[float]) -> Component:
-    """Fig. 3: (8) to (10) as modulated transformers, (12) as a C field of the states theta_1, u_2, theta_2."""
+def deformation(length: float, stiffness: Sequence[float], damping: Sequence[float]) -> Component:
+    """Fig. 3: (8) to (10) as modulated transformers, (12) as a C field of the states theta_1, u_2, theta_2.
+
+    Sections with Kelvin-Voigt ``damping`` lose power as (12) stores energy, by an R field of the same rates.
+    """
     q, second = variables("C.q", 7), np.eye(4).astype(object)
     second[1:, 1:] = rotation_rate(q[4:])
     parts: Parts = {"Lambda 1": TF(ratio=rotation_rate(q[:3])), "Lambda 2": TF(ratio=second)}
     parts["C"] = C(stiffness=local_stiffness(length, *stiffness), sizes={"1": 3, "2": 4})
     bonds = [Bond("Lambda 1", "C.1"), Bond("Lambda 2", "C.2")]
+    if any(damping):
+        parts |= {"rates": ZeroJunction(size=7), "R": R(resistance=local_stiffness(length, *damping))}
+        bonds = chain("rates", "R")
+        for k, own in enumerate(np.split(np.eye(7), [3], axis=1), 1):
+            parts |= {f"rate {k}": OneJunction(size=own.shape[1]), f"of {k}": TF(ratio=own)}
+            bonds += [*chain(f"Lambda {k}", f"rate {k}", f"C.{k}"), *chain(f"rate {k}", f"of {k}", "rates")]
     return Component(parts, bonds, {"1": "Lambda 1.a", "2": "Lambda 2.a"}, about="deformation, (8) to (13)")
 
 
-def rigid_body_motion(length: float, inertia: Sequence[float], ends: Sequence[Pose], gravity: Array) -> Component:
+def director_moments(inertia: Array) -> Array:
+    """int x x^T dm, the second moments of mass of directors, from the inertia (3, 3) against turning."""
+    return np.asarray(0.5 * np.trace(inertia) * np.eye(3) - 0.5 * (inertia + inertia.T))
+
+
+def rigid_body_motion(
+    length: float, inertia: Sequence[float], ends: Sequence[Pose], gravity: Array, drag: Sequence[float]
+) -> Component:
     """Fig. 4: (15) as transformers Rot-m and Rot-n, (16) to (18) as I fields of r, m and n; its weight.
 
-    ``inertia`` per length is mass, then that of rotation about z (of m) and about y (of n).
+    ``inertia`` per length is mass, then the second moments along l, m and n, that along l zero for plane sections;
+    ``drag`` against the velocity and spin of sections, per length and in their axes.
     """
     share = length * np.array([[1.0 / 3.0, 1.0 / 6.0], [1.0 / 6.0, 1.0 / 3.0]])
     parts: Parts = {"node 1": junction(), "node 2": junction()}
@@ -122,7 +141,12 @@ def rigid_body_motion(length: float, inertia: Sequence[float], ends: Sequence[Po
         if np.any(gravity):
             parts[f"weight {k}"] = Se(effort=(*(0.5 * length * inertia[0] * gravity), 0.0, 0.0, 0.0))
             bonds += chain(f"weight {k}", f"node {k}")
-    for word, amount in zip("rmn", inertia, strict=True):
+        if any(drag):
+            axes = section_axes(f"m{k}", f"n{k}").T
+            parts[f"to axes {k}"] = TF(ratio=np.block([[axes, NONE], [NONE, axes]]))
+            parts[f"drag {k}"] = R(resistance=[0.5 * length * each for each in drag])
+            bonds += chain(f"node {k}", f"to axes {k}", f"drag {k}")
+    for word, amount in zip("rlmn", inertia, strict=True):
         if amount == 0.0:
             continue
         kept = [
@@ -132,7 +156,8 @@ def rigid_body_motion(length: float, inertia: Sequence[float], ends: Sequence[Po
         parts[f"I {word}"] = I(inertia=field, sizes={"1": 3, "2": 3}, start=tuple(field @ np.concatenate(kept)))
         for k in (1, 2):
             part = f"Tr {k}" if word == "r" else f"Rot-{word} {k}"
-            ratio = TO_VELOCITY if word == "r" else np.hstack([NONE, -hat(variables(f"{word}{k}"))])
+            director = section_axes(f"m{k}", f"n{k}")[:, "rlmn".index(word) - 1]
+            ratio = TO_VELOCITY if word == "r" else np.hstack([NONE, -hat(director)])
             parts[part] = TF(ratio=ratio)
             bonds += chain(f"node {k}", part, f"I {word}.{k}")
     return Component(parts, bonds, {"1": "node 1", "2": "node 2"}, signals, about="inertia by directors, (14) to (18)")
@@ -166,19 +191,20 @@ def jacobians(eta: Expression, length: Expression) -> dict[str, Formulas]:
     return {word: np.array(matrix, dtype=object) for word, matrix in rows.items()}
 
 
-def beam3d(
-    length: float, stiffness: Sequence[float], inertia: Sequence[float], ends: Sequence[Pose], gravity: Array
-) -> Component:
-    """Fig. 2: two end sections, whose efforts branch (2) into those of inertia and, through (4), of deformation.
-
-    ``stiffness`` is EA, G I_x, E I_y, E I_z; ``inertia`` that of `rigid_body_motion`.
-    """
+def beam3d(link: FlexibleLink, span: tuple[float, float], ends: Sequence[Pose], gravity: Array) -> Component:
+    """Fig. 2: two end sections, whose efforts branch (2) into those of inertia and, through (4), of deformation."""
+    length, middle = float(span[1] - span[0]), [0.5 * (span[0] + span[1])]
+    along, damping = (
+        np.diagonal(each(middle)[0])[[0, 3, 4, 5]].tolist() for each in (link.stiffness, link.material_damping)
+    )
+    mass = link.inertia(middle)[0]
+    inertia = (float(mass[0, 0]), *np.diagonal(director_moments(mass[3:, 3:])).tolist())
     turn = np.array([variables(f"{MODULATING}.{word}") for word in "ijk"])
     to_local = TF(ratio=np.block([[turn, NONE], [NONE, turn]]))
     parts: Parts = {
         "e1": junction(),
         "e2": junction(),
-        MOTION: rigid_body_motion(length, inertia, ends, gravity),
+        MOTION: rigid_body_motion(length, inertia, ends, gravity, link.viscous_damping),
         "local 1": to_local,
         "local 2": to_local,
         "f1e": junction(),
@@ -187,7 +213,7 @@ def beam3d(
     of_frame = (name(f"{MODULATING}.{word}") for word in ("eta", "l"))
     parts |= {word: TF(ratio=matrix) for word, matrix in jacobians(*of_frame).items()}
     parts |= {"f1": ZeroJunction(size=3), "f2": ZeroJunction(size=4)}
-    parts |= {DEFORMATION: deformation(length, stiffness), MODULATING: modulating_signals()}
+    parts |= {DEFORMATION: deformation(length, along, damping), MODULATING: modulating_signals()}
     bonds = []
     for k in (1, 2):
         bonds += [Bond(f"e{k}", f"{MOTION}.{k}"), *chain(f"e{k}", f"local {k}", f"f{k}e")]
@@ -225,22 +251,22 @@ def section_axes(m: str = "m", n: str = "n") -> Formulas:
 
 
 def rigid_body(mass: float, center: Array, inertia: Array, gravity: Array, start: Pose) -> Component:
-    """Mass, centre and inertia (3, 3) about it as four equal masses, so that no gyrator is needed.
-
-    They lie at  center +- sqrt(p_1 / m) a_1 +- sqrt(p_2 / m) a_2 +- sqrt(p_3 / m) a_3  with an even number of minus
-    signs, where p and a are principal values and axes of  int x x^T dm = tr(J) / 2 - J .
-    """
-    p, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - 0.5 * (inertia + inertia.T))
-    reach, quarter = axes * np.sqrt(np.maximum(p, 0.0) / mass), 0.25 * mass
+    """A mass at its centre, and inertia (3, 3) about it by principal directors as in (15): no gyrator is needed."""
     parts: Parts = {"body": junction()}
     bonds = []
-    for k, signs in enumerate(((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)), 1):
-        offset = center + reach @ np.array(signs, float)
-        parts[f"to {k}"] = TF(ratio=to_point(section_axes() @ offset.astype(object)))
-        parts[f"point {k}"] = OneJunction(size=3)
-        parts[f"mass {k}"] = I(inertia=(quarter,) * 3, start=tuple(quarter * start.moved(offset).velocity))
-        bonds += chain("body", f"to {k}", f"point {k}", f"mass {k}")
+    if mass > 0.0:
+        parts |= {"to centre": TF(ratio=to_point(section_axes() @ center.astype(object))), "v": OneJunction(size=3)}
+        parts["mass"] = I(inertia=(mass,) * 3, start=tuple(mass * start.moved(center).velocity))
+        bonds += chain("body", "to centre", "v", "mass")
         if np.any(gravity):
-            parts[f"weight {k}"] = Se(effort=tuple(quarter * gravity))
-            bonds += chain(f"weight {k}", f"point {k}")
-    return Component(parts, bonds, {"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body as four masses")
+            parts["weight"] = Se(effort=tuple(mass * gravity))
+            bonds += chain("weight", "v")
+    p, axes = np.linalg.eigh(director_moments(inertia))
+    for k, amount in enumerate(p.tolist(), 1):
+        if abs(amount) > PLAIN * np.abs(p).max():
+            director = section_axes() @ axes[:, k - 1].astype(object)
+            turning = np.cross(start.spin, start.rotation @ axes[:, k - 1])
+            parts[f"Rot {k}"] = TF(ratio=np.hstack([NONE, -hat(director)]))
+            parts[f"I {k}"] = I(inertia=(amount,) * 3, start=tuple(amount * turning))
+            bonds += chain("body", f"Rot {k}", f"I {k}")
+    return Component(parts, bonds, {"port": "body"}, inputs={"m": 3, "n": 3}, about="a rigid body")

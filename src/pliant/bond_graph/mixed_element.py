@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from pliant.bond_graph import beam
-from pliant.bond_graph.arm import Builder, turning_joint, words_only
+from pliant.bond_graph.arm import Builder, driven_joint, words_only
 from pliant.bond_graph.beam import IDENTITY, NONE, Formulas, Parts, Pose, chain, hat, junction, variables
 from pliant.bond_graph.domain import SPATIAL
 from pliant.bond_graph.elements import GY, TF, C, I, ZeroJunction
@@ -31,6 +31,7 @@ from pliant.mechanics.rigid_body import element_ends, matrix_of
 from pliant.model.arm import Counts
 from pliant.model.state import Array
 from pliant.robot import At, FlexibleLink, LinearLaw, RevoluteJoint, RigidLink
+from pliant.robot.joint import AxisJoint
 from pliant.robot.loop import LoopJoint
 from pliant.spatial.arrays import hat as hat_of
 from pliant.spatial.arrays import pose_from_twist, to_frame
@@ -111,6 +112,7 @@ class BodyBuilder(Builder):
     """Arms whose parts exchange wrenches and twists in the axes of sections; no pose is needed."""
 
     inputs: ClassVar[Mapping[str, int]] = {}
+    axis_joints: ClassVar[tuple[type[AxisJoint], ...]] = (RevoluteJoint,)
     links: MixedElements
 
     def wire(self, carrier: str, part: str, side: str = "right") -> None:
@@ -154,6 +156,6 @@ def body_joint(joint: RevoluteJoint, frame: Formulas, axis: Array, free: bool) -
     back = TF(ratio=np.block([[turn, NONE], [NONE, turn]]) @ frame)
     parts: Parts = {"before": junction(), "Ad": back, "sum": ZeroJunction(size=6), "behind": junction()}
     unit = np.append(np.zeros(3), axis).astype(object)
-    made = turning_joint(joint, parts, ("before", "behind", "sum"), unit, {}, free)
+    made = driven_joint(joint, parts, ("before", "behind", "sum"), unit, {}, free)
     bonds = [*made.bonds, *chain("before", "Ad", "sum", "behind")]
     return Component(made.parts, bonds, made.ports, made.signals, about="revolute joint")

@@ -13,10 +13,10 @@ from tests.support.arms import soft_link
 
 
 def test_the_paper_is_the_default() -> None:
-    """Two super elements of five, no shear, inertia by directors, axes of the first end."""
+    """Two super elements of five, no shear, inertia by directors; axes of the first end as far as they serve."""
     chosen = pl.Corotational()
     assert (chosen.elements, chosen.super_element) == (10, 5)
-    assert (chosen.theory, chosen.mass, chosen.axes) == (Beam.EULER_BERNOULLI, Mass.DIRECTOR, Axes.FIRST_END)
+    assert (chosen.theory, chosen.mass, chosen.axes) == (Beam.EULER_BERNOULLI, Mass.DIRECTOR, Axes.AS_NEEDED)
     assert hash(chosen) == hash(pl.Corotational(elements=10))
     assert chosen.finer() == pl.Corotational(elements=20)
     assert pl.Corotational({"link": 3}).finer() == pl.Corotational({"link": 6})
@@ -28,7 +28,7 @@ def test_the_paper_is_the_default() -> None:
         ({"super_element": 0}, "super_element = 0 must lie between 1 and 10000; 5 as in the paper"),
         ({"theory": "thick"}, "Corotational: theory = 'thick' is not known; write one of Beam.TIMOSHENKO, "),
         ({"mass": 0.5}, "Corotational: mass = 0.5 is not known; write one of Mass.DIRECTOR, "),
-        ({"axes": None}, "Corotational: axes = None is not known; write one of Axes.FIRST_END, "),
+        ({"axes": None}, "Corotational: axes = None is not known; write one of Axes.AS_NEEDED, "),
     ],
 )
 def test_unknown_choices_are_refused(choice: dict[str, object], sentence: str) -> None:
@@ -40,6 +40,13 @@ def test_unknown_choices_are_refused(choice: dict[str, object], sentence: str) -
 def of_section(inertia: np.ndarray) -> pl.Robot:
     section = pl.GeneralSection(stiffness=(1e4, 4e3, 4e3, 4.0, 6.0, 5.0), inertia=inertia.tolist())
     return pl.Robot("arm", (soft_link(section=section),), (pl.RevoluteJoint("hinge", "base", "link"),))
+
+
+def test_axes_are_mean_where_sections_bend_more_easily_one_way() -> None:
+    for name, expected in (("damic_two_link", Axes.FIRST_END), ("steel_strip", Axes.MEAN)):
+        robot = pl.load(pl.library.path(name))
+        assert Axes.AS_NEEDED.needed(robot) is expected
+        assert Axes.FIRST_END.needed(robot) is Axes.FIRST_END
 
 
 @pytest.mark.parametrize("place", [(1, 3), (4, 5)], ids=["mass off the axis", "axes not principal"])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import InvalidInput
 from pliant.mechanics.rigid_body import GAUSS, WEIGHT
-from pliant.robot import FlexibleLink
+from pliant.robot import FlexibleLink, Robot
 from pliant.spatial.arrays import STEP, hat
 from pliant.structures.beam_stretch import Beam, Stretch, end_damping, end_flexibility, shape_inside
 from pliant.structures.nodal.assembly import lumped_ends
@@ -28,6 +28,7 @@ from pliant.structures.nodal.tables import Node
 from pliant.structures.relative_pose import U
 
 Floats = NDArray[np.float64]
+STATIONS, ALIKE = 9, 1e-9  # where sections are looked at, and how much their stiffnesses may differ
 
 
 class Mass(Enum):
@@ -46,8 +47,20 @@ class Mass(Enum):
 class Axes(Enum):
     """The axes of an element in which its bending is measured."""
 
+    AS_NEEDED = "of the first end where all sections bend alike both ways, as in the paper, and mean ones else"
     FIRST_END = "of the section nearer to the root"
     MEAN = "between those of both end sections"
+
+    def needed(self, robot: Robot) -> Axes:
+        """What is chosen, for a robot."""
+        if self is not Axes.AS_NEEDED:
+            return self
+        for link in robot.links:
+            if isinstance(link, FlexibleLink):
+                bending = link.stiffness(np.linspace(0.0, link.length, STATIONS))[:, 4:, 4:]
+                if np.abs(bending - bending[:, :1, :1] * np.eye(2)).max() > ALIKE * bending.max():
+                    return Axes.MEAN
+        return Axes.FIRST_END
 
 
 @dataclass(frozen=True)

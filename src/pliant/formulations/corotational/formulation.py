@@ -21,8 +21,9 @@ class Corotational(SomeRigid):
     """Beam elements that turn with their chord and deform little against it [damic2006].
 
     ``elements`` per link, one number for all or a mapping from link names. ``theory`` says whether sections shear,
-    ``mass`` how nodes carry the inertia of elements. ``axes`` of an element are those of its first end in the paper;
-    where sections bend more easily one way than the other and the link twists, mean axes need fewer elements.
+    ``mass`` how nodes carry the inertia of elements. ``axes`` of an element are those of its first end in the paper,
+    which is of first order where links twist whose sections bend more easily one way than the other; by default such
+    arms take mean axes, which are of second order, and all others those of the paper.
     ``super_element`` elements at a time are one component of the bond graph of a link; motions do not depend on it.
     Links named in ``rigid`` do not deform.
     """
@@ -30,7 +31,7 @@ class Corotational(SomeRigid):
     elements: Counts = ELEMENTS
     theory: Beam = Beam.EULER_BERNOULLI
     mass: Mass = Mass.DIRECTOR
-    axes: Axes = Axes.FIRST_END
+    axes: Axes = Axes.AS_NEEDED
     super_element: int = 5
 
     def __post_init__(self) -> None:
@@ -63,5 +64,5 @@ class Corotational(SomeRigid):
         robot = self.taken(robot)
         refuse_reduced_links(robot, "Corotational")
         refuse_massless_links(robot, "Corotational")
-        kind = CorotationalElements(self.theory, self.mass, self.axes)
+        kind = CorotationalElements(self.theory, self.mass, self.axes.needed(robot))
         return PoseElementArm(robot, self, assemble(robot, counts_of(robot, self.elements, ELEMENTS), kind))

@@ -81,18 +81,18 @@ class _Search:
         self.arm, self.chain = arm, arm.chain
         chain, dofs = arm.chain, len(arm.joint_names)
         points, nodes = len(chain.section.C), len(chain.inertia.M)
-        plant, now = arm.plant(inputs), np.array([time])
-        laws, signals = plant.joints.laws, inputs.joint_signals(now)
-        given = laws.prescribed
         self.now, self.named = new_state(chain), dofs
-        q = np.where(given, signals[0, :, 0], arm.layout.part(start, "joint_position"))
+        table, given = inputs.joint_signals(np.array([time])), np.array(inputs.prescribed, np.bool_)
+        q = np.where(given, table[0, :, 0], arm.layout.part(start, "joint_position"))
         self.restore((arm.layout.part(start, "strain"), q))
-        self.rate, self.rate_change = np.where(given, signals[0, :, 1], 0.0), np.where(given, signals[0, :, 2], 0.0)
+        self.rate, self.rate_change = np.where(given, table[0, :, 1], 0.0), np.where(given, table[0, :, 2], 0.0)
         (self.now.turn[:],), (self.now.place[:],) = arm.frames(start)
-        self.base = base_twists(arm, inputs, now)
+        self.base = base_twists(arm, inputs, np.array([time]))
         if arm.moved:
             self.now.place[0], self.now.turn[0], self.base[0, 7:] = self.base[0, :3], self.base[0, 3:7], 0.0
-        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~given
+        plant, now = arm.plant(inputs), np.array([time])
+        laws, signals = plant.joints.laws, table.copy()
+        free = ((laws.gain[:, 0] > 0.0) | (laws.spring > 0.0)) & ~laws.prescribed
         self.motor = laws.motor
         quiet, signals[0] = at_rest(laws, signals[0], free)
         stiffness = np.where(laws.has_motor, 0.0, quiet.gain[:, 0])
@@ -125,17 +125,19 @@ class _Search:
         inertia = self.chain.inertia._replace(gravity=fraction * self.chain.inertia.gravity)
         plant = self.plant._replace(chain=self.chain._replace(inertia=inertia))
         signals, wrenches = self.table * [1.0, 0.0, fraction], fraction * self.wrenches
-        held = ~free[: self.named]
+        held, dofs = ~free[: self.named], len(free)
         signals[0, held, 0] = now.q[: self.named][held]
         turns = bool(self.rate.any() or self.rate_change.any())
         if turns:  # the square of a part of the rates is a part of the load
-            now.qd[: self.named], change = np.sqrt(fraction) * self.rate, np.zeros_like(now.qd)
-            change[: self.named] = fraction * self.rate_change
-            signals[0, :, 1] = np.where(held, now.qd[: self.named], signals[0, :, 1])
-            frames = now.turn[None], now.place[None]
-            now.V[:], now.V_rate[:] = self.arm.rigid_twists(now.e, now.q, now.qd, change, frames)
-        floating = np.zeros((1, len(free) - self.named, 3))
-        tables = np.concatenate([signals, floating], axis=1), wrenches, self.base
+            still = np.zeros(dofs - self.named)
+            rate, change = (
+                np.append(np.sqrt(fraction) * self.rate, still),
+                np.append(fraction * self.rate_change, still),
+            )
+            now.qd[:], signals[0, :, 1] = rate, rate[: self.named]
+            at = now.e, now.q[: self.named], (now.turn[None], now.place[None])
+            now.V[:], now.V_rate[:] = self.arm.rigid_twists(*at, rate, change)
+        tables = np.concatenate([signals, np.zeros((1, dofs - self.named, 3))], axis=1), wrenches, self.base
         evaluate_stages(plant, AT_AN_INSTANT, now, stages, tables, 1.0)
         turned = turned_wrenches(plant, stages, 0, wrenches[0])
         carried = carried_twists(plant, stages, 0) if turns else tuple(np.zeros((len(each), 6, 6)) for each in turned)

@@ -304,19 +304,20 @@ class GeometricallyExactArm(ArmFacts):
 
         ``unnamed`` are rates of free joints; frames are those at the start of the robot unless they are given.
         """
-        turn, place = frames = self._initial_frames if frames is None else frames
+        turn, place = self._initial_frames if frames is None else frames
         still = np.zeros(self.chain.dofs - len(self.joint_names))
         rates = np.concatenate([rate, still if unnamed is None else unnamed])
-        twist, _ = self.rigid_twists(strain, np.array(position, float), rates, np.zeros_like(rates), frames)
+        twist, _ = self.rigid_twists(strain, np.array(position, float), (turn, place), rates, np.zeros_like(rates))
         rotor = (np.column_stack([position, rate]).ravel(),) if self.geared else ()
         return np.concatenate([twist.ravel(), strain.ravel(), position, rate, *rotor, turn.ravel(), place.ravel()])
 
     def rigid_twists(
-        self, strain: Floats, position: Floats, rate: Floats, acceleration: Floats, frames: tuple[Floats, Floats]
+        self, strain: Floats, position: Floats, frames: tuple[Floats, Floats], rate: Floats, acceleration: Floats
     ) -> tuple[Floats, Floats]:
         """Body twists of the nodes of links that keep their shape while all joints move so, and their derivatives.
 
-        At the world's origin a joint adds A = Ad S qd to the twist V of its parent, and Ad S qdd + [V, A] to V'.
+        Rates and accelerations are those of all coordinates. At the world's origin a joint adds A = Ad S qd to the
+        twist V of its parent, and Ad S qdd + [V, A] to V'.
         """
         tree = self.chain.tree
         twist, change = np.zeros((2, len(self.chain.inertia.M), 6))

@@ -34,7 +34,6 @@ from pliant.structures.collocation.factorise import Frozen, factorise, join_link
 from pliant.structures.collocation.joints import condense_rotors, renew_pivots, turn_rotors
 from pliant.structures.collocation.relation_solver import (
     Beside,
-    add_impulses,
     answer_lines,
     answer_velocities,
     close_velocities,
@@ -379,9 +378,7 @@ def new_projection(links: int, nodes: int) -> Projection:
 @inline_kernel
 def clear_node(M, n, scratch):
     """An end node before the change."""
-    scratch.change[0, n] = 0.0
-    scratch.momentum[0, n] = 0.0
-    scratch.impulse[0, n] = 0.0
+    store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), scratch.momentum[0], n)
     set_block(M[n], scratch.mass[n])
 
 
@@ -476,41 +473,10 @@ def point_energy_change(chain, element, V, scratch):
 
 
 @inline_kernel
-def project(plant, pose, V, qd, joint_work, scratch):
-    """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
-    tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
-    links = tree.parent.shape[0]
-    impulse = scratch.impulse
-    for link in range(links):
-        clear_node(M, tree.first_node[link], scratch)
-        clear_node(M, tree.last_node[link], scratch)
-    # children first: each parent node learns the mass behind its joints and the momentum that it lacks
-    for link in range(links - 1, -1, -1):
-        # a flexible link fixed to its parent has no mass at its root
-        if tree.kind[link] != MOVED and (tree.kind[link] != FIXED or tree.n_elements[link] == 0):
-            inform_parent(plant, pose, link, V, qd, scratch)
-    # parents first: roots follow their parent and joint, tips their momentum
-    loss = 0.0
-    for link in range(links):
-        if tree.kind[link] == MOVED:  # it is where its table puts it
-            continue
-        loss += follow(plant, pose, link, V, qd, scratch)
-        tip = tree.last_node[link]
-        if tree.n_children[link] > 0 and tip != tree.first_node[link]:
-            copy_to(scratch.momentum[0, tip], scratch.change[0, tip])
-            set_block(scratch.mass[tip], scratch.work[0])
-            solve_symmetric(scratch.work[0], scratch.change[0, tip])
-            add_to(1.0, stage_row(scratch.change, 0, tip), V[0], tip)
-    closing = plant.relations.taken.shape[0] > 0
-    if closing:
-        loss += close_velocities(plant, pose, V, qd, scratch)
-    for link in range(links):
-        loss += take_impulse(M, tree.first_node[link], scratch)
-        if tree.last_node[link] != tree.first_node[link]:
-            loss += take_impulse(M, tree.last_node[link], scratch)
-    if closing:
-        add_impulses(plant.relations, impulse)
-    for link in range(links - 1, -1, -1):
+def enter_impulses(plant, pose, V, qd, joint_work, scratch):
+    """Work of prescribed joints and of a moved base on what took up their velocities."""
+    tree, drives, impulse = plant.chain.tree, plant.drives, scratch.impulse
+    for link in range(tree.parent.shape[0] - 1, -1, -1):
         x = stage_row(impulse, 0, tree.first_node[link])
         dof = tree.dof[link]
         if dof >= 0 and drives.prescribed[dof]:
@@ -521,6 +487,48 @@ def project(plant, pose, V, qd, joint_work, scratch):
             joint_work[drives.stiffness.shape[0]] += dot6(x, stage_row(V, 0, tree.first_node[link]))
         elif tree.parent[link] >= 0:
             add_to_parent(pose, link, x, impulse, tree.parent_node[link], 0)
+
+
+@inline_kernel
+def project(plant, pose, V, qd, joint_work, scratch):
+    """Make V (1, nodes, 6) and the free rates consistent; returns the loss, adds the drives' work to joint_work."""
+    tree, M, drives = plant.chain.tree, plant.chain.inertia.M, plant.drives
+    links = tree.parent.shape[0]
+    given = tree.kind[0] == MOVED
+    for dof in range(drives.prescribed.shape[0]):
+        given = given or drives.prescribed[dof]
+    for link in range(links):
+        root, tip = tree.first_node[link], tree.last_node[link]
+        clear_node(M, root, scratch)
+        if tip != root and tree.n_children[link] > 0:
+            clear_node(M, tip, scratch)
+    # children first: each parent node learns the mass behind its joints and the momentum that it lacks
+    for link in range(links - 1, -1, -1):
+        # a flexible link fixed to its parent has no mass at its root
+        if tree.kind[link] != MOVED and (tree.kind[link] != FIXED or tree.n_elements[link] == 0):
+            inform_parent(plant, pose, link, V, qd, scratch)
+    # parents first: roots follow their parent and joint, tips their momentum
+    loss = 0.0
+    for link in range(links):
+        root, tip = tree.first_node[link], tree.last_node[link]
+        if tree.kind[link] == MOVED:  # it is where its table puts it
+            store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), scratch.change[0], root)
+        else:
+            loss += follow(plant, pose, link, V, qd, scratch)
+        loss += take_impulse(M, root, scratch)
+        if tip != root:
+            if tree.n_children[link] > 0:
+                copy_to(scratch.momentum[0, tip], scratch.change[0, tip])
+                set_block(scratch.mass[tip], scratch.work[0])
+                solve_symmetric(scratch.work[0], scratch.change[0, tip])
+                add_to(1.0, stage_row(scratch.change, 0, tip), V[0], tip)
+                loss += take_impulse(M, tip, scratch)
+            else:
+                store((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), scratch.impulse[0], tip)
+    if plant.relations.taken.shape[0] > 0:
+        loss += close_velocities(plant, pose, V, qd, scratch)
+    if given:
+        enter_impulses(plant, pose, V, qd, joint_work, scratch)
     return loss
 
 

@@ -280,7 +280,8 @@ def answer_impulses(plant, pose, scratch, V, qd):
         store(v, V[0], root)
         for node in range(root + 1, tree.last_node[link] + 1):
             copy_to(p[0, node], V[0, node])
-            set_block(scratch.mass[node] if node == tree.last_node[link] else M[node], fit.work)
+            carries = node == tree.last_node[link] and tree.n_children[link] > 0
+            set_block(scratch.mass[node] if carries else M[node], fit.work)
             solve_symmetric(fit.work, V[0, node])
 
 
@@ -310,8 +311,7 @@ def answer_velocities(plant, pose, V, scratch):
 def close_velocities(plant, pose, V, qd, scratch):
     """Fit V and the free rates, which fit all joints, to the closed lines: least change of kinetic energy.
 
-    Returns the loss in rotors and at nodes inside of links, and leaves the impulses of the lines. What changes at the
-    ends of links is added to the change that `project` made.
+    Returns the loss, which adds to that of `project`, and leaves in the impulses of the ends those that joints give.
     """
     tree, M, relations = plant.chain.tree, plant.chain.inertia.M, plant.relations
     fit, kept = relations.fit, relations.kept[1]
@@ -338,19 +338,14 @@ def close_velocities(plant, pose, V, qd, scratch):
             for k in range(m):
                 d = plus6(d, fit.impulse[k], stage_row(fit.V[k], 0, node))
             add_to(1.0, d, V[0], node)
-            if first < node < last:
-                loss += 0.5 * dot6(d, times(M[node], d))
-            else:
-                add_to(1.0, d, scratch.change[0], node)
+            x = times(M[node], d)
+            loss += 0.5 * dot6(d, x)
+            if node in (first, last):
+                add_to(1.0, x, scratch.impulse[0], node)
+    for k in range(m):
+        if kept[k]:
+            add_along_line(relations, fit.J, k, -fit.impulse[k], scratch.impulse, 0)
     return loss
-
-
-@inline_kernel
-def add_impulses(relations, impulse):
-    """Leave of the impulses that changed the velocities of the ends those that the joints gave."""
-    for k in range(relations.taken.shape[0]):
-        if relations.kept[1, k]:
-            add_along_line(relations, relations.fit.J, k, -relations.fit.impulse[k], impulse, 0)
 
 
 @inner_kernel

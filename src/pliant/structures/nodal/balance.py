@@ -18,8 +18,8 @@ from pliant.spatial.rows import add_to, load3, load9, plus3, store
 from pliant.spatial.vectors import Vector, add, apply, apply_transpose, cross, dot, scale, sub
 from pliant.structures.energy_ledger import RunningLedger
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, REVOLUTE
-from pliant.structures.nodal.coupling import balance_shared, shared_energy
-from pliant.structures.nodal.element import balance_element, element_change, element_energy
+from pliant.structures.nodal.coupling import balance_shared, shared_energy, start_shared
+from pliant.structures.nodal.element import balance_element, element_change, element_energy, measure_end
 from pliant.structures.nodal.joint_laws import enter_joint, joint_effort
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Mechanism, Pose, Tree, Wrenches
 from pliant.structures.nodal.motion import Moment, Motion, Step
@@ -36,7 +36,7 @@ SUMS = 5
 @inline_kernel
 def balance_body(bodies: Bodies, i: int, motion: Motion) -> tuple[float, float, float]:
     """Inertia and gravity of the body on node i; returns changes of kinetic and potential energy and the size."""
-    h, now, start, end, step = motion.signals.h[0], motion.now, motion.start, motion.end, motion.step
+    h, now, end, step = motion.signals.h[0], motion.now, motion.end, motion.step
     m = bodies.mass[i]
     c = apply(load9(step.R_mean, i), load3(bodies.center, i))
     g = (bodies.gravity[0], bodies.gravity[1], bodies.gravity[2])
@@ -46,10 +46,9 @@ def balance_body(bodies: Bodies, i: int, motion: Motion) -> tuple[float, float, 
     J = load9(bodies.J, i)
     w1 = sub(scale(2.0, eta), w0)
     after = apply(load9(end.R, i), apply(J, w1))
-    before = apply(load9(start.R, i), apply(J, w0))
     linear = scale(m, plus3(change, -h, g))
     store(linear, step.rho, i)
-    store(add(sub(after, before), cross(c, linear)), step.rho, i, 3)
+    store(add(sub(after, load3(step.spun, i)), cross(c, linear)), step.rho, i, 3)
     kinetic = m * dot(y, change) + 2.0 * dot(eta, apply(J, sub(eta, w0)))
     potential = -h * m * dot(g, y)
     return kinetic, potential, dot(after, after) + m * m * (h * h * dot(g, g) + dot(v0, v0))
@@ -81,6 +80,16 @@ def wrench_on(wrenches: Wrenches, k: int, load: Floats, R_mean: Floats) -> tuple
     return force, add(torque, cross(apply(R, load3(wrenches.point, k)), force))
 
 
+@kernel
+def begin_step(mechanism: Mechanism, motion: Motion) -> None:
+    """What the balance knows of the start of a step, whatever its unknowns are."""
+    tree, now, step = mechanism.tree, motion.now, motion.step
+    for i in range(tree.parent.shape[0]):
+        store(apply(load9(motion.start.R, i), apply(load9(mechanism.bodies.J, i), load3(now.w, i))), step.spun, i)
+        if mechanism.elements.couples and tree.joint_type[i] == ELEMENT:
+            start_shared(mechanism.elements, tree.parent[i], i, motion)
+
+
 @inline_kernel
 def balance_nodes(mechanism: Mechanism, motion: Motion, sums: Floats) -> None:
     """Balance of bodies, elements, damping and loads on every node; measures every element."""
@@ -94,6 +103,10 @@ def balance_nodes(mechanism: Mechanism, motion: Motion, sums: Floats) -> None:
         scale_2 += size
         if bodies.viscous[i, 0].real >= 0.0:
             drag_body(bodies, i, h, step)
+    # a loop of its own: what one element waits for is hidden by the next
+    for i in range(tree.parent.shape[0]):
+        if tree.joint_type[i] == ELEMENT:
+            measure_end(mechanism.elements, tree.parent[i], i, motion.start, motion.end)
     for i in range(tree.parent.shape[0]):
         if tree.joint_type[i] == ELEMENT:
             work, size, rounding = balance_element(mechanism.elements, tree.parent[i], i, motion)

@@ -266,7 +266,7 @@ def fit_velocities(mechanism: Mechanism, signals: Signals, now: Pose, at: Moment
         return 0.0, 0.0
     lay_out_velocities(mechanism, signals, now, at, fit)
     pass_momentum(mechanism, now, fit, False)
-    if factorise(tree, prescribed, fit.active, fit.factors) >= 0:
+    if factorise(tree, prescribed, fit.active, fit.active, fit.factors) >= 0:
         return -1.0, 0.0
     beside.to_frames(tree, fit.active, at.R, step.rho, inc.b)
     for i in range(tree.parent.shape[0]):

@@ -115,7 +115,7 @@ def value_and_difference(k0: float, k1: float) -> tuple[float, float]:
     return a, da
 
 
-@inner_kernel
+@inline_kernel
 def measure_deformation(
     length: float, r: Vector, Ra: Matrix, Rb: Matrix, k0: tuple[float, float], data: Floats, e: int
 ) -> None:
@@ -129,7 +129,8 @@ def measure_deformation(
     c, s, share, i = p[0] * per_rho, p[2] * per_rho, rho * per_chord, p[1] * per_chord
     E, S = frame_matrix(c, s, share, i), product(transpose(Ra), Rb)
     of_frame = skew_part(E)
-    k_frame = fall_of_cosine(of_frame, E[0] + E[4] + E[8])
+    # (3 - trace E) / 2 without cancellation, as 1 - c = s^2 / (1 + c) and 1 - r = i^2 / (1 + r)
+    k_frame = s * s / (1.0 + c) + 0.5 * (1.0 + c) * i * i / (1.0 + share)
     of_turn, trace = between_directors(E, S)
     k = fall_of_cosine(of_turn, trace)
     a_frame, da_frame = value_and_difference(k0[1], k_frame)
@@ -361,6 +362,20 @@ def turn_rows_to_mean_axes(length: float, start: Floats, end: Floats, e: int, op
         operator[1, k], operator[2, k] = c * y + s * z + by_y * twist, c * z - s * y + by_z * twist
         operator[4, k] += (z - operator[2, k]) / length
         operator[5, k] -= (y - operator[1, k]) / length
+
+
+@inline_kernel
+def add_turning_of_axes(
+    factor: float, length: float, rows: tuple[Floats, Floats], e: int, n: Vector, m: Vector, force_b: Floats
+) -> None:
+    """Add the second derivative of the turn to mean axes, contracted with (n, m), as `add_curving` does for w."""
+    _, _, by_y, by_z = mean_axes(rows[0], rows[1], e)
+    y, z = factor * (n[1] + m[2] / length), factor * (n[2] - m[1] / length)
+    force_b[3, 2] += 0.5 * y
+    force_b[2, 3] += 0.5 * y
+    force_b[3, 1] -= 0.5 * z
+    force_b[1, 3] -= 0.5 * z
+    force_b[3, 3] -= 0.5 * (y * by_z - z * by_y)
 
 
 @kernel

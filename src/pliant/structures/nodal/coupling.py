@@ -101,21 +101,29 @@ def torque_between(I: Vector, Rb: Matrix, w_b: Vector, Ra: Matrix, w_a: Vector) 
 
 
 @inline_kernel
+def start_shared(elements: Elements, a: int, i: int, motion: Motion) -> None:
+    """Momenta at the start of a step that parent a and node i have by each other's spin."""
+    now, start = motion.now, motion.start
+    N = turning_of(elements, i, start.strain)
+    store(apply(load9(start.R, a), apply(N, load3(now.w, i))), motion.step.shared, i)
+    store(apply(load9(start.R, i), apply_transpose(N, load3(now.w, a))), motion.step.shared, i, 3)
+
+
+@inline_kernel
 def balance_shared(elements: Elements, gravity: Vector, a: int, i: int, motion: Motion) -> tuple[float, float]:
     """Inertia and weight that node i shares with its parent a; changes of kinetic and potential energy."""
-    h, now, start, end, step = motion.signals.h[0], motion.now, motion.start, motion.end, motion.step
+    h, now, end, step = motion.signals.h[0], motion.now, motion.end, motion.step
     c, I = elements.shared[i, 0], load3(elements.shared, i, 1)
     ya, yb = load3(step.Y, a), load3(step.Y, i)
     dva, dvb = scale(2.0 * c, sub(ya, load3(now.v, a))), scale(2.0 * c, sub(yb, load3(now.v, i)))
     weight = scale(-h * c, gravity)
     wa, wb = load3(now.w, a), load3(now.w, i)
     wa1, wb1 = sub(scale(2.0, load3(step.Y, a, 3)), wa), sub(scale(2.0, load3(step.Y, i, 3)), wb)
-    Ra, Rb, Ra1, Rb1 = load9(start.R, a), load9(start.R, i), load9(end.R, a), load9(end.R, i)
-    N, N1 = turning_of(elements, i, start.strain), turning_of(elements, i, end.strain)
+    N = turning_of(elements, i, end.strain)
     Rma, Rmb = load9(step.R_mean, a), load9(step.R_mean, i)
     G = add(torque_between(I, Rmb, wb, Rma, wa1), torque_between(I, Rmb, wb1, Rma, wa))
-    on_a = sub(apply(Ra1, apply(N1, wb1)), apply(Ra, apply(N, wb)))
-    on_b = sub(apply(Rb1, apply_transpose(N1, wa1)), apply(Rb, apply_transpose(N, wa)))
+    on_a = sub(apply(load9(end.R, a), apply(N, wb1)), load3(step.shared, i))
+    on_b = sub(apply(load9(end.R, i), apply_transpose(N, wa1)), load3(step.shared, i, 3))
     on_a, on_b = plus3(on_a, 0.5 * h, G), plus3(on_b, -0.5 * h, G)
     add_to(1.0, add(dvb, weight), step.rho, a)
     add_to(1.0, on_a, step.rho, a, 3)

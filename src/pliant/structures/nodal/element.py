@@ -10,9 +10,9 @@ A mechanism has elements of one kind.
 
 from __future__ import annotations
 
-from pliant.jit import inline_kernel, inner_kernel
+from pliant.jit import inline_kernel
 from pliant.mechanics.joint_laws import NO_TIME
-from pliant.spatial.rows import add_to, load3, load6, load9, plus6, store
+from pliant.spatial.rows import add_to, load3, load6, load9, plus6, scale6, store
 from pliant.spatial.se3 import Twist, angular, join, linear, right_tangent_inverse
 from pliant.spatial.small_matrices import add_product, add_skew, multiply, times
 from pliant.spatial.vectors import (
@@ -34,6 +34,7 @@ from pliant.structures.nodal.corotational import (
     K_FRAME,
     LARGEST_TURN,
     add_curving,
+    add_turning_of_axes,
     carry_to_parent,
     deformation_gradient,
     from_mean_axes,
@@ -89,7 +90,7 @@ def too_bent(elements: Elements, i: int, at: Moment) -> bool:
     return bool(at.strain[i, K] > LARGEST_BEND)
 
 
-@inner_kernel
+@inline_kernel
 def corotational_force(
     elements: Elements,
     i: int,
@@ -144,11 +145,12 @@ def mean_stresses(elements: Elements, e: int, h: float, start: Moment, end: Mome
 
     Both matrices are symmetric; their rows stand in one piece, their columns do not.
     """
-    half, rate = 0.5 / elements.length[e], 1.0 / (elements.length[e] * h)
+    per_length = 1.0 / elements.length[e]
+    half, rate = 0.5 * per_length, per_length / h
     elastic = viscous = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for j in range(6):
         increment = end.strain[e, CHANGE + j]
-        strain = start.strain[e, U + j] / elements.length[e] - elements.rest[e, j] + half * increment
+        strain = start.strain[e, U + j] * per_length - elements.rest[e, j] + half * increment
         elastic = plus6(elastic, strain, load6(elements.K[e], j))
         viscous = plus6(viscous, rate * increment, load6(elements.C[e], j))
     return elastic, viscous
@@ -169,13 +171,18 @@ def node_distance(a: int, b: int, at: Moment) -> Vector:
 
 
 @inline_kernel
+def measure_end(elements: Elements, a: int, i: int, start: Moment, end: Moment) -> None:
+    """The deformation of the element between node a and node i at the end of a step."""
+    r, Ra, Rb = node_distance(a, i, end), load9(end.R, a), load9(end.R, i)
+    measure_element(elements, r, Ra, Rb, angles(start.strain, i), end.strain, i)
+
+
+@inline_kernel
 def balance_element(elements: Elements, a: int, i: int, motion: Motion) -> tuple[float, float, float]:
-    """Forces of the element between node a and node i; returns work on it, squares of its impulse and its rounding."""
+    """Forces of the measured element between node a and node i; work on it, squares of its impulse and its rounding."""
     h, start, end, step = motion.signals.h[0], motion.start, motion.end, motion.step
-    distance = node_distance(a, i, end)
-    measure_element(elements, distance, load9(end.R, a), load9(end.R, i), angles(start.strain, i), end.strain, i)
     Ra, Rb = load9(step.R_mean, a), load9(step.R_mean, i)
-    r = mean(node_distance(a, i, start), distance)
+    r = mean(node_distance(a, i, start), node_distance(a, i, end))
     spin = load3(step.omega, a)
     y, carried = load3(step.Y, i), add(load3(step.Y, a), cross(spin, r))
     turn = scale(h, sub(load3(step.omega, i), spin))
@@ -225,20 +232,21 @@ def put_strain_operators(A: Matrix, B: Matrix, on_b: Floats, on_a: Floats) -> No
 
 
 @inline_kernel
-def put_stiffness(
-    elements: Elements, i: int, h: float, on_b: Floats, on_a: Floats, force_b: Floats, force_a: Floats
-) -> None:
-    """force_b = on_b^T Ks and force_a = -on_a^T Ks with Ks = h^2/2 (K + 2 C / h) / length."""
-    factor = 0.5 * h * h / elements.length[i]
-    K, C = elements.K[i], elements.C[i]
+def put_stiffness(elements: Elements, i: int, h: float, Ks: Floats) -> None:
+    """Ks = h^2/2 (K + 2 C / h) / length."""
+    elastic, viscous = 0.5 * h * h / elements.length[i], h / elements.length[i]
+    for k in range(6):
+        store(plus6(scale6(elastic, load6(elements.K[i], k)), viscous, load6(elements.C[i], k)), Ks, k)
+
+
+@inline_kernel
+def put_forces(sign: float, operator: Floats, Ks: Floats, out: Floats) -> None:
+    """out = sign operator^T Ks."""
     for r in range(6):
-        for j in range(6):
-            b, a = 0.0, 0.0
-            for k in range(6):
-                Ks = factor * (K[k, j] + 2.0 * C[k, j] / h)
-                b += on_b[k, r] * Ks
-                a -= on_a[k, r] * Ks
-            force_b[r, j], force_a[r, j] = b, a
+        row = scale6(sign * operator[0, r], load6(Ks, 0))
+        for k in range(1, 6):
+            row = plus6(row, sign * operator[k, r], load6(Ks, k))
+        store(row, out, r)
 
 
 @inline_kernel
@@ -247,9 +255,10 @@ def add_element(elements: Elements, nodes: tuple[int, int], motion: Motion, fact
     i, p = nodes
     h, start, end, step, work = motion.signals.h[0], motion.start, motion.end, motion.step, factors.work
     D, Dp = factors.D[i], factors.D[p]
-    on_b, on_a, force_b, force_a = work[0], work[1], work[2], work[3]
+    on_b, on_a, force_b, force_a, Ks = work[0], work[1], work[2], work[3], work[4]
     half = 0.5 * h * h
     n, m = mean_stress(elements, i, h, start, end)
+    put_stiffness(elements, i, h, Ks)
     if elements.kind != POSE:
         frames = mean_frames(start.strain, end.strain, i)
         rows = (start.strain, end.strain)
@@ -257,8 +266,11 @@ def add_element(elements: Elements, nodes: tuple[int, int], motion: Motion, fact
         if elements.kind == COROTATIONAL_MEAN:
             for operator in (on_b, on_a):
                 turn_rows_to_mean_axes(elements.length[i], start.strain, end.strain, i, operator)
-        put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
+        put_forces(1.0, on_b, Ks, force_b)
         f_b, f_a = times(on_b.T, join(n, m)), times(on_a.T, join(n, m))
+        if elements.kind == COROTATIONAL_MEAN:
+            add_turning_of_axes(half, elements.length[i], rows, i, n, m, force_b)
+            n, m = from_mean_axes(elements.length[i], rows, i, n, m)
         add_curving(half, elements.length[i], n, m, force_b)
         carry_to_parent(half, f_b, frames, force_b, force_a)
     else:
@@ -266,7 +278,8 @@ def add_element(elements: Elements, nodes: tuple[int, int], motion: Motion, fact
         psi = mean(load3(start.strain, i, PSI), load3(end.strain, i, PSI))
         A, B = right_tangent_inverse(join(u, psi))
         put_strain_operators(A, B, on_b, on_a)
-        put_stiffness(elements, i, h, on_b, on_a, force_b, force_a)
+        put_forces(1.0, on_b, Ks, force_b)
+        put_forces(-1.0, on_a, Ks, force_a)
         for P in (force_a, force_b):
             add_skew(P, 0, 3, 0.5 * half, n)
             add_skew(P, 3, 0, 0.5 * half, n)

@@ -56,6 +56,8 @@ class Step(NamedTuple):
     axis: Floats  # (nodes, 3) mean axis of the joint, world
     lever: Floats  # (nodes, 3) mean vector from the parent's origin to the node's, world
     share: Floats  # (nodes,) change of the joint coordinate per h s
+    spun: Floats  # (nodes, 3) angular momentum of each body at the start of the step, world
+    shared: Floats  # (nodes, 6) that of the parent and of the node of an element by each other's spin
     rho: Floats  # (nodes, 6) impulse balance of the nodes, world; joint children are added to parents
     row: Floats  # (nodes,) balance of the joint coordinate
     torque: Floats  # (coordinates, 2) effort on the joint and minus its derivative in the coordinate
@@ -90,7 +92,7 @@ def new_moment(n: int, c: int, m: int) -> Moment:
 
 
 def new_step(n: int, c: int, m: int) -> Step:
-    of_nodes = ((n, 6), n, m, (n, 3), (n, 9), (n, 9), (n, 3), (n, 3), n, (n, 6), n)
+    of_nodes = ((n, 6), n, m, (n, 3), (n, 9), (n, 9), (n, 3), (n, 3), n, (n, 3), (n, 6), (n, 6), n)
     return zeros_of(Step, *of_nodes, (c, 2), (m, 12), m, m)
 
 
@@ -105,19 +107,21 @@ def new_pose(n: int, c: int) -> Pose:
 
 
 class Factors(NamedTuple):
-    """The tangent and, after `factorise`, its factors."""
+    """The blocks of the tangent and, after `factorise`, its factors."""
 
-    D: Floats  # (nodes, 6, 6) diagonal blocks; inverse pivots of free and element nodes
+    D: Floats  # (nodes, 6, 6) diagonal blocks
     low: Floats  # (nodes, 6, 6)
     up: Floats  # (nodes, 6, 6)
+    P: Floats  # (nodes, 6, 6) pivots; of free and element nodes their inverse
+    U: Floats  # (nodes, 6, 6) up P of element nodes
     A: Floats  # (nodes, 6, 6) from the parent's velocities to those of a joint child
     A_row: Floats  # (nodes, 6, 6) transposed it takes impulses of a joint child to the parent
     d: Floats  # (nodes, 6) velocities of a joint child per rate of its joint
     d_row: Floats  # (nodes, 6) the joint's direction for impulses
-    column: Floats  # (nodes, 6) D d of a joint
-    row: Floats  # (nodes, 6) d^T D of a joint
-    pivot: Floats  # (nodes,) on entry what the joint's law adds; then d^T D d with it
-    work: Floats  # (4, 6, 6) scratch
+    column: Floats  # (nodes, 6) P d of a joint
+    row: Floats  # (nodes, 6) d^T P of a joint
+    pivot: Floats  # (nodes,) on entry what the joint's law adds; then d^T P d with it
+    work: Floats  # (5, 6, 6) scratch
 
 
 class Increment(NamedTuple):
@@ -130,8 +134,8 @@ class Increment(NamedTuple):
 
 
 def new_factors(nodes: int) -> Factors:
-    squares, rows = 5 * ((nodes, 6, 6),), 4 * ((nodes, 6),)
-    return zeros_of(Factors, *squares, *rows, nodes, (4, 6, 6))
+    squares, rows = 7 * ((nodes, 6, 6),), 4 * ((nodes, 6),)
+    return zeros_of(Factors, *squares, *rows, nodes, (5, 6, 6))
 
 
 def new_increment(nodes: int) -> Increment:

@@ -12,18 +12,18 @@ from pliant.spatial.rows import add_to, copy_to, load3, load9
 from pliant.spatial.vectors import apply
 from pliant.structures.nodal import relation_solver as beside
 from pliant.structures.nodal.balance import EXCHANGE, FLOOR, SCALE, SUMS, balance_joints, balance_nodes, unbalanced
-from pliant.structures.nodal.codes import ELEMENT, FREE
+from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.mechanism import Bools, Floats, Ints, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Motion, Step, move, new_factors, new_increment
 from pliant.structures.nodal.relation_solver import LineFactors
 from pliant.structures.nodal.relations import add_along_line, line_ways, spring_impulses
-from pliant.structures.nodal.solver import factorise, put_tangent, solve_tree
+from pliant.structures.nodal.solver import factorise, put_joints, put_tangent, solve_tree
 from pliant.structures.relations import CLOSED, line_gradients, measure_lines
 from pliant.structures.stepping import CONVERGED, NOT_CONVERGED, NOT_FINITE, SINGULAR
 
 CLOSED_TO = 1e-12  # metres; a loop that is more open has not converged
 CLOSED_FLOOR = 1e-14  # metres; round-off of positions in a loop
-FACTORISATION_COST = 2.7  # in iterations, measured
+FACTORISATION_COST = 1.8  # in iterations, measured
 REFRESH_AFTER = 12  # iterations of a step after which every one gets a fresh tangent
 
 HAVE_FACTORS, STEPS_SINCE, COST_SINCE, MEAN_EXCHANGE, FACTOR_STEP = 0, 1, 2, 3, 4
@@ -48,12 +48,22 @@ class Solver(NamedTuple):
     lines: LineFactors
     sums: Floats  # (SUMS,)
     active: Bools  # (nodes,) all true
+    carriers: Bools  # (nodes,) children of moving joints that are not on the base, and all that carries them
 
 
 def new_solver(mechanism: Mechanism, kept: Bools) -> Solver:
     nodes, active = len(mechanism.tree.parent), np.ones(len(mechanism.tree.parent), np.bool_)
     lines = beside.new_line_factors(mechanism, kept)
-    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active)
+    return Solver(new_factors(nodes), new_increment(nodes), lines, np.zeros(SUMS), active, carriers_of(mechanism.tree))
+
+
+def carriers_of(tree: Tree) -> Bools:
+    """Nodes whose pivots change as joints move."""
+    found: Bools = (tree.joint_type > FIXED) & (tree.joint_type[tree.parent] != GROUND)
+    for i in range(len(found) - 1, -1, -1):
+        if found[i] and tree.parent[i] >= 0:
+            found[tree.parent[i]] = True
+    return found
 
 
 @kernel
@@ -96,8 +106,8 @@ def work_of_closing(mechanism: Mechanism, motion: Motion) -> float:
 def refresh(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
     """A new tangent and its factors; returns -1 or the node at which elimination failed."""
     tree, prescribed, step = mechanism.tree, mechanism.coordinates.prescribed, motion.step
-    put_tangent(mechanism, motion, solver.factors)
-    failed = factorise(tree, prescribed, solver.active, solver.factors)
+    put_tangent(mechanism, motion, solver.active, solver.factors)
+    failed = factorise(tree, prescribed, solver.active, solver.active, solver.factors)
     if failed >= 0:
         return failed
     if mechanism.lines.measure.shape[0] > 0:
@@ -107,6 +117,14 @@ def refresh(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
         if line >= 0:
             return int(mechanism.lines.node[line, 1])
     return -1
+
+
+@inner_kernel
+def rejoin(mechanism: Mechanism, motion: Motion, solver: Solver) -> int:
+    """The factors of an old tangent with the joints where they are now; returns as `refresh` does."""
+    put_joints(mechanism, motion, solver.carriers, solver.factors)
+    tree, prescribed = mechanism.tree, mechanism.coordinates.prescribed
+    return factorise(tree, prescribed, solver.active, solver.carriers, solver.factors)
 
 
 @inline_kernel
@@ -150,7 +168,8 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
     """Iterate from the predicted motion until the step is balanced and its energy is accounted for.
 
     The energy residual of any iterate is the sum of velocity times unbalanced impulse, so the tolerance itself is
-    tested. Below the round-off floor an iteration that no longer gains is the end too.
+    tested. Old factors become worse mostly as joints turn, so that these are renewed in every step. Below the
+    round-off floor an iteration that no longer gains is the end too.
     """
     memory, counts, sums, h = control.memory, control.counts, solver.sums, motion.signals.h[0]
     if memory[FACTOR_STEP] != h:
@@ -185,15 +204,18 @@ def solve_step(mechanism: Mechanism, motion: Motion, solver: Solver, control: Co
                 memory[HAVE_FACTORS] = 0.0
             return CONVERGED
         slow = iteration > 2 and size > 0.5 * last and square > sums[FLOOR]
+        failed = -1
         if memory[HAVE_FACTORS] == 0.0 or slow or iteration > REFRESH_AFTER:
             failed = refresh(mechanism, motion, solver)
-            if failed >= 0:
-                counts[PLACE] = failed
-                memory[HAVE_FACTORS] = 0.0
-                return SINGULAR
             counts[FACTORISATIONS] += 1
             memory[HAVE_FACTORS], memory[FACTOR_STEP] = 1.0, h
             memory[STEPS_SINCE], memory[COST_SINCE] = 0.0, FACTORISATION_COST
+        elif iteration == 0 and mechanism.lines.measure.shape[0] == 0:
+            failed = rejoin(mechanism, motion, solver)
+        if failed >= 0:
+            counts[PLACE] = failed
+            memory[HAVE_FACTORS] = 0.0
+            return SINGULAR
         last, last_violation = size, violation
         improve(mechanism, motion, solver)
     counts[PLACE] = most_unbalanced(motion.step)

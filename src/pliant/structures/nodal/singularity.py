@@ -18,6 +18,7 @@ from pliant.errors import InvalidInput
 from pliant.mechanics.massless_motion import mass_matrix
 from pliant.structures.loop_constraints import independent
 from pliant.structures.massless import refuse_massless
+from pliant.structures.nodal.balance import begin_step
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND
 from pliant.structures.nodal.consistency import lay_out_velocities, new_fit
 from pliant.structures.nodal.mechanism import Bools, Floats, Mechanism, Pose
@@ -198,9 +199,10 @@ def _answers_of_step(mechanism: Mechanism, motion: Motion) -> Floats:
     restart_ball_joints(tree, motion.start)
     choose_mid_frames(motion)
     move(mechanism, motion)
+    begin_step(mechanism, motion)
     evaluate(mechanism, motion, solver.sums)
-    put_tangent(mechanism, motion, solver.factors)
-    factorise(tree, prescribed, solver.active, solver.factors)
+    put_tangent(mechanism, motion, solver.active, solver.factors)
+    factorise(tree, prescribed, solver.active, solver.active, solver.factors)
     tools = (prescribed, solver.active, solver.factors)
     fill_answers(tree, lines, motion.step, motion.step.R_mid, tools, solver.increment, solver.lines)
     return solver.lines.S
@@ -211,7 +213,7 @@ def _answers_of_velocities(mechanism: Mechanism, motion: Motion) -> Floats:
     fit = new_fit(mechanism, mechanism.lines.law == CLOSED, False)
     rates = motion.now._replace(qd=motion.now.qd.copy())
     lay_out_velocities(mechanism, motion.signals, rates, at, fit)
-    factorise(fit.tree, prescribed, fit.active, fit.factors)
+    factorise(fit.tree, prescribed, fit.active, fit.active, fit.factors)
     line_gradients(mechanism.lines, at, at, at.R, fit.step.gradient)
     solver = (prescribed, fit.active, fit.factors)
     fill_answers(fit.tree, mechanism.lines, fit.step, at.R, solver, fit.increment, fit.lines)

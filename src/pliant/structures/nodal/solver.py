@@ -29,7 +29,7 @@ from pliant.spatial.vectors import (
     transpose,
 )
 from pliant.structures.nodal.codes import ELEMENT, FIXED, FREE, GROUND, PRISMATIC, REVOLUTE
-from pliant.structures.nodal.coupling import add_shared
+from pliant.structures.nodal.coupling import add_shared, inverse
 from pliant.structures.nodal.element import add_element
 from pliant.structures.nodal.mechanism import Bodies, Bools, Floats, Mechanism, Tree
 from pliant.structures.nodal.motion import Factors, Increment, Moment, Motion
@@ -132,8 +132,20 @@ def put_joint_at_rest(tree: Tree, i: int, at: Moment, factors: Factors) -> None:
         store(joint_direction(tree, i), d, i)
 
 
+@inline_kernel
+def put_joints(mechanism: Mechanism, motion: Motion, anew: Bools, factors: Factors) -> None:
+    """What the tangent knows of the joints of these nodes, at the present iterate."""
+    tree, h = mechanism.tree, motion.signals.h[0]
+    for i in range(tree.parent.shape[0]):
+        if anew[i] and tree.joint_type[i] >= FIXED:
+            put_joint(tree, i, motion, factors)
+            c = tree.coordinate[i]
+            if c >= 0:
+                factors.pivot[i] = h * h * motion.step.torque[c, 1]
+
+
 @kernel
-def put_tangent(mechanism: Mechanism, motion: Motion, factors: Factors) -> None:
+def put_tangent(mechanism: Mechanism, motion: Motion, active: Bools, factors: Factors) -> None:
     """All blocks of the tangent at the present iterate."""
     tree, h, step = mechanism.tree, motion.signals.h[0], motion.step
     for i in range(tree.parent.shape[0]):
@@ -150,11 +162,7 @@ def put_tangent(mechanism: Mechanism, motion: Motion, factors: Factors) -> None:
             if mechanism.elements.couples:
                 a, up, low = tree.parent[i], factors.up[i], factors.low[i]
                 add_shared(2.0, mechanism.elements, a, i, step.R_mid, up, low)
-        elif tree.joint_type[i] >= FIXED:
-            put_joint(tree, i, motion, factors)
-            c = tree.coordinate[i]
-            if c >= 0:
-                factors.pivot[i] = h * h * step.torque[c, 1]
+    put_joints(mechanism, motion, active, factors)
 
 
 @kernel
@@ -167,73 +175,82 @@ def joint_direction(tree: Tree, i: int) -> Twist:
 
 
 @inline_kernel
+def square(A: Floats, i: int, j: int) -> Matrix:
+    """The 3 x 3 block of A at (i, j)."""
+    x, y, z = load3(A, i, j), load3(A, i + 1, j), load3(A, i + 2, j)
+    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
+
+
+@inline_kernel
 def invert_in_place(A: Floats) -> bool:
-    """Gauss-Jordan without pivoting: the blocks are dominated by a positive definite part."""
-    for k in range(6):
-        if not abs(A[k, k]) > 1e-300:
-            return False
-        p = 1.0 / A[k, k]
-        A[k, k] = 1.0
-        r = scale6(p, load6(A, k))
-        store(r, A, k)
-        for i in range(6):
-            if i != k:
-                f = A[i, k]
-                A[i, k] = 0.0
-                add_to(-f, r, A, i)
-    return True
-
-
-@inline_kernel
-def factorise_element(tree: Tree, i: int, factors: Factors) -> bool:
-    p = tree.parent[i]
-    if not invert_in_place(factors.D[i]):
+    """By blocks of three without pivoting: A is dominated by a positive definite part."""
+    a = inverse(square(A, 0, 0))
+    b, c = product(a, square(A, 0, 3)), product(square(A, 3, 0), a)
+    d = inverse(add_matrices(square(A, 3, 3), scale_matrix(-1.0, product(square(A, 3, 0), b))))
+    if not abs(a[0] * d[0]) < 1e300:
         return False
-    work = factors.work[0]
-    multiply(factors.up[i], factors.D[i], work)
-    if tree.joint_type[p] != GROUND:
-        add_product(1.0, work, factors.low[i], factors.D[p])
-    set_block(work, factors.up[i])
-    multiply(factors.D[i], factors.low[i], work)
-    set_block(work, factors.low[i])
+    e, f = scale_matrix(-1.0, product(b, d)), scale_matrix(-1.0, product(d, c))
+    a = add_matrices(a, scale_matrix(-1.0, product(b, f)))
+    for r in range(3):
+        store((a[3 * r], a[3 * r + 1], a[3 * r + 2], e[3 * r], e[3 * r + 1], e[3 * r + 2]), A, r)
+        store((f[3 * r], f[3 * r + 1], f[3 * r + 2], d[3 * r], d[3 * r + 1], d[3 * r + 2]), A, 3 + r)
     return True
 
 
 @inline_kernel
-def factorise_joint(tree: Tree, i: int, moves: bool, factors: Factors) -> bool:
-    p, D = tree.parent[i], factors.D[i]
-    if moves:
-        store(times(D, load6(factors.d, i)), factors.column, i)
-        store(times(D.T, load6(factors.d_row, i)), factors.row, i)
-        factors.pivot[i] += dot6(load6(factors.d_row, i), load6(factors.column, i))
-        if not abs(factors.pivot[i]) > 1e-300:
-            return False
-        column, row = load6(factors.column, i), load6(factors.row, i)
-        for k in range(6):
-            add_to(-column[k] / factors.pivot[i], row, D, k)
-    if tree.joint_type[p] != GROUND:
-        work = factors.work[0]
-        multiply(D, factors.A[i], work)
-        add_product(1.0, factors.A_row[i].T, work, factors.D[p])
+def factorise_element(i: int, factors: Factors) -> bool:
+    if not invert_in_place(factors.P[i]):
+        return False
+    multiply(factors.up[i], factors.P[i], factors.U[i])
+    return True
+
+
+@inline_kernel
+def factorise_joint(i: int, factors: Factors) -> bool:
+    """Of a joint that moves freely."""
+    P = factors.P[i]
+    store(times(P, load6(factors.d, i)), factors.column, i)
+    store(times(P.T, load6(factors.d_row, i)), factors.row, i)
+    factors.pivot[i] += dot6(load6(factors.d_row, i), load6(factors.column, i))
+    if not abs(factors.pivot[i]) > 1e-300:
+        return False
+    column, row = load6(factors.column, i), load6(factors.row, i)
+    for k in range(6):
+        add_to(-column[k] / factors.pivot[i], row, P, k)
     return True
 
 
 @kernel
-def factorise(tree: Tree, prescribed: Bools, active: Bools, factors: Factors) -> int:
-    """Eliminate leaves to root; returns -1, or the node whose pivot vanished. Only ``active`` nodes take part."""
-    for i in range(tree.parent.shape[0] - 1, -1, -1):
-        joint_type = tree.joint_type[i]
+def factorise(tree: Tree, prescribed: Bools, active: Bools, anew: Bools, factors: Factors) -> int:
+    """Eliminate leaves to root; returns -1, or the node whose pivot vanished. Only ``active`` nodes take part.
+
+    Of nodes that are not to be eliminated ``anew`` the factors stand; of all others every child of a moving joint and
+    every parent is one.
+    """
+    n = tree.parent.shape[0]
+    for i in range(n):
+        if anew[i]:
+            set_block(factors.D[i], factors.P[i])
+    for i in range(n - 1, -1, -1):
+        p, joint_type, c, good = tree.parent[i], tree.joint_type[i], tree.coordinate[i], True
         if joint_type == GROUND or not active[i]:
             continue
-        if joint_type == ELEMENT:
-            good = factorise_element(tree, i, factors)
-        elif joint_type >= FIXED:
-            c = tree.coordinate[i]
-            good = factorise_joint(tree, i, c >= 0 and not prescribed[c], factors)
-        else:
-            good = invert_in_place(factors.D[i])
+        if anew[i]:
+            if joint_type == ELEMENT:
+                good = factorise_element(i, factors)
+            elif joint_type == FREE:
+                good = invert_in_place(factors.P[i])
+            elif c >= 0 and not prescribed[c]:
+                good = factorise_joint(i, factors)
         if not good:
             return i
+        if p < 0 or tree.joint_type[p] == GROUND or not anew[p]:
+            continue
+        if joint_type == ELEMENT:
+            add_product(1.0, factors.U[i], factors.low[i], factors.P[p])
+        else:
+            multiply(factors.P[i], factors.A[i], factors.work[0])
+            add_product(1.0, factors.A_row[i].T, factors.work[0], factors.P[p])
     return -1
 
 
@@ -246,7 +263,7 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
         if p < 0 or not active[i] or tree.joint_type[p] == GROUND:
             continue
         if joint_type == ELEMENT:
-            add_to(-1.0, times(factors.up[i], load6(inc.b, i)), inc.b, p)
+            add_to(-1.0, times(factors.U[i], load6(inc.b, i)), inc.b, p)
         else:
             b = load6(inc.b, i)
             c = tree.coordinate[i]
@@ -266,10 +283,10 @@ def solve_tree(tree: Tree, prescribed: Bools, active: Bools, factors: Factors, i
         if joint_type == GROUND:
             inc.t[i] = 0.0
         elif joint_type == FREE:
-            store(scale6(-1.0, times(factors.D[i], load6(inc.b, i))), inc.t, i)
+            store(scale6(-1.0, times(factors.P[i], load6(inc.b, i))), inc.t, i)
         elif joint_type == ELEMENT:
-            t = times(factors.D[i], load6(inc.b, i))
-            store(plus6(times(factors.low[i], load6(inc.t, p)), -1.0, t), inc.t, i)
+            b = plus6(times(factors.low[i], load6(inc.t, p)), -1.0, load6(inc.b, i))
+            store(times(factors.P[i], b), inc.t, i)
         else:
             store(times(factors.A[i], load6(inc.t, p)), inc.t, i)
             c = tree.coordinate[i]

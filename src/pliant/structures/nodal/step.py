@@ -17,6 +17,7 @@ from pliant.structures.nodal import motion as moving
 from pliant.structures.nodal.balance import (
     KINETIC_CHANGE,
     LIFT,
+    begin_step,
     elastic_energy,
     kinetic_energy,
     node_losses,
@@ -276,6 +277,7 @@ def one_step(mechanism: Mechanism, control: Control, work: Work, tables: Tables,
         moving.predict(work.past, motion.signals.h[0], motion.step)
         moving.move(mechanism, motion)
         moving.choose_mid_frames(motion)
+        begin_step(mechanism, motion)
         status = solve_step(mechanism, motion, work.solver, control)
         if status == CONVERGED:
             done += width

@@ -23,7 +23,7 @@ from pliant.model.stage_method import StageMethod
 from pliant.spatial.arrays import STEP
 from pliant.structures.bundles import complex_of
 from pliant.structures.loads import base_table
-from pliant.structures.nodal.balance import SUMS
+from pliant.structures.nodal.balance import SUMS, begin_step
 from pliant.structures.nodal.codes import ELEMENT, FREE
 from pliant.structures.nodal.consistency import renew_drag
 from pliant.structures.nodal.mechanism import Floats, Ints, Mechanism
@@ -59,6 +59,7 @@ def step_residual(mechanism: Mechanism, motion: Motion, sums: Numbers) -> None:
     restart_ball_joints(mechanism.tree, start)
     renew_drag(mechanism, now, start.R)
     move(mechanism, motion)
+    begin_step(mechanism, motion)
     evaluate(mechanism, motion, sums)
 
 
